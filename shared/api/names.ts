@@ -1,0 +1,55 @@
+/**
+ * Every name Switchyard puts on the wire, and the upstream names it must spell exactly.
+ * A name that another program can read is written here and nowhere else.
+ */
+
+/** API group and version of Switchyard's own kinds. */
+export const SWITCHYARD_GROUP = 'switchyard.dev';
+export const SWITCHYARD_VERSION = 'v1alpha1';
+
+/** `spec.managedBy` of a Job on the manager cluster: the manager owns its status (KEP-4368). */
+export const MANAGER_CONTROLLER_NAME = 'switchyard.dev/manager';
+/** `spec.managedBy` of a mirrored copy: Switchyard's worker runs it, the built-in controller does not. */
+export const WORKER_CONTROLLER_NAME = 'switchyard.dev/worker';
+/** The reserved name of the built-in Job controller; an absent `managedBy` means the same (KEP-4368). */
+export const BUILT_IN_JOB_CONTROLLER_NAME = 'kubernetes.io/job-controller';
+
+/** Label on a user's Job: the LocalQueue it is submitted to. */
+export const QUEUE_NAME_LABEL = 'switchyard.dev/queue-name';
+/** Kueue's spelling of the queue label, accepted as an alias. */
+export const KUEUE_QUEUE_NAME_LABEL = 'kueue.x-k8s.io/queue-name';
+
+/** Label on a remote copy: which manager made it. */
+export const ORIGIN_LABEL = 'switchyard.dev/origin';
+/** Annotation on a remote copy: UID of the Job on the manager cluster. */
+export const ORIGIN_UID_ANNOTATION = 'switchyard.dev/origin-uid';
+/** Annotation on a remote copy: how often the Job had been dispatched when this copy was made. */
+export const DISPATCH_EPOCH_ANNOTATION = 'switchyard.dev/dispatch-epoch';
+
+/** Annotation on the local Job: the admission record, one JSON document with one writer. */
+export const ADMISSION_ANNOTATION = 'switchyard.dev/admission';
+/** Annotation by which a user restricts placement: cluster names or a label selector. */
+export const CLUSTERS_ANNOTATION = 'switchyard.dev/clusters';
+/** Annotation by which a user orders Jobs of one queue: an integer, higher first. */
+export const PRIORITY_ANNOTATION = 'switchyard.dev/priority';
+/** Annotation on a Job that came through BullMQ: id of the submission, so that its outcome finds the way back. */
+export const SUBMISSION_ANNOTATION = 'switchyard.dev/submission';
+/** Annotation by which a Job asks that a worker cut off from its manager stops it. */
+export const FENCING_ANNOTATION = 'switchyard.dev/fencing';
+
+/** Finalizer that keeps a pod until the Job controller has counted it (KEP-2307). */
+export const JOB_TRACKING_FINALIZER = 'batch.kubernetes.io/job-tracking';
+/** Label and annotation key of a pod's completion index. */
+export const JOB_COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index';
+export const JOB_INDEX_FAILURE_COUNT_ANNOTATION = 'batch.kubernetes.io/job-index-failure-count';
+export const JOB_INDEX_IGNORED_FAILURE_COUNT_ANNOTATION = 'batch.kubernetes.io/job-index-ignored-failure-count';
+export const JOB_NAME_LABEL = 'batch.kubernetes.io/job-name';
+export const CONTROLLER_UID_LABEL = 'batch.kubernetes.io/controller-uid';
+export const LEGACY_JOB_NAME_LABEL = 'job-name';
+export const LEGACY_CONTROLLER_UID_LABEL = 'controller-uid';
+/** Environment variable of the containers of an Indexed Job. */
+export const JOB_COMPLETION_INDEX_ENV = 'JOB_COMPLETION_INDEX';
+
+/** Field manager names under which our writes appear in managedFields. */
+export const MANAGER_FIELD_MANAGER = 'switchyard-manager';
+export const WORKER_FIELD_MANAGER = 'switchyard-worker';

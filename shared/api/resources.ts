@@ -1,0 +1,23 @@
+import type { ConfigMap, CoreEvent, Job, KubeObject, Lease, Namespace, Node, Pod, Secret } from './kubernetes.ts';
+
+/** Where a kind lives in the API. `T` is the type of its objects; it exists for the compiler only. */
+export type Resource<T extends KubeObject = KubeObject> = {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly object?: T;
+};
+
+export const JOBS: Resource<Job> = { group: 'batch', version: 'v1', plural: 'jobs', kind: 'Job', namespaced: true };
+export const PODS: Resource<Pod> = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
+export const NAMESPACES: Resource<Namespace> = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false };
+export const NODES: Resource<Node> = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
+export const SECRETS: Resource<Secret> = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
+export const CONFIG_MAPS: Resource<ConfigMap> = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
+export const EVENTS: Resource<CoreEvent> = { group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true };
+export const LEASES: Resource<Lease> = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true };
+
+/** `v1`, `batch/v1`: the apiVersion of a resource's objects. */
+export const apiVersionOf = (resource: Resource): string => (resource.group === '' ? resource.version : `${resource.group}/${resource.version}`);

@@ -1,0 +1,80 @@
+import type { FieldError } from './field-error.ts';
+
+/** An object as the control plane handles it: untyped JSON with metadata. */
+export type AnyObject = { apiVersion?: string; kind?: string; metadata: AnyMeta; [field: string]: unknown };
+export type AnyMeta = {
+  name: string;
+  namespace?: string;
+  generateName?: string;
+  uid: string;
+  resourceVersion: string;
+  creationTimestamp: string;
+  generation?: number;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  finalizers?: string[];
+  ownerReferences?: { apiVersion: string; kind: string; name: string; uid: string; controller?: boolean; blockOwnerDeletion?: boolean }[];
+  deletionTimestamp?: string;
+  deletionGracePeriodSeconds?: number;
+  managedFields?: unknown[];
+  [field: string]: unknown;
+};
+
+/** One column of a kind's Table output. */
+export type TableColumn = { readonly name: string; readonly type: string; readonly format: string; readonly description: string; readonly priority: number };
+export type TablePrinter = {
+  readonly columns: readonly TableColumn[];
+  /** One cell per column; times are rendered relative to `now` (epoch milliseconds). */
+  cells(object: AnyObject, now: number): unknown[];
+};
+
+/**
+ * What is particular to one kind, apart from storage and HTTP (a RESTStrategy of the generic API server).
+ * The generic registry calls these synchronously, in the order of this file, inside one write.
+ * `prepare…` and `applyDefaults` change the object in hand; `validate…` only report.
+ */
+export interface ResourceStrategy {
+  /** On every decode: request bodies after decoding and after patching. */
+  applyDefaults?(object: AnyObject): void;
+  /** After uid, name and creationTimestamp are set. Drops status, sets generation, generates selectors. */
+  prepareForCreate?(object: AnyObject): void;
+  validateCreate?(object: AnyObject): FieldError[];
+  warningsOnCreate?(object: AnyObject): string[];
+  /** Restores what the main resource may not change (status) and raises generation when the spec differs. */
+  prepareForUpdate?(next: AnyObject, previous: AnyObject): void;
+  validateUpdate?(next: AnyObject, previous: AnyObject): FieldError[];
+  warningsOnUpdate?(next: AnyObject, previous: AnyObject): string[];
+  /** Present when the kind has a `/status` subresource. */
+  readonly status?: {
+    prepareForUpdate(next: AnyObject, previous: AnyObject): void;
+    validateUpdate(next: AnyObject, previous: AnyObject): FieldError[];
+  };
+  /**
+   * Kinds with graceful deletion (pods): the grace period in seconds that this deletion gets. `requestedSeconds` is
+   * undefined when the options name none. Absent: no graceful deletion, the period is 0.
+   */
+  gracePeriodSeconds?(object: AnyObject, requestedSeconds: number | undefined): number;
+  /** What a deletion without propagation policy does; default background. batch/v1 Jobs: orphan. */
+  readonly defaultPropagation?: 'orphan' | 'background';
+  /** A warning for a DELETE without propagation policy (Jobs). */
+  readonly warningOnImplicitOrphan?: string;
+  /** Fields for field selectors besides metadata.name and metadata.namespace. */
+  selectableFields?(object: AnyObject): Record<string, string>;
+  readonly table?: TablePrinter;
+  /** PUT to a name that does not exist creates it (Leases and a few others). */
+  readonly allowCreateOnUpdate?: boolean;
+}
+
+/** One served resource. */
+export type ResourceDefinition = {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly namespaced: boolean;
+  readonly strategy: ResourceStrategy;
+};

@@ -1,0 +1,51 @@
+/** Body of a failed answer: `kind: Status` (metav1.Status). */
+export type Status = {
+  kind?: string;
+  apiVersion?: string;
+  status?: string;
+  message?: string;
+  reason?: string;
+  code?: number;
+  details?: {
+    name?: string;
+    group?: string;
+    kind?: string;
+    uid?: string;
+    causes?: { reason?: string; message?: string; field?: string }[];
+    retryAfterSeconds?: number;
+  };
+};
+
+/** An API server's refusal. `message` is the server's own sentence. */
+export class ApiError extends Error {
+  readonly code: number;
+  readonly reason: string;
+  readonly status: Status;
+  /** What the server asked for with Retry-After, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: number, status: Status, retryAfterMs?: number) {
+    super(status.message ?? `the server answered ${code}`);
+    this.name = 'ApiError';
+    this.code = code;
+    this.reason = status.reason ?? '';
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+const hasReason = (reason: string) => (error: unknown): error is ApiError => error instanceof ApiError && error.reason === reason;
+const hasCode = (code: number) => (error: unknown): error is ApiError => error instanceof ApiError && error.code === code;
+
+export const isNotFound = hasReason('NotFound');
+export const isAlreadyExists = hasReason('AlreadyExists');
+export const isConflict = hasReason('Conflict');
+export const isForbidden = hasReason('Forbidden');
+export const isInvalid = hasReason('Invalid');
+/** 410: the resourceVersion or continue token is older than what the server remembers. */
+export const isGone = hasCode(410);
+export const isTooManyRequests = hasCode(429);
+
+/** True when the refusal lists a cause of this reason, such as `NamespaceTerminating`. */
+export const hasStatusCause = (error: unknown, reason: string): boolean =>
+  error instanceof ApiError && (error.status.details?.causes ?? []).some((cause) => cause.reason === reason);

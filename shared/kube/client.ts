@@ -1,0 +1,94 @@
+import type { KubeObject, ObjectKey, Unsaved } from '../api/kubernetes.ts';
+import type { Resource } from '../api/resources.ts';
+
+export type ListOptions = {
+  /** '' or absent: all namespaces. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly limit?: number;
+  readonly continueToken?: string;
+  readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
+  readonly signal?: AbortSignal;
+};
+
+export type ObjectList<T> = {
+  readonly items: T[];
+  readonly resourceVersion: string;
+  readonly continueToken?: string;
+};
+
+export type WriteOptions = {
+  readonly fieldManager?: string;
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal;
+};
+
+export type DeleteOptions = {
+  readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
+  readonly gracePeriodSeconds?: number;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly signal?: AbortSignal;
+};
+
+export type Patch =
+  | { readonly type: 'merge' | 'strategic'; readonly body: object }
+  | { readonly type: 'json'; readonly body: readonly object[] }
+  | { readonly type: 'apply'; readonly body: object; readonly force?: boolean };
+
+export type WatchOptions = {
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  /** Start after this version. */
+  readonly resourceVersion: string;
+  readonly timeoutSeconds?: number;
+  readonly signal?: AbortSignal;
+};
+
+export type WatchEvent<T> =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
+  | { readonly type: 'BOOKMARK'; readonly object: { readonly metadata: { readonly resourceVersion: string } } };
+
+/** Events as they arrive, batched by network chunk; ends when the server closes the watch. Throws ApiError (also for an ERROR event, e.g. 410). */
+export type WatchStream<T> = AsyncIterable<readonly WatchEvent<T>[]>;
+
+/** Reading. Every method throws {@link ApiError} for an answer of 400 and above. */
+export interface ReadClient {
+  get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, options?: { signal?: AbortSignal }): Promise<T>;
+  list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<ObjectList<T>>;
+}
+
+/** Writing. The namespace of a created or replaced object is that of its metadata. */
+export interface WriteClient {
+  create<T extends KubeObject>(resource: Resource<T>, object: Unsaved<T>, options?: WriteOptions): Promise<T>;
+  /** With a resourceVersion in the metadata the write is conditional: 409 when the object has changed since. */
+  replace<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T>;
+  patch<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, patch: Patch, options?: WriteOptions): Promise<T>;
+  delete(resource: Resource, key: ObjectKey, options?: DeleteOptions): Promise<void>;
+}
+
+/** Writing the status subresource. */
+export interface StatusClient {
+  replaceStatus<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T>;
+  patchStatus<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, patch: Patch, options?: WriteOptions): Promise<T>;
+}
+
+export interface WatchClient {
+  watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): Promise<WatchStream<T>>;
+}
+
+/** Whatever has no method of its own: subresources (`binding`, `eviction`, `log`), discovery, `/version`. */
+export interface RawClient {
+  raw(request: { method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; path: string; body?: unknown; contentType?: string; signal?: AbortSignal }): Promise<string>;
+}
+
+/**
+ * One API server, spoken to in raw JSON. Consumers ask for the smallest interface that serves them
+ * (`ReadClient & StatusClient`), so that tests and fault injection wrap only what is used.
+ */
+export interface KubeClient extends ReadClient, WriteClient, StatusClient, WatchClient, RawClient {
+  close(): Promise<void>;
+}

@@ -1,0 +1,48 @@
+/** Time as an argument: the real clock in programs, a fake one in tests and simulations. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /** Runs `callback` once, `delayMs` from now. Like setTimeout, it keeps a process alive unless cancelled. */
+  schedule(callback: () => void, delayMs: number): Timer;
+}
+
+export interface Timer {
+  cancel(): void;
+}
+
+/** Longest delay that setTimeout takes; anything longer fires at once. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  schedule: (callback, delayMs) => {
+    let handle: NodeJS.Timeout;
+    const arm = (remainingMs: number): void => {
+      handle = remainingMs > MAX_TIMEOUT_MS
+        ? setTimeout(() => arm(remainingMs - MAX_TIMEOUT_MS), MAX_TIMEOUT_MS)
+        : setTimeout(callback, Math.max(0, remainingMs));
+    };
+    arm(delayMs);
+    return { cancel: () => clearTimeout(handle) };
+  },
+};
+
+/** Resolves after `delayMs`, or as soon as `signal` aborts (without an error: look at the signal). */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const finish = (): void => {
+      timer.cancel();
+      signal?.removeEventListener('abort', finish);
+      resolve();
+    };
+    const timer = clock.schedule(finish, delayMs);
+    signal?.addEventListener('abort', finish, { once: true });
+  });
+}
+
+/** RFC 3339 in UTC with whole seconds, as Kubernetes stores metav1.Time: the fraction is cut off. */
+export const toWireTime = (millis: number): string => `${new Date(millis).toISOString().slice(0, 19)}Z`;
+
+/** RFC 3339 with microseconds, as Kubernetes stores metav1.MicroTime. */
+export const toWireMicroTime = (millis: number): string => `${new Date(millis).toISOString().slice(0, -1)}000Z`;

@@ -1,0 +1,13 @@
+/** Chance as an argument: a number in [0, 1), as Math.random gives it. */
+export type Random = () => number;
+
+/** A small deterministic generator (mulberry32): the same seed gives the same run. */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
