@@ -4,8 +4,8 @@
  * because they drop every field newer than their own models.
  */
 import type {
-  V1Container, V1ContainerStatus, V1Job, V1JobCondition, V1JobSpec, V1JobStatus, V1OwnerReference,
-  V1Namespace, V1Node, V1Pod, V1PodCondition, V1PodSpec, V1PodStatus, V1PodTemplateSpec, V1Secret,
+  V1Container, V1ContainerStatus, V1JobCondition, V1JobSpec, V1JobStatus, V1OwnerReference,
+  V1Namespace, V1Node, V1PodCondition, V1PodSpec, V1PodStatus, V1PodTemplateSpec, V1Secret,
   V1PodFailurePolicy, V1SuccessPolicy, V1UncountedTerminatedPods, V1LabelSelector,
 } from '@kubernetes/client-node';
 
