@@ -4,19 +4,27 @@
  * because they drop every field newer than their own models.
  */
 import type {
-  V1Container, V1ContainerStatus, V1JobCondition, V1JobSpec, V1JobStatus, V1OwnerReference,
-  V1Namespace, V1Node, V1PodCondition, V1PodSpec, V1PodStatus, V1PodTemplateSpec, V1Secret,
-  V1PodFailurePolicy, V1SuccessPolicy, V1UncountedTerminatedPods, V1LabelSelector,
+  V1Container,
+  V1ContainerStatus,
+  V1JobCondition,
+  V1JobSpec,
+  V1JobStatus,
+  V1OwnerReference,
+  V1Namespace,
+  V1Node,
+  V1PodCondition,
+  V1PodSpec,
+  V1PodStatus,
+  V1PodTemplateSpec,
+  V1Secret,
+  V1PodFailurePolicy,
+  V1SuccessPolicy,
+  V1UncountedTerminatedPods,
+  V1LabelSelector,
 } from '@kubernetes/client-node';
 
 /** A client-node model as JSON carries it. */
-export type Wire<T> = T extends Date
-  ? string
-  : T extends (infer U)[]
-    ? Wire<U>[]
-    : T extends object
-      ? { [K in keyof T]: Wire<T[K]> }
-      : T;
+export type Wire<T> = T extends Date ? string : T extends (infer U)[] ? Wire<U>[] : T extends object ? { [K in keyof T]: Wire<T[K]> } : T;
 
 /** The same value, read only at every depth. Objects in a cache have this type: nobody may write to them. */
 export type DeepReadonly<T> = T extends (infer U)[]
@@ -72,7 +80,13 @@ export type Pod = { apiVersion?: string; kind?: string; metadata: NamespacedMeta
 export type Namespace = Omit<Wire<V1Namespace>, 'metadata'> & { metadata: ObjectMeta };
 export type Node = Omit<Wire<V1Node>, 'metadata'> & { metadata: ObjectMeta };
 export type Secret = Omit<Wire<V1Secret>, 'metadata'> & { metadata: NamespacedMeta };
-export type ConfigMap = { apiVersion?: string; kind?: string; metadata: NamespacedMeta; data?: Record<string, string>; binaryData?: Record<string, string> };
+export type ConfigMap = {
+  apiVersion?: string;
+  kind?: string;
+  metadata: NamespacedMeta;
+  data?: Record<string, string>;
+  binaryData?: Record<string, string>;
+};
 export type Lease = {
   apiVersion?: string;
   kind?: string;
@@ -84,7 +98,15 @@ export type CoreEvent = {
   apiVersion?: string;
   kind?: string;
   metadata: NamespacedMeta;
-  involvedObject: { apiVersion?: string; kind?: string; namespace?: string; name?: string; uid?: string; resourceVersion?: string; fieldPath?: string };
+  involvedObject: {
+    apiVersion?: string;
+    kind?: string;
+    namespace?: string;
+    name?: string;
+    uid?: string;
+    resourceVersion?: string;
+    fieldPath?: string;
+  };
   type?: string;
   reason?: string;
   message?: string;

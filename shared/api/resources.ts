@@ -20,4 +20,5 @@ export const EVENTS: Resource<CoreEvent> = { group: '', version: 'v1', plural: '
 export const LEASES: Resource<Lease> = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true };
 
 /** `v1`, `batch/v1`: the apiVersion of a resource's objects. */
-export const apiVersionOf = (resource: Resource): string => (resource.group === '' ? resource.version : `${resource.group}/${resource.version}`);
+export const apiVersionOf = (resource: Resource): string =>
+  resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;

@@ -18,7 +18,7 @@ export type ControlPlaneOptions = {
 /** Who speaks, for authorization. `system:masters` may do everything. */
 export type UserInfo = { readonly name: string; readonly uid?: string; readonly groups: readonly string[] };
 
-export type ListenOptions = { readonly host?: string; /** 0: any free port. */ readonly port?: number };
+export type ListenOptions = { readonly host?: string /** 0: any free port. */; readonly port?: number };
 
 /**
  * A small Kubernetes API server in this process. Built apart from listening: without `listen` it serves

@@ -2,8 +2,16 @@
 export type FieldError = {
   /** `reason` of the cause. */
   readonly type:
-    | 'FieldValueRequired' | 'FieldValueInvalid' | 'FieldValueNotSupported' | 'FieldValueDuplicate'
-    | 'FieldValueTooLong' | 'FieldValueTooMany' | 'FieldValueForbidden' | 'FieldValueNotFound' | 'FieldValueTypeInvalid' | 'InternalError';
+    | 'FieldValueRequired'
+    | 'FieldValueInvalid'
+    | 'FieldValueNotSupported'
+    | 'FieldValueDuplicate'
+    | 'FieldValueTooLong'
+    | 'FieldValueTooMany'
+    | 'FieldValueForbidden'
+    | 'FieldValueNotFound'
+    | 'FieldValueTypeInvalid'
+    | 'InternalError';
   /** Path such as `spec.template.spec.containers[0].name`. */
   readonly field: string;
   /** `message` of the cause: everything after the path, e.g. `Invalid value: -1: must be greater than or equal to 0`. */
@@ -20,7 +28,11 @@ const render = (value: unknown): string => {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : JSON.stringify(value);
 };
 
-export const required = (field: string, detail = ''): FieldError => ({ type: 'FieldValueRequired', field, body: withDetail('Required value', detail) });
+export const required = (field: string, detail = ''): FieldError => ({
+  type: 'FieldValueRequired',
+  field,
+  body: withDetail('Required value', detail),
+});
 export const invalid = (field: string, value: unknown, detail: string): FieldError => ({
   type: 'FieldValueInvalid',
   field,
@@ -29,10 +41,33 @@ export const invalid = (field: string, value: unknown, detail: string): FieldErr
 export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
   type: 'FieldValueNotSupported',
   field,
-  body: withDetail(`Unsupported value: ${render(value)}`, supported.length === 0 ? '' : `supported values: ${supported.map((each) => JSON.stringify(each)).join(', ')}`),
+  body: withDetail(
+    `Unsupported value: ${render(value)}`,
+    supported.length === 0 ? '' : `supported values: ${supported.map((each) => JSON.stringify(each)).join(', ')}`,
+  ),
 });
-export const duplicate = (field: string, value: unknown): FieldError => ({ type: 'FieldValueDuplicate', field, body: `Duplicate value: ${render(value)}` });
-export const tooLong = (field: string, maxBytes: number): FieldError => ({ type: 'FieldValueTooLong', field, body: `Too long: may not be more than ${maxBytes} bytes` });
-export const tooMany = (field: string, actual: number, max: number): FieldError => ({ type: 'FieldValueTooMany', field, body: `Too many: ${actual}: must have at most ${max} items` });
-export const forbidden = (field: string, detail: string): FieldError => ({ type: 'FieldValueForbidden', field, body: withDetail('Forbidden', detail) });
-export const fieldNotFound = (field: string, value: unknown): FieldError => ({ type: 'FieldValueNotFound', field, body: `Not found: ${render(value)}` });
+export const duplicate = (field: string, value: unknown): FieldError => ({
+  type: 'FieldValueDuplicate',
+  field,
+  body: `Duplicate value: ${render(value)}`,
+});
+export const tooLong = (field: string, maxBytes: number): FieldError => ({
+  type: 'FieldValueTooLong',
+  field,
+  body: `Too long: may not be more than ${maxBytes} bytes`,
+});
+export const tooMany = (field: string, actual: number, max: number): FieldError => ({
+  type: 'FieldValueTooMany',
+  field,
+  body: `Too many: ${actual}: must have at most ${max} items`,
+});
+export const forbidden = (field: string, detail: string): FieldError => ({
+  type: 'FieldValueForbidden',
+  field,
+  body: withDetail('Forbidden', detail),
+});
+export const fieldNotFound = (field: string, value: unknown): FieldError => ({
+  type: 'FieldValueNotFound',
+  field,
+  body: `Not found: ${render(value)}`,
+});

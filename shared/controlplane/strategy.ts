@@ -21,7 +21,13 @@ export type AnyMeta = {
 };
 
 /** One column of a kind's Table output. */
-export type TableColumn = { readonly name: string; readonly type: string; readonly format: string; readonly description: string; readonly priority: number };
+export type TableColumn = {
+  readonly name: string;
+  readonly type: string;
+  readonly format: string;
+  readonly description: string;
+  readonly priority: number;
+};
 export type TablePrinter = {
   readonly columns: readonly TableColumn[];
   /** One cell per column; times are rendered relative to `now` (epoch milliseconds). */

@@ -34,8 +34,14 @@ export class ApiError extends Error {
   }
 }
 
-const hasReason = (reason: string) => (error: unknown): error is ApiError => error instanceof ApiError && error.reason === reason;
-const hasCode = (code: number) => (error: unknown): error is ApiError => error instanceof ApiError && error.code === code;
+const hasReason =
+  (reason: string) =>
+  (error: unknown): error is ApiError =>
+    error instanceof ApiError && error.reason === reason;
+const hasCode =
+  (code: number) =>
+  (error: unknown): error is ApiError =>
+    error instanceof ApiError && error.code === code;
 
 export const isNotFound = hasReason('NotFound');
 export const isAlreadyExists = hasReason('AlreadyExists');

@@ -82,7 +82,13 @@ export interface WatchClient {
 
 /** Whatever has no method of its own: subresources (`binding`, `eviction`, `log`), discovery, `/version`. */
 export interface RawClient {
-  raw(request: { method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; path: string; body?: unknown; contentType?: string; signal?: AbortSignal }): Promise<string>;
+  raw(request: {
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+    path: string;
+    body?: unknown;
+    contentType?: string;
+    signal?: AbortSignal;
+  }): Promise<string>;
 }
 
 /**

@@ -22,4 +22,8 @@ export type LeaderElectionOptions = {
  * leadership is lost or cannot be renewed within the deadline, and releases the lease on the way out.
  * Resolves when `signal` aborts or leadership is lost (the program then exits and starts anew).
  */
-export declare function runAsLeader(options: LeaderElectionOptions, lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void>;
+export declare function runAsLeader(
+  options: LeaderElectionOptions,
+  lead: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void>;

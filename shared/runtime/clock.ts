@@ -18,9 +18,10 @@ export const systemClock: Clock = {
   schedule: (callback, delayMs) => {
     let handle: NodeJS.Timeout;
     const arm = (remainingMs: number): void => {
-      handle = remainingMs > MAX_TIMEOUT_MS
-        ? setTimeout(() => arm(remainingMs - MAX_TIMEOUT_MS), MAX_TIMEOUT_MS)
-        : setTimeout(callback, Math.max(0, remainingMs));
+      handle =
+        remainingMs > MAX_TIMEOUT_MS
+          ? setTimeout(() => arm(remainingMs - MAX_TIMEOUT_MS), MAX_TIMEOUT_MS)
+          : setTimeout(callback, Math.max(0, remainingMs));
     };
     arm(delayMs);
     return { cancel: () => clearTimeout(handle) };
