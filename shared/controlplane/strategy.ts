@@ -64,6 +64,12 @@ export interface ResourceStrategy {
   readonly defaultPropagation?: 'orphan' | 'background';
   /** A warning for a DELETE without propagation policy (Jobs). */
   readonly warningOnImplicitOrphan?: string;
+  /** A deletion that removes the object answers with the object instead of a Status (pods, service accounts, quotas). */
+  readonly returnsDeletedObject?: boolean;
+  /** Changes an object that a deletion marks, after its deletionTimestamp is set (namespaces: phase Terminating). */
+  markDeleting?(object: AnyObject): void;
+  /** True while something besides metadata.finalizers keeps a marked object (namespaces: spec.finalizers). */
+  keptAfterDeletion?(object: AnyObject): boolean;
   /** Fields for field selectors besides metadata.name and metadata.namespace. */
   selectableFields?(object: AnyObject): Record<string, string>;
   readonly table?: TablePrinter;
@@ -83,4 +89,16 @@ export type ResourceDefinition = {
   readonly categories: readonly string[];
   readonly namespaced: boolean;
   readonly strategy: ResourceStrategy;
+  /**
+   * For a resource that is another view of objects stored under a different group: events.k8s.io/v1 Events are stored as
+   * core/v1 Events. Strategies see stored objects; only bodies and answers are converted.
+   */
+  readonly view?: ResourceView;
+};
+
+export type ResourceView = {
+  /** Group of the resource that stores the objects, of the same plural name. */
+  readonly storageGroup: string;
+  toStored(object: AnyObject): AnyObject;
+  fromStored(object: AnyObject): AnyObject;
 };
