@@ -1,0 +1,118 @@
+#!/usr/bin/env node
+// Runs a program of this repository on a machine that may have nothing but Node 20 and npm: installs what is
+// missing first, then starts the program on the Node 24 that npm brought. Uses no package itself, because it
+// runs before there are any.
+//
+//   node scripts/run.mjs PROGRAM [ARGUMENTS...]      (see PROGRAMS; `npm start` and `npm test` call this)
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const BIN = path.join(ROOT, 'node_modules', '.bin');
+const STAMP = path.join(ROOT, 'node_modules', '.switchyard-installed');
+
+/** Each program is a list of command lines, run in order until one fails. The user's arguments go to the last. */
+const PROGRAMS = {
+  start: { redis: true, commands: [['node', 'manager/cli/local.ts']] },
+  test: {
+    redis: true,
+    commands: [
+      ['tsc', '-p', '.'],
+      ['oxlint', '--type-aware', '--deny-warnings'],
+      ['biome', 'format', '.'],
+      ['vitest', 'run'],
+    ],
+  },
+  node: { redis: false, commands: [['node']] },
+};
+
+const fail = (message) => {
+  console.error(message);
+  process.exit(1);
+};
+
+const canRun = (command) =>
+  (process.env.PATH ?? '').split(path.delimiter).some((directory) => {
+    try {
+      accessSync(path.join(directory, command), constants.X_OK);
+      return true;
+    } catch {
+      return false; // not in this directory: look in the next
+    }
+  });
+
+/** The lock file's hash is written beside the modules once they are complete, so a broken installation is repeated. */
+function installModules() {
+  const lock = createHash('sha256')
+    .update(readFileSync(path.join(ROOT, 'package-lock.json')))
+    .digest('hex');
+  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === lock) return;
+  console.log('Installing node modules (first run, or package-lock.json has changed) ...');
+  const [command, ...prefix] = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
+  const npm = spawnSync(command, [...prefix, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: ROOT, stdio: 'inherit' });
+  if (npm.status !== 0) fail('npm ci failed. Look at its message above; the npm registry must be reachable for the first run.');
+  mkdirSync(path.dirname(STAMP), { recursive: true });
+  writeFileSync(STAMP, lock);
+}
+
+/** Uses $REDIS_SERVER or a redis-server on the PATH, installs Debian's package where that is possible. */
+function provideRedis() {
+  if (process.env.REDIS_SERVER || canRun('redis-server')) return;
+  const byHand =
+    'redis-server is missing. Install it (Debian, Ubuntu: sudo apt-get install redis-server; macOS: brew install redis) or set REDIS_SERVER to its path, then run the command again.';
+  if (!canRun('apt-get')) fail(byHand);
+  const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
+  if (asRoot.length > 0 && (!canRun('sudo') || spawnSync('sudo', ['-n', 'true']).status !== 0)) fail(byHand);
+  console.log('Installing redis-server with apt-get (first run) ...');
+  const apt = (...args) => {
+    const [command, ...rest] = [...asRoot, 'apt-get', ...args];
+    return spawnSync(command, rest, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } })
+      .status;
+  };
+  const install = () => apt('install', '-y', '-q', '--no-install-recommends', 'redis-server');
+  if (install() !== 0 && (apt('update', '-q') !== 0 || install() !== 0)) fail(byHand);
+}
+
+function checkNode() {
+  const version = spawnSync('node', ['--version'], { env: environment(), encoding: 'utf8' }).stdout ?? '';
+  if (Number(version.slice(1).split('.')[0]) >= 24) return;
+  fail(
+    `Node 24 or newer is needed, found ${version.trim() || 'none'}. npm brings it on Linux (x64, arm64); elsewhere install Node 24 yourself.`,
+  );
+}
+
+const environment = () => ({
+  ...process.env,
+  PATH: `${BIN}${path.delimiter}${process.env.PATH ?? ''}`,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? path.join(ROOT, 'node_modules', '.cache', 'compile'),
+});
+
+/** Runs one command line with our terminal; signals that reach only us are passed on. */
+function run(command, args) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: ROOT, stdio: 'inherit', env: environment() });
+    const forward = (signal) => child.kill(signal);
+    // A terminal sends Ctrl-C to the whole process group: the child has it already, we only wait for it.
+    const stay = () => undefined;
+    process.on('SIGTERM', forward).on('SIGINT', stay);
+    child.on('error', (error) => fail(`${command}: ${error.message}`));
+    child.on('exit', (code, signal) => {
+      process.off('SIGTERM', forward).off('SIGINT', stay);
+      resolve(code ?? (signal === 'SIGINT' ? 130 : 1));
+    });
+  });
+}
+
+const [name, ...args] = process.argv.slice(2);
+const program = PROGRAMS[name];
+if (!program) fail(`usage: node scripts/run.mjs ${Object.keys(PROGRAMS).join('|')} [ARGUMENTS...]`);
+installModules();
+checkNode();
+if (program.redis) provideRedis();
+for (const [index, [command, ...fixed]] of program.commands.entries()) {
+  const code = await run(command, index === program.commands.length - 1 ? [...fixed, ...args] : fixed);
+  if (code !== 0) process.exit(code);
+}
