@@ -1,0 +1,55 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { CLUSTERS_ANNOTATION, KUEUE_QUEUE_NAME_LABEL, PRIORITY_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+
+/** What users say about a Job in its labels and annotations: its queue, its priority, and where it may run. */
+
+type Labelled = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, 'labels' | 'annotations'> }>;
+
+export type InvalidWish = { readonly kind: 'Invalid'; readonly annotation: string; readonly problem: string };
+
+/** Name of the LocalQueue that a Job is submitted to; Kueue's label counts where ours is absent. Undefined: not ours to run. */
+export function queueNameOf(job: Labelled): string | undefined {
+  const name = job.metadata.labels?.[QUEUE_NAME_LABEL] ?? job.metadata.labels?.[KUEUE_QUEUE_NAME_LABEL];
+  return name === '' ? undefined : name;
+}
+
+export type Priority = { readonly kind: 'Priority'; readonly value: number } | InvalidWish;
+
+/** Priority among the Jobs of one ClusterQueue: a 32-bit integer, higher first, 0 when absent. */
+export function priorityOf(job: Labelled): Priority {
+  const text = job.metadata.annotations?.[PRIORITY_ANNOTATION];
+  if (text === undefined) return { kind: 'Priority', value: 0 };
+  const value = Number(text);
+  if (!/^-?[0-9]+$/.test(text) || Math.abs(value) > 2 ** 31 - 1) {
+    return {
+      kind: 'Invalid',
+      annotation: PRIORITY_ANNOTATION,
+      problem: `is ${JSON.stringify(text)}; it must be a 32-bit integer such as "100"`,
+    };
+  }
+  return { kind: 'Priority', value };
+}
+
+export type ClusterWish =
+  | { readonly kind: 'Any' }
+  | { readonly kind: 'Names'; readonly names: readonly string[] }
+  /** A label selector as text, for the labels of WorkerClusters. */
+  | { readonly kind: 'Selector'; readonly selector: string }
+  | InvalidWish;
+
+const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+
+/**
+ * The clusters a Job may run on. A comma-separated list of plain words is a list of names (`eu-1, us-2`); anything else is a label
+ * selector (`region=eu`, `region in (eu, us), !spot`).
+ */
+export function clusterWishOf(job: Labelled): ClusterWish {
+  const text = job.metadata.annotations?.[CLUSTERS_ANNOTATION]?.trim();
+  if (text === undefined) return { kind: 'Any' };
+  if (text === '') {
+    return { kind: 'Invalid', annotation: CLUSTERS_ANNOTATION, problem: 'is empty; name clusters or give a label selector, or remove it' };
+  }
+  const words = text.split(',').map((word) => word.trim());
+  if (words.every((word) => CLUSTER_NAME.test(word))) return { kind: 'Names', names: words };
+  return { kind: 'Selector', selector: text };
+}

@@ -1,0 +1,82 @@
+import type { TSchema } from 'typebox';
+import type { KubeObject } from '../../shared/api/kubernetes.ts';
+import { SWITCHYARD_GROUP, SWITCHYARD_VERSION } from '../../shared/api/names.ts';
+import type { Resource } from '../../shared/api/resources.ts';
+
+/** A kind of ours: everything a CustomResourceDefinition says about it. */
+export type KindDefinition = {
+  readonly resource: Resource;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly description: string;
+  readonly spec: TSchema;
+  /** False when an object without any spec makes sense. */
+  readonly specRequired: boolean;
+  readonly status: TSchema;
+  readonly printerColumns: readonly PrinterColumn[];
+};
+
+export type PrinterColumn = {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'boolean' | 'date';
+  readonly jsonPath: string;
+  readonly description?: string;
+  /** 0 or absent: always shown; greater: only with `-o wide`. */
+  readonly priority?: number;
+};
+
+export const AGE_COLUMN: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+
+/** A resource of the group switchyard.dev. */
+export const switchyardResource = <T extends KubeObject>(names: {
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+}): Resource<T> => ({ group: SWITCHYARD_GROUP, version: SWITCHYARD_VERSION, ...names });
+
+/** The CustomResourceDefinition of a kind, ready to be written as YAML. */
+export function customResourceDefinition(kind: KindDefinition): object {
+  const { resource } = kind;
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${resource.plural}.${resource.group}` },
+    spec: {
+      group: resource.group,
+      names: {
+        kind: resource.kind,
+        listKind: `${resource.kind}List`,
+        plural: resource.plural,
+        singular: kind.singular,
+        shortNames: kind.shortNames,
+        categories: ['switchyard'],
+      },
+      scope: resource.namespaced ? 'Namespaced' : 'Cluster',
+      versions: [
+        {
+          name: resource.version,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: kind.printerColumns,
+          schema: { openAPIV3Schema: objectSchema(kind) },
+        },
+      ],
+    },
+  };
+}
+
+function objectSchema(kind: KindDefinition): object {
+  return {
+    type: 'object',
+    description: kind.description,
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+      spec: kind.spec,
+      status: kind.status,
+    },
+    ...(kind.specRequired ? { required: ['spec'] } : {}),
+  };
+}

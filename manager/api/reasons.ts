@@ -1,0 +1,71 @@
+/**
+ * Every condition type and reason that Switchyard puts on a Job of the manager cluster. The message beside a reason is for people; the
+ * reason is for programs, and never changes its meaning.
+ */
+
+/** Condition types of ours. Admission writes QuotaReserved, dispatch writes Dispatched; neither touches the other's. */
+export const SwitchyardCondition = {
+  /** True: the Job holds quota and has a cluster. False: it waits, and the reason says for what. */
+  QuotaReserved: 'QuotaReserved',
+  /** True: the copy exists on the recorded cluster. False: it could not be made (yet), and the reason says why. */
+  Dispatched: 'Dispatched',
+} as const;
+export type SwitchyardCondition = (typeof SwitchyardCondition)[keyof typeof SwitchyardCondition];
+
+export const QuotaReservedReason = {
+  /** True: admitted. */
+  QuotaReserved: 'QuotaReserved',
+  /** It fits into no flavor's free quota now. */
+  InsufficientQuota: 'InsufficientQuota',
+  /** It asks for more than its ClusterQueue could ever give. */
+  ExceedsQuota: 'ExceedsQuota',
+  /** Quota is there, but no cluster can take it now. */
+  NoClusterFits: 'NoClusterFits',
+  /** StrictFIFO: an earlier Job of the queue waits. */
+  BehindEarlierJob: 'BehindEarlierJob',
+  /** The LocalQueue it names does not exist. */
+  LocalQueueNotFound: 'LocalQueueNotFound',
+  /** The ClusterQueue of its LocalQueue does not exist. */
+  ClusterQueueNotFound: 'ClusterQueueNotFound',
+  /** A ResourceFlavor of its ClusterQueue does not exist. */
+  ResourceFlavorNotFound: 'ResourceFlavorNotFound',
+  /** stopPolicy of its LocalQueue or ClusterQueue. */
+  QueueStopped: 'QueueStopped',
+  /** The cohort tree above its ClusterQueue is a cycle. */
+  CohortCycle: 'CohortCycle',
+  /** The namespaceSelector of its ClusterQueue does not match its namespace. */
+  NamespaceNotAllowed: 'NamespaceNotAllowed',
+  /** One of its annotations cannot be understood. */
+  InvalidAnnotation: 'InvalidAnnotation',
+  /** Suspended again after it had been admitted. */
+  Evicted: 'Evicted',
+} as const;
+export type QuotaReservedReason = (typeof QuotaReservedReason)[keyof typeof QuotaReservedReason];
+
+export const DispatchedReason = {
+  /** True: the copy exists. */
+  Dispatched: 'Dispatched',
+  /** The recorded cluster cannot be reached. */
+  ClusterUnreachable: 'ClusterUnreachable',
+  /** The recorded cluster is no longer known to the manager. */
+  ClusterNotFound: 'ClusterNotFound',
+  /** A Job of the same name that is not ours is on the cluster; it is left alone. */
+  NameTaken: 'NameTaken',
+  /** The cluster refused the copy. */
+  Refused: 'Refused',
+  /** The copy vanished before it had finished. */
+  CopyLost: 'CopyLost',
+  /** Nothing is dispatched: the Job is not admitted. */
+  NotAdmitted: 'NotAdmitted',
+} as const;
+export type DispatchedReason = (typeof DispatchedReason)[keyof typeof DispatchedReason];
+
+/** Event reasons on Jobs of the manager cluster. */
+export const JobEventReason = {
+  Admitted: 'Admitted',
+  Pending: 'Pending',
+  Evicted: 'Evicted',
+  Dispatched: 'Dispatched',
+  DispatchFailed: 'DispatchFailed',
+} as const;
+export type JobEventReason = (typeof JobEventReason)[keyof typeof JobEventReason];

@@ -1,0 +1,94 @@
+import { Type, type Static } from 'typebox';
+
+/**
+ * The pieces that the schemas of several kinds share. A schema here is both: the type the compiler sees, and the
+ * structural OpenAPI schema the API server enforces. Lists carry maxItems because the API server refuses CEL rules
+ * whose worst case it cannot bound.
+ */
+
+const QUANTITY = {
+  anyOf: [{ type: 'integer' }, { type: 'string' }],
+  pattern: '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$',
+  'x-kubernetes-int-or-string': true,
+};
+
+/** A Kubernetes quantity: `4`, `500m`, `1.5Gi`. */
+export const Quantity = (description: string) => Type.Unsafe<string | number>({ ...QUANTITY, description });
+
+/** Quantities by resource name. */
+export const ResourceList = (description: string) =>
+  Type.Unsafe<Record<string, string | number>>({
+    type: 'object',
+    maxProperties: 64,
+    additionalProperties: QUANTITY,
+    description,
+  });
+
+/** Plain string map, such as labels. */
+export const StringMap = (description: string, options: { readonly maxProperties?: number } = {}) =>
+  Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' }, ...options, description });
+
+/** One of several words. */
+export const OneOf = <const Word extends string>(
+  words: readonly Word[],
+  options: { readonly description: string; readonly default?: Word },
+) => Type.Unsafe<Word>({ type: 'string', enum: words, ...options });
+
+/** Name of an object of ours or of a flavor: a DNS subdomain. */
+export const ObjectName = (description: string, ...rules: readonly ValidationRule[]) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 253,
+    pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$',
+    description,
+    ...(rules.length > 0 ? withRules(...rules) : {}),
+  });
+
+/** metav1.LabelSelector. */
+export const LabelSelectorSchema = (description: string) =>
+  Type.Object(
+    {
+      matchLabels: Type.Optional(StringMap('Labels that must have exactly these values.')),
+      matchExpressions: Type.Optional(
+        Type.Array(
+          Type.Object({
+            key: Type.String({ description: 'The label the requirement is about.' }),
+            operator: OneOf(['In', 'NotIn', 'Exists', 'DoesNotExist'], { description: 'How the label relates to the values.' }),
+            values: Type.Optional(Type.Array(Type.String(), { 'x-kubernetes-list-type': 'atomic' })),
+          }),
+          { 'x-kubernetes-list-type': 'atomic', description: 'Requirements that must all hold.' },
+        ),
+      ),
+    },
+    { 'x-kubernetes-map-type': 'atomic', description },
+  );
+
+/** metav1.Condition. */
+const ConditionSchema = Type.Object({
+  type: Type.String({ maxLength: 316 }),
+  status: OneOf(['True', 'False', 'Unknown'], { description: 'Whether the condition holds.' }),
+  observedGeneration: Type.Optional(Type.Integer({ minimum: 0, format: 'int64' })),
+  lastTransitionTime: Type.String({ format: 'date-time' }),
+  reason: Type.String({ minLength: 1, maxLength: 1024, pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$' }),
+  message: Type.String({ maxLength: 32768 }),
+});
+export type Condition = Static<typeof ConditionSchema>;
+
+export const Conditions = Type.Array(ConditionSchema, {
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['type'],
+  maxItems: 16,
+  description: 'What is known about the object now.',
+});
+
+/** A rule in CEL that the API server checks on every write. */
+export type ValidationRule = { readonly rule: string; readonly message: string };
+
+/** Options of a schema that carries CEL rules. */
+export const withRules = (...rules: readonly ValidationRule[]) => ({ 'x-kubernetes-validations': rules });
+
+/** How a pending Job of a stopped queue is treated (Kueue's stopPolicy). */
+export const StopPolicy = OneOf(['None', 'Hold', 'HoldAndDrain'], {
+  default: 'None',
+  description: 'Hold admits no further Jobs; HoldAndDrain also suspends those already admitted.',
+});

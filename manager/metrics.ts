@@ -1,0 +1,173 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** Every metric of the manager, registered once. Names follow Kueue's, with our prefix. */
+export type ManagerMetrics = {
+  readonly admission: AdmissionMetrics;
+  readonly dispatch: DispatchMetrics;
+  readonly submission: SubmissionMetrics;
+};
+export type AdmissionMetrics = ReturnType<typeof admissionMetrics>;
+export type DispatchMetrics = ReturnType<typeof dispatchMetrics>;
+export type SubmissionMetrics = ReturnType<typeof submissionMetrics>;
+
+/** Registers the manager's metrics. Call once for a registry: a second time throws. */
+export const createManagerMetrics = (registry: Registry): ManagerMetrics => ({
+  admission: admissionMetrics([registry]),
+  dispatch: dispatchMetrics([registry]),
+  submission: submissionMetrics([registry]),
+});
+
+/** Seconds, from one millisecond to about eight minutes. */
+const LATENCY_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 500];
+/** Seconds, from one second to about eleven hours: how long Jobs wait and run. */
+const WAIT_BUCKETS = [1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480, 40960];
+
+function admissionMetrics(registers: Registry[]) {
+  return {
+    attempts: new Counter({
+      name: 'switchyard_admission_attempts_total',
+      help: 'Scheduling cycles, by whether at least one Job was admitted (success) or none (inadmissible).',
+      labelNames: ['result'],
+      registers,
+    }),
+    attemptDuration: new Histogram({
+      name: 'switchyard_admission_attempt_duration_seconds',
+      help: 'Time of one scheduling cycle without its writes.',
+      labelNames: ['result'],
+      buckets: LATENCY_BUCKETS,
+      registers,
+    }),
+    admitted: new Counter({
+      name: 'switchyard_admitted_workloads_total',
+      help: 'Jobs admitted.',
+      labelNames: ['cluster_queue', 'cluster'],
+      registers,
+    }),
+    waitTime: new Histogram({
+      name: 'switchyard_admission_wait_time_seconds',
+      help: 'Time from the creation of a Job, or its eviction, to its admission.',
+      labelNames: ['cluster_queue'],
+      buckets: WAIT_BUCKETS,
+      registers,
+    }),
+    evicted: new Counter({
+      name: 'switchyard_evicted_workloads_total',
+      help: 'Jobs suspended after admission, by reason.',
+      labelNames: ['cluster_queue', 'reason'],
+      registers,
+    }),
+    finished: new Counter({
+      name: 'switchyard_finished_workloads_total',
+      help: 'Admitted Jobs that finished, by terminal condition.',
+      labelNames: ['cluster_queue', 'result'],
+      registers,
+    }),
+    pending: new Gauge({
+      name: 'switchyard_pending_workloads',
+      help: 'Jobs that wait for admission: active ones will be tried, inadmissible ones wait for a change.',
+      labelNames: ['cluster_queue', 'status'],
+      registers,
+    }),
+    active: new Gauge({
+      name: 'switchyard_admitted_active_workloads',
+      help: 'Jobs admitted and not finished.',
+      labelNames: ['cluster_queue'],
+      registers,
+    }),
+    usage: new Gauge({
+      name: 'switchyard_cluster_queue_resource_usage',
+      help: 'Quota in use, in the base unit of the resource.',
+      labelNames: ['cluster_queue', 'flavor', 'resource'],
+      registers,
+    }),
+    nominalQuota: new Gauge({
+      name: 'switchyard_cluster_queue_nominal_quota',
+      help: 'Nominal quota, in the base unit of the resource.',
+      labelNames: ['cluster_queue', 'flavor', 'resource'],
+      registers,
+    }),
+    conflicts: new Counter({
+      name: 'switchyard_admission_write_failures_total',
+      help: 'Admissions that were assumed and could not be written, by reason of the refusal.',
+      labelNames: ['reason'],
+      registers,
+    }),
+  };
+}
+
+function dispatchMetrics(registers: Registry[]) {
+  return {
+    dispatched: new Counter({
+      name: 'switchyard_dispatched_workloads_total',
+      help: 'Copies created on a cluster.',
+      labelNames: ['cluster_queue', 'cluster'],
+      registers,
+    }),
+    dispatchDuration: new Histogram({
+      name: 'switchyard_dispatch_duration_seconds',
+      help: 'Time from admission to the creation of the copy.',
+      labelNames: ['cluster'],
+      buckets: LATENCY_BUCKETS,
+      registers,
+    }),
+    dispatchFailures: new Counter({
+      name: 'switchyard_dispatch_failures_total',
+      help: 'Writes to a cluster that failed, by verb and reason.',
+      labelNames: ['cluster', 'verb', 'reason'],
+      registers,
+    }),
+    statusWrites: new Counter({
+      name: 'switchyard_status_writes_total',
+      help: 'Writes of a status home, by whether it was terminal.',
+      labelNames: ['cluster', 'terminal'],
+      registers,
+    }),
+    copies: new Gauge({
+      name: 'switchyard_remote_copies',
+      help: 'Copies of ours on a cluster.',
+      labelNames: ['cluster'],
+      registers,
+    }),
+    clusterReady: new Gauge({
+      name: 'switchyard_cluster_ready',
+      help: '1 when the cluster is connected and its caches are filled, else 0.',
+      labelNames: ['cluster'],
+      registers,
+    }),
+    reconnects: new Counter({
+      name: 'switchyard_cluster_reconnects_total',
+      help: 'Times a connection to a cluster was made anew.',
+      labelNames: ['cluster'],
+      registers,
+    }),
+    orphansDeleted: new Counter({
+      name: 'switchyard_orphans_deleted_total',
+      help: 'Copies deleted because their Job is gone.',
+      labelNames: ['cluster'],
+      registers,
+    }),
+  };
+}
+
+function submissionMetrics(registers: Registry[]) {
+  return {
+    submissions: new Counter({
+      name: 'switchyard_submissions_total',
+      help: 'Submissions taken from the queue, by result: created, duplicate, refused or failed.',
+      labelNames: ['result'],
+      registers,
+    }),
+    outcomes: new Counter({
+      name: 'switchyard_submission_outcomes_total',
+      help: 'Outcomes returned to submitters, by result: completed, failed or deleted.',
+      labelNames: ['result'],
+      registers,
+    }),
+    submissionDuration: new Histogram({
+      name: 'switchyard_submission_duration_seconds',
+      help: 'Time from taking a submission to the Job being created.',
+      buckets: LATENCY_BUCKETS,
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,138 @@
+import type { DeepReadonly, Job, Unsaved } from '../shared/api/kubernetes.ts';
+import {
+  ADMISSION_ANNOTATION,
+  BUILT_IN_JOB_CONTROLLER_NAME,
+  MANAGER_CONTROLLER_NAME,
+  ORIGIN_LABEL,
+  ORIGIN_UID_ANNOTATION,
+  QUEUE_NAME_LABEL,
+} from '../shared/api/names.ts';
+import { clusterWishOf, priorityOf, queueNameOf } from './api/job-annotations.ts';
+
+/** A Job that is not stored yet. */
+export type JobManifest = Unsaved<Job>;
+
+/** What is wrong with a field, worded so that the reader knows what to do about it. */
+export type FieldProblem = { readonly field: string; readonly problem: string };
+
+export type Preparation<J> =
+  | { readonly kind: 'Prepared'; readonly job: J }
+  | { readonly kind: 'Refused'; readonly problems: readonly FieldProblem[] };
+
+/**
+ * Makes a Job ours: suspended until it is admitted, and managed by the manager. `spec.managedBy` is immutable, so this must happen
+ * before the Job exists; the webhook and the submission consumer both come through here. The argument is left as it is.
+ */
+export function prepareJob<J extends JobManifest | Job>(job: J): Preparation<J> {
+  const problems = [...ownershipProblems(job), ...wishProblems(job)];
+  if (problems.length > 0) return { kind: 'Refused', problems };
+  return { kind: 'Prepared', job: { ...job, spec: { ...job.spec, suspend: true, managedBy: MANAGER_CONTROLLER_NAME } } };
+}
+
+/** Checks that a submitted manifest, of whatever shape it came, is a Job that may be created. Give the result to {@link prepareJob}. */
+export function readJobManifest(
+  manifest: unknown,
+):
+  | { readonly kind: 'Manifest'; readonly manifest: JobManifest }
+  | { readonly kind: 'Refused'; readonly problems: readonly FieldProblem[] } {
+  const problems = shapeProblems(manifest);
+  if (problems.length === 0 && isJobManifest(manifest)) return { kind: 'Manifest', manifest: withoutServerFields(manifest) };
+  return { kind: 'Refused', problems };
+}
+
+/** `spec.managedBy: must be ...; metadata...: ...` */
+export const formatProblems = (problems: readonly FieldProblem[]): string =>
+  problems.map(({ field, problem }) => `${field}: ${problem}`).join('; ');
+
+function ownershipProblems(job: DeepReadonly<JobManifest | Job>): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const { managedBy } = job.spec;
+  // The reserved name of the built-in controller means the same as no name (KEP-4368), so it may be replaced.
+  if (managedBy !== undefined && managedBy !== MANAGER_CONTROLLER_NAME && managedBy !== BUILT_IN_JOB_CONTROLLER_NAME) {
+    problems.push({
+      field: 'spec.managedBy',
+      problem: `is ${JSON.stringify(managedBy)}, but a Job with the label ${QUEUE_NAME_LABEL} is managed by ${MANAGER_CONTROLLER_NAME}; leave the field out`,
+    });
+  }
+  for (const annotation of [ADMISSION_ANNOTATION, ORIGIN_UID_ANNOTATION]) {
+    if (job.metadata.annotations?.[annotation] !== undefined) {
+      problems.push({ field: `metadata.annotations[${annotation}]`, problem: 'is written by Switchyard only; remove it' });
+    }
+  }
+  if (job.metadata.labels?.[ORIGIN_LABEL] !== undefined) {
+    problems.push({ field: `metadata.labels[${ORIGIN_LABEL}]`, problem: 'is written by Switchyard only; remove it' });
+  }
+  if (queueNameOf(job) === undefined) {
+    problems.push({
+      field: `metadata.labels[${QUEUE_NAME_LABEL}]`,
+      problem: 'is missing; set it to the name of a LocalQueue of the namespace',
+    });
+  }
+  return problems;
+}
+
+function wishProblems(job: DeepReadonly<JobManifest | Job>): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  for (const wish of [priorityOf(job), clusterWishOf(job)]) {
+    if (wish.kind === 'Invalid') problems.push({ field: `metadata.annotations[${wish.annotation}]`, problem: wish.problem });
+  }
+  return problems;
+}
+
+function shapeProblems(manifest: unknown): FieldProblem[] {
+  if (!isObject(manifest)) return [{ field: 'manifest', problem: 'must be a batch/v1 Job as a JSON object' }];
+  const problems: FieldProblem[] = [];
+  if (manifest['apiVersion'] !== 'batch/v1') problems.push({ field: 'apiVersion', problem: 'must be batch/v1' });
+  if (manifest['kind'] !== 'Job') problems.push({ field: 'kind', problem: 'must be Job' });
+  const metadata = manifest['metadata'];
+  if (!isObject(metadata)) problems.push({ field: 'metadata', problem: 'is missing; name at least a queue in its labels' });
+  else problems.push(...metadataProblems(metadata));
+  const spec = manifest['spec'];
+  if (!isObject(spec)) problems.push({ field: 'spec', problem: 'is missing' });
+  else if (!isObject(spec['template'])) problems.push({ field: 'spec.template', problem: 'is missing' });
+  else if (!isObject(spec['template']['spec'])) problems.push({ field: 'spec.template.spec', problem: 'is missing' });
+  return problems;
+}
+
+function metadataProblems(metadata: Record<string, unknown>): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  for (const field of ['name', 'generateName', 'namespace']) {
+    const value = metadata[field];
+    if (value !== undefined && typeof value !== 'string') problems.push({ field: `metadata.${field}`, problem: 'must be a string' });
+  }
+  for (const field of ['labels', 'annotations']) {
+    const value = metadata[field];
+    if (value === undefined || value === null) continue;
+    if (!isObject(value)) problems.push({ field: `metadata.${field}`, problem: 'must be an object of strings' });
+    else
+      for (const [key, each] of Object.entries(value)) {
+        if (typeof each !== 'string') problems.push({ field: `metadata.${field}[${key}]`, problem: 'must be a string; put it in quotes' });
+      }
+  }
+  if (metadata['ownerReferences'] !== undefined) {
+    // The garbage collector would delete the Job when that owner is not of this cluster.
+    problems.push({ field: 'metadata.ownerReferences', problem: 'is not allowed in a submission; remove it' });
+  }
+  return problems;
+}
+
+/** What an API server writes into every object. A manifest read back from a cluster carries it; a new Job must not. */
+function withoutServerFields(manifest: JobManifest): JobManifest {
+  const { status: _status, ...job } = manifest;
+  const {
+    uid: _uid,
+    resourceVersion: _resourceVersion,
+    creationTimestamp: _creationTimestamp,
+    generation: _generation,
+    managedFields: _managedFields,
+    deletionTimestamp: _deletionTimestamp,
+    deletionGracePeriodSeconds: _deletionGracePeriodSeconds,
+    ...metadata
+  } = manifest.metadata;
+  return { ...job, metadata };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The rest of the shape is for the API server to judge. */
+const isJobManifest = (value: unknown): value is JobManifest => isObject(value) && isObject(value['metadata']) && isObject(value['spec']);
