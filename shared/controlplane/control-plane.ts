@@ -16,7 +16,12 @@ export type ControlPlaneOptions = {
 };
 
 /** Who speaks, for authorization. `system:masters` may do everything. */
-export type UserInfo = { readonly name: string; readonly uid?: string; readonly groups: readonly string[] };
+export type UserInfo = {
+  readonly name: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+};
 
 export type ListenOptions = { readonly host?: string /** 0: any free port. */; readonly port?: number };
 
