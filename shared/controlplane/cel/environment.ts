@@ -1,0 +1,76 @@
+import { Environment } from '@marcbachmann/cel-js';
+import { registerIpLibrary } from './ip-library.ts';
+import { registerListLibrary } from './list-library.ts';
+
+import { registerStringLibrary } from './string-library.ts';
+import { registerUrlLibrary } from './url-library.ts';
+
+/** A compiled CEL expression. */
+export type CelProgram = {
+  readonly expression: string;
+  /** The expression's type as the checker sees it: `bool`, `string`, `dyn`, ... */
+  readonly type: string;
+  /** Never throws: `error` says, in cel-go's words, why there is no value. */
+  run(variables: Record<string, unknown>): { readonly value?: unknown; readonly error?: string };
+};
+
+/** An expression that does not compile. */
+export class CelCompileError extends Error {
+  override readonly name = 'CelCompileError';
+}
+
+/** CEL with the libraries of Kubernetes that have no state. Add variables to a clone. */
+export const kubernetesEnvironment: Environment = createKubernetesEnvironment();
+
+function createKubernetesEnvironment(): Environment {
+  const environment = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
+  registerStringLibrary(environment);
+  registerListLibrary(environment);
+  registerUrlLibrary(environment);
+  registerIpLibrary(environment);
+
+  return environment;
+}
+
+/** Parses and type-checks. Throws a CelCompileError. */
+export function compileCel(environment: Environment, expression: string): CelProgram {
+  const program = attempt(() => environment.parse(expression));
+  const check = program.check();
+  if (!check.valid) throw new CelCompileError(firstLine(check.error));
+  return {
+    expression,
+    type: check.type ?? 'dyn',
+    run: (variables) => {
+      try {
+        return { value: program(variables) };
+      } catch (error) {
+        return { error: celGoMessage(error) };
+      }
+    },
+  };
+}
+
+function attempt<T>(action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw new CelCompileError(firstLine(error), { cause: error });
+  }
+}
+
+/** The library appends an excerpt of the source to its messages; `summary` is the sentence alone. */
+const firstLine = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  return 'summary' in error && typeof error.summary === 'string' ? error.summary : (error.message.split('\n')[0] ?? '');
+};
+
+/** cel-go's sentences for run-time errors, where the library words them differently. */
+function celGoMessage(error: unknown): string {
+  const message = firstLine(error);
+  const outOfBounds = /index (-?\d+) (?:>=|<)/.exec(message);
+  if (outOfBounds) return `index out of bounds: ${outOfBounds[1]}`;
+  if (message.startsWith('No such key: ')) return `no such key: ${message.slice('No such key: '.length)}`;
+  if (/^no such overload|^found no matching overload/.test(message)) return 'no such overload';
+  if (message.startsWith('integer overflow')) return 'integer overflow';
+  return message === 'modulo by zero' ? 'modulus by zero' : message;
+}
