@@ -13,9 +13,11 @@ export type WorkqueueOptions = {
 };
 
 export interface WorkqueueMetrics {
+  /** `depth` counts the keys that wait, those included that wait for their own processing to end. */
   added(depth: number): void;
-  got(depth: number, queuedMs: number): void;
-  done(workMs: number): void;
+  /** `startedAtMs` is the instant at which processing began; `done` repeats it. */
+  got(depth: number, queuedMs: number, startedAtMs: number): void;
+  done(workMs: number, startedAtMs: number): void;
   retried(): void;
 }
 
@@ -43,4 +45,235 @@ export interface Workqueue {
   drain(): Promise<void>;
 }
 
-export declare function createWorkqueue(options: WorkqueueOptions): Workqueue;
+type DelayedKey = { readonly key: string; dueMs: number };
+
+/** A queue as described by {@link Workqueue}. */
+export function createWorkqueue(options: WorkqueueOptions): Workqueue {
+  return new KeyedWorkqueue(options);
+}
+
+class KeyedWorkqueue implements Workqueue {
+  readonly #clock: Clock;
+  readonly #rateLimit: RateLimit;
+  readonly #metrics: WorkqueueMetrics | undefined;
+  /** Keys that wait, with the time of their arrival. */
+  readonly #waiting = new Map<string, number>();
+  /** The same keys in order of arrival, from `#head` on. (The first key of a long Map is slow to find after many deletions.) */
+  #order: string[] = [];
+  #head = 0;
+  /** Keys handed out and not done, with the time they were handed out. */
+  readonly #processing = new Map<string, number>();
+  /** Keys added while being processed, with the time of that; they wait again when processing is done. */
+  readonly #dirty = new Map<string, number>();
+  readonly #failures = new Map<string, number>();
+  readonly #delayed: DelayedKeys;
+  readonly #getters: ((key: string | undefined) => void)[] = [];
+  readonly #drainers: (() => void)[] = [];
+  #shutDown = false;
+
+  constructor(options: WorkqueueOptions) {
+    this.#clock = options.clock;
+    this.#rateLimit = options.rateLimit;
+    this.#metrics = options.metrics;
+    this.#delayed = new DelayedKeys(options.clock, (key) => this.add(key));
+  }
+
+  add(key: string): void {
+    if (this.#shutDown) return;
+    if (this.#processing.has(key)) {
+      if (this.#dirty.has(key)) return;
+      this.#dirty.set(key, this.#clock.now());
+      this.#metrics?.added(this.#depth());
+      return;
+    }
+    if (this.#waiting.has(key)) return;
+    this.#enqueue(key, this.#clock.now());
+    this.#metrics?.added(this.#depth());
+    this.#serveGetters();
+  }
+
+  addAfter(key: string, delayMs: number): void {
+    if (this.#shutDown) return;
+    this.#metrics?.retried();
+    if (delayMs <= 0) this.add(key);
+    else this.#delayed.add(key, this.#clock.now() + delayMs);
+  }
+
+  addRateLimited(key: string): void {
+    const failures = this.#failures.get(key) ?? 0;
+    this.#failures.set(key, failures + 1);
+    this.addAfter(key, Math.min(this.#rateLimit.baseDelayMs * 2 ** failures, this.#rateLimit.maxDelayMs));
+  }
+
+  forget(key: string): void {
+    this.#failures.delete(key);
+  }
+
+  numRequeues(key: string): number {
+    return this.#failures.get(key) ?? 0;
+  }
+
+  get(): Promise<string | undefined> {
+    return new Promise((resolve) => {
+      this.#getters.push(resolve);
+      this.#serveGetters();
+    });
+  }
+
+  done(key: string): void {
+    const startedMs = this.#processing.get(key);
+    if (startedMs === undefined) return;
+    this.#processing.delete(key);
+    this.#metrics?.done(this.#clock.now() - startedMs, startedMs);
+    const dirtySinceMs = this.#dirty.get(key);
+    if (dirtySinceMs !== undefined) {
+      this.#dirty.delete(key);
+      this.#enqueue(key, dirtySinceMs);
+    }
+    this.#serveGetters();
+    this.#releaseDrainers();
+  }
+
+  length(): number {
+    return this.#waiting.size;
+  }
+
+  shutDown(): void {
+    this.#shutDown = true;
+    this.#delayed.clear();
+    this.#serveGetters();
+  }
+
+  drain(): Promise<void> {
+    this.shutDown();
+    return new Promise((resolve) => {
+      this.#drainers.push(resolve);
+      this.#releaseDrainers();
+    });
+  }
+
+  #depth(): number {
+    return this.#waiting.size + this.#dirty.size;
+  }
+
+  #enqueue(key: string, sinceMs: number): void {
+    this.#waiting.set(key, sinceMs);
+    this.#order.push(key);
+  }
+
+  #dequeue(): string | undefined {
+    const key = this.#order[this.#head];
+    if (key === undefined) return undefined;
+    this.#head++;
+    if (this.#head >= 1024 && this.#head * 2 > this.#order.length) {
+      this.#order = this.#order.slice(this.#head);
+      this.#head = 0;
+    }
+    return key;
+  }
+
+  #serveGetters(): void {
+    while (this.#getters.length > 0) {
+      const key = this.#dequeue();
+      if (key === undefined) break;
+      const nowMs = this.#clock.now();
+      const sinceMs = this.#waiting.get(key) ?? nowMs;
+      this.#waiting.delete(key);
+      this.#processing.set(key, nowMs);
+      this.#metrics?.got(this.#depth(), nowMs - sinceMs, nowMs);
+      this.#getters.shift()?.(key);
+    }
+    // Nothing waits. A key still being processed may come back (it was added meanwhile), so getters stay until it is done.
+    if (this.#shutDown && this.#waiting.size === 0 && this.#dirty.size === 0) {
+      for (const resolve of this.#getters.splice(0)) resolve(undefined);
+    }
+  }
+
+  #releaseDrainers(): void {
+    if (this.#processing.size > 0 || this.#waiting.size > 0) return;
+    for (const resolve of this.#drainers.splice(0)) resolve();
+  }
+}
+
+/** Keys that wait for a point in time: a heap by due time, one timer for the earliest. */
+class DelayedKeys {
+  readonly #clock: Clock;
+  readonly #release: (key: string) => void;
+  readonly #heap: DelayedKey[] = [];
+  /** The entry that counts for each key; an entry of the heap that is not in here has been overtaken. */
+  readonly #current = new Map<string, DelayedKey>();
+  #timer: { readonly dueMs: number; cancel(): void } | undefined;
+
+  constructor(clock: Clock, release: (key: string) => void) {
+    this.#clock = clock;
+    this.#release = release;
+  }
+
+  add(key: string, dueMs: number): void {
+    const known = this.#current.get(key);
+    if (known !== undefined && known.dueMs <= dueMs) return;
+    const entry = { key, dueMs };
+    this.#current.set(key, entry);
+    push(this.#heap, entry);
+    this.#arm();
+  }
+
+  clear(): void {
+    this.#heap.length = 0;
+    this.#current.clear();
+    this.#arm();
+  }
+
+  #arm(): void {
+    const dueMs = this.#heap[0]?.dueMs;
+    if (this.#timer?.dueMs === dueMs) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if (dueMs === undefined) return;
+    const timer = this.#clock.schedule(() => this.#fire(), dueMs - this.#clock.now());
+    this.#timer = { dueMs, cancel: () => timer.cancel() };
+  }
+
+  #fire(): void {
+    this.#timer = undefined;
+    // A system timer may fire a fraction of a millisecond early; whatever is not due yet is armed again.
+    const nowMs = this.#clock.now();
+    for (let first = this.#heap[0]; first !== undefined && first.dueMs <= nowMs; first = this.#heap[0]) {
+      pop(this.#heap);
+      if (this.#current.get(first.key) !== first) continue;
+      this.#current.delete(first.key);
+      this.#release(first.key);
+    }
+    this.#arm();
+  }
+}
+
+function push(heap: DelayedKey[], entry: DelayedKey): void {
+  let index = heap.length;
+  heap.push(entry);
+  while (index > 0) {
+    const parentIndex = (index - 1) >> 1;
+    const parent = heap[parentIndex];
+    if (parent === undefined || parent.dueMs <= entry.dueMs) break;
+    heap[index] = parent;
+    index = parentIndex;
+  }
+  heap[index] = entry;
+}
+
+function pop(heap: DelayedKey[]): void {
+  const last = heap.pop();
+  if (last === undefined || heap.length === 0) return;
+  let index = 0;
+  for (;;) {
+    const leftIndex = 2 * index + 1;
+    const left = heap[leftIndex];
+    if (left === undefined) break;
+    const right = heap[leftIndex + 1];
+    const [child, childIndex] = right !== undefined && right.dueMs < left.dueMs ? [right, leftIndex + 1] : [left, leftIndex];
+    if (child.dueMs >= last.dueMs) break;
+    heap[index] = child;
+    index = childIndex;
+  }
+  heap[index] = last;
+}

@@ -1,0 +1,57 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+/** What a client reports about its requests. */
+export interface ClientMetrics {
+  /** `code` is the HTTP status, or `<error>` when there was no answer. */
+  answered(code: string, method: string, verb: string, durationMs: number): void;
+  /** The rate limiter held a request back for `waitedMs` (0: not at all). */
+  limited(verb: string, waitedMs: number): void;
+  /** The server asked to try again later. */
+  retried(code: number, verb: string): void;
+}
+
+/** client-go's buckets of both durations, in seconds. */
+const LATENCY_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+
+/**
+ * client-go's metrics of a client, by host: `rest_client_requests_total{code,method,host}`,
+ * `rest_client_request_duration_seconds{verb,host}`, `rest_client_rate_limiter_duration_seconds{verb,host}` and
+ * `rest_client_request_retries_total{code,verb,host}`. Build once per registry, then ask for each host's view.
+ */
+export function createClientMetrics(registry: Registry): (host: string) => ClientMetrics {
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'rest_client_requests_total',
+    help: 'Number of HTTP requests, partitioned by status code, method, and host.',
+    labelNames: ['code', 'method', 'host'] as const,
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'rest_client_request_duration_seconds',
+    help: 'Request latency in seconds. Broken down by verb, and host.',
+    labelNames: ['verb', 'host'] as const,
+    buckets: LATENCY_BUCKETS,
+    registers,
+  });
+  const rateLimiter = new Histogram({
+    name: 'rest_client_rate_limiter_duration_seconds',
+    help: 'Client side rate limiter latency in seconds. Broken down by verb, and host.',
+    labelNames: ['verb', 'host'] as const,
+    buckets: LATENCY_BUCKETS,
+    registers,
+  });
+  const retries = new Counter({
+    name: 'rest_client_request_retries_total',
+    help: 'Number of request retries, partitioned by status code, verb, and host.',
+    labelNames: ['code', 'verb', 'host'] as const,
+    registers,
+  });
+  return (host) => ({
+    answered: (code, method, verb, durationMs) => {
+      requests.inc({ code, method, host });
+      duration.observe({ verb, host }, durationMs / 1000);
+    },
+    limited: (verb, waitedMs) => rateLimiter.observe({ verb, host }, waitedMs / 1000),
+    retried: (code, verb) => retries.inc({ code: String(code), verb, host }),
+  });
+}

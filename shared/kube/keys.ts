@@ -1,0 +1,23 @@
+import type { ObjectKey } from '../api/kubernetes.ts';
+
+/** `namespace/name`, or `name` for a cluster-scoped object: the key of workqueues and caches (client-go's MetaNamespaceKey). */
+export const keyOf = (namespace: string | undefined, name: string): string =>
+  namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
+
+/** The key of an object. */
+export const keyOfObject = (object: { readonly metadata: { readonly name: string; readonly namespace?: string } }): string =>
+  keyOf(object.metadata.namespace, object.metadata.name);
+
+export const formatKey = (key: ObjectKey): string => keyOf(key.namespace, key.name);
+
+/** The inverse of {@link formatKey}. */
+export function parseKey(key: string): ObjectKey {
+  const slash = key.indexOf('/');
+  return slash < 0 ? { namespace: '', name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+/** Namespace and name of an object. */
+export const objectKey = (object: { readonly metadata: { readonly name: string; readonly namespace?: string } }): ObjectKey => ({
+  namespace: object.metadata.namespace ?? '',
+  name: object.metadata.name,
+});

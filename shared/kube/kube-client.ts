@@ -1,0 +1,248 @@
+import type { KubeObject, ObjectKey, Unsaved } from '../api/kubernetes.ts';
+import { apiVersionOf, type Resource } from '../api/resources.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { sleep } from '../runtime/clock.ts';
+import { ApiError, type Status } from './api-error.ts';
+import type { DeleteOptions, KubeClient, ListOptions, ObjectList, Patch, WatchOptions, WatchStream, WriteOptions } from './client.ts';
+import type { ClientMetrics } from './client-metrics.ts';
+import type { RateLimiter } from './rate-limiter.ts';
+import { pathTo, queryString } from './request-path.ts';
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
+import { readWatch } from './watch-stream.ts';
+
+export type KubeClientOptions = {
+  /** `switchyard-worker/0.1.0`: how the server's logs and managedFields name us. */
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly rateLimiter?: RateLimiter;
+  readonly metrics?: ClientMetrics;
+};
+
+/** How often one request is sent again because the server answered 429 or 503 with Retry-After (client-go: 10). */
+const RETRIES_MAX = 10;
+
+const CONTENT_TYPES = {
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  json: 'application/json-patch+json',
+  apply: 'application/apply-patch+yaml',
+} as const;
+
+/** A client over any transport: waits for its rate limit, waits out Retry-After, and turns refusals into {@link ApiError}. */
+export function createKubeClient(transport: Transport, options: KubeClientOptions): KubeClient {
+  return new TransportKubeClient(transport, options);
+}
+
+class TransportKubeClient implements KubeClient {
+  readonly #transport: Transport;
+  readonly #options: KubeClientOptions;
+
+  constructor(transport: Transport, options: KubeClientOptions) {
+    this.#transport = transport;
+    this.#options = options;
+  }
+
+  get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, options: { signal?: AbortSignal } = {}): Promise<T> {
+    return this.#json<T>({ method: 'GET', path: pathTo(resource, key.namespace, key.name), ...signalOf(options) });
+  }
+
+  async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<ObjectList<T>> {
+    const path = pathTo(resource, options.namespace) + listQuery(options);
+    const list = await this.#json<WireList<T>>({ method: 'GET', path, ...signalOf(options) }, 'LIST');
+    const { resourceVersion = '', continue: continueToken = '' } = list.metadata ?? {};
+    return { items: list.items ?? [], resourceVersion, ...(continueToken === '' ? {} : { continueToken }) };
+  }
+
+  create<T extends KubeObject>(resource: Resource<T>, object: Unsaved<T>, options: WriteOptions = {}): Promise<T> {
+    const path = pathTo(resource, object.metadata.namespace) + writeQuery(options);
+    return this.#json<T>({ method: 'POST', path, ...jsonBody(withKind(resource, object)), ...signalOf(options) });
+  }
+
+  replace<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
+    return this.#put(resource, object, '', options);
+  }
+
+  replaceStatus<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
+    return this.#put(resource, object, '/status', options);
+  }
+
+  patch<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, patch: Patch, options: WriteOptions = {}): Promise<T> {
+    return this.#patch(resource, key, '', patch, options);
+  }
+
+  patchStatus<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, patch: Patch, options: WriteOptions = {}): Promise<T> {
+    return this.#patch(resource, key, '/status', patch, options);
+  }
+
+  async delete(resource: Resource, key: ObjectKey, options: DeleteOptions = {}): Promise<void> {
+    const path = pathTo(resource, key.namespace, key.name);
+    await this.#send({ method: 'DELETE', path, ...deleteBody(options), ...signalOf(options) });
+  }
+
+  async watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): Promise<WatchStream<T>> {
+    const path = pathTo(resource, options.namespace) + watchQuery(options);
+    await this.#acquire('WATCH', options.signal);
+    const request = this.#request({ method: 'GET', path, ...signalOf(options) });
+    const response = await this.#timed('WATCH', request, () => this.#transport.stream(request));
+    if (response.status >= 400) throw toApiError(response.status, response.headers, await collect(response.chunks));
+    return readWatch<T>(response.chunks);
+  }
+
+  async raw(request: Parameters<KubeClient['raw']>[0]): Promise<string> {
+    const { method, path, body, contentType = 'application/json' } = request;
+    const payload = body === undefined ? {} : { body: JSON.stringify(body), contentType };
+    const response = await this.#send({ method, path, ...payload, ...signalOf(request) });
+    return response.body;
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  #put<T extends KubeObject>(resource: Resource<T>, object: T, subresource: string, options: WriteOptions): Promise<T> {
+    const path = pathTo(resource, object.metadata.namespace, object.metadata.name) + subresource + writeQuery(options);
+    return this.#json<T>({ method: 'PUT', path, ...jsonBody(withKind(resource, object)), ...signalOf(options) });
+  }
+
+  #patch<T>(resource: Resource, key: ObjectKey, subresource: string, patch: Patch, options: WriteOptions): Promise<T> {
+    const force = patch.type === 'apply' && patch.force === true;
+    const path = pathTo(resource, key.namespace, key.name) + subresource + writeQuery(options, force);
+    const body = JSON.stringify(patch.body);
+    return this.#json<T>(
+      { method: 'PATCH', path, body, contentType: CONTENT_TYPES[patch.type], ...signalOf(options) },
+      patch.type === 'apply' ? 'APPLY' : 'PATCH',
+    );
+  }
+
+  async #json<T>(call: Call, verb?: string): Promise<T> {
+    const response = await this.#send(call, verb);
+    // The shape is the server's promise for this resource; nothing is checked or converted on the way.
+    return JSON.parse(response.body) as T;
+  }
+
+  /** Sends, waits out Retry-After, and throws {@link ApiError} for an answer of 400 and above. */
+  async #send(call: Call, verb: string = call.method): Promise<TransportResponse> {
+    const request = this.#request(call);
+    for (let retries = 0; ; retries++) {
+      await this.#acquire(verb, call.signal);
+      const response = await this.#timed(verb, request, () => this.#transport.send(request));
+      if (response.status < 400) return response;
+      const error = toApiError(response.status, response.headers, response.body);
+      if (!asksForRetry(error) || retries === RETRIES_MAX) throw error;
+      this.#options.metrics?.retried(error.code, verb);
+      await sleep(this.#options.clock, error.retryAfterMs ?? 0, call.signal);
+      call.signal?.throwIfAborted();
+    }
+  }
+
+  #request(call: Call): TransportRequest {
+    const headers: Record<string, string> = { accept: 'application/json', 'user-agent': this.#options.userAgent };
+    if (call.contentType !== undefined) headers['content-type'] = call.contentType;
+    const { method, path, body, signal } = call;
+    return { method, path, headers, ...(body === undefined ? {} : { body }), ...(signal === undefined ? {} : { signal }) };
+  }
+
+  async #acquire(verb: string, signal: AbortSignal | undefined): Promise<void> {
+    const { rateLimiter, metrics } = this.#options;
+    if (rateLimiter === undefined) return;
+    const waitedMs = await rateLimiter.acquire(signal);
+    metrics?.limited(verb, waitedMs);
+  }
+
+  async #timed<R extends { readonly status: number }>(verb: string, request: TransportRequest, run: () => Promise<R>): Promise<R> {
+    const { metrics, clock } = this.#options;
+    if (metrics === undefined) return run();
+    const startedMs = clock.now();
+    try {
+      const response = await run();
+      metrics.answered(String(response.status), request.method, verb, clock.now() - startedMs);
+      return response;
+    } catch (error) {
+      // client-go's code for a request that got no answer.
+      metrics.answered('<error>', request.method, verb, clock.now() - startedMs);
+      throw error;
+    }
+  }
+}
+
+type Call = {
+  readonly method: TransportRequest['method'];
+  readonly path: string;
+  readonly body?: string;
+  readonly contentType?: string;
+  readonly signal?: AbortSignal;
+};
+type WireList<T> = { readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }; readonly items?: T[] | null };
+
+const signalOf = (options: { readonly signal?: AbortSignal }): { signal?: AbortSignal } =>
+  options.signal === undefined ? {} : { signal: options.signal };
+
+const jsonBody = (value: object): { body: string; contentType: string } => ({
+  body: JSON.stringify(value),
+  contentType: 'application/json',
+});
+
+/** Items of a list carry no kind; a body that is written must. */
+const withKind = (resource: Resource, object: { readonly apiVersion?: string | undefined; readonly kind?: string | undefined }): object =>
+  object.apiVersion !== undefined && object.kind !== undefined
+    ? object
+    : { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind };
+
+function deleteBody(options: DeleteOptions): { body?: string; contentType?: string } {
+  const { propagationPolicy, gracePeriodSeconds, uid, resourceVersion } = options;
+  const preconditions = uid === undefined && resourceVersion === undefined ? undefined : { uid, resourceVersion };
+  if (propagationPolicy === undefined && gracePeriodSeconds === undefined && preconditions === undefined) return {};
+  return jsonBody({ apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy, gracePeriodSeconds, preconditions });
+}
+
+const listQuery = (options: ListOptions): string =>
+  queryString({
+    labelSelector: options.labelSelector,
+    fieldSelector: options.fieldSelector,
+    limit: options.limit,
+    continue: options.continueToken,
+    resourceVersion: options.resourceVersion,
+    resourceVersionMatch: options.resourceVersionMatch,
+  });
+const watchQuery = (options: WatchOptions): string =>
+  queryString({
+    watch: 'true',
+    allowWatchBookmarks: 'true',
+    labelSelector: options.labelSelector,
+    fieldSelector: options.fieldSelector,
+    resourceVersion: options.resourceVersion,
+    timeoutSeconds: options.timeoutSeconds,
+  });
+const writeQuery = (options: WriteOptions, force = false): string =>
+  queryString({
+    fieldManager: options.fieldManager,
+    dryRun: options.dryRun === true ? 'All' : undefined,
+    force: force ? 'true' : undefined,
+  });
+
+/** 429 and 5xx are waited out only when the server says how long (client-go's rest.Request). */
+const asksForRetry = (error: ApiError): boolean => error.retryAfterMs !== undefined && (error.code === 429 || error.code >= 500);
+
+function toApiError(code: number, headers: TransportResponse['headers'], body: string): ApiError {
+  const retryAfter = Number(headers['retry-after']);
+  const retryAfterMs = headers['retry-after'] === undefined || Number.isNaN(retryAfter) ? undefined : retryAfter * 1000;
+  return new ApiError(code, parseStatus(code, body), retryAfterMs);
+}
+
+/** A proxy or a crashing server answers in plain text; its beginning then stands in for the message. */
+function parseStatus(code: number, body: string): Status {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    if (typeof parsed === 'object' && parsed !== null && 'kind' in parsed && parsed.kind === 'Status') return parsed as Status;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  const excerpt = body.trim().slice(0, 500);
+  return { code, message: excerpt === '' ? `the server answered ${code} without a body` : `the server answered ${code}: ${excerpt}` };
+}
+
+async function collect(chunks: AsyncIterable<string>): Promise<string> {
+  let body = '';
+  for await (const chunk of chunks) body += chunk;
+  return body;
+}

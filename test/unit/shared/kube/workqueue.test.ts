@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import { createWorkqueue, type Workqueue } from '../../../../shared/kube/workqueue.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+function aQueue(): { queue: Workqueue; clock: FakeClock } {
+  const clock = new FakeClock();
+  return { clock, queue: createWorkqueue({ name: 'test', clock, rateLimit: { baseDelayMs: 10, maxDelayMs: 1000 } }) };
+}
+
+async function takeAll(queue: Workqueue): Promise<string[]> {
+  const keys: string[] = [];
+  while (queue.length() > 0) {
+    const key = await queue.get();
+    if (key !== undefined) keys.push(key);
+    if (key !== undefined) queue.done(key);
+  }
+  return keys;
+}
+
+test('keys come out in the order of their arrival, each once however often it was added', async () => {
+  const { queue } = aQueue();
+  for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key);
+  expect(await takeAll(queue)).toEqual(['a', 'b', 'c']);
+});
+
+test('a key added while it is processed waits again only when processing is done', async () => {
+  const { queue } = aQueue();
+  queue.add('a');
+  expect(await queue.get()).toBe('a');
+  queue.add('a');
+  queue.add('a');
+  expect(queue.length()).toBe(0);
+  queue.done('a');
+  expect(await takeAll(queue)).toEqual(['a']);
+});
+
+test('a getter that waits is served by the next add', async () => {
+  const { queue } = aQueue();
+  const next = queue.get();
+  queue.add('a');
+  expect(await next).toBe('a');
+});
+
+test('of several delays of one key the earliest counts', async () => {
+  const { queue, clock } = aQueue();
+  queue.addAfter('a', 100);
+  queue.addAfter('a', 50);
+  queue.addAfter('a', 200);
+  queue.addAfter('b', 60);
+  await clock.advance(49);
+  expect(queue.length()).toBe(0);
+  await clock.advance(11);
+  expect(await takeAll(queue)).toEqual(['a', 'b']);
+  await clock.advance(1000);
+  expect(queue.length()).toBe(0);
+});
+
+test('many delayed keys come out by due time', async () => {
+  const { queue, clock } = aQueue();
+  const delays = Array.from({ length: 500 }, (_, index) => ((index * 7919) % 500) + 1);
+  for (const delay of delays) queue.addAfter(`k${delay}`, delay);
+  await clock.advance(1000);
+  expect(await takeAll(queue)).toEqual([...delays].sort((x, y) => x - y).map((delay) => `k${delay}`));
+});
+
+test('rate-limited retries wait twice as long each time, up to a limit, until forgotten', async () => {
+  const { queue, clock } = aQueue();
+  const waits: number[] = [];
+  for (let attempt = 0; attempt < 9; attempt++) {
+    const startMs = clock.now();
+    queue.addRateLimited('a');
+    while (queue.length() === 0) await clock.advance(5);
+    waits.push(clock.now() - startMs);
+    await takeAll(queue);
+  }
+  expect(waits).toEqual([10, 20, 40, 80, 160, 320, 640, 1000, 1000]);
+  expect(queue.numRequeues('a')).toBe(9);
+  queue.forget('a');
+  expect(queue.numRequeues('a')).toBe(0);
+});
+
+test('shut down, it hands out what is left and then undefined, and takes nothing new', async () => {
+  const { queue, clock } = aQueue();
+  queue.add('a');
+  queue.addAfter('later', 10);
+  queue.shutDown();
+  queue.add('b');
+  expect(await queue.get()).toBe('a');
+  queue.done('a');
+  expect(await queue.get()).toBeUndefined();
+  await clock.advance(100);
+  expect(queue.length()).toBe(0);
+});
+
+test('a key that was added again while processed is still handed out after shutdown', async () => {
+  const { queue } = aQueue();
+  queue.add('a');
+  await queue.get();
+  queue.add('a');
+  queue.shutDown();
+  const next = queue.get();
+  queue.done('a');
+  expect(await next).toBe('a');
+});
+
+test('drain resolves when everything handed out is done', async () => {
+  const { queue, clock } = aQueue();
+  queue.add('a');
+  await queue.get();
+  let drained = false;
+  void queue.drain().then(() => (drained = true));
+  await clock.settle();
+  expect(drained).toBe(false);
+  queue.done('a');
+  await clock.settle();
+  expect(drained).toBe(true);
+});
+
+test('a hundred thousand waiting keys are handed out in well under a second', async () => {
+  const { queue } = aQueue();
+  for (let index = 0; index < 100_000; index++) queue.add(`key-${index}`);
+  let taken = 0;
+  for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+    taken++;
+    queue.done(key);
+    if (queue.length() === 0) queue.shutDown();
+  }
+  expect(taken).toBe(100_000);
+});
