@@ -17,18 +17,23 @@ export function formatDuration(durationMs: number): string {
 /** The live table: one line per Job, under a heading. `width` cuts lines, so that a terminal never wraps them. */
 export function liveTable(rows: readonly JobRow[], nowMillis: number, width: number): string[] {
   const cells = rows.map((row) => [...rowCells(row), formatDuration((row.finishedMillis ?? nowMillis) - row.createdMillis), row.reason]);
-  return formatColumns([['JOB', 'CLUSTER', 'STATE', 'ACTIVE', 'SUCCEEDED', 'FAILED', 'AGE', ''], ...cells]).map((line) => line.trimEnd().slice(0, width));
+  return formatColumns([['JOB', 'CLUSTER', 'STATE', 'ACTIVE', 'SUCCEEDED', 'FAILED', 'AGE', ''], ...cells]).map((line) =>
+    line.trimEnd().slice(0, width),
+  );
 }
 
 /** One line for each Job that looks different from before: what a log or a pipe gets instead of the table. */
 export function changedLines(rows: readonly JobRow[], previous: readonly JobRow[], startMillis: number, nowMillis: number): string[] {
   const before = new Map(previous.map((row) => [row.name, describe(row)]));
-  return rows.filter((row) => before.get(row.name) !== describe(row)).map((row) => `${formatDuration(nowMillis - startMillis).padStart(6)}  ${describe(row)}`);
+  return rows
+    .filter((row) => before.get(row.name) !== describe(row))
+    .map((row) => `${formatDuration(nowMillis - startMillis).padStart(6)}  ${describe(row)}`);
 }
 
 /** What ran where, and how long it was queued, on its way to the cluster, and running. */
 export function summaryTable(rows: readonly JobRow[], submittedThrough: (name: string) => string): string[] {
-  const between = (from: number | undefined, to: number | undefined): string => (from === undefined || to === undefined ? '-' : formatDuration(Math.max(0, to - from)));
+  const between = (from: number | undefined, to: number | undefined): string =>
+    from === undefined || to === undefined ? '-' : formatDuration(Math.max(0, to - from));
   const cells = rows.map((row) => [
     row.name,
     submittedThrough(row.name),

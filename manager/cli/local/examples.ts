@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+import type { JobState } from './job-row.ts';
+
+/** A Job of examples/, how it goes in and how it is expected to end. */
+export type Example = {
+  readonly name: string;
+  readonly file: string;
+  readonly through: 'API' | 'BullMQ';
+  readonly ends: JobState;
+  readonly reason?: string;
+  readonly succeeded: number;
+};
+
+/** In the order of submission: the last one finds the quota taken by the others. */
+export const EXAMPLES: readonly Example[] = [
+  { name: 'pi', file: 'pi.yaml', through: 'API', ends: 'Complete', succeeded: 4 },
+  { name: 'word-count', file: 'word-count.yaml', through: 'BullMQ', ends: 'Complete', succeeded: 6 },
+  { name: 'retry', file: 'retry.yaml', through: 'API', ends: 'Complete', succeeded: 1 },
+  { name: 'failure-policy', file: 'failure-policy.yaml', through: 'BullMQ', ends: 'Failed', reason: 'PodFailurePolicy', succeeded: 0 },
+  { name: 'waiting', file: 'waiting.yaml', through: 'API', ends: 'Complete', succeeded: 1 },
+];
+
+export const readExample = (directory: string, example: Example): unknown =>
+  parse(readFileSync(path.join(directory, example.file), 'utf8'));
