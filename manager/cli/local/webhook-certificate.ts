@@ -1,4 +1,5 @@
 import { webcrypto } from 'node:crypto';
+import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 
 export type Certificate = { readonly certPem: string; readonly keyPem: string };
