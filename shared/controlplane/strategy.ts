@@ -46,6 +46,11 @@ export interface ResourceStrategy {
   prepareForCreate?(object: AnyObject): void;
   validateCreate?(object: AnyObject): FieldError[];
   warningsOnCreate?(object: AnyObject): string[];
+  /**
+   * After validation, right before a created or updated object is stored (or answered to a dry run): what upstream's
+   * defaulting adds whenever it reads the object back. A Job without labels gets those of its template here.
+   */
+  prepareForStorage?(object: AnyObject): void;
   /** Restores what the main resource may not change (status) and raises generation when the spec differs. */
   prepareForUpdate?(next: AnyObject, previous: AnyObject): void;
   validateUpdate?(next: AnyObject, previous: AnyObject): FieldError[];
@@ -72,6 +77,8 @@ export interface ResourceStrategy {
   keptAfterDeletion?(object: AnyObject): boolean;
   /** Fields for field selectors besides metadata.name and metadata.namespace. */
   selectableFields?(object: AnyObject): Record<string, string>;
+  /** The refusal of a field selector by another field; absent: upstream's usual words. */
+  unsupportedField?(field: string): string;
   readonly table?: TablePrinter;
   /** PUT to a name that does not exist creates it (Leases and a few others). */
   readonly allowCreateOnUpdate?: boolean;
