@@ -10,8 +10,17 @@ export class StatusError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** Values of Warning headers that accompany the refusal. */
   readonly warnings: readonly string[];
+  /** `metadata` of the body: a continue token, as a rule nothing. */
+  readonly listMeta: { readonly continue?: string };
 
-  constructor(code: number, reason: string, message: string, details?: Status['details'], warnings: readonly string[] = []) {
+  constructor(
+    code: number,
+    reason: string,
+    message: string,
+    details?: Status['details'],
+    warnings: readonly string[] = [],
+    listMeta: { readonly continue?: string } = {},
+  ) {
     super(message);
     this.name = 'StatusError';
     this.code = code;
@@ -19,6 +28,7 @@ export class StatusError extends Error {
     this.details = details;
     this.retryAfterSeconds = details?.retryAfterSeconds;
     this.warnings = warnings;
+    this.listMeta = listMeta;
   }
 
   /** The body, with its fields in the order in which Go writes them. */
@@ -26,7 +36,7 @@ export class StatusError extends Error {
     return {
       kind: 'Status',
       apiVersion: 'v1',
-      metadata: {},
+      metadata: this.listMeta,
       status: 'Failure',
       ...(this.message === '' ? {} : { message: this.message }),
       ...(this.reason === '' ? {} : { reason: this.reason }),
@@ -124,7 +134,8 @@ export const unsupportedMediaType = (accepted: readonly string[]): StatusError =
   );
 
 /** 410 with reason Expired: a resourceVersion or continue token older than the server's memory. */
-export const expired = (message: string): StatusError => new StatusError(410, 'Expired', message);
+export const expired = (message: string, listMeta: { readonly continue?: string } = {}): StatusError =>
+  new StatusError(410, 'Expired', message, undefined, [], listMeta);
 
 export const gone = (message: string): StatusError => new StatusError(410, 'Gone', message);
 

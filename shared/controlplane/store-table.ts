@@ -1,0 +1,212 @@
+import { createLabelIndex, type LabelIndex } from './label-index.ts';
+import type { AnyObject } from './strategy.ts';
+
+/** An object as it is stored: without kind and apiVersion, never changed again. */
+export type StoredObject = {
+  /** '' for cluster-scoped objects. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly revision: number;
+  readonly object: AnyObject;
+  /** The object as JSON, made once for answers, watches and disk. */
+  readonly text: string;
+};
+
+/** One write. For a deletion `current` is the object as last stored, with the revision of the deletion. */
+export type StoreEvent = {
+  readonly revision: number;
+  readonly deleted: boolean;
+  readonly current: StoredObject;
+  readonly previous: StoredObject | undefined;
+  readonly atMs: number;
+};
+
+export type Subscription = {
+  /** '' for all namespaces. */
+  readonly namespace: string;
+  /** Only objects of this name; '' for all. */
+  readonly name: string;
+  next(event: StoreEvent): void;
+};
+
+/** The objects of one resource, in the order of their storage keys, and what happened to them lately. */
+export interface Table {
+  readonly name: string;
+  get(namespace: string, name: string): StoredObject | undefined;
+  /** The objects of one namespace ('' for all), ordered by key. Shared: not to be changed. */
+  list(namespace: string): readonly StoredObject[];
+  /** As `list`, narrowed to the objects that carry a label; cheap when asked again. Undefined when not indexed yet. */
+  listByLabel(namespace: string, key: string, values: readonly string[]): readonly StoredObject[];
+  /** As `list`, at an older revision that is still remembered. */
+  listAt(namespace: string, revision: number): readonly StoredObject[];
+  /** Stores an object and gives it the next revision as its resourceVersion. */
+  put(object: AnyObject): StoredObject;
+  /** Takes an object out. Returns it with the revision of the deletion. */
+  remove(stored: StoredObject): StoredObject;
+  /** Puts back what was on disk, without an event. */
+  restore(object: AnyObject, text: string, revision: number): void;
+  /** The newest revision whose events are forgotten; a watch may start at this one or later. */
+  compactedRevision(): number;
+  /** Published events after `revision`. */
+  eventsSince(revision: number): readonly StoreEvent[];
+  subscribe(subscription: Subscription): () => void;
+  publish(event: StoreEvent): void;
+}
+
+type TableOptions = {
+  readonly name: string;
+  readonly compactedRevision: number;
+  readonly window: { readonly events: number; readonly ageMs: number };
+  now(): number;
+  nextRevision(): number;
+  /** Called for each write; leads to `publish` at once or when the write is durable. */
+  written(event: StoreEvent): void;
+};
+
+/** The objects of one namespace. `sorted` is undefined when it must be made anew. */
+type Bucket = { readonly byName: Map<string, StoredObject>; sorted: StoredObject[] | undefined };
+
+/** Orders as the storage keys `namespace/name` do: `ns-two/` comes before `ns/`. */
+const compareKeys = (a: StoredObject, b: StoredObject): number => {
+  if (a.namespace === b.namespace) return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+  return `${a.namespace}/` < `${b.namespace}/` ? -1 : 1;
+};
+
+export function createTable(options: TableOptions): Table {
+  const buckets = new Map<string, Bucket>();
+  const subscriptions = new Map<string, Set<Subscription>>();
+  const labelIndex: LabelIndex = createLabelIndex();
+  let compacted = options.compactedRevision;
+  let events: StoreEvent[] = [];
+  /** Index in `events` of the oldest one remembered; the array is cut only when half of it is forgotten. */
+  let oldest = 0;
+  /** Written, in order, but not published yet. */
+  let unpublished: StoreEvent[] = [];
+
+  const bucketOf = (namespace: string): Bucket => {
+    let bucket = buckets.get(namespace);
+    if (bucket === undefined) buckets.set(namespace, (bucket = { byName: new Map(), sorted: undefined }));
+    return bucket;
+  };
+  const get = (namespace: string, name: string): StoredObject | undefined => buckets.get(namespace)?.byName.get(name);
+  const insert = (stored: StoredObject, previous: StoredObject | undefined): void => {
+    const bucket = bucketOf(stored.namespace);
+    bucket.byName.set(stored.name, stored);
+    bucket.sorted = undefined;
+    labelIndex.replace(previous, stored);
+  };
+  const sortedBucket = (bucket: Bucket): StoredObject[] => (bucket.sorted ??= [...bucket.byName.values()].sort(compareKeys));
+  const list = (namespace: string): readonly StoredObject[] => {
+    if (namespace !== '') {
+      const bucket = buckets.get(namespace);
+      return bucket === undefined ? [] : sortedBucket(bucket);
+    }
+    const only = buckets.size === 1 ? buckets.values().next().value : undefined;
+    if (only !== undefined) return sortedBucket(only);
+    const namespaces = [...buckets.keys()].sort((a, b) => (`${a}/` < `${b}/` ? -1 : 1));
+    return namespaces.flatMap((each) => sortedBucket(bucketOf(each)));
+  };
+
+  const forget = (): void => {
+    const horizonMs = options.now() - options.window.ageMs;
+    while (oldest < events.length) {
+      const event = events[oldest];
+      if (event === undefined || (events.length - oldest <= options.window.events && event.atMs >= horizonMs)) break;
+      compacted = event.revision;
+      oldest++;
+    }
+    if (oldest > 1024 && oldest * 2 > events.length) {
+      events = events.slice(oldest);
+      oldest = 0;
+    }
+  };
+  /** Index in `events` of the first event after `revision`. */
+  const firstAfter = (revision: number): number => {
+    let low = oldest;
+    let high = events.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((events[middle]?.revision ?? Infinity) <= revision) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  const write = (event: StoreEvent): void => {
+    unpublished.push(event);
+    options.written(event);
+  };
+
+  return {
+    name: options.name,
+    get,
+    list,
+    listByLabel: (namespace, key, values) =>
+      labelIndex
+        .find(key, values, () => list(''))
+        .filter((stored) => namespace === '' || stored.namespace === namespace)
+        .sort(compareKeys),
+    listAt: (namespace, revision) => {
+      const changed = new Map<string, StoredObject | undefined>();
+      const undo = (event: StoreEvent): void => {
+        if (event.revision > revision && (namespace === '' || event.current.namespace === namespace))
+          changed.set(`${event.current.namespace}/${event.current.name}`, event.previous);
+      };
+      for (const event of unpublished.toReversed()) undo(event);
+      for (let index = events.length - 1; index >= firstAfter(revision); index--) {
+        const event = events[index];
+        if (event !== undefined) undo(event);
+      }
+      const now = list(namespace);
+      if (changed.size === 0) return now;
+      const kept = now.filter((stored) => !changed.has(`${stored.namespace}/${stored.name}`));
+      return [...kept, ...[...changed.values()].filter((stored) => stored !== undefined)].sort(compareKeys);
+    },
+    put: (object) => {
+      const revision = options.nextRevision();
+      object.metadata.resourceVersion = String(revision);
+      const namespace = object.metadata.namespace ?? '';
+      const stored: StoredObject = { namespace, name: object.metadata.name, revision, object, text: JSON.stringify(object) };
+      const previous = get(namespace, stored.name);
+      insert(stored, previous);
+      write({ revision, deleted: false, current: stored, previous, atMs: options.now() });
+      return stored;
+    },
+    remove: (stored) => {
+      const bucket = bucketOf(stored.namespace);
+      bucket.byName.delete(stored.name);
+      bucket.sorted = undefined;
+      if (bucket.byName.size === 0) buckets.delete(stored.namespace);
+      labelIndex.replace(stored, undefined);
+      const revision = options.nextRevision();
+      const object = { ...stored.object, metadata: { ...stored.object.metadata, resourceVersion: String(revision) } };
+      const last: StoredObject = { ...stored, revision, object, text: JSON.stringify(object) };
+      write({ revision, deleted: true, current: last, previous: stored, atMs: options.now() });
+      return last;
+    },
+    restore: (object, text, revision) =>
+      insert({ namespace: object.metadata.namespace ?? '', name: object.metadata.name, revision, object, text }, undefined),
+    compactedRevision: () => {
+      forget();
+      return compacted;
+    },
+    eventsSince: (revision) => events.slice(firstAfter(revision)),
+    subscribe: (subscription) => {
+      const group = subscriptions.get(subscription.namespace) ?? new Set();
+      subscriptions.set(subscription.namespace, group.add(subscription));
+      return () => {
+        group.delete(subscription);
+        if (group.size === 0 && subscriptions.get(subscription.namespace) === group) subscriptions.delete(subscription.namespace);
+      };
+    },
+    publish: (event) => {
+      unpublished.shift();
+      events.push(event);
+      forget();
+      for (const namespace of event.current.namespace === '' ? [''] : ['', event.current.namespace]) {
+        for (const subscription of subscriptions.get(namespace) ?? []) {
+          if (subscription.name === '' || subscription.name === event.current.name) subscription.next(event);
+        }
+      }
+    },
+  };
+}
