@@ -1,0 +1,31 @@
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { parseAllDocuments } from 'yaml';
+
+const ROOT = path.join(import.meta.dirname, '..', '..');
+export const CHARTS = {
+  manager: path.join(ROOT, 'charts', 'switchyard-manager'),
+  worker: path.join(ROOT, 'charts', 'switchyard-worker'),
+} as const;
+export type Chart = keyof typeof CHARTS;
+
+/** Values without which a chart refuses to render. */
+export const REQUIRED_VALUES: Record<Chart, readonly string[]> = { manager: ['redis.url=redis://redis:6379'], worker: [] };
+
+export type Rendered = { apiVersion: string; kind: string; metadata: { name: string; namespace?: string }; [field: string]: unknown };
+
+/** Runs helm and returns what it printed; throws with helm's own words. */
+export function helm(...args: readonly string[]): string {
+  return execFileSync('helm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], cwd: ROOT });
+}
+
+/** `helm template` of a chart, as objects. */
+export function renderChart(chart: Chart, ...values: readonly string[]): Rendered[] {
+  const set = [...REQUIRED_VALUES[chart], ...values].flatMap((value) => ['--set', value]);
+  const text = helm('template', 'test', CHARTS[chart], '--namespace', 'switchyard', '--kube-version', '1.36.0', ...set);
+  return parseAllDocuments(text)
+    .map((document) => document.toJS() as Rendered | null)
+    .filter((object) => object !== null);
+}
+
+export const ofKind = (objects: readonly Rendered[], kind: string): Rendered[] => objects.filter((object) => object.kind === kind);
