@@ -49,6 +49,8 @@ export const DispatchedReason = {
   ClusterUnreachable: 'ClusterUnreachable',
   /** The recorded cluster is no longer known to the manager. */
   ClusterNotFound: 'ClusterNotFound',
+  /** A ResourceFlavor of its admission does not exist, so that its pods could land on the wrong nodes. */
+  ResourceFlavorNotFound: 'ResourceFlavorNotFound',
   /** A Job of the same name that is not ours is on the cluster; it is left alone. */
   NameTaken: 'NameTaken',
   /** The cluster refused the copy. */

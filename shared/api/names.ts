@@ -25,6 +25,8 @@ export const ORIGIN_LABEL = 'switchyard.dev/origin';
 export const ORIGIN_UID_ANNOTATION = 'switchyard.dev/origin-uid';
 /** Annotation on a remote copy: how often the Job had been dispatched when this copy was made. */
 export const DISPATCH_EPOCH_ANNOTATION = 'switchyard.dev/dispatch-epoch';
+/** Annotation on a remote copy that could not keep its name, beside its original: name of the Job on the manager cluster. */
+export const ORIGIN_NAME_ANNOTATION = 'switchyard.dev/origin-name';
 
 /** Annotation on the local Job: the admission record, one JSON document with one writer. */
 export const ADMISSION_ANNOTATION = 'switchyard.dev/admission';
@@ -34,6 +36,8 @@ export const CLUSTERS_ANNOTATION = 'switchyard.dev/clusters';
 export const PRIORITY_ANNOTATION = 'switchyard.dev/priority';
 /** Annotation on a Job that came through BullMQ: id of the submission, so that its outcome finds the way back. */
 export const SUBMISSION_ANNOTATION = 'switchyard.dev/submission';
+/** Annotation beside it: when it was submitted, in epoch milliseconds. A queue that was wiped hands out its ids once more. */
+export const SUBMITTED_AT_ANNOTATION = 'switchyard.dev/submitted-at';
 /** Annotation by which a Job asks that a worker cut off from its manager stops it. */
 export const FENCING_ANNOTATION = 'switchyard.dev/fencing';
 

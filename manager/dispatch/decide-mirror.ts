@@ -1,0 +1,237 @@
+import type { DeepReadonly, Job, JobStatus, Unsaved } from '../../shared/api/kubernetes.ts';
+import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { DispatchedReason, QuotaReservedReason, SwitchyardCondition } from '../api/reasons.ts';
+import { admissionRecordOf, type AdmissionRecord } from '../api/records.ts';
+import type { ResourceFlavor } from '../api/resource-flavor.ts';
+import { mergePatchBetween } from './json-diff.ts';
+import { copyIdentity, remoteJob, specChange } from './remote-job.ts';
+import { carryOutVerdict, hasVerdict, isFinished, toLocalStatus, type OwnCondition } from './to-local-status.ts';
+
+/** A Job of the manager cluster and everything known of its copies, seen at one moment. */
+export type MirrorGroup = {
+  readonly local: DeepReadonly<Job> | undefined;
+  /** Every object with our origin label that says it is a copy of a Job of this name. */
+  readonly copies: readonly Copy[];
+  readonly clusters: ReadonlyMap<string, ClusterView>;
+  readonly flavors: ReadonlyMap<string, DeepReadonly<ResourceFlavor>>;
+  /** Id of this manager. */
+  readonly origin: string;
+};
+export type Copy = {
+  readonly cluster: string;
+  readonly job: DeepReadonly<Job>;
+  /** It is on its way out, by its own account or because we have just deleted it. */
+  readonly deleting: boolean;
+};
+export type ClusterView = {
+  /** Connected, and its cache of copies is complete: what is not in it does not exist. */
+  readonly reachable: boolean;
+  readonly jobController: string;
+  readonly local: boolean;
+  /** Why the copy could not be made when last tried. */
+  readonly problem: DispatchProblem | undefined;
+};
+export type DispatchProblem = { readonly reason: DispatchedReason; readonly message: string };
+
+/** What to do next. The two halves do not wait for each other: each relies only on what has been observed. */
+export type MirrorPlan = {
+  readonly remote: readonly RemoteAction[];
+  readonly home: HomeAction;
+  /** Look again after this time, though nothing may have changed. */
+  readonly againAfterMs?: number;
+};
+export type RemoteAction =
+  | { readonly kind: 'Create'; readonly cluster: string; readonly job: Unsaved<Job> }
+  | { readonly kind: 'Update'; readonly cluster: string; readonly copy: DeepReadonly<Job>; readonly spec: Record<string, unknown> }
+  | {
+      readonly kind: 'Delete';
+      readonly cluster: string;
+      readonly copy: DeepReadonly<Job>;
+      /** The original is not in our cache. Deleting cannot be undone, so its absence must be confirmed first. */
+      readonly confirmOriginalGone: boolean;
+    };
+export type HomeAction =
+  | { readonly kind: 'None' }
+  | {
+      readonly kind: 'WriteStatus';
+      readonly status: JobStatus;
+      /** Body of `status` in a merge patch. */
+      readonly patch: Record<string, unknown>;
+      /** At once: the Job has ended. Otherwise writes may be gathered. */
+      readonly urgent: boolean;
+    };
+
+/** A copy that vanished is made again only after this time, so that its pods have stopped. */
+export const COPY_LOST_DELAY_MS = 10_000;
+
+/**
+ * Decides what a Job and its copies need. At most one copy runs, and it is the one that the admission record names: the record is
+ * written before a copy exists, and nothing that a worker cluster says outweighs it. Only objects that carry our origin label and the
+ * UID of the Job are touched. In order:
+ *
+ *  1. No such Job, or it is not the manager's: its copies are orphans and go.
+ *  2. The Job is being deleted, or has finished (its final status is home): its copies go.
+ *  3. It was never admitted: nothing runs anywhere.
+ *  4. Copies of an earlier Job of this name, of an earlier placement or on another cluster go, and before a new one is made.
+ *  5. The copy is there: it follows the original (suspended in place when evicted, resumed in place), and its status goes home.
+ *  6. The copy is gone, but its verdict is home: the verdict is carried out.
+ *  7. The copy is missing from a cluster on which it was: it is lost, and made again after a while.
+ *  8. The Job is suspended: there is nothing to make.
+ *  9. The copy is made, or the Job says why it cannot be made.
+ */
+export function decideMirror(group: MirrorGroup, now: number): MirrorPlan {
+  const plan = decide(group, now);
+  return { ...plan, remote: plan.remote.filter(({ cluster }) => group.clusters.get(cluster)?.reachable === true) };
+}
+
+function decide(group: MirrorGroup, now: number): MirrorPlan {
+  const { local, copies } = group;
+  if (local === undefined || local.spec.managedBy !== MANAGER_CONTROLLER_NAME) return remove(copies, local === undefined); // 1
+  if (local.metadata.deletionTimestamp !== undefined || isFinished(local.status)) return remove(copies, false); // 2
+  const parsed = admissionRecordOf(local);
+  if (parsed.kind !== 'Record') return holdBack(local, copies, parsed.kind === 'Invalid' ? parsed.problem : undefined, now); // 3
+  const { record } = parsed;
+  const current = copies.find((copy) => isCurrent(copy, local, record));
+  const stale = copies.filter((copy) => copy !== current && !isLater(copy, local, record)); // 4
+  const plan = current === undefined ? withoutCopy(group, local, record, now) : withCopy(group, local, record, current, now);
+  const blocked = stale.some(({ cluster }) => group.clusters.get(cluster)?.reachable === true);
+  return { ...plan, remote: [...deletions(stale), ...plan.remote.filter(({ kind }) => kind !== 'Create' || !blocked)] };
+}
+
+/** Rule 5. */
+function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, copy: Copy, now: number): MirrorPlan {
+  const remote = copy.job.status;
+  const own = [...quotaReserved(local, record), dispatched(record)];
+  const home = writeHome(local, toLocalStatus({ local, remote, own, now }));
+  const wanted = remoteJobOf(group, local, record);
+  // A copy that has reached its verdict is not disturbed: what it does now is finish.
+  if (copy.deleting || hasVerdict(remote) || 'reason' in wanted) return { remote: [], home };
+  const spec = specChange(copy.job, wanted, local.spec.suspend ?? false);
+  return { remote: spec === undefined ? [] : [{ kind: 'Update', cluster: copy.cluster, copy: copy.job, spec }], home };
+}
+
+/** Rules 6 to 9. */
+function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, now: number): MirrorPlan {
+  const cluster = group.clusters.get(record.cluster);
+  const nothingRuns = (own: readonly OwnCondition[]): HomeAction =>
+    writeHome(local, toLocalStatus({ local, remote: cluster?.reachable === true ? undefined : local.status, own, now }));
+  const waits = (problem: DispatchProblem, againAfterMs?: number): MirrorPlan => ({
+    remote: [],
+    home: nothingRuns([notDispatched(problem)]),
+    ...(againAfterMs === undefined ? {} : { againAfterMs }),
+  });
+  if (cluster === undefined) {
+    return waits({ reason: DispatchedReason.ClusterNotFound, message: `WorkerCluster "${record.cluster}" does not exist` });
+  }
+  const wasThere = isDispatched(local, record);
+  if (!cluster.reachable) {
+    // A copy that was there may be running still: the Job goes on saying so until the cluster is heard of again.
+    const message = `cluster "${record.cluster}" cannot be reached`;
+    return wasThere ? { remote: [], home: { kind: 'None' } } : waits({ reason: DispatchedReason.ClusterUnreachable, message });
+  }
+  if (hasVerdict(local.status)) return { remote: [], home: writeHome(local, carryOutVerdict(local, now)) }; // 6
+  if (local.spec.suspend === true) {
+    const message = 'the Job is suspended and has no copy';
+    return wasThere ? waits({ reason: DispatchedReason.NotAdmitted, message }) : { remote: [], home: nothingRuns([]) }; // 8
+  }
+  const lost = { reason: DispatchedReason.CopyLost, message: `the copy on cluster "${record.cluster}" vanished before it had finished` };
+  if (wasThere) return waits(lost, COPY_LOST_DELAY_MS); // 7
+  const waitMs = remainingLostDelay(local, now);
+  if (waitMs > 0) return waits(lost, waitMs);
+  const job = remoteJobOf(group, local, record); // 9
+  if ('reason' in job) return waits(job);
+  const create: RemoteAction = { kind: 'Create', cluster: record.cluster, job };
+  const home = cluster.problem === undefined ? NOTHING : nothingRuns([notDispatched(cluster.problem)]);
+  return { remote: [create], home };
+}
+
+/** Rule 3: nobody but admission may set a Job going. A copy without a record is suspended where it is, and kept. */
+function holdBack(local: DeepReadonly<Job>, copies: readonly Copy[], problem: string | undefined, now: number): MirrorPlan {
+  const running = copies.filter(
+    ({ job, deleting }) => job.spec.suspend !== true && !deleting && isOf(job, local) && !hasVerdict(job.status),
+  );
+  const remote: RemoteAction[] = running.map(({ cluster, job }) => ({ kind: 'Update', cluster, copy: job, spec: { suspend: true } }));
+  const earlier = copies.filter(({ job }) => !isOf(job, local));
+  const kept = copies.find(({ job }) => isOf(job, local));
+  if (kept === undefined && problem === undefined) return { remote: [...deletions(earlier), ...remote], home: NOTHING };
+  const own = [notDispatched({ reason: DispatchedReason.NotAdmitted, message: problem ?? 'the Job has no admission record' })];
+  const status = toLocalStatus({ local, remote: kept === undefined ? local.status : kept.job.status, own, now });
+  return { remote: [...deletions(earlier), ...remote], home: writeHome(local, status) };
+}
+
+const NOTHING: HomeAction = { kind: 'None' };
+
+const remove = (copies: readonly Copy[], confirmOriginalGone: boolean): MirrorPlan => ({
+  remote: deletions(copies, confirmOriginalGone),
+  home: NOTHING,
+});
+
+const deletions = (copies: readonly Copy[], confirmOriginalGone = false): RemoteAction[] =>
+  copies.filter(({ deleting }) => !deleting).map(({ cluster, job }) => ({ kind: 'Delete', cluster, copy: job, confirmOriginalGone }));
+
+function writeHome(local: DeepReadonly<Job>, status: JobStatus): HomeAction {
+  const patch = mergePatchBetween(local.status ?? {}, status);
+  if (typeof patch !== 'object' || patch === null) return NOTHING;
+  // The worker's ledger is its own affair: it travels along, but is not worth a write.
+  if (Object.keys(patch).every((field) => field === 'uncountedTerminatedPods')) return NOTHING;
+  return { kind: 'WriteStatus', status, patch: { ...patch }, urgent: isFinished(status) };
+}
+
+/** The copy as it should be, or why it cannot be made. */
+function remoteJobOf(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord): Unsaved<Job> | DispatchProblem {
+  const cluster = group.clusters.get(record.cluster);
+  if (cluster === undefined)
+    return { reason: DispatchedReason.ClusterNotFound, message: `WorkerCluster "${record.cluster}" does not exist` };
+  const names = [...new Set(Object.values(record.flavors))].toSorted();
+  const missing = names.find((name) => !group.flavors.has(name));
+  if (missing !== undefined) {
+    return { reason: DispatchedReason.ResourceFlavorNotFound, message: `ResourceFlavor "${missing}" of the admission does not exist` };
+  }
+  return remoteJob(local, {
+    origin: group.origin,
+    epoch: record.epoch,
+    jobController: cluster.jobController,
+    local: cluster.local,
+    flavors: names.flatMap((name) => group.flavors.get(name) ?? []),
+  });
+}
+
+const isOf = (copy: DeepReadonly<Job>, local: DeepReadonly<Job>): boolean => copyIdentity(copy)?.originUid === local.metadata.uid;
+const isCurrent = ({ cluster, job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
+  cluster === record.cluster && isOf(job, local) && copyIdentity(job)?.epoch === record.epoch;
+/** A copy of a placement that our cache does not know yet: whoever recorded it takes care of it. */
+const isLater = ({ job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
+  isOf(job, local) && (copyIdentity(job)?.epoch ?? 0) > record.epoch;
+
+const dispatchedMessage = ({ cluster, epoch }: AdmissionRecord): string => `dispatched to cluster "${cluster}" (placement ${epoch})`;
+const dispatched = (record: AdmissionRecord): OwnCondition => ({
+  type: SwitchyardCondition.Dispatched,
+  status: 'True',
+  reason: DispatchedReason.Dispatched,
+  message: dispatchedMessage(record),
+});
+/**
+ * Admission says it in the record, without a status write. A condition that told people to wait is set right on this occasion, unless
+ * admission has done so itself; an evicted Job waits anew, and what admission says of that is left alone.
+ */
+function quotaReserved(local: DeepReadonly<Job>, { clusterQueue }: AdmissionRecord): OwnCondition[] {
+  const type = SwitchyardCondition.QuotaReserved;
+  const said = local.status?.conditions?.some((each) => each.type === type && each.status === 'True') ?? false;
+  if (said || local.spec.suspend === true) return [];
+  const message = `quota reserved in ClusterQueue "${clusterQueue}"`;
+  return [{ type, status: 'True', reason: QuotaReservedReason.QuotaReserved, message }];
+}
+
+const notDispatched = (problem: DispatchProblem): OwnCondition => ({ type: SwitchyardCondition.Dispatched, status: 'False', ...problem });
+
+/** The Job says that this very placement has been dispatched. */
+function isDispatched(local: DeepReadonly<Job>, record: AdmissionRecord): boolean {
+  const present = local.status?.conditions?.find(({ type }) => type === SwitchyardCondition.Dispatched);
+  return present?.status === 'True' && present.message === dispatchedMessage(record);
+}
+
+function remainingLostDelay(local: DeepReadonly<Job>, now: number): number {
+  const present = local.status?.conditions?.find(({ type }) => type === SwitchyardCondition.Dispatched);
+  if (present?.reason !== DispatchedReason.CopyLost || present.lastTransitionTime === undefined) return 0;
+  return Date.parse(present.lastTransitionTime) + COPY_LOST_DELAY_MS - now;
+}

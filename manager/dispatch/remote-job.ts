@@ -1,0 +1,192 @@
+import type { DeepReadonly, Job, JobSpec, ObjectKey, PodTemplateSpec, Unsaved } from '../../shared/api/kubernetes.ts';
+import {
+  ADMISSION_ANNOTATION,
+  BUILT_IN_JOB_CONTROLLER_NAME,
+  CONTROLLER_UID_LABEL,
+  DISPATCH_EPOCH_ANNOTATION,
+  JOB_NAME_LABEL,
+  KUEUE_QUEUE_NAME_LABEL,
+  LEGACY_CONTROLLER_UID_LABEL,
+  LEGACY_JOB_NAME_LABEL,
+  ORIGIN_LABEL,
+  ORIGIN_NAME_ANNOTATION,
+  ORIGIN_UID_ANNOTATION,
+  QUEUE_NAME_LABEL,
+  SUBMISSION_ANNOTATION,
+  SUBMITTED_AT_ANNOTATION,
+} from '../../shared/api/names.ts';
+import type { ResourceFlavor } from '../api/resource-flavor.ts';
+import { mergePatchBetween, sameJson } from './json-diff.ts';
+
+/** How the copy of a Job is to be made. */
+export type CopyOptions = {
+  /** Id of this manager, the value of the origin label. */
+  readonly origin: string;
+  /** Number of the placement the copy belongs to. */
+  readonly epoch: number;
+  /** Name of the controller that is to run it; the built-in one is named by leaving `managedBy` out. */
+  readonly jobController: string;
+  /** True when the worker cluster is the manager cluster itself: the copy then needs a name of its own. */
+  readonly local: boolean;
+  /** Flavors of the admission: their node labels and tolerations go into the pod template. */
+  readonly flavors: readonly DeepReadonly<ResourceFlavor>[];
+};
+
+/**
+ * The Job to create on a worker cluster for a Job of the manager cluster: everything the user wrote, fields unknown to
+ * us included, and nothing that belongs to the original or was generated for it.
+ */
+export function remoteJob(local: DeepReadonly<Job>, options: CopyOptions): Unsaved<Job> {
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: {
+      name: copyName(local, options.local),
+      namespace: local.metadata.namespace,
+      labels: copiedLabels(local, options.origin),
+      annotations: copiedAnnotations(local, options),
+    },
+    spec: copiedSpec(local, options),
+  };
+}
+
+/** What a copy says about where it comes from. Undefined when it does not say so in our words. */
+export type CopyIdentity = { readonly localKey: ObjectKey; readonly originUid: string; readonly epoch: number };
+export function copyIdentity(copy: DeepReadonly<Pick<Job, 'metadata'>>): CopyIdentity | undefined {
+  const { namespace, name, annotations } = copy.metadata;
+  const originUid = annotations?.[ORIGIN_UID_ANNOTATION];
+  const epoch = Number(annotations?.[DISPATCH_EPOCH_ANNOTATION]);
+  if (originUid === undefined || originUid === '' || !Number.isSafeInteger(epoch)) return undefined;
+  return { localKey: { namespace, name: annotations?.[ORIGIN_NAME_ANNOTATION] ?? name }, originUid, epoch };
+}
+
+/** True when the object is the copy, or an earlier copy, that this manager made of this Job. Nothing else may be touched. */
+export function isCopyOf(copy: DeepReadonly<Pick<Job, 'metadata'>>, origin: string, localUid: string): boolean {
+  return copy.metadata.labels?.[ORIGIN_LABEL] === origin && copyIdentity(copy)?.originUid === localUid;
+}
+
+/**
+ * Fields of the spec that stay mutable after creation: an edit of the original is carried to the copy.
+ * `ttlSecondsAfterFinished` is not among them: the copy has none.
+ */
+const MUTABLE_FIELDS = [
+  'parallelism',
+  'completions',
+  'backoffLimit',
+  'activeDeadlineSeconds',
+  'maxFailedIndexes',
+  'podReplacementPolicy',
+] as const satisfies readonly (keyof JobSpec)[];
+
+/** Scheduling directives of the pod template, mutable while a Job is suspended and has no active pods (KEP-2926). */
+const SCHEDULING_DIRECTIVES = ['nodeSelector', 'tolerations', 'affinity', 'schedulingGates'] as const;
+
+/** The change of `spec` that a copy needs to follow its original, as the body of a merge patch; undefined when it needs none. */
+export function specChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>, suspend: boolean): Record<string, unknown> | undefined {
+  const change: Record<string, unknown> = {};
+  if ((copy.spec.suspend ?? false) !== suspend) change['suspend'] = suspend;
+  for (const field of MUTABLE_FIELDS) {
+    if (!sameJson(copy.spec[field], wanted.spec[field])) change[field] = wanted.spec[field] ?? null;
+  }
+  const template = schedulingChange(copy, wanted);
+  if (template !== undefined) change['template'] = { spec: template };
+  return Object.keys(change).length === 0 ? undefined : change;
+}
+
+function schedulingChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>): Record<string, unknown> | undefined {
+  const suspended = copy.status?.conditions?.some(({ type, status }) => type === 'Suspended' && status === 'True') ?? false;
+  if (copy.spec.suspend !== true || !suspended || (copy.status?.active ?? 0) > 0) return undefined;
+  const change: Record<string, unknown> = {};
+  for (const field of SCHEDULING_DIRECTIVES) {
+    const patch = mergePatchBetween(copy.spec.template.spec?.[field], wanted.spec.template.spec?.[field]);
+    if (patch !== undefined) change[field] = patch;
+  }
+  return Object.keys(change).length === 0 ? undefined : change;
+}
+
+/**
+ * The name of the copy: the original's, except beside the original, where that name is taken. It leaves room for the
+ * completion index, so that the pods of an Indexed Job still have valid host names.
+ */
+function copyName(local: DeepReadonly<Job>, besideOriginal: boolean): string {
+  const { name, uid } = local.metadata;
+  return besideOriginal ? `${name.slice(0, 42).replace(/[-.]+$/, '')}-${uid.slice(0, 8)}` : name;
+}
+
+/** Labels that the API server generates into the template (and, for a Job without labels, into the Job itself). */
+const GENERATED_LABELS = [LEGACY_CONTROLLER_UID_LABEL, LEGACY_JOB_NAME_LABEL, CONTROLLER_UID_LABEL, JOB_NAME_LABEL];
+/** A queue label would make the manager or the Kueue of the worker cluster take the copy for a Job to be queued. */
+const HOME_LABELS = [QUEUE_NAME_LABEL, KUEUE_QUEUE_NAME_LABEL];
+const HOME_ANNOTATIONS = [
+  ADMISSION_ANNOTATION,
+  SUBMISSION_ANNOTATION,
+  SUBMITTED_AT_ANNOTATION,
+  'kubectl.kubernetes.io/last-applied-configuration',
+];
+
+function copiedLabels(local: DeepReadonly<Job>, origin: string): Record<string, string> {
+  return { ...without(local.metadata.labels ?? {}, [...HOME_LABELS, ...generatedLabels(local)]), [ORIGIN_LABEL]: origin };
+}
+
+function copiedAnnotations(local: DeepReadonly<Job>, options: CopyOptions): Record<string, string> {
+  return {
+    ...without(local.metadata.annotations ?? {}, HOME_ANNOTATIONS),
+    [ORIGIN_UID_ANNOTATION]: local.metadata.uid,
+    [DISPATCH_EPOCH_ANNOTATION]: String(options.epoch),
+    ...(options.local ? { [ORIGIN_NAME_ANNOTATION]: local.metadata.name } : {}),
+  };
+}
+
+function copiedSpec(local: DeepReadonly<Job>, options: CopyOptions): JobSpec {
+  const { ttlSecondsAfterFinished: _ttl, managedBy: _managedBy, selector, template, ...rest } = mutableCopy(local.spec);
+  return {
+    ...rest,
+    suspend: false,
+    template: copiedTemplate(template, generatedLabels(local), options.flavors),
+    ...(options.jobController === BUILT_IN_JOB_CONTROLLER_NAME ? {} : { managedBy: options.jobController }),
+    // A selector is either the user's own, and then the labels are too, or generated anew for the copy.
+    ...(local.spec.manualSelector === true && selector !== undefined ? { selector } : {}),
+  };
+}
+
+function copiedTemplate(
+  template: PodTemplateSpec,
+  generated: readonly string[],
+  flavors: readonly DeepReadonly<ResourceFlavor>[],
+): PodTemplateSpec {
+  const { metadata, spec } = template;
+  const placed = metadata?.labels === undefined ? metadata : { ...metadata, labels: without(metadata.labels, generated) };
+  return {
+    ...template,
+    ...(placed === undefined ? {} : { metadata: placed }),
+    ...(spec === undefined ? {} : { spec: withFlavors(spec, flavors) }),
+  };
+}
+
+function withFlavors(
+  spec: NonNullable<PodTemplateSpec['spec']>,
+  flavors: readonly DeepReadonly<ResourceFlavor>[],
+): NonNullable<PodTemplateSpec['spec']> {
+  const nodeSelector: Record<string, string> = { ...spec.nodeSelector };
+  const tolerations = [...(spec.tolerations ?? [])];
+  for (const flavor of flavors) {
+    Object.assign(nodeSelector, flavor.spec?.nodeLabels);
+    for (const toleration of flavor.spec?.tolerations ?? []) {
+      if (!tolerations.some((present) => sameJson(present, toleration))) tolerations.push({ ...toleration });
+    }
+  }
+  return {
+    ...spec,
+    ...(Object.keys(nodeSelector).length === 0 ? {} : { nodeSelector }),
+    ...(tolerations.length === 0 ? {} : { tolerations }),
+  };
+}
+
+/** With `manualSelector` nothing is generated: labels of these names are the user's own. */
+const generatedLabels = (local: DeepReadonly<Job>): readonly string[] => (local.spec.manualSelector === true ? [] : GENERATED_LABELS);
+
+const without = (map: Readonly<Record<string, string>>, keys: readonly string[]): Record<string, string> =>
+  Object.fromEntries(Object.entries(map).filter(([key]) => !keys.includes(key)));
+
+/** A copy that may be changed: objects of a cache are shared. */
+const mutableCopy = (spec: DeepReadonly<JobSpec>): JobSpec => structuredClone<unknown>(spec) as JobSpec;

@@ -1,0 +1,231 @@
+import type { DeepReadonly, Job, JobCondition, JobStatus } from '../../shared/api/kubernetes.ts';
+import { SwitchyardCondition } from '../api/reasons.ts';
+
+/** What becomes of the status of a Job on the manager cluster. */
+export type HomeStatusInput = {
+  readonly local: DeepReadonly<Job>;
+  /** Status of the copy; undefined when there is no copy, so that nothing runs. */
+  readonly remote: DeepReadonly<JobStatus> | undefined;
+  /** Conditions of ours to set; those of ours that are already there stay. */
+  readonly own: readonly OwnCondition[];
+  /** Epoch milliseconds. */
+  readonly now: number;
+};
+export type OwnCondition = {
+  readonly type: SwitchyardCondition;
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+};
+
+/** A verdict is announced by its interim condition and carried out by its terminal one. */
+const VERDICTS = [
+  { interim: 'FailureTarget', terminal: 'Failed' },
+  { interim: 'SuccessCriteriaMet', terminal: 'Complete' },
+] as const;
+type Verdict = (typeof VERDICTS)[number];
+
+/**
+ * The status that a Job gets from its copy. The API server polices every status write of a Job with `managedBy` (KEP-4368), judging the
+ * next status against the present one, so this is no assignment. S-numbers name its rules. In order:
+ *
+ *  1. A finished Job keeps its status for good.
+ *  2. A verdict that stands at home binds (S22, S27): no later copy can overturn it.
+ *  3. Finished: interim beside terminal condition (S8, S9), nothing active, terminating or uncounted (S10, S12, S18), times in order (S5-S7, S11).
+ *  4. Running, suspended or gone: counters never fall (S23, S24), startTime only changes on suspension or resumption (S26).
+ *
+ * Fields and conditions unknown to us are carried along.
+ */
+export function toLocalStatus({ local, remote, own, now }: HomeStatusInput): JobStatus {
+  if (isFinished(local.status)) return copyOf(local.status); // 1
+  const verdict = verdictOf(local.status) ?? verdictOf(remote); // 2
+  const finished = verdict !== undefined && isFinished(remote);
+  const conditions = withOwn([...jobConditions(local, remote, verdict, finished, now), ...ourConditions(local.status)], own, now);
+  const { startTime: _start, completionTime: _completion, ...told } = copyOf(remote);
+  const status = { ...told, ...counters(local, remote), ...times(local, remote, conditions, now), conditions };
+  return normal(finished || remote === undefined ? atRest(restricted(status, local)) : restricted(status, local));
+}
+
+/** The status of a Job whose verdict is known at home while its copy is gone: the verdict is carried out, nothing is run again. */
+export function carryOutVerdict(local: DeepReadonly<Job>, now: number): JobStatus {
+  const interim = local.status?.conditions?.find((each) => isTrue(each) && VERDICTS.some((verdict) => verdict.interim === each.type));
+  const verdict = VERDICTS.find((each) => each.interim === interim?.type);
+  if (interim === undefined || verdict === undefined) return copyOf(local.status);
+  const terminal = { ...interim, type: verdict.terminal, lastTransitionTime: wireTime(now), lastProbeTime: wireTime(now) };
+  return toLocalStatus({
+    local,
+    remote: { ...copyOf(local.status), conditions: [...copiesOf(local.status?.conditions ?? []), terminal] },
+    own: [],
+    now,
+  });
+}
+
+/** Complete or Failed: the status is final. */
+export const isFinished = (status: DeepReadonly<JobStatus> | undefined): boolean =>
+  VERDICTS.some(({ terminal }) => hasTrue(status, terminal));
+
+/** The end is certain, though pods may still be stopping: an interim or a terminal condition says so. */
+export const hasVerdict = (status: DeepReadonly<JobStatus> | undefined): boolean => verdictOf(status) !== undefined;
+
+/** Failure is looked at first: where both stand (S4, S20), the copy's own API server was not policing, and claims of success are weaker. */
+const verdictOf = (status: DeepReadonly<JobStatus> | undefined): Verdict | undefined =>
+  VERDICTS.find(({ terminal }) => hasTrue(status, terminal)) ?? VERDICTS.find(({ interim }) => hasTrue(status, interim));
+
+function jobConditions(
+  local: DeepReadonly<Job>,
+  remote: DeepReadonly<JobStatus> | undefined,
+  verdict: Verdict | undefined,
+  finished: boolean,
+  now: number,
+): JobCondition[] {
+  const verdictTypes: readonly string[] = VERDICTS.flatMap(({ interim, terminal }) => [interim, terminal]);
+  const others = (remote?.conditions ?? []).filter(({ type }) => !verdictTypes.includes(type) && type !== 'Suspended' && !isOurs(type));
+  return [
+    ...copiesOf(others),
+    ...suspendedCondition(local, remote, now),
+    ...(verdict === undefined ? [] : verdictConditions(local.status, remote, verdict, finished)),
+  ];
+}
+
+/** The conditions of one verdict. The half that the copy does not show is made from the half that it shows. */
+function verdictConditions(
+  home: DeepReadonly<JobStatus> | undefined,
+  remote: DeepReadonly<JobStatus> | undefined,
+  { interim, terminal }: Verdict,
+  finished: boolean,
+): JobCondition[] {
+  const stated = found(home, interim) ?? found(remote, interim) ?? found(remote, terminal);
+  if (stated === undefined) return [];
+  const end = found(remote, terminal) ?? stated;
+  return copiesOf([{ ...stated, type: interim }, ...(finished ? [{ ...end, type: terminal }] : [])]);
+}
+
+/** The copy's word, if it has one; else what follows from the original: a fresh copy of a Job that was suspended does not know it resumed. */
+function suspendedCondition(local: DeepReadonly<Job>, remote: DeepReadonly<JobStatus> | undefined, now: number): JobCondition[] {
+  const told = remote?.conditions?.find(({ type }) => type === 'Suspended');
+  if (told !== undefined) return copiesOf([told]);
+  const present = local.status?.conditions?.find(({ type }) => type === 'Suspended');
+  const suspended = remote === undefined && local.spec.suspend === true;
+  if (present === undefined ? !suspended : isTrue(present) === suspended) return present === undefined ? [] : copiesOf([present]);
+  return [
+    suspended
+      ? condition('Suspended', 'True', 'JobSuspended', 'Job suspended', now)
+      : condition('Suspended', 'False', 'JobResumed', 'Job resumed', now),
+  ];
+}
+
+const ourConditions = (status: DeepReadonly<JobStatus> | undefined): JobCondition[] =>
+  copiesOf((status?.conditions ?? []).filter(({ type }) => isOurs(type)));
+
+/** Sets conditions of ours; the transition time moves only when the status does. */
+function withOwn(conditions: JobCondition[], own: readonly OwnCondition[], now: number): JobCondition[] {
+  return own.reduce((all, { type, status, reason, message }) => {
+    const present = all.find((each) => each.type === type);
+    const next = condition(type, status, reason, message, now);
+    if (present === undefined) return [...all, next];
+    const kept = { ...present, status, reason, message, ...(present.status === status ? {} : { lastTransitionTime: wireTime(now) }) };
+    return all.map((each) => (each.type === type ? kept : each));
+  }, conditions);
+}
+
+/** S23, S24. A copy made anew counts from zero, and for as long the higher number stands. */
+function counters(local: DeepReadonly<Job>, remote: DeepReadonly<JobStatus> | undefined): Pick<JobStatus, 'failed' | 'succeeded'> {
+  const highest = (field: 'failed' | 'succeeded'): number => Math.max(local.status?.[field] ?? 0, remote?.[field] ?? 0);
+  // An elastic Indexed Job that shrinks forgets the indexes beyond its end.
+  const elastic = local.spec.completionMode === 'Indexed' && local.spec.completions === local.spec.parallelism;
+  return { failed: highest('failed'), succeeded: elastic && remote !== undefined ? (remote.succeeded ?? 0) : highest('succeeded') };
+}
+
+function times(
+  local: DeepReadonly<Job>,
+  remote: DeepReadonly<JobStatus> | undefined,
+  conditions: readonly JobCondition[],
+  now: number,
+): Pick<JobStatus, 'startTime' | 'completionTime'> {
+  const terminal = conditions.find((each) => isTrue(each) && VERDICTS.some((verdict) => verdict.terminal === each.type));
+  const startTime = nextStartTime(local, remote, conditions);
+  if (terminal === undefined) return whatIsSet({ startTime, completionTime: undefined }); // S5
+  const ended = remote?.completionTime ?? timeOf(terminal) ?? wireTime(now);
+  const neverStarted = local.spec.suspend === true && local.spec.completions === 0;
+  const started = startTime ?? (neverStarted ? undefined : ended); // S11
+  // S7: where the start was told by another cluster, its clock may be ahead.
+  const completed = started !== undefined && isAfter(started, ended) ? started : ended;
+  return whatIsSet({ startTime: started, completionTime: terminal.type === 'Complete' ? completed : undefined }); // S5, S6
+}
+
+const whatIsSet = ({ startTime, completionTime }: { startTime: string | undefined; completionTime: string | undefined }) => ({
+  ...(startTime === undefined ? {} : { startTime }),
+  ...(completionTime === undefined ? {} : { completionTime }),
+});
+
+/** S26. */
+function nextStartTime(
+  local: DeepReadonly<Job>,
+  remote: DeepReadonly<JobStatus> | undefined,
+  conditions: readonly JobCondition[],
+): string | undefined {
+  const present = local.status?.startTime ?? undefined;
+  const told = remote?.startTime ?? undefined;
+  if (local.spec.suspend === true) return told;
+  const resuming =
+    hasTrue(local.status, 'Suspended') &&
+    conditions.some(({ type, status }) => type === 'Suspended' && status === 'False') &&
+    told !== undefined;
+  return resuming ? told : (present ?? told);
+}
+
+/** Finished, or without a copy: nothing runs, stops or waits to be counted. What the copy never mentioned stays out. */
+function atRest(status: JobStatus): JobStatus {
+  return {
+    ...status,
+    active: 0,
+    ...(isPresent(status.ready) ? { ready: 0 } : {}),
+    ...(isPresent(status.terminating) ? { terminating: 0 } : {}),
+    ...(isPresent(status.uncountedTerminatedPods) ? { uncountedTerminatedPods: {} } : {}),
+  };
+}
+
+/** S15, S16, S19: what an API server older than these rules let through. */
+function restricted(status: JobStatus, local: DeepReadonly<Job>): JobStatus {
+  const { completedIndexes, failedIndexes, ...rest } = status;
+  return {
+    ...rest,
+    ...(isPresent(status.ready) ? { ready: Math.min(status.ready, status.active ?? 0) } : {}),
+    ...(completedIndexes !== undefined && local.spec.completionMode === 'Indexed' ? { completedIndexes } : {}),
+    ...(failedIndexes !== undefined && isPresent(local.spec.backoffLimitPerIndex) ? { failedIndexes } : {}),
+  };
+}
+
+/** As the API server gives it back: what is zero, empty or absent is left out. */
+function normal(status: JobStatus): JobStatus {
+  const omitted = (field: string, value: unknown): boolean =>
+    !isPresent(value) ||
+    (['active', 'succeeded', 'failed'].includes(field) && value === 0) ||
+    (field === 'completedIndexes' && value === '');
+  return Object.fromEntries(Object.entries(status).filter(([field, value]) => !omitted(field, value)));
+}
+
+const condition = (type: string, status: 'True' | 'False', reason: string, message: string, now: number): JobCondition => ({
+  type,
+  status,
+  reason,
+  message,
+  lastProbeTime: wireTime(now),
+  lastTransitionTime: wireTime(now),
+});
+
+const found = (status: DeepReadonly<JobStatus> | undefined, type: string): DeepReadonly<JobCondition> | undefined =>
+  status?.conditions?.find((each) => each.type === type && isTrue(each));
+const hasTrue = (status: DeepReadonly<JobStatus> | undefined, type: string): boolean => found(status, type) !== undefined;
+const isTrue = (each: DeepReadonly<JobCondition>): boolean => each.status === 'True';
+const isOurs = (type: string): boolean => type === SwitchyardCondition.QuotaReserved || type === SwitchyardCondition.Dispatched;
+const timeOf = (each: DeepReadonly<JobCondition>): string | undefined => each.lastTransitionTime ?? undefined;
+const isAfter = (a: string, b: string): boolean => Date.parse(a) > Date.parse(b);
+const isPresent = <T>(value: T | null | undefined): value is T => value !== null && value !== undefined;
+
+/** RFC 3339 in whole seconds, the resolution of metav1.Time. */
+const wireTime = (now: number): string => `${new Date(now).toISOString().slice(0, 19)}Z`;
+
+/** Copies that may be changed: objects of a cache are shared. */
+const copyOf = (status: DeepReadonly<JobStatus> | undefined): JobStatus => structuredClone<unknown>(status ?? {}) as JobStatus;
+const copiesOf = (conditions: readonly DeepReadonly<JobCondition>[]): JobCondition[] => conditions.map((each) => ({ ...each }));

@@ -1,0 +1,264 @@
+import { describe, expect, test } from 'vitest';
+import {
+  COPY_LOST_DELAY_MS,
+  decideMirror,
+  type ClusterView,
+  type Copy,
+  type MirrorGroup,
+  type MirrorPlan,
+} from '../../../../manager/dispatch/decide-mirror.ts';
+import { remoteJob } from '../../../../manager/dispatch/remote-job.ts';
+import type { Job, JobStatus } from '../../../../shared/api/kubernetes.ts';
+import { aCondition, aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
+
+const NOW = Date.parse('2026-01-01T01:00:00Z');
+const CLUSTER: ClusterView = { reachable: true, jobController: 'switchyard.dev/worker', local: false, problem: undefined };
+const LOST: ClusterView = { ...CLUSTER, reachable: false };
+
+const plan = (local: Job | undefined, copies: readonly Copy[], clusters: Record<string, ClusterView> = {}): MirrorPlan => {
+  const group: MirrorGroup = {
+    local,
+    copies,
+    clusters: new Map(Object.entries({ 'eu-1': CLUSTER, 'us-2': CLUSTER, ...clusters })),
+    flavors: new Map(),
+    origin: 'm1',
+  };
+  return decideMirror(group, NOW);
+};
+
+const copyOn = (
+  cluster: string,
+  local: Job,
+  parts: { epoch?: number; status?: JobStatus; suspend?: boolean; deleting?: boolean } = {},
+): Copy => {
+  const made = remoteJob(local, {
+    origin: 'm1',
+    epoch: parts.epoch ?? 1,
+    jobController: 'switchyard.dev/worker',
+    local: false,
+    flavors: [],
+  });
+  const job: Job = {
+    ...made,
+    metadata: {
+      ...made.metadata,
+      name: 'sum',
+      namespace: 'team',
+      uid: `copy-${cluster}`,
+      resourceVersion: '5',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+    },
+    spec: { ...made.spec, suspend: parts.suspend ?? false },
+    status: parts.status ?? {},
+  };
+  return { cluster, job, deleting: parts.deleting ?? false };
+};
+
+/** `Create eu-1`, `Delete us-2`. */
+const actions = ({ remote }: MirrorPlan): string[] => remote.map(({ kind, cluster }) => `${kind} ${cluster}`);
+const conditionsHome = ({ home }: MirrorPlan): string[] =>
+  home.kind === 'None' ? [] : (home.status.conditions ?? []).map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+
+const COMPLETE: JobStatus = {
+  startTime: '2026-01-01T00:00:10Z',
+  completionTime: '2026-01-01T00:02:00Z',
+  succeeded: 1,
+  conditions: [aCondition('SuccessCriteriaMet'), aCondition('Complete')],
+};
+const DISPATCHED = aCondition('Dispatched', { reason: 'Dispatched', message: 'dispatched to cluster "eu-1" (placement 1)' });
+const RESERVED = aCondition('QuotaReserved', { reason: 'QuotaReserved' });
+
+describe('a Job that is not there', () => {
+  test('leaves orphans, which go once its absence is confirmed', () => {
+    const result = plan(undefined, [copyOn('eu-1', aHomeJob()), copyOn('us-2', aHomeJob())]);
+    expect(actions(result)).toEqual(['Delete eu-1', 'Delete us-2']);
+    expect(result.remote.every((action) => action.kind === 'Delete' && action.confirmOriginalGone)).toBe(true);
+  });
+
+  test('leaves alone what is already being deleted', () => {
+    expect(actions(plan(undefined, [copyOn('eu-1', aHomeJob(), { deleting: true })]))).toEqual([]);
+  });
+
+  test('came back under its name as another: the copy of the first goes before one is made', () => {
+    const first = aHomeJob({ metadata: { uid: 'uid-home-0' } });
+    expect(actions(plan(anAdmittedJob(), [copyOn('eu-1', first)]))).toEqual(['Delete eu-1']);
+    expect(actions(plan(anAdmittedJob(), [copyOn('eu-1', first, { deleting: true })]))).toEqual([]);
+    expect(actions(plan(anAdmittedJob(), []))).toEqual(['Create eu-1']);
+  });
+
+  test('came back managed by somebody else', () => {
+    const other = aHomeJob({ metadata: { uid: 'uid-home-2' }, spec: { managedBy: 'acme.io/x' } });
+    expect(actions(plan(other, [copyOn('eu-1', aHomeJob())]))).toEqual(['Delete eu-1']);
+  });
+});
+
+describe('a Job that is not admitted', () => {
+  test('has no copy, suspended or not', () => {
+    expect(plan(aHomeJob(), [])).toEqual({ remote: [], home: { kind: 'None' } });
+    expect(plan(aHomeJob({ spec: { suspend: false } }), [])).toEqual({ remote: [], home: { kind: 'None' } });
+  });
+
+  test('but lost its record has its copy suspended where it is', () => {
+    const local = aHomeJob();
+    expect(actions(plan(local, [copyOn('eu-1', local)]))).toEqual(['Update eu-1']);
+    expect(actions(plan(local, [copyOn('eu-1', local, { suspend: true })]))).toEqual([]);
+  });
+
+  test('with a damaged record says what is wrong with it', () => {
+    const local = aHomeJob({ metadata: { annotations: { 'switchyard.dev/admission': '{}' } } });
+    expect(conditionsHome(plan(local, []))).toEqual(['Dispatched=False NotAdmitted']);
+  });
+});
+
+describe('an admitted Job', () => {
+  test('gets its copy on the recorded cluster and nowhere else', () => {
+    const result = plan(anAdmittedJob({}, { cluster: 'us-2' }), []);
+    expect(actions(result)).toEqual(['Create us-2']);
+    expect(result.home).toEqual({ kind: 'None' });
+  });
+
+  test('that is running says so at home, in one write that is not urgent', () => {
+    const local = anAdmittedJob({
+      status: { conditions: [aCondition('QuotaReserved', { status: 'False', reason: 'InsufficientQuota' })] },
+    });
+    const result = plan(local, [copyOn('eu-1', local, { status: { active: 1, startTime: '2026-01-01T00:00:10Z' } })]);
+    expect(result.remote).toEqual([]);
+    expect(conditionsHome(result)).toEqual(['QuotaReserved=True QuotaReserved', 'Dispatched=True Dispatched']);
+    expect(result.home).toMatchObject({ urgent: false, patch: { active: 1, startTime: '2026-01-01T00:00:10Z' } });
+  });
+
+  test('whose status is home costs nothing more', () => {
+    const local = anAdmittedJob({ status: { active: 1, conditions: [RESERVED, DISPATCHED] } });
+    expect(plan(local, [copyOn('eu-1', local, { status: { active: 1 } })])).toEqual({ remote: [], home: { kind: 'None' } });
+  });
+
+  test('needs no write when only the worker’s ledger changed', () => {
+    const local = anAdmittedJob({ status: { active: 1, conditions: [RESERVED, DISPATCHED] } });
+    const status = { active: 1, uncountedTerminatedPods: { succeeded: ['p'] } };
+    expect(plan(local, [copyOn('eu-1', local, { status })]).home).toEqual({ kind: 'None' });
+  });
+
+  test('that ended there ends at home at once, before its copy goes', () => {
+    const local = anAdmittedJob({ status: { active: 1, conditions: [RESERVED, DISPATCHED] } });
+    const copy = copyOn('eu-1', local, { status: COMPLETE });
+    const result = plan(local, [copy]);
+    expect(result.remote).toEqual([]);
+    expect(result.home).toMatchObject({ urgent: true, patch: { succeeded: 1, active: null } });
+    expect(actions(plan(anAdmittedJob({ status: COMPLETE }), [copy]))).toEqual(['Delete eu-1']);
+  });
+
+  test('that ended while somebody deletes the copy still gets its end', () => {
+    const local = anAdmittedJob({ status: { conditions: [RESERVED, DISPATCHED] } });
+    expect(plan(local, [copyOn('eu-1', local, { status: COMPLETE, deleting: true })]).home).toMatchObject({ urgent: true });
+  });
+
+  test('that is deleted takes its copy along at once', () => {
+    const local = anAdmittedJob({ metadata: { deletionTimestamp: '2026-01-01T00:59:00Z' } });
+    expect(actions(plan(local, [copyOn('eu-1', local)]))).toEqual(['Delete eu-1']);
+  });
+
+  test('waits, and says why, when its cluster is unknown, out of reach, refuses, or lacks the flavor', () => {
+    expect(conditionsHome(plan(anAdmittedJob({}, { cluster: 'gone' }), []))).toEqual(['Dispatched=False ClusterNotFound']);
+    const unreachable = plan(anAdmittedJob(), [], { 'eu-1': LOST });
+    expect(actions(unreachable)).toEqual([]);
+    expect(conditionsHome(unreachable)).toEqual(['Dispatched=False ClusterUnreachable']);
+    const refused = plan(anAdmittedJob(), [], { 'eu-1': { ...CLUSTER, problem: { reason: 'Refused', message: 'no' } } });
+    expect(actions(refused)).toEqual(['Create eu-1']);
+    expect(conditionsHome(refused)).toEqual(['Dispatched=False Refused']);
+    expect(conditionsHome(plan(anAdmittedJob({}, { flavors: { cpu: 'spot' } }), []))).toEqual(['Dispatched=False ResourceFlavorNotFound']);
+  });
+
+  test('goes on saying that it is dispatched while its cluster is out of reach', () => {
+    const local = anAdmittedJob({ status: { active: 1, conditions: [RESERVED, DISPATCHED] } });
+    expect(plan(local, [], { 'eu-1': LOST })).toEqual({ remote: [], home: { kind: 'None' } });
+  });
+});
+
+describe('a Job that was evicted', () => {
+  const local = aHomeJob({
+    metadata: anAdmittedJob().metadata,
+    status: { active: 1, startTime: '2026-01-01T00:00:10Z', conditions: [RESERVED, DISPATCHED] },
+  });
+
+  test('is suspended in place', () => {
+    const result = plan(local, [copyOn('eu-1', local, { status: { active: 1, startTime: '2026-01-01T00:00:10Z' } })]);
+    expect(result.remote).toMatchObject([{ kind: 'Update', cluster: 'eu-1', spec: { suspend: true } }]);
+  });
+
+  test('gets home that nothing runs any more', () => {
+    const result = plan(local, [copyOn('eu-1', local, { suspend: true, status: { conditions: [aCondition('Suspended')] } })]);
+    expect(actions(result)).toEqual([]);
+    expect(result.home).toMatchObject({ patch: { active: null, startTime: null } });
+  });
+
+  test('is resumed in place when it is admitted to the same cluster', () => {
+    const again = anAdmittedJob({ status: { conditions: [aCondition('Suspended'), RESERVED, DISPATCHED] } });
+    const result = plan(again, [
+      copyOn('eu-1', again, { suspend: true, status: { conditions: [aCondition('Suspended')], completedIndexes: '0' } }),
+    ]);
+    expect(result.remote).toMatchObject([{ kind: 'Update', cluster: 'eu-1', spec: { suspend: false } }]);
+  });
+
+  test('and had no copy yet needs none', () => {
+    const early = aHomeJob({ metadata: anAdmittedJob().metadata });
+    expect(actions(plan(early, []))).toEqual([]);
+  });
+});
+
+describe('a Job that moved to another cluster', () => {
+  const local = anAdmittedJob({ status: { conditions: [RESERVED, DISPATCHED] } }, { cluster: 'us-2', epoch: 2 });
+
+  test('loses its old copy first', () => {
+    expect(actions(plan(local, [copyOn('eu-1', local, { epoch: 1 })]))).toEqual(['Delete eu-1']);
+    expect(actions(plan(local, [copyOn('eu-1', local, { epoch: 1, deleting: true })]))).toEqual([]);
+    expect(actions(plan(local, []))).toEqual(['Create us-2']);
+  });
+
+  test('does not wait for a cluster that is out of reach: the record moved on the strength of that', () => {
+    expect(actions(plan(local, [copyOn('eu-1', local, { epoch: 1 })], { 'eu-1': LOST }))).toEqual(['Create us-2']);
+  });
+
+  test('is not ended by what its old cluster says when it comes back', () => {
+    const current = copyOn('us-2', local, { epoch: 2, status: { active: 1 } });
+    const result = plan(local, [copyOn('eu-1', local, { epoch: 1, status: COMPLETE }), current]);
+    expect(actions(result)).toEqual(['Delete eu-1']);
+    expect(result.home).toMatchObject({ urgent: false, patch: { active: 1 } });
+  });
+
+  test('and back again does not adopt the copy of its first stay', () => {
+    const back = anAdmittedJob({}, { cluster: 'eu-1', epoch: 3 });
+    expect(actions(plan(back, [copyOn('eu-1', back, { epoch: 1 })]))).toEqual(['Delete eu-1']);
+  });
+
+  test('leaves alone a copy of a placement that its cache does not know yet', () => {
+    const behind = anAdmittedJob({}, { cluster: 'eu-1', epoch: 1 });
+    expect(actions(plan(behind, [copyOn('us-2', behind, { epoch: 2 }), copyOn('eu-1', behind)]))).toEqual([]);
+  });
+
+  test('although its verdict was home is not run again', () => {
+    const judged = anAdmittedJob(
+      { status: { startTime: '2026-01-01T00:00:10Z', conditions: [aCondition('FailureTarget')] } },
+      { cluster: 'us-2', epoch: 2 },
+    );
+    const result = plan(judged, []);
+    expect(actions(result)).toEqual([]);
+    expect(conditionsHome(result)).toEqual(['FailureTarget=True Reason', 'Failed=True Reason']);
+  });
+});
+
+describe('a copy that vanished', () => {
+  const local = anAdmittedJob({ status: { active: 1, conditions: [RESERVED, DISPATCHED] } });
+
+  test('is missed, and made again only when its pods have had time to stop', () => {
+    const missed = plan(local, []);
+    expect(actions(missed)).toEqual([]);
+    expect(conditionsHome(missed)).toEqual(['QuotaReserved=True QuotaReserved', 'Dispatched=False CopyLost']);
+    expect(missed.againAfterMs).toBe(COPY_LOST_DELAY_MS);
+    const lostAt = (time: string): Job =>
+      anAdmittedJob({
+        status: { conditions: [RESERVED, aCondition('Dispatched', { status: 'False', reason: 'CopyLost', lastTransitionTime: time })] },
+      });
+    expect(plan(lostAt('2026-01-01T00:59:57Z'), [])).toMatchObject({ remote: [], againAfterMs: 7_000 });
+    expect(actions(plan(lostAt('2026-01-01T00:59:50Z'), []))).toEqual(['Create eu-1']);
+  });
+});

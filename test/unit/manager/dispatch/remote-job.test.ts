@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import type { ResourceFlavor } from '../../../../manager/api/resource-flavor.ts';
+import { copyIdentity, isCopyOf, remoteJob, specChange, type CopyOptions } from '../../../../manager/dispatch/remote-job.ts';
+import type { Job } from '../../../../shared/api/kubernetes.ts';
+import { aCondition, aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
+
+const OPTIONS: CopyOptions = { origin: 'm1', epoch: 3, jobController: 'switchyard.dev/worker', local: false, flavors: [] };
+const flavor = (spec: NonNullable<ResourceFlavor['spec']>): ResourceFlavor => ({
+  metadata: { name: 'f', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
+  spec,
+});
+const stored = (job: ReturnType<typeof remoteJob>, parts: Partial<Job> = {}): Job => ({
+  ...job,
+  metadata: {
+    namespace: 'team',
+    name: 'sum',
+    ...job.metadata,
+    uid: 'uid-copy',
+    resourceVersion: '1',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+  },
+  status: {},
+  ...parts,
+});
+
+describe('the copy of a Job', () => {
+  test('carries what the user wrote and says where it comes from', () => {
+    const local = anAdmittedJob({ metadata: { labels: { team: 'a' }, annotations: { note: 'kept' } } });
+    const copy = remoteJob(local, OPTIONS);
+    expect(copy.metadata).toEqual({
+      name: 'sum',
+      namespace: 'team',
+      labels: { team: 'a', 'switchyard.dev/origin': 'm1' },
+      annotations: { note: 'kept', 'switchyard.dev/origin-uid': 'uid-home-1', 'switchyard.dev/dispatch-epoch': '3' },
+    });
+    expect(copy.spec.template.spec).toEqual(local.spec.template.spec);
+    expect(copyIdentity(stored(copy))).toEqual({ localKey: { namespace: 'team', name: 'sum' }, originUid: 'uid-home-1', epoch: 3 });
+    expect(isCopyOf(stored(copy), 'm1', 'uid-home-1')).toBe(true);
+    expect(isCopyOf(stored(copy), 'm2', 'uid-home-1')).toBe(false);
+    expect(isCopyOf(stored(copy), 'm1', 'uid-home-2')).toBe(false);
+  });
+
+  test('leaves behind what belongs to the original or was generated for it', () => {
+    const local = anAdmittedJob({
+      metadata: {
+        labels: { 'job-name': 'sum', 'controller-uid': 'uid-home-1', 'switchyard.dev/queue-name': 'q', 'kueue.x-k8s.io/queue-name': 'q' },
+        annotations: { 'switchyard.dev/submission': '7', 'switchyard.dev/submitted-at': '1' },
+        finalizers: ['a/b'],
+        ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name: 'c', uid: 'x' }],
+        generateName: 'su',
+      },
+      spec: { ttlSecondsAfterFinished: 10 },
+      status: { active: 1 },
+    });
+    const copy = remoteJob(local, OPTIONS);
+    expect(Object.keys(copy).toSorted()).toEqual(['apiVersion', 'kind', 'metadata', 'spec']);
+    expect(Object.keys(copy.metadata).toSorted()).toEqual(['annotations', 'labels', 'name', 'namespace']);
+    expect(copy.metadata.labels).toEqual({ 'switchyard.dev/origin': 'm1' });
+    expect(Object.keys(copy.metadata.annotations ?? {}).toSorted()).toEqual(['switchyard.dev/dispatch-epoch', 'switchyard.dev/origin-uid']);
+    expect(copy.spec).not.toHaveProperty('ttlSecondsAfterFinished');
+    expect(copy.spec).not.toHaveProperty('selector');
+    expect(copy.spec.template.metadata?.labels).toEqual({ app: 'sum' });
+    expect(copy.spec).toMatchObject({ managedBy: 'switchyard.dev/worker', suspend: false });
+  });
+
+  test('keeps the selector and the labels of a Job with a manual selector', () => {
+    const labels = { 'job-name': 'mine', app: 'x' };
+    const local = anAdmittedJob({
+      spec: { manualSelector: true, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [] } } },
+    });
+    const copy = remoteJob(local, OPTIONS);
+    expect(copy.spec).toMatchObject({ manualSelector: true, selector: { matchLabels: labels }, template: { metadata: { labels } } });
+  });
+
+  test('has no managedBy where only the built-in Job controller runs', () => {
+    expect(remoteJob(anAdmittedJob(), { ...OPTIONS, jobController: 'kubernetes.io/job-controller' }).spec).not.toHaveProperty('managedBy');
+  });
+
+  test('keeps fields that no model of ours knows', () => {
+    const local = anAdmittedJob({ spec: Object.fromEntries([['fieldOfTomorrow', { deep: [1, 2] }]]) });
+    expect(remoteJob(local, OPTIONS).spec).toMatchObject({ fieldOfTomorrow: { deep: [1, 2] } });
+  });
+
+  test('gets the node labels and tolerations of its flavors, once', () => {
+    const local = anAdmittedJob({
+      spec: {
+        template: { spec: { containers: [], nodeSelector: { zone: 'a' }, tolerations: [{ key: 'gpu', operator: 'Exists' }] } },
+      },
+    });
+    const flavors = [
+      flavor({ nodeLabels: { tier: 'spot' }, tolerations: [{ key: 'spot', operator: 'Exists' }] }),
+      flavor({ nodeLabels: { gpu: 'a100' }, tolerations: [{ operator: 'Exists', key: 'gpu' }] }),
+    ];
+    expect(remoteJob(local, { ...OPTIONS, flavors }).spec.template.spec).toMatchObject({
+      nodeSelector: { zone: 'a', tier: 'spot', gpu: 'a100' },
+      tolerations: [
+        { key: 'gpu', operator: 'Exists' },
+        { key: 'spot', operator: 'Exists' },
+      ],
+    });
+    expect(local.spec.template.spec?.nodeSelector).toEqual({ zone: 'a' });
+  });
+
+  test('beside its original has a name of its own that leads back, with room for an index', () => {
+    const name = 'a'.repeat(63);
+    const local = anAdmittedJob({ metadata: { name, uid: '12345678-90ab' } });
+    const copy = remoteJob(local, { ...OPTIONS, local: true });
+    expect(copy.metadata.name).toBe(`${'a'.repeat(42)}-12345678`);
+    expect(copyIdentity(stored(copy))?.localKey).toEqual({ namespace: 'team', name });
+  });
+
+  test('says nothing of its origin when its annotations are damaged', () => {
+    const copy = stored(remoteJob(anAdmittedJob(), OPTIONS));
+    copy.metadata.annotations = { 'switchyard.dev/origin-uid': 'x', 'switchyard.dev/dispatch-epoch': 'soon' };
+    expect(copyIdentity(copy)).toBeUndefined();
+  });
+});
+
+describe('the change of a copy that follows its original', () => {
+  test('is nothing when they agree', () => {
+    const wanted = remoteJob(anAdmittedJob(), OPTIONS);
+    expect(specChange(stored(wanted), wanted, false)).toBeUndefined();
+  });
+
+  test('suspends and resumes, and carries edits of mutable fields', () => {
+    const copy = stored(remoteJob(anAdmittedJob({ spec: { activeDeadlineSeconds: 60 } }), OPTIONS));
+    const wanted = remoteJob(anAdmittedJob({ spec: { parallelism: 4 } }), OPTIONS);
+    expect(specChange(copy, wanted, true)).toEqual({ suspend: true, parallelism: 4, activeDeadlineSeconds: null });
+  });
+
+  test('moves the pods to another flavor only while the copy is suspended and nothing of it is active', () => {
+    const old = remoteJob(anAdmittedJob(), { ...OPTIONS, flavors: [flavor({ nodeLabels: { tier: 'spot' } })] });
+    const wanted = remoteJob(aHomeJob(), { ...OPTIONS, flavors: [flavor({ nodeLabels: { tier2: 'demand' } })] });
+    const suspended = { ...old, spec: { ...old.spec, suspend: true } };
+    const conditions = [aCondition('Suspended')];
+    expect(specChange(stored(suspended, { status: { conditions } }), wanted, false)).toEqual({
+      suspend: false,
+      template: { spec: { nodeSelector: { tier: null, tier2: 'demand' } } },
+    });
+    expect(specChange(stored(suspended, { status: { conditions, active: 1 } }), wanted, true)).toBeUndefined();
+  });
+});
