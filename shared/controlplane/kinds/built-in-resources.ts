@@ -1,4 +1,5 @@
 import type { ResourceDefinition, ResourceStrategy } from '../strategy.ts';
+import { jobStrategy } from './job-strategy.ts';
 
 type Description = {
   readonly group?: string;
@@ -40,9 +41,16 @@ export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
   resource({ kind: 'Secret', plural: 'secrets', strategy: {} }),
   resource({ kind: 'ServiceAccount', plural: 'serviceaccounts', shortNames: ['sa'], strategy: {} }),
   resource({ group: 'batch', kind: 'CronJob', plural: 'cronjobs', shortNames: ['cj'], categories: ['all'], strategy: withStatus }),
-  resource({ group: 'batch', kind: 'Job', plural: 'jobs', categories: ['all'], strategy: withStatus }),
+  resource({ group: 'batch', kind: 'Job', plural: 'jobs', categories: ['all'], strategy: jobStrategy }),
   resource({ group: 'coordination.k8s.io', kind: 'Lease', plural: 'leases', strategy: { allowCreateOnUpdate: true } }),
   resource({ group: 'events.k8s.io', kind: 'Event', plural: 'events', shortNames: ['ev'], strategy: {} }),
   resource({ group: 'policy', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets', shortNames: ['pdb'], strategy: withStatus }),
-  resource({ group: 'scheduling.k8s.io', kind: 'PriorityClass', plural: 'priorityclasses', shortNames: ['pc'], clusterScoped: true, strategy: {} }),
+  resource({
+    group: 'scheduling.k8s.io',
+    kind: 'PriorityClass',
+    plural: 'priorityclasses',
+    shortNames: ['pc'],
+    clusterScoped: true,
+    strategy: {},
+  }),
 ];

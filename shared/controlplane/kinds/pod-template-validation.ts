@@ -1,0 +1,20 @@
+import { forbidden, type FieldError } from '../field-error.ts';
+import type { DecodedPodTemplate } from './decoded.ts';
+import { validateAnnotations, validateLabels } from './object-meta-validation.ts';
+import { validatePodSpec } from './pod-spec-validation.ts';
+
+/**
+ * ValidatePodTemplateSpec. Upstream leaves `metadata` out of the paths of labels and annotations, and checks nothing else of the
+ * template's metadata: a bad finalizer only shows when pods are made from it.
+ */
+export const validatePodTemplate = (template: DecodedPodTemplate, path: string): FieldError[] => {
+  const spec = template.spec ?? {};
+  return [
+    ...validateLabels(template.metadata?.labels, `${path}.labels`),
+    ...validateAnnotations(template.metadata?.annotations, `${path}.annotations`),
+    ...validatePodSpec(spec, `${path}.spec`, { isPod: false }),
+    ...((spec.ephemeralContainers ?? []).length > 0
+      ? [forbidden(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')]
+      : []),
+  ];
+};

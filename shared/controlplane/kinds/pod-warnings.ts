@@ -1,0 +1,48 @@
+import type { DecodedContainer, DecodedPodSpec } from './decoded.ts';
+
+/** GetWarningsForPodSpec, as far as templates of Jobs meet it. */
+export const podSpecWarnings = (spec: DecodedPodSpec, path: string): string[] => {
+  const warnings: string[] = [];
+  const deprecatedKeys = Object.keys(spec.nodeSelector ?? {}).filter((key) => DEPRECATED_NODE_LABELS.has(key));
+  for (const key of deprecatedKeys) warnings.push(`${path}.nodeSelector[${key}]: ${DEPRECATED_NODE_LABELS.get(key)}`);
+  (spec.imagePullSecrets ?? []).forEach(({ name = '' }, i) => {
+    if (name.trim() === '') warnings.push(`${path}.imagePullSecrets[${i}].name: invalid empty name ${JSON.stringify(name)}`);
+  });
+  for (const list of ['initContainers', 'containers'] as const) {
+    (spec[list] ?? []).forEach((container, i) => warnings.push(...containerWarnings(container, `${path}.${list}[${i}]`)));
+  }
+  if ((spec.terminationGracePeriodSeconds ?? 0) < 0) {
+    warnings.push(`${path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`);
+  }
+  return warnings;
+};
+
+const DEPRECATED_NODE_LABELS: ReadonlyMap<string, string> = new Map([
+  ['beta.kubernetes.io/arch', 'deprecated since v1.14; use "kubernetes.io/arch" instead'],
+  ['beta.kubernetes.io/os', 'deprecated since v1.14; use "kubernetes.io/os" instead'],
+  ['failure-domain.beta.kubernetes.io/region', 'deprecated since v1.17; use "topology.kubernetes.io/region" instead'],
+  ['failure-domain.beta.kubernetes.io/zone', 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead'],
+  ['beta.kubernetes.io/instance-type', 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead'],
+]);
+
+const containerWarnings = (container: DecodedContainer, path: string): string[] => {
+  const warnings: string[] = [];
+  for (const list of ['limits', 'requests'] as const) {
+    for (const [name, quantity] of Object.entries(container.resources?.[list] ?? {})) {
+      const fractional = (name === 'memory' || name === 'ephemeral-storage') && quantity.endsWith('m');
+      if (fractional)
+        warnings.push(
+          `${path}.resources.${list}[${name}]: fractional byte value ${JSON.stringify(quantity)} is invalid, must be an integer`,
+        );
+    }
+  }
+  const lastAt = new Map<string, number>();
+  (container.env ?? []).forEach(({ name = '' }, i) => {
+    const previous = lastAt.get(name);
+    if (previous !== undefined) {
+      warnings.push(`${path}.env[${i}]: hides previous definition of ${JSON.stringify(name)}, which may be unexpected`);
+    }
+    lastAt.set(name, i);
+  });
+  return warnings;
+};
