@@ -1,5 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { isConflict } from './api-error.ts';
 import type { Workqueue } from './workqueue.ts';
 
 /** What a reconcile wants next: nothing, or another run after a while. An error thrown means: rate-limited retry. */
@@ -21,4 +22,33 @@ export type ControllerOptions = {
 };
 
 /** Runs `concurrency` loops over the queue until it is shut down; resolves when the last reconcile has ended. */
-export declare function runController(options: ControllerOptions): Promise<void>;
+export async function runController(options: ControllerOptions): Promise<void> {
+  await Promise.all(Array.from({ length: options.concurrency }, () => workOff(options)));
+}
+
+async function workOff(options: ControllerOptions): Promise<void> {
+  const { queue } = options;
+  for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+    await reconcileOnce(options, key);
+    queue.done(key);
+  }
+}
+
+/** One reconcile and what becomes of its key. Never throws: a key that fails is everyone's neighbour. */
+async function reconcileOnce({ name, queue, reconcile, log }: ControllerOptions, key: string): Promise<void> {
+  try {
+    const result = await reconcile(key);
+    queue.forget(key);
+    if (result?.requeueAfterMs !== undefined) queue.addAfter(key, result.requeueAfterMs);
+  } catch (error) {
+    if (error instanceof TerminalError) {
+      queue.forget(key);
+      log.error('reconcile failed for good', { controller: name, key, error });
+      return;
+    }
+    queue.addRateLimited(key);
+    // A conflict is how the server says that our cache is behind; the retry will see the newer object.
+    if (isConflict(error)) log.info('reconcile met a conflict, trying again', { controller: name, key });
+    else log.error('reconcile failed, trying again', { controller: name, key, failures: queue.numRequeues(key), error });
+  }
+}

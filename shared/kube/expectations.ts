@@ -14,7 +14,30 @@ export interface ControllerExpectations {
   satisfied(key: string): boolean;
   forget(key: string): void;
 }
-export declare function createControllerExpectations(clock: Clock): ControllerExpectations;
+
+/** A record older than this is taken as met: whatever it waited for was lost. */
+const EXPECTATION_TIMEOUT_MS = 5 * 60_000;
+
+/** An empty store of expectations. */
+export function createControllerExpectations(clock: Clock): ControllerExpectations {
+  const records = new Map<string, { creations: number; deletions: number; readonly sinceMs: number }>();
+  const lower = (key: string, kind: 'creations' | 'deletions'): void => {
+    const record = records.get(key);
+    if (record !== undefined) record[kind] -= 1;
+  };
+  return {
+    expectCreations: (key, count) => void records.set(key, { creations: count, deletions: 0, sinceMs: clock.now() }),
+    expectDeletions: (key, count) => void records.set(key, { creations: 0, deletions: count, sinceMs: clock.now() }),
+    creationObserved: (key) => lower(key, 'creations'),
+    deletionObserved: (key) => lower(key, 'deletions'),
+    satisfied(key) {
+      const record = records.get(key);
+      if (record === undefined || (record.creations <= 0 && record.deletions <= 0)) return true;
+      return clock.now() - record.sinceMs > EXPECTATION_TIMEOUT_MS;
+    },
+    forget: (key) => void records.delete(key),
+  };
+}
 
 /** Pods whose tracking finalizer was asked to be removed and is still there in the cache, by Job key. No time-out. */
 export interface FinalizerExpectations {
@@ -23,4 +46,24 @@ export interface FinalizerExpectations {
   pending(key: string): ReadonlySet<string>;
   forget(key: string): void;
 }
-export declare function createFinalizerExpectations(): FinalizerExpectations;
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** An empty store of finalizer expectations. */
+export function createFinalizerExpectations(): FinalizerExpectations {
+  const pending = new Map<string, Set<string>>();
+  return {
+    expectRemoval(key, uids) {
+      const known = pending.get(key) ?? new Set();
+      for (const uid of uids) known.add(uid);
+      if (known.size > 0) pending.set(key, known);
+    },
+    removalObserved(key, uid) {
+      const known = pending.get(key);
+      known?.delete(uid);
+      if (known?.size === 0) pending.delete(key);
+    },
+    pending: (key) => pending.get(key) ?? NONE,
+    forget: (key) => void pending.delete(key),
+  };
+}

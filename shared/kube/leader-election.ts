@@ -1,7 +1,12 @@
+import type { Lease, Unsaved } from '../api/kubernetes.ts';
+import { LEASES } from '../api/resources.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { sleep, toWireMicroTime } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
+import { isAlreadyExists, isConflict, isNotFound } from './api-error.ts';
 import type { ReadClient, WriteClient } from './client.ts';
+import { keyOf } from './keys.ts';
 
 export type LeaderElectionOptions = {
   readonly client: ReadClient & WriteClient;
@@ -22,8 +27,177 @@ export type LeaderElectionOptions = {
  * leadership is lost or cannot be renewed within the deadline, and releases the lease on the way out.
  * Resolves when `signal` aborts or leadership is lost (the program then exits and starts anew).
  */
-export declare function runAsLeader(
+export async function runAsLeader(
   options: LeaderElectionOptions,
   lead: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
-): Promise<void>;
+): Promise<void> {
+  const candidate = new Candidate(options);
+  if (!(await candidate.acquire(signal))) return;
+  const leadership = new AbortController();
+  const stepDown = (): void => leadership.abort(signal.reason);
+  signal.addEventListener('abort', stepDown, { once: true });
+  if (signal.aborted) stepDown();
+  const done = new AbortController();
+  // The lease is renewed until the leader has put down its work, so that no successor overlaps with it.
+  const renewing = candidate.keepRenewing(done.signal, () => leadership.abort(new Error('leadership lost')));
+  try {
+    await lead(leadership.signal);
+  } finally {
+    signal.removeEventListener('abort', stepDown);
+    done.abort();
+    await renewing;
+    await candidate.release();
+  }
+}
+
+const LEASE_DURATION_MS = 15_000;
+const RENEW_DEADLINE_MS = 10_000;
+const RETRY_PERIOD_MS = 2_000;
+/** client-go: candidates wait between one and 2.2 retry periods, so that they do not all ask at once. */
+const RETRY_JITTER = 1.2;
+
+class Candidate {
+  readonly #options: LeaderElectionOptions;
+  readonly #log: Logger;
+  /** The lease as last seen, and when by our own clock it was first seen like this. */
+  #seen: Lease | undefined;
+  #seenAtMs = 0;
+  #leading = false;
+
+  constructor(options: LeaderElectionOptions) {
+    this.#options = options;
+    this.#log = options.log.with({ lease: keyOf(options.namespace, options.name), identity: options.identity });
+  }
+
+  /** Waits until the lease is ours; false when `signal` aborts first. */
+  async acquire(signal: AbortSignal): Promise<boolean> {
+    const { clock, random, retryPeriodMs = RETRY_PERIOD_MS } = this.#options;
+    this.#log.info('waiting for leadership');
+    while (!signal.aborted) {
+      if (await this.#tryOnce(signal)) {
+        this.#leading = true;
+        this.#log.info('leadership acquired');
+        return true;
+      }
+      await sleep(clock, retryPeriodMs * (1 + RETRY_JITTER * random()), signal);
+    }
+    return false;
+  }
+
+  /** Renews until `done` aborts. Calls `lost` once when somebody else holds the lease or it could not be renewed in time. */
+  async keepRenewing(done: AbortSignal, lost: () => void): Promise<void> {
+    const { clock, retryPeriodMs = RETRY_PERIOD_MS, renewDeadlineMs = RENEW_DEADLINE_MS } = this.#options;
+    const over = new AbortController();
+    const finish = (): void => over.abort();
+    done.addEventListener('abort', finish, { once: true });
+    const lose = (): void => {
+      this.#leading = false;
+      this.#log.error('leadership lost');
+      over.abort();
+      lost();
+    };
+    // A timer of its own, because the renewal that fails to come back may be hanging in a request.
+    let deadline = clock.schedule(lose, renewDeadlineMs);
+    while (!over.signal.aborted) {
+      await sleep(clock, retryPeriodMs, over.signal);
+      if (over.signal.aborted) break;
+      if (await this.#tryOnce(over.signal)) {
+        deadline.cancel();
+        if (!over.signal.aborted) deadline = clock.schedule(lose, renewDeadlineMs);
+      } else if (this.#heldByOther() && !over.signal.aborted) {
+        deadline.cancel();
+        lose();
+      }
+    }
+    deadline.cancel();
+  }
+
+  /** Gives the lease up, so that a successor need not wait for it to expire. */
+  async release(): Promise<void> {
+    if (!this.#leading || this.#seen === undefined) return;
+    this.#leading = false;
+    const { client, clock } = this.#options;
+    const now = toWireMicroTime(clock.now());
+    const { leaseTransitions = 0 } = this.#seen.spec ?? {};
+    const spec = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now, leaseTransitions };
+    try {
+      await client.replace(LEASES, { ...this.#seen, spec });
+      this.#log.info('leadership released');
+    } catch (error) {
+      this.#log.warn('releasing the lease failed, it will expire', { error });
+    }
+  }
+
+  #heldByOther(): boolean {
+    const holder = this.#seen?.spec?.holderIdentity ?? '';
+    return holder !== '' && holder !== this.#options.identity;
+  }
+
+  /** Takes or renews the lease if it is free, expired or ours. Failures are logged and mean no. */
+  async #tryOnce(signal: AbortSignal): Promise<boolean> {
+    try {
+      return await this.#takeOrRenew(signal);
+    } catch (error) {
+      // Two candidates met; the other one was faster.
+      if (isConflict(error) || isAlreadyExists(error)) this.#seen = undefined;
+      else if (!signal.aborted) this.#log.warn('the lease could not be read or written', { error });
+      return false;
+    }
+  }
+
+  async #takeOrRenew(signal: AbortSignal): Promise<boolean> {
+    const { client, clock } = this.#options;
+    // A leader writes upon what it wrote last, without reading; a conflict makes it look.
+    if (!this.#leading || this.#seen === undefined) {
+      const current = await this.#read(signal);
+      if (current === undefined) {
+        this.#see(await client.create(LEASES, this.#newLease(), { signal }));
+        return true;
+      }
+      if (this.#see(current) === 'valid' && this.#heldByOther()) return false;
+    }
+    const current = this.#seen;
+    if (current === undefined) return false;
+    this.#see(await client.replace(LEASES, { ...current, spec: this.#claim(current, clock.now()) }, { signal }));
+    return true;
+  }
+
+  async #read(signal: AbortSignal): Promise<Lease | undefined> {
+    const { client, namespace, name } = this.#options;
+    try {
+      return await client.get(LEASES, { namespace, name }, { signal });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Remembers the lease, and judges by our own clock whether its time is up. */
+  #see(lease: Lease): 'valid' | 'expired' {
+    const nowMs = this.#options.clock.now();
+    if (lease.metadata.resourceVersion !== this.#seen?.metadata.resourceVersion) this.#seenAtMs = nowMs;
+    this.#seen = lease;
+    return this.#seenAtMs + (lease.spec?.leaseDurationSeconds ?? 0) * 1000 > nowMs ? 'valid' : 'expired';
+  }
+
+  #newLease(): Unsaved<Lease> {
+    const { namespace, name, clock } = this.#options;
+    return { metadata: { namespace, name }, spec: this.#claim(undefined, clock.now()) };
+  }
+
+  #claim(current: Lease | undefined, nowMs: number): NonNullable<Lease['spec']> {
+    const { identity, leaseDurationMs = LEASE_DURATION_MS } = this.#options;
+    const now = toWireMicroTime(nowMs);
+    const previous = current?.spec;
+    const ours = previous?.holderIdentity === identity;
+    const { leaseTransitions = 0, acquireTime = now } = previous ?? {};
+    return {
+      holderIdentity: identity,
+      leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000),
+      acquireTime: ours ? acquireTime : now,
+      renewTime: now,
+      leaseTransitions: previous === undefined || ours ? leaseTransitions : leaseTransitions + 1,
+    };
+  }
+}

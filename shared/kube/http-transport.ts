@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import type { Logger } from '../runtime/logger.ts';
+import type { ClusterAccess, Credentials, TlsMaterial } from './cluster-access.ts';
+import type { Transport, TransportRequest } from './transport.ts';
+
+/** Connections for requests; each carries one request at a time. Watches have their own, one per watch. */
+const CONNECTIONS_MAX = 64;
+const KEEP_ALIVE_MS = 60_000;
+/** An API server ends a request that takes longer than 60 s by itself. */
+const REQUEST_TIMEOUT_MS = 70_000;
+/** The head of a watch comes at once. */
+const WATCH_HEADERS_TIMEOUT_MS = 30_000;
+/** As client-go: below the idle time-outs of cloud load balancers. */
+const TCP_KEEP_ALIVE_MS = 30_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Connections to one API server, pooled as long as the TLS material stays the same. */
+export function createHttpTransport(access: ClusterAccess, log: Logger): Transport {
+  return new HttpTransport(access, log);
+}
+
+type Pools = { readonly key: string; readonly requests: Dispatcher; readonly watches: Dispatcher };
+
+class HttpTransport implements Transport {
+  readonly #access: ClusterAccess;
+  readonly #log: Logger;
+  readonly #origin: string;
+  readonly #basePath: string;
+  #pools: Pools | undefined;
+  /** The credentials that `#pools` was last found to fit; spares hashing them again for every request. */
+  #fitting: Credentials | undefined;
+
+  constructor(access: ClusterAccess, log: Logger) {
+    this.#access = access;
+    this.#log = log;
+    const url = new URL(access.server);
+    this.#origin = url.origin;
+    this.#basePath = url.pathname.replace(/\/+$/, '');
+  }
+
+  async send(request: TransportRequest): ReturnType<Transport['send']> {
+    try {
+      const { statusCode, headers, body } = await this.#start(request, 'requests');
+      return { status: statusCode, headers, body: await body.text() };
+    } catch (error) {
+      throw this.#described(request, error);
+    }
+  }
+
+  async stream(request: TransportRequest): ReturnType<Transport['stream']> {
+    try {
+      const { statusCode, headers, body } = await this.#start(request, 'watches');
+      body.setEncoding('utf8');
+      return { status: statusCode, headers, chunks: body };
+    } catch (error) {
+      throw this.#described(request, error);
+    }
+  }
+
+  async close(): Promise<void> {
+    const pools = this.#pools;
+    this.#pools = undefined;
+    this.#fitting = undefined;
+    await Promise.all([pools?.requests.destroy(), pools?.watches.destroy()]);
+  }
+
+  async #start(request: TransportRequest, kind: 'requests' | 'watches'): Promise<Dispatcher.ResponseData> {
+    const credentials = await this.#access.credentials();
+    const { method, path, headers, body, signal } = request;
+    signal?.throwIfAborted();
+    const response = await this.#poolsFor(credentials)[kind].request({
+      origin: this.#origin,
+      path: this.#basePath + path,
+      method,
+      headers: { ...headers, ...credentials.headers },
+      headersTimeout: kind === 'watches' ? WATCH_HEADERS_TIMEOUT_MS : REQUEST_TIMEOUT_MS,
+      bodyTimeout: kind === 'watches' ? 0 : REQUEST_TIMEOUT_MS,
+      ...(body === undefined ? {} : { body }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    if (response.statusCode === 401) this.#access.invalidate();
+    return response;
+  }
+
+  /** The pools of these credentials; those of earlier TLS material finish what they carry and are closed. */
+  #poolsFor(credentials: Credentials): Pools {
+    if (this.#pools !== undefined && this.#fitting === credentials) return this.#pools;
+    const key = fingerprint(credentials.tls);
+    if (this.#pools?.key !== key) {
+      const outdated = this.#pools;
+      this.#pools = { key, requests: this.#dispatcher(credentials.tls, CONNECTIONS_MAX), watches: this.#dispatcher(credentials.tls, null) };
+      for (const dispatcher of [outdated?.requests, outdated?.watches]) {
+        dispatcher?.close().catch((error: unknown) => this.#log.warn('closing connections with outdated credentials failed', { error }));
+      }
+    }
+    this.#fitting = credentials;
+    return this.#pools;
+  }
+
+  #dispatcher(tls: TlsMaterial, connections: number | null): Dispatcher {
+    const connect = { ...tls, timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS };
+    const pool = { connections, keepAliveTimeout: KEEP_ALIVE_MS, pipelining: 1 };
+    const { proxyUrl } = this.#access;
+    if (proxyUrl === undefined) return new Agent({ ...pool, connect });
+    if (!/^https?:/.test(proxyUrl)) throw new Error(`the kubeconfig's proxy-url ${proxyUrl} is not supported: use an http or https proxy`);
+    return new ProxyAgent({ ...pool, uri: proxyUrl, requestTls: connect });
+  }
+
+  #described(request: TransportRequest, error: unknown): unknown {
+    if (request.signal?.aborted === true) return error;
+    return new Error(`${request.method} ${this.#access.server}${request.path}: no answer`, { cause: error });
+  }
+}
+
+function fingerprint(tls: TlsMaterial): string {
+  const hash = createHash('sha256');
+  for (const [name, value] of Object.entries(tls)) hash.update(`${name}\0${String(value)}\0`);
+  return hash.digest('base64');
+}

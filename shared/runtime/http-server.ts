@@ -1,0 +1,75 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Where and whether a program is well; `undefined` means yes, a string says what is wrong. */
+export type HealthCheck = () => string | undefined;
+
+export type ProgramHttpOptions = {
+  /** The text of /metrics. */
+  readonly metrics: { metrics(): Promise<string>; readonly contentType: string };
+  /** /readyz: by name, each must be content. /healthz only says that the program answers. */
+  readonly readiness: Readonly<Record<string, HealthCheck>>;
+};
+
+export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** /metrics, /healthz (also /livez) and /readyz, without a socket. */
+export function createProgramHttp({ metrics, readiness }: ProgramHttpOptions): HttpHandler {
+  return async (request, response) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, 405, 'text/plain', 'only GET is served here\n');
+    switch (new URL(request.url ?? '/', 'http://localhost').pathname) {
+      case '/metrics':
+        return answer(response, 200, metrics.contentType, await metrics.metrics());
+      case '/healthz':
+      case '/livez':
+        return answer(response, 200, 'text/plain', 'ok');
+      case '/readyz': {
+        const problems = Object.entries(readiness).flatMap(([name, check]) => problemOf(name, check()));
+        return answer(response, problems.length === 0 ? 200 : 503, 'text/plain', problems.length === 0 ? 'ok' : `${problems.join('\n')}\n`);
+      }
+      default:
+        return answer(response, 404, 'text/plain', 'not found\n');
+    }
+  };
+}
+
+const problemOf = (name: string, problem: string | undefined): string[] => (problem === undefined ? [] : [`${name}: ${problem}`]);
+
+function answer(response: ServerResponse, status: number, contentType: string, body: string): void {
+  response.writeHead(status, { 'content-type': contentType, 'content-length': Buffer.byteLength(body) });
+  response.end(body);
+}
+
+/** Serves a handler. `address` is `host:port` or `:port`; port 0 takes any free one. */
+export async function listen(handler: HttpHandler, address: string): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const { host, port } = parseAddress(address);
+  const server = createServer((request, response) => {
+    handler(request, response).catch((error: unknown) => {
+      if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
+      response.end(error instanceof Error ? `${error.message}\n` : 'internal error\n');
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  // Listening on a port, address() is never null and never a path.
+  const bound = server.address() as AddressInfo;
+  return {
+    url: `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Splits `127.0.0.1:8080`, `[::1]:8080` or `:8080` (all addresses). Throws on anything else. */
+export function parseAddress(address: string): { readonly host: string; readonly port: number } {
+  const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(address);
+  const port = Number(match?.[3]);
+  if (match === null || port > 65_535) throw new Error(`${JSON.stringify(address)} is no address: write host:port, such as 127.0.0.1:8080`);
+  const host = match[1] ?? match[2] ?? '';
+  return { host: host === '' ? '::' : host, port };
+}
