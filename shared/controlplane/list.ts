@@ -40,7 +40,9 @@ export async function listPage(
   }
   // resourceVersion 0 is answered from the watch cache, which does not page.
   const limit = options.resourceVersion === '0' ? 0 : options.limit;
-  return page(candidates(resource, namespace, options.selector), deps.store.revision(), '', namespace, { ...options, limit });
+  // A page ends where its last object stands among all objects, so a paged list walks them all.
+  const objects = limit > 0 ? table.list(namespace) : candidates(resource, namespace, options.selector);
+  return page(objects, deps.store.revision(), '', namespace, { ...options, limit });
 }
 
 function nextPage(store: Store, resource: ServedResource, namespace: string, options: ListOptions): ListPage {
