@@ -1,4 +1,5 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { parseLabelSelector, SelectorSyntaxError, type LabelRequirements } from '../../shared/kube/selectors.ts';
 import { CLUSTERS_ANNOTATION, KUEUE_QUEUE_NAME_LABEL, PRIORITY_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 
 /** What users say about a Job in its labels and annotations: its queue, its priority, and where it may run. */
@@ -33,8 +34,8 @@ export function priorityOf(job: Labelled): Priority {
 export type ClusterWish =
   | { readonly kind: 'Any' }
   | { readonly kind: 'Names'; readonly names: readonly string[] }
-  /** A label selector as text, for the labels of WorkerClusters. */
-  | { readonly kind: 'Selector'; readonly selector: string }
+  /** A label selector for the labels of WorkerClusters. */
+  | { readonly kind: 'Selector'; readonly requirements: LabelRequirements }
   | InvalidWish;
 
 const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
@@ -46,10 +47,15 @@ const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 export function clusterWishOf(job: Labelled): ClusterWish {
   const text = job.metadata.annotations?.[CLUSTERS_ANNOTATION]?.trim();
   if (text === undefined) return { kind: 'Any' };
-  if (text === '') {
-    return { kind: 'Invalid', annotation: CLUSTERS_ANNOTATION, problem: 'is empty; name clusters or give a label selector, or remove it' };
-  }
+  if (text === '') return invalidClusters('is empty; name clusters or give a label selector, or remove it');
   const words = text.split(',').map((word) => word.trim());
   if (words.every((word) => CLUSTER_NAME.test(word))) return { kind: 'Names', names: words };
-  return { kind: 'Selector', selector: text };
+  try {
+    return { kind: 'Selector', requirements: parseLabelSelector(text) };
+  } catch (error) {
+    if (!(error instanceof SelectorSyntaxError)) throw error;
+    return invalidClusters(`is neither a list of cluster names nor a label selector: ${error.message}`);
+  }
 }
+
+const invalidClusters = (problem: string): ClusterWish => ({ kind: 'Invalid', annotation: CLUSTERS_ANNOTATION, problem });

@@ -35,8 +35,12 @@ export const QuotaReservedReason = {
   CohortCycle: 'CohortCycle',
   /** The namespaceSelector of its ClusterQueue does not match its namespace. */
   NamespaceNotAllowed: 'NamespaceNotAllowed',
-  /** One of its annotations cannot be understood. */
-  InvalidAnnotation: 'InvalidAnnotation',
+  /** The resourceGroups of its ClusterQueue contradict one another. */
+  InvalidClusterQueue: 'InvalidClusterQueue',
+  /** The Job says something that cannot be understood, such as a malformed annotation. */
+  InvalidJob: 'InvalidJob',
+  /** The API server refused to store the admission. */
+  AdmissionRefused: 'AdmissionRefused',
   /** Suspended again after it had been admitted. */
   Evicted: 'Evicted',
 } as const;

@@ -1,0 +1,62 @@
+import { formatQuantity, parseQuantity, toMilliUnits, toUnits } from '../../shared/kube/quantity.ts';
+
+declare const unit: unique symbol;
+/**
+ * How much of one resource: thousandths of cpu, whole units of everything else (bytes, devices, pods), as Kueue counts.
+ * Always an integer, so sums are exact up to 2^53 - 1 (8 PiB); anything greater saturates there. Availability may be negative,
+ * when quota was reduced below what is in use. {@link UNLIMITED} stays unlimited whatever is taken from it.
+ */
+export type Amount = number & { readonly [unit]: 'Amount' };
+
+/** Amounts by resource name. */
+export type Requests = ReadonlyMap<string, Amount>;
+
+const asAmount = (value: number): Amount => value as Amount;
+
+export const ZERO = asAmount(0);
+export const UNLIMITED = asAmount(Number.POSITIVE_INFINITY);
+
+export const plus = (a: Amount, b: Amount): Amount => asAmount(a + b);
+export const minus = (a: Amount, b: Amount): Amount => asAmount(a - b);
+export const times = (a: Amount, count: number): Amount => asAmount(Math.min(a * count, Number.MAX_SAFE_INTEGER));
+export const smaller = (a: Amount, b: Amount): Amount => (a < b ? a : b);
+export const larger = (a: Amount, b: Amount): Amount => (a > b ? a : b);
+
+/** Reads a quantity of `resource`, rounded up. Throws QuantityError when it is none. */
+export function parseAmount(resource: string, quantity: string | number): Amount {
+  const parsed = parseQuantity(quantity);
+  const value = resource === 'cpu' ? toMilliUnits(parsed) : toUnits(parsed);
+  return asAmount(Math.min(Number(value), Number.MAX_SAFE_INTEGER));
+}
+
+const NANOS_PER_MILLI = 1_000_000n;
+const NANOS_PER_UNIT = 1_000_000_000n;
+
+/** The amount as a quantity, such as `1500m` or `2Gi`. */
+export function formatAmount(resource: string, amount: Amount): string {
+  if (amount === UNLIMITED) return 'unlimited';
+  if (resource === 'cpu') return formatQuantity({ nanos: BigInt(amount) * NANOS_PER_MILLI, format: 'DecimalSI' });
+  const isBytes = resource === 'memory' || resource === 'ephemeral-storage' || resource.startsWith('hugepages-');
+  return formatQuantity({ nanos: BigInt(amount) * NANOS_PER_UNIT, format: isBytes ? 'BinarySI' : 'DecimalSI' });
+}
+
+/** Reads a map of quantities. Throws QuantityError when one of them is none. */
+export const parseRequests = (quantities: Readonly<Record<string, string | number>> | undefined): Requests =>
+  new Map(Object.entries(quantities ?? {}).map(([resource, quantity]) => [resource, parseAmount(resource, quantity)]));
+
+/** The sum of two sets of requests. */
+export function addRequests(a: Requests, b: Requests): Requests {
+  const sum = new Map(a);
+  for (const [resource, amount] of b) sum.set(resource, plus(sum.get(resource) ?? ZERO, amount));
+  return sum;
+}
+
+/** The greater of both, resource by resource. */
+export function largerRequests(a: Requests, b: Requests): Requests {
+  const result = new Map(a);
+  for (const [resource, amount] of b) result.set(resource, larger(result.get(resource) ?? ZERO, amount));
+  return result;
+}
+
+export const multiplyRequests = (requests: Requests, count: number): Requests =>
+  new Map([...requests].map(([resource, amount]) => [resource, times(amount, count)]));

@@ -1,0 +1,41 @@
+import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
+import { ClusterCondition, type WorkerCluster } from '../api/worker-cluster.ts';
+import { parseRequests, UNLIMITED, ZERO, type Amount, type Requests } from './amount.ts';
+
+/** A WorkerCluster as placement sees it. */
+export type ClusterState = {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Why it takes no new Jobs now; undefined when it takes them. */
+  readonly closed: string | undefined;
+  /** True when its Jobs must leave. */
+  readonly draining: boolean;
+  /** What its Jobs may use together; a resource that is not named has {@link otherCapacity}. */
+  readonly capacity: Requests;
+  readonly otherCapacity: Amount;
+};
+
+export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterState {
+  const { spec, status, metadata } = cluster;
+  return {
+    name: metadata.name,
+    labels: metadata.labels ?? {},
+    closed: closedBecause(cluster),
+    draining: spec.state === 'Draining',
+    capacity: new Map([...parseRequests(status?.allocatable), ...parseRequests(spec.capacity)]),
+    // Nodes that list their resources do not have those they leave out; a cluster that nobody has described is taken on trust.
+    otherCapacity: status?.allocatable === undefined ? UNLIMITED : ZERO,
+  };
+}
+
+export const capacityOf = (cluster: ClusterState, resource: string): Amount => cluster.capacity.get(resource) ?? cluster.otherCapacity;
+
+function closedBecause({ metadata, spec, status }: DeepReadonly<WorkerCluster>): string | undefined {
+  if (metadata.deletionTimestamp !== undefined) return 'being removed';
+  if (spec.state === 'Cordoned') return 'cordoned';
+  if (spec.state === 'Draining') return 'draining';
+  if (status?.lostSince !== undefined) return `lost since ${status.lostSince}`;
+  const ready = (status?.conditions ?? []).find((condition) => condition.type === ClusterCondition.Ready);
+  if (ready === undefined) return 'not ready yet';
+  return ready.status === 'True' ? undefined : `not ready (${ready.reason})`;
+}

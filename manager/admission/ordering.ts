@@ -1,0 +1,20 @@
+import type { Workload } from './workload.ts';
+
+/** A Workload with its place in arrival order, which decides between Jobs created within one second. */
+export type QueuedWorkload = { readonly workload: Workload; readonly arrival: number };
+
+/** Order within a ClusterQueue: higher priority first, then the older Job, then the one seen first. Negative when `a` goes first. */
+export function compareQueued(a: QueuedWorkload, b: QueuedWorkload): number {
+  if (a.workload.priority !== b.workload.priority) return b.workload.priority - a.workload.priority;
+  if (a.workload.createdAt !== b.workload.createdAt) return a.workload.createdAt - b.workload.createdAt;
+  return a.arrival - b.arrival;
+}
+
+/** A head for which a place was found. */
+export type Nominated = { readonly head: QueuedWorkload; readonly borrowing: boolean };
+
+/** Order of one cycle, across ClusterQueues: those within their own quota go before borrowers (Kueue's classical order). */
+export function compareNominated(a: Nominated, b: Nominated): number {
+  if (a.borrowing !== b.borrowing) return a.borrowing ? 1 : -1;
+  return compareQueued(a.head, b.head);
+}

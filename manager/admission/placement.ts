@@ -1,0 +1,126 @@
+import { matchesLabelSelector } from '../../shared/kube/selectors.ts';
+import { formatAmount, minus, UNLIMITED, ZERO, type Amount } from './amount.ts';
+import { capacityOf, type ClusterState } from './cluster-state.ts';
+import type { FlavorOption } from './flavor-assigner.ts';
+import { clusterHolder, type Usage } from './usage.ts';
+import type { Workload } from './workload.ts';
+
+/** What was found about one cluster for one Workload; `problem` is absent where it fits. */
+export type ClusterVerdict = { readonly cluster: string; readonly problem?: string };
+
+export type Placement =
+  | {
+      readonly kind: 'Placed';
+      readonly cluster: string;
+      readonly flavors: readonly FlavorOption[];
+      readonly verdicts: readonly ClusterVerdict[];
+    }
+  | { readonly kind: 'NoCluster'; readonly verdicts: readonly ClusterVerdict[] };
+
+/**
+ * Picks one cluster, as a scheduler picks a node: filter, then score. Of each resource group the first fitting flavor is taken that
+ * the cluster offers. Better flavors outrank a better cluster; among equals the cluster that ran the Job before wins, because what it
+ * completed there need not run again, then the one with most room left, then the first by name.
+ */
+export function place(
+  workload: Workload,
+  groups: readonly (readonly FlavorOption[])[],
+  clusters: readonly ClusterState[],
+  usage: Usage,
+): Placement {
+  const verdicts: ClusterVerdict[] = [];
+  let best: Candidate | undefined;
+  for (const cluster of clusters) {
+    const flavors = offeredFlavors(groups, cluster);
+    const problem = problemOf(workload, flavors, cluster, usage);
+    verdicts.push(problem === undefined ? { cluster: cluster.name } : { cluster: cluster.name, problem });
+    if (problem !== undefined || flavors === undefined) continue;
+    const candidate = {
+      cluster: cluster.name,
+      flavors,
+      resumes: workload.record?.cluster === cluster.name,
+      room: roomLeft(workload, cluster, usage),
+    };
+    if (best === undefined || isBetter(candidate, best)) best = candidate;
+  }
+  return best === undefined ? { kind: 'NoCluster', verdicts } : { kind: 'Placed', cluster: best.cluster, flavors: best.flavors, verdicts };
+}
+
+/** `eu-1: short of 4 cpu; us-2: cordoned` */
+export const formatVerdicts = (verdicts: readonly ClusterVerdict[]): string =>
+  verdicts.map(({ cluster, problem }) => `${cluster}: ${problem ?? 'fits'}`).join('; ');
+
+type Candidate = {
+  readonly cluster: string;
+  readonly flavors: readonly FlavorOption[];
+  readonly resumes: boolean;
+  /** Free share of the scarcest resource after placement, from 0 to 1. */
+  readonly room: number;
+};
+
+function isBetter(a: Candidate, b: Candidate): boolean {
+  for (const [index, flavor] of a.flavors.entries()) {
+    const difference = flavor.rank - (b.flavors[index]?.rank ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  if (a.resumes !== b.resumes) return a.resumes;
+  if (a.room !== b.room) return a.room > b.room;
+  return a.cluster < b.cluster;
+}
+
+/** One flavor per group; undefined when some group has none that the cluster offers. */
+function offeredFlavors(groups: readonly (readonly FlavorOption[])[], cluster: ClusterState): readonly FlavorOption[] | undefined {
+  const taken: FlavorOption[] = [];
+  for (const options of groups) {
+    const offered = options.find((option) => matchesLabelSelector(option.clusters, cluster.labels));
+    if (offered === undefined) return undefined;
+    taken.push(offered);
+  }
+  return taken;
+}
+
+function problemOf(
+  workload: Workload,
+  flavors: readonly FlavorOption[] | undefined,
+  cluster: ClusterState,
+  usage: Usage,
+): string | undefined {
+  if (!isWished(workload, cluster)) return 'not wished for by the Job';
+  if (flavors === undefined) return 'offers no flavor that has quota';
+  if (cluster.closed !== undefined) return cluster.closed;
+  const shortages: string[] = [];
+  for (const [resource, amount] of workload.requests) {
+    const missing = minus(amount, freeOn(cluster, usage, resource));
+    if (amount > ZERO && missing > ZERO) shortages.push(`${formatAmount(resource, missing)} ${resource}`);
+  }
+  return shortages.length === 0 ? undefined : `short of ${shortages.join(' and ')}`;
+}
+
+function isWished({ wish }: Workload, cluster: ClusterState): boolean {
+  switch (wish.kind) {
+    case 'Any':
+      return true;
+    case 'Names':
+      return wish.names.includes(cluster.name);
+    case 'Selector':
+      return matchesLabelSelector(wish.requirements, cluster.labels);
+    case 'Invalid':
+      return false;
+  }
+}
+
+const freeOn = (cluster: ClusterState, usage: Usage, resource: string): Amount =>
+  minus(capacityOf(cluster, resource), usage.get(clusterHolder(cluster.name), resource));
+
+/** Where no capacity is known, fewer pods of ours mean more room: 1 with none, towards 0 with many. */
+function roomLeft(workload: Workload, cluster: ClusterState, usage: Usage): number {
+  let room = 1;
+  let limited = false;
+  for (const [resource, amount] of workload.requests) {
+    const capacity = capacityOf(cluster, resource);
+    if (capacity === UNLIMITED || capacity === ZERO) continue;
+    limited = true;
+    room = Math.min(room, (freeOn(cluster, usage, resource) - amount) / capacity);
+  }
+  return limited ? room : 1 / (1 + usage.get(clusterHolder(cluster.name), 'pods'));
+}

@@ -1,0 +1,117 @@
+import type { AdmissionRecord } from '../api/records.ts';
+import { QuotaReservedReason } from '../api/reasons.ts';
+import { plus } from './amount.ts';
+import { assignFlavors, type Charge } from './flavor-assigner.ts';
+import { compareNominated, type QueuedWorkload } from './ordering.ts';
+import { formatVerdicts, place, type ClusterVerdict } from './placement.ts';
+import { addUsage, available } from './quota-tree.ts';
+import type { Hindrance, QueueSetup, Snapshot } from './snapshot.ts';
+import { clusterHolder } from './usage.ts';
+import type { Workload } from './workload.ts';
+
+/** The first Workload of a ClusterQueue. */
+export type Head = { readonly clusterQueue: string; readonly queued: QueuedWorkload };
+
+export type Decision =
+  | { readonly kind: 'Admit'; readonly head: Head; readonly record: AdmissionRecord }
+  /** Does not fit; `verdicts` tells about each cluster when quota alone was not the obstacle. */
+  | ({
+      readonly kind: 'Inadmissible';
+      readonly head: Head;
+      readonly waitsFor: WaitsFor;
+      readonly verdicts: readonly ClusterVerdict[];
+    } & Hindrance)
+  /** Fitted until another head of this cycle took the room: is tried again in the next cycle. */
+  | { readonly kind: 'Requeue'; readonly head: Head };
+
+/** What has to change before another try can succeed. */
+export type WaitsFor = 'quota' | 'cluster';
+
+/**
+ * One scheduling cycle over the heads of all ClusterQueues.
+ *
+ * 1. Nominate: find flavors and a cluster for each head, as if it were alone.
+ * 2. Order: heads within their own quota before borrowers, then by priority and age.
+ * 3. Admit one by one, and check each again, because an earlier one may have taken the room.
+ */
+export function schedule(snapshot: Snapshot, heads: readonly Head[], now: number): Decision[] {
+  const decisions: Decision[] = [];
+  const nominees: Nominee[] = [];
+  for (const head of heads) {
+    const outcome = nominate(snapshot, head);
+    if (outcome.kind === 'Nominee') nominees.push(outcome);
+    else decisions.push(outcome);
+  }
+  nominees.sort((a, b) =>
+    compareNominated({ head: a.head.queued, borrowing: a.borrowing }, { head: b.head.queued, borrowing: b.borrowing }),
+  );
+  for (const nominee of nominees) decisions.push(admit(snapshot, nominee, now));
+  return decisions;
+}
+
+type Nominee = {
+  readonly kind: 'Nominee';
+  readonly head: Head;
+  readonly queue: QueueSetup;
+  readonly cluster: string;
+  readonly flavors: Readonly<Record<string, string>>;
+  readonly charges: readonly Charge[];
+  readonly borrowing: boolean;
+};
+
+function nominate(snapshot: Snapshot, head: Head): Nominee | Decision {
+  const { workload } = head.queued;
+  const queue = snapshot.queues.get(head.clusterQueue);
+  if (queue === undefined) return { kind: 'Requeue', head };
+  const options = assignFlavors(workload, queue, snapshot.usage);
+  if (options.kind === 'NoFit') {
+    return { kind: 'Inadmissible', head, waitsFor: 'quota', reason: options.reason, message: options.message, verdicts: [] };
+  }
+  const placement = place(workload, options.groups, snapshot.clusters, snapshot.usage);
+  if (placement.kind === 'NoCluster') {
+    const message = placement.verdicts.length === 0 ? 'no worker cluster is known' : formatVerdicts(placement.verdicts);
+    return {
+      kind: 'Inadmissible',
+      head,
+      waitsFor: 'cluster',
+      reason: QuotaReservedReason.NoClusterFits,
+      message,
+      verdicts: placement.verdicts,
+    };
+  }
+  return {
+    kind: 'Nominee',
+    head,
+    queue,
+    cluster: placement.cluster,
+    flavors: Object.fromEntries(placement.flavors.flatMap((option) => option.resources.map((resource) => [resource, option.flavor]))),
+    charges: placement.flavors.flatMap((option) => option.charges),
+    borrowing: placement.flavors.some((option) => option.borrowing),
+  };
+}
+
+function admit(snapshot: Snapshot, nominee: Nominee, now: number): Decision {
+  const { head, queue, charges, cluster } = nominee;
+  const { workload } = head.queued;
+  if (!stillFits(snapshot, nominee)) return { kind: 'Requeue', head };
+  for (const [key, amount] of charges) addUsage(queue.node, snapshot.usage, key, amount);
+  const holder = clusterHolder(cluster);
+  for (const [resource, amount] of workload.requests) {
+    snapshot.usage.set(holder, resource, plus(snapshot.usage.get(holder, resource), amount));
+  }
+  return { kind: 'Admit', head, record: recordOf(workload, nominee, now) };
+}
+
+function stillFits({ usage, clusters }: Snapshot, { head, queue, charges, cluster }: Nominee): boolean {
+  if (charges.some(([key, amount]) => amount > 0 && amount > available(queue.node, usage, key))) return false;
+  const chosen = clusters.filter(({ name }) => name === cluster);
+  return place(head.queued.workload, [], chosen, usage).kind === 'Placed';
+}
+
+/** A Job that resumes where it was keeps its epoch; one that moves gets the next. */
+function recordOf(workload: Workload, { queue, flavors, cluster }: Nominee, now: number): AdmissionRecord {
+  const previous = workload.record;
+  const resumes = previous?.cluster === cluster;
+  const epoch = previous === undefined ? 1 : resumes ? previous.epoch : previous.epoch + 1;
+  return { clusterQueue: queue.name, flavors, cluster, epoch, since: `${new Date(now).toISOString().slice(0, 19)}Z` };
+}

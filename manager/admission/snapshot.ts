@@ -1,0 +1,160 @@
+import type { DeepReadonly, Namespace } from '../../shared/api/kubernetes.ts';
+import { matchesLabelSelector, requirementsOf, type LabelRequirements } from '../../shared/kube/selectors.ts';
+import type { ClusterQueue } from '../api/cluster-queue.ts';
+import type { Cohort } from '../api/cohort.ts';
+import type { LocalQueue } from '../api/local-queue.ts';
+import { QuotaReservedReason } from '../api/reasons.ts';
+import type { ResourceFlavor } from '../api/resource-flavor.ts';
+import type { ClusterState } from './cluster-state.ts';
+import { buildQuotaTree, type QuotaNode, type QuotaTree } from './quota-tree.ts';
+import type { Usage } from './usage.ts';
+import type { Workload } from './workload.ts';
+
+/** All that a scheduling cycle decides on: what may be used, what is used, and where. */
+export type Snapshot = {
+  readonly queues: ReadonlyMap<string, QueueSetup>;
+  readonly clusters: readonly ClusterState[];
+  /** A private fork: the cycle charges its own decisions to it. */
+  readonly usage: Usage;
+};
+
+/** The queues as the administrators set them up. Rebuilt when one of the objects changes. */
+export type QueueingSetup = {
+  /** ClusterQueues that can admit, by name. */
+  readonly queues: ReadonlyMap<string, QueueSetup>;
+  /** Why each of the other ClusterQueues cannot. */
+  readonly inactive: ReadonlyMap<string, Hindrance>;
+  /** By `namespace/name`. */
+  readonly localQueues: ReadonlyMap<string, { readonly clusterQueue: string; readonly stopPolicy: StopPolicy }>;
+  /** Labels by namespace. */
+  readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  readonly tree: QuotaTree;
+};
+
+export type QueueSetup = {
+  readonly name: string;
+  readonly node: QuotaNode;
+  readonly strict: boolean;
+  readonly stopPolicy: StopPolicy;
+  readonly namespaces: LabelRequirements;
+  readonly groups: readonly { readonly resources: readonly string[]; readonly flavors: readonly FlavorSetup[] }[];
+};
+export type FlavorSetup = {
+  readonly name: string;
+  readonly clusters: LabelRequirements;
+  readonly nodeLabels: Readonly<Record<string, string>>;
+};
+export type StopPolicy = 'None' | 'Hold' | 'HoldAndDrain';
+
+/** Why a Workload waits, for people and for programs. */
+export type Hindrance = { readonly reason: QuotaReservedReason; readonly message: string };
+
+export type QueueingObjects = {
+  readonly clusterQueues: readonly DeepReadonly<ClusterQueue>[];
+  readonly localQueues: readonly DeepReadonly<LocalQueue>[];
+  readonly resourceFlavors: readonly DeepReadonly<ResourceFlavor>[];
+  readonly cohorts: readonly DeepReadonly<Cohort>[];
+  readonly namespaces: readonly DeepReadonly<Namespace>[];
+};
+
+export function buildQueueingSetup(objects: QueueingObjects): QueueingSetup {
+  const tree = buildQuotaTree(objects.clusterQueues, objects.cohorts);
+  const flavors = new Map(objects.resourceFlavors.map((flavor) => [flavor.metadata.name, flavorSetup(flavor)]));
+  const queues = new Map<string, QueueSetup>();
+  const inactive = new Map<string, Hindrance>();
+  for (const clusterQueue of objects.clusterQueues) {
+    const setup = queueSetup(clusterQueue, tree, flavors);
+    if ('reason' in setup) inactive.set(clusterQueue.metadata.name, setup);
+    else queues.set(setup.name, setup);
+  }
+  return {
+    queues,
+    inactive,
+    tree,
+    localQueues: new Map(
+      objects.localQueues.map(({ metadata, spec }) => [
+        `${metadata.namespace}/${metadata.name}`,
+        { clusterQueue: spec.clusterQueue, stopPolicy: spec.stopPolicy ?? 'None' },
+      ]),
+    ),
+    namespaces: new Map(objects.namespaces.map(({ metadata }) => [metadata.name, metadata.labels ?? {}])),
+  };
+}
+
+const flavorSetup = ({ metadata, spec }: DeepReadonly<ResourceFlavor>): FlavorSetup => ({
+  name: metadata.name,
+  clusters: requirementsOf(spec?.clusterSelector ?? {}),
+  nodeLabels: spec?.nodeLabels ?? {},
+});
+
+function queueSetup(
+  { metadata, spec }: DeepReadonly<ClusterQueue>,
+  tree: QuotaTree,
+  flavors: ReadonlyMap<string, FlavorSetup>,
+): QueueSetup | Hindrance {
+  const { name } = metadata;
+  const node = tree.clusterQueues.get(name);
+  if (node === undefined) {
+    return {
+      reason: QuotaReservedReason.CohortCycle,
+      message: `the cohorts above cluster queue ${name} form a cycle: ${tree.cycles.get(name)}`,
+    };
+  }
+  const groups = spec.resourceGroups ?? [];
+  const covered = groups.flatMap((group) => group.coveredResources);
+  const twice = covered.find((resource, index) => covered.indexOf(resource) !== index);
+  if (twice !== undefined) {
+    return { reason: QuotaReservedReason.InvalidClusterQueue, message: `cluster queue ${name} gives ${twice} in two resource groups` };
+  }
+  const missing = groups.flatMap((group) => group.flavors).find((flavor) => !flavors.has(flavor.name));
+  if (missing !== undefined) {
+    return {
+      reason: QuotaReservedReason.ResourceFlavorNotFound,
+      message: `resource flavor ${missing.name} of cluster queue ${name} does not exist`,
+    };
+  }
+  return {
+    name,
+    node,
+    strict: spec.queueingStrategy === 'StrictFIFO',
+    stopPolicy: spec.stopPolicy ?? 'None',
+    namespaces: requirementsOf(spec.namespaceSelector),
+    groups: groups.map((group) => ({
+      resources: group.coveredResources,
+      flavors: group.flavors.flatMap((flavor) => flavors.get(flavor.name) ?? []),
+    })),
+  };
+}
+
+/** The ClusterQueue in which a pending Workload waits its turn, or what keeps it from any. */
+export function routeOf(workload: Workload, setup: QueueingSetup): QueueSetup | Hindrance {
+  if (workload.problem !== undefined) return { reason: QuotaReservedReason.InvalidJob, message: workload.problem };
+  if (workload.queue === undefined) {
+    return { reason: QuotaReservedReason.LocalQueueNotFound, message: 'the Job names no local queue' };
+  }
+  const local = setup.localQueues.get(`${workload.namespace}/${workload.queue}`);
+  if (local === undefined) {
+    return {
+      reason: QuotaReservedReason.LocalQueueNotFound,
+      message: `local queue ${workload.queue} does not exist in namespace ${workload.namespace}`,
+    };
+  }
+  const queue = setup.queues.get(local.clusterQueue);
+  if (queue === undefined) {
+    return (
+      setup.inactive.get(local.clusterQueue) ?? {
+        reason: QuotaReservedReason.ClusterQueueNotFound,
+        message: `cluster queue ${local.clusterQueue} of local queue ${workload.queue} does not exist`,
+      }
+    );
+  }
+  if (local.stopPolicy !== 'None') return { reason: QuotaReservedReason.QueueStopped, message: `local queue ${workload.queue} is stopped` };
+  if (queue.stopPolicy !== 'None') return { reason: QuotaReservedReason.QueueStopped, message: `cluster queue ${queue.name} is stopped` };
+  if (!matchesLabelSelector(queue.namespaces, setup.namespaces.get(workload.namespace))) {
+    return {
+      reason: QuotaReservedReason.NamespaceNotAllowed,
+      message: `the namespaceSelector of cluster queue ${queue.name} does not select namespace ${workload.namespace}`,
+    };
+  }
+  return queue;
+}

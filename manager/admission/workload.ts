@@ -1,0 +1,131 @@
+import { clusterWishOf, priorityOf, queueNameOf, type ClusterWish } from '../api/job-annotations.ts';
+import { admissionRecordOf, type AdmissionRecord } from '../api/records.ts';
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { QuantityError } from '../../shared/kube/quantity.ts';
+import { multiplyRequests, parseAmount, type Requests } from './amount.ts';
+import { podRequests } from './pod-requests.ts';
+
+/** A Job as admission sees it: what it asks for, and how far it has come. Derived from the Job alone, and never changed. */
+export type Workload = {
+  /** `namespace/name`. */
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** LocalQueue of the namespace; undefined when the Job names none. */
+  readonly queue: string | undefined;
+  readonly priority: number;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** What all its pods request together; `pods` is their number. */
+  readonly requests: Requests;
+  readonly wish: ClusterWish;
+  readonly nodeSelector: Readonly<Record<string, string>>;
+  /** The last admission, when there was one. */
+  readonly record: AdmissionRecord | undefined;
+  readonly phase: WorkloadPhase;
+  /** Why the Job can never be admitted as it is. */
+  readonly problem: string | undefined;
+  /** Jobs of equal shape fit together or fail together, wherever they stand in the queue. */
+  readonly shape: string;
+};
+
+export type WorkloadPhase =
+  /** Waits for admission. */
+  | 'Pending'
+  /** Holds quota and may run. */
+  | 'Admitted'
+  /** Suspended after admission, but something of it may still run: holds quota until its status says otherwise. */
+  | 'Evicting'
+  /** Complete or Failed, or on its way out without holding anything. */
+  | 'Finished';
+
+/** The Workload of a Job; undefined for a Job that is not the manager's. */
+export function workloadOf(job: DeepReadonly<Job>): Workload | undefined {
+  if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME) return undefined;
+  const priority = priorityOf(job);
+  const wish = clusterWishOf(job);
+  const parsed = admissionRecordOf(job);
+  const record = parsed.kind === 'Record' ? parsed.record : undefined;
+  const asked = requestsOf(job);
+  const nodeSelector = job.spec.template.spec?.nodeSelector ?? {};
+  const { namespace, name, uid, resourceVersion, creationTimestamp } = job.metadata;
+  return {
+    key: `${namespace}/${name}`,
+    namespace,
+    name,
+    uid,
+    resourceVersion,
+    queue: queueNameOf(job),
+    priority: priority.kind === 'Priority' ? priority.value : 0,
+    createdAt: Date.parse(creationTimestamp),
+    requests: asked.requests,
+    wish,
+    nodeSelector,
+    record,
+    phase: phaseOf(job, record),
+    problem: problemOf(priority, wish, parsed) ?? asked.problem,
+    shape: shapeOf(asked.requests, wish, nodeSelector, record),
+  };
+}
+
+/** Whether a Job has the terminal condition Complete or Failed. */
+export const finishedCondition = (job: DeepReadonly<Job>): 'Complete' | 'Failed' | undefined => {
+  if (hasCondition(job, 'Complete')) return 'Complete';
+  return hasCondition(job, 'Failed') ? 'Failed' : undefined;
+};
+
+const hasCondition = (job: DeepReadonly<Job>, type: string): boolean =>
+  (job.status?.conditions ?? []).some((condition) => condition.type === type && condition.status === 'True');
+
+function phaseOf(job: DeepReadonly<Job>, record: AdmissionRecord | undefined): WorkloadPhase {
+  if (finishedCondition(job) !== undefined) return 'Finished';
+  if (record !== undefined) {
+    if (job.spec.suspend !== true) return 'Admitted';
+    // The worker takes startTime away and reports Suspended once it has acted on the suspension; until then pods may run.
+    const started = job.status?.startTime !== undefined && !hasCondition(job, 'Suspended');
+    if (started || (job.status?.active ?? 0) > 0) return 'Evicting';
+  }
+  return job.metadata.deletionTimestamp === undefined ? 'Pending' : 'Finished';
+}
+
+/** How many pods may exist at once: completions that are already there need none (Kueue's reclaimable pods). */
+function podCount({ spec, status }: DeepReadonly<Job>): number {
+  const parallelism = spec.parallelism ?? 1;
+  if (spec.completions === undefined || spec.completions === null) return parallelism;
+  return Math.max(0, Math.min(parallelism, spec.completions - (status?.succeeded ?? 0)));
+}
+
+function requestsOf(job: DeepReadonly<Job>): { readonly requests: Requests; readonly problem?: string } {
+  const count = podCount(job);
+  const pods: Requests = new Map([['pods', parseAmount('pods', count)]]);
+  try {
+    const perPod = podRequests(job.spec.template.spec ?? { containers: [] });
+    return { requests: new Map([...multiplyRequests(perPod, count), ...pods]) };
+  } catch (error) {
+    if (!(error instanceof QuantityError)) throw error;
+    return { requests: pods, problem: `resources of the pod template: ${error.message}` };
+  }
+}
+
+function problemOf(
+  ...parts: readonly { readonly kind: string; readonly problem?: string; readonly annotation?: string }[]
+): string | undefined {
+  const invalid = parts.find((part) => part.kind === 'Invalid');
+  if (invalid === undefined) return undefined;
+  return invalid.annotation === undefined ? invalid.problem : `annotation ${invalid.annotation} ${invalid.problem}`;
+}
+
+/** Everything that the search for flavors and clusters looks at, as one text. */
+function shapeOf(
+  requests: Requests,
+  wish: ClusterWish,
+  nodeSelector: Readonly<Record<string, string>>,
+  record: AdmissionRecord | undefined,
+): string {
+  return JSON.stringify([[...requests].toSorted(byName), wish, Object.entries(nodeSelector).toSorted(byName), record?.cluster ?? null]);
+}
+
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : a > b ? 1 : 0);
