@@ -55,7 +55,7 @@ export function account(observation: Observation, decision: Decision, outcome: P
   const left = countLeftovers(job, tracked);
   const entries = collect(job, pods, decision, verdict, left);
   const indexed = indexStatus(decision, entries.newIndexes);
-  const interim = interimCondition(job, verdict, nowMs);
+  const interim = interimCondition(verdict, nowMs);
   const reported = {
     active: outcome.active,
     ready: decision.tally.ready - outcome.deletedReady,
@@ -226,7 +226,7 @@ function indexStatus({ tally }: Decision, newIndexes: readonly number[]): IndexS
 }
 
 /** The condition that goes ahead of the terminal one, which itself waits for the counting and for terminating pods. */
-function interimCondition(job: JobView, verdict: Verdict | undefined, nowMs: number): JobCondition | undefined {
+function interimCondition(verdict: Verdict | undefined, nowMs: number): JobCondition | undefined {
   if (verdict === undefined || verdict.recorded) return undefined;
   const type = verdict.outcome === 'Failed' ? 'FailureTarget' : 'SuccessCriteriaMet';
   return newCondition({ type, status: 'True', reason: verdict.reason, message: verdict.message }, nowMs);
