@@ -1,0 +1,74 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import { dns1123LabelProblems, dns1123SubdomainProblems } from '../kinds/name-formats.ts';
+import { parseQuantity } from '../../kube/quantity.ts';
+
+/** Formats of strings that are checked (strfmt of kube-openapi); all others are noted in a warning and ignored. */
+const VALID: ReadonlyMap<string, (value: string) => boolean> = new Map([
+  ['bsonobjectid', (value) => /^[0-9a-f]{24}$/i.test(value)],
+  ['uri', isUri],
+  ['email', (value) => /^(?:"[^"]*"\s*<[^\s@]+@[^\s@]+>|[^\s@<>]+@[^\s@<>]+)$/.test(value)],
+  ['hostname', (value) => value.length <= 255 && /^([a-zA-Z0-9\p{L}][a-zA-Z0-9\-\p{L}]{0,62}\.?)+$/u.test(value)],
+  ['ipv4', (value) => isIPv4(value)],
+  ['ipv6', (value) => isIPv6(value) && value.includes(':')],
+  ['cidr', isCidr],
+  ['mac', (value) => /^([0-9a-f]{2}([:-]))(?:[0-9a-f]{2}\2){4}[0-9a-f]{2}$/i.test(value) || /^([0-9a-f]{4}\.){2}[0-9a-f]{4}$/i.test(value)],
+  ['uuid', (value) => /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i.test(value)],
+  ['uuid3', (value) => /^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i.test(value)],
+  ['uuid4', (value) => /^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i.test(value)],
+  ['uuid5', (value) => /^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i.test(value)],
+  ['hexcolor', (value) => /^#?([0-9a-f]{3}|[0-9a-f]{6})$/i.test(value)],
+  ['rgbcolor', (value) => /^rgb\(\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})\s*\)$/.test(value)],
+  ['creditcard', (value) => /^\d{12,19}$/.test(value.replace(/[- ]/g, ''))],
+  ['isbn', (value) => /^(?:\d{9}[\dXx]|97[89]\d{10})$/.test(value.replace(/[- ]/g, ''))],
+  ['isbn10', (value) => /^\d{9}[\dXx]$/.test(value.replace(/[- ]/g, ''))],
+  ['isbn13', (value) => /^97[89]\d{10}$/.test(value.replace(/[- ]/g, ''))],
+  ['ssn', (value) => /^\d{3}[- ]?\d{2}[- ]?\d{4}$/.test(value)],
+  ['password', () => true],
+  ['byte', (value) => value !== '' && /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(value)],
+  ['date', (value) => /^\d{4}-\d{2}-\d{2}$/.test(value) && isRealTime(`${value}T00:00:00Z`)],
+  ['date-time', isDateTime],
+  ['datetime', isDateTime],
+  ['duration', (value) => /^-?(?:\d+(?:\.\d+)?\s*(?:ns|us|µs|ms|s|m|h|d|w|nanos?|micros?|millis?|seconds?|minutes?|hours?|days?|weeks?)\s*)+$/.test(value) || value === '0'],
+  ['k8s-short-name', (value) => dns1123LabelProblems(value).length === 0],
+  ['k8s-long-name', (value) => dns1123SubdomainProblems(value).length === 0],
+  ['quantity', isQuantity],
+]);
+
+/** Formats of other types than string, and names known for them. */
+const OTHER_FORMATS: ReadonlySet<string> = new Set(['int32', 'int64', 'float', 'double', 'int-or-string']);
+
+/** Whether strings of this format are checked. */
+export const isKnownFormat = (format: string): boolean => VALID.has(format);
+/** Whether a CRD may name the format without a warning. */
+export const isRecognizedFormat = (format: string): boolean => VALID.has(format) || OTHER_FORMATS.has(format);
+/** True when a value does not have the format. */
+export const formatProblem = (format: string, value: string): boolean => VALID.get(format)?.(value) === false;
+
+const isRealTime = (text: string): boolean => {
+  const time = new Date(text);
+  return !Number.isNaN(time.getTime());
+};
+
+/** strfmt takes RFC 3339 with or without fraction, and some older spellings of the zone. */
+function isDateTime(value: string): boolean {
+  const match = /^(\d{4}-(\d{2})-(\d{2}))[Tt ](\d{2}):(\d{2}):(\d{2})(?:[.,]\d+)?(?:[Zz]|[+-]\d{2}:?\d{2})$/.exec(value);
+  return match !== null && Number(match[4]) < 24 && Number(match[5]) < 60 && Number(match[6]) < 61 && isRealTime(`${match[1]}T00:00:00Z`);
+}
+
+function isUri(value: string): boolean {
+  return value.startsWith('/') || URL.canParse(value);
+}
+
+function isCidr(value: string): boolean {
+  const [address = '', bits = ''] = value.split('/');
+  return /^\d{1,3}$/.test(bits) && ((isIPv4(address) && Number(bits) <= 32) || (isIPv6(address) && Number(bits) <= 128));
+}
+
+function isQuantity(value: string): boolean {
+  try {
+    parseQuantity(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
