@@ -35,8 +35,15 @@ export type ObjectSchema = {
   readonly open?: boolean;
   /** On the schema of a whole object: which kind it is. */
   readonly type?: KindName;
-  /** A custom resource: only apiVersion, kind and metadata are typed; everything else is left to the validation of its schema. */
-  readonly custom?: boolean;
+  /** Names of the fields whose `emit` is `always`. */
+  readonly alwaysEmitted?: readonly string[];
+  /** On the schema of a custom resource: decoding types only apiVersion, kind and metadata, and leaves the rest to this. */
+  readonly custom?: CustomShape;
+};
+
+export type CustomShape = {
+  /** Drops what the structural schema does not specify, and returns the paths of what it dropped. Changes the object. */
+  prune(object: { [field: string]: unknown }): string[];
 };
 
 export type KindName = { readonly group: string; readonly version: string; readonly kind: string };
@@ -45,6 +52,10 @@ export type Field = {
   readonly schema: Schema;
   readonly emit: Emit;
   readonly patchStrategy?: PatchStrategy;
+  /** Given by OpenAPI's `required`. */
+  readonly required?: boolean;
+  /** Emitted as null, not {}, when an object that is always emitted is absent. */
+  readonly nullable?: boolean;
   /** Key by which strategic merge patch finds an element of this list; absent for lists of scalars. */
   readonly patchMergeKey?: string;
 };
