@@ -10,7 +10,7 @@ import { carryOutVerdict, hasVerdict, isFinished, toLocalStatus, type OwnConditi
 /** A Job of the manager cluster and everything known of its copies, seen at one moment. */
 export type MirrorGroup = {
   readonly local: DeepReadonly<Job> | undefined;
-  /** Every object with our origin label that says it is a copy of a Job of this name. */
+  /** Every object with our origin label found under this name. One that does not say whose copy it is is left alone. */
   readonly copies: readonly Copy[];
   readonly clusters: ReadonlyMap<string, ClusterView>;
   readonly flavors: ReadonlyMap<string, DeepReadonly<ResourceFlavor>>;
@@ -24,13 +24,17 @@ export type Copy = {
   readonly deleting: boolean;
 };
 export type ClusterView = {
-  /** Connected, and its cache of copies is complete: what is not in it does not exist. */
-  readonly reachable: boolean;
+  readonly contact: Contact;
   readonly jobController: string;
   readonly local: boolean;
   /** Why the copy could not be made when last tried. */
   readonly problem: DispatchProblem | undefined;
 };
+/**
+ * Ready: connected, and its cache of copies is complete, so that what is not in it does not exist. Connecting: nothing is known yet.
+ * Lost: it does not answer.
+ */
+export type Contact = 'Ready' | 'Connecting' | 'Lost';
 export type DispatchProblem = { readonly reason: DispatchedReason; readonly message: string };
 
 /** What to do next. The two halves do not wait for each other: each relies only on what has been observed. */
@@ -81,11 +85,12 @@ export const COPY_LOST_DELAY_MS = 10_000;
  */
 export function decideMirror(group: MirrorGroup, now: number): MirrorPlan {
   const plan = decide(group, now);
-  return { ...plan, remote: plan.remote.filter(({ cluster }) => group.clusters.get(cluster)?.reachable === true) };
+  return { ...plan, remote: plan.remote.filter(({ cluster }) => isReady(group, cluster)) };
 }
 
 function decide(group: MirrorGroup, now: number): MirrorPlan {
-  const { local, copies } = group;
+  const { local } = group;
+  const copies = group.copies.filter(({ job }) => copyIdentity(job) !== undefined);
   if (local === undefined || local.spec.managedBy !== MANAGER_CONTROLLER_NAME) return remove(copies, local === undefined); // 1
   if (local.metadata.deletionTimestamp !== undefined || isFinished(local.status)) return remove(copies, false); // 2
   const parsed = admissionRecordOf(local);
@@ -94,7 +99,7 @@ function decide(group: MirrorGroup, now: number): MirrorPlan {
   const current = copies.find((copy) => isCurrent(copy, local, record));
   const stale = copies.filter((copy) => copy !== current && !isLater(copy, local, record)); // 4
   const plan = current === undefined ? withoutCopy(group, local, record, now) : withCopy(group, local, record, current, now);
-  const blocked = stale.some(({ cluster }) => group.clusters.get(cluster)?.reachable === true);
+  const blocked = stale.some(({ cluster }) => isReady(group, cluster)) || mayHaveUnseenCopy(group, record);
   return { ...plan, remote: [...deletions(stale), ...plan.remote.filter(({ kind }) => kind !== 'Create' || !blocked)] };
 }
 
@@ -114,7 +119,7 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
 function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, now: number): MirrorPlan {
   const cluster = group.clusters.get(record.cluster);
   const nothingRuns = (own: readonly OwnCondition[]): HomeAction =>
-    writeHome(local, toLocalStatus({ local, remote: cluster?.reachable === true ? undefined : local.status, own, now }));
+    writeHome(local, toLocalStatus({ local, remote: cluster?.contact === 'Ready' ? undefined : local.status, own, now }));
   const waits = (problem: DispatchProblem, againAfterMs?: number): MirrorPlan => ({
     remote: [],
     home: nothingRuns([notDispatched(problem)]),
@@ -124,10 +129,12 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
     return waits({ reason: DispatchedReason.ClusterNotFound, message: `WorkerCluster "${record.cluster}" does not exist` });
   }
   const wasThere = isDispatched(local, record);
-  if (!cluster.reachable) {
+  if (cluster.contact !== 'Ready') {
     // A copy that was there may be running still: the Job goes on saying so until the cluster is heard of again.
     const message = `cluster "${record.cluster}" cannot be reached`;
-    return wasThere ? { remote: [], home: { kind: 'None' } } : waits({ reason: DispatchedReason.ClusterUnreachable, message });
+    return wasThere || cluster.contact === 'Connecting'
+      ? { remote: [], home: { kind: 'None' } }
+      : waits({ reason: DispatchedReason.ClusterUnreachable, message });
   }
   if (hasVerdict(local.status)) return { remote: [], home: writeHome(local, carryOutVerdict(local, now)) }; // 6
   if (local.spec.suspend === true) {
@@ -196,6 +203,10 @@ function remoteJobOf(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
   });
 }
 
+const isReady = (group: MirrorGroup, cluster: string): boolean => group.clusters.get(cluster)?.contact === 'Ready';
+/** A Job that has moved may have a copy on a cluster that has not been looked at since this manager started. */
+const mayHaveUnseenCopy = (group: MirrorGroup, record: AdmissionRecord): boolean =>
+  record.epoch > 1 && [...group.clusters.values()].some(({ contact }) => contact === 'Connecting');
 const isOf = (copy: DeepReadonly<Job>, local: DeepReadonly<Job>): boolean => copyIdentity(copy)?.originUid === local.metadata.uid;
 const isCurrent = ({ cluster, job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
   cluster === record.cluster && isOf(job, local) && copyIdentity(job)?.epoch === record.epoch;

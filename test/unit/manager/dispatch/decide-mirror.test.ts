@@ -12,8 +12,9 @@ import type { Job, JobStatus } from '../../../../shared/api/kubernetes.ts';
 import { aCondition, aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');
-const CLUSTER: ClusterView = { reachable: true, jobController: 'switchyard.dev/worker', local: false, problem: undefined };
-const LOST: ClusterView = { ...CLUSTER, reachable: false };
+const CLUSTER: ClusterView = { contact: 'Ready', jobController: 'switchyard.dev/worker', local: false, problem: undefined };
+const CONNECTING: ClusterView = { ...CLUSTER, contact: 'Connecting' };
+const LOST: ClusterView = { ...CLUSTER, contact: 'Lost' };
 
 const plan = (local: Job | undefined, copies: readonly Copy[], clusters: Record<string, ClusterView> = {}): MirrorPlan => {
   const group: MirrorGroup = {
@@ -168,6 +169,10 @@ describe('an admitted Job', () => {
     expect(conditionsHome(plan(anAdmittedJob({}, { flavors: { cpu: 'spot' } }), []))).toEqual(['Dispatched=False ResourceFlavorNotFound']);
   });
 
+  test('says nothing before its cluster has been looked at', () => {
+    expect(plan(anAdmittedJob(), [], { 'eu-1': CONNECTING })).toEqual({ remote: [], home: { kind: 'None' } });
+  });
+
   test('goes on saying that it is dispatched while its cluster is out of reach', () => {
     const local = anAdmittedJob({ status: { active: 1, conditions: [RESERVED, DISPATCHED] } });
     expect(plan(local, [], { 'eu-1': LOST })).toEqual({ remote: [], home: { kind: 'None' } });
@@ -216,6 +221,11 @@ describe('a Job that moved to another cluster', () => {
 
   test('does not wait for a cluster that is out of reach: the record moved on the strength of that', () => {
     expect(actions(plan(local, [copyOn('eu-1', local, { epoch: 1 })], { 'eu-1': LOST }))).toEqual(['Create us-2']);
+  });
+
+  test('waits for a cluster that has not been looked at yet: its old copy may be there', () => {
+    expect(actions(plan(local, [], { 'eu-1': CONNECTING }))).toEqual([]);
+    expect(actions(plan(anAdmittedJob(), [], { 'us-2': CONNECTING }))).toEqual(['Create eu-1']);
   });
 
   test('is not ended by what its old cluster says when it comes back', () => {

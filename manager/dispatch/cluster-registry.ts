@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto';
+import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
+import { MANAGER_FIELD_MANAGER, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { SECRETS } from '../../shared/api/resources.ts';
+import { isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
+import type { KubeClient, ReadClient, StatusClient } from '../../shared/kube/client.ts';
+import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
+import type { Informer } from '../../shared/kube/informer.ts';
+import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { WORKER_CLUSTERS, type WorkerCluster } from '../api/worker-cluster.ts';
+import type { DispatchMetrics } from '../metrics.ts';
+import { clusterStatus, type ConfigurationProblem, type Finding } from './cluster-status.ts';
+import type { ClusterView } from './decide-mirror.ts';
+import { mergePatchBetween } from './json-diff.ts';
+import type { RemoteCluster } from './remote-cluster.ts';
+import { kubeconfigProblem } from './worker-kubeconfig.ts';
+
+/** The worker clusters there are, connected as their WorkerCluster objects say. */
+export interface ClusterRegistry {
+  get(name: string): RemoteCluster | undefined;
+  all(): readonly RemoteCluster[];
+  /** Every WorkerCluster, connected or not, as a Job sees it. */
+  views(localKey: string): ReadonlyMap<string, ClusterView>;
+  /** The health of a cluster has changed: its WorkerCluster is to say so. */
+  report(name: string): void;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export type ClusterRegistryDeps = {
+  readonly home: ReadClient & StatusClient;
+  readonly workerClusters: Informer<WorkerCluster>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: DispatchMetrics;
+  /** Makes the connection; `kubeconfig` is undefined for the manager cluster itself. */
+  readonly connect: (cluster: string, kubeconfig: string | undefined) => KubeClient;
+  readonly createCluster: (cluster: DeepReadonly<WorkerCluster>, client: KubeClient) => RemoteCluster;
+  /** A cluster came or went. */
+  readonly onMembershipChanged: () => void;
+};
+
+type Running = { readonly fingerprint: string; readonly cluster: RemoteCluster; readonly stop: () => Promise<void> };
+type Access =
+  | { readonly kind: 'Access'; readonly fingerprint: string; readonly kubeconfig: string | undefined }
+  | { readonly kind: 'Problem'; readonly problem: ConfigurationProblem };
+
+/** Secrets are read, not watched: the manager needs no more than `get` on the few that it is pointed to. */
+const SECRET_CHECK_MS = 30_000;
+const CONCURRENCY = 8;
+
+/** Call before the informer runs. */
+export function createClusterRegistry(deps: ClusterRegistryDeps): ClusterRegistry {
+  return new Registry(deps);
+}
+
+class Registry implements ClusterRegistry {
+  readonly #deps: ClusterRegistryDeps;
+  readonly #queue: Workqueue;
+  readonly #running = new Map<string, Running>();
+  readonly #problems = new Map<string, ConfigurationProblem>();
+
+  constructor(deps: ClusterRegistryDeps) {
+    this.#deps = deps;
+    this.#queue = createWorkqueue({ name: 'worker-clusters', clock: deps.clock, rateLimit: { baseDelayMs: 500, maxDelayMs: 30_000 } });
+    const changed = ({ metadata }: { readonly metadata: { readonly name: string } }): void => this.#queue.add(metadata.name);
+    deps.workerClusters.addHandler({ added: changed, updated: changed, deleted: changed });
+  }
+
+  get(name: string): RemoteCluster | undefined {
+    return this.#running.get(name)?.cluster;
+  }
+
+  all(): readonly RemoteCluster[] {
+    return [...this.#running.values()].map(({ cluster }) => cluster);
+  }
+
+  views(localKey: string): ReadonlyMap<string, ClusterView> {
+    return new Map(this.#deps.workerClusters.list().map((each) => [each.metadata.name, this.#view(each, localKey)]));
+  }
+
+  report(name: string): void {
+    this.#queue.add(name);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#deps;
+    const stop = (): void => this.#queue.shutDown();
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    const reconcile = (name: string): Promise<ReconcileResult> => this.#reconcile(name, signal);
+    await runController({ name: 'worker-clusters', queue: this.#queue, concurrency: CONCURRENCY, reconcile, clock, log });
+    await Promise.all([...this.#running.values()].map((each) => each.stop()));
+  }
+
+  #view(workerCluster: DeepReadonly<WorkerCluster>, localKey: string): ClusterView {
+    const { name } = workerCluster.metadata;
+    const running = this.#running.get(name);
+    if (running !== undefined) return running.cluster.view(localKey);
+    const { jobController = WORKER_CONTROLLER_NAME, local = false } = workerCluster.spec;
+    return { contact: this.#problems.has(name) ? 'Lost' : 'Connecting', jobController, local, problem: undefined };
+  }
+
+  /** 1. gone: stop. 2. read its access. 3. connect when that is new. 4. say how it is. */
+  async #reconcile(name: string, signal: AbortSignal): Promise<ReconcileResult> {
+    const workerCluster = this.#deps.workerClusters.get({ namespace: '', name });
+    if (workerCluster === undefined) {
+      this.#problems.delete(name);
+      this.#deps.metrics.clusterReady.remove({ cluster: name });
+      this.#deps.metrics.copies.remove({ cluster: name });
+      return this.#stop(name);
+    }
+    const access = await this.#access(workerCluster, signal);
+    if (access.kind === 'Problem') {
+      this.#problems.set(name, access.problem);
+      await this.#stop(name);
+    } else if (this.#running.get(name)?.fingerprint !== access.fingerprint) {
+      await this.#stop(name);
+      this.#start(workerCluster, access, signal);
+    }
+    await this.#writeStatus(workerCluster, signal);
+    return { requeueAfterMs: SECRET_CHECK_MS };
+  }
+
+  async #access(workerCluster: DeepReadonly<WorkerCluster>, signal: AbortSignal): Promise<Access> {
+    const { spec } = workerCluster;
+    const fingerprint = (kubeconfig: string): string =>
+      createHash('sha256')
+        .update(JSON.stringify([kubeconfig, spec.jobController ?? '', spec.local ?? false]))
+        .digest('hex');
+    if (spec.local === true) return { kind: 'Access', fingerprint: fingerprint(''), kubeconfig: undefined };
+    const reference = spec.kubeconfigSecretRef;
+    if (reference === undefined)
+      return problem('KubeconfigMissing', 'spec.kubeconfigSecretRef is not set; name the Secret with its kubeconfig');
+    const { namespace, name, key = 'kubeconfig' } = reference;
+    const where = `key "${key}" of Secret ${namespace}/${name}`;
+    try {
+      const secret = await this.#deps.home.get(SECRETS, { namespace, name }, { signal });
+      const encoded = secret.data?.[key];
+      if (encoded === undefined) return problem('KubeconfigMissing', `${where} does not exist`);
+      const kubeconfig = Buffer.from(encoded, 'base64').toString('utf8');
+      const flaw = kubeconfigProblem(kubeconfig);
+      return flaw === undefined
+        ? { kind: 'Access', fingerprint: fingerprint(kubeconfig), kubeconfig }
+        : problem('KubeconfigInvalid', `${where}: ${flaw}`);
+    } catch (error) {
+      if (isNotFound(error)) return problem('KubeconfigMissing', `Secret ${namespace}/${name} does not exist`);
+      if (isForbidden(error)) return problem('KubeconfigMissing', `Secret ${namespace}/${name} may not be read: ${error.message}`);
+      throw error;
+    }
+  }
+
+  #start(workerCluster: DeepReadonly<WorkerCluster>, access: Access & { kind: 'Access' }, signal: AbortSignal): void {
+    const { name } = workerCluster.metadata;
+    const { connect, createCluster, log, metrics, onMembershipChanged } = this.#deps;
+    let client: KubeClient;
+    try {
+      client = connect(name, access.kubeconfig);
+    } catch (error) {
+      this.#problems.set(name, { reason: 'KubeconfigInvalid', message: error instanceof Error ? error.message : String(error) });
+      return;
+    }
+    this.#problems.delete(name);
+    const stopped = new AbortController();
+    const cluster = createCluster(workerCluster, client);
+    const done = cluster.run(AbortSignal.any([signal, stopped.signal])).catch((error: unknown) => {
+      log.error('a cluster stopped working', { cluster: name, error });
+    });
+    const stop = async (): Promise<void> => {
+      stopped.abort();
+      await done;
+      if (access.kubeconfig !== undefined) await client.close();
+    };
+    this.#running.set(name, { fingerprint: access.fingerprint, cluster, stop });
+    metrics.reconnects.inc({ cluster: name });
+    log.info('connecting to a cluster', { cluster: name });
+    onMembershipChanged();
+  }
+
+  async #stop(name: string): Promise<void> {
+    const running = this.#running.get(name);
+    if (running === undefined) return;
+    this.#running.delete(name);
+    this.#deps.log.info('disconnecting from a cluster', { cluster: name });
+    await running.stop();
+    this.#deps.onMembershipChanged();
+  }
+
+  async #writeStatus(workerCluster: DeepReadonly<WorkerCluster>, signal: AbortSignal): Promise<void> {
+    const { home, clock, metrics } = this.#deps;
+    const { name, generation } = workerCluster.metadata;
+    const finding = this.#finding(name);
+    const ready = finding.kind === 'Running' && finding.health.contact === 'Ready';
+    metrics.clusterReady.set({ cluster: name }, ready ? 1 : 0);
+    metrics.copies.set({ cluster: name }, this.get(name)?.localKeys().size ?? 0);
+    const status = clusterStatus(workerCluster.status, finding, generation, clock.now());
+    if (status === undefined) return;
+    const patch = mergePatchBetween(workerCluster.status ?? {}, status);
+    const body = { status: patch };
+    await home.patchStatus(
+      WORKER_CLUSTERS,
+      { namespace: '', name },
+      { type: 'merge', body },
+      { fieldManager: MANAGER_FIELD_MANAGER, signal },
+    );
+  }
+
+  #finding(name: string): Finding {
+    const cluster = this.get(name);
+    if (cluster !== undefined) return { kind: 'Running', health: cluster.health(), allocatable: cluster.allocatable() };
+    return { kind: 'Misconfigured', problem: this.#problems.get(name) ?? { reason: 'Connecting', message: 'not connected yet' } };
+  }
+}
+
+const problem = (reason: string, message: string): Access => ({ kind: 'Problem', problem: { reason, message } });

@@ -1,0 +1,69 @@
+import { toWireTime } from '../../shared/runtime/clock.ts';
+import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
+import type { Condition } from '../api/schema-parts.ts';
+import { ClusterCondition, type WorkerClusterStatus } from '../api/worker-cluster.ts';
+import type { ClusterHealth } from './cluster-health.ts';
+import { sameJson } from './json-diff.ts';
+
+/** Why a cluster cannot even be connected to. */
+export type ConfigurationProblem = { readonly reason: string; readonly message: string };
+export type Finding =
+  | { readonly kind: 'Misconfigured'; readonly problem: ConfigurationProblem }
+  | { readonly kind: 'Running'; readonly health: ClusterHealth; readonly allocatable: Record<string, string> };
+
+/** The status of a WorkerCluster after a finding; undefined when there is nothing new to say. */
+export function clusterStatus(
+  previous: DeepReadonly<WorkerClusterStatus> | undefined,
+  finding: Finding,
+  generation: number | undefined,
+  now: number,
+): WorkerClusterStatus | undefined {
+  const judged = judge(finding);
+  const lostSince = nextLostSince(previous, finding, now);
+  const next: WorkerClusterStatus = {
+    ...(structuredClone<unknown>(previous ?? {}) as WorkerClusterStatus),
+    conditions: [
+      condition(previous, ClusterCondition.Connected, judged.connected, judged.reason, judged.message, generation, now),
+      condition(previous, ClusterCondition.Ready, judged.ready, judged.reason, judged.message, generation, now),
+    ],
+    ...(finding.kind === 'Running' && finding.health.version !== undefined ? { version: finding.health.version } : {}),
+    ...(finding.kind === 'Running' && Object.keys(finding.allocatable).length > 0 ? { allocatable: finding.allocatable } : {}),
+  };
+  delete next.lostSince;
+  if (lostSince !== undefined) next.lostSince = lostSince;
+  if (sameJson(previous ?? {}, next)) return undefined;
+  // A round trip is told along with other news; alone it would be a write for every probe.
+  return finding.kind === 'Running' && finding.health.roundTripMs !== undefined
+    ? { ...next, roundTripMs: finding.health.roundTripMs }
+    : next;
+}
+
+type Judgement = { readonly connected: boolean; readonly ready: boolean; readonly reason: string; readonly message: string };
+function judge(finding: Finding): Judgement {
+  if (finding.kind === 'Misconfigured') return { connected: false, ready: false, ...finding.problem };
+  const { connected, contact, reason, message } = finding.health;
+  return { connected, ready: contact === 'Ready', reason, message };
+}
+
+/** Counted from the first failure, over restarts of the manager, until the cluster is ready again. Every cause counts alike. */
+function nextLostSince(previous: DeepReadonly<WorkerClusterStatus> | undefined, finding: Finding, now: number): string | undefined {
+  if (finding.kind === 'Misconfigured') return previous?.lostSince ?? toWireTime(now);
+  const { contact, failingSinceMs } = finding.health;
+  if (contact === 'Ready') return undefined;
+  return previous?.lostSince ?? (contact === 'Lost' ? toWireTime(failingSinceMs ?? now) : undefined);
+}
+
+function condition(
+  previous: DeepReadonly<WorkerClusterStatus> | undefined,
+  type: string,
+  value: boolean,
+  reason: string,
+  message: string,
+  generation: number | undefined,
+  now: number,
+): Condition {
+  const status = value ? 'True' : 'False';
+  const present = previous?.conditions?.find((each) => each.type === type);
+  const lastTransitionTime = present?.status === status ? present.lastTransitionTime : toWireTime(now);
+  return { type, status, reason, message, lastTransitionTime, ...(generation === undefined ? {} : { observedGeneration: generation }) };
+}

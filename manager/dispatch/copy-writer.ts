@@ -1,0 +1,121 @@
+import type { DeepReadonly, Job, Namespace, Unsaved } from '../../shared/api/kubernetes.ts';
+import { DISPATCH_EPOCH_ANNOTATION, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, ORIGIN_UID_ANNOTATION } from '../../shared/api/names.ts';
+import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
+import { ApiError, isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { objectKey } from '../../shared/kube/keys.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { DispatchedReason } from '../api/reasons.ts';
+import type { DispatchProblem } from './decide-mirror.ts';
+import { withDeadline } from './deadline.ts';
+
+/** Writes to one worker cluster. Each method is safe to repeat and touches only objects that are ours. */
+export interface CopyWriter {
+  /** Creates the copy, and its namespace where that is missing. A copy that is there already is as good as created. */
+  create(copy: Unsaved<Job>): Promise<Job>;
+  update(copy: DeepReadonly<Job>, spec: Record<string, unknown>): Promise<Job>;
+  /** Deletes this very object, its pods in the background. */
+  delete(copy: DeepReadonly<Job>): Promise<void>;
+}
+
+/** The cluster answered, and the answer is no. The Job is told why. */
+export class DispatchRefused extends Error {
+  override readonly name = 'DispatchRefused';
+  readonly problem: DispatchProblem;
+
+  constructor(problem: DispatchProblem, cause?: unknown) {
+    super(problem.message, { cause });
+    this.problem = problem;
+  }
+}
+
+/** Longest wait for an answer to one write. */
+const WRITE_TIMEOUT_MS = 15_000;
+
+export function createCopyWriter(options: {
+  readonly cluster: string;
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}): CopyWriter {
+  const { cluster, client, clock } = options;
+  const timed = <T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> => withDeadline(clock, WRITE_TIMEOUT_MS, options.signal, call);
+  const fieldManager = MANAGER_FIELD_MANAGER;
+
+  async function create(copy: Unsaved<Job>): Promise<Job> {
+    const post = (): Promise<Job> => timed((signal) => client.create(JOBS, copy, { fieldManager, signal }));
+    try {
+      return await post();
+    } catch (error) {
+      if (isAlreadyExists(error)) return await adopt(copy);
+      if (!isNamespaceMissing(error)) throw refusal(error);
+    }
+    await createNamespace(copy);
+    return post().catch((error: unknown) => {
+      throw refusal(error);
+    });
+  }
+
+  /** An earlier create may have succeeded without our hearing of it. */
+  async function adopt(copy: Unsaved<Job>): Promise<Job> {
+    const key = { namespace: copy.metadata.namespace ?? '', name: copy.metadata.name ?? '' };
+    const present = await timed((signal) => client.get(JOBS, key, { signal }));
+    const ours = says(present, copy, [ORIGIN_LABEL], [ORIGIN_UID_ANNOTATION]);
+    if (ours && says(present, copy, [], [DISPATCH_EPOCH_ANNOTATION])) return present;
+    throw new DispatchRefused({
+      reason: DispatchedReason.NameTaken,
+      message: ours
+        ? `cluster "${cluster}" has a copy of another placement`
+        : `cluster "${cluster}" has a Job of this name that is not ours; rename one of the two, or delete that Job`,
+    });
+  }
+
+  async function createNamespace(copy: Unsaved<Job>): Promise<void> {
+    const name = copy.metadata.namespace ?? '';
+    const namespace: Unsaved<Namespace> = { metadata: { name, labels: { [ORIGIN_LABEL]: copy.metadata.labels?.[ORIGIN_LABEL] ?? '' } } };
+    try {
+      await timed((signal) => client.create(NAMESPACES, namespace, { fieldManager, signal }));
+    } catch (error) {
+      if (isAlreadyExists(error)) return;
+      if (!isForbidden(error)) throw error;
+      const message = `namespace "${name}" does not exist on cluster "${cluster}" and may not be created there: ${error.message}`;
+      throw new DispatchRefused({ reason: DispatchedReason.Refused, message }, error);
+    }
+  }
+
+  /** An answer that will be the same next time is a refusal; a cluster in trouble is not. */
+  function refusal(error: unknown): unknown {
+    if (!(error instanceof ApiError) || error.code < 400 || error.code >= 500 || [401, 409, 429].includes(error.code)) return error;
+    return new DispatchRefused(
+      { reason: DispatchedReason.Refused, message: `cluster "${cluster}" refused the Job: ${error.message}` },
+      error,
+    );
+  }
+
+  return {
+    create,
+    update: (copy, spec) =>
+      timed((signal) => {
+        const body = { metadata: { uid: copy.metadata.uid }, spec };
+        return client.patch(JOBS, objectKey(copy), { type: 'merge', body }, { fieldManager, signal });
+      }).catch((error: unknown) => {
+        throw refusal(error);
+      }),
+    async delete(copy) {
+      const { uid } = copy.metadata;
+      try {
+        await timed((signal) => client.delete(JOBS, objectKey(copy), { propagationPolicy: 'Background', uid, signal }));
+      } catch (error) {
+        // Gone, or another object has its name: either way this one is no more.
+        if (!isNotFound(error) && !isConflict(error)) throw error;
+      }
+    },
+  };
+}
+
+const isNamespaceMissing = (error: unknown): boolean => isNotFound(error) && error.status.details?.kind === 'namespaces';
+
+/** True when the object carries what the copy carries under these labels and annotations. */
+const says = (present: Job, copy: Unsaved<Job>, labels: readonly string[], annotations: readonly string[]): boolean =>
+  labels.every((name) => present.metadata.labels?.[name] === copy.metadata.labels?.[name]) &&
+  annotations.every((name) => present.metadata.annotations?.[name] === copy.metadata.annotations?.[name]);

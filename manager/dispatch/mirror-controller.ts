@@ -1,0 +1,253 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
+import { JOBS } from '../../shared/api/resources.ts';
+import { isConflict, isNotFound } from '../../shared/kube/api-error.ts';
+import type { ReadClient, StatusClient } from '../../shared/kube/client.ts';
+import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
+import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
+import type { Informer } from '../../shared/kube/informer.ts';
+import { formatKey, keyOfObject, parseKey } from '../../shared/kube/keys.ts';
+import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { JobEventReason } from '../api/reasons.ts';
+import { admissionRecordOf } from '../api/records.ts';
+import type { ResourceFlavor } from '../api/resource-flavor.ts';
+import type { DispatchMetrics } from '../metrics.ts';
+import type { ClusterRegistry } from './cluster-registry.ts';
+import { DispatchRefused } from './copy-writer.ts';
+import { decideMirror, type HomeAction, type MirrorGroup, type RemoteAction } from './decide-mirror.ts';
+import { createOwnWrites, type OwnWrites } from './own-writes.ts';
+import type { RemoteCluster } from './remote-cluster.ts';
+import { copyIdentity } from './remote-job.ts';
+import { isFinished } from './to-local-status.ts';
+
+export type MirrorControllerDeps = {
+  readonly home: ReadClient & StatusClient;
+  readonly jobs: Informer<Job>;
+  readonly flavors: Informer<ResourceFlavor>;
+  readonly clusters: ClusterRegistry;
+  /** Id of this manager. */
+  readonly origin: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly events: EventRecorder;
+  readonly metrics: DispatchMetrics;
+};
+
+/**
+ * Keeps every Job and its copies as `decideMirror` wants them. A change of any of them puts the Job's key into the home queue. There the
+ * plan's home half is carried out; for the remote half the clusters concerned are woken, and each carries out its own part in its own
+ * queue, from a plan made anew. So no call to a worker cluster is ever waited for by another cluster's Jobs, and nothing is handed over
+ * that could be out of date.
+ */
+export interface MirrorController {
+  /** Has a Job looked at. */
+  wake(localKey: string): void;
+  /** Has every Job looked at that could be concerned by a change of clusters or flavors. */
+  wakeAll(): void;
+  /** Carries out what a Job needs on one cluster; each cluster's queue calls it. */
+  reconcileRemote(cluster: RemoteCluster, localKey: string): Promise<ReconcileResult>;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Status writes that are not urgent are gathered for this long, so that there is at most one in this time. */
+const STATUS_WINDOW_MS = 200;
+const CONCURRENCY = 32;
+/** A refusal may end when somebody changes something on the cluster, which we do not see. */
+const REFUSED_RETRY_MS = 10_000;
+/** Our cache of Jobs lags behind the API server: it will have caught up by then. */
+const LAG_RETRY_MS = 1_000;
+
+/** Call before the informers run. */
+export function createMirrorController(deps: MirrorControllerDeps): MirrorController {
+  return new Mirror(deps);
+}
+
+class Mirror implements MirrorController {
+  readonly #deps: MirrorControllerDeps;
+  readonly #queue: Workqueue;
+  readonly #ownWrites: OwnWrites<Job>;
+  /** When the status of a Job is to be written, where that is being put off. */
+  readonly #dueMs = new Map<string, number>();
+
+  constructor(deps: MirrorControllerDeps) {
+    this.#deps = deps;
+    this.#queue = createWorkqueue({ name: 'mirror', clock: deps.clock, rateLimit: { baseDelayMs: 20, maxDelayMs: 30_000 } });
+    this.#ownWrites = createOwnWrites(deps.jobs);
+    const changed = (job: DeepReadonly<Job>): void => this.#queue.add(keyOfObject(job));
+    deps.jobs.addHandler({ added: changed, updated: changed, deleted: changed });
+    deps.flavors.addHandler({ added: () => this.wakeAll(), updated: () => this.wakeAll() });
+  }
+
+  wake(localKey: string): void {
+    this.#queue.add(localKey);
+  }
+
+  wakeAll(): void {
+    for (const job of this.#deps.jobs.list()) {
+      if (admissionRecordOf(job).kind !== 'None' && !isFinished(job.status)) this.#queue.add(keyOfObject(job));
+    }
+    for (const cluster of this.#deps.clusters.all()) {
+      for (const key of cluster.localKeys()) this.#queue.add(key);
+    }
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#deps;
+    const stop = (): void => this.#queue.shutDown();
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    const reconcile = (key: string): Promise<ReconcileResult> => this.#reconcileHome(key);
+    await runController({ name: 'mirror', queue: this.#queue, concurrency: CONCURRENCY, reconcile, clock, log });
+  }
+
+  async #reconcileHome(key: string): Promise<ReconcileResult> {
+    const group = this.#observe(key);
+    const plan = decideMirror(group, this.#deps.clock.now());
+    for (const { kind, cluster } of plan.remote) this.#deps.clusters.get(cluster)?.wake(key, { now: kind !== 'Create' });
+    const waitMs = await this.#writeHome(key, group.local, plan.home);
+    const again = Math.min(waitMs ?? Number.POSITIVE_INFINITY, plan.againAfterMs ?? Number.POSITIVE_INFINITY);
+    return Number.isFinite(again) ? { requeueAfterMs: again } : undefined;
+  }
+
+  #observe(key: string): MirrorGroup {
+    const { jobs, flavors, clusters, origin } = this.#deps;
+    const cached = jobs.get(parseKey(key));
+    return {
+      local: this.#ownWrites.infront(key, cached === undefined ? [] : [cached]).at(-1),
+      copies: clusters.all().flatMap((cluster) => cluster.copiesOf(key)),
+      clusters: clusters.views(key),
+      flavors: new Map(flavors.list().map((flavor) => [flavor.metadata.name, flavor])),
+      origin,
+    };
+  }
+
+  /** Writes the status, or returns how long that is put off. */
+  async #writeHome(key: string, local: DeepReadonly<Job> | undefined, action: HomeAction): Promise<number | undefined> {
+    if (action.kind === 'None' || local === undefined) {
+      this.#dueMs.delete(key);
+      return undefined;
+    }
+    const { home, clock, metrics } = this.#deps;
+    const now = clock.now();
+    const dueMs = this.#dueMs.get(key) ?? now + STATUS_WINDOW_MS;
+    if (!action.urgent && now < dueMs) {
+      this.#dueMs.set(key, dueMs);
+      return dueMs - now;
+    }
+    this.#dueMs.delete(key);
+    const { uid, resourceVersion } = local.metadata;
+    const body = { metadata: { uid, resourceVersion }, status: action.patch };
+    try {
+      this.#ownWrites.wrote(
+        key,
+        await home.patchStatus(JOBS, parseKey(key), { type: 'merge', body }, { fieldManager: MANAGER_FIELD_MANAGER }),
+      );
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      // Decided on an old version: the newer one is on its way into the cache, and wakes this Job.
+      if (isConflict(error)) return STATUS_WINDOW_MS;
+      throw new Error(`write the status of Job ${key}`, { cause: error });
+    }
+    const record = admissionRecordOf(local);
+    metrics.statusWrites.inc({ cluster: record.kind === 'Record' ? record.record.cluster : '', terminal: String(action.urgent) });
+    return undefined;
+  }
+
+  async reconcileRemote(cluster: RemoteCluster, key: string): Promise<ReconcileResult> {
+    const group = this.#observe(key);
+    const plan = decideMirror(group, this.#deps.clock.now());
+    const actions = plan.remote.filter((action) => action.cluster === cluster.name);
+    if (!actions.some(({ kind }) => kind === 'Create')) cluster.setProblem(key, undefined);
+    for (const action of actions) {
+      const result = await this.#perform(cluster, key, group.local, action);
+      if (result !== undefined) return result;
+    }
+    return undefined;
+  }
+
+  async #perform(
+    cluster: RemoteCluster,
+    key: string,
+    local: DeepReadonly<Job> | undefined,
+    action: RemoteAction,
+  ): Promise<ReconcileResult> {
+    try {
+      switch (action.kind) {
+        case 'Create':
+          cluster.wrote(key, await cluster.writer.create(action.job));
+          cluster.setProblem(key, undefined);
+          return this.#created(cluster, key, local);
+        case 'Update':
+          return cluster.wrote(key, await cluster.writer.update(action.copy, action.spec));
+        case 'Delete':
+          return await this.#delete(cluster, key, action);
+      }
+    } catch (error) {
+      return this.#failed(cluster, key, local, action.kind, error);
+    }
+  }
+
+  #created(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined): void {
+    const { metrics, log, clock } = this.#deps;
+    const parsed = local === undefined ? undefined : admissionRecordOf(local);
+    if (parsed?.kind !== 'Record') return;
+    const { clusterQueue, since, epoch } = parsed.record;
+    metrics.dispatched.inc({ cluster_queue: clusterQueue, cluster: cluster.name });
+    metrics.dispatchDuration.observe({ cluster: cluster.name }, Math.max(0, clock.now() - Date.parse(since)) / 1000);
+    log.info('dispatched a Job', { job: key, cluster: cluster.name, epoch });
+  }
+
+  async #delete(
+    cluster: RemoteCluster,
+    key: string,
+    { copy, confirmOriginalGone }: RemoteAction & { kind: 'Delete' },
+  ): Promise<ReconcileResult> {
+    if (confirmOriginalGone && (await this.#originalExists(copy))) return { requeueAfterMs: LAG_RETRY_MS };
+    await cluster.writer.delete(copy);
+    cluster.deleted(copy);
+    if (confirmOriginalGone) this.#deps.metrics.orphansDeleted.inc({ cluster: cluster.name });
+    this.#deps.log.info('deleted a copy', { job: key, cluster: cluster.name, uid: copy.metadata.uid });
+    return undefined;
+  }
+
+  /** The one read of the dispatcher: a cache filled by an API server that lags must not cost a running Job its copy. */
+  async #originalExists(copy: DeepReadonly<Job>): Promise<boolean> {
+    const identity = copyIdentity(copy);
+    if (identity === undefined) return true;
+    try {
+      const job = await this.#deps.home.get(JOBS, identity.localKey);
+      return job.metadata.uid === identity.originUid;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw new Error(`confirm that Job ${formatKey(identity.localKey)} is gone`, { cause: error });
+    }
+  }
+
+  #failed(
+    cluster: RemoteCluster,
+    key: string,
+    local: DeepReadonly<Job> | undefined,
+    kind: RemoteAction['kind'],
+    error: unknown,
+  ): ReconcileResult {
+    const { log, metrics, events } = this.#deps;
+    // The copy has changed or gone meanwhile: its event is on the way.
+    if (isConflict(error) || isNotFound(error)) return { requeueAfterMs: LAG_RETRY_MS };
+    const reason = error instanceof DispatchRefused ? error.problem.reason : 'Error';
+    metrics.dispatchFailures.inc({ cluster: cluster.name, verb: kind.toLowerCase(), reason });
+    if (!(error instanceof DispatchRefused))
+      throw new Error(`${kind.toLowerCase()} the copy of Job ${key} on cluster ${cluster.name}`, { cause: error });
+    const { problem } = error;
+    const known = cluster.view(key).problem;
+    if (known?.reason !== problem.reason || known.message !== problem.message) {
+      log.warn('a cluster refused a Job', { job: key, cluster: cluster.name, reason: problem.reason, detail: problem.message });
+      if (local !== undefined) events.event(JOBS, local, 'Warning', JobEventReason.DispatchFailed, problem.message);
+    }
+    // A copy that exists is shown as it is; only one that cannot be made leaves the Job without a word.
+    if (kind === 'Create') cluster.setProblem(key, problem);
+    this.#queue.add(key);
+    return { requeueAfterMs: REFUSED_RETRY_MS };
+  }
+}

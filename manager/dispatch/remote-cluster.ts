@@ -1,0 +1,238 @@
+import type { DeepReadonly, Job, Node, ObjectKey } from '../../shared/api/kubernetes.ts';
+import { ORIGIN_LABEL } from '../../shared/api/names.ts';
+import { JOBS, NODES } from '../../shared/api/resources.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
+import { createInformer, type Informer } from '../../shared/kube/informer.ts';
+import { formatKey } from '../../shared/kube/keys.ts';
+import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
+import { sleep, type Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Random } from '../../shared/runtime/random.ts';
+import { afterProbe, NEVER_PROBED, type ClusterHealth, type ProbeResult } from './cluster-health.ts';
+import { createCopyWriter, type CopyWriter } from './copy-writer.ts';
+import { withDeadline } from './deadline.ts';
+import type { ClusterView, Copy, DispatchProblem } from './decide-mirror.ts';
+import { allocatableOf } from './node-capacity.ts';
+import { createOwnWrites, type OwnWrites } from './own-writes.ts';
+import { copyIdentity } from './remote-job.ts';
+
+export type RemoteClusterOptions = {
+  readonly name: string;
+  readonly client: KubeClient;
+  readonly origin: string;
+  readonly jobController: string;
+  /** True when it is the manager cluster itself. */
+  readonly local: boolean;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Writes under way at once. */
+  readonly concurrency: number;
+  /** Carries out what one Job needs on this cluster. */
+  readonly reconcile: (cluster: RemoteCluster, localKey: string) => Promise<ReconcileResult>;
+  /** A copy of this Job has changed. */
+  readonly onCopyChanged: (localKey: string) => void;
+  /** Contact was gained or lost. */
+  readonly onContactChanged: (cluster: RemoteCluster) => void;
+};
+
+/**
+ * One worker cluster as the manager sees it: a cache of the copies there, a queue of its own for the writes to it, and its health.
+ * Nothing here is shared with another cluster, so that one that answers slowly or not at all delays nobody else.
+ */
+export interface RemoteCluster {
+  readonly name: string;
+  readonly writer: CopyWriter;
+  health(): ClusterHealth;
+  view(localKey: string): ClusterView;
+  /** The copies here of the Job with this key, our own latest writes included. */
+  copiesOf(localKey: string): readonly Copy[];
+  /** Keys of all Jobs that have a copy here. */
+  localKeys(): ReadonlySet<string>;
+  /** What its schedulable nodes offer; empty while unknown. */
+  allocatable(): Record<string, string>;
+  wrote(localKey: string, copy: Job): void;
+  deleted(copy: DeepReadonly<Job>): void;
+  /** Remembers why the copy cannot be made, until told otherwise. */
+  setProblem(localKey: string, problem: DispatchProblem | undefined): void;
+  /** Has the Job looked at in this cluster's queue. One with a problem is being tried again anyway, and waits for that unless `now`. */
+  wake(localKey: string, options: { readonly now: boolean }): void;
+  /** Connects, and works until `signal` aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const COPIES_BY_LOCAL_KEY = 'localKey';
+const PROBE_INTERVAL_MS = 10_000;
+/** Sooner, while things are unsettled. */
+const PROBE_AGAIN_MS = 1_000;
+const PROBE_TIMEOUT_MS = 5_000;
+
+export function createRemoteCluster(options: RemoteClusterOptions): RemoteCluster {
+  return new ConnectedCluster(options);
+}
+
+class ConnectedCluster implements RemoteCluster {
+  readonly name: string;
+  readonly writer: CopyWriter;
+  readonly #options: RemoteClusterOptions;
+  readonly #copies: Informer<Job>;
+  readonly #nodes: Informer<Node>;
+  readonly #ownWrites: OwnWrites<Job>;
+  readonly #queue: Workqueue;
+  readonly #problems = new Map<string, DispatchProblem>();
+  readonly #stopped = new AbortController();
+  #health = NEVER_PROBED;
+
+  constructor(options: RemoteClusterOptions) {
+    const { name, client, clock, random, log, origin } = options;
+    this.name = name;
+    this.#options = options;
+    this.writer = createCopyWriter({ cluster: name, client, clock, signal: this.#stopped.signal });
+    this.#copies = createInformer({
+      ...{ client, resource: JOBS, clock, random, log },
+      labelSelector: `${ORIGIN_LABEL}=${origin}`,
+      indexers: { [COPIES_BY_LOCAL_KEY]: (copy) => [localKeyOf(copy)] },
+    });
+    this.#nodes = createInformer({ client, resource: NODES, clock, random, log, transform: essentialsOfNode });
+    this.#ownWrites = createOwnWrites(this.#copies);
+    const changed = (copy: DeepReadonly<Job>): void => options.onCopyChanged(localKeyOf(copy));
+    this.#copies.addHandler({ added: changed, updated: changed, deleted: changed });
+    const rateLimit = { baseDelayMs: 200, maxDelayMs: 60_000 };
+    this.#queue = createWorkqueue({ name: `cluster-${name}`, clock, rateLimit });
+  }
+
+  health(): ClusterHealth {
+    return this.#health;
+  }
+
+  view(localKey: string): ClusterView {
+    const { jobController, local } = this.#options;
+    return { contact: this.#health.contact, jobController, local, problem: this.#problems.get(localKey) };
+  }
+
+  copiesOf(localKey: string): readonly Copy[] {
+    return this.#ownWrites.infront(localKey, this.#copies.byIndex(COPIES_BY_LOCAL_KEY, localKey)).map((job) => ({
+      cluster: this.name,
+      job,
+      deleting: job.metadata.deletionTimestamp !== undefined || this.#ownWrites.isDeleted(job.metadata.uid),
+    }));
+  }
+
+  localKeys(): ReadonlySet<string> {
+    return new Set(this.#copies.list().map(localKeyOf));
+  }
+
+  allocatable(): Record<string, string> {
+    return allocatableOf(this.#nodes.list());
+  }
+
+  wrote(localKey: string, copy: Job): void {
+    this.#ownWrites.wrote(localKey, copy);
+  }
+
+  deleted(copy: DeepReadonly<Job>): void {
+    this.#ownWrites.deleted(copy.metadata.uid);
+  }
+
+  setProblem(localKey: string, problem: DispatchProblem | undefined): void {
+    if (problem === undefined) this.#problems.delete(localKey);
+    else this.#problems.set(localKey, problem);
+  }
+
+  wake(localKey: string, { now }: { readonly now: boolean }): void {
+    if (now || !this.#problems.has(localKey)) this.#queue.add(localKey);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log, concurrency, reconcile } = this.#options;
+    const stop = (): void => {
+      this.#stopped.abort(signal.reason);
+      this.#queue.shutDown();
+    };
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+    const name = `cluster-${this.name}`;
+    await Promise.all([
+      this.#copies.run(signal),
+      this.#nodes.run(signal),
+      this.#probe(signal),
+      runController({ name, queue: this.#queue, concurrency, reconcile: (key) => reconcile(this, key), clock, log }),
+    ]);
+  }
+
+  async #probe(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const before = this.#health;
+      this.#health = afterProbe(before, await this.#ask(signal), this.#options.clock.now());
+      if (signal.aborted) return;
+      if (describe(before) !== describe(this.#health)) this.#options.onContactChanged(this);
+      await this.#untilNextProbe(signal);
+    }
+  }
+
+  async #untilNextProbe(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const { contact, failures } = this.#health;
+    if (contact === 'Ready' && failures === 0) return sleep(clock, PROBE_INTERVAL_MS, signal);
+    const done = new AbortController();
+    const until = AbortSignal.any([signal, done.signal]);
+    // Before the first list is in, its arrival is worth a probe.
+    const synced = this.#copies.hasSynced() ? [] : [this.#copies.waitForSync(until).catch(() => sleep(clock, PROBE_AGAIN_MS, signal))];
+    await Promise.race([sleep(clock, PROBE_AGAIN_MS, until), ...synced]);
+    done.abort();
+  }
+
+  async #ask(signal: AbortSignal): Promise<ProbeResult> {
+    const { client, clock } = this.#options;
+    const askedAtMs = clock.now();
+    try {
+      const body = await withDeadline(clock, PROBE_TIMEOUT_MS, signal, (each) =>
+        client.raw({ method: 'GET', path: '/version', signal: each }),
+      );
+      const answeredAtMs = clock.now();
+      return { kind: 'Answered', version: versionIn(body), roundTripMs: answeredAtMs - askedAtMs, synced: this.#copies.hasSynced() };
+    } catch (error) {
+      return { kind: 'Failed', message: rootMessage(error) };
+    }
+  }
+}
+
+/** A damaged copy, which does not say whose it is, is found under its own name. */
+function localKeyOf(copy: DeepReadonly<Job>): string {
+  const key: ObjectKey = copyIdentity(copy)?.localKey ?? { namespace: copy.metadata.namespace, name: copy.metadata.name };
+  return formatKey(key);
+}
+
+/** The parts of a Node that count; the rest of it is large and changes often. */
+function essentialsOfNode(node: Node): Node {
+  const { metadata, spec, status } = node;
+  const { name, uid, resourceVersion, creationTimestamp } = metadata;
+  const conditions = status?.conditions?.filter(({ type }) => type === 'Ready').map((each) => ({ type: each.type, status: each.status }));
+  return {
+    metadata: { name, uid, resourceVersion, creationTimestamp },
+    spec: spec?.unschedulable === undefined ? {} : { unschedulable: spec.unschedulable },
+    status: {
+      ...(status?.allocatable === undefined ? {} : { allocatable: status.allocatable }),
+      ...(conditions === undefined ? {} : { conditions }),
+    },
+  };
+}
+
+/** What others should hear of when it changes. */
+const describe = ({ contact, connected, reason, version, failingSinceMs }: ClusterHealth): string =>
+  JSON.stringify([contact, connected, reason, version ?? '', failingSinceMs ?? 0]);
+
+function versionIn(body: string): string {
+  const answer: unknown = JSON.parse(body);
+  return typeof answer === 'object' && answer !== null && 'gitVersion' in answer && typeof answer.gitVersion === 'string'
+    ? answer.gitVersion
+    : '';
+}
+
+/** The innermost cause says most about a broken connection. */
+function rootMessage(error: unknown): string {
+  let inner = error;
+  while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause;
+  return inner instanceof Error ? inner.message : String(inner);
+}
