@@ -1,0 +1,218 @@
+import { type FieldError, forbidden, invalid, notSupported, required } from '../field-error.ts';
+import { jsonEquals } from '../patch/json.ts';
+import { checkRule, usesOldSelf } from './cel-rules.ts';
+import { itemsOf, type JsonSchema, propertyOf, sortedProperties, someSchema, type ValidationRule, valuesOf } from './json-schema.ts';
+import { validateListTypes } from './list-type-validation.ts';
+import { applySchemaDefaults } from './schema-defaults.ts';
+import { pruneUnknownFields } from './schema-pruning.ts';
+import { validateStructural } from './structural-validation.ts';
+import { compilePattern, validateValue } from './value-validation.ts';
+import { validateExtensionKeywords } from './list-keyword-validation.ts';
+
+/** validateCustomResourceDefinitionValidation of apiextensions: may a CRD have this schema? */
+export function validateCrdSchema(schema: JsonSchema, hasStatus: boolean, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (hasStatus) errors.push(...validateRootFields(schema, path));
+  if (schema.nullable === true) errors.push(forbidden(`${path}.nullable`, 'nullable cannot be true at the root'));
+  const structural = validateStructural(schema, path);
+  const defaults = structural.length > 0 ? [] : validateDefaults(schema, path, true);
+  errors.push(...structural, ...defaults);
+  const isSound = structural.length + defaults.length === 0;
+  const found = validateKeywords(schema, path, { isRoot: true, insideMetadata: false, noDefaults: undefined, uncorrelatable: undefined });
+  errors.push(...found.schemaErrors);
+  if (isSound && found.schemaErrors.length === 0) for (const check of found.ruleChecks) errors.push(...check());
+  return errors.length > 0 ? errors : validateCompiles(schema, path.replace(/\.openAPIV3Schema$/, ''));
+}
+
+const ROOT_FIELDS =
+  'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations'.split(' ');
+
+/** With a status subresource only these may stand at the root, so that the schema of the status can be taken out. */
+function validateRootFields(schema: JsonSchema, path: string): FieldError[] {
+  if (schema.type !== undefined && schema.type !== '' && schema.type !== 'object') {
+    const detail = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
+    return [invalid(`${path}.type`, schema.type, detail)];
+  }
+  const offending = Object.keys(schema).some((name) => !ROOT_FIELDS.includes(goFieldName(name)));
+  const detail = `only [${ROOT_FIELDS.join(' ')}] fields are allowed at the root of the schema if the status subresource is enabled`;
+  return offending ? [invalid(path, goStruct(schema), detail)] : [];
+}
+
+const goFieldName = (name: string): string =>
+  name.startsWith('x-kubernetes-')
+    ? `X${name.slice('x-kubernetes-'.length).split('-').map(capitalized).join('')}`
+    : capitalized(name);
+const capitalized = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
+/** Messages show Go structs with their own names of fields. */
+const goStruct = (value: object): object => Object.fromEntries(Object.entries(value).map(([name, each]) => [goFieldName(name), each]));
+
+/** Defaults must be valid and free of what pruning would drop. */
+function validateDefaults(schema: JsonSchema, path: string, isRoot: boolean): FieldError[] {
+  const errors: FieldError[] = [];
+  if (schema.default !== undefined && !isRoot) errors.push(...validateDefault(schema, `${path}.default`));
+  const items = itemsOf(schema);
+  const values = valuesOf(schema);
+  if (items !== undefined) errors.push(...validateDefaults(items, `${path}.items`, false));
+  for (const [name, property] of sortedProperties(schema)) errors.push(...validateDefaults(property, `${path}.properties[${name}]`, false));
+  if (values !== undefined) errors.push(...validateDefaults(values, `${path}.additionalProperties`, false));
+  return errors;
+}
+
+function validateDefault(schema: JsonSchema, path: string): FieldError[] {
+  const value = structuredClone(schema.default);
+  if (pruneUnknownFields(value, schema, schema['x-kubernetes-embedded-resource'] === true).length > 0) {
+    return [invalid(path, schema.default, 'must not have unknown fields')];
+  }
+  applySchemaDefaults(value, schema);
+  const found = [...validateValue(value, schema), ...validateListTypes(value, schema)];
+  return found.map((error) => ({ ...error, field: error.field === '' || error.field === '<nil>' ? path : `${path}.${error.field}` }));
+}
+
+type Context = {
+  readonly isRoot: boolean;
+  readonly insideMetadata: boolean;
+  /** Why defaults are forbidden here. */
+  readonly noDefaults: string | undefined;
+  /** The schema above whose parts cannot be told apart over time; rules below it may not use oldSelf. */
+  readonly uncorrelatable: string | undefined;
+};
+type Findings = { readonly schemaErrors: FieldError[]; readonly ruleChecks: (() => FieldError[])[] };
+
+function validateKeywords(schema: JsonSchema, path: string, context: Context): Findings {
+  const schemaErrors: FieldError[] = [...validateStandard(schema, path, context)];
+  const ruleChecks: Findings['ruleChecks'] = [];
+  const descend = (child: JsonSchema, at: string, change: Partial<Context>, withRules: boolean): void => {
+    const found = validateKeywords(child, `${path}.${at}`, { ...context, isRoot: false, ...change });
+    schemaErrors.push(...found.schemaErrors);
+    if (withRules) ruleChecks.push(...found.ruleChecks);
+  };
+  if (schema.uniqueItems === true) {
+    schemaErrors.push(forbidden(`${path}.uniqueItems`, 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'));
+  }
+  const values = valuesOf(schema);
+  const hasProperties = Object.keys(schema.properties ?? {}).length > 0;
+  if (hasProperties && (values !== undefined || schema.additionalProperties === false)) {
+    schemaErrors.push(forbidden(`${path}.additionalProperties`, 'additionalProperties and properties are mutual exclusive'));
+  }
+  if (values !== undefined) {
+    const noDefaults = context.insideMetadata ? 'inside additionalProperties applying to object metadata' : context.noDefaults;
+    descend(values, 'additionalProperties', { noDefaults }, true);
+  }
+  for (const [name, property] of sortedProperties(schema)) {
+    descend(property, `properties[${name}]`, propertyContext(schema, name, path, context), true);
+  }
+  for (const [name, child] of combinationEntries(schema)) descend(child, name, {}, false);
+  const items = itemsOf(schema);
+  if (items !== undefined) {
+    const correlates = schema['x-kubernetes-list-type'] === 'map';
+    descend(items, 'items', { uncorrelatable: context.uncorrelatable ?? (correlates ? undefined : path) }, true);
+  }
+  schemaErrors.push(...validateExtensionKeywords(schema, path));
+  (schema['x-kubernetes-validations'] ?? []).forEach((rule, i) => {
+    const at = `${path}.x-kubernetes-validations[${i}]`;
+    schemaErrors.push(...validateRuleFields(schema, rule, at));
+    ruleChecks.push(() => compileErrors(schema, rule, at, context));
+  });
+  return { schemaErrors, ruleChecks };
+}
+
+function propertyContext(schema: JsonSchema, name: string, path: string, context: Context): Partial<Context> {
+  const correlates = schema['x-kubernetes-map-type'] !== 'atomic';
+  const uncorrelatable = context.uncorrelatable ?? (correlates ? undefined : path);
+  const entersMetadata =
+    (context.isRoot || schema['x-kubernetes-embedded-resource'] === true) && ['metadata', 'kind', 'apiVersion'].includes(name);
+  if (!entersMetadata) return { uncorrelatable };
+  return { uncorrelatable, insideMetadata: true, noDefaults: context.isRoot ? `in top-level ${name}` : context.noDefaults };
+}
+
+const combinationEntries = (schema: JsonSchema): [string, JsonSchema][] => [
+  ...(schema.not === undefined ? [] : [['not', schema.not] satisfies [string, JsonSchema]]),
+  ...(schema.allOf ?? []).map((each, i): [string, JsonSchema] => [`allOf[${i}]`, each]),
+  ...(schema.oneOf ?? []).map((each, i): [string, JsonSchema] => [`oneOf[${i}]`, each]),
+  ...(schema.anyOf ?? []).map((each, i): [string, JsonSchema] => [`anyOf[${i}]`, each]),
+];
+
+const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
+const REFUSED = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'] as const;
+
+function validateStandard(schema: JsonSchema, path: string, { noDefaults, insideMetadata }: Context): FieldError[] {
+  const { type = '' } = schema;
+  return [
+    ...(type !== '' && !TYPES.includes(type) ? [notSupported(`${path}.type`, type, TYPES)] : []),
+    ...(schema.default !== undefined && noDefaults !== undefined ? [forbidden(`${path}.default`, `must not be set ${noDefaults}`)] : []),
+    ...REFUSED.flatMap((name) => (schema[name] === undefined ? [] : [forbidden(`${path}.${name}`, `${name} is not supported`)])),
+    ...(type === 'null' ? [forbidden(`${path}.type`, 'type cannot be set to null, use nullable as an alternative')] : []),
+    ...(Array.isArray(schema.items) ? [forbidden(`${path}.items`, 'items must be a schema object and not an array')] : []),
+    ...(insideMetadata && schema['x-kubernetes-embedded-resource'] === true
+      ? [forbidden(`${path}.x-kubernetes-embedded-resource`, 'must not be used inside of resource meta')]
+      : []),
+  ];
+}
+
+const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
+const hasNewlines = (text: string): boolean => /[\n\r]/.test(text);
+
+function validateRuleFields(schema: JsonSchema, rule: ValidationRule, path: string): FieldError[] {
+  const { rule: expression = '', message = '', messageExpression = '', reason, fieldPath = '' } = rule;
+  const errors: FieldError[] = [];
+  if (expression.trim() === '') errors.push(required(`${path}.rule`, 'rule is not specified'));
+  else if (message !== '' && message.trim() === '') errors.push(invalid(`${path}.message`, message, 'message must be non-empty if specified'));
+  else if (hasNewlines(message.trim())) errors.push(invalid(`${path}.message`, message, 'message must not contain line breaks'));
+  else if (hasNewlines(expression.trim()) && message.trim() === '') {
+    errors.push(required(`${path}.message`, 'message must be specified if rule contains line breaks'));
+  }
+  if (messageExpression !== '' && messageExpression.trim() === '') {
+    errors.push(required(`${path}.messageExpression`, 'messageExpression must be non-empty if specified'));
+  }
+  if (reason !== undefined && !REASONS.includes(reason)) errors.push(notSupported(`${path}.reason`, reason, REASONS));
+  if (fieldPath !== '' && fieldPath.trim() === '') {
+    errors.push(invalid(`${path}.fieldPath`, fieldPath, 'fieldPath must be non-empty if specified'));
+  }
+  if (hasNewlines(fieldPath)) errors.push(invalid(`${path}.fieldPath`, fieldPath, 'fieldPath must not contain line breaks'));
+  if (fieldPath !== '' && !leadsToField(schema, fieldPath)) {
+    errors.push(invalid(`${path}.fieldPath`, fieldPath, 'fieldPath must be a valid path'));
+  }
+  return errors;
+}
+
+/** `.a.b` or `.a['b']`, where every step is a property or a key of a map; lists cannot be entered. */
+function leadsToField(schema: JsonSchema, path: string): boolean {
+  if (!/^(?:\.[A-Za-z_][\w]*|\['[^']*'\])+$/.test(path)) return false;
+  let at: JsonSchema | undefined = schema;
+  for (const [, name, key] of path.matchAll(/\.([A-Za-z_]\w*)|\['([^']*)'\]/g)) at = propertyOf(at, name ?? key ?? '') ?? valuesOf(at);
+  return at !== undefined;
+}
+
+function compileErrors(schema: JsonSchema, rule: ValidationRule, path: string, context: Context): FieldError[] {
+  const errors = checkRule(schema, rule, context.isRoot).map(({ field, detail }) => invalid(`${path}.${field}`, goRule(rule), detail));
+  if (usesOldSelf(rule)) {
+    if (context.uncorrelatable !== undefined) {
+      const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${context.uncorrelatable}`;
+      errors.push(invalid(`${path}.rule`, rule.rule, detail));
+    }
+  } else if (rule.optionalOldSelf !== undefined) {
+    errors.push(invalid(`${path}.optionalOldSelf`, rule.optionalOldSelf, 'may not be set if oldSelf is not used in rule'));
+  }
+  return errors;
+}
+
+const goRule = (rule: ValidationRule): object => ({
+  Rule: rule.rule ?? '',
+  Message: rule.message ?? '',
+  MessageExpression: rule.messageExpression ?? '',
+  Reason: rule.reason ?? null,
+  FieldPath: rule.fieldPath ?? '',
+  OptionalOldSelf: rule.optionalOldSelf ?? null,
+});
+
+/** Patterns that are no regular expressions are found last, when a validator is built from the schema. */
+function validateCompiles(schema: JsonSchema, path: string): FieldError[] {
+  const broken = (each: JsonSchema): boolean => {
+    try {
+      return each.pattern === undefined || jsonEquals(each.pattern, '') ? false : !compilePattern(each.pattern);
+    } catch {
+      return true;
+    }
+  };
+  return someSchema(schema, broken) ? [invalid(path, '', 'error building validator: invalid regular expression in a pattern')] : [];
+}
