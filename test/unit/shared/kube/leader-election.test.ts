@@ -1,0 +1,152 @@
+import { expect, test } from 'vitest';
+import type { Lease } from '../../../../shared/api/kubernetes.ts';
+import { createKubeClient } from '../../../../shared/kube/kube-client.ts';
+import { runAsLeader } from '../../../../shared/kube/leader-election.ts';
+import type { Transport } from '../../../../shared/kube/transport.ts';
+import { silentLogger } from '../../../../shared/runtime/logger.ts';
+import { seededRandom } from '../../../../shared/runtime/random.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const refusal = (code: number, reason: string) => ({ status: code, headers: {}, body: JSON.stringify({ kind: 'Status', code, reason }) });
+
+/** A server that holds one Lease, with optimistic concurrency; it can be cut off, per identity. */
+class LeaseServer {
+  lease: Lease | undefined;
+  readonly cutOff = new Set<string>();
+  #version = 0;
+
+  transport(identity: string): Transport {
+    return {
+      send: async ({ method, body = '{}', signal }) => {
+        if (this.cutOff.has(identity)) {
+          // A black hole: no answer until the caller gives up.
+          await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('aborted')), { once: true }));
+        }
+        if (method === 'GET') return this.lease === undefined ? refusal(404, 'NotFound') : this.#ok();
+        const sent = JSON.parse(body) as Lease;
+        if (method === 'POST' && this.lease !== undefined) return refusal(409, 'AlreadyExists');
+        if (method === 'PUT' && sent.metadata.resourceVersion !== this.lease?.metadata.resourceVersion) return refusal(409, 'Conflict');
+        this.lease = { ...sent, metadata: { ...sent.metadata, resourceVersion: String(++this.#version) } };
+        return this.#ok();
+      },
+      stream: () => Promise.reject(new Error('unused')),
+      close: async () => undefined,
+    };
+  }
+
+  #ok() {
+    return { status: 200, headers: {}, body: JSON.stringify(this.lease) };
+  }
+}
+
+function aWorld() {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const leaders: string[] = [];
+  const log: string[] = [];
+  const candidate = (identity: string, seed: number) => {
+    const controller = new AbortController();
+    const client = createKubeClient(server.transport(identity), { userAgent: identity, clock });
+    const options = { client, namespace: 'kube-system', name: 'lock', identity, clock, random: seededRandom(seed), log: silentLogger };
+    const ended = runAsLeader(
+      options,
+      async (signal) => {
+        leaders.push(identity);
+        log.push(`${identity} leads`);
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+        leaders.splice(leaders.indexOf(identity), 1);
+        log.push(`${identity} stops`);
+      },
+      controller.signal,
+    );
+    return { stop: () => controller.abort(new Error('stop')), ended };
+  };
+  return { clock, server, leaders, log, candidate };
+}
+
+test('one of two candidates leads, and the other takes over at once when it steps down', async () => {
+  const { clock, leaders, candidate, server } = aWorld();
+  const first = candidate('a', 1);
+  await clock.advance(100);
+  const second = candidate('b', 2);
+  await clock.advance(60_000);
+  expect(leaders).toEqual(['a']);
+  expect(server.lease?.spec).toMatchObject({ holderIdentity: 'a', leaseDurationSeconds: 15, leaseTransitions: 0 });
+  first.stop();
+  await clock.settle();
+  await first.ended;
+  expect(server.lease?.spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 });
+  await clock.advance(6000);
+  expect(leaders).toEqual(['b']);
+  expect(server.lease?.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
+  second.stop();
+  await clock.settle();
+  await second.ended;
+});
+
+test('a leader cut off from the server stops leading before another one starts', async () => {
+  const { clock, leaders, log, server, candidate } = aWorld();
+  const first = candidate('a', 1);
+  await clock.advance(100);
+  const second = candidate('b', 2);
+  await clock.advance(10_000);
+  server.cutOff.add('a');
+  for (let step = 0; step < 300; step++) {
+    await clock.advance(100);
+    expect(leaders.length).toBeLessThanOrEqual(1);
+  }
+  expect(log).toEqual(['a leads', 'a stops', 'b leads']);
+  await first.ended;
+  second.stop();
+  await clock.settle();
+  await second.ended;
+});
+
+test('a lease taken away by somebody else ends leadership at the next renewal', async () => {
+  const { clock, leaders, server, candidate } = aWorld();
+  const first = candidate('a', 1);
+  await clock.advance(100);
+  if (server.lease !== undefined) {
+    server.lease = {
+      ...server.lease,
+      metadata: { ...server.lease.metadata, resourceVersion: '99' },
+      spec: { ...server.lease.spec, holderIdentity: 'c' },
+    };
+  }
+  await clock.advance(5000);
+  expect(leaders).toEqual([]);
+  await first.ended;
+  expect(server.lease?.spec?.holderIdentity).toBe('c');
+});
+
+test('a lease whose holder died is taken only when it was seen unchanged for its whole duration', async () => {
+  const { clock, leaders, server, candidate } = aWorld();
+  server.lease = {
+    metadata: { name: 'lock', namespace: 'kube-system', uid: 'u', resourceVersion: '0', creationTimestamp: '' },
+    // Long expired by its own time: the holder's clock is not to be trusted.
+    spec: { holderIdentity: 'dead', leaseDurationSeconds: 15, renewTime: '2001-01-01T00:00:00.000000Z' },
+  };
+  const first = candidate('a', 1);
+  await clock.advance(14_900);
+  expect(leaders).toEqual([]);
+  await clock.advance(6000);
+  expect(leaders).toEqual(['a']);
+  first.stop();
+  await clock.settle();
+  await first.ended;
+});
+
+test('told to stop while waiting, a candidate just ends', async () => {
+  const { clock, leaders, candidate } = aWorld();
+  const first = candidate('a', 1);
+  await clock.advance(100);
+  const second = candidate('b', 2);
+  await clock.advance(100);
+  second.stop();
+  await clock.settle();
+  await second.ended;
+  expect(leaders).toEqual(['a']);
+  first.stop();
+  await clock.settle();
+  await first.ended;
+});

@@ -1,0 +1,55 @@
+import { Registry } from 'prom-client';
+import { expect, test } from 'vitest';
+import { createClientMetrics } from '../../../../shared/kube/client-metrics.ts';
+import { createWorkqueue } from '../../../../shared/kube/workqueue.ts';
+import { createWorkqueueMetrics } from '../../../../shared/kube/workqueue-metrics.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const linesOf = async (registry: Registry, ...names: string[]): Promise<string[]> =>
+  (await registry.metrics()).split('\n').filter((line) => names.some((name) => line.startsWith(`${name}{`)));
+
+test('a work queue counts what client-go counts', async () => {
+  const registry = new Registry();
+  const clock = new FakeClock();
+  const metrics = createWorkqueueMetrics(registry, clock);
+  const queue = createWorkqueue({ name: 'job', clock, rateLimit: { baseDelayMs: 1000, maxDelayMs: 1000 }, metrics: metrics('job') });
+  metrics('other');
+  for (const key of ['a', 'b', 'c', 'a']) queue.add(key);
+  await clock.advance(2000);
+  await queue.get();
+  await clock.advance(500);
+  await queue.get();
+  await clock.advance(500);
+  queue.addRateLimited('d');
+  expect(await linesOf(registry, 'workqueue_depth', 'workqueue_adds_total', 'workqueue_retries_total')).toEqual([
+    'workqueue_depth{name="job"} 1',
+    'workqueue_depth{name="other"} 0',
+    'workqueue_adds_total{name="job"} 3',
+    'workqueue_retries_total{name="job"} 1',
+  ]);
+  expect(await linesOf(registry, 'workqueue_unfinished_work_seconds', 'workqueue_longest_running_processor_seconds')).toEqual([
+    'workqueue_unfinished_work_seconds{name="job"} 1.5',
+    'workqueue_unfinished_work_seconds{name="other"} 0',
+    'workqueue_longest_running_processor_seconds{name="job"} 1',
+    'workqueue_longest_running_processor_seconds{name="other"} 0',
+  ]);
+  queue.done('a');
+  queue.done('b');
+  expect(await linesOf(registry, 'workqueue_work_duration_seconds_sum', 'workqueue_queue_duration_seconds_sum')).toEqual([
+    'workqueue_queue_duration_seconds_sum{name="job"} 4.5',
+    'workqueue_work_duration_seconds_sum{name="job"} 1.5',
+  ]);
+});
+
+test('a client counts answers by code, method and host', async () => {
+  const registry = new Registry();
+  const metrics = createClientMetrics(registry);
+  metrics('one:6443').answered('200', 'GET', 'LIST', 20);
+  metrics('one:6443').answered('<error>', 'GET', 'GET', 20);
+  metrics('two:6443').limited('POST', 1500);
+  expect(await linesOf(registry, 'rest_client_requests_total', 'rest_client_rate_limiter_duration_seconds_sum')).toEqual([
+    'rest_client_requests_total{code="200",method="GET",host="one:6443"} 1',
+    'rest_client_requests_total{code="<error>",method="GET",host="one:6443"} 1',
+    'rest_client_rate_limiter_duration_seconds_sum{verb="POST",host="two:6443"} 1.5',
+  ]);
+});
