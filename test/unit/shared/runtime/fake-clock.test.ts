@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { sleep } from '../../../../shared/runtime/clock.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+test('timers run by due time, those made on the way included, each after what the last one set off', async () => {
+  const clock = new FakeClock(0);
+  const log: string[] = [];
+  clock.schedule(() => log.push(`b ${clock.now()}`), 20);
+  clock.schedule(() => {
+    log.push(`a ${clock.now()}`);
+    void sleep(clock, 5).then(() => log.push(`after a ${clock.now()}`));
+  }, 10);
+  clock.schedule(() => log.push('never'), 10).cancel();
+  await clock.advance(19);
+  expect(log).toEqual(['a 10', 'after a 15']);
+  expect(clock.now()).toBe(19);
+  await clock.runUntilIdle();
+  expect(log).toEqual(['a 10', 'after a 15', 'b 20']);
+});
+
+test('work without end is not waited for', async () => {
+  const clock = new FakeClock();
+  const again = (): void => void clock.schedule(again, 1000);
+  again();
+  await expect(clock.runUntilIdle(10_000)).rejects.toThrow('timers are still pending');
+});
