@@ -1,7 +1,25 @@
+import type { Transport } from '../kube/transport.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
-import type { Transport } from '../kube/transport.ts';
+import type { Admission } from './admission/admission-request.ts';
+import { createApiServer } from './api-server.ts';
+import { createAuthenticator } from './auth/authenticator.ts';
+import type { Authorizer } from './auth/authorizer.ts';
+import { bootstrap } from './bootstrap.ts';
+import { createDocuments } from './documents.ts';
+import { type HttpServer, listenHttp } from './http-server.ts';
+import { createInProcessTransport } from './in-process-transport.ts';
+import { kubeconfigFor, newToken, rememberedToken } from './kubeconfig-file.ts';
+import { BUILT_IN_RESOURCES } from './kinds/built-in-resources.ts';
+import { openSqlitePersistence } from './persistence.ts';
+import { createRegistry } from './registry.ts';
+import { createRouter } from './router.ts';
+import { builtInSchema } from './schema/builtin.ts';
+import type { ObjectSchema } from './schema/schema.ts';
+import { createServedResources } from './served-resources.ts';
+import { createStore } from './store.ts';
+import type { ResourceDefinition } from './strategy.ts';
 
 /** Controllers that can run beside the API, as kube-controller-manager and kubelet do beside a real one. */
 export type ControlPlaneController = 'garbage-collector' | 'namespace' | 'pod-gc' | 'node-agent';
@@ -38,4 +56,59 @@ export interface ControlPlane {
   close(): Promise<void>;
 }
 
-export declare function createControlPlane(options: ControlPlaneOptions): Promise<ControlPlane>;
+export async function createControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+  const { clock, random, log, dataDir } = options;
+  const store = createStore({ clock, ...(dataDir === undefined ? {} : { persistence: openSqlitePersistence(dataDir) }) });
+  const resources = createServedResources(store);
+  for (const definition of BUILT_IN_RESOURCES) resources.add(definition, schemaOf(definition), false);
+  const admission = NO_ADMISSION;
+  const registry = createRegistry({ clock, random, admission });
+  const token = dataDir === undefined ? newToken() : rememberedToken(dataDir);
+  const authenticator = createAuthenticator(new Map([[token, ADMIN]]));
+  const authorizer = MASTERS_ONLY;
+  const route = createRouter({
+    store,
+    clock,
+    random,
+    registry,
+    resources,
+    subresources: [],
+    builtInGroups: new Set(BUILT_IN_RESOURCES.map(({ group }) => group)),
+    document: createDocuments(resources),
+  });
+  const api = createApiServer({ store, authenticator, authorizer, route, log });
+  await bootstrap(resources, registry);
+
+  const servers: HttpServer[] = [];
+  const transports: Transport[] = [];
+  return {
+    transport: (user = ADMIN) => {
+      const transport = createInProcessTransport(api, user);
+      transports.push(transport);
+      return transport;
+    },
+    listen: async ({ host = '127.0.0.1', port = 0 } = {}) => {
+      const server = await listenHttp(api, { host, port });
+      servers.push(server);
+      return { url: server.url, kubeconfig: kubeconfigFor(server.url, token) };
+    },
+    close: async () => {
+      await Promise.all([...transports, ...servers].map((each) => each.close()));
+      await store.close();
+    },
+  };
+}
+
+/** The user of the kubeconfig and of direct calls. */
+const ADMIN: UserInfo = { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] };
+
+const NO_ADMISSION: Admission = { mutate: () => undefined, validate: () => undefined };
+const MASTERS_ONLY: Authorizer = {
+  authorize: (user) => ({ allowed: user.groups.includes('system:masters'), reason: '' }),
+};
+
+const schemaOf = ({ group, version, kind }: ResourceDefinition): ObjectSchema => {
+  const schema = builtInSchema(group, version, kind);
+  if (schema === undefined) throw new Error(`no schema for ${group}/${version} ${kind}`);
+  return schema;
+};

@@ -1,4 +1,4 @@
-import type { Schema } from './schema/schema.ts';
+import type { ObjectSchema } from './schema/schema.ts';
 import type { GroupKind, GroupResource } from './status-error.ts';
 import type { Store } from './store.ts';
 import type { StoredObject, Table } from './store-table.ts';
@@ -7,7 +7,7 @@ import type { AnyObject, ResourceDefinition } from './strategy.ts';
 /** A resource as the server serves it: its definition, its shape and where its objects are. */
 export type ServedResource = {
   readonly definition: ResourceDefinition;
-  readonly schema: Schema;
+  readonly schema: ObjectSchema;
   readonly custom: boolean;
   readonly table: Table;
   readonly apiVersion: string;
@@ -22,7 +22,7 @@ export interface ServedResources {
   find(group: string, version: string, plural: string): ServedResource | undefined;
   ofKind(group: string, version: string, kind: string): ServedResource | undefined;
   all(): readonly ServedResource[];
-  add(definition: ResourceDefinition, schema: Schema, custom: boolean): void;
+  add(definition: ResourceDefinition, schema: ObjectSchema, custom: boolean): void;
   remove(group: string, version: string, plural: string): void;
   hasGroup(group: string): boolean;
   hasGroupVersion(group: string, version: string): boolean;

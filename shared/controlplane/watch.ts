@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { StreamSink } from './answer.ts';
-import { waitForRevision } from './list.ts';
+import { candidates, waitForRevision } from './list.ts';
 import type { ListOptions } from './list-options.ts';
 import type { Presenter } from './presentation.ts';
 import { isUnsigned, resourceVersionSyntax } from './request-options.ts';
@@ -96,7 +96,9 @@ function runWatch(
     return stop;
   }
   if (start.initial) {
-    for (const stored of table.listAt(namespace, start.revision)) {
+    const existing =
+      store.revision() === start.revision ? candidates(resource, namespace, selector) : table.listAt(namespace, start.revision);
+    for (const stored of existing) {
       if (selector.matchesEverything || selector.matches(stored.object)) send('ADDED', stored);
     }
     if (start.endMark) bookmark({ 'k8s.io/initial-events-end': 'true' });

@@ -1,0 +1,40 @@
+import type { UserInfo } from './control-plane.ts';
+import type { Registry, WriteRequest } from './registry.ts';
+import type { ServedResource, ServedResources } from './served-resources.ts';
+import type { AnyObject } from './strategy.ts';
+
+/** The server itself, as the author of what exists from the beginning. */
+export const API_SERVER_USER: UserInfo = { name: 'system:apiserver', groups: ['system:masters'] };
+
+const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+
+/** Creates what every cluster has, where it is not there yet. */
+export async function bootstrap(resources: ServedResources, registry: Registry): Promise<void> {
+  const namespaces = resources.find('', 'v1', 'namespaces');
+  if (namespaces === undefined) throw new Error('namespaces are not served');
+  for (const name of NAMESPACES) await createUnlessThere(registry, namespaces, '', { metadata: { name } });
+}
+
+/** Creates an object that may exist already. */
+export async function createUnlessThere(
+  registry: Registry,
+  resource: ServedResource,
+  namespace: string,
+  object: { metadata: { name: string }; [field: string]: unknown },
+): Promise<void> {
+  if (resource.table.get(namespace, object.metadata.name) !== undefined) return;
+  const request: WriteRequest = {
+    resource,
+    namespace,
+    name: '',
+    subresource: '',
+    user: API_SERVER_USER,
+    dryRun: false,
+    options: {},
+    warn: () => undefined,
+  };
+  // The registry fills in the metadata that the server assigns.
+  const complete = { ...object, kind: resource.definition.kind, apiVersion: resource.apiVersion } as unknown as AnyObject;
+  resource.definition.strategy.applyDefaults?.(complete);
+  await registry.create(request, complete);
+}

@@ -1,0 +1,42 @@
+import { type Answer, jsonAnswer, textAnswer } from './answer.ts';
+import type { Call } from './call.ts';
+import type { ServedResources } from './served-resources.ts';
+
+/** The release whose behaviour the control plane emulates. */
+export const KUBERNETES_VERSION = {
+  major: '1',
+  minor: '36',
+  emulationMajor: '1',
+  emulationMinor: '36',
+  minCompatibilityMajor: '1',
+  minCompatibilityMinor: '35',
+  gitVersion: 'v1.36.2',
+  gitCommit: '',
+  gitTreeState: 'clean',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: '',
+  compiler: 'embedded',
+  platform: 'node',
+};
+
+const HEALTH_CHECKS = ['ping', 'etcd', 'log'];
+
+/** Answers the paths that are about the server itself. Undefined for an unknown path. */
+export function createDocuments(_resources: ServedResources): (call: Call) => Answer | undefined {
+  return ({ info }) => {
+    const path = info.path === '/' ? '/' : info.path.replace(/\/$/, '');
+    const health = /^\/(?:healthz|livez|readyz)(?:\/(.+))?$/.exec(path);
+    if (health) return health[1] === undefined || HEALTH_CHECKS.includes(health[1]) ? textAnswer(200, 'ok') : undefined;
+    switch (path) {
+      case '/version':
+        return jsonAnswer(200, JSON.stringify(KUBERNETES_VERSION));
+      case '/':
+        return jsonAnswer(
+          200,
+          JSON.stringify({ paths: ['/api', '/apis', '/healthz', '/livez', '/openapi/v2', '/openapi/v3', '/readyz', '/version'] }),
+        );
+      default:
+        return undefined;
+    }
+  };
+}

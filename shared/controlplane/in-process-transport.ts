@@ -1,0 +1,101 @@
+import type { Transport, TransportRequest, TransportResponse, TransportStream } from '../kube/transport.ts';
+import type { Answer, StreamSink } from './answer.ts';
+import type { ApiServer } from './api-server.ts';
+import type { UserInfo } from './control-plane.ts';
+
+/**
+ * Direct calls into an API server of this process, without sockets, timers or anything else that a fake clock could
+ * not rule: the same calls give the same answers in the same order.
+ */
+export function createInProcessTransport(api: ApiServer, user: UserInfo): Transport {
+  const open = new Set<() => void>();
+  let closed = false;
+
+  const ask = (request: TransportRequest): Promise<Answer> => {
+    if (closed) throw new Error('the transport is closed');
+    request.signal?.throwIfAborted();
+    return api.answer({ method: request.method, path: request.path, headers: request.headers, body: request.body ?? '', user });
+  };
+  const stream = (request: TransportRequest, answer: Answer): TransportStream => {
+    const { status, headers } = answer;
+    if (answer.kind === 'whole') return { status, headers, chunks: onlyChunk(answer.body) };
+    const queue = createChunkQueue();
+    const stop = answer.start(queue.sink);
+    const end = (reason: unknown): void => {
+      stop();
+      open.delete(close);
+      queue.fail(reason);
+    };
+    const close = (): void => end(new Error('the transport is closed'));
+    open.add(close);
+    request.signal?.addEventListener('abort', () => end(request.signal?.reason), { once: true });
+    return { status, headers, chunks: queue.read(() => end(undefined)) };
+  };
+
+  return {
+    send: async (request): Promise<TransportResponse> => {
+      const answer = await ask(request);
+      if (answer.kind === 'whole') return { status: answer.status, headers: answer.headers, body: answer.body };
+      let body = '';
+      for await (const chunk of stream(request, answer).chunks) body += chunk;
+      return { status: answer.status, headers: answer.headers, body };
+    },
+    stream: async (request) => stream(request, await ask(request)),
+    close: async () => {
+      closed = true;
+      for (const close of [...open]) close();
+    },
+  };
+}
+
+async function* onlyChunk(text: string): AsyncGenerator<string> {
+  yield text;
+}
+
+/** Joins a writer that does not wait with a reader that does. What is written between two reads is one chunk. */
+function createChunkQueue(): { sink: StreamSink; fail(reason: unknown): void; read(abandoned: () => void): AsyncGenerator<string> } {
+  let pending = '';
+  let ended = false;
+  let failure: { readonly reason: unknown } | undefined;
+  let wake: (() => void) | undefined;
+  const notify = (): void => {
+    wake?.();
+    wake = undefined;
+  };
+
+  async function* read(abandoned: () => void): AsyncGenerator<string> {
+    try {
+      for (;;) {
+        if (pending !== '') {
+          const chunk = pending;
+          pending = '';
+          yield chunk;
+        } else if (failure !== undefined) {
+          if (failure.reason !== undefined) throw failure.reason;
+          return;
+        } else if (ended) return;
+        else await new Promise<void>((resolve) => (wake = resolve));
+      }
+    } finally {
+      abandoned();
+    }
+  }
+
+  return {
+    sink: {
+      write: (text) => {
+        pending += text;
+        notify();
+      },
+      end: () => {
+        ended = true;
+        notify();
+      },
+    },
+    fail: (reason) => {
+      failure ??= { reason };
+      notify();
+    },
+    read,
+  };
+}

@@ -1,0 +1,22 @@
+import type { WriteOptions } from './request-options.ts';
+import { type Decoded, decodeObject } from './schema/decode.ts';
+import type { ServedResource } from './served-resources.ts';
+import type { AnyObject } from './strategy.ts';
+
+/** A body as an object of the resource, defaulted, with kind and apiVersion. Throws 400 or 415. */
+export const decodeBody = (
+  resource: ServedResource,
+  body: string,
+  contentType: string,
+  options: WriteOptions,
+  warn: (text: string) => void,
+): AnyObject => completed(resource, decodeObject(body, contentType, resource.schema, options.fieldValidation), warn);
+
+/** What every decoded or patched object gets: its defaults, and the kind and version of the path. */
+export function completed(resource: ServedResource, { object, warnings }: Decoded, warn: (text: string) => void): AnyObject {
+  for (const warning of warnings) warn(warning);
+  if (resource.definition.view === undefined) resource.definition.strategy.applyDefaults?.(object);
+  object.kind = resource.definition.kind;
+  object.apiVersion = resource.apiVersion;
+  return object;
+}
