@@ -43,11 +43,19 @@ export interface Dispatch {
 export function createDispatch(deps: DispatchDeps): Dispatch {
   const { home, jobs, workerClusters, flavors, clock, random, log, metrics, events, origin } = deps;
   const clusters: ClusterRegistry = createClusterRegistry({
-    ...{ home, workerClusters, clock, log, metrics },
+    home,
+    workerClusters,
+    clock,
+    log,
+    metrics,
     connect: (name, kubeconfig) => (kubeconfig === undefined ? home : deps.connect(name, kubeconfig)),
     createCluster: ({ metadata: { name }, spec }, client) =>
       createRemoteCluster({
-        ...{ name, client, origin, clock, random },
+        name,
+        client,
+        origin,
+        clock,
+        random,
         log: log.with({ cluster: name }),
         jobController: spec.jobController ?? WORKER_CONTROLLER_NAME,
         local: spec.local === true,
@@ -64,7 +72,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   const mirror: MirrorController = createMirrorController({ home, jobs, flavors, clusters, origin, clock, log, events, metrics });
   return {
     async run(signal) {
-      await Promise.all([jobs, workerClusters, flavors].map((informer) => informer.waitForSync(signal)));
+      const synced = await allSynced([jobs, workerClusters, flavors], signal);
+      if (!synced) return;
       await Promise.all([
         clusters.run(signal),
         mirror.run(signal),
@@ -72,4 +81,15 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       ]);
     },
   };
+}
+
+/** False when `signal` aborted first. */
+async function allSynced(informers: readonly Pick<Informer<Job>, 'waitForSync'>[], signal: AbortSignal): Promise<boolean> {
+  try {
+    await Promise.all(informers.map((informer) => informer.waitForSync(signal)));
+    return true;
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  }
 }

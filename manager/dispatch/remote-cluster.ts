@@ -90,7 +90,11 @@ class ConnectedCluster implements RemoteCluster {
     this.#options = options;
     this.writer = createCopyWriter({ cluster: name, client, clock, signal: this.#stopped.signal });
     this.#copies = createInformer({
-      ...{ client, resource: JOBS, clock, random, log },
+      client,
+      resource: JOBS,
+      clock,
+      random,
+      log,
       labelSelector: `${ORIGIN_LABEL}=${origin}`,
       indexers: { [COPIES_BY_LOCAL_KEY]: (copy) => [localKeyOf(copy)] },
     });

@@ -1,0 +1,193 @@
+import { DelayedError, Queue, UnrecoverableError, WaitingChildrenError, Worker, type Job } from 'bullmq';
+import { Redis } from 'ioredis';
+import { sleep, type Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import {
+  SubmissionRefused,
+  type Acceptance,
+  type Outcome,
+  type ParkedSubmission,
+  type Submission,
+  type SubmissionQueue,
+  type SubmissionRef,
+} from './submission-queue.ts';
+
+export type BullmqQueueOptions = {
+  readonly redisUrl: string;
+  /** Name of the BullMQ queue that users put submissions on. */
+  readonly name: string;
+  /** BullMQ's key prefix; on a Redis cluster with a hash tag, such as `{bull}`. */
+  readonly prefix: string;
+  readonly concurrency: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+/** Outcomes are kept at least as long as a submitter may still come to ask. */
+const OUTCOME_KEPT_SECONDS = 7 * 24 * 3600;
+/** A gate never opens by itself. */
+const GATE_DELAY_MS = 365 * 24 * 3600 * 1000;
+const SETTLED_KEPT = { age: 24 * 3600, count: 50_000 };
+/** `waitUntilFinished` hangs when the event it waits for was trimmed from the stream; the default is 10 000 for the whole queue. */
+const EVENTS_KEPT = 1_000_000;
+/** Any number of managers may die with a submission in hand: that is not its fault. */
+const STALLS_ALLOWED = 1_000_000;
+const RETRY_MAX_MS = 60_000;
+const CLOSE_TIMEOUT_MS = 10_000;
+const PAGE = 1000;
+
+/**
+ * Submissions on BullMQ. A submission whose Job runs is parked as `waiting-children` behind a gate: a delayed job in a queue that nobody
+ * consumes. Removing the gate wakes it, and it finds its outcome under a key of its own. Everything is level-triggered: the outcome is
+ * looked up before and after the gate is made, and a gate that vanished only makes the submission look again.
+ *
+ * Connects at once, and again whenever the connection is lost.
+ */
+export function connectBullmqQueue(options: BullmqQueueOptions): SubmissionQueue {
+  return new BullmqQueue(options);
+}
+
+class BullmqQueue implements SubmissionQueue {
+  readonly #options: BullmqQueueOptions;
+  readonly #redis: Redis;
+  readonly #submissions: Queue;
+  readonly #gates: Queue;
+
+  constructor(options: BullmqQueueOptions) {
+    this.#options = options;
+    const { redisUrl, name, prefix } = options;
+    // BullMQ's workers require that a command waits for the connection, however long that takes.
+    this.#redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
+    this.#logConnection();
+    const connection = this.#redis;
+    this.#submissions = new Queue(name, { connection, prefix, streams: { events: { maxLen: EVENTS_KEPT } } });
+    this.#gates = new Queue(`${name}-gates`, { connection, prefix });
+    for (const queue of [this.#submissions, this.#gates]) queue.on('error', (error) => this.#logTrouble(error));
+  }
+
+  async consume(accept: (submission: Submission) => Promise<Acceptance>, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const { name, prefix, concurrency, clock } = this.#options;
+    const worker = new Worker(name, (job: Job, token?: string) => this.#process(job, token ?? '', accept), {
+      connection: this.#redis,
+      prefix,
+      concurrency,
+      autorun: false,
+      maxStalledCount: STALLS_ALLOWED,
+      removeOnComplete: SETTLED_KEPT,
+      removeOnFail: SETTLED_KEPT,
+    });
+    worker.on('error', (error) => this.#logTrouble(error));
+    const running = worker.run();
+    await Promise.race([running, new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))]);
+    // What is in hand is finished first; without Redis there is no finishing it, and another manager takes it up.
+    await Promise.race([worker.close(), sleep(clock, CLOSE_TIMEOUT_MS)]);
+  }
+
+  async finish(ref: SubmissionRef, outcome: Outcome): Promise<void> {
+    await this.#redis.set(this.#outcomeKey(ref), JSON.stringify(outcome), 'EX', OUTCOME_KEPT_SECONDS, 'NX');
+    await this.#gates.remove(gateId(ref));
+  }
+
+  async *parked(): AsyncIterable<readonly ParkedSubmission[]> {
+    // Gates that go while we read shift the pages; what is missed is met by the next sweep.
+    for (let start = 0; ; start += PAGE) {
+      const gates = await this.#gates.getDelayed(start, start + PAGE - 1);
+      yield gates.flatMap((gate) => parkedIn(gate?.data) ?? []);
+      if (gates.length < PAGE) return;
+    }
+  }
+
+  async close(): Promise<void> {
+    const { clock } = this.#options;
+    await Promise.race([Promise.all([this.#submissions.close(), this.#gates.close()]), sleep(clock, CLOSE_TIMEOUT_MS)]);
+    this.#redis.disconnect();
+  }
+
+  /** May run any number of times for one submission. */
+  async #process(job: Job, token: string, accept: (submission: Submission) => Promise<Acceptance>): Promise<unknown> {
+    const ref = { id: job.id ?? '', submittedAt: job.timestamp };
+    for (;;) {
+      const outcome = (await this.#outcome(ref)) ?? (await this.#createAndLatch(job, token, ref, accept));
+      if (outcome !== undefined) return settle(outcome);
+      if (await job.moveToWaitingChildren(token)) throw new WaitingChildrenError();
+    }
+  }
+
+  /** Makes the Job, then the gate, then looks once more: the outcome may have come before there was a gate to remove. */
+  async #createAndLatch(
+    job: Job,
+    token: string,
+    ref: SubmissionRef,
+    accept: (submission: Submission) => Promise<Acceptance>,
+  ): Promise<Outcome | undefined> {
+    const accepted = await this.#accept(job, token, () => accept({ ...ref, name: job.name, data: job.data }));
+    if (accepted.outcome !== undefined) return accepted.outcome;
+    const parked: ParkedSubmission = { ref, job: accepted.job, uid: accepted.uid };
+    const parent = { id: ref.id, queue: job.queueQualifiedName };
+    await this.#gates.add('gate', parked, { jobId: gateId(ref), delay: GATE_DELAY_MS, parent });
+    const outcome = await this.#outcome(ref);
+    if (outcome !== undefined) await this.#gates.remove(gateId(ref));
+    return outcome;
+  }
+
+  async #accept(job: Job, token: string, accept: () => Promise<Acceptance>): Promise<Acceptance> {
+    try {
+      return await accept();
+    } catch (error) {
+      if (error instanceof SubmissionRefused) throw new UnrecoverableError(error.message);
+      // Not by failing: a submission has as many attempts as its submitter thought of, which is one by default.
+      const delayMs = Math.min(RETRY_MAX_MS, 500 * 2 ** Math.min(10, job.attemptsStarted));
+      await job.moveToDelayed(this.#options.clock.now() + delayMs, token);
+      throw new DelayedError();
+    }
+  }
+
+  async #outcome(ref: SubmissionRef): Promise<Outcome | undefined> {
+    const text = await this.#redis.get(this.#outcomeKey(ref));
+    return text === null ? undefined : parseOutcome(text);
+  }
+
+  #outcomeKey({ id, submittedAt }: SubmissionRef): string {
+    return `switchyard:outcome:${this.#options.name}:${submittedAt}:${id}`;
+  }
+
+  #logConnection(): void {
+    const { log } = this.#options;
+    let lost = false;
+    this.#redis.on('error', (error) => {
+      if (!lost) log.warn('the connection to Redis is lost; submissions wait, running Jobs go on', { error });
+      lost = true;
+    });
+    this.#redis.on('close', () => {
+      if (!lost) log.warn('the connection to Redis is closed');
+      lost = true;
+    });
+    this.#redis.on('ready', () => {
+      log.info('connected to Redis', { again: lost });
+      lost = false;
+    });
+  }
+
+  #logTrouble(error: Error): void {
+    this.#options.log.debug('trouble with a BullMQ queue', { queue: this.#options.name, error });
+  }
+}
+
+/** What the submitter's `waitUntilFinished` resolves with, or rejects with. */
+function settle(outcome: Outcome): unknown {
+  if (outcome.kind === 'Completed') return outcome.result;
+  throw new UnrecoverableError(`${outcome.failure.reason}: ${outcome.failure.message}`);
+}
+
+const gateId = ({ id }: SubmissionRef): string => `g-${id}`;
+
+/** Written by this class only. */
+const parseOutcome = (text: string): Outcome => JSON.parse(text) as Outcome;
+
+function parkedIn(data: unknown): ParkedSubmission | undefined {
+  const parked = data as Partial<ParkedSubmission> | undefined;
+  return parked?.ref === undefined || parked.job === undefined || parked.uid === undefined
+    ? undefined
+    : { ref: parked.ref, job: parked.job, uid: parked.uid };
+}

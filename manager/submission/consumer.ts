@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import type { Job } from '../../shared/api/kubernetes.ts';
+import { MANAGER_FIELD_MANAGER, SUBMISSION_ANNOTATION, SUBMITTED_AT_ANNOTATION } from '../../shared/api/names.ts';
+import { JOBS } from '../../shared/api/resources.ts';
+import { ApiError, isAlreadyExists } from '../../shared/kube/api-error.ts';
+import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
+import { objectKey } from '../../shared/kube/keys.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { SubmissionMetrics } from '../metrics.ts';
+import { formatProblems, prepareJob, readJobManifest, type JobManifest } from '../prepare-job.ts';
+import { outcomeOf } from './outcome.ts';
+import { SubmissionRefused, type Acceptance, type Submission, type SubmissionQueue } from './submission-queue.ts';
+
+export type ConsumerDeps = {
+  readonly queue: SubmissionQueue;
+  /** Name of the queue: part of what makes a generated Job name unique. */
+  readonly queueName: string;
+  readonly client: ReadClient & WriteClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: SubmissionMetrics;
+};
+
+/** Makes a Job of every submission until `signal` aborts: exactly one, however often a submission is delivered. */
+export async function runConsumer(deps: ConsumerDeps, signal: AbortSignal): Promise<void> {
+  await deps.queue.consume((submission) => accept(deps, submission), signal);
+}
+
+async function accept(deps: ConsumerDeps, submission: Submission): Promise<Acceptance> {
+  const { clock, log, metrics } = deps;
+  const startedAtMs = clock.now();
+  try {
+    const { job, created } = await createJob(deps, manifestOf(submission, deps.queueName), submission);
+    metrics.submissions.inc({ result: created ? 'created' : 'duplicate' });
+    metrics.submissionDuration.observe((clock.now() - startedAtMs) / 1000);
+    log.info('accepted a submission', { submission: submission.id, job: `${job.metadata.namespace}/${job.metadata.name}`, created });
+    return { job: objectKey(job), uid: job.metadata.uid, outcome: outcomeOf(job) };
+  } catch (error) {
+    const refused = error instanceof SubmissionRefused;
+    metrics.submissions.inc({ result: refused ? 'refused' : 'failed' });
+    if (refused) log.info('refused a submission', { submission: submission.id, detail: error.message });
+    else log.warn('a submission could not be turned into a Job yet', { submission: submission.id, error });
+    throw error;
+  }
+}
+
+/** The Job to create for a submission. Throws {@link SubmissionRefused} naming every field that is wrong. */
+export function manifestOf(submission: Submission, queueName: string): JobManifest {
+  const read = readJobManifest(manifestIn(submission.data));
+  if (read.kind === 'Refused') throw new SubmissionRefused(formatProblems(read.problems));
+  const { generateName, ...metadata } = read.manifest.metadata;
+  const prepared = prepareJob({
+    ...read.manifest,
+    metadata: {
+      ...metadata,
+      namespace: metadata.namespace ?? 'default',
+      name: metadata.name ?? nameFor(submission, generateName, queueName),
+      annotations: {
+        ...metadata.annotations,
+        [SUBMISSION_ANNOTATION]: submission.id,
+        [SUBMITTED_AT_ANNOTATION]: String(submission.submittedAt),
+      },
+    },
+  });
+  if (prepared.kind === 'Refused') throw new SubmissionRefused(formatProblems(prepared.problems));
+  return prepared.job;
+}
+
+/** `{manifest}`, or the manifest itself. */
+function manifestIn(data: unknown): unknown {
+  return typeof data === 'object' && data !== null && 'manifest' in data ? data.manifest : data;
+}
+
+/** Room for the dash and ten digits of a completion index, in a host name of at most 63 characters. */
+const INDEX_ROOM = 11;
+const DIGEST_LENGTH = 10;
+
+/** The same for every delivery of one submission, and different for any other. */
+function nameFor({ id, submittedAt, name }: Submission, generateName: string | undefined, queueName: string): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([queueName, id, submittedAt]))
+    .digest('hex')
+    .slice(0, DIGEST_LENGTH);
+  const words = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '');
+  const prefix = generateName ?? `${words === '' ? 'job' : words}-`;
+  return `${prefix.slice(0, 63 - INDEX_ROOM - DIGEST_LENGTH)}${digest}`;
+}
+
+async function createJob(
+  { client }: ConsumerDeps,
+  manifest: JobManifest,
+  submission: Submission,
+): Promise<{ readonly job: Job; readonly created: boolean }> {
+  try {
+    return { job: await client.create(JOBS, manifest, { fieldManager: MANAGER_FIELD_MANAGER }), created: true };
+  } catch (error) {
+    if (isAlreadyExists(error)) return { job: await earlierDelivery(client, manifest, submission), created: false };
+    throw isFinal(error) ? new SubmissionRefused(error.message, { cause: error }) : error;
+  }
+}
+
+async function earlierDelivery(client: ReadClient, manifest: JobManifest, { id, submittedAt }: Submission): Promise<Job> {
+  const key = { namespace: manifest.metadata.namespace ?? '', name: manifest.metadata.name ?? '' };
+  const job = await client.get(JOBS, key);
+  const { [SUBMISSION_ANNOTATION]: by, [SUBMITTED_AT_ANNOTATION]: at = String(submittedAt) } = job.metadata.annotations ?? {};
+  if (by === id && at === String(submittedAt)) return job;
+  throw new SubmissionRefused(
+    `metadata.name: a Job ${key.namespace}/${key.name} exists already and is not of this submission; choose another name, or use generateName`,
+  );
+}
+
+/** The server has looked at the Job and said no. It would say so again: waiting does not help, a changed manifest may. */
+const isFinal = (error: unknown): error is ApiError =>
+  error instanceof ApiError && [400, 403, 404, 409, 413, 422].includes(error.code) && !isTerminating(error);
+
+/** The namespace of a Job that is created while the namespace goes comes back or does not; only then is it final. */
+const isTerminating = (error: ApiError): boolean =>
+  (error.status.details?.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating');

@@ -1,0 +1,120 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { JOBS } from '../../shared/api/resources.ts';
+import { isNotFound } from '../../shared/kube/api-error.ts';
+import type { ReadClient } from '../../shared/kube/client.ts';
+import { runController } from '../../shared/kube/controller.ts';
+import type { Informer } from '../../shared/kube/informer.ts';
+import { formatKey } from '../../shared/kube/keys.ts';
+import { createWorkqueue } from '../../shared/kube/workqueue.ts';
+import { sleep, type Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { SubmissionMetrics } from '../metrics.ts';
+import { deletedOutcome, outcomeOf, outcomeOfDeleted, submissionOf } from './outcome.ts';
+import type { Outcome, ParkedSubmission, SubmissionQueue, SubmissionRef } from './submission-queue.ts';
+
+export type OutcomeReporterDeps = {
+  readonly queue: SubmissionQueue;
+  readonly jobs: Informer<Job>;
+  readonly client: ReadClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: SubmissionMetrics;
+};
+
+/** Tells submitters how their Jobs ended. */
+export interface OutcomeReporter {
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const CONCURRENCY = 16;
+const SWEEP_INTERVAL_MS = 300_000;
+const SWEEP_RETRY_MS = 5_000;
+
+/**
+ * Watches Jobs that came through the queue. A Job that ended or was deleted settles its submission, also when that happened while nobody
+ * watched: after a restart every ended Job is reported once more, and every parked submission is held against the Jobs there are.
+ * Call before the informer runs.
+ */
+export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporter {
+  const { jobs, queue, clock, log, metrics } = deps;
+  const keys = createWorkqueue({ name: 'outcomes', clock, rateLimit: { baseDelayMs: 100, maxDelayMs: 10_000 } });
+  /** What is still to be told: a deleted Job is in no cache any more. */
+  const untold = new Map<string, { readonly ref: SubmissionRef; readonly outcome: Outcome }>();
+  const tell = (ref: SubmissionRef, outcome: Outcome): void => {
+    const key = `${ref.id}@${ref.submittedAt}`;
+    untold.set(key, { ref, outcome });
+    keys.add(key);
+  };
+  const seen = (job: DeepReadonly<Job>, outcome: Outcome | undefined): void => {
+    const ref = submissionOf(job);
+    if (ref !== undefined && outcome !== undefined) tell(ref, outcome);
+  };
+  jobs.addHandler({
+    added: (job) => seen(job, outcomeOf(job)),
+    updated: (job, previous) => outcomeOf(previous) === undefined && seen(job, outcomeOf(job)),
+    deleted: (job) => seen(job, outcomeOfDeleted(job)),
+  });
+
+  async function reconcile(key: string): Promise<void> {
+    const pending = untold.get(key);
+    if (pending === undefined) return;
+    await queue.finish(pending.ref, pending.outcome);
+    metrics.outcomes.inc({ result: labelOf(pending.outcome) });
+    if (untold.get(key) === pending) untold.delete(key);
+  }
+
+  async function sweep(): Promise<void> {
+    for await (const page of queue.parked()) {
+      for (const parked of page) {
+        const outcome = await outcomeOfParked(deps, parked);
+        if (outcome !== undefined) tell(parked.ref, outcome);
+      }
+    }
+  }
+
+  async function runSweeps(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const swept = await sweep().then(
+        () => true,
+        (error: unknown) => {
+          log.warn('parked submissions could not be checked', { error });
+          return false;
+        },
+      );
+      await sleep(clock, swept ? SWEEP_INTERVAL_MS : SWEEP_RETRY_MS, signal);
+    }
+  }
+
+  return {
+    async run(signal) {
+      const stop = (): void => keys.shutDown();
+      if (signal.aborted) return stop();
+      signal.addEventListener('abort', stop, { once: true });
+      const telling = runController({ name: 'outcomes', queue: keys, concurrency: CONCURRENCY, reconcile, clock, log });
+      const synced = await jobs.waitForSync(signal).then(
+        () => true,
+        () => false,
+      );
+      await Promise.all([telling, synced ? runSweeps(signal) : undefined]);
+    },
+  };
+}
+
+/** The outcome of a parked submission whose Job ended, or is gone; undefined while its Job is there. */
+async function outcomeOfParked({ jobs, client }: OutcomeReporterDeps, { job: key, uid }: ParkedSubmission): Promise<Outcome | undefined> {
+  const cached = jobs.get(key);
+  if (cached?.metadata.uid === uid) return outcomeOf(cached);
+  // It may be too new for the cache.
+  try {
+    const job = await client.get(JOBS, key);
+    return job.metadata.uid === uid ? outcomeOf(job) : deletedOutcome(`Job ${formatKey(key)}`);
+  } catch (error) {
+    if (isNotFound(error)) return deletedOutcome(`Job ${formatKey(key)}`);
+    throw error;
+  }
+}
+
+function labelOf(outcome: Outcome): string {
+  if (outcome.kind === 'Completed') return 'completed';
+  return outcome.failure.reason === 'JobDeleted' ? 'deleted' : 'failed';
+}

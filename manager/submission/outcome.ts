@@ -1,0 +1,55 @@
+import type { DeepReadonly, Job, JobCondition } from '../../shared/api/kubernetes.ts';
+import { SUBMISSION_ANNOTATION, SUBMITTED_AT_ANNOTATION } from '../../shared/api/names.ts';
+import { admissionRecordOf } from '../api/records.ts';
+import type { JobResult, Outcome, SubmissionRef } from './submission-queue.ts';
+
+/** How a Job ended; undefined while it has not. */
+export function outcomeOf(job: DeepReadonly<Job>): Outcome | undefined {
+  if (trueCondition(job, 'Complete') !== undefined) return { kind: 'Completed', result: resultOf(job) };
+  const failed = trueCondition(job, 'Failed');
+  if (failed === undefined) return undefined;
+  return {
+    kind: 'Failed',
+    failure: { reason: failed.reason ?? 'Failed', message: `${failed.message ?? 'the Job failed'} (${described(job)})` },
+  };
+}
+
+/** The outcome of a Job that was deleted: how it had ended, or that it never will. */
+export function outcomeOfDeleted(job: DeepReadonly<Job>): Outcome {
+  return outcomeOf(job) ?? deletedOutcome(described(job));
+}
+
+export const deletedOutcome = (job: string): Outcome => ({
+  kind: 'Failed',
+  failure: { reason: 'JobDeleted', message: `the Job was deleted before it had finished (${job})` },
+});
+
+/** The submission that a Job came from; undefined when it did not come through the queue. */
+export function submissionOf(job: DeepReadonly<Job>): SubmissionRef | undefined {
+  const id = job.metadata.annotations?.[SUBMISSION_ANNOTATION];
+  const submittedAt = Number(job.metadata.annotations?.[SUBMITTED_AT_ANNOTATION]);
+  return id === undefined || !Number.isSafeInteger(submittedAt) ? undefined : { id, submittedAt };
+}
+
+function resultOf(job: DeepReadonly<Job>): JobResult {
+  const { namespace, name, uid } = job.metadata;
+  const { succeeded = 0, failed = 0, startTime, completionTime, completedIndexes, failedIndexes } = job.status ?? {};
+  const parsed = admissionRecordOf(job);
+  const optional = {
+    cluster: parsed.kind === 'Record' ? parsed.record.cluster : undefined,
+    startTime,
+    completionTime,
+    completedIndexes,
+    failedIndexes,
+  };
+  const present = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined && value !== null));
+  return { namespace, name, uid, succeeded, failed, ...present };
+}
+
+function described(job: DeepReadonly<Job>): string {
+  const { namespace, name, cluster } = resultOf(job);
+  return `Job ${namespace}/${name}${cluster === undefined ? '' : ` on cluster "${cluster}"`}`;
+}
+
+const trueCondition = (job: DeepReadonly<Job>, type: string): DeepReadonly<JobCondition> | undefined =>
+  job.status?.conditions?.find((each) => each.type === type && each.status === 'True');

@@ -1,0 +1,63 @@
+import type { ObjectKey } from '../../shared/api/kubernetes.ts';
+
+/** Which submission. Ids alone start over when a queue is wiped. */
+export type SubmissionRef = {
+  readonly id: string;
+  /** Epoch milliseconds. */
+  readonly submittedAt: number;
+};
+
+/** Something a user put on the queue. */
+export type Submission = SubmissionRef & {
+  /** What the submitter called it; need not be unique. */
+  readonly name: string;
+  readonly data: unknown;
+};
+
+/** How the Job of a submission ended; plain JSON, for submitters in any language. */
+export type Outcome =
+  | { readonly kind: 'Completed'; readonly result: JobResult }
+  | { readonly kind: 'Failed'; readonly failure: JobFailure };
+export type JobResult = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** WorkerCluster on which it ran. */
+  readonly cluster?: string;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly startTime?: string;
+  readonly completionTime?: string;
+  /** Indexed Jobs: `0,2-4`. */
+  readonly completedIndexes?: string;
+  readonly failedIndexes?: string;
+};
+export type JobFailure = { readonly reason: string; readonly message: string };
+
+/** The Job that a submission became, and how it ended if it has. */
+export type Acceptance = { readonly job: ObjectKey; readonly uid: string; readonly outcome: Outcome | undefined };
+
+/** A submission whose Job runs. */
+export type ParkedSubmission = { readonly ref: SubmissionRef; readonly job: ObjectKey; readonly uid: string };
+
+/** The submission can never become a Job. The message tells the submitter what to change. */
+export class SubmissionRefused extends Error {
+  override readonly name = 'SubmissionRefused';
+}
+
+/**
+ * A durable queue of submissions. A submission is handed out at least once, is then parked for as long as its Job runs, holding neither
+ * a worker nor a lock, and is settled with the outcome of its Job. Everything may be repeated.
+ */
+export interface SubmissionQueue {
+  /**
+   * Hands submissions to `accept` until `signal` aborts. {@link SubmissionRefused} fails the submission for good; any other error is the
+   * world's trouble, and the submission is handed out again later, for as long as it takes.
+   */
+  consume(accept: (submission: Submission) => Promise<Acceptance>, signal: AbortSignal): Promise<void>;
+  /** Settles a submission. The first outcome stands. Safe to call before it is parked, and for one that is unknown. */
+  finish(ref: SubmissionRef, outcome: Outcome): Promise<void>;
+  /** Every parked submission, some at a time. */
+  parked(): AsyncIterable<readonly ParkedSubmission[]>;
+  close(): Promise<void>;
+}
