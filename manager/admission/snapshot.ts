@@ -29,6 +29,8 @@ export type QueueingSetup = {
   /** Labels by namespace. */
   readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
   readonly tree: QuotaTree;
+  /** Some queue is stopped with HoldAndDrain. */
+  readonly draining: boolean;
 };
 
 export type QueueSetup = {
@@ -78,6 +80,7 @@ export function buildQueueingSetup(objects: QueueingObjects): QueueingSetup {
       ]),
     ),
     namespaces: new Map(objects.namespaces.map(({ metadata }) => [metadata.name, metadata.labels ?? {}])),
+    draining: [...objects.clusterQueues, ...objects.localQueues].some(({ spec }) => spec.stopPolicy === 'HoldAndDrain'),
   };
 }
 

@@ -1,0 +1,154 @@
+import type { DeepReadonly, Job, KubeObject, Namespace } from '../../shared/api/kubernetes.ts';
+import type { StatusClient, WriteClient } from '../../shared/kube/client.ts';
+import type { Informer } from '../../shared/kube/informer.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { ClusterQueue } from '../api/cluster-queue.ts';
+import type { Cohort } from '../api/cohort.ts';
+import type { LocalQueue } from '../api/local-queue.ts';
+import type { ResourceFlavor } from '../api/resource-flavor.ts';
+import type { WorkerCluster } from '../api/worker-cluster.ts';
+import type { AdmissionMetrics } from '../metrics.ts';
+import { createAdmissionCache } from './admission-cache.ts';
+import { clusterStateOf, type ClusterState } from './cluster-state.ts';
+import { createJobWatcher } from './job-watcher.ts';
+import { createPendingQueues } from './pending-queues.ts';
+import { createQueueStatus } from './queue-status.ts';
+import { createScheduler, type Scheduler } from './scheduler.ts';
+import { buildQueueingSetup, type Hindrance } from './snapshot.ts';
+import { createWaitingReporter } from './waiting-reporter.ts';
+
+export type AdmissionInformers = {
+  readonly jobs: Informer<Job>;
+  readonly namespaces: Informer<Namespace>;
+  readonly workerClusters: Informer<WorkerCluster>;
+  readonly resourceFlavors: Informer<ResourceFlavor>;
+  readonly clusterQueues: Informer<ClusterQueue>;
+  readonly localQueues: Informer<LocalQueue>;
+  readonly cohorts: Informer<Cohort>;
+};
+
+export type AdmissionDeps = {
+  readonly client: WriteClient & StatusClient;
+  readonly informers: AdmissionInformers;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: AdmissionMetrics;
+};
+
+export interface Admission {
+  /**
+   * Waits until the informers are synced, then admits until `signal` aborts. Call it on the leader only. The informers are run by the
+   * caller, on every replica, so that a new leader starts with full queues.
+   */
+  run(signal: AbortSignal): Promise<void>;
+  /** Why a pending Job waits, as it was last found out; `position` is the number of Jobs of its ClusterQueue that go before it. */
+  explain(key: string): { readonly hindrance: Hindrance | undefined; readonly position: number | undefined } | undefined;
+}
+
+/** Puts admission together. It adds handlers to the informers, so call it before they run. */
+export function createAdmission({ client, informers, clock, log, metrics }: AdmissionDeps): Admission {
+  const cache = createAdmissionCache(
+    buildQueueingSetup({ clusterQueues: [], localQueues: [], resourceFlavors: [], cohorts: [], namespaces: [] }),
+  );
+  const queues = createPendingQueues();
+  const reporter = createWaitingReporter({ client, jobs: informers.jobs, clock, log });
+  const wake = (): void => scheduler.wake();
+  const watcher = createJobWatcher({ cache, queues, reporter, metrics, wakeScheduler: () => changed() });
+  const status = createQueueStatus({ client, cache, queues, watcher, informers, metrics, clock, log });
+  const stale = { queueing: true, clusters: true };
+
+  const changed = (): void => {
+    wake();
+    status.changed();
+  };
+
+  const refresh = (): void => {
+    if (stale.queueing) {
+      stale.queueing = false;
+      cache.setQueueing(queueingSetup(informers));
+      queues.wake(queues.counts().keys());
+      watcher.reroute();
+      status.changed();
+    }
+    if (stale.clusters) {
+      stale.clusters = false;
+      const next = clusterStates(informers.workerClusters.list(), log);
+      if (fingerprint(next) === fingerprint(cache.clusters())) return;
+      cache.setClusters(next);
+      queues.wakeWaitingForCluster();
+    }
+  };
+
+  const scheduler: Scheduler = createScheduler({ client, cache, queues, watcher, reporter, refresh, clock, log, metrics });
+
+  informers.jobs.addHandler(watcher);
+  const queueingChanged = (): void => {
+    stale.queueing = true;
+    wake();
+  };
+  onChange(informers.clusterQueues, ({ spec }) => spec, queueingChanged);
+  onChange(informers.localQueues, ({ spec }) => spec, queueingChanged);
+  onChange(informers.resourceFlavors, ({ spec }) => spec, queueingChanged);
+  onChange(informers.cohorts, ({ spec }) => spec, queueingChanged);
+  onChange(informers.namespaces, ({ metadata }) => metadata.labels, queueingChanged);
+  const clustersChanged = (): void => {
+    stale.clusters = true;
+    wake();
+  };
+  onChange(
+    informers.workerClusters,
+    ({ metadata, spec, status: observed }) => [metadata.labels, metadata.deletionTimestamp, spec, observed],
+    clustersChanged,
+  );
+
+  return {
+    run: async (signal) => {
+      await Promise.all(Object.values(informers).map((informer) => informer.waitForSync(signal)));
+      refresh();
+      await Promise.all([scheduler.run(signal), reporter.run(signal), status.run(signal)]);
+    },
+    explain: (key) => {
+      const hindrance = reporter.hindranceOf(key);
+      const position = queues.position(key);
+      return hindrance === undefined && position === undefined ? undefined : { hindrance, position };
+    },
+  };
+}
+
+/** Calls back when an object comes, goes, or changes in what `relevant` picks; our own status writes are no news. */
+function onChange<T extends KubeObject>(informer: Informer<T>, relevant: (object: DeepReadonly<T>) => unknown, callback: () => void): void {
+  informer.addHandler({
+    added: callback,
+    updated: (next, previous) => {
+      if (JSON.stringify(relevant(next)) !== JSON.stringify(relevant(previous))) callback();
+    },
+    deleted: callback,
+  });
+}
+
+const queueingSetup = (informers: AdmissionInformers) =>
+  buildQueueingSetup({
+    clusterQueues: informers.clusterQueues.list(),
+    localQueues: informers.localQueues.list(),
+    resourceFlavors: informers.resourceFlavors.list(),
+    cohorts: informers.cohorts.list(),
+    namespaces: informers.namespaces.list(),
+  });
+
+/** A cluster whose capacity cannot be read takes no Jobs; the others go on. */
+function clusterStates(clusters: readonly DeepReadonly<WorkerCluster>[], log: Logger): ClusterState[] {
+  return clusters.flatMap((cluster) => {
+    try {
+      return [clusterStateOf(cluster)];
+    } catch (error) {
+      log.error('a worker cluster cannot be read', { cluster: cluster.metadata.name, error });
+      return [];
+    }
+  });
+}
+
+const fingerprint = (clusters: readonly ClusterState[]): string =>
+  JSON.stringify(
+    clusters.map((cluster) => ({ ...cluster, capacity: [...cluster.capacity], otherCapacity: String(cluster.otherCapacity) })),
+  );

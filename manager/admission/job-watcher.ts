@@ -1,0 +1,143 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { EventHandler } from '../../shared/kube/informer.ts';
+import { keyOfObject } from '../../shared/kube/keys.ts';
+import type { AdmissionMetrics } from '../metrics.ts';
+import { QuotaReservedReason } from '../api/reasons.ts';
+import { isSameAdmission, type AdmissionCache, type Holding } from './admission-cache.ts';
+import type { PendingQueues } from './pending-queues.ts';
+import { routeOf, type Hindrance } from './snapshot.ts';
+import type { WaitingReporter } from './waiting-reporter.ts';
+import { finishedCondition, workloadOf, type Workload } from './workload.ts';
+
+/**
+ * Brings what happens to Jobs into the queues and the cache. It looks at the Job alone, never at the event, so that a restart, a relist and
+ * a missed event all lead to the same state.
+ */
+export interface JobWatcher extends EventHandler<Job> {
+  added(job: DeepReadonly<Job>): void;
+  updated(next: DeepReadonly<Job>): void;
+  deleted(job: DeepReadonly<Job>): void;
+  /** Queues every pending Workload anew, because the queues were set up anew. */
+  reroute(): void;
+  /** An assumed admission will not be written: the Workload waits, with `hindrance`, until its Job changes or {@link retry} is called. */
+  giveUp(holding: Holding, hindrance: Hindrance): void;
+  retry(key: string): void;
+  /** Every Workload that waits. */
+  pending(): IterableIterator<Workload>;
+}
+
+export function createJobWatcher(deps: {
+  readonly cache: AdmissionCache;
+  readonly queues: PendingQueues;
+  readonly reporter: WaitingReporter;
+  readonly metrics: AdmissionMetrics;
+  /** There may be something to admit. */
+  readonly wakeScheduler: () => void;
+}): JobWatcher {
+  const { cache, queues, reporter, metrics, wakeScheduler } = deps;
+  const pending = new Map<string, Workload>();
+
+  const observe = (job: DeepReadonly<Job>): void => {
+    const workload = workloadOf(job);
+    if (workload === undefined) return;
+    const { key, record } = workload;
+    switch (workload.phase) {
+      case 'Finished':
+        dequeue(key);
+        if (cache.get(key) !== undefined)
+          metrics.finished.inc({ cluster_queue: record?.clusterQueue ?? '', result: finishedCondition(job) ?? 'Deleted' });
+        return release(key);
+      case 'Admitted':
+      case 'Evicting': {
+        dequeue(key);
+        if (record === undefined) return;
+        const before = cache.get(key);
+        cache.admit(workload, record);
+        // Fewer pods are left to run, or another place is taken: what was held before is free.
+        if (before !== undefined && (before.workload.shape !== workload.shape || !isSameAdmission(before.record, record)))
+          wakeSharers(before);
+        if (workload.phase === 'Evicting') reporter.report(key, evicted);
+        wakeScheduler();
+        return;
+      }
+      case 'Pending':
+        if (isBeingWritten(workload)) return;
+        release(key);
+        return enqueue(workload);
+    }
+  };
+
+  /**
+   * An admission that is being written is conditional on the version it was decided on. While the Job is still at that version the write may
+   * succeed; once it has moved on without our record, the write is certain to be refused.
+   */
+  const isBeingWritten = (workload: Workload): boolean => {
+    const holding = cache.get(workload.key);
+    if (holding?.assumed !== true || holding.workload.uid !== workload.uid) return false;
+    return holding.workload.resourceVersion === workload.resourceVersion;
+  };
+
+  const enqueue = (workload: Workload): void => {
+    const { key } = workload;
+    pending.set(key, workload);
+    const route = routeOf(workload, cache.queueing());
+    if ('reason' in route) {
+      queues.delete(key);
+      return reporter.report(key, route);
+    }
+    const verdict = queues.add(route.name, route.strict, workload);
+    if (verdict !== undefined) return reporter.report(key, verdict);
+    reporter.withdraw(key);
+    wakeScheduler();
+  };
+
+  /** Pending, and not assumed: its admission is not being written. */
+  const waits = (key: string): boolean => cache.get(key) === undefined;
+
+  const dequeue = (key: string): void => {
+    pending.delete(key);
+    queues.delete(key);
+    reporter.withdraw(key);
+  };
+
+  const release = (key: string): void => {
+    const holding = cache.forget(key);
+    if (holding !== undefined) wakeSharers(holding);
+  };
+
+  const wakeSharers = ({ record }: Holding): void => {
+    queues.wake(cache.sharingWith(record.clusterQueue));
+    queues.wakeWaitingForCluster();
+    wakeScheduler();
+  };
+
+  return {
+    added: observe,
+    updated: observe,
+    deleted: (job) => {
+      const key = keyOfObject(job);
+      dequeue(key);
+      release(key);
+    },
+    reroute: () => {
+      for (const workload of pending.values()) if (waits(workload.key)) enqueue(workload);
+    },
+    giveUp: (holding, hindrance) => {
+      const { key } = holding.workload;
+      if (cache.get(key) !== holding) return;
+      release(key);
+      pending.set(key, holding.workload);
+      reporter.report(key, hindrance);
+    },
+    retry: (key) => {
+      const workload = pending.get(key);
+      if (workload !== undefined && waits(key) && !queues.has(key)) enqueue(workload);
+    },
+    pending: () => pending.values(),
+  };
+}
+
+const evicted: Hindrance = {
+  reason: QuotaReservedReason.Evicted,
+  message: 'suspended after admission; quota is held until nothing runs any more',
+};

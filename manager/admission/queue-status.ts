@@ -1,0 +1,199 @@
+import type { KubeObject, ObjectKey } from '../../shared/api/kubernetes.ts';
+import { MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
+import type { Resource } from '../../shared/api/resources.ts';
+import { isNotFound } from '../../shared/kube/api-error.ts';
+import type { StatusClient } from '../../shared/kube/client.ts';
+import type { Lister } from '../../shared/kube/indexer.ts';
+import { objectKey } from '../../shared/kube/keys.ts';
+import { sleep, toWireTime, type Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { CLUSTER_QUEUES, type ClusterQueue, type ClusterQueueStatus, type FlavorUsage } from '../api/cluster-queue.ts';
+import { LOCAL_QUEUES, type LocalQueue, type LocalQueueStatus } from '../api/local-queue.ts';
+import type { Condition } from '../api/schema-parts.ts';
+import type { AdmissionMetrics } from '../metrics.ts';
+import type { AdmissionCache } from './admission-cache.ts';
+import { formatAmount, minus, ZERO, type Amount } from './amount.ts';
+import type { PendingQueues } from './pending-queues.ts';
+import { splitFlavorResource, subtreeQuota, type QuotaNode } from './quota-tree.ts';
+import type { QueueingSetup } from './snapshot.ts';
+import type { Usage } from './usage.ts';
+import type { Workload } from './workload.ts';
+
+export type QueueStatusDeps = {
+  readonly client: StatusClient;
+  readonly cache: AdmissionCache;
+  readonly queues: PendingQueues;
+  readonly watcher: { pending(): Iterable<Workload> };
+  readonly informers: { readonly clusterQueues: Lister<ClusterQueue>; readonly localQueues: Lister<LocalQueue> };
+  readonly metrics: AdmissionMetrics;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+/** Keeps the status of ClusterQueues and LocalQueues, and the gauges, at most once in a second. */
+export interface QueueStatus {
+  changed(): void;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const INTERVAL_MS = 1_000;
+
+export function createQueueStatus(deps: QueueStatusDeps): QueueStatus {
+  const { client, cache, informers, clock, log } = deps;
+  let change = Promise.withResolvers<void>();
+  const changed = (): void => change.resolve();
+
+  const write = async <T extends KubeObject & { status?: object }>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    status: object,
+  ): Promise<void> => {
+    try {
+      await client.patchStatus(resource, key, { type: 'merge', body: { status } }, { fieldManager: MANAGER_FIELD_MANAGER });
+    } catch (error) {
+      if (isNotFound(error)) return;
+      log.warn('the status of a queue could not be written', { kind: resource.kind, ...key, error });
+      changed();
+    }
+  };
+
+  const update = async (): Promise<void> => {
+    const setup = cache.queueing();
+    const counts = countWorkloads(deps, setup);
+    observe(deps, setup, counts);
+    const now = clock.now();
+    for (const queue of informers.clusterQueues.list()) {
+      const status = clusterQueueStatus(queue.metadata.name, setup, cache.usage(), counts);
+      const conditions = [activeCondition(problemOfQueue(queue.metadata.name, setup), queue.status?.conditions ?? [], now)];
+      const next: ClusterQueueStatus = { ...status, conditions };
+      if (!isSame(next, queue.status)) await write(CLUSTER_QUEUES, objectKey(queue), next);
+    }
+    for (const queue of informers.localQueues.list()) {
+      const count = counts.localQueues.get(`${queue.metadata.namespace}/${queue.metadata.name}`) ?? NONE;
+      const conditions = [activeCondition(problemOfLocalQueue(queue.spec.clusterQueue, setup), queue.status?.conditions ?? [], now)];
+      const next: LocalQueueStatus = { pendingWorkloads: count.pending, admittedWorkloads: count.admitted, conditions };
+      if (!isSame(next, queue.status)) await write(LOCAL_QUEUES, objectKey(queue), next);
+    }
+  };
+
+  return {
+    changed,
+    run: async (signal) => {
+      signal.addEventListener('abort', changed, { once: true });
+      changed();
+      while (!signal.aborted) {
+        await change.promise;
+        await sleep(clock, INTERVAL_MS, signal);
+        change = Promise.withResolvers();
+        if (!signal.aborted) await update();
+      }
+    },
+  };
+}
+
+type Count = { readonly pending: number; readonly admitted: number };
+type Counts = { readonly clusterQueues: Map<string, Count>; readonly localQueues: Map<string, Count> };
+const NONE: Count = { pending: 0, admitted: 0 };
+
+function countWorkloads({ cache, watcher }: QueueStatusDeps, setup: QueueingSetup): Counts {
+  const counts: Counts = { clusterQueues: new Map(), localQueues: new Map() };
+  const count = (into: Map<string, Count>, key: string | undefined, add: Count): void => {
+    if (key === undefined) return;
+    const before = into.get(key) ?? NONE;
+    into.set(key, { pending: before.pending + add.pending, admitted: before.admitted + add.admitted });
+  };
+  const localQueueOf = (workload: Workload): string | undefined =>
+    workload.queue === undefined ? undefined : `${workload.namespace}/${workload.queue}`;
+  for (const workload of watcher.pending()) {
+    if (cache.get(workload.key) !== undefined) continue;
+    const local = localQueueOf(workload);
+    count(counts.localQueues, local, { pending: 1, admitted: 0 });
+    count(counts.clusterQueues, setup.localQueues.get(local ?? '')?.clusterQueue, { pending: 1, admitted: 0 });
+  }
+  for (const { workload, record } of cache.holdings()) {
+    count(counts.localQueues, localQueueOf(workload), { pending: 0, admitted: 1 });
+    count(counts.clusterQueues, record.clusterQueue, { pending: 0, admitted: 1 });
+  }
+  return counts;
+}
+
+function clusterQueueStatus(name: string, setup: QueueingSetup, usage: Usage, counts: Counts): ClusterQueueStatus {
+  const count = counts.clusterQueues.get(name) ?? NONE;
+  const node = setup.tree.clusterQueues.get(name);
+  return {
+    pendingWorkloads: count.pending,
+    admittedWorkloads: count.admitted,
+    flavorsUsage: node === undefined ? [] : flavorsUsage(node, usage),
+  };
+}
+
+function flavorsUsage(node: QuotaNode, usage: Usage): FlavorUsage[] {
+  const byFlavor = new Map<string, FlavorUsage>();
+  for (const [key] of node.quotas) {
+    const { flavor, resource } = splitFlavorResource(key);
+    const total = usage.get(node.id, key);
+    const over = minus(total, subtreeQuota(node, key));
+    const entry = byFlavor.get(flavor) ?? { name: flavor, resources: [] };
+    byFlavor.set(flavor, entry);
+    entry.resources.push({
+      name: resource,
+      total: formatAmount(resource, total),
+      ...(node.parent !== undefined && over > ZERO ? { borrowed: formatAmount(resource, over) } : {}),
+    });
+  }
+  return [...byFlavor.values()];
+}
+
+type Problem = { readonly reason: string; readonly message: string } | undefined;
+
+function problemOfQueue(name: string, setup: QueueingSetup): Problem {
+  const queue = setup.queues.get(name);
+  if (queue === undefined)
+    return setup.inactive.get(name) ?? { reason: 'Unknown', message: 'the cluster queue has not been looked at yet' };
+  return queue.stopPolicy === 'None' ? undefined : { reason: 'Stopped', message: `stopPolicy is ${queue.stopPolicy}` };
+}
+
+function problemOfLocalQueue(clusterQueue: string, setup: QueueingSetup): Problem {
+  if (setup.tree.clusterQueues.has(clusterQueue) || setup.tree.cycles.has(clusterQueue)) return problemOfQueue(clusterQueue, setup);
+  return { reason: 'ClusterQueueNotFound', message: `cluster queue ${clusterQueue} does not exist` };
+}
+
+function activeCondition(problem: Problem, present: readonly Condition[], now: number): Condition {
+  const status = problem === undefined ? 'True' : 'False';
+  const before = present.find(({ type }) => type === 'Active');
+  return {
+    type: 'Active',
+    status,
+    reason: problem?.reason ?? 'Ready',
+    message: problem?.message ?? 'Jobs can be admitted',
+    lastTransitionTime: before?.status === status ? before.lastTransitionTime : toWireTime(now),
+  };
+}
+
+/** Gauges of all queues; those of a queue that is gone are taken away. */
+function observe({ cache, queues, metrics }: QueueStatusDeps, setup: QueueingSetup, counts: Counts): void {
+  for (const gauge of [metrics.pending, metrics.active, metrics.usage, metrics.nominalQuota]) gauge.reset();
+  for (const [cluster_queue, { active, inadmissible }] of queues.counts()) {
+    metrics.pending.set({ cluster_queue, status: 'active' }, active);
+    metrics.pending.set({ cluster_queue, status: 'inadmissible' }, inadmissible);
+  }
+  for (const [cluster_queue, node] of setup.tree.clusterQueues) {
+    metrics.active.set({ cluster_queue }, counts.clusterQueues.get(cluster_queue)?.admitted ?? 0);
+    for (const [key, quota] of node.quotas) {
+      const { flavor, resource } = splitFlavorResource(key);
+      metrics.nominalQuota.set({ cluster_queue, flavor, resource }, inBaseUnit(resource, quota.nominal));
+      metrics.usage.set({ cluster_queue, flavor, resource }, inBaseUnit(resource, cache.usage().get(node.id, key)));
+    }
+  }
+}
+
+const inBaseUnit = (resource: string, amount: Amount): number => (resource === 'cpu' ? amount / 1000 : amount);
+
+/** Compares as JSON with sorted keys: the API server returns fields in an order of its own. */
+const isSame = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_key, each: unknown) =>
+    typeof each === 'object' && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : each,
+  );

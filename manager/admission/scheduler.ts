@@ -1,0 +1,198 @@
+import { ADMISSION_ANNOTATION, MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
+import { JOBS } from '../../shared/api/resources.ts';
+import { ApiError, isConflict, isNotFound, isTooManyRequests } from '../../shared/kube/api-error.ts';
+import type { WriteClient } from '../../shared/kube/client.ts';
+import { parseKey } from '../../shared/kube/keys.ts';
+import { sleep, type Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { QuotaReservedReason } from '../api/reasons.ts';
+import { formatAdmissionRecord, type AdmissionRecord } from '../api/records.ts';
+import type { AdmissionMetrics } from '../metrics.ts';
+import type { AdmissionCache, Holding } from './admission-cache.ts';
+import { findEvictions, type Eviction } from './evictions.ts';
+import type { JobWatcher } from './job-watcher.ts';
+import type { PendingQueues } from './pending-queues.ts';
+import { schedule, type Decision, type Head } from './schedule.ts';
+import type { WaitingReporter } from './waiting-reporter.ts';
+
+export type SchedulerDeps = {
+  readonly client: WriteClient;
+  readonly cache: AdmissionCache;
+  readonly queues: PendingQueues;
+  readonly watcher: JobWatcher;
+  readonly reporter: WaitingReporter;
+  /** Brings cache and queues up to date with changed queues and clusters. */
+  readonly refresh: () => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: AdmissionMetrics;
+};
+
+/** Runs scheduling cycles whenever something has changed, and writes what they decide. */
+export interface Scheduler {
+  /** Something has changed. Many calls lead to one pass. */
+  wake(): void;
+  /** Admits until `signal` aborts, then resolves when no write is under way. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Writes under way at once; the next cycle waits for room. */
+const WRITES_MAX = 64;
+/** Cycles without a pause, after which informers and answers get their turn. */
+const CYCLES_MAX = 200;
+const RETRY_BASE_MS = 500;
+const RETRY_MAX_MS = 60_000;
+
+export function createScheduler(deps: SchedulerDeps): Scheduler {
+  const { cache, queues, watcher, reporter, clock, log, metrics } = deps;
+  const writes = new Map<string, Promise<void>>();
+  const refusals = new Map<string, number>();
+  let wakeUp = Promise.withResolvers<void>();
+
+  const wake = (): void => wakeUp.resolve();
+
+  /** Cycle after cycle, until nobody is left to try. */
+  const pass = async (signal: AbortSignal): Promise<void> => {
+    deps.refresh();
+    for (const eviction of findEvictions(cache.holdings(), cache.queueing(), cache.clusters())) startEviction(eviction, signal);
+    for (let cycles = 1; !signal.aborted && writes.size < WRITES_MAX; cycles++) {
+      const heads = queues.heads();
+      if (heads.length === 0 || !cycle(heads, signal)) return;
+      if (cycles % CYCLES_MAX === 0) await sleep(clock, 0, signal);
+    }
+  };
+
+  /** One cycle; false when it changed nothing. */
+  const cycle = (heads: readonly Head[], signal: AbortSignal): boolean => {
+    const startedAt = clock.now();
+    const decisions = schedule(cache.snapshot(), heads, startedAt);
+    let admitted = 0;
+    let parked = 0;
+    for (const decision of decisions) {
+      if (decision.kind === 'Admit') {
+        startAdmission(decision, signal);
+        admitted++;
+      } else if (decision.kind === 'Inadmissible') {
+        park(decision);
+        parked++;
+      }
+    }
+    const result = admitted > 0 ? 'success' : 'inadmissible';
+    metrics.attempts.inc({ result });
+    metrics.attemptDuration.observe({ result }, (clock.now() - startedAt) / 1000);
+    return admitted + parked > 0;
+  };
+
+  const park = ({ head, reason, message, waitsFor }: Extract<Decision, { kind: 'Inadmissible' }>): void => {
+    for (const { workload, verdict } of queues.park(head, { reason, message, waitsFor })) reporter.report(workload.key, verdict);
+  };
+
+  const startAdmission = ({ head, record }: Extract<Decision, { kind: 'Admit' }>, signal: AbortSignal): void => {
+    const { workload } = head.queued;
+    queues.delete(workload.key);
+    reporter.withdraw(workload.key);
+    cache.assume(workload, record);
+    const holding = cache.get(workload.key);
+    if (holding !== undefined) track(workload.key, admit(holding, signal));
+  };
+
+  const track = (key: string, write: Promise<void>): void => {
+    writes.set(
+      key,
+      write
+        .catch((error: unknown) => log.error('an admission write broke', { job: key, error }))
+        .finally(() => {
+          writes.delete(key);
+          wake();
+        }),
+    );
+  };
+
+  /**
+   * Writes the record. A conflict needs nothing done: the Job has changed, and its newer version comes through the informer. Where no answer
+   * came, the write may have happened, so the Workload stays assumed and the same conditional write is sent again.
+   */
+  const admit = async (holding: Holding, signal: AbortSignal): Promise<void> => {
+    const { workload, record } = holding;
+    for (let attempt = 0; cache.get(workload.key) === holding && !signal.aborted; attempt++) {
+      try {
+        await deps.client.patch(JOBS, parseKey(workload.key), admissionPatch(workload.resourceVersion, record), WRITE);
+        return admitted(holding);
+      } catch (error) {
+        metrics.conflicts.inc({ reason: error instanceof ApiError ? error.reason : 'Unknown' });
+        if (isConflict(error) || isNotFound(error)) return;
+        if (isRefusal(error)) return refused(holding, error);
+        log.warn('an admission got no answer and is sent again', { job: workload.key, error });
+        await sleep(clock, retryDelayMs(attempt), signal);
+      }
+    }
+  };
+
+  const admitted = ({ workload, record }: Holding): void => {
+    refusals.delete(workload.key);
+    const { clusterQueue, cluster, epoch } = record;
+    metrics.admitted.inc({ cluster_queue: clusterQueue, cluster });
+    metrics.waitTime.observe({ cluster_queue: clusterQueue }, Math.max(0, clock.now() - workload.createdAt) / 1000);
+    log.info('admitted', { job: workload.key, clusterQueue, cluster, epoch });
+  };
+
+  const refused = (holding: Holding, error: ApiError): void => {
+    const { key } = holding.workload;
+    const failures = refusals.get(key) ?? 0;
+    refusals.set(key, failures + 1);
+    log.warn('the API server refused an admission', { job: key, error });
+    watcher.giveUp(holding, { reason: QuotaReservedReason.AdmissionRefused, message: error.message });
+    clock.schedule(() => watcher.retry(key), retryDelayMs(failures));
+  };
+
+  const startEviction = (eviction: Eviction, signal: AbortSignal): void => {
+    const { key } = eviction.holding.workload;
+    if (!writes.has(key)) track(key, evict(eviction, signal));
+  };
+
+  /** Suspends the Job. It keeps its record, so that its copy is suspended in place and may resume there. */
+  const evict = async ({ holding, reason, message }: Eviction, signal: AbortSignal): Promise<void> => {
+    const { workload, record } = holding;
+    const body = { metadata: { resourceVersion: workload.resourceVersion }, spec: { suspend: true } };
+    try {
+      await deps.client.patch(JOBS, parseKey(workload.key), { type: 'merge', body }, WRITE);
+      metrics.evicted.inc({ cluster_queue: record.clusterQueue, reason });
+      log.info('evicted', { job: workload.key, clusterQueue: record.clusterQueue, reason, message });
+    } catch (error) {
+      if (isNotFound(error)) return;
+      if (!isConflict(error)) log.warn('an eviction failed', { job: workload.key, error });
+      // The Job is still among the holdings, so the pass that follows this write evicts it again.
+      await sleep(clock, RETRY_BASE_MS, signal);
+    }
+  };
+
+  return {
+    wake,
+    run: async (signal) => {
+      signal.addEventListener('abort', wake, { once: true });
+      wake();
+      while (!signal.aborted) {
+        await wakeUp.promise;
+        wakeUp = Promise.withResolvers();
+        if (!signal.aborted) await pass(signal);
+      }
+      await Promise.all(writes.values());
+    },
+  };
+}
+
+const WRITE = { fieldManager: MANAGER_FIELD_MANAGER };
+
+/** Record and release in one write, conditional on the version that was decided on. */
+const admissionPatch = (resourceVersion: string, record: AdmissionRecord) => ({
+  type: 'merge' as const,
+  body: {
+    metadata: { resourceVersion, annotations: { [ADMISSION_ANNOTATION]: formatAdmissionRecord(record) } },
+    spec: { suspend: false },
+  },
+});
+
+/** The API server has looked at the write and will not have it. */
+const isRefusal = (error: unknown): error is ApiError => error instanceof ApiError && error.code < 500 && !isTooManyRequests(error);
+
+const retryDelayMs = (attempt: number): number => Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** attempt);
