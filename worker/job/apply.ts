@@ -1,0 +1,204 @@
+/**
+ * Carrying out what was decided: pods created, deleted and freed of their finalizer. Nothing here decides anything but
+ * what an API error means (rules: UPSTREAM.md, "API errors"). Errors are handed back, not thrown, because the counting
+ * of a sync goes on when a creation or deletion has failed.
+ */
+import type { DeepReadonly, Job, Pod, Unsaved } from '../../shared/api/kubernetes.ts';
+import { JOB_TRACKING_FINALIZER } from '../../shared/api/names.ts';
+import { JOBS, PODS } from '../../shared/api/resources.ts';
+import { hasStatusCause, isNotFound } from '../../shared/kube/api-error.ts';
+import type { WriteClient } from '../../shared/kube/client.ts';
+import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
+import { inParallel } from '../in-parallel.ts';
+import type { PodsOutcome } from './account.ts';
+import type { Decision } from './decide.ts';
+import type { JobMemory } from './job-memory.ts';
+import type { JobMetrics, SyncAction } from './metrics.ts';
+import { controllerOf } from './pod-cache.ts';
+import { createPodTemplate } from './pod-template.ts';
+import type { PodView } from './pod-view.ts';
+import type { PodSlot } from './scale.ts';
+
+export type ApplyDeps = {
+  readonly client: WriteClient;
+  readonly recorder: EventRecorder;
+  readonly memory: JobMemory;
+  readonly metrics: JobMetrics;
+};
+
+export type Applied = PodsOutcome & {
+  readonly action: SyncAction;
+  /** The first error; the sync ends with it once the status is written. */
+  readonly error?: unknown;
+};
+
+/** Requests under way at once for one Job. Creation batches grow to this size on their own. */
+const REQUESTS_MAX = 256;
+
+/** Brings the pods to what the decision wants. */
+export async function applyPods(deps: ApplyDeps, job: DeepReadonly<Job>, { plan, tally }: Decision): Promise<Applied> {
+  const active = tally.active.length;
+  const untouched = { active, deleted: 0, deletedReady: 0 };
+  switch (plan.kind) {
+    case 'leave':
+      return { ...untouched, action: 'reconciling' };
+    case 'keep':
+      return { ...untouched, action: 'tracking' };
+    case 'wait':
+      // UPSTREAM.md Q3: while the back-off lasts a Job reports no active pods.
+      return { ...untouched, active: 0, action: 'pods_created' };
+    case 'finish':
+      return { ...(await finishPods(deps, job, plan.pods, active)), action: 'reconciling' };
+    case 'remove':
+      return { ...(await removePods(deps, job, plan.pods, active)), action: 'pods_deleted' };
+    case 'create': {
+      const { created, failed, error } = await createPods(deps, job, plan.slots);
+      // UPSTREAM.md Q6: a failed creation counts as succeeded, too.
+      deps.metrics.podsCreated(plan.reason, created + failed, failed);
+      return { ...untouched, active: active + created, action: 'pods_created', ...(error === undefined ? {} : { error }) };
+    }
+  }
+}
+
+/** The Job is at its end: delete what runs. The finalizers stay, because these pods are still to be counted. */
+async function finishPods(
+  deps: ApplyDeps,
+  job: DeepReadonly<Job>,
+  pods: readonly PodView[],
+  active: number,
+): Promise<Omit<Applied, 'action'>> {
+  const errors = failuresIn(await inParallel(pods, REQUESTS_MAX, ({ pod }) => deletePod(deps, job, pod)));
+  const deleted = pods.length - errors.length;
+  // Upstream takes a ready pod off even if its deletion failed.
+  const deletedReady = pods.filter((pod) => pod.ready).length;
+  return { active: active - deleted, deleted, deletedReady, ...(errors.length === 0 ? {} : { error: errors[0] }) };
+}
+
+/** Suspended, or too many: the pods are freed of their finalizer and deleted. They will never be counted. */
+async function removePods(
+  deps: ApplyDeps,
+  job: DeepReadonly<Job>,
+  pods: readonly PodView[],
+  active: number,
+): Promise<Omit<Applied, 'action'>> {
+  const { uid } = job.metadata;
+  deps.memory.expectations.expectDeletions(uid, pods.length);
+  const results = await inParallel(pods, REQUESTS_MAX, async (pod) => {
+    const freed = pod.hasFinalizer ? await removeFinalizer(deps, pod.pod) : 'done';
+    const result = freed === 'done' ? await deletePod(deps, job, pod.pod) : freed;
+    // The cache will not show a deletion that did not happen, or happened before.
+    if (result !== 'done') deps.memory.expectations.deletionObserved(uid);
+    return { freed: freed === 'done', result };
+  });
+  const errors = failuresIn(results.map(({ result }) => result));
+  const deleted = pods.length - errors.length;
+  const deletedReady = pods.filter((pod, position) => pod.ready && results[position]?.freed).length;
+  return { active: active - deleted, deleted, deletedReady, ...(errors.length === 0 ? {} : { error: errors[0] }) };
+}
+
+type CreationOutcome = { readonly created: number; readonly failed: number; readonly error?: unknown };
+
+/**
+ * Creates pods in batches of 1, 2, 4, ...: when the first is refused for want of quota, a thousand more would be too.
+ * After a batch with an error the rest is left for the retry.
+ */
+async function createPods(deps: ApplyDeps, job: DeepReadonly<Job>, slots: readonly PodSlot[]): Promise<CreationOutcome> {
+  const { expectations } = deps.memory;
+  const { uid } = job.metadata;
+  const podFor = createPodTemplate(job);
+  expectations.expectCreations(uid, slots.length);
+  let created = 0;
+  let tried = 0;
+  const errors: unknown[] = [];
+  let refused = 0;
+  for (let size = 1; tried < slots.length && errors.length + refused === 0; size *= 2) {
+    const batch = slots.slice(tried, tried + size);
+    tried += batch.length;
+    for (const result of await Promise.all(batch.map((slot) => createPod(deps, job, () => podFor(slot))))) {
+      if (result === 'created') created++;
+      else if (result === 'namespace terminating') refused++;
+      else errors.push(result.failure);
+    }
+  }
+  for (let missing = slots.length - created; missing > 0; missing--) expectations.creationObserved(uid);
+  return { created, failed: errors.length, ...(errors.length === 0 ? {} : { error: errors[0] }) };
+}
+
+async function createPod(
+  { client, recorder, memory }: ApplyDeps,
+  job: DeepReadonly<Job>,
+  makePod: () => Unsaved<Pod>,
+): Promise<'created' | 'namespace terminating' | { readonly failure: unknown }> {
+  try {
+    const pod = await client.create(PODS, makePod());
+    memory.written.record(job.metadata.uid, 'pods', pod.metadata.resourceVersion);
+    recorder.event(JOBS, job, 'Normal', 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`);
+    return 'created';
+  } catch (error) {
+    // UPSTREAM.md Q7: nobody can do anything about it, so nothing is told.
+    if (hasStatusCause(error, 'NamespaceTerminating')) return 'namespace terminating';
+    recorder.event(JOBS, job, 'Warning', 'FailedCreate', `Error creating: ${messageOf(error)}`);
+    return { failure: new Error('create a pod', { cause: error }) };
+  }
+}
+
+/** How a call on one pod ended. A pod that is gone needs no call, which is as good as done but will show no event. */
+type CallResult = 'done' | 'gone' | { readonly failure: unknown };
+const failuresIn = (results: readonly CallResult[]): unknown[] =>
+  results.flatMap((result) => (typeof result === 'string' ? [] : [result.failure]));
+
+/** Asks for the pod's deletion with its own grace period. */
+async function deletePod({ client, recorder }: ApplyDeps, job: DeepReadonly<Job>, pod: DeepReadonly<Pod>): Promise<CallResult> {
+  const { namespace, name } = pod.metadata;
+  try {
+    await client.delete(PODS, { namespace, name });
+    recorder.event(JOBS, job, 'Normal', 'SuccessfulDelete', `Deleted pod: ${name}`);
+    return 'done';
+  } catch (error) {
+    if (isNotFound(error)) return 'gone';
+    recorder.event(JOBS, job, 'Warning', 'FailedDelete', `Error deleting: ${messageOf(error)}`);
+    return { failure: new Error(`delete pod ${namespace}/${name}`, { cause: error }) };
+  }
+}
+
+/** Takes the tracking finalizer off one pod. */
+async function removeFinalizer({ client, memory }: ApplyDeps, pod: DeepReadonly<Pod>): Promise<CallResult> {
+  const { namespace, name } = pod.metadata;
+  try {
+    const patched = await client.patch(PODS, { namespace, name }, { type: 'strategic', body: FINALIZER_REMOVAL });
+    const owner = controllerOf(patched);
+    if (owner !== undefined) memory.written.record(owner.uid, 'pods', patched.metadata.resourceVersion);
+    return 'done';
+  } catch (error) {
+    if (isNotFound(error)) return 'gone';
+    return { failure: new Error(`remove the tracking finalizer of pod ${namespace}/${name}`, { cause: error }) };
+  }
+}
+
+export const FINALIZER_REMOVAL = { metadata: { '$deleteFromPrimitiveList/finalizers': [JOB_TRACKING_FINALIZER] } };
+
+/** Takes the finalizers off counted pods. Tells which pods have lost theirs, and the first error. */
+export async function removeFinalizers(
+  deps: ApplyDeps,
+  job: DeepReadonly<Job>,
+  pods: readonly PodView[],
+): Promise<{ readonly removed: ReadonlySet<string>; readonly error?: unknown }> {
+  const { finalizerExpectations } = deps.memory;
+  const jobUid = job.metadata.uid;
+  // All of them before the first call: until the cache shows a pod without finalizer it must not be counted again.
+  finalizerExpectations.expectRemoval(
+    jobUid,
+    pods.map(({ uid }) => uid),
+  );
+  const removed = new Set<string>();
+  let error: unknown;
+  await inParallel(pods, REQUESTS_MAX, async ({ pod, uid }) => {
+    const result = await removeFinalizer(deps, pod);
+    if (result !== 'done') finalizerExpectations.removalObserved(jobUid, uid);
+    if (typeof result === 'string') removed.add(uid);
+    else error ??= result.failure;
+  });
+  return { removed, ...(error === undefined ? {} : { error }) };
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

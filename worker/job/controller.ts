@@ -1,0 +1,187 @@
+/**
+ * The Job controller: one reconcile of one Job, from its name to its status. Which rule of upstream stands where is in
+ * UPSTREAM.md; what wakes a Job is in triggers.ts.
+ */
+import type { DeepReadonly, Job, JobStatus, Pod } from '../../shared/api/kubernetes.ts';
+import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { JOBS } from '../../shared/api/resources.ts';
+import { isConflict } from '../../shared/kube/api-error.ts';
+import type { ReadClient, StatusClient, WriteClient } from '../../shared/kube/client.ts';
+import type { Reconcile, ReconcileResult } from '../../shared/kube/controller.ts';
+import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
+import type { Lister } from '../../shared/kube/indexer.ts';
+import { parseKey } from '../../shared/kube/keys.ts';
+import type { Workqueue } from '../../shared/kube/workqueue.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { account, type Ledger } from './account.ts';
+import { applyPods, removeFinalizers } from './apply.ts';
+import { type Decision, decide, type Observation } from './decide.ts';
+import type { JobMemory } from './job-memory.ts';
+import { isFinished, type JobView, viewJob } from './job-view.ts';
+import type { JobMetrics, SyncAction } from './metrics.ts';
+import { observe } from './observe.ts';
+import { settle } from './settle.ts';
+import { wireStatus } from './wire-status.ts';
+
+export type JobReconcilerDeps = {
+  readonly client: ReadClient & WriteClient & StatusClient;
+  readonly jobs: Lister<Job>;
+  readonly pods: Lister<Pod>;
+  readonly queue: Pick<Workqueue, 'addAfter'>;
+  readonly memory: JobMemory;
+  readonly recorder: EventRecorder;
+  readonly metrics: JobMetrics;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** `spec.managedBy` of the Jobs to take. The built-in name takes Jobs without the field, too. */
+  readonly controllerName: string;
+  /** Shortest delay of a sync that waits for a back-off, in milliseconds. */
+  readonly batchPeriodMs: number;
+};
+
+/** How soon to look again when the cache has not seen our own writes yet. */
+const STALE_CACHE_RETRY_MS = 1000;
+
+/** Who runs this Job (KEP-4368). */
+export const controllerNameOf = (job: DeepReadonly<Job>): string => job.spec.managedBy ?? BUILT_IN_JOB_CONTROLLER_NAME;
+
+export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
+  const { client, jobs, queue, memory, recorder, metrics, clock, controllerName } = deps;
+
+  /**
+   * 1. Is there a Job, is it ours, and is there anything left to do?
+   * 2. Has the cache seen our own writes?
+   * 3. Observe: the Job, and the pods that are its own.
+   * 4. Decide: the end of the Job, or pods to create or delete.
+   * 5. Carry it out.
+   * 6. Account: which ended pods are counted now. Written before their finalizers go.
+   * 7. Settle: counters and the terminal condition. Written when the finalizers are gone.
+   */
+  return async function reconcileJob(key: string): Promise<ReconcileResult> {
+    const job = jobs.get(parseKey(key));
+    if (job === undefined) return undefined;
+    const { uid } = job.metadata;
+    if (!isOurs(job)) return undefined;
+    if (isFinished(job)) {
+      memory.finish(uid);
+      memory.finished.delete(uid);
+      return undefined;
+    }
+    if (isCacheStale(uid)) return { requeueAfterMs: STALE_CACHE_RETRY_MS };
+    if (memory.finished.has(uid) || !hasKnownMode(job)) return undefined;
+    try {
+      await sync(key, job);
+    } finally {
+      // A Job that went while we worked was forgotten before what this sync remembered.
+      if (jobs.get(parseKey(key))?.metadata.uid !== uid) memory.forget(uid);
+    }
+    return undefined;
+  };
+
+  /** Jobs of others are left alone here and not where events come in, so that one created anew as ours is not missed. */
+  function isOurs(job: DeepReadonly<Job>): boolean {
+    const owner = controllerNameOf(job);
+    if (owner === controllerName) return true;
+    const { uid, namespace, name } = job.metadata;
+    if (!memory.delegated.has(uid)) {
+      memory.delegated.add(uid);
+      deps.log.info('job is left to its own controller', { namespace, job: name, managedBy: owner });
+    }
+    return false;
+  }
+
+  function isCacheStale(uid: string): boolean {
+    const behind = memory.written.behind(uid);
+    for (const resource of behind) metrics.staleSyncSkipped(resource);
+    return behind.length > 0;
+  }
+
+  function hasKnownMode(job: DeepReadonly<Job>): boolean {
+    const mode = job.spec.completionMode;
+    if (mode === undefined || mode === null || mode === 'NonIndexed' || mode === 'Indexed') return true;
+    recorder.event(JOBS, job, 'Warning', 'UnknownCompletionMode', 'Skipped Job sync because completion mode is unknown');
+    return false;
+  }
+
+  async function sync(key: string, job: DeepReadonly<Job>): Promise<void> {
+    const startedMs = clock.now();
+    const view = viewJob(job);
+    const log = deps.log.with({ namespace: view.namespace, job: view.name });
+    if (view.defects.length > 0) log.warn('job is malformed and read as well as can be', { defects: view.defects });
+    let action: SyncAction = 'reconciling';
+    let result: 'success' | 'error' = 'error';
+    try {
+      const observation = await observe(deps, job, view);
+      const nowMs = clock.now();
+      const decision = decide(observation, nowMs);
+      wakeLater(key, decision);
+      const applied = await applyPods(deps, job, decision);
+      action = applied.action;
+      await track(job, observation, decision, account(observation, decision, applied, clock.now()));
+      if (applied.error !== undefined) throw applied.error;
+      result = 'success';
+    } finally {
+      metrics.synced(view, result, action, (clock.now() - startedMs) / 1000);
+    }
+  }
+
+  /** The deadline falls at its time; a back-off is never looked at sooner than events are. */
+  function wakeLater(key: string, { plan, deadlineInMs }: Decision): void {
+    if (deadlineInMs !== undefined) queue.addAfter(key, deadlineInMs);
+    if (plan.kind === 'wait') queue.addAfter(key, Math.max(plan.forMs, deps.batchPeriodMs));
+  }
+
+  /** Steps 6 and 7: status, finalizers, status. */
+  async function track(job: DeepReadonly<Job>, { job: view }: Observation, decision: Decision, ledger: Ledger): Promise<void> {
+    if (ledger.held) return;
+    if (ledger.suspension !== undefined) {
+      recorder.event(JOBS, job, 'Normal', ledger.suspension, ledger.suspension === 'Suspended' ? 'Job suspended' : 'Job resumed');
+    }
+    let current = job;
+    if (ledger.flush) {
+      current = await writeStatus(view, job, view.status, ledger.status, 'adding uncounted pods to status');
+      memory.rememberBackoff(view.uid, decision.backoff);
+    }
+    metrics.policyActions(ledger.policyActions);
+    const { removed, error } = await removeFinalizers(deps, job, ledger.removals);
+    const { status, changed, finished } = settle(view, ledger, removed, clock.now());
+    if (changed) {
+      current = await writeStatus(view, current, ledger.status, status, 'removing uncounted pods from status');
+      if (finished !== undefined) announceEnd(view, current, finished.type, finished.reason ?? '', finished.message ?? '');
+    }
+    if (error !== undefined) throw error;
+  }
+
+  async function writeStatus(
+    view: JobView,
+    current: DeepReadonly<Job>,
+    before: DeepReadonly<JobStatus>,
+    status: DeepReadonly<JobStatus>,
+    purpose: string,
+  ): Promise<DeepReadonly<Job>> {
+    try {
+      const written = await client.replaceStatus(JOBS, { ...current, status: wireStatus(status) } as Job);
+      memory.written.record(view.uid, 'jobs', written.metadata.resourceVersion);
+      metrics.podsCounted(view, before, status);
+      return written;
+    } catch (error) {
+      if (isConflict(error)) throw error;
+      throw new Error(`tracking status: ${purpose}`, { cause: error });
+    }
+  }
+
+  function announceEnd(view: JobView, job: DeepReadonly<Job>, type: string, reason: string, message: string): void {
+    memory.finished.add(view.uid);
+    memory.finish(view.uid);
+    metrics.jobFinished(view, type === 'Complete' ? 'Complete' : 'Failed', reason);
+    if (type !== 'Complete') {
+      recorder.event(JOBS, job, 'Warning', reason, message);
+      return;
+    }
+    if (view.completions !== undefined && (job.status?.succeeded ?? 0) > view.completions) {
+      recorder.event(JOBS, job, 'Warning', 'TooManySucceededPods', 'Too many succeeded pods running after completion count reached');
+    }
+    recorder.event(JOBS, job, 'Normal', 'Completed', 'Job completed');
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * What the controller remembers of its Jobs between syncs; a restart loses it, and that does no harm.
+ * All of it is kept by the Job's UID: a Job created anew under an old name starts afresh.
+ */
+import type { Clock } from '../../shared/runtime/clock.ts';
+import {
+  type ControllerExpectations,
+  createControllerExpectations,
+  createFinalizerExpectations,
+  type FinalizerExpectations,
+} from '../../shared/kube/expectations.ts';
+import { type BackoffRecord, NO_BACKOFF } from './backoff.ts';
+import { createWrittenVersions, type WrittenResource, type WrittenVersions } from './written-versions.ts';
+
+export interface JobMemory {
+  /** Pods asked for, or deleted, and not yet seen so. */
+  readonly expectations: ControllerExpectations;
+  readonly finalizerExpectations: FinalizerExpectations;
+  readonly written: WrittenVersions;
+  /** Jobs whose final status is written and perhaps not seen yet: nothing may be done to them any more. */
+  readonly finished: Set<string>;
+  /** Jobs of other controllers that the log knows of. */
+  readonly delegated: Set<string>;
+  /** Jobs whose settled pods have been compared with the selector since one of them changed its labels. */
+  readonly surveyed: Set<string>;
+  backoff(jobUid: string): BackoffRecord;
+  rememberBackoff(jobUid: string, record: BackoffRecord): void;
+  /** The Job has its final status: what led there is of no interest any more. */
+  finish(jobUid: string): void;
+  /** The Job is gone. */
+  forget(jobUid: string): void;
+}
+
+export function createJobMemory(clock: Clock, cachedVersion: (resource: WrittenResource) => string): JobMemory {
+  const expectations = createControllerExpectations(clock);
+  const finalizerExpectations = createFinalizerExpectations();
+  const written = createWrittenVersions(clock, cachedVersion);
+  const backoffs = new Map<string, BackoffRecord>();
+  const sets = { finished: new Set<string>(), delegated: new Set<string>(), surveyed: new Set<string>() };
+  return {
+    expectations,
+    finalizerExpectations,
+    written,
+    ...sets,
+    backoff: (jobUid) => backoffs.get(jobUid) ?? NO_BACKOFF,
+    rememberBackoff: (jobUid, record) =>
+      void (record.failuresAfterLastSuccess === 0 ? backoffs.delete(jobUid) : backoffs.set(jobUid, record)),
+    finish(jobUid) {
+      backoffs.delete(jobUid);
+      written.forget(jobUid);
+    },
+    forget(jobUid) {
+      backoffs.delete(jobUid);
+      written.forget(jobUid);
+      expectations.forget(jobUid);
+      finalizerExpectations.forget(jobUid);
+      for (const set of Object.values(sets)) set.delete(jobUid);
+    },
+  };
+}

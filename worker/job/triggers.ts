@@ -1,0 +1,145 @@
+/**
+ * What wakes a Job: the events of Jobs and pods, turned into keys of queues and into observed expectations.
+ * An event never says what to do; the reconcile that follows looks for itself.
+ */
+import type { DeepReadonly, Job, OwnerReference, Pod } from '../../shared/api/kubernetes.ts';
+import type { EventHandler, Informer } from '../../shared/kube/informer.ts';
+import { keyOf, keyOfObject } from '../../shared/kube/keys.ts';
+import { matchesSelectorObject } from '../../shared/kube/selectors.ts';
+import type { Workqueue } from '../../shared/kube/workqueue.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { controllerNameOf } from './controller.ts';
+import type { JobMemory } from './job-memory.ts';
+import { isFinished } from './job-view.ts';
+import type { JobMetrics } from './metrics.ts';
+import { formatOrphanKey, orphanKeyOfJob } from './orphan-pods.ts';
+import { controllerOf, resolveOwner } from './pod-cache.ts';
+import { hasTrackingFinalizer, isDeleting, isTerminal } from './pod-view.ts';
+import { parseTime } from './wire-time.ts';
+
+export type TriggerDeps = {
+  readonly jobs: Informer<Job>;
+  readonly queue: Workqueue;
+  readonly orphanQueue: Workqueue;
+  readonly memory: JobMemory;
+  readonly metrics: JobMetrics;
+  readonly clock: Clock;
+  readonly controllerName: string;
+  /** Syncs that pods ask for are gathered over this time, in milliseconds. */
+  readonly batchPeriodMs: number;
+};
+
+export function jobTriggers({ queue, orphanQueue, memory, metrics, clock, controllerName, batchPeriodMs }: TriggerDeps): EventHandler<Job> {
+  return {
+    added(job) {
+      queue.add(keyOfObject(job));
+      const owner = controllerNameOf(job);
+      if (owner !== controllerName) metrics.externallyManaged(owner);
+    },
+
+    updated(job, previous) {
+      // A finished Job has nothing left to do but to let go of pods that came too late.
+      if (isFinished(job)) {
+        orphanQueue.add(orphanKeyOfJob(job, false));
+        return;
+      }
+      const key = keyOfObject(job);
+      if (job.metadata.generation === previous.metadata.generation) queue.addAfter(key, batchPeriodMs);
+      else queue.add(key);
+      const deadlineSeconds = job.spec.activeDeadlineSeconds ?? undefined;
+      const startedMs = parseTime(job.status?.startTime);
+      if (deadlineSeconds === undefined || startedMs === undefined || deadlineSeconds === previous.spec.activeDeadlineSeconds) return;
+      queue.addAfter(key, deadlineSeconds * 1000 - (clock.now() - startedMs));
+    },
+
+    deleted(job) {
+      queue.add(keyOfObject(job));
+      memory.forget(job.metadata.uid);
+      orphanQueue.add(orphanKeyOfJob(job, true));
+    },
+  };
+}
+
+export function podTriggers(deps: TriggerDeps): EventHandler<Pod> {
+  const { jobs, queue, orphanQueue, memory, metrics, batchPeriodMs } = deps;
+  return {
+    added(pod) {
+      noteTracked(undefined, pod);
+      if (isDeleting(pod)) return podGoes(pod, false);
+      const owner = controllerOf(pod);
+      if (owner === undefined) {
+        queueOrphan(pod);
+        return wakeMatchingJobs(pod);
+      }
+      const job = ownerOf(pod, owner);
+      if (job === undefined) return;
+      memory.expectations.creationObserved(job.metadata.uid);
+      wake(job);
+    },
+
+    updated(pod, previous) {
+      noteTracked(previous, pod);
+      if (isDeleting(pod)) return podGoes(pod, false);
+      const [owner, previousOwner] = [controllerOf(pod), controllerOf(previous)];
+      const ownerChanged = owner?.uid !== previousOwner?.uid;
+      if (ownerChanged && previousOwner !== undefined) wakeOwner(pod, previousOwner, true);
+      if (owner !== undefined) return wakeOwner(pod, owner, labelsDiffer(pod, previous));
+      queueOrphan(pod);
+      if (ownerChanged || labelsDiffer(pod, previous)) wakeMatchingJobs(pod);
+    },
+
+    deleted(pod) {
+      noteTracked(pod, undefined);
+      podGoes(pod, true);
+    },
+  };
+
+  function podGoes(pod: DeepReadonly<Pod>, isGone: boolean): void {
+    const job = ownerOf(pod, controllerOf(pod));
+    if (job === undefined || isFinished(job)) return queueOrphan(pod);
+    memory.expectations.deletionObserved(job.metadata.uid);
+    if (isGone || !hasTrackingFinalizer(pod)) memory.finalizerExpectations.removalObserved(job.metadata.uid, pod.metadata.uid);
+    wake(job);
+  }
+
+  function wakeOwner(pod: DeepReadonly<Pod>, owner: DeepReadonly<OwnerReference>, mayNoLongerMatch: boolean): void {
+    const job = ownerOf(pod, owner);
+    if (job === undefined) return;
+    if (!hasTrackingFinalizer(pod)) memory.finalizerExpectations.removalObserved(job.metadata.uid, pod.metadata.uid);
+    if (mayNoLongerMatch) memory.surveyed.delete(job.metadata.uid);
+    wake(job);
+  }
+
+  function wakeMatchingJobs(pod: DeepReadonly<Pod>): void {
+    if (Object.keys(pod.metadata.labels ?? {}).length === 0) return;
+    for (const job of jobs.list(pod.metadata.namespace)) {
+      if (matchesSelectorObject(job.spec.selector, pod.metadata.labels)) wake(job);
+    }
+  }
+
+  function ownerOf(pod: DeepReadonly<Pod>, owner: DeepReadonly<OwnerReference> | undefined): DeepReadonly<Job> | undefined {
+    return resolveOwner(jobs, pod.metadata.namespace, owner);
+  }
+
+  function wake(job: DeepReadonly<Job>): void {
+    queue.addAfter(keyOf(job.metadata.namespace, job.metadata.name), batchPeriodMs);
+  }
+
+  function queueOrphan(pod: DeepReadonly<Pod>): void {
+    if (!hasTrackingFinalizer(pod)) return;
+    orphanQueue.add(formatOrphanKey({ kind: 'pod', namespace: pod.metadata.namespace, name: pod.metadata.name }));
+  }
+
+  function noteTracked(previous: DeepReadonly<Pod> | undefined, pod: DeepReadonly<Pod> | undefined): void {
+    const [was, is] = [isTerminalAndTracked(previous), isTerminalAndTracked(pod)];
+    if (was !== is) metrics.terminatedPodTracked(is ? 'add' : 'delete');
+  }
+}
+
+const isTerminalAndTracked = (pod: DeepReadonly<Pod> | undefined): boolean =>
+  pod !== undefined && isTerminal(pod) && hasTrackingFinalizer(pod);
+
+function labelsDiffer(pod: DeepReadonly<Pod>, previous: DeepReadonly<Pod>): boolean {
+  const [labels, before] = [pod.metadata.labels ?? {}, previous.metadata.labels ?? {}];
+  return Object.keys(labels).length !== Object.keys(before).length || Object.entries(labels).some(([key, value]) => before[key] !== value);
+}

@@ -1,0 +1,45 @@
+/**
+ * A guard against acting on a cache that has not yet seen our own writes (KEP-5647, StaleControllerConsistencyJob).
+ * It remembers, per Job, the newest resourceVersion we wrote of each resource; until the caches have reached it, the Job rests.
+ */
+import type { Clock } from '../../shared/runtime/clock.ts';
+
+export type WrittenResource = 'jobs' | 'pods';
+
+export interface WrittenVersions {
+  record(jobUid: string, resource: WrittenResource, resourceVersion: string | undefined): void;
+  /** The resources whose cache is behind our writes; none left: the record is dropped. */
+  behind(jobUid: string): readonly WrittenResource[];
+  forget(jobUid: string): void;
+}
+
+/** A server whose versions started anew (restored, or in memory) would stop a Job for ever without this. Upstream waits. */
+const GIVE_UP_AFTER_MS = 5 * 60_000;
+
+export function createWrittenVersions(clock: Clock, cached: (resource: WrittenResource) => string): WrittenVersions {
+  const written = new Map<string, { readonly versions: Map<WrittenResource, string>; sinceMs: number }>();
+  return {
+    record(jobUid, resource, resourceVersion) {
+      if (resourceVersion === undefined || !isVersion(resourceVersion)) return;
+      const record = written.get(jobUid) ?? { versions: new Map<WrittenResource, string>(), sinceMs: clock.now() };
+      const known = record.versions.get(resource);
+      if (known === undefined || isNewer(resourceVersion, known)) record.versions.set(resource, resourceVersion);
+      record.sinceMs = clock.now();
+      written.set(jobUid, record);
+    },
+    behind(jobUid) {
+      const record = written.get(jobUid);
+      if (record === undefined) return [];
+      const behind = [...record.versions].flatMap(([resource, version]) => (isBehind(cached(resource), version) ? [resource] : []));
+      if (behind.length > 0 && clock.now() - record.sinceMs <= GIVE_UP_AFTER_MS) return behind;
+      written.delete(jobUid);
+      return [];
+    },
+    forget: (jobUid) => void written.delete(jobUid),
+  };
+}
+
+/** Versions are numbers without leading zeros; a server with others is not guarded against. */
+const isVersion = (text: string): boolean => /^[1-9]\d*$/.test(text);
+const isNewer = (a: string, b: string): boolean => (a.length === b.length ? a > b : a.length > b.length);
+const isBehind = (cached: string, version: string): boolean => isVersion(cached) && isNewer(version, cached);
