@@ -21,7 +21,9 @@ export type Format = 'json' | 'yaml';
 
 /** An answer whose body is JSON text already. */
 export function jsonAnswer(status: number, text: string, format: Format = 'json', contentType?: string): Answer {
-  if (format === 'json') return { kind: 'whole', status, headers: { 'content-type': contentType ?? 'application/json' }, body: text };
+  // Go's encoder ends every document with a line feed.
+  if (format === 'json')
+    return { kind: 'whole', status, headers: { 'content-type': contentType ?? 'application/json' }, body: `${text}\n` };
   const body = toYaml(JSON.parse(text), { sortMapEntries: true, lineWidth: 0 });
   return { kind: 'whole', status, headers: { 'content-type': 'application/yaml' }, body };
 }

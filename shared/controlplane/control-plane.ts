@@ -78,6 +78,9 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   });
   const api = createApiServer({ store, authenticator, authorizer, route, log });
   await bootstrap(resources, registry);
+  // As on any cluster of some age, the first revisions are no longer there to watch from.
+  await store.settled();
+  store.compact();
 
   const servers: HttpServer[] = [];
   const transports: Transport[] = [];

@@ -11,7 +11,7 @@ export type WriteOptions = {
   readonly force: boolean | undefined;
 };
 
-const FIELD_VALIDATIONS = ['', 'Ignore', 'Warn', 'Strict'];
+const FIELD_VALIDATIONS = ['', 'Ignore', 'Strict', 'Warn'];
 const FIELD_MANAGER_MAX_BYTES = 128;
 
 /** Reads and validates Create-, Update- or PatchOptions, with apimachinery's refusals. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../runtime/clock.ts';
-import { type Answer, jsonAnswer, type StreamSink } from './answer.ts';
+import { type Answer, jsonAnswer } from './answer.ts';
 import { type Call, fieldManagerOf } from './call.ts';
 import { readDeleteOptions } from './delete-options.ts';
 import { listPage, waitForRevision } from './list.ts';
@@ -52,19 +52,6 @@ const onlyNamed = (selector: ReturnType<typeof readListOptions>['selector'], nam
   name,
   matches: (object) => object.metadata.name === name && selector.matches(object),
 });
-
-/** A watch on the path of one object is answered like a get that streams once, as upstream does. */
-export async function getAsStream(deps: HandlerDeps, call: Call, resource: ServedResource): Promise<Answer> {
-  const answer = await getObject(deps, call, resource);
-  if (answer.kind !== 'whole') return answer;
-  const { body } = answer;
-  return { kind: 'stream', status: 200, headers: answer.headers, start: (sink) => writeOnce(sink, body) };
-}
-const writeOnce = (sink: StreamSink, text: string): (() => void) => {
-  sink.write(text);
-  sink.end();
-  return () => undefined;
-};
 
 export async function createObject(deps: HandlerDeps, call: Call, resource: ServedResource): Promise<Answer> {
   const presentation = presentationOf(deps, call, resource);

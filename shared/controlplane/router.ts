@@ -6,7 +6,6 @@ import {
   createObject,
   deleteCollection,
   deleteObject,
-  getAsStream,
   getObject,
   type HandlerDeps,
   listObjects,
@@ -80,7 +79,6 @@ function callResource(deps: RouterDeps, call: Call, resource: ServedResource): P
   const { method } = request;
   if (info.nameInPath) {
     if (method === 'GET' && info.verb === 'watch') return watchObjects(deps, call, resource);
-    if (method === 'GET' && info.query.flag('watch')) return getAsStream(deps, call, resource);
     if (method === 'GET' || method === 'HEAD') return getObject(deps, call, resource);
     if (method === 'PUT') return updateObject(deps, call, resource);
     if (method === 'PATCH') return patchObject(deps, call, resource);

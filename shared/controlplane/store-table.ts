@@ -47,6 +47,8 @@ export interface Table {
   restore(object: AnyObject, text: string, revision: number): void;
   /** The newest revision whose events are forgotten; a watch may start at this one or later. */
   compactedRevision(): number;
+  /** Forgets the events up to `revision`. */
+  compact(revision: number): void;
   /** Published events after `revision`. */
   eventsSince(revision: number): readonly StoreEvent[];
   subscribe(subscription: Subscription): () => void;
@@ -188,6 +190,10 @@ export function createTable(options: TableOptions): Table {
     compactedRevision: () => {
       forget();
       return compacted;
+    },
+    compact: (revision) => {
+      oldest = firstAfter(revision);
+      compacted = Math.max(compacted, revision);
     },
     eventsSince: (revision) => events.slice(firstAfter(revision)),
     subscribe: (subscription) => {

@@ -17,6 +17,8 @@ export interface Store {
   /** The objects of one resource, `group/plural`; made on first use. */
   table(name: string): Table;
   tables(): readonly string[];
+  /** Forgets the history up to now: watches and snapshots of older revisions are refused. */
+  compact(): void;
   /** Resolves when every write so far is durable; undefined when it already is. Rejects when the disk refused. */
   settled(): Promise<void> | undefined;
   close(): Promise<void>;
@@ -41,6 +43,8 @@ export function createStore(options: StoreOptions): Store {
   const loaded = persistence?.load();
   let revision = loaded?.revision ?? 0;
   let published = revision;
+  // What happened before the store was in memory is not remembered.
+  let compacted = revision;
   const window = { events: options.eventWindow ?? DEFAULT_EVENT_WINDOW, ageMs: options.eventWindowMs ?? DEFAULT_EVENT_WINDOW_MS };
 
   const publish = (table: Table, event: StoreEvent): void => {
@@ -50,8 +54,7 @@ export function createStore(options: StoreOptions): Store {
   const makeTable = (name: string): Table => {
     const table: Table = createTable({
       name,
-      // What happened before this table was in memory is not remembered.
-      compactedRevision: loaded?.revision ?? 0,
+      compactedRevision: compacted,
       window,
       now: () => clock.now(),
       nextRevision: () => ++revision,
@@ -72,6 +75,10 @@ export function createStore(options: StoreOptions): Store {
     publishedRevision: () => published,
     table: tableNamed,
     tables: () => [...tables.keys()],
+    compact: () => {
+      compacted = published;
+      for (const table of tables.values()) table.compact(compacted);
+    },
     settled: () => persistence?.settled(),
     close: async () => persistence?.close(),
   };
