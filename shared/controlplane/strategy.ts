@@ -32,6 +32,8 @@ export type TablePrinter = {
   readonly columns: readonly TableColumn[];
   /** One cell per column; times are rendered relative to `now` (epoch milliseconds). */
   cells(object: AnyObject, now: number): unknown[];
+  /** `conditions` of the row, where it has any: pods that have ended say so. */
+  rowConditions?(object: AnyObject): unknown[] | undefined;
 };
 
 /**
@@ -82,6 +84,8 @@ export interface ResourceStrategy {
   readonly table?: TablePrinter;
   /** PUT to a name that does not exist creates it (Leases and a few others). */
   readonly allowCreateOnUpdate?: boolean;
+  /** An update must say which version it replaces (Leases; custom resources always must). */
+  readonly forbidUnconditionalUpdate?: boolean;
 }
 
 /** One served resource. */

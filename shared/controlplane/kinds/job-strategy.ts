@@ -48,6 +48,7 @@ export const jobStrategy: ResourceStrategy = {
   warningOnImplicitOrphan:
     'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
   selectableFields: (object) => ({ 'status.successful': String(asJob(object).status?.succeeded ?? 0) }),
+  unsupportedField: (field) => `field label ${JSON.stringify(field)} not supported for Job`,
   table: jobTable,
 };
 

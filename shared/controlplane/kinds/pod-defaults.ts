@@ -1,4 +1,11 @@
-import { asPod, type DecodedContainer, type DecodedPodSpec, type DecodedProbe, type DecodedVolume } from './decoded.ts';
+import {
+  asPod,
+  type DecodedContainer,
+  type DecodedPodSpec,
+  type DecodedPodStatus,
+  type DecodedProbe,
+  type DecodedVolume,
+} from './decoded.ts';
 import { defaultPullPolicy } from './image-reference.ts';
 import type { AnyObject } from '../strategy.ts';
 
@@ -12,11 +19,24 @@ export const applyPodDefaults = (object: AnyObject): void => {
   pod.spec.enableServiceLinks ??= true;
   if (pod.spec.hostNetwork === true) exposeOnHost(pod.spec);
   applyPodSpecDefaults(pod.spec);
+  if (pod.status !== undefined) reconcilePodIps(pod.status);
+};
+
+/** `podIP` repeats the first of `podIPs`; where they disagree the older field counts (conversion of core/v1 PodStatus). */
+const reconcilePodIps = (status: DecodedPodStatus): void => {
+  const listed = status.podIPs?.[0]?.ip;
+  const single = status.podIP ?? '';
+  if (single === '') {
+    if (listed !== undefined) status.podIP = listed;
+  } else if (single !== listed) status.podIPs = [{ ip: single }];
 };
 
 /** The defaults of a pod spec, whether of a pod or of a template. */
 export const applyPodSpecDefaults = (spec: DecodedPodSpec): void => {
   spec.restartPolicy ||= 'Always';
+  // The older name of the field stays readable and writable.
+  const account = spec.serviceAccountName || spec.serviceAccount;
+  if (account) spec.serviceAccount = spec.serviceAccountName = account;
   spec.dnsPolicy ||= 'ClusterFirst';
   spec.schedulerName ||= 'default-scheduler';
   spec.terminationGracePeriodSeconds ??= 30;
