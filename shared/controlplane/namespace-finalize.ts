@@ -1,0 +1,27 @@
+import type { HandlerDeps } from './resource-handlers.ts';
+import { checkName, presentationOf, readBody, shown, writeRequest } from './resource-handlers.ts';
+import { readWriteOptions } from './request-options.ts';
+import type { Subresource } from './subresource.ts';
+
+/** `PUT namespaces/x/finalize`: replaces spec.finalizers, and nothing else; the last one gone ends a terminating Namespace. */
+export const namespaceFinalizeSubresource = (deps: HandlerDeps): Subresource => ({
+  group: '',
+  version: 'v1',
+  resource: 'namespaces',
+  subresource: 'finalize',
+  methods: {
+    PUT: (call, namespaces) => {
+      const presentation = presentationOf(deps, call, namespaces);
+      const options = readWriteOptions(call.info.query, 'UpdateOptions');
+      const body = readBody(call, namespaces, options);
+      checkName(call, body);
+      const spec = body['spec'] ?? {};
+      const { stored } = deps.registry.modify(
+        writeRequest(call, namespaces, options, 'UpdateOptions'),
+        body.metadata.uid ?? '',
+        ({ object }) => ({ ...object, metadata: { ...object.metadata }, spec }),
+      );
+      return shown(200, presentation, presentation.presenter.object(stored));
+    },
+  },
+});
