@@ -21,8 +21,8 @@ export type ScalarType =
 
 export type ScalarSchema = { readonly kind: 'scalar'; readonly type: ScalarType };
 
-/** JSON of any shape: kept as it is, one leaf for server-side apply unless it is an object. */
-export type AnySchema = { readonly kind: 'any' };
+/** JSON of any shape, kept as it is. For server-side apply it is one leaf; `deduced`: its objects are merged field by field. */
+export type AnySchema = { readonly kind: 'any'; readonly deduced?: boolean };
 
 export type ObjectSchema = {
   readonly kind: 'object';
@@ -44,6 +44,8 @@ export type ObjectSchema = {
 export type CustomShape = {
   /** Drops what the structural schema does not specify, and returns the paths of what it dropped. Changes the object. */
   prune(object: { [field: string]: unknown }): string[];
+  /** False: without the subresource `status` is a field like any other. */
+  readonly hasStatusSubresource?: boolean;
 };
 
 export type KindName = { readonly group: string; readonly version: string; readonly kind: string };
@@ -88,3 +90,5 @@ export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
 export const stringSchema: ScalarSchema = { kind: 'scalar', type: 'string' };
 export const anySchema: AnySchema = { kind: 'any' };
+/** Fields below x-kubernetes-preserve-unknown-fields. */
+export const deducedSchema: AnySchema = { kind: 'any', deduced: true };
