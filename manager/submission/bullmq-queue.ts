@@ -1,10 +1,11 @@
-import { DelayedError, Queue, UnrecoverableError, WaitingChildrenError, Worker, type Job } from 'bullmq';
+import { DelayedError, Queue, QueueEvents, UnrecoverableError, WaitingChildrenError, Worker, type Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import {
   SubmissionRefused,
   type Acceptance,
+  type JobResult,
   type Outcome,
   type ParkedSubmission,
   type Submission,
@@ -22,6 +23,10 @@ export type BullmqQueueOptions = {
   readonly clock: Clock;
   readonly log: Logger;
 };
+
+/** Where users put their submissions unless the manager is told otherwise. */
+export const DEFAULT_QUEUE_NAME = 'switchyard-submissions';
+export const DEFAULT_PREFIX = 'bull';
 
 /** Outcomes are kept at least as long as a submitter may still come to ask. */
 const OUTCOME_KEPT_SECONDS = 7 * 24 * 3600;
@@ -190,4 +195,44 @@ function parkedIn(data: unknown): ParkedSubmission | undefined {
   return parked?.ref === undefined || parked.job === undefined || parked.uid === undefined
     ? undefined
     : { ref: parked.ref, job: parked.job, uid: parked.uid };
+}
+
+/** The other side of the queue: an ordinary BullMQ producer, as any program of a user may be one. */
+export interface Submitter {
+  /** Puts a Job's manifest on the queue. The same `id` again is the same submission. */
+  submit(name: string, manifest: unknown, id?: string): Promise<SubmissionHandle>;
+  close(): Promise<void>;
+}
+
+export type SubmissionHandle = {
+  readonly id: string;
+  /** Resolves with the outcome of the Job, rejects when the Job failed, was refused, or has not ended within `timeoutMs`. */
+  finished(timeoutMs: number): Promise<JobResult>;
+};
+
+/** Connects a producer to the submissions of a manager. */
+export function connectSubmitter({
+  redisUrl,
+  name = DEFAULT_QUEUE_NAME,
+  prefix = DEFAULT_PREFIX,
+}: {
+  readonly redisUrl: string;
+  readonly name?: string;
+  readonly prefix?: string;
+}): Submitter {
+  const redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
+  const queue = new Queue(name, { connection: redis, prefix });
+  const events = new QueueEvents(name, { connection: redis, prefix });
+  return {
+    async submit(submissionName, manifest, id) {
+      await events.waitUntilReady();
+      const job = await queue.add(submissionName, { manifest }, id === undefined ? {} : { jobId: id });
+      return { id: job.id ?? '', finished: (timeoutMs) => job.waitUntilFinished(events, timeoutMs) as Promise<JobResult> };
+    },
+    async close() {
+      await events.close();
+      await queue.close();
+      redis.disconnect();
+    },
+  };
 }

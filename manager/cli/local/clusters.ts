@@ -1,0 +1,57 @@
+import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createControlPlane, type ControlPlane, type ControlPlaneController } from '../../../shared/controlplane/control-plane.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { createKubeClient } from '../../../shared/kube/kube-client.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { createLogger } from '../../../shared/runtime/pino-logger.ts';
+
+/** A running cluster of the quick start. */
+export type LocalCluster = {
+  readonly name: string;
+  readonly url: string;
+  readonly kubeconfig: string;
+  readonly kubeconfigFile: string;
+  /** Straight into the control plane, without a socket. */
+  readonly client: KubeClient;
+};
+
+export type LocalClusters = { readonly manager: LocalCluster; readonly workers: readonly LocalCluster[]; close(): Promise<void> };
+
+export type ClustersOptions = {
+  readonly manager: string;
+  readonly workers: readonly string[];
+  readonly directory: string;
+  readonly nextPort: () => Promise<number>;
+  readonly clock: Clock;
+};
+
+const EVERYWHERE: readonly ControlPlaneController[] = ['garbage-collector', 'namespace', 'pod-gc'];
+
+/** One embedded control plane per cluster. Only the worker clusters have nodes, so only they can run pods. */
+export async function startClusters({ manager, workers, directory, nextPort, clock }: ClustersOptions): Promise<LocalClusters> {
+  const planes: ControlPlane[] = [];
+  const start = async (name: string, controllers: readonly ControlPlaneController[]): Promise<LocalCluster> => {
+    const home = path.join(directory, name);
+    mkdirSync(home, { recursive: true });
+    const log = createLogger('info', createWriteStream(path.join(directory, `control-plane-${name}.log`)));
+    const plane = await createControlPlane({
+      clock,
+      random: Math.random,
+      log,
+      controllers,
+      nodeAgent: { directory: path.join(home, 'pods') },
+    });
+    planes.push(plane);
+    const { url, kubeconfig } = await plane.listen({ port: await nextPort() });
+    const kubeconfigFile = path.join(directory, `${name}.kubeconfig`);
+    writeFileSync(kubeconfigFile, kubeconfig, { mode: 0o600 });
+    const client = createKubeClient(plane.transport(), { userAgent: 'switchyard-local', clock });
+    return { name, url, kubeconfig, kubeconfigFile, client };
+  };
+  return {
+    manager: await start(manager, EVERYWHERE),
+    workers: await Promise.all(workers.map((name) => start(name, [...EVERYWHERE, 'node-agent']))),
+    close: async () => void (await Promise.all(planes.map((plane) => plane.close()))),
+  };
+}

@@ -1,0 +1,55 @@
+import { JOBS } from '../../../shared/api/resources.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { createInformer } from '../../../shared/kube/informer.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { silentLogger } from '../../../shared/runtime/logger.ts';
+import type { Display } from './display.ts';
+import { isFinished, jobRow, type JobRow } from './job-row.ts';
+
+export type JobWatch = {
+  /** In the order of the names. */
+  rows(): readonly JobRow[];
+  /** Shows every change; true once all Jobs have ended, false when the time is over first. */
+  untilFinished(display: Display, timeoutMs: number): Promise<boolean>;
+};
+
+const REPAINT_MS = 500;
+
+/** Follows the named Jobs on the manager cluster. */
+export function watchJobs(client: KubeClient, names: readonly string[], signal: AbortSignal): JobWatch {
+  const rows = new Map<string, JobRow>();
+  let changed: () => void = () => undefined;
+  const informer = createInformer({ client, resource: JOBS, clock: systemClock, random: Math.random, log: silentLogger });
+  const update = (job: Parameters<typeof jobRow>[0]): void => {
+    if (!names.includes(job.metadata.name)) return;
+    rows.set(job.metadata.name, jobRow(job));
+    changed();
+  };
+  informer.addHandler({ added: update, updated: update });
+  const run = informer.run(signal);
+  const inOrder = (): readonly JobRow[] => names.flatMap((name) => rows.get(name) ?? []);
+  return {
+    rows: inOrder,
+    async untilFinished(display, timeoutMs) {
+      const show = (): void => display.show(inOrder());
+      const repaint = setInterval(show, REPAINT_MS);
+      const deadline = Promise.withResolvers<boolean>();
+      const timer = setTimeout(() => deadline.resolve(false), timeoutMs);
+      const finished = new Promise<boolean>((resolve) => {
+        changed = () => {
+          show();
+          const all = inOrder();
+          if (all.length === names.length && all.every(isFinished)) resolve(true);
+        };
+        changed();
+      });
+      try {
+        return await Promise.race([finished, deadline.promise, run.then(() => false)]);
+      } finally {
+        clearInterval(repaint);
+        clearTimeout(timer);
+        changed = () => undefined;
+      }
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import path from 'node:path';
+import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import type { LocalCluster } from './clusters.ts';
+import { startProgram, type Program } from './program.ts';
+import type { Certificate } from './webhook-certificate.ts';
+
+export type RunningPrograms = {
+  readonly redisUrl: string;
+  /** By name: what each serves on its metrics address. */
+  readonly metricsUrls: ReadonlyMap<string, string>;
+  /** Samples of job_controller_jobs_by_external_controller_total on the manager cluster, as the worker program there exposes them. */
+  externalJobsOnManager(): Promise<readonly string[]>;
+};
+
+export type ProgramsOptions = {
+  readonly directory: string;
+  readonly root: string;
+  readonly nextPort: () => Promise<number>;
+  readonly manager: LocalCluster;
+  readonly workers: readonly LocalCluster[];
+  readonly webhook: { readonly port: number; readonly certificate: Certificate };
+  /** Runs while Redis starts; the manager needs its result. */
+  readonly prepare: () => Promise<void>;
+  readonly onRestart: (name: string, how: string) => void;
+  readonly cleanUp: (() => Promise<void>)[];
+};
+
+const READY_WITHIN_MS = 30_000;
+const EXTERNAL_JOBS_METRIC = 'job_controller_jobs_by_external_controller_total';
+
+/** Redis, the manager, a worker per worker cluster, and one on the manager cluster, which leaves the manager's Jobs alone and counts them. */
+export async function startPrograms(options: ProgramsOptions): Promise<RunningPrograms> {
+  const { directory, root, nextPort, manager, workers, webhook, cleanUp } = options;
+  const programs: Program[] = [];
+  const metricsUrls = new Map<string, string>();
+  cleanUp.push(async () => void (await Promise.all(programs.map((program) => program.stop()))));
+
+  const launch = (name: string, command: readonly [string, ...string[]], isReady: () => Promise<boolean>): void => {
+    programs.push(startProgram({ name, command, logFile: path.join(directory, `${name}.log`), isReady, onRestart: options.onRestart }));
+  };
+  const launchOurs = async (name: string, main: string, flags: readonly string[]): Promise<void> => {
+    const address = `127.0.0.1:${await nextPort()}`;
+    metricsUrls.set(name, `http://${address}/metrics`);
+    launch(name, [process.execPath, path.join(root, main), ...flags, `--metrics-bind-address=${address}`], () =>
+      answers(`http://${address}/readyz`),
+    );
+  };
+
+  const redisPort = await nextPort();
+  const redisUrl = `redis://127.0.0.1:${redisPort}`;
+  launch('redis', [process.env['REDIS_SERVER'] ?? 'redis-server', ...redisFlags(directory, redisPort)], () => accepts(redisPort));
+  await options.prepare();
+
+  const tls = path.join(directory, 'webhook-tls');
+  mkdirSync(tls);
+  writeFileSync(path.join(tls, 'tls.crt'), webhook.certificate.certPem);
+  writeFileSync(path.join(tls, 'tls.key'), webhook.certificate.keyPem, { mode: 0o600 });
+  await launchOurs('switchyard-manager', 'manager/main.ts', [
+    `--kubeconfig=${manager.kubeconfigFile}`,
+    `--redis-url=${redisUrl}`,
+    `--webhook-bind-address=127.0.0.1:${webhook.port}`,
+    `--webhook-tls-cert-file=${path.join(tls, 'tls.crt')}`,
+    `--webhook-tls-key-file=${path.join(tls, 'tls.key')}`,
+  ]);
+  for (const { name, kubeconfigFile } of workers) await launchOurs(workerName(name), 'worker/main.ts', [`--kubeconfig=${kubeconfigFile}`]);
+  await launchOurs(workerName(manager.name), 'worker/main.ts', [
+    `--kubeconfig=${manager.kubeconfigFile}`,
+    `--controller-name=${BUILT_IN_JOB_CONTROLLER_NAME}`,
+  ]);
+  writePids(directory, programs);
+  await Promise.all(programs.map((program) => program.waitUntilReady(READY_WITHIN_MS)));
+  return {
+    redisUrl,
+    metricsUrls,
+    externalJobsOnManager: async () => {
+      const text = await (await fetch(metricsUrls.get(workerName(manager.name)) ?? '')).text();
+      return text.split('\n').filter((line) => line.startsWith(EXTERNAL_JOBS_METRIC));
+    },
+  };
+}
+
+const workerName = (cluster: string): string => `switchyard-worker-${cluster}`;
+
+/** Submissions survive a crash of Redis up to the last second; the defaults of a server that others share are not ours to guess. */
+const redisFlags = (directory: string, port: number): string[] => {
+  const home = path.join(directory, 'redis');
+  mkdirSync(home);
+  return [
+    '--bind',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--dir',
+    home,
+    '--save',
+    '',
+    '--appendonly',
+    'yes',
+    '--maxmemory-policy',
+    'noeviction',
+  ];
+};
+
+/** For whoever wants to kill one of them: process IDs of the first incarnations, by name. */
+const writePids = (directory: string, programs: readonly Program[]): void =>
+  writeFileSync(
+    path.join(directory, 'pids.json'),
+    `${JSON.stringify(Object.fromEntries(programs.map((program) => [program.name, program.pid()])), null, 2)}\n`,
+  );
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url)).ok;
+  } catch {
+    return false; // nobody listens there yet
+  }
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true));
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => socket.end());
+  });
+}

@@ -1,0 +1,85 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { parse, parseAllDocuments } from 'yaml';
+import type { KubeObject, Unsaved } from '../../../shared/api/kubernetes.ts';
+import { NAMESPACES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
+import type { WriteClient } from '../../../shared/kube/client.ts';
+import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
+import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
+import type { Certificate } from './webhook-certificate.ts';
+
+const CRDS: Resource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+};
+const hooks = (kind: string): Resource => ({
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  plural: `${kind.toLowerCase()}s`,
+  kind,
+  namespaced: false,
+});
+
+/** Namespace of the kubeconfig Secrets. */
+export const SYSTEM_NAMESPACE = 'switchyard-system';
+
+/** What `helm install switchyard-manager` would do on a manager cluster, as far as the quick start needs it. */
+export async function installManager(
+  client: WriteClient,
+  root: string,
+  webhook: { port: number; certificate: Certificate },
+): Promise<void> {
+  const folder = path.join(root, 'charts', 'switchyard-manager', 'files', 'crds');
+  for (const file of readdirSync(folder).toSorted())
+    await client.create(CRDS, parse(readFileSync(path.join(folder, file), 'utf8')) as KubeObject);
+  await client.create(NAMESPACES, { metadata: { name: SYSTEM_NAMESPACE } });
+  for (const [kind, route, operations] of [
+    ['MutatingWebhookConfiguration', 'mutate', ['CREATE']],
+    ['ValidatingWebhookConfiguration', 'validate', ['CREATE', 'UPDATE']],
+  ] as const) {
+    const configuration = {
+      metadata: { name: 'switchyard' },
+      webhooks: [
+        {
+          name: 'jobs.switchyard.dev',
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
+          failurePolicy: 'Fail',
+          timeoutSeconds: 10,
+          clientConfig: {
+            url: `https://127.0.0.1:${webhook.port}/${route}`,
+            caBundle: Buffer.from(webhook.certificate.certPem).toString('base64'),
+          },
+          rules: [{ apiGroups: ['batch'], apiVersions: ['v1'], resources: ['jobs'], operations: [...operations], scope: 'Namespaced' }],
+        },
+      ],
+    };
+    await client.create(hooks(kind), configuration);
+  }
+}
+
+/** Makes a worker cluster known to the manager: its kubeconfig in a Secret, and a WorkerCluster that names it. */
+export async function joinCluster(client: WriteClient, name: string, kubeconfig: string): Promise<void> {
+  const secret = `${name}-kubeconfig`;
+  await client.create(SECRETS, {
+    metadata: { namespace: SYSTEM_NAMESPACE, name: secret },
+    data: { kubeconfig: Buffer.from(kubeconfig).toString('base64') },
+  });
+  await client.create(WORKER_CLUSTERS, {
+    metadata: { name },
+    spec: { kubeconfigSecretRef: { namespace: SYSTEM_NAMESPACE, name: secret } },
+  });
+}
+
+/** Creates every document of a YAML file with objects of our own kinds. */
+export async function createFromFile(client: WriteClient, file: string): Promise<void> {
+  for (const document of parseAllDocuments(readFileSync(file, 'utf8'))) {
+    const object = document.toJS() as KubeObject;
+    const known = SWITCHYARD_KINDS.find(({ resource }) => resource.kind === object.kind);
+    if (known === undefined) throw new Error(`${file}: ${object.kind} is none of Switchyard's kinds`);
+    await client.create(known.resource, object as Unsaved<KubeObject>);
+  }
+}

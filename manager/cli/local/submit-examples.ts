@@ -1,0 +1,42 @@
+import type { Job } from '../../../shared/api/kubernetes.ts';
+import { JOBS } from '../../../shared/api/resources.ts';
+import type { WriteClient } from '../../../shared/kube/client.ts';
+import { connectSubmitter, type SubmissionHandle } from '../../submission/bullmq-queue.ts';
+import { EXAMPLES, readExample } from './examples.ts';
+
+/** What the submitter of a Job was told at its end. */
+export type SubmitterOutcome = { readonly name: string; readonly settled: 'resolved' | 'rejected' | 'unsettled'; readonly value: string };
+
+export type Submissions = {
+  /** What every BullMQ submission came to; waits for at most so long. */
+  outcomes(timeoutMs: number): Promise<readonly SubmitterOutcome[]>;
+};
+
+export type SubmitOptions = {
+  readonly client: WriteClient;
+  readonly redisUrl: string;
+  readonly examples: string;
+  readonly cleanUp: (() => Promise<void>)[];
+};
+
+/** Sends the examples in: those for the API by a plain create, the others by putting their manifest on the BullMQ queue. */
+export async function submitExamples({ client, redisUrl, examples, cleanUp }: SubmitOptions): Promise<Submissions> {
+  const submitter = connectSubmitter({ redisUrl });
+  cleanUp.push(() => submitter.close());
+  const waiting: { readonly name: string; readonly handle: SubmissionHandle }[] = [];
+  for (const example of EXAMPLES) {
+    const manifest = readExample(examples, example);
+    if (example.through === 'API') await client.create(JOBS, manifest as Job);
+    else waiting.push({ name: example.name, handle: await submitter.submit(example.name, manifest) });
+  }
+  return { outcomes: (timeoutMs) => Promise.all(waiting.map(({ name, handle }) => outcomeOf(name, handle, timeoutMs))) };
+}
+
+async function outcomeOf(name: string, handle: SubmissionHandle, timeoutMs: number): Promise<SubmitterOutcome> {
+  if (timeoutMs === 0) return { name, settled: 'unsettled', value: '' };
+  try {
+    return { name, settled: 'resolved', value: JSON.stringify(await handle.finished(timeoutMs)) };
+  } catch (error) {
+    return { name, settled: 'rejected', value: error instanceof Error ? error.message : String(error) };
+  }
+}
