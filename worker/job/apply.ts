@@ -29,7 +29,7 @@ export type ApplyDeps = {
 export type Applied = PodsOutcome & {
   readonly action: SyncAction;
   /** The first error; the sync ends with it once the status is written. */
-  readonly error?: unknown;
+  readonly error?: Error;
 };
 
 /** Requests under way at once for one Job. Creation batches grow to this size on their own. */
@@ -96,7 +96,7 @@ async function removePods(
   return { active: active - deleted, deleted, deletedReady, ...(errors.length === 0 ? {} : { error: errors[0] }) };
 }
 
-type CreationOutcome = { readonly created: number; readonly failed: number; readonly error?: unknown };
+type CreationOutcome = { readonly created: number; readonly failed: number; readonly error?: Error };
 
 /**
  * Creates pods in batches of 1, 2, 4, ...: when the first is refused for want of quota, a thousand more would be too.
@@ -109,7 +109,7 @@ async function createPods(deps: ApplyDeps, job: DeepReadonly<Job>, slots: readon
   expectations.expectCreations(uid, slots.length);
   let created = 0;
   let tried = 0;
-  const errors: unknown[] = [];
+  const errors: Error[] = [];
   let refused = 0;
   for (let size = 1; tried < slots.length && errors.length + refused === 0; size *= 2) {
     const batch = slots.slice(tried, tried + size);
@@ -128,7 +128,7 @@ async function createPod(
   { client, recorder, memory }: ApplyDeps,
   job: DeepReadonly<Job>,
   makePod: () => Unsaved<Pod>,
-): Promise<'created' | 'namespace terminating' | { readonly failure: unknown }> {
+): Promise<'created' | 'namespace terminating' | { readonly failure: Error }> {
   try {
     const pod = await client.create(PODS, makePod());
     memory.written.record(job.metadata.uid, 'pods', pod.metadata.resourceVersion);
@@ -143,7 +143,7 @@ async function createPod(
 }
 
 /** How a call on one pod ended. A pod that is gone needs no call, which is as good as done but will show no event. */
-type CallResult = 'done' | 'gone' | { readonly failure: unknown };
+type CallResult = 'done' | 'gone' | { readonly failure: Error };
 const failuresIn = (results: readonly CallResult[]): unknown[] =>
   results.flatMap((result) => (typeof result === 'string' ? [] : [result.failure]));
 
@@ -182,7 +182,7 @@ export async function removeFinalizers(
   deps: ApplyDeps,
   job: DeepReadonly<Job>,
   pods: readonly PodView[],
-): Promise<{ readonly removed: ReadonlySet<string>; readonly error?: unknown }> {
+): Promise<{ readonly removed: ReadonlySet<string>; readonly error?: Error }> {
   const { finalizerExpectations } = deps.memory;
   const jobUid = job.metadata.uid;
   // All of them before the first call: until the cache shows a pod without finalizer it must not be counted again.
@@ -191,7 +191,7 @@ export async function removeFinalizers(
     pods.map(({ uid }) => uid),
   );
   const removed = new Set<string>();
-  let error: unknown;
+  let error: Error | undefined;
   await inParallel(pods, REQUESTS_MAX, async ({ pod, uid }) => {
     const result = await removeFinalizer(deps, pod);
     if (result !== 'done') finalizerExpectations.removalObserved(jobUid, uid);

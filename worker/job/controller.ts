@@ -3,7 +3,6 @@
  * UPSTREAM.md; what wakes a Job is in triggers.ts.
  */
 import type { DeepReadonly, Job, JobStatus, Pod } from '../../shared/api/kubernetes.ts';
-import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { isConflict } from '../../shared/kube/api-error.ts';
 import type { ReadClient, StatusClient, WriteClient } from '../../shared/kube/client.ts';
@@ -18,7 +17,7 @@ import { account, type Ledger } from './account.ts';
 import { applyPods, removeFinalizers } from './apply.ts';
 import { type Decision, decide, type Observation } from './decide.ts';
 import type { JobMemory } from './job-memory.ts';
-import { isFinished, type JobView, viewJob } from './job-view.ts';
+import { controllerNameOf, isFinished, type JobView, viewJob } from './job-view.ts';
 import type { JobMetrics, SyncAction } from './metrics.ts';
 import { observe } from './observe.ts';
 import { settle } from './settle.ts';
@@ -42,9 +41,6 @@ export type JobReconcilerDeps = {
 
 /** How soon to look again when the cache has not seen our own writes yet. */
 const STALE_CACHE_RETRY_MS = 1000;
-
-/** Who runs this Job (KEP-4368). */
-export const controllerNameOf = (job: DeepReadonly<Job>): string => job.spec.managedBy ?? BUILT_IN_JOB_CONTROLLER_NAME;
 
 export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
   const { client, jobs, queue, memory, recorder, metrics, clock, controllerName } = deps;

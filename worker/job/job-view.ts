@@ -3,6 +3,7 @@
  * but a status can be written by anyone with the right to it, and one Job's must never stop another's.
  */
 import type { DeepReadonly, Job, JobCondition, JobStatus, PodFailurePolicy, SuccessPolicy } from '../../shared/api/kubernetes.ts';
+import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { isIndexText } from './indexes.ts';
 import { isDeleting } from './pod-view.ts';
 import { parseTime } from './wire-time.ts';
@@ -155,3 +156,6 @@ export const finishedCondition = (job: DeepReadonly<Job>): DeepReadonly<JobCondi
     ? job.status.conditions.find(({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True')
     : undefined;
 export const isFinished = (job: DeepReadonly<Job>): boolean => finishedCondition(job) !== undefined;
+
+/** Who runs this Job (KEP-4368): absent means the built-in controller. */
+export const controllerNameOf = (job: DeepReadonly<Job>): string => job.spec.managedBy ?? BUILT_IN_JOB_CONTROLLER_NAME;

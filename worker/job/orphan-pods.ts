@@ -15,8 +15,7 @@ import { matchesLabelSelector, requirementsOf } from '../../shared/kube/selector
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { inParallel } from '../in-parallel.ts';
 import { FINALIZER_REMOVAL } from './apply.ts';
-import { controllerNameOf } from './controller.ts';
-import { isFinished } from './job-view.ts';
+import { controllerNameOf, isFinished } from './job-view.ts';
 import { controllerOf, ownerlessPods, resolveOwner, unsettledPods } from './pod-cache.ts';
 import { hasTrackingFinalizer } from './pod-view.ts';
 

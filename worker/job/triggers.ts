@@ -8,13 +8,12 @@ import { keyOf, keyOfObject } from '../../shared/kube/keys.ts';
 import { matchesSelectorObject } from '../../shared/kube/selectors.ts';
 import type { Workqueue } from '../../shared/kube/workqueue.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { controllerNameOf } from './controller.ts';
 import type { JobMemory } from './job-memory.ts';
-import { isFinished } from './job-view.ts';
+import { controllerNameOf, isFinished } from './job-view.ts';
 import type { JobMetrics } from './metrics.ts';
 import { formatOrphanKey, orphanKeyOfJob } from './orphan-pods.ts';
 import { controllerOf, resolveOwner } from './pod-cache.ts';
-import { hasTrackingFinalizer, isDeleting, isTerminal } from './pod-view.ts';
+import { hasTrackingFinalizer, isDeleting, isSettled, isTerminal } from './pod-view.ts';
 import { parseTime } from './wire-time.ts';
 
 export type TriggerDeps = {
@@ -74,6 +73,7 @@ export function podTriggers(deps: TriggerDeps): EventHandler<Pod> {
       const job = ownerOf(pod, owner);
       if (job === undefined) return;
       memory.expectations.creationObserved(job.metadata.uid);
+      if (isSettled(pod)) memory.surveyed.delete(job.metadata.uid);
       wake(job);
     },
 
@@ -83,7 +83,7 @@ export function podTriggers(deps: TriggerDeps): EventHandler<Pod> {
       const [owner, previousOwner] = [controllerOf(pod), controllerOf(previous)];
       const ownerChanged = owner?.uid !== previousOwner?.uid;
       if (ownerChanged && previousOwner !== undefined) wakeOwner(pod, previousOwner, true);
-      if (owner !== undefined) return wakeOwner(pod, owner, labelsDiffer(pod, previous));
+      if (owner !== undefined) return wakeOwner(pod, owner, ownerChanged || labelsDiffer(pod, previous));
       queueOrphan(pod);
       if (ownerChanged || labelsDiffer(pod, previous)) wakeMatchingJobs(pod);
     },

@@ -1,0 +1,107 @@
+/** The worker program: flags, cluster, metrics server, leader election. What it does is in worker.ts. */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import manifest from '../package.json' with { type: 'json' };
+import { WORKER_FIELD_MANAGER } from '../shared/api/names.ts';
+import type { KubeClient } from '../shared/kube/client.ts';
+import { createClientMetrics } from '../shared/kube/client-metrics.ts';
+import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
+import { createHttpTransport } from '../shared/kube/http-transport.ts';
+import { createKubeClient } from '../shared/kube/kube-client.ts';
+import { accessFromKubeconfig, defaultKubeconfigSource, KubeconfigError } from '../shared/kube/kubeconfig.ts';
+import { runAsLeader } from '../shared/kube/leader-election.ts';
+import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
+import { systemClock } from '../shared/runtime/clock.ts';
+import { createProgramHttp, listen } from '../shared/runtime/http-server.ts';
+import { runProgram } from '../shared/runtime/lifecycle.ts';
+import type { Logger } from '../shared/runtime/logger.ts';
+import { createLogger } from '../shared/runtime/pino-logger.ts';
+import { parseFlags, type WorkerConfig } from './config.ts';
+import { createWorker, type Worker } from './worker.ts';
+
+const EXIT_USAGE = 2;
+
+const parsed = parseFlags(process.argv.slice(2), process.env);
+switch (parsed.kind) {
+  case 'help':
+    process.stdout.write(parsed.text);
+    break;
+  case 'invalid':
+    process.stderr.write(`${parsed.message}\n`);
+    process.exitCode = EXIT_USAGE;
+    break;
+  case 'run':
+    process.exitCode = await main(parsed.config);
+}
+
+async function main(config: WorkerConfig): Promise<number> {
+  const log = createLogger(config.logLevel);
+  let access: ClusterAccess;
+  try {
+    access = accessTo(config);
+  } catch (error) {
+    if (!(error instanceof KubeconfigError)) throw error;
+    process.stderr.write(`--kubeconfig: ${error.message}\n`);
+    return EXIT_USAGE;
+  }
+  return runProgram({ clock: systemClock, log }, (signal) => serve(config, access, log, signal));
+}
+
+function accessTo({ kubeconfig, context }: WorkerConfig): ClusterAccess {
+  const source = kubeconfig === undefined ? defaultKubeconfigSource(process.env) : ({ kind: 'file', path: kubeconfig } as const);
+  return accessFromKubeconfig(source.kind === 'file' && context !== undefined ? { ...source, context } : source, systemClock);
+}
+
+async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, signal: AbortSignal): Promise<void> {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const transport = createHttpTransport(access, log);
+  const metrics = createClientMetrics(registry)(new URL(access.server).host);
+  const newClient = (): KubeClient =>
+    createKubeClient(transport, {
+      userAgent: `${WORKER_FIELD_MANAGER}/${manifest.version}`,
+      clock: systemClock,
+      rateLimiter: createRateLimiter({ qps: config.kubeApiQps, burst: config.kubeApiBurst, clock: systemClock }),
+      metrics,
+    });
+  const client = newClient();
+  const deps = { client, eventClient: newClient(), registry, clock: systemClock, random: Math.random, log, settings: config };
+  let worker: Worker | undefined;
+  const work = (until: AbortSignal): Promise<void> => {
+    worker = createWorker(deps);
+    return worker.run(until);
+  };
+  // A replica that stands by is ready, too: ready means that it would work if it were its turn.
+  const http = createProgramHttp({ metrics: registry, readiness: { worker: () => worker?.problem() } });
+  const server = config.metricsBindAddress === undefined ? undefined : await listen(http, config.metricsBindAddress);
+  log.info('worker started', { server: access.server, ...(server && { http: server.url }), version: manifest.version });
+  try {
+    if (config.leaderElect) await lead(config, access, client, log, work, signal);
+    else await work(signal);
+  } finally {
+    await server?.close();
+    await transport.close();
+  }
+}
+
+async function lead(
+  config: WorkerConfig,
+  access: ClusterAccess,
+  client: KubeClient,
+  log: Logger,
+  work: (until: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const election = {
+    client,
+    namespace: config.leaseNamespace ?? access.namespace,
+    name: config.leaseName,
+    identity: `${hostname()}_${randomUUID()}`,
+    clock: systemClock,
+    random: Math.random,
+    log,
+  };
+  await runAsLeader(election, work, signal);
+  if (!signal.aborted) throw new Error('leadership lost');
+}

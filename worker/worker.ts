@@ -1,0 +1,140 @@
+/** The worker, put together: informers, queues and controllers over one API server. Nothing runs before `run`. */
+import type { Registry } from 'prom-client';
+import { JOBS, PODS } from '../shared/api/resources.ts';
+import type { ReadClient, StatusClient, WatchClient, WriteClient } from '../shared/kube/client.ts';
+import { runController } from '../shared/kube/controller.ts';
+import { createEventRecorder } from '../shared/kube/event-recorder.ts';
+import { createInformer } from '../shared/kube/informer.ts';
+import { createWorkqueue, type RateLimit } from '../shared/kube/workqueue.ts';
+import { createWorkqueueMetrics } from '../shared/kube/workqueue-metrics.ts';
+import type { Clock } from '../shared/runtime/clock.ts';
+import type { Logger } from '../shared/runtime/logger.ts';
+import type { Random } from '../shared/runtime/random.ts';
+import { createJobReconciler } from './job/controller.ts';
+import { createJobMemory } from './job/job-memory.ts';
+import { createJobMetrics } from './job/metrics.ts';
+import { createOrphanReconciler } from './job/orphan-pods.ts';
+import { podIndexers, trimPod } from './job/pod-cache.ts';
+import { jobTriggers, podTriggers } from './job/triggers.ts';
+import { createTtlMetrics, createTtlReconciler, ttlTriggers } from './ttl/ttl-after-finished.ts';
+
+export const WORKER_CONTROLLERS = ['job', 'ttl-after-finished'] as const;
+export type WorkerController = (typeof WORKER_CONTROLLERS)[number];
+
+export type WorkerSettings = {
+  /** `spec.managedBy` of the Jobs to run. */
+  readonly controllerName: string;
+  readonly controllers: readonly WorkerController[];
+  readonly concurrentJobSyncs: number;
+  readonly concurrentTtlSyncs: number;
+  /** Syncs that pods ask for are gathered over this time. */
+  readonly batchPeriodMs: number;
+  /** '': all namespaces. */
+  readonly namespace: string;
+};
+
+export type WorkerDeps = {
+  readonly client: ReadClient & WriteClient & StatusClient & WatchClient;
+  /** Writes Events; one with its own rate limit keeps them from delaying pods. Default: `client`. */
+  readonly eventClient?: WriteClient;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly settings: WorkerSettings;
+};
+
+export interface Worker {
+  /** Works until `signal` aborts and what was under way is done. Call once. */
+  run(signal: AbortSignal): Promise<void>;
+  /** What the worker waits for before it can work; undefined when it is ready. */
+  problem(): string | undefined;
+}
+
+const JOB_RETRIES: RateLimit = { baseDelayMs: 1000, maxDelayMs: 60_000 };
+const TTL_RETRIES: RateLimit = { baseDelayMs: 5, maxDelayMs: 1_000_000 };
+const EVENT_SOURCE = 'job-controller';
+
+export function createWorker({ client, eventClient = client, registry, clock, random, log, settings }: WorkerDeps): Worker {
+  const { controllerName, batchPeriodMs, namespace } = settings;
+  const common = { client, clock, random, log, namespace };
+  const jobs = createInformer({ ...common, resource: JOBS });
+  const pods = createInformer({ ...common, resource: PODS, indexers: podIndexers, transform: trimPod });
+  const recorder = createEventRecorder({ client: eventClient, component: EVENT_SOURCE, clock, log });
+  const queueMetrics = createWorkqueueMetrics(registry, clock);
+  const newQueue = (name: string, rateLimit: RateLimit) => createWorkqueue({ name, clock, rateLimit, metrics: queueMetrics(name) });
+  const runsJobs = settings.controllers.includes('job');
+  const controllers = [
+    ...(runsJobs ? jobControllers() : []),
+    ...(settings.controllers.includes('ttl-after-finished') ? [ttlController()] : []),
+  ];
+  const informers = runsJobs ? [jobs, pods] : [jobs];
+
+  return {
+    async run(signal) {
+      const watching = new AbortController();
+      const informing = Promise.all(informers.map((informer) => informer.run(watching.signal)));
+      try {
+        if (await allSynced(signal)) await work(signal);
+      } finally {
+        watching.abort(new Error('the worker has stopped'));
+        await informing;
+        await recorder.flush();
+      }
+    },
+    problem: () => {
+      const waiting = informers.filter((informer) => !informer.hasSynced()).map(({ resource }) => resource.plural);
+      return waiting.length === 0 ? undefined : `the cache of ${waiting.join(' and ')} is not filled yet`;
+    },
+  };
+
+  /** False when the worker is to stop before it has begun. */
+  async function allSynced(signal: AbortSignal): Promise<boolean> {
+    await Promise.race([Promise.all(informers.map((informer) => informer.waitForSync())), aborted(signal)]);
+    if (!signal.aborted) log.info('caches are filled, starting to work', { controllers: settings.controllers, controllerName });
+    return !signal.aborted;
+  }
+
+  async function work(signal: AbortSignal): Promise<void> {
+    const working = controllers.map(runController);
+    await aborted(signal);
+    for (const { queue } of controllers) queue.shutDown();
+    await Promise.all(working);
+  }
+
+  function jobControllers() {
+    const memory = createJobMemory(clock, (resource) => (resource === 'jobs' ? jobs : pods).lastResourceVersion());
+    const metrics = createJobMetrics(registry);
+    const queue = newQueue('job', JOB_RETRIES);
+    const orphanQueue = newQueue('job_orphan_pod', JOB_RETRIES);
+    const triggers = { jobs, queue, orphanQueue, memory, metrics, clock, controllerName, batchPeriodMs };
+    jobs.addHandler(jobTriggers(triggers));
+    pods.addHandler(podTriggers(triggers));
+    const shared = { client, jobs, pods, controllerName, clock, log };
+    const concurrency = settings.concurrentJobSyncs;
+    return [
+      {
+        name: 'job',
+        queue,
+        concurrency,
+        clock,
+        log,
+        reconcile: createJobReconciler({ ...shared, queue, memory, recorder, metrics, batchPeriodMs }),
+      },
+      { name: 'job-orphan-pod', queue: orphanQueue, concurrency, clock, log, reconcile: createOrphanReconciler(shared) },
+    ];
+  }
+
+  function ttlController() {
+    const queue = newQueue('ttl_jobs_to_delete', TTL_RETRIES);
+    jobs.addHandler(ttlTriggers(queue));
+    const reconcile = createTtlReconciler({ client, jobs, clock, log, metrics: createTtlMetrics(registry) });
+    return { name: 'ttl-after-finished', queue, concurrency: settings.concurrentTtlSyncs, clock, log, reconcile };
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
