@@ -7,7 +7,7 @@ import type { AdmissionRequest } from './admission-request.ts';
 
 export type MatchCondition = { readonly name: string; readonly expression: string };
 
-export type MatchOutcome = { readonly matches: boolean; /** Only with failurePolicy Fail. */ readonly error?: string };
+export type MatchOutcome = { readonly matches: boolean /** Only with failurePolicy Fail. */; readonly error?: string };
 
 export type CompiledMatchConditions = {
   evaluate(request: AdmissionRequest, authorizer: Authorizer): MatchOutcome;
@@ -16,10 +16,7 @@ export type CompiledMatchConditions = {
 const ALWAYS: CompiledMatchConditions = { evaluate: () => ({ matches: true }) };
 
 /** Expressions have been checked when the configuration was stored, so compiling does not fail here. */
-export function compileMatchConditions(
-  conditions: readonly MatchCondition[],
-  failurePolicy: 'Fail' | 'Ignore',
-): CompiledMatchConditions {
+export function compileMatchConditions(conditions: readonly MatchCondition[], failurePolicy: 'Fail' | 'Ignore'): CompiledMatchConditions {
   if (conditions.length === 0) return ALWAYS;
   const programs = conditions.map(({ expression }) => compileCel(admissionEnvironment, expression.trim()));
   return {

@@ -26,7 +26,10 @@ function splitUrl(text: string): UrlParts {
 }
 
 /** ValidateWebhookService of apiserver. */
-export function validateServiceReference({ name = '', namespace = '', path: urlPath, port = 443 }: DecodedServiceReference, path: string): FieldError[] {
+export function validateServiceReference(
+  { name = '', namespace = '', path: urlPath, port = 443 }: DecodedServiceReference,
+  path: string,
+): FieldError[] {
   return [
     ...(name === '' ? [required(`${path}.name`, 'service name is required')] : []),
     ...(namespace === '' ? [required(`${path}.namespace`, 'service namespace is required')] : []),

@@ -4,7 +4,7 @@ import { CelCompileError, compileCel } from '../cel/environment.ts';
 import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from '../field-error.ts';
 import { dns1035LabelProblems, dns1123SubdomainProblems, qualifiedNameProblems } from '../kinds/name-formats.ts';
 import { semanticEqual } from '../kinds/semantic-equal.ts';
-import { validateLabelSelector } from './label-selector-validation.ts';
+import { validateLabelSelector } from '../kinds/label-selector-validation.ts';
 import { validateServiceReference, validateWebhookUrl } from './webhook-address-validation.ts';
 
 /** An entry of `webhooks` as decoding leaves it. */
@@ -53,7 +53,8 @@ export function validateWebhooks(
 
 const knowsReviewVersion = (versions: readonly string[] | undefined): boolean =>
   versions?.some((each) => ACCEPTED_REVIEW_VERSIONS.includes(each)) ?? false;
-const hasDuplicateNames = (webhooks: readonly DecodedWebhook[]): boolean => new Set(webhooks.map(({ name }) => name)).size < webhooks.length;
+const hasDuplicateNames = (webhooks: readonly DecodedWebhook[]): boolean =>
+  new Set(webhooks.map(({ name }) => name)).size < webhooks.length;
 
 function validateWebhook(webhook: DecodedWebhook, mutating: boolean, conditionsUnchanged: boolean, path: string): FieldError[] {
   const { timeoutSeconds, clientConfig = {}, sideEffects } = webhook;
@@ -68,8 +69,8 @@ function validateWebhook(webhook: DecodedWebhook, mutating: boolean, conditionsU
     ...(timeoutSeconds !== undefined && (timeoutSeconds > 30 || timeoutSeconds < 1)
       ? [invalid(`${path}.timeoutSeconds`, timeoutSeconds, 'the timeout value must be between 1 and 30 seconds')]
       : []),
-    ...validateLabelSelector(webhook.namespaceSelector, `${path}.namespaceSelector`),
-    ...validateLabelSelector(webhook.objectSelector, `${path}.objectSelector`),
+    ...validateLabelSelector(webhook.namespaceSelector ?? {}, `${path}.namespaceSelector`),
+    ...validateLabelSelector(webhook.objectSelector ?? {}, `${path}.objectSelector`),
     ...(mutating ? oneOf(webhook.reinvocationPolicy, ['IfNeeded', 'Never'], `${path}.reinvocationPolicy`) : []),
     ...validateClientConfig(clientConfig, `${path}.clientConfig`),
     ...(conditionsUnchanged ? [] : validateMatchConditions(webhook.matchConditions ?? [], `${path}.matchConditions`)),
@@ -125,7 +126,8 @@ function validateResources(resources: readonly string[], path: string): FieldErr
     if (everySubresourceOf.has(resource)) {
       errors.push(invalid(`${path}[${i}]`, pattern, `if '${resource}/*' is present, must not specify ${pattern}`));
     }
-    if (subresourceOfEvery.has(sub)) errors.push(invalid(`${path}[${i}]`, pattern, `if '*/${sub}' is present, must not specify ${pattern}`));
+    if (subresourceOfEvery.has(sub))
+      errors.push(invalid(`${path}[${i}]`, pattern, `if '*/${sub}' is present, must not specify ${pattern}`));
     if (sub === '*') everySubresourceOf.add(resource);
     if (resource === '*') subresourceOfEvery.add(sub);
   });

@@ -17,7 +17,7 @@ export type ResourceAccess = {
   readonly name: string;
 };
 
-export type PathAccess = { readonly kind: 'path'; /** The HTTP method in lower case. */ readonly verb: string; readonly path: string };
+export type PathAccess = { readonly kind: 'path' /** The HTTP method in lower case. */; readonly verb: string; readonly path: string };
 
 export type AccessDecision = { readonly allowed: boolean; readonly reason: string };
 

@@ -26,7 +26,8 @@ export function impersonate(user: UserInfo, headers: Headers, authorizer: Author
   if (uid !== '') demand({ group: 'authentication.k8s.io', version: 'v1', resource: 'uids', name: uid });
   for (const group of groups) demand({ resource: 'groups', name: group });
   for (const [key, values] of Object.entries(extra)) {
-    for (const value of values) demand({ group: 'authentication.k8s.io', version: 'v1', resource: 'userextras', subresource: key, name: value });
+    for (const value of values)
+      demand({ group: 'authentication.k8s.io', version: 'v1', resource: 'userextras', subresource: key, name: value });
   }
   return {
     name,

@@ -59,8 +59,14 @@ export function registerAuthorizerLibrary(environment: Environment): void {
     .registerType(`${TYPES}.PathCheck`, { ctor: PathCheck, fields: {} })
     .registerType(`${TYPES}.GroupCheck`, { ctor: GroupCheck, fields: {} })
     .registerType(`${TYPES}.Authorizer`, { ctor: AuthorizerValue, fields: { requestResource: `${TYPES}.ResourceCheck` } })
-    .registerFunction(`${TYPES}.Authorizer.group(string): ${TYPES}.GroupCheck`, (by: AuthorizerValue, group: string) => new GroupCheck(by, group))
-    .registerFunction(`${TYPES}.Authorizer.path(string): ${TYPES}.PathCheck`, (by: AuthorizerValue, path: string) => new PathCheck(by, path))
+    .registerFunction(
+      `${TYPES}.Authorizer.group(string): ${TYPES}.GroupCheck`,
+      (by: AuthorizerValue, group: string) => new GroupCheck(by, group),
+    )
+    .registerFunction(
+      `${TYPES}.Authorizer.path(string): ${TYPES}.PathCheck`,
+      (by: AuthorizerValue, path: string) => new PathCheck(by, path),
+    )
     .registerFunction(
       `${TYPES}.GroupCheck.resource(string): ${TYPES}.ResourceCheck`,
       ({ by, group }: GroupCheck, resource: string) => new ResourceCheck(by, { group, resource, subresource: '', namespace: '', name: '' }),
@@ -71,7 +77,9 @@ export function registerAuthorizerLibrary(environment: Environment): void {
     .registerFunction(`${TYPES}.ResourceCheck.namespace(string): ${TYPES}.ResourceCheck`, (check: ResourceCheck, namespace: string) =>
       check.with({ namespace }),
     )
-    .registerFunction(`${TYPES}.ResourceCheck.name(string): ${TYPES}.ResourceCheck`, (check: ResourceCheck, name: string) => check.with({ name }))
+    .registerFunction(`${TYPES}.ResourceCheck.name(string): ${TYPES}.ResourceCheck`, (check: ResourceCheck, name: string) =>
+      check.with({ name }),
+    )
     .registerFunction(`${TYPES}.ResourceCheck.check(string): ${TYPES}.Decision`, ({ by, target }: ResourceCheck, verb: string) =>
       decide(by, { kind: 'resource', verb, version: '*', ...target }),
     )

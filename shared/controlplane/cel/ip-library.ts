@@ -61,7 +61,21 @@ export function registerIpLibrary(environment: Environment): void {
     .registerFunction('net.IP.isLoopback(): bool', inRange('127.0.0.0/8', '::1/128'))
     .registerFunction('net.IP.isLinkLocalUnicast(): bool', inRange('169.254.0.0/16', 'fe80::/10'))
     .registerFunction('net.IP.isLinkLocalMulticast(): bool', inRange('224.0.0.0/24', 'ff02::/16'))
-    .registerFunction('net.IP.isGlobalUnicast(): bool', (ip: Ip) => !inRange('0.0.0.0/32', '::/128', '127.0.0.0/8', '::1/128', '224.0.0.0/4', 'ff00::/8', '169.254.0.0/16', 'fe80::/10', '255.255.255.255/32')(ip))
+    .registerFunction(
+      'net.IP.isGlobalUnicast(): bool',
+      (ip: Ip) =>
+        !inRange(
+          '0.0.0.0/32',
+          '::/128',
+          '127.0.0.0/8',
+          '::1/128',
+          '224.0.0.0/4',
+          'ff00::/8',
+          '169.254.0.0/16',
+          'fe80::/10',
+          '255.255.255.255/32',
+        )(ip),
+    )
     .registerFunction('cidr(string): net.CIDR', (text: string) => new Cidr(text))
     .registerFunction('isCIDR(string): bool', (text: string) => parses(() => new Cidr(text)))
     .registerFunction('string(net.CIDR): string', ({ ip, prefixLength }: Cidr) => `${ip.text}/${prefixLength}`)

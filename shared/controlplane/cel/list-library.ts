@@ -13,7 +13,9 @@ export function registerListLibrary(environment: Environment): void {
     .registerFunction('list<T>.min(): T', (list: Scalar[]) => extreme(list, 'min', (a, b) => a < b))
     .registerFunction('list<T>.max(): T', (list: Scalar[]) => extreme(list, 'max', (a, b) => a > b))
     .registerFunction('list<dyn>.isSorted(): bool', (list: Scalar[]) => list.every((each, i) => i === 0 || (list[i - 1] ?? each) <= each))
-    .registerFunction('list<dyn>.indexOf(dyn): int', (list: unknown[], wanted: unknown) => BigInt(list.findIndex((each) => same(each, wanted))))
+    .registerFunction('list<dyn>.indexOf(dyn): int', (list: unknown[], wanted: unknown) =>
+      BigInt(list.findIndex((each) => same(each, wanted))),
+    )
     .registerFunction('list<dyn>.lastIndexOf(dyn): int', (list: unknown[], wanted: unknown) =>
       BigInt(list.findLastIndex((each) => same(each, wanted))),
     )
@@ -37,7 +39,8 @@ function extreme(list: readonly Scalar[], name: string, better: (a: Scalar, b: S
   return rest.reduce((best, each) => (better(each, best) ? each : best), first);
 }
 
-const isSubset = (part: readonly unknown[], whole: readonly unknown[]): boolean => part.every((each) => whole.some((other) => same(each, other)));
+const isSubset = (part: readonly unknown[], whole: readonly unknown[]): boolean =>
+  part.every((each) => whole.some((other) => same(each, other)));
 
 /** Equality of CEL values: numbers by value across int and double, everything else by structure. */
 export function same(left: unknown, right: unknown): boolean {

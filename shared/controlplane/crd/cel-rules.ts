@@ -31,8 +31,7 @@ type RuleNode = {
   readonly items: RuleNode | undefined;
 };
 
-export const hasRules = (schema: JsonSchema): boolean =>
-  someSchema(schema, (each) => (each['x-kubernetes-validations']?.length ?? 0) > 0);
+export const hasRules = (schema: JsonSchema): boolean => someSchema(schema, (each) => (each['x-kubernetes-validations']?.length ?? 0) > 0);
 export const usesOldSelf = (rule: ValidationRule): boolean => /\boldSelf\b/.test(`${rule.rule ?? ''} ${rule.messageExpression ?? ''}`);
 
 /** Compiles all rules of a schema that has been accepted; undefined when there are none. Throws a CelCompileError. */
@@ -48,7 +47,8 @@ export function checkRule(schema: JsonSchema, rule: ValidationRule, isObjectRoot
   const check = (field: RuleProblem['field'], expression: string, wanted: string): void => {
     try {
       const { type } = compileCel(environment, expression);
-      if (type !== wanted && type !== 'dyn') problems.push({ field, detail: `${field === 'rule' ? 'cel expression' : 'messageExpression'} must evaluate to a ${wanted}` });
+      if (type !== wanted && type !== 'dyn')
+        problems.push({ field, detail: `${field === 'rule' ? 'cel expression' : 'messageExpression'} must evaluate to a ${wanted}` });
     } catch (error) {
       if (!(error instanceof CelCompileError)) throw error;
       problems.push({ field, detail: `${field === 'rule' ? '' : 'messageExpression '}compilation failed: ${error.message}` });

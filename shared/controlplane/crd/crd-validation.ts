@@ -3,7 +3,16 @@ import { duplicate, type FieldError, forbidden, invalid, notSupported, required,
 import { dns1035LabelProblems, dns1123SubdomainProblems } from '../kinds/name-formats.ts';
 import { validateAnyObjectMeta } from '../kinds/object-meta-validation.ts';
 import { semanticEqual } from '../kinds/semantic-equal.ts';
-import { type Crd, type CrdNames, type CrdSpec, type CrdSubresources, type CrdVersion, hasCondition, isShared, type PrinterColumn } from './crd.ts';
+import {
+  type Crd,
+  type CrdNames,
+  type CrdSpec,
+  type CrdSubresources,
+  type CrdVersion,
+  hasCondition,
+  isShared,
+  type PrinterColumn,
+} from './crd.ts';
 import { itemsOf, type JsonSchema, propertyOf } from './json-schema.ts';
 import { validateCrdSchema } from './schema-validation.ts';
 
@@ -70,7 +79,12 @@ function validateApproval(crd: Crd, previous: Crd | undefined): FieldError[] {
   if (previous !== undefined && (previous.metadata.annotations?.[APPROVAL] ?? '') === approval) return [];
   const path = `metadata.annotations[${APPROVAL}]`;
   if (approval === '') {
-    return [required(path, 'protected groups must have approval annotation "api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111')];
+    return [
+      required(
+        path,
+        'protected groups must have approval annotation "api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111',
+      ),
+    ];
   }
   if (approval.startsWith('unapproved') || URL.canParse(approval)) return [];
   const detail = `protected groups must have approval annotation "api-approved.kubernetes.io" with either a URL or a reason starting with "unapproved", see https://github.com/kubernetes/enhancements/pull/1111`;
@@ -202,7 +216,9 @@ function validateColumn({ name = '', type = '', format = '', jsonPath = '' }: Pr
   return [
     ...(name === '' ? [required(`${path}.name`)] : []),
     ...(type === '' ? [required(`${path}.type`, types)] : COLUMN_TYPES.includes(type) ? [] : [invalid(`${path}.type`, type, types)]),
-    ...(format === '' || COLUMN_FORMATS.includes(format) ? [] : [invalid(`${path}.format`, format, `must be one of ${COLUMN_FORMATS.join(',')}`)]),
+    ...(format === '' || COLUMN_FORMATS.includes(format)
+      ? []
+      : [invalid(`${path}.format`, format, `must be one of ${COLUMN_FORMATS.join(',')}`)]),
     ...(jsonPath === '' ? [required(`${path}.JSONPath`)] : []),
     ...(jsonPath === '' || jsonPath.startsWith('.')
       ? []
@@ -249,7 +265,11 @@ function validateConversion({ conversion }: CrdSpec): FieldError[] {
   const { strategy = '', webhook } = conversion;
   const strategies = ['None', 'Webhook'];
   const errors =
-    strategy === '' ? [required(`${path}.strategy`)] : strategies.includes(strategy) ? [] : [notSupported(`${path}.strategy`, strategy, strategies)];
+    strategy === ''
+      ? [required(`${path}.strategy`)]
+      : strategies.includes(strategy)
+        ? []
+        : [notSupported(`${path}.strategy`, strategy, strategies)];
   const config = webhook?.clientConfig;
   const versions = webhook?.conversionReviewVersions ?? [];
   if (strategy !== 'Webhook') {

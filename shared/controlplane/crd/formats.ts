@@ -28,7 +28,12 @@ const VALID: ReadonlyMap<string, (value: string) => boolean> = new Map([
   ['date', (value) => /^\d{4}-\d{2}-\d{2}$/.test(value) && isRealTime(`${value}T00:00:00Z`)],
   ['date-time', isDateTime],
   ['datetime', isDateTime],
-  ['duration', (value) => /^-?(?:\d+(?:\.\d+)?\s*(?:ns|us|µs|ms|s|m|h|d|w|nanos?|micros?|millis?|seconds?|minutes?|hours?|days?|weeks?)\s*)+$/.test(value) || value === '0'],
+  [
+    'duration',
+    (value) =>
+      /^-?(?:\d+(?:\.\d+)?\s*(?:ns|us|µs|ms|s|m|h|d|w|nanos?|micros?|millis?|seconds?|minutes?|hours?|days?|weeks?)\s*)+$/.test(value) ||
+      value === '0',
+  ],
   ['k8s-short-name', (value) => dns1123LabelProblems(value).length === 0],
   ['k8s-long-name', (value) => dns1123SubdomainProblems(value).length === 0],
   ['quantity', isQuantity],

@@ -8,7 +8,8 @@ export type JsonPath = {
 
 type Step = (value: unknown) => unknown[];
 
-const TOKEN = /\.?\[\s*\?\(\s*@\.([\w.-]+)\s*(==|!=)\s*(?:"([^"]*)"|'([^']*)'|([^)\s]+))\s*\)\s*\]|\.?\[\s*(?:"([^"]*)"|'([^']*)'|(\*)|(-?\d+))\s*\]|\.?(\*|(?:\\.|[^.[\]\\])+)/gy;
+const TOKEN =
+  /\.?\[\s*\?\(\s*@\.([\w.-]+)\s*(==|!=)\s*(?:"([^"]*)"|'([^']*)'|([^)\s]+))\s*\)\s*\]|\.?\[\s*(?:"([^"]*)"|'([^']*)'|(\*)|(-?\d+))\s*\]|\.?(\*|(?:\\.|[^.[\]\\])+)/gy;
 
 /** Compiles a path; undefined when it is not one. The leading dot may be missing. */
 export function compileJsonPath(text: string): JsonPath | undefined {

@@ -37,7 +37,9 @@ function validateListType(schema: JsonSchema, path: string): FieldError[] {
     return [invalid(`${path}.items.${LIST_TYPE}`, items[LIST_TYPE], detail)];
   }
   // Upstream shows the list type of the items here, whatever the path says.
-  return items.type === 'object' && items[MAP_TYPE] !== 'atomic' ? [invalid(`${path}.items.${MAP_TYPE}`, items[LIST_TYPE] ?? null, detail)] : [];
+  return items.type === 'object' && items[MAP_TYPE] !== 'atomic'
+    ? [invalid(`${path}.items.${MAP_TYPE}`, items[LIST_TYPE] ?? null, detail)]
+    : [];
 }
 
 function validateListKeys(schema: JsonSchema, path: string): FieldError[] {

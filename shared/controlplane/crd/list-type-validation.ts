@@ -9,7 +9,10 @@ export function validateListTypes(value: unknown, schema: JsonSchema | undefined
   if (Array.isArray(value)) {
     const items = itemsOf(schema);
     return [
-      ...repetitions(value.map((each) => identityOf(each, schema)), path),
+      ...repetitions(
+        value.map((each) => identityOf(each, schema)),
+        path,
+      ),
       ...value.flatMap((each, i) => validateListTypes(each, items, `${path}[${i}]`)),
     ];
   }
@@ -28,7 +31,9 @@ function identityOf(element: unknown, schema: JsonSchema): unknown {
       return element;
     case 'map':
       if (!isRecord(element)) return undefined;
-      return Object.fromEntries((schema['x-kubernetes-list-map-keys'] ?? []).filter((key) => key in element).map((key) => [key, element[key]]));
+      return Object.fromEntries(
+        (schema['x-kubernetes-list-map-keys'] ?? []).filter((key) => key in element).map((key) => [key, element[key]]),
+      );
     default:
       return undefined;
   }

@@ -19,7 +19,9 @@ function prune(value: unknown, schema: JsonSchema, isObjectRoot: boolean, path: 
     const items = itemsOf(schema);
     // Below x-kubernetes-preserve-unknown-fields without a schema everything stays.
     if (items === undefined && schema['x-kubernetes-preserve-unknown-fields'] === true) return;
-    value.forEach((element, i) => prune(element, items ?? {}, items?.['x-kubernetes-embedded-resource'] === true, `${path}[${i}]`, dropped));
+    value.forEach((element, i) =>
+      prune(element, items ?? {}, items?.['x-kubernetes-embedded-resource'] === true, `${path}[${i}]`, dropped),
+    );
     return;
   }
   if (!isRecord(value)) return;

@@ -25,7 +25,9 @@ export function validateCrdSchema(schema: JsonSchema, hasStatus: boolean, path: 
 }
 
 const ROOT_FIELDS =
-  'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations'.split(' ');
+  'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations'.split(
+    ' ',
+  );
 
 /** With a status subresource only these may stand at the root, so that the schema of the status can be taken out. */
 function validateRootFields(schema: JsonSchema, path: string): FieldError[] {
@@ -39,9 +41,7 @@ function validateRootFields(schema: JsonSchema, path: string): FieldError[] {
 }
 
 const goFieldName = (name: string): string =>
-  name.startsWith('x-kubernetes-')
-    ? `X${name.slice('x-kubernetes-'.length).split('-').map(capitalized).join('')}`
-    : capitalized(name);
+  name.startsWith('x-kubernetes-') ? `X${name.slice('x-kubernetes-'.length).split('-').map(capitalized).join('')}` : capitalized(name);
 const capitalized = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
 /** Messages show Go structs with their own names of fields. */
 const goStruct = (value: object): object => Object.fromEntries(Object.entries(value).map(([name, each]) => [goFieldName(name), each]));
@@ -156,7 +156,8 @@ function validateRuleFields(schema: JsonSchema, rule: ValidationRule, path: stri
   const { rule: expression = '', message = '', messageExpression = '', reason, fieldPath = '' } = rule;
   const errors: FieldError[] = [];
   if (expression.trim() === '') errors.push(required(`${path}.rule`, 'rule is not specified'));
-  else if (message !== '' && message.trim() === '') errors.push(invalid(`${path}.message`, message, 'message must be non-empty if specified'));
+  else if (message !== '' && message.trim() === '')
+    errors.push(invalid(`${path}.message`, message, 'message must be non-empty if specified'));
   else if (hasNewlines(message.trim())) errors.push(invalid(`${path}.message`, message, 'message must not contain line breaks'));
   else if (hasNewlines(expression.trim()) && message.trim() === '') {
     errors.push(required(`${path}.message`, 'message must be specified if rule contains line breaks'));

@@ -125,7 +125,8 @@ function validateNested(schema: JsonSchema, skipsAnyOf: boolean, level: Level, p
     errors.push(...validateNested(property, false, 'field', `${path}.properties[${name}]`));
   }
   if ((schema.type ?? '') !== '') errors.push(forbidden(`${path}.type`, empty));
-  if (schema.additionalProperties !== undefined) errors.push(forbidden(`${path}.additionalProperties`, 'must be undefined to be structural'));
+  if (schema.additionalProperties !== undefined)
+    errors.push(forbidden(`${path}.additionalProperties`, 'must be undefined to be structural'));
   if (schema.default !== undefined) errors.push(forbidden(`${path}.default`, 'must be undefined to be structural'));
   if ((schema.title ?? '') !== '') errors.push(forbidden(`${path}.title`, empty));
   if ((schema.description ?? '') !== '') errors.push(forbidden(`${path}.description`, empty));
@@ -161,7 +162,8 @@ function validateCompleteness(schema: JsonSchema, outer: JsonSchema | undefined,
   const items = itemsOf(schema);
   const values = valuesOf(schema);
   if (items !== undefined) errors.push(...validateCompleteness(items, items, `${path}.items`, `${path}.items`));
-  if (values !== undefined) errors.push(...validateCompleteness(values, values, `${path}.additionalProperties`, `${path}.additionalProperties`));
+  if (values !== undefined)
+    errors.push(...validateCompleteness(values, values, `${path}.additionalProperties`, `${path}.additionalProperties`));
   for (const [name, property] of sortedProperties(schema)) {
     errors.push(...validateCompleteness(property, property, `${path}.properties[${name}]`, `${path}.properties[${name}]`));
   }

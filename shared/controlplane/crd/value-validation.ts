@@ -144,7 +144,8 @@ const goNumber = (value: number): string => String(value).replace(/e([+-])(\d)$/
 
 function checkArray(value: readonly unknown[], schema: JsonSchema, path: string, old: Old): FieldError[] {
   const items = itemsOf(schema);
-  const errors = items === undefined ? [] : value.flatMap((each, i) => validateAt(each, items, `${path}[${i}]`, correlatedItem(old, schema, each)));
+  const errors =
+    items === undefined ? [] : value.flatMap((each, i) => validateAt(each, items, `${path}[${i}]`, correlatedItem(old, schema, each)));
   const { minItems, maxItems } = schema;
   if (minItems !== undefined && value.length < minItems) errors.push(wrong(path, value.length, `should have at least ${minItems} items`));
   if (maxItems !== undefined && value.length > maxItems) errors.push(tooMany(fieldOf(path), value.length, maxItems));
@@ -167,7 +168,8 @@ function checkObject(value: Record<string, unknown>, schema: JsonSchema, path: s
   for (const key of Object.keys(value)) {
     if (propertyOf(schema, key) !== undefined) continue;
     if (values !== undefined) errors.push(...validateAt(value[key], values, `${path}.${key}`, correlatedField(old, schema, key)));
-    else if (schema.additionalProperties === false) errors.push(invalid(fieldOf(path), key, `${path}.${key} in body is a forbidden property`));
+    else if (schema.additionalProperties === false)
+      errors.push(invalid(fieldOf(path), key, `${path}.${key} in body is a forbidden property`));
   }
   for (const [name, property] of sortedProperties(schema)) {
     if (!Object.hasOwn(value, name)) continue;

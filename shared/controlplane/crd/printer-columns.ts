@@ -1,0 +1,61 @@
+import { ageOf } from '../kinds/age.ts';
+import { NAME_COLUMN } from '../kinds/table-columns.ts';
+import type { AnyObject, TableColumn, TablePrinter } from '../strategy.ts';
+import type { PrinterColumn } from './crd.ts';
+import { compileJsonPath } from './json-path.ts';
+
+const DEFAULT_COLUMNS: readonly PrinterColumn[] = [
+  {
+    name: 'Age',
+    type: 'date',
+    description:
+      'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata',
+    jsonPath: '.metadata.creationTimestamp',
+  },
+];
+
+/** The Table of a custom resource: its name, then what additionalPrinterColumns says, by default its age. */
+export function customTable(columns: readonly PrinterColumn[] = []): TablePrinter {
+  const chosen = columns.length === 0 ? DEFAULT_COLUMNS : columns;
+  const cells = chosen.map(cellOf);
+  return {
+    columns: [NAME_COLUMN, ...chosen.map(tableColumn)],
+    cells: (object, now) => [object.metadata.name, ...cells.map((cell) => cell(object, now))],
+  };
+}
+
+const tableColumn = ({ name = '', type = '', format = '', description, priority = 0, jsonPath = '' }: PrinterColumn): TableColumn => ({
+  name,
+  type,
+  format,
+  description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
+  priority,
+});
+
+function cellOf({ type, jsonPath = '' }: PrinterColumn): (object: AnyObject, now: number) => unknown {
+  const path = compileJsonPath(jsonPath);
+  return (object, now) => {
+    const [value] = path?.find(object) ?? [];
+    return value === undefined ? null : cellValue(type, value, now);
+  };
+}
+
+/** A value that does not have the column's type is shown as nothing. */
+function cellValue(type: string | undefined, value: unknown, now: number): unknown {
+  switch (type) {
+    case 'integer':
+      return typeof value === 'number' ? Math.trunc(value) : null;
+    case 'number':
+      return typeof value === 'number' ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+    case 'string':
+      return typeof value === 'string' ? value : JSON.stringify(value);
+    case 'date': {
+      if (typeof value !== 'string') return null;
+      return Number.isNaN(Date.parse(value)) ? '<invalid>' : ageOf(value, now);
+    }
+    default:
+      return null;
+  }
+}
