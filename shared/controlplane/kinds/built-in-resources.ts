@@ -1,5 +1,19 @@
-import type { ResourceDefinition, ResourceStrategy } from '../strategy.ts';
+import type { ResourceDefinition, ResourceStrategy, ResourceView } from '../strategy.ts';
+import { configMapStrategy } from './config-map.ts';
+import { cronJobStrategy } from './cron-job.ts';
+import { eventView } from './event-view.ts';
+import { eventStrategy, newEventStrategy } from './event.ts';
 import { jobStrategy } from './job-strategy.ts';
+import { leaseStrategy } from './lease.ts';
+import { limitRangeStrategy } from './limit-range.ts';
+import { namespaceStrategy } from './namespace.ts';
+import { nodeStrategy } from './node.ts';
+import { podDisruptionBudgetStrategy } from './pod-disruption-budget.ts';
+import { podStrategy } from './pod-strategy.ts';
+import { priorityClassStrategy } from './priority-class.ts';
+import { resourceQuotaStrategy } from './resource-quota.ts';
+import { secretStrategy } from './secret.ts';
+import { serviceAccountStrategy } from './service-account.ts';
 
 type Description = {
   readonly group?: string;
@@ -10,6 +24,7 @@ type Description = {
   readonly categories?: readonly string[];
   readonly clusterScoped?: true;
   readonly strategy: ResourceStrategy;
+  readonly view?: ResourceView;
 };
 
 const resource = (description: Description): ResourceDefinition => ({
@@ -23,34 +38,37 @@ const resource = (description: Description): ResourceDefinition => ({
   categories: description.categories ?? [],
   namespaced: description.clusterScoped !== true,
   strategy: description.strategy,
+  ...(description.view === undefined ? {} : { view: description.view }),
 });
-
-const withStatus: ResourceStrategy = {
-  status: { prepareForUpdate: () => undefined, validateUpdate: () => [] },
-};
 
 /** The kinds that exist without any CustomResourceDefinition, apart from those of authorization and extension. */
 export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
-  resource({ kind: 'ConfigMap', plural: 'configmaps', shortNames: ['cm'], strategy: {} }),
-  resource({ kind: 'Event', plural: 'events', shortNames: ['ev'], strategy: {} }),
-  resource({ kind: 'LimitRange', plural: 'limitranges', shortNames: ['limits'], strategy: {} }),
-  resource({ kind: 'Namespace', plural: 'namespaces', shortNames: ['ns'], clusterScoped: true, strategy: withStatus }),
-  resource({ kind: 'Node', plural: 'nodes', shortNames: ['no'], clusterScoped: true, strategy: withStatus }),
-  resource({ kind: 'Pod', plural: 'pods', shortNames: ['po'], categories: ['all'], strategy: withStatus }),
-  resource({ kind: 'ResourceQuota', plural: 'resourcequotas', shortNames: ['quota'], strategy: withStatus }),
-  resource({ kind: 'Secret', plural: 'secrets', strategy: {} }),
-  resource({ kind: 'ServiceAccount', plural: 'serviceaccounts', shortNames: ['sa'], strategy: {} }),
-  resource({ group: 'batch', kind: 'CronJob', plural: 'cronjobs', shortNames: ['cj'], categories: ['all'], strategy: withStatus }),
+  resource({ kind: 'ConfigMap', plural: 'configmaps', shortNames: ['cm'], strategy: configMapStrategy }),
+  resource({ kind: 'Event', plural: 'events', shortNames: ['ev'], strategy: eventStrategy }),
+  resource({ kind: 'LimitRange', plural: 'limitranges', shortNames: ['limits'], strategy: limitRangeStrategy }),
+  resource({ kind: 'Namespace', plural: 'namespaces', shortNames: ['ns'], clusterScoped: true, strategy: namespaceStrategy }),
+  resource({ kind: 'Node', plural: 'nodes', shortNames: ['no'], clusterScoped: true, strategy: nodeStrategy }),
+  resource({ kind: 'Pod', plural: 'pods', shortNames: ['po'], categories: ['all'], strategy: podStrategy }),
+  resource({ kind: 'ResourceQuota', plural: 'resourcequotas', shortNames: ['quota'], strategy: resourceQuotaStrategy }),
+  resource({ kind: 'Secret', plural: 'secrets', strategy: secretStrategy }),
+  resource({ kind: 'ServiceAccount', plural: 'serviceaccounts', shortNames: ['sa'], strategy: serviceAccountStrategy }),
+  resource({ group: 'batch', kind: 'CronJob', plural: 'cronjobs', shortNames: ['cj'], categories: ['all'], strategy: cronJobStrategy }),
   resource({ group: 'batch', kind: 'Job', plural: 'jobs', categories: ['all'], strategy: jobStrategy }),
-  resource({ group: 'coordination.k8s.io', kind: 'Lease', plural: 'leases', strategy: { allowCreateOnUpdate: true } }),
-  resource({ group: 'events.k8s.io', kind: 'Event', plural: 'events', shortNames: ['ev'], strategy: {} }),
-  resource({ group: 'policy', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets', shortNames: ['pdb'], strategy: withStatus }),
+  resource({ group: 'coordination.k8s.io', kind: 'Lease', plural: 'leases', strategy: leaseStrategy }),
+  resource({ group: 'events.k8s.io', kind: 'Event', plural: 'events', shortNames: ['ev'], strategy: newEventStrategy, view: eventView }),
+  resource({
+    group: 'policy',
+    kind: 'PodDisruptionBudget',
+    plural: 'poddisruptionbudgets',
+    shortNames: ['pdb'],
+    strategy: podDisruptionBudgetStrategy,
+  }),
   resource({
     group: 'scheduling.k8s.io',
     kind: 'PriorityClass',
     plural: 'priorityclasses',
     shortNames: ['pc'],
     clusterScoped: true,
-    strategy: {},
+    strategy: priorityClassStrategy,
   }),
 ];

@@ -37,6 +37,16 @@ export const podTable: TablePrinter = {
       readinessGatesOf(pod),
     ];
   },
+  rowConditions: (object) => {
+    const completed = COMPLETED[asPod(object).status?.phase ?? ''];
+    return completed === undefined ? undefined : [{ type: 'Completed', status: 'True', ...completed }];
+  },
+};
+
+/** What tells clients that may hide finished pods which those are. */
+const COMPLETED: Readonly<Record<string, { reason: string; message: string }>> = {
+  Succeeded: { reason: 'Succeeded', message: 'The pod has completed successfully.' },
+  Failed: { reason: 'Failed', message: 'The pod failed.' },
 };
 
 /** The one word for the state of a pod: the most telling of its phase, its containers and its deletion. */

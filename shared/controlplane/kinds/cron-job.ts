@@ -1,0 +1,113 @@
+import type { V1CronJobSpec, V1CronJobStatus } from '@kubernetes/client-node';
+import type { Wire } from '../../api/kubernetes.ts';
+import { invalid, notSupported, required, type FieldError } from '../field-error.ts';
+import type { AnyObject, ResourceStrategy } from '../strategy.ts';
+import { ageOf } from './age.ts';
+import { validateChoice } from './choice-validation.ts';
+import type { Decoded } from './decoded.ts';
+import { bumpGeneration, keepSpec } from './generation.ts';
+import { applyJobSpecDefaults } from './job-defaults.ts';
+import { validateJobSpecWithoutSelector } from './job-validation.ts';
+import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from './object-meta-validation.ts';
+import { validateNonNegative } from './number-validation.ts';
+import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
+
+type DecodedCronJob = AnyObject & {
+  spec?: Decoded<Wire<V1CronJobSpec>> | undefined;
+  status?: Decoded<Wire<V1CronJobStatus>> | undefined;
+};
+/** The registry hands this strategy decoded CronJobs only. */
+const asCronJob = (object: AnyObject): DecodedCronJob => object as DecodedCronJob;
+
+/** The name of a Job is that of its CronJob and eleven characters more. */
+const NAME_MAX = 52;
+
+/** batch/v1 CronJob: kept and checked; nothing here runs it. */
+export const cronJobStrategy: ResourceStrategy = {
+  applyDefaults: (object) => {
+    const cronJob = asCronJob(object);
+    const spec = (cronJob.spec ??= {});
+    spec.concurrencyPolicy ||= 'Allow';
+    spec.suspend ??= false;
+    spec.successfulJobsHistoryLimit ??= 3;
+    spec.failedJobsHistoryLimit ??= 1;
+    spec.jobTemplate ??= {};
+    spec.jobTemplate.spec ??= {};
+    applyJobSpecDefaults(spec.jobTemplate.spec);
+    // What only a Job of its own can have is not defaulted in a template.
+    if (spec.jobTemplate.spec.manualSelector === false) delete spec.jobTemplate.spec.manualSelector;
+  },
+  prepareForCreate: (object) => {
+    object.metadata.generation = 1;
+    object['status'] = {};
+  },
+  validateCreate: (object) => {
+    const { metadata } = object;
+    const errors = validateCronJob(asCronJob(object));
+    if (metadata.name.length > NAME_MAX) {
+      errors.push(invalid('metadata.name', metadata.name, `must be no more than ${NAME_MAX} characters`));
+    }
+    return errors;
+  },
+  prepareForUpdate: bumpGeneration,
+  validateUpdate: (next, previous) => [...validateObjectMetaUpdate(next.metadata, previous.metadata), ...validateSpec(asCronJob(next))],
+  status: {
+    prepareForUpdate: keepSpec,
+    validateUpdate: (next, previous) => validateObjectMetaUpdate(next.metadata, previous.metadata),
+  },
+  table: {
+    columns: [
+      NAME_COLUMN,
+      column('Schedule', 'The schedule in Cron format, see https://en.wikipedia.org/wiki/Cron.'),
+      column('Timezone', 'The time zone name for the given schedule, see https://en.wikipedia.org/wiki/List_of_tz_database_time_zones.'),
+      column('Suspend', 'This flag tells the controller to suspend subsequent executions.', { type: 'boolean' }),
+      column('Active', 'A list of pointers to currently running jobs.', { type: 'integer' }),
+      column('Last Schedule', 'Information when was the last time the job was successfully scheduled.'),
+      AGE_COLUMN,
+    ],
+    cells: (object, now) => {
+      const { metadata, spec = {}, status = {} } = asCronJob(object);
+      return [
+        metadata.name,
+        spec.schedule ?? '',
+        spec.timeZone ?? '<none>',
+        String(spec.suspend ?? false),
+        (status.active ?? []).length,
+        status.lastScheduleTime === undefined ? '<none>' : ageOf(status.lastScheduleTime, now),
+        ageOf(metadata.creationTimestamp, now),
+      ];
+    },
+  },
+};
+
+const validateCronJob = (cronJob: DecodedCronJob): FieldError[] => [
+  ...validateObjectMeta(cronJob.metadata, true, subdomainName),
+  ...validateSpec(cronJob),
+];
+
+const validateSpec = ({ spec = {} }: DecodedCronJob): FieldError[] => {
+  const template = spec.jobTemplate?.spec ?? {};
+  return [
+    ...validateSchedule(spec.schedule ?? ''),
+    ...validateNonNegative(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds'),
+    ...validateChoice(spec.concurrencyPolicy ?? '', 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace']),
+    ...validateJobSpecWithoutSelector(template, 'spec.jobTemplate.spec'),
+    ...(template.selector === undefined
+      ? []
+      : [invalid('spec.jobTemplate.spec.selector', template.selector, '`selector` will be auto-generated')]),
+    ...(template.manualSelector === true ? [notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false'])] : []),
+    ...validateNonNegative(spec.successfulJobsHistoryLimit, 'spec.successfulJobsHistoryLimit'),
+    ...validateNonNegative(spec.failedJobsHistoryLimit, 'spec.failedJobsHistoryLimit'),
+  ];
+};
+
+/** Only the number of fields is checked: nothing here has to understand the schedule. */
+const validateSchedule = (schedule: string): FieldError[] => {
+  if (schedule === '') return [required('spec.schedule')];
+  if (schedule.includes('TZ'))
+    return [invalid('spec.schedule', schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead')];
+  const fields = schedule.trim().split(/\s+/);
+  if (schedule.startsWith('@') || fields.length === 5) return [];
+  const counted = fields.length === 1 ? '1 field' : `${fields.length} fields`;
+  return [invalid('spec.schedule', schedule, `expected exactly 5 fields, found ${counted.split(' ')[0]}: [${fields.join(' ')}]`)];
+};

@@ -1,0 +1,77 @@
+import { forbidden } from '../status-error.ts';
+import type { AnyObject } from '../strategy.ts';
+import { asPod, type DecodedPod, type DecodedPodSpec } from './decoded.ts';
+import { asPriorityClass } from './priority-class.ts';
+
+/** What admission of pods reads of the rest of the cluster. */
+export type PodAdmissionLookups = {
+  priorityClass(name: string): AnyObject | undefined;
+  priorityClasses(): readonly AnyObject[];
+};
+
+const EVICTED_AFTER_SECONDS = 300;
+const NODE_TROUBLES = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'] as const;
+
+/**
+ * The built-in plugins that change a pod when it is created: Priority and DefaultTolerationSeconds. Changes the object in hand.
+ * Throws 403 for an unknown class, or for a priority that the pod's class does not give.
+ */
+export const admitNewPod = (object: AnyObject, lookups: PodAdmissionLookups): void => {
+  const pod = asPod(object);
+  const spec = (pod.spec ??= {});
+  setPriority(pod, spec, lookups);
+  tolerateNodeTroubles(spec);
+};
+
+/** The same plugins when a pod is updated: its priority is kept, and toleration of troubles stays. */
+export const admitUpdatedPod = (object: AnyObject, previous: AnyObject): void => {
+  const spec = asPod(object).spec;
+  const old = asPod(previous).spec;
+  if (spec === undefined) return;
+  if (old?.priority !== undefined) spec.priority ??= old.priority;
+  if (old?.preemptionPolicy !== undefined) spec.preemptionPolicy ??= old.preemptionPolicy;
+  tolerateNodeTroubles(spec);
+};
+
+const setPriority = (pod: DecodedPod, spec: DecodedPodSpec, lookups: PodAdmissionLookups): void => {
+  const { name = '', generateName = '' } = pod.metadata;
+  const refuse = (why: string): never => {
+    throw forbidden({ group: '', resource: 'pods' }, name || generateName || 'Unknown', why);
+  };
+  const className = spec.priorityClassName ?? '';
+  const found = className === '' ? defaultClass(lookups) : lookups.priorityClass(className);
+  if (className !== '' && found === undefined) refuse(`no PriorityClass with name ${className} was found`);
+  const { value = 0, preemptionPolicy = 'PreemptLowerPriority', metadata } = asPriorityClass(found ?? { metadata: pod.metadata });
+  if (found !== undefined && metadata.name !== '') spec.priorityClassName = metadata.name;
+  const computed = 'priority admission controller computed';
+  if (spec.priority !== undefined && spec.priority !== value) {
+    const given = `the integer value of priority (${spec.priority}) must not be provided in pod spec`;
+    refuse(`${given}; ${computed} ${value} from the given PriorityClass name`);
+  }
+  if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== preemptionPolicy) {
+    const given = `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec`;
+    refuse(`${given}; ${computed} ${preemptionPolicy} from the given PriorityClass name`);
+  }
+  spec.priority = value;
+  spec.preemptionPolicy = preemptionPolicy;
+};
+
+/** Should several be marked as default, the lowest counts. */
+const defaultClass = (lookups: PodAdmissionLookups): AnyObject | undefined =>
+  lookups
+    .priorityClasses()
+    .map(asPriorityClass)
+    .filter(({ globalDefault }) => globalDefault === true)
+    .toSorted((a, b) => (a.value ?? 0) - (b.value ?? 0))[0];
+
+/** A pod stays on a node in trouble for five minutes, unless it says otherwise. */
+const tolerateNodeTroubles = (spec: DecodedPodSpec): void => {
+  const tolerations = spec.tolerations ?? [];
+  const missing = NODE_TROUBLES.filter(
+    (trouble) =>
+      !tolerations.some(({ key = '', effect = '' }) => (key === trouble || key === '') && (effect === 'NoExecute' || effect === '')),
+  );
+  if (missing.length === 0) return;
+  const added = missing.map((key) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: EVICTED_AFTER_SECONDS }));
+  spec.tolerations = [...tolerations, ...added];
+};
