@@ -1,0 +1,98 @@
+import type { Job } from '../../shared/api/kubernetes.ts';
+import { queueNameOf } from '../api/job-annotations.ts';
+import { formatProblems, prepareJob, type FieldProblem } from '../prepare-job.ts';
+import { isCopy, validateJob } from './validate-job.ts';
+
+/** AdmissionReview of admission.k8s.io/v1, as far as it is about Jobs. */
+export type AdmissionRequest = {
+  readonly uid: string;
+  readonly operation: string;
+  readonly subResource?: string;
+  readonly userInfo: { readonly username?: string };
+  readonly object: Job | undefined;
+  readonly oldObject: Job | undefined;
+};
+export type AdmissionResponse = {
+  readonly uid: string;
+  readonly allowed: boolean;
+  readonly patchType?: 'JSONPatch';
+  /** Base64 of a JSON Patch. */
+  readonly patch?: string;
+  readonly status?: { readonly code: number; readonly reason: string; readonly message: string };
+};
+
+/** Reads the body of a webhook call; a string says what is wrong with it. */
+export function readAdmissionReview(body: string): AdmissionRequest | string {
+  const review = parseJson(body);
+  if (!isObject(review)) return 'the body is not a JSON object';
+  if (review['apiVersion'] !== 'admission.k8s.io/v1' || review['kind'] !== 'AdmissionReview')
+    return 'the body is not an admission.k8s.io/v1 AdmissionReview';
+  const { request } = review;
+  if (!isObject(request)) return 'the AdmissionReview has no request';
+  const { uid, operation, subResource, userInfo, object, oldObject } = request;
+  if (typeof uid !== 'string' || typeof operation !== 'string') return 'the request has no uid or no operation';
+  const username = isObject(userInfo) ? userInfo['username'] : undefined;
+  return {
+    uid,
+    operation,
+    ...(typeof subResource === 'string' ? { subResource } : {}),
+    userInfo: typeof username === 'string' ? { username } : {},
+    object: isJob(object) ? object : undefined,
+    oldObject: isJob(oldObject) ? oldObject : undefined,
+  };
+}
+
+export const admissionReviewOf = (response: AdmissionResponse): object => ({
+  apiVersion: 'admission.k8s.io/v1',
+  kind: 'AdmissionReview',
+  response,
+});
+
+/** Makes a new Job with a queue the manager's. */
+export function mutate(request: AdmissionRequest): AdmissionResponse {
+  const { uid, object } = request;
+  if (request.operation !== 'CREATE' || object === undefined) return { uid, allowed: true };
+  if (isCopy(object) || queueNameOf(object) === undefined) return { uid, allowed: true };
+  const preparation = prepareJob(object);
+  if (preparation.kind === 'Refused') return denied(uid, preparation.problems);
+  const { suspend, managedBy } = preparation.job.spec;
+  const operations = [
+    ...(object.spec.suspend === suspend ? [] : [{ op: 'add', path: '/spec/suspend', value: suspend }]),
+    ...(object.spec.managedBy === managedBy ? [] : [{ op: 'add', path: '/spec/managedBy', value: managedBy }]),
+  ];
+  if (operations.length === 0) return { uid, allowed: true };
+  return { uid, allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(operations)).toString('base64') };
+}
+
+/** Judges a write of a Job. `managerUsernames` are the users under which the manager writes; when there are none, nobody is told apart from it. */
+export function validate(request: AdmissionRequest, managerUsernames: readonly string[]): AdmissionResponse {
+  const { uid, operation, object, oldObject, userInfo } = request;
+  if (object === undefined || request.subResource !== undefined) return { uid, allowed: true };
+  const byManager = managerUsernames.length === 0 || managerUsernames.includes(userInfo.username ?? '');
+  const problems =
+    operation === 'CREATE'
+      ? validateJob({ operation, job: object, byManager: false })
+      : operation === 'UPDATE' && oldObject !== undefined
+        ? validateJob({ operation, job: object, oldJob: oldObject, byManager })
+        : [];
+  return problems.length === 0 ? { uid, allowed: true } : denied(uid, problems);
+}
+
+const denied = (uid: string, problems: readonly FieldProblem[]): AdmissionResponse => ({
+  uid,
+  allowed: false,
+  status: { code: 422, reason: 'Invalid', message: formatProblems(problems) },
+});
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The API server has validated the rest, or will. */
+const isJob = (value: unknown): value is Job => isObject(value) && isObject(value['metadata']) && isObject(value['spec']);
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // Reported by the caller as a body that is not a JSON object.
+  }
+}
