@@ -1,0 +1,212 @@
+import type { Registry } from 'prom-client';
+import type { Job, KubeObject, Namespace } from '../shared/api/kubernetes.ts';
+import { MANAGER_CONTROLLER_NAME } from '../shared/api/names.ts';
+import { JOBS, NAMESPACES, type Resource } from '../shared/api/resources.ts';
+import type { KubeClient } from '../shared/kube/client.ts';
+import { createEventRecorder } from '../shared/kube/event-recorder.ts';
+import { createInformer, type Informer } from '../shared/kube/informer.ts';
+import { runAsLeader } from '../shared/kube/leader-election.ts';
+import { sleep, type Clock } from '../shared/runtime/clock.ts';
+import type { Logger } from '../shared/runtime/logger.ts';
+import type { Random } from '../shared/runtime/random.ts';
+import { createAdmission, type AdmissionInformers } from './admission/admission.ts';
+import { CLUSTER_QUEUES } from './api/cluster-queue.ts';
+import { COHORTS } from './api/cohort.ts';
+import { LOCAL_QUEUES } from './api/local-queue.ts';
+import { RESOURCE_FLAVORS } from './api/resource-flavor.ts';
+import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
+import { createDispatch } from './dispatch/dispatch.ts';
+import { createManagerMetrics } from './metrics.ts';
+import { runConsumer } from './submission/consumer.ts';
+import { createOutcomeReporter } from './submission/outcome-reporter.ts';
+import type { SubmissionQueue } from './submission/submission-queue.ts';
+import { createWebhookServer } from './webhook/server.ts';
+
+export type ManagerDeps = {
+  /** The manager cluster. */
+  readonly client: KubeClient;
+  /** Connects to a worker cluster. Throws when the kubeconfig cannot be used. */
+  readonly connectCluster: (cluster: string, kubeconfig: string) => KubeClient;
+  /** Where submissions come from; absent: Jobs come through the API alone. The caller closes it. */
+  readonly submissions?: { readonly queue: SubmissionQueue; readonly name: string };
+  /** The value of the origin label on copies; absent: the UID of the namespace kube-system. */
+  readonly managerId?: string;
+  /** Absent: this manager is the only one. */
+  readonly leaderElection?: { readonly namespace: string; readonly name: string; readonly identity: string };
+  /** Where and with which certificate the admission webhook is served; absent: not by this manager. */
+  readonly webhook?: { readonly address: string; readonly certFile: string; readonly keyFile: string };
+  /** Writes under way at once to each worker cluster. */
+  readonly concurrentDispatches: number;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+};
+
+/** One manager, in this process. */
+export interface Manager {
+  /** What is still missing before it can do its work; undefined when nothing is. */
+  unreadiness(): string | undefined;
+  /** Works until `signal` aborts. Rejects when it cannot go on, such as after losing leadership. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const RETRY_MS = 2_000;
+const FLUSH_MS = 3_000;
+
+/**
+ * Puts the manager together. Every replica watches the manager cluster and takes submissions; the leader alone admits, dispatches and
+ * reports outcomes. All state is in Kubernetes: whoever leads next continues from its own, already filled, caches.
+ */
+export function createManager(deps: ManagerDeps): Manager {
+  const { client, submissions, clock, log, registry } = deps;
+  const metrics = createManagerMetrics(registry);
+  const informers = createInformers(deps);
+  const admission = createAdmission({ client, informers, clock, log: log.with({ part: 'admission' }), metrics: metrics.admission });
+  const reporter =
+    submissions &&
+    createOutcomeReporter({ queue: submissions.queue, jobs: informers.jobs, client, clock, log, metrics: metrics.submission });
+
+  async function run(signal: AbortSignal): Promise<void> {
+    const origin = deps.managerId ?? (await clusterIdentity(deps, signal));
+    if (origin === undefined) return;
+    log.info('the manager starts', { origin });
+    const events = createEventRecorder({ client, component: 'switchyard-manager', clock, log });
+    const dispatch = createDispatch({
+      home: client,
+      jobs: informers.jobs,
+      workerClusters: informers.workerClusters,
+      flavors: informers.resourceFlavors,
+      connect: deps.connectCluster,
+      origin,
+      concurrencyPerCluster: deps.concurrentDispatches,
+      clock,
+      random: deps.random,
+      log: log.with({ part: 'dispatch' }),
+      events,
+      metrics: metrics.dispatch,
+    });
+    const lead = (leading: AbortSignal): Promise<void> =>
+      allOrNone(leading, [(each) => admission.run(each), (each) => dispatch.run(each), async (each) => reporter?.run(each)]);
+    await allOrNone(signal, [
+      ...Object.values(informers).map((informer) => (each: AbortSignal) => informer.run(each)),
+      async (each) =>
+        submissions &&
+        runConsumer({ queue: submissions.queue, queueName: submissions.name, client, clock, log, metrics: metrics.submission }, each),
+      (each) => serveWebhook(deps, each),
+      (each) => leadWhenElected(deps, lead, each),
+    ]);
+    await Promise.race([events.flush(), sleep(clock, FLUSH_MS)]);
+  }
+
+  return {
+    run,
+    unreadiness() {
+      const missing = Object.values(informers).find((informer) => !informer.hasSynced());
+      return missing === undefined ? undefined : `the ${missing.resource.plural} of the manager cluster are not listed yet`;
+    },
+  };
+}
+
+function createInformers({ client, clock, random, log }: ManagerDeps): AdmissionInformers {
+  const of = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ client, resource, clock, random, log });
+  return {
+    jobs: createInformer({ client, resource: JOBS, clock, random, log, transform: essentialsOfJob }),
+    namespaces: createInformer<Namespace>({ client, resource: NAMESPACES, clock, random, log }),
+    workerClusters: of(WORKER_CLUSTERS),
+    resourceFlavors: of(RESOURCE_FLAVORS),
+    clusterQueues: of(CLUSTER_QUEUES),
+    localQueues: of(LOCAL_QUEUES),
+    cohorts: of(COHORTS),
+  };
+}
+
+/** Of a Job that is not the manager's it is enough to know that it is not. */
+function essentialsOfJob(job: Job): Job {
+  const { managedFields: _managedFields, ...metadata } = job.metadata;
+  if (job.spec.managedBy === MANAGER_CONTROLLER_NAME) return { ...job, metadata };
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
+  const { managedBy } = job.spec;
+  return {
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    spec: { ...(managedBy === undefined ? {} : { managedBy }), template: {} },
+  };
+}
+
+async function leadWhenElected(deps: ManagerDeps, lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
+  const { client, clock, random, log, leaderElection } = deps;
+  if (leaderElection === undefined) return lead(signal);
+  await runAsLeader({ client, ...leaderElection, clock, random, log }, lead, signal);
+  if (!signal.aborted) throw new Error('leadership was lost');
+}
+
+/** The webhook lets nobody but this manager write admission records, so it must know under which name the manager writes. */
+async function serveWebhook(deps: ManagerDeps, signal: AbortSignal): Promise<void> {
+  const { webhook, clock, log } = deps;
+  if (webhook === undefined) return;
+  const username = await ownUsername(deps, signal);
+  if (username === undefined) return;
+  const server = createWebhookServer({ ...webhook, managerUsernames: [username], clock, log: log.with({ part: 'webhook' }) });
+  const { url, close } = await server.listen(webhook.address);
+  log.info('the webhook is served', { url, username });
+  await aborted(signal);
+  await close();
+}
+
+const ownUsername = ({ client, clock, log }: ManagerDeps, signal: AbortSignal): Promise<string | undefined> =>
+  untilItWorks('our own user name cannot be read yet', { clock, log }, signal, async () => {
+    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+    const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+    const answer: unknown = JSON.parse(await client.raw({ method: 'POST', path, body: review, signal }));
+    const username = field(field(field(answer, 'status'), 'userInfo'), 'username');
+    if (typeof username !== 'string') throw new Error('the answer names no user');
+    return username;
+  });
+
+const clusterIdentity = ({ client, clock, log }: ManagerDeps, signal: AbortSignal): Promise<string | undefined> =>
+  untilItWorks('the identity of the manager cluster cannot be read yet', { clock, log }, signal, async () => {
+    const namespace = await client.get(NAMESPACES, { namespace: '', name: 'kube-system' }, { signal });
+    return namespace.metadata.uid;
+  });
+
+/** Undefined when `signal` aborted first. */
+async function untilItWorks<T>(
+  trouble: string,
+  { clock, log }: Pick<ManagerDeps, 'clock' | 'log'>,
+  signal: AbortSignal,
+  attempt: () => Promise<T>,
+): Promise<T | undefined> {
+  while (!signal.aborted) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!signal.aborted) log.warn(trouble, { error });
+      await sleep(clock, RETRY_MS, signal);
+    }
+  }
+  return undefined;
+}
+
+const field = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : undefined;
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/** Runs everything until `signal` aborts. When one part fails the others are stopped, and the failure is thrown when all have ended. */
+async function allOrNone(signal: AbortSignal, parts: readonly ((signal: AbortSignal) => Promise<unknown>)[]): Promise<void> {
+  const failure = new AbortController();
+  const either = AbortSignal.any([signal, failure.signal]);
+  await Promise.all(
+    parts.map((part) =>
+      part(either).catch((error: unknown) => {
+        // What a part in flight throws because it was asked to stop is no failure.
+        if (!either.aborted) failure.abort(error);
+      }),
+    ),
+  );
+  if (failure.signal.aborted) throw failure.signal.reason;
+}
