@@ -24,10 +24,16 @@ export type Preparation<J> =
  * before the Job exists; the webhook and the submission consumer both come through here. The argument is left as it is.
  */
 export function prepareJob<J extends JobManifest | Job>(job: J): Preparation<J> {
-  const problems = [...ownershipProblems(job), ...wishProblems(job)];
+  const problems = preparationProblems(job);
   if (problems.length > 0) return { kind: 'Refused', problems };
   return { kind: 'Prepared', job: { ...job, spec: { ...job.spec, suspend: true, managedBy: MANAGER_CONTROLLER_NAME } } };
 }
+
+/** Why a Job cannot be made ours. */
+export const preparationProblems = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] => [
+  ...ownershipProblems(job),
+  ...wishProblems(job),
+];
 
 /** Checks that a submitted manifest, of whatever shape it came, is a Job that may be created. Give the result to {@link prepareJob}. */
 export function readJobManifest(

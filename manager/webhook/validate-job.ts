@@ -1,6 +1,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import {
   ADMISSION_ANNOTATION,
+  BUILT_IN_JOB_CONTROLLER_NAME,
   CLUSTERS_ANNOTATION,
   MANAGER_CONTROLLER_NAME,
   ORIGIN_LABEL,
@@ -9,7 +10,7 @@ import {
 } from '../../shared/api/names.ts';
 import { clusterWishOf, priorityOf, queueNameOf } from '../api/job-annotations.ts';
 import { activeAdmission } from '../api/records.ts';
-import { prepareJob, type FieldProblem } from '../prepare-job.ts';
+import { preparationProblems, type FieldProblem } from '../prepare-job.ts';
 
 /** A write of a Job that an API server asks about. */
 export type JobChange =
@@ -39,11 +40,9 @@ export const isCopy = ({ metadata, spec }: DeepReadonly<Job>): boolean =>
   metadata.labels?.[ORIGIN_LABEL] !== undefined && spec.managedBy !== MANAGER_CONTROLLER_NAME;
 
 function creationProblems(job: DeepReadonly<Job>): FieldProblem[] {
-  const preparation = prepareJob(job);
-  if (preparation.kind === 'Refused') return [...preparation.problems];
-  const problems: FieldProblem[] = [];
+  const problems = preparationProblems(job);
   // The mutating webhook sees to both; they can only differ when it was passed by or another webhook undid its work.
-  if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME) {
+  if ((job.spec.managedBy ?? BUILT_IN_JOB_CONTROLLER_NAME) === BUILT_IN_JOB_CONTROLLER_NAME) {
     problems.push({ field: 'spec.managedBy', problem: `must be ${MANAGER_CONTROLLER_NAME} for a Job with the label ${QUEUE_NAME_LABEL}` });
   }
   if (job.spec.suspend !== true) problems.push({ field: 'spec.suspend', problem: 'must be true: the Job is released when it is admitted' });

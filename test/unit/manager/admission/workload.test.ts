@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { ADMISSION_ANNOTATION, CLUSTERS_ANNOTATION, PRIORITY_ANNOTATION } from '../../../../shared/api/names.ts';
+import type { Job } from '../../../../shared/api/kubernetes.ts';
+import { formatAdmissionRecord } from '../../../../manager/api/records.ts';
+import { workloadOf } from '../../../../manager/admission/workload.ts';
+import { aHomeJob, aRecord, type JobParts } from '../../../support/jobs.ts';
+
+const requestsOf = (parts: JobParts): Record<string, number> => Object.fromEntries(workloadOf(aHomeJob(parts))?.requests ?? []);
+const podSpec = (spec: Partial<NonNullable<Job['spec']['template']['spec']>>): Job['spec']['template'] => ({
+  spec: { containers: [], ...spec },
+});
+const main = (requests: Record<string, string>, limits: Record<string, string> = {}) => ({
+  name: 'main',
+  image: 'x',
+  resources: { requests, limits },
+});
+
+describe('what a Workload requests', () => {
+  test('as many pods as may run at once count, never more than completions', () => {
+    const template = podSpec({ containers: [main({ cpu: '500m' })] });
+    expect(requestsOf({ spec: { parallelism: 4, completions: 3, template } })).toEqual({ cpu: 1500, pods: 3 });
+    const queueJob: JobParts = { spec: { parallelism: 4, template } };
+    const job = aHomeJob(queueJob);
+    delete job.spec.completions;
+    expect(Object.fromEntries(workloadOf(job)?.requests ?? [])).toEqual({ cpu: 2000, pods: 4 });
+  });
+
+  test('completions that are there already need no pods', () => {
+    const template = podSpec({ containers: [main({ cpu: '1' })] });
+    expect(requestsOf({ spec: { parallelism: 4, completions: 10, template }, status: { succeeded: 3 } })).toEqual({ cpu: 4000, pods: 4 });
+    expect(requestsOf({ spec: { parallelism: 4, completions: 10, template }, status: { succeeded: 9 } })).toEqual({ cpu: 1000, pods: 1 });
+  });
+
+  test('the peak of the init containers counts where it exceeds the sum of the containers', () => {
+    const template = podSpec({
+      containers: [main({ cpu: '1', memory: '1Gi' }), main({ cpu: '1' })],
+      initContainers: [{ ...main({ cpu: '3', memory: '512Mi' }), name: 'init' }],
+    });
+    expect(requestsOf({ spec: { template } })).toEqual({ cpu: 3000, memory: 2 ** 30, pods: 1 });
+  });
+
+  test('a sidecar counts beside the containers and beside the init containers after it', () => {
+    const template = podSpec({
+      containers: [main({ cpu: '1' })],
+      initContainers: [
+        { ...main({ cpu: '500m' }), name: 'sidecar', restartPolicy: 'Always' },
+        { ...main({ cpu: '2' }), name: 'init' },
+      ],
+    });
+    expect(requestsOf({ spec: { template } })).toEqual({ cpu: 2500, pods: 1 });
+  });
+
+  test('a limit counts where no request is named, and overhead comes on top', () => {
+    const template = podSpec({ containers: [main({}, { cpu: '2', 'nvidia.com/gpu': '1' })], overhead: { cpu: '250m' } });
+    expect(requestsOf({ spec: { template } })).toEqual({ cpu: 2250, 'nvidia.com/gpu': 1, pods: 1 });
+  });
+
+  test('requests of the whole pod replace those of its containers', () => {
+    const template = podSpec({ containers: [main({ cpu: '1', memory: '1Gi' })], resources: { requests: { cpu: '4' } } });
+    expect(requestsOf({ spec: { template } })).toEqual({ cpu: 4000, memory: 2 ** 30, pods: 1 });
+  });
+});
+
+describe('how far a Workload has come', () => {
+  const annotations = { [ADMISSION_ANNOTATION]: formatAdmissionRecord(aRecord()) };
+  const phase = (parts: JobParts) => workloadOf(aHomeJob(parts))?.phase;
+
+  test('without a record it is pending, suspended or not', () => {
+    expect(phase({})).toBe('Pending');
+    expect(phase({ spec: { suspend: false } })).toBe('Pending');
+  });
+  test('with a record and released it is admitted', () => {
+    expect(phase({ metadata: { annotations }, spec: { suspend: false } })).toBe('Admitted');
+  });
+  test('suspended while pods may run it is evicting, and pending once nothing runs', () => {
+    expect(phase({ metadata: { annotations }, status: { active: 1 } })).toBe('Evicting');
+    expect(phase({ metadata: { annotations }, status: { startTime: '2026-01-01T00:00:00Z' } })).toBe('Evicting');
+    expect(phase({ metadata: { annotations }, status: { conditions: [{ type: 'Suspended', status: 'True' }] } })).toBe('Pending');
+    expect(phase({ metadata: { annotations } })).toBe('Pending');
+  });
+  test('Complete or Failed it is finished whatever else it says', () => {
+    expect(
+      phase({ metadata: { annotations }, spec: { suspend: false }, status: { conditions: [{ type: 'Failed', status: 'True' }] } }),
+    ).toBe('Finished');
+  });
+  test('a pending Job that is being deleted is finished, an admitted one still holds its quota', () => {
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    expect(phase({ metadata: { deletionTimestamp } })).toBe('Finished');
+    expect(phase({ metadata: { deletionTimestamp, annotations }, spec: { suspend: false } })).toBe('Admitted');
+  });
+  test('a Job of another controller is no Workload', () => {
+    expect(workloadOf(aHomeJob({ spec: { managedBy: 'example.com/other' } }))).toBeUndefined();
+  });
+});
+
+describe('what a Job says about itself', () => {
+  test('a priority, a list of clusters and a selector are read', () => {
+    const workload = workloadOf(
+      aHomeJob({ metadata: { annotations: { [PRIORITY_ANNOTATION]: '-5', [CLUSTERS_ANNOTATION]: 'eu-1, us-2' } } }),
+    );
+    expect(workload).toMatchObject({ priority: -5, wish: { kind: 'Names', names: ['eu-1', 'us-2'] }, problem: undefined });
+    const selecting = workloadOf(aHomeJob({ metadata: { annotations: { [CLUSTERS_ANNOTATION]: 'region in (eu, us)' } } }));
+    expect(selecting?.wish).toMatchObject({ kind: 'Selector' });
+  });
+  test('what cannot be read is named with its annotation', () => {
+    expect(workloadOf(aHomeJob({ metadata: { annotations: { [PRIORITY_ANNOTATION]: 'high' } } }))?.problem).toMatch(
+      /^annotation switchyard.dev\/priority is "high"/,
+    );
+    expect(workloadOf(aHomeJob({ metadata: { annotations: { [ADMISSION_ANNOTATION]: '{' } } }))?.problem).toMatch(
+      /admission: it is not a JSON object/,
+    );
+    expect(workloadOf(aHomeJob({ spec: { template: podSpec({ containers: [main({ cpu: 'lots' })] }) } }))?.problem).toMatch(
+      /^resources of the pod template/,
+    );
+  });
+  test('Jobs that ask for the same have the same shape, whatever their names and priorities', () => {
+    const shape = (parts: JobParts) => workloadOf(aHomeJob(parts))?.shape;
+    expect(shape({ metadata: { name: 'a', annotations: { [PRIORITY_ANNOTATION]: '1' } } })).toBe(shape({ metadata: { name: 'b' } }));
+    expect(shape({ metadata: { annotations: { [CLUSTERS_ANNOTATION]: 'eu-1' } } })).not.toBe(shape({}));
+    expect(shape({ spec: { parallelism: 2, completions: 2 } })).not.toBe(shape({}));
+  });
+});
