@@ -10,7 +10,7 @@ import type { AnyObject } from '../strategy.ts';
 import { allowedByLastApplied, refreshLastApplied } from './last-applied.ts';
 import { appliedFields, compareObjects, withNamedFields } from './compare.ts';
 import { difference, EMPTY_SET, type FieldSet, intersection, isEmptySet, pathsOf, union } from './field-set.ts';
-import { comparable, emptyObject, setManagers } from './managed-fields.ts';
+import { comparable, emptyObject, NEVER_OWNED, setManagers } from './managed-fields.ts';
 import { isSameManager, type Manager, readManagers, withoutEmpty } from './managers.ts';
 import { mergeApplied, removeItems } from './merge.ts';
 import { appliedProblem } from './validate-applied.ts';
@@ -46,7 +46,7 @@ export function applyConfiguration(request: ApplyRequest): Applied {
   const configuration = readConfiguration(request);
   const liveObject: JsonObject = live ?? emptyObject(schema);
   const before = managersBefore(request);
-  const self = applier(request, appliedFields(comparable(configuration, { subresource, schema }), schema));
+  const self = applier(request, difference(appliedFields(comparable(configuration, { subresource, schema }), schema), NEVER_OWNED));
   const previous = before.find((manager) => isSameManager(manager, self));
   const others = before.filter((manager) => manager !== previous);
   const managers = withoutEmpty([...others, self]);
@@ -126,7 +126,7 @@ function managersBefore({ live, schema, subresource, now }: ApplyRequest): Manag
     time: now,
     fields: union(fields.added, fields.modified),
   };
-  return withoutEmpty([{ ...owner, fields: difference(owner.fields, { 'f:metadata': EMPTY_SET }) }]);
+  return withoutEmpty([{ ...owner, fields: difference(owner.fields, NEVER_OWNED) }]);
 }
 
 const applier = ({ manager, subresource, schema, now }: ApplyRequest, fields: FieldSet): Manager => {

@@ -76,7 +76,7 @@ function managersAfter(before: readonly Manager[], { added, modified, removed }:
 }
 
 /** Fields of metadata that nobody owns (stripMeta), apart from those left out of every comparison. */
-const NEVER_OWNED: FieldSet = { 'f:metadata': EMPTY_SET };
+export const NEVER_OWNED: FieldSet = { 'f:metadata': EMPTY_SET };
 const UNTRACKED_METADATA = [
   'name',
   'namespace',
