@@ -2,22 +2,28 @@ import type { Transport } from '../kube/transport.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
-import type { Admission } from './admission/admission-request.ts';
+import { createAdmissionChain, namespaceLifecycle } from './admission-chain.ts';
 import { createApiServer } from './api-server.ts';
 import { createAuthenticator } from './auth/authenticator.ts';
 import type { Authorizer } from './auth/authorizer.ts';
 import { bootstrap } from './bootstrap.ts';
+import { CRD_RESOURCE } from './crd/crd-strategy.ts';
+import { serveCustomResources } from './custom-resources.ts';
 import { createDocuments } from './documents.ts';
 import { type HttpServer, listenHttp } from './http-server.ts';
 import { createInProcessTransport } from './in-process-transport.ts';
 import { kubeconfigFor, newToken, rememberedToken } from './kubeconfig-file.ts';
 import { BUILT_IN_RESOURCES } from './kinds/built-in-resources.ts';
+import { namespaceFinalizeSubresource } from './namespace-finalize.ts';
 import { openSqlitePersistence } from './persistence.ts';
+import { createPodLogs, podLogSubresource } from './pod-log.ts';
+import { podSubresources } from './pod-subresources.ts';
 import { createRegistry } from './registry.ts';
 import { createRouter } from './router.ts';
 import { builtInSchema } from './schema/builtin.ts';
 import type { ObjectSchema } from './schema/schema.ts';
-import { createServedResources } from './served-resources.ts';
+import { scaleSubresource } from './scale-subresource.ts';
+import { createServedResources, type ServedResource, type ServedResources } from './served-resources.ts';
 import { createStore } from './store.ts';
 import type { ResourceDefinition } from './strategy.ts';
 
@@ -60,20 +66,30 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const { clock, random, log, dataDir } = options;
   const store = createStore({ clock, ...(dataDir === undefined ? {} : { persistence: openSqlitePersistence(dataDir) }) });
   const resources = createServedResources(store);
-  for (const definition of BUILT_IN_RESOURCES) resources.add(definition, schemaOf(definition), false);
-  const admission = NO_ADMISSION;
+  for (const definition of [...BUILT_IN_RESOURCES, CRD_RESOURCE]) resources.add(definition, schemaOf(definition), false);
+  const namespaces = served(resources, '', 'namespaces');
+  const admission = createAdmissionChain([
+    namespaceLifecycle(
+      (name) => namespaces.table.get('', name)?.object,
+      ({ resource }) => resources.find(resource.group, resource.version, resource.resource)?.definition.namespaced === true,
+    ),
+  ]);
   const registry = createRegistry({ clock, random, admission });
   const token = dataDir === undefined ? newToken() : rememberedToken(dataDir);
   const authenticator = createAuthenticator(new Map([[token, ADMIN]]));
   const authorizer = MASTERS_ONLY;
+  const podLogs = createPodLogs();
+  const handlers = { store, clock, random, registry, resources, admission };
+  const customResources = serveCustomResources({ ...handlers, log }, served(resources, CRD_RESOURCE.group, CRD_RESOURCE.plural));
   const route = createRouter({
-    store,
-    clock,
-    random,
-    registry,
-    resources,
-    subresources: [],
-    builtInGroups: new Set(BUILT_IN_RESOURCES.map(({ group }) => group)),
+    ...handlers,
+    subresources: [
+      ...podSubresources(handlers),
+      podLogSubresource(registry, podLogs),
+      namespaceFinalizeSubresource(handlers),
+      scaleSubresource({ ...handlers, customResources }),
+    ],
+    builtInGroups: new Set(resources.all().map(({ definition }) => definition.group)),
     document: createDocuments(resources),
   });
   const api = createApiServer({ store, authenticator, authorizer, route, log });
@@ -96,6 +112,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
       return { url: server.url, kubeconfig: kubeconfigFor(server.url, token) };
     },
     close: async () => {
+      customResources.stop();
       await Promise.all([...transports, ...servers].map((each) => each.close()));
       await store.close();
     },
@@ -105,7 +122,12 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
 /** The user of the kubeconfig and of direct calls. */
 const ADMIN: UserInfo = { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] };
 
-const NO_ADMISSION: Admission = { mutate: () => undefined, validate: () => undefined };
+const served = (resources: ServedResources, group: string, plural: string): ServedResource => {
+  const resource = resources.find(group, 'v1', plural);
+  if (resource === undefined) throw new Error(`${plural} are not served`);
+  return resource;
+};
+
 const MASTERS_ONLY: Authorizer = {
   authorize: (user) => ({ allowed: user.groups.includes('system:masters'), reason: '' }),
 };

@@ -1,5 +1,6 @@
 import { toWireTime } from '../runtime/clock.ts';
 import type { DeleteOptions } from './delete-options.ts';
+import { cloneJson } from './patch/json.ts';
 import type { ServedResource } from './served-resources.ts';
 import { conflict, type StatusError } from './status-error.ts';
 import type { AnyMeta, AnyObject } from './strategy.ts';
@@ -28,7 +29,8 @@ export function decideDeletion(resource: ServedResource, object: AnyObject, opti
   }
   const finalizers = finalizersFor(resource, object.metadata, options);
   const period = strategy.gracePeriodSeconds?.(object, options.gracePeriodSeconds) ?? 0;
-  const next: AnyObject = { ...object, metadata: { ...object.metadata } };
+  // Only what a strategy may change beyond metadata is copied deeply.
+  const next: AnyObject = strategy.markDeleting === undefined ? { ...object, metadata: { ...object.metadata } } : cloneJson(object);
   if (finalizers.length === 0) delete next.metadata.finalizers;
   else next.metadata.finalizers = finalizers;
   const held = finalizers.length > 0 || strategy.keptAfterDeletion?.(next) === true;

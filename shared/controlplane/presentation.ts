@@ -95,7 +95,10 @@ function tablePresenter(resource: ServedResource, { metaVersion }: Representatio
     if (include === 'Object') return toVersioned(resource, stored.object);
     return { kind: 'PartialObjectMetadata', apiVersion, metadata: stored.object.metadata };
   };
-  const row = (stored: StoredObject): object => ({ cells: printer.cells(stored.object, now()), object: shown(stored) });
+  const row = (stored: StoredObject): object => {
+    const conditions = printer.rowConditions?.(stored.object);
+    return { cells: printer.cells(stored.object, now()), ...(conditions === undefined ? {} : { conditions }), object: shown(stored) };
+  };
   const table = (metadata: object, columns: readonly TableColumn[] | null, items: readonly StoredObject[]): string =>
     JSON.stringify({ kind: 'Table', apiVersion, metadata, columnDefinitions: columns, rows: items.map(row) });
   const one = (stored: StoredObject, columns: readonly TableColumn[] | null): string =>

@@ -110,6 +110,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
       throw unknownError('resourceVersion should not be set on objects to be created');
     }
     refuseExisting(resource, request.namespace, name);
+    resource.definition.strategy.prepareForStorage?.(object);
     return { stored: store(request, object), created: true };
   }
 
@@ -123,6 +124,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
     if ((metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '') {
       metadata.name = generateName(metadata.generateName ?? '', random);
     }
+    metadata.name ??= '';
     delete metadata.deletionTimestamp;
     delete metadata.deletionGracePeriodSeconds;
     delete metadata['selfLink'];
@@ -172,7 +174,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
     const asked = object.metadata.resourceVersion ?? '';
     if (asked !== '' && !isUnsigned(asked)) throw unknownError(`strconv.ParseUint: parsing ${JSON.stringify(asked)}: invalid syntax`);
     if (asked === '' || Number(asked) === 0) {
-      if (!resource.custom) return;
+      if (!resource.custom && resource.definition.strategy.forbidUnconditionalUpdate !== true) return;
       throw invalid(resource.groupKind, object.metadata.name, [
         { type: 'FieldValueInvalid', field: 'metadata.resourceVersion', body: 'Invalid value: 0: must be specified for an update' },
       ]);
@@ -205,6 +207,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
 
   function commitUpdate(request: WriteRequest, object: AnyObject, current: StoredObject): StoredObject {
     const { resource, dryRun } = request;
+    resource.definition.strategy.prepareForStorage?.(object);
     object.metadata.resourceVersion = current.object.metadata.resourceVersion;
     if (isReleased(resource, object)) {
       // The write that releases the last finalizer is never stored; the object goes as it was.
@@ -224,7 +227,9 @@ export function createRegistry(deps: RegistryDeps): Registry {
     const { resource, namespace, name } = request;
     const current = get(resource, namespace, name);
     if (expectedUid !== '') checkUid(resource, namespace, name, expectedUid, current);
-    return { stored: commitUpdate(request, toInternal(resource, change(current)), current), created: false };
+    const next = toInternal(resource, change(current));
+    checkVersion(resource, next, current);
+    return { stored: commitUpdate(request, { ...next, metadata: { ...next.metadata } }, current), created: false };
   }
 
   async function deleteObject(request: WriteRequest, options: DeleteOptions): Promise<Deleted> {
