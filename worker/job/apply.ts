@@ -35,6 +35,8 @@ export type Applied = PodsOutcome & {
 /** Requests under way at once for one Job. Creation batches grow to this size on their own. */
 const REQUESTS_MAX = 256;
 
+const firstOf = ([error]: readonly Error[]): { readonly error?: Error } => (error === undefined ? {} : { error });
+
 /** Brings the pods to what the decision wants. */
 export async function applyPods(deps: ApplyDeps, job: DeepReadonly<Job>, { plan, tally }: Decision): Promise<Applied> {
   const active = tally.active.length;
@@ -71,7 +73,7 @@ async function finishPods(
   const deleted = pods.length - errors.length;
   // Upstream takes a ready pod off even if its deletion failed.
   const deletedReady = pods.filter((pod) => pod.ready).length;
-  return { active: active - deleted, deleted, deletedReady, ...(errors.length === 0 ? {} : { error: errors[0] }) };
+  return { active: active - deleted, deleted, deletedReady, ...firstOf(errors) };
 }
 
 /** Suspended, or too many: the pods are freed of their finalizer and deleted. They will never be counted. */
@@ -93,7 +95,7 @@ async function removePods(
   const errors = failuresIn(results.map(({ result }) => result));
   const deleted = pods.length - errors.length;
   const deletedReady = pods.filter((pod, position) => pod.ready && results[position]?.freed).length;
-  return { active: active - deleted, deleted, deletedReady, ...(errors.length === 0 ? {} : { error: errors[0] }) };
+  return { active: active - deleted, deleted, deletedReady, ...firstOf(errors) };
 }
 
 type CreationOutcome = { readonly created: number; readonly failed: number; readonly error?: Error };
@@ -121,7 +123,7 @@ async function createPods(deps: ApplyDeps, job: DeepReadonly<Job>, slots: readon
     }
   }
   for (let missing = slots.length - created; missing > 0; missing--) expectations.creationObserved(uid);
-  return { created, failed: errors.length, ...(errors.length === 0 ? {} : { error: errors[0] }) };
+  return { created, failed: errors.length, ...firstOf(errors) };
 }
 
 async function createPod(
@@ -144,7 +146,7 @@ async function createPod(
 
 /** How a call on one pod ended. A pod that is gone needs no call, which is as good as done but will show no event. */
 type CallResult = 'done' | 'gone' | { readonly failure: Error };
-const failuresIn = (results: readonly CallResult[]): unknown[] =>
+const failuresIn = (results: readonly CallResult[]): Error[] =>
   results.flatMap((result) => (typeof result === 'string' ? [] : [result.failure]));
 
 /** Asks for the pod's deletion with its own grace period. */
