@@ -36,14 +36,19 @@ export function createJobWatcher(deps: {
 }): JobWatcher {
   const { cache, queues, reporter, metrics, wakeScheduler } = deps;
   const pending = new Map<string, Workload>();
+  /** Order in which unfinished Jobs were first seen: it survives admission, so that an evicted Job keeps its place. */
+  const arrivals = new Map<string, number>();
+  let arrivalsSeen = 0;
 
   const observe = (job: DeepReadonly<Job>): void => {
     const workload = workloadOf(job);
     if (workload === undefined) return;
     const { key, record } = workload;
+    if (!arrivals.has(key)) arrivals.set(key, arrivalsSeen++);
     switch (workload.phase) {
       case 'Finished':
         dequeue(key);
+        arrivals.delete(key);
         if (cache.get(key) !== undefined)
           metrics.finished.inc({ cluster_queue: record?.clusterQueue ?? '', result: finishedCondition(job) ?? 'Deleted' });
         return release(key);
@@ -85,7 +90,7 @@ export function createJobWatcher(deps: {
       queues.delete(key);
       return reporter.report(key, route);
     }
-    const verdict = queues.add(route.name, route.strict, workload);
+    const verdict = queues.add(route.name, route.strict, { workload, arrival: arrivals.get(key) ?? arrivalsSeen });
     if (verdict !== undefined) return reporter.report(key, verdict);
     reporter.withdraw(key);
     wakeScheduler();
@@ -117,6 +122,7 @@ export function createJobWatcher(deps: {
     deleted: (job) => {
       const key = keyOfObject(job);
       dequeue(key);
+      arrivals.delete(key);
       release(key);
     },
     reroute: () => {

@@ -15,7 +15,7 @@ export type Verdict = Hindrance & { readonly waitsFor: WaitsFor };
  */
 export interface PendingQueues {
   /** Adds a Workload, or replaces its earlier version. Returns a verdict when it is already known that it does not fit now. */
-  add(clusterQueue: string, strict: boolean, workload: Workload): Verdict | undefined;
+  add(clusterQueue: string, strict: boolean, queued: QueuedWorkload): Verdict | undefined;
   /** Takes a Workload out, if it is there. */
   delete(key: string): void;
   has(key: string): boolean;
@@ -48,7 +48,6 @@ type Entry = { readonly queue: Queue; readonly shape: Shape; readonly queued: Qu
 export function createPendingQueues(): PendingQueues {
   const queues = new Map<string, Queue>();
   const entries = new Map<string, Entry>();
-  let arrivals = 0;
 
   const queueNamed = (name: string): Queue => {
     const known = queues.get(name);
@@ -64,9 +63,9 @@ export function createPendingQueues(): PendingQueues {
     return queue;
   };
 
-  const take = (key: string): Entry | undefined => {
+  const take = (key: string): void => {
     const entry = entries.get(key);
-    if (entry === undefined) return undefined;
+    if (entry === undefined) return;
     entries.delete(key);
     const { queue, shape } = entry;
     if (firstOf(queue)?.workload.key === key) queue.blocked = undefined;
@@ -75,7 +74,6 @@ export function createPendingQueues(): PendingQueues {
       queue.shapes.delete(shape.shape);
       queue.active.delete(shape.shape);
     } else if (shape.parked === undefined) queue.active.set(shape);
-    return entry;
   };
 
   const unpark = (queue: Queue, isConcerned: (verdict: Verdict) => boolean): void => {
@@ -88,8 +86,9 @@ export function createPendingQueues(): PendingQueues {
   };
 
   return {
-    add: (clusterQueue, strict, workload) => {
-      const arrival = take(workload.key)?.queued.arrival ?? arrivals++;
+    add: (clusterQueue, strict, queued) => {
+      const { workload } = queued;
+      take(workload.key);
       const queue = queueNamed(clusterQueue);
       if (queue.strict !== strict) {
         queue.strict = strict;
@@ -97,7 +96,6 @@ export function createPendingQueues(): PendingQueues {
       }
       const shape = queue.shapes.get(workload.shape) ?? newShape(workload.shape);
       queue.shapes.set(shape.shape, shape);
-      const queued = { workload, arrival };
       shape.waiting.set(queued);
       entries.set(workload.key, { queue, shape, queued });
       if (shape.parked !== undefined) return shape.parked;
@@ -106,7 +104,7 @@ export function createPendingQueues(): PendingQueues {
       if (queue.blocked !== undefined && firstOf(queue)?.workload.key === workload.key) queue.blocked = undefined;
       return queue.blocked === undefined ? undefined : behind(queue, queue.blocked);
     },
-    delete: (key) => void take(key),
+    delete: take,
     has: (key) => entries.has(key),
     heads: () => {
       const heads: Head[] = [];

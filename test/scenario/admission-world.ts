@@ -1,0 +1,212 @@
+/** A manager cluster with nothing but admission on it: an embedded control plane, the CRDs, the informers, and the loop. */
+import { Registry } from 'prom-client';
+import { parse } from 'yaml';
+import { createAdmission, type Admission } from '../../manager/admission/admission.ts';
+import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
+import { COHORTS } from '../../manager/api/cohort.ts';
+import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
+import { admissionRecordOf, type AdmissionRecord } from '../../manager/api/records.ts';
+import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
+import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
+import { createManagerMetrics } from '../../manager/metrics.ts';
+import { prepareJob, type JobManifest } from '../../manager/prepare-job.ts';
+import { crdFiles } from '../../scripts/generate-crds.ts';
+import type { Job, JobCondition, KubeObject } from '../../shared/api/kubernetes.ts';
+import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
+import { createControlPlane } from '../../shared/controlplane/control-plane.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { createInformer } from '../../shared/kube/informer.ts';
+import { createKubeClient } from '../../shared/kube/kube-client.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { silentLogger } from '../../shared/runtime/logger.ts';
+import { seededRandom } from '../../shared/runtime/random.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+const CRDS: Resource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+};
+
+export type AdmissionWorld = {
+  readonly client: KubeClient;
+  readonly clock: FakeClock;
+  admission(): Admission;
+  /** Lets everything happen that happens within `ms`. */
+  settle(ms?: number): Promise<void>;
+  queue(name: string, options?: QueueOptions): Promise<void>;
+  flavor(name: string, spec?: object): Promise<void>;
+  cluster(
+    name: string,
+    options?: { readonly labels?: Record<string, string>; readonly capacity?: Record<string, string>; readonly ready?: boolean },
+  ): Promise<void>;
+  job(name: string, options?: JobOptions): Promise<void>;
+  getJob(name: string): Promise<Job>;
+  record(name: string): Promise<AdmissionRecord | undefined>;
+  /** Names of Jobs that are admitted and not finished. */
+  running(): Promise<string[]>;
+  finish(name: string, result?: 'Complete' | 'Failed'): Promise<void>;
+  /** Stops admission and starts it anew, as another replica would. */
+  restart(): Promise<void>;
+  close(): Promise<void>;
+};
+export type QueueOptions = { readonly cpu?: string; readonly flavors?: readonly string[]; readonly spec?: object };
+export type JobOptions = {
+  readonly queue?: string;
+  readonly cpu?: string;
+  readonly annotations?: Record<string, string>;
+  readonly spec?: object;
+};
+
+export const NAMESPACE = 'team';
+
+export async function createAdmissionWorld(options: { readonly wrap?: (client: KubeClient) => KubeClient } = {}): Promise<AdmissionWorld> {
+  const clock = new FakeClock();
+  const random = seededRandom(1);
+  const log = silentLogger;
+  const controlPlane = await createControlPlane({ clock, random, log });
+  const client = createKubeClient(controlPlane.transport(), { userAgent: 'test', clock });
+  const settle = async (ms = 0): Promise<void> => {
+    await clock.settle();
+    await clock.advance(ms);
+    await clock.settle();
+  };
+  const create = <T extends KubeObject>(resource: Resource<T>, object: object) => client.create(resource, object as never);
+  for (const text of crdFiles().values()) await create(CRDS, parse(text) as object);
+  await settle(100);
+  await create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
+
+  let running = start(options.wrap?.(client) ?? client, clock);
+  await settle(50);
+
+  const world: AdmissionWorld = {
+    client,
+    clock,
+    admission: () => running.admission,
+    settle,
+    flavor: async (name, spec = {}) => {
+      await create(RESOURCE_FLAVORS, { apiVersion: 'switchyard.dev/v1alpha1', kind: 'ResourceFlavor', metadata: { name }, spec });
+    },
+    queue: async (name, { cpu = '4', flavors = ['default'], spec = {} } = {}) => {
+      await create(CLUSTER_QUEUES, {
+        apiVersion: 'switchyard.dev/v1alpha1',
+        kind: 'ClusterQueue',
+        metadata: { name },
+        spec: {
+          namespaceSelector: {},
+          resourceGroups: [
+            {
+              coveredResources: ['cpu'],
+              flavors: flavors.map((flavor) => ({ name: flavor, resources: [{ name: 'cpu', nominalQuota: cpu }] })),
+            },
+          ],
+          ...spec,
+        },
+      });
+      await create(LOCAL_QUEUES, {
+        apiVersion: 'switchyard.dev/v1alpha1',
+        kind: 'LocalQueue',
+        metadata: { name, namespace: NAMESPACE },
+        spec: { clusterQueue: name },
+      });
+    },
+    cluster: async (name, { labels = {}, capacity, ready = true } = {}) => {
+      await create(WORKER_CLUSTERS, {
+        apiVersion: 'switchyard.dev/v1alpha1',
+        kind: 'WorkerCluster',
+        metadata: { name, labels },
+        spec: { kubeconfigSecretRef: { namespace: 'switchyard', name }, ...(capacity === undefined ? {} : { capacity }) },
+      });
+      const condition = {
+        type: 'Ready',
+        status: ready ? 'True' : 'False',
+        reason: ready ? 'Connected' : 'Unreachable',
+        message: '',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      };
+      await client.patchStatus(WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body: { status: { conditions: [condition] } } });
+    },
+    job: async (name, jobOptions = {}) => {
+      const prepared = prepareJob(jobManifest(name, jobOptions));
+      if (prepared.kind === 'Refused') throw new Error(JSON.stringify(prepared.problems));
+      await client.create(JOBS, prepared.job);
+    },
+    getJob: (name) => client.get(JOBS, { namespace: NAMESPACE, name }),
+    record: async (name) => {
+      const parsed = admissionRecordOf(await world.getJob(name));
+      return parsed.kind === 'Record' ? parsed.record : undefined;
+    },
+    running: async () => {
+      const { items } = await client.list(JOBS);
+      return items
+        .filter(
+          (job) =>
+            job.spec.suspend !== true &&
+            admissionRecordOf(job).kind === 'Record' &&
+            !hasCondition(job, 'Complete') &&
+            !hasCondition(job, 'Failed'),
+        )
+        .map(({ metadata }) => metadata.name)
+        .toSorted();
+    },
+    finish: async (name, result = 'Complete') => {
+      const time = new Date(clock.now()).toISOString();
+      const interim = result === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget';
+      const conditions = [interim, result].map((type) => ({ type, status: 'True', lastTransitionTime: time }));
+      const status = { startTime: time, conditions, ...(result === 'Complete' ? { completionTime: time, succeeded: 1 } : { failed: 1 }) };
+      await client.patchStatus(JOBS, { namespace: NAMESPACE, name }, { type: 'merge', body: { status } });
+    },
+    restart: async () => {
+      await running.stop();
+      running = start(options.wrap?.(client) ?? client, clock);
+      await settle(50);
+    },
+    close: async () => {
+      await running.stop();
+      await controlPlane.close();
+    },
+  };
+  return world;
+}
+
+function start(client: KubeClient, clock: FakeClock): { readonly admission: Admission; stop(): Promise<void> } {
+  const informer = <T extends KubeObject>(resource: Resource<T>) =>
+    createInformer({ client, resource, clock: clock as Clock, random: seededRandom(2), log: silentLogger });
+  const informers = {
+    jobs: informer(JOBS),
+    namespaces: informer(NAMESPACES),
+    workerClusters: informer(WORKER_CLUSTERS),
+    resourceFlavors: informer(RESOURCE_FLAVORS),
+    clusterQueues: informer(CLUSTER_QUEUES),
+    localQueues: informer(LOCAL_QUEUES),
+    cohorts: informer(COHORTS),
+  };
+  const metrics = createManagerMetrics(new Registry()).admission;
+  const admission = createAdmission({ client, informers, clock, log: silentLogger, metrics });
+  const abort = new AbortController();
+  const done = Promise.all([...Object.values(informers).map((each) => each.run(abort.signal)), admission.run(abort.signal)]);
+  return {
+    admission,
+    stop: async () => {
+      abort.abort();
+      await clock.settle();
+      await done;
+    },
+  };
+}
+
+const jobManifest = (name: string, { queue = 'main', cpu = '1', annotations = {}, spec = {} }: JobOptions): JobManifest => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: { name, namespace: NAMESPACE, labels: { [QUEUE_NAME_LABEL]: queue }, annotations },
+  spec: {
+    template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu } } }] } },
+    ...spec,
+  },
+});
+
+export const hasCondition = (job: Job, type: string): boolean => conditionOf(job, type)?.status === 'True';
+export const conditionOf = (job: Job, type: string): JobCondition | undefined => job.status?.conditions?.find((each) => each.type === type);
