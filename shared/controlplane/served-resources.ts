@@ -51,8 +51,9 @@ export function createServedResources(store: Store): ServedResources {
         custom,
         table: store.table(`${definition.view?.storageGroup ?? group}/${plural}`),
         apiVersion,
-        groupResource: { group, resource: plural },
-        groupKind: { group, kind },
+        // A view is refused under the name of what it shows.
+        groupResource: { group: definition.view?.storageGroup ?? group, resource: plural },
+        groupKind: { group: definition.view?.storageGroup ?? group, kind },
         textHead: `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`,
       });
       generation++;

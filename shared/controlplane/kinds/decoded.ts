@@ -1,4 +1,4 @@
-import type { JobSpec, JobStatus, PodSpec, PodStatus, PodTemplateSpec } from '../../api/kubernetes.ts';
+import type { JobSpec, JobStatus, PodCondition, PodSpec, PodStatus, PodTemplateSpec } from '../../api/kubernetes.ts';
 import type { AnyObject } from '../strategy.ts';
 
 /**
@@ -20,7 +20,9 @@ export type DecodedProbe = NonNullable<DecodedContainer['livenessProbe']>;
 export type DecodedVolume = NonNullable<DecodedPodSpec['volumes']>[number];
 export type DecodedJobSpec = Decoded<JobSpec>;
 export type DecodedJobStatus = Decoded<JobStatus>;
-export type DecodedPodStatus = Decoded<PodStatus>;
+/** What the server sets itself it has never probed, and says so with a null. */
+export type DecodedPodCondition = Omit<Decoded<PodCondition>, 'lastProbeTime'> & { lastProbeTime?: string | null | undefined };
+export type DecodedPodStatus = Omit<Decoded<PodStatus>, 'conditions'> & { conditions?: DecodedPodCondition[] | undefined };
 
 export type DecodedJob = AnyObject & { spec?: DecodedJobSpec | undefined; status?: DecodedJobStatus | undefined };
 export type DecodedPod = AnyObject & { spec?: DecodedPodSpec | undefined; status?: DecodedPodStatus | undefined };

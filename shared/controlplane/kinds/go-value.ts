@@ -11,3 +11,11 @@ export const goValue = (value: unknown): unknown => {
 };
 
 const capitalised = (key: string): string => key.charAt(0).toUpperCase() + key.slice(1);
+
+/** A map as Go writes it: in the order of its keys. Null when absent. */
+export const sortedMap = (map: Readonly<Record<string, string>> | undefined): Record<string, string> | null =>
+  map === undefined ? null : Object.fromEntries(Object.entries(map).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
+/** A label selector as messages show it. */
+export const writtenSelector = (selector: { matchLabels?: Record<string, string> | undefined } | undefined): unknown =>
+  selector?.matchLabels === undefined ? selector : { ...selector, matchLabels: sortedMap(selector.matchLabels) };

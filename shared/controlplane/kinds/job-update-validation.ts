@@ -1,6 +1,6 @@
 import { invalid, type FieldError } from '../field-error.ts';
 import type { DecodedJob, DecodedJobSpec, DecodedPodSpec, DecodedPodTemplate } from './decoded.ts';
-import { goValue } from './go-value.ts';
+import { goValue, writtenSelector } from './go-value.ts';
 import { isConditionTrue } from './job-status-validation.ts';
 import { validateJobSpec } from './job-validation.ts';
 import { validateObjectMetaUpdate } from './object-meta-validation.ts';
@@ -14,7 +14,7 @@ export const validateJobUpdate = (next: DecodedJob, previous: DecodedJob): Field
     ...validateObjectMetaUpdate(next.metadata, previous.metadata),
     ...validateJobSpec(spec, 'spec'),
     ...validateCompletionsUpdate(spec, old),
-    ...validateImmutable(spec.selector, old.selector, 'spec.selector'),
+    ...validateImmutable(spec.selector, old.selector, 'spec.selector', () => writtenSelector(spec.selector)),
     ...validateTemplateUpdate(spec, previous),
     ...validateImmutable(spec.completionMode, old.completionMode, 'spec.completionMode'),
     ...validateImmutable(spec.podFailurePolicy, old.podFailurePolicy, 'spec.podFailurePolicy', goValue),

@@ -2,7 +2,7 @@ import { CONTROLLER_UID_LABEL, JOB_NAME_LABEL, LEGACY_CONTROLLER_UID_LABEL, LEGA
 import { matchesLabelSelector } from '../../kube/selectors.ts';
 import { invalid, notSupported, required, tooLong, type FieldError } from '../field-error.ts';
 import type { DecodedJob, DecodedJobSpec } from './decoded.ts';
-import { goValue } from './go-value.ts';
+import { goValue, sortedMap, writtenSelector } from './go-value.ts';
 import { validatePodFailurePolicy, validateSuccessPolicy } from './job-policy-validation.ts';
 import { usableRequirements, validateLabelSelector } from './label-selector-validation.ts';
 import { dns1123LabelProblems, dns1123SubdomainProblems, httpPathProblems } from './name-formats.ts';
@@ -79,7 +79,7 @@ const validateGeneratedSelector = (job: DecodedJob, options: JobValidationOption
   const errors = expected.flatMap(([key, value]) => validateHasLabel(labels, key, value));
   const requirements = usableRequirements(spec.selector);
   if (requirements !== undefined && !matchesLabelSelector(requirements, Object.fromEntries(expected))) {
-    errors.push(invalid('spec.selector', spec.selector, '`selector` not auto-generated'));
+    errors.push(invalid('spec.selector', writtenSelector(spec.selector), '`selector` not auto-generated'));
   }
   return errors;
 };
@@ -88,18 +88,14 @@ const validateHasLabel = (labels: Readonly<Record<string, string>> | undefined, 
   const path = `spec.template.metadata.labels[${key}]`;
   const actual = labels?.[key];
   if (actual === undefined) return [required(path, `must be '${value}'`)];
-  return actual === value ? [] : [invalid(path, sortedLabels(labels), `must be '${value}'`)];
+  return actual === value ? [] : [invalid(path, sortedMap(labels), `must be '${value}'`)];
 };
-
-/** Go writes maps in the order of their keys. */
-const sortedLabels = (labels: Readonly<Record<string, string>> | undefined): Record<string, string> | null =>
-  labels === undefined ? null : Object.fromEntries(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 const validateSelectorMatchesTemplate = (spec: DecodedJobSpec, path: string): FieldError[] => {
   const requirements = usableRequirements(spec.selector);
   const labels = spec.template?.metadata?.labels;
   if (requirements === undefined || matchesLabelSelector(requirements, labels)) return [];
-  return [invalid(`${path}.template.metadata.labels`, sortedLabels(labels), '`selector` does not match template `labels`')];
+  return [invalid(`${path}.template.metadata.labels`, sortedMap(labels), '`selector` does not match template `labels`')];
 };
 
 /** The pods of an Indexed Job have its name and their index as hostname. */

@@ -1,3 +1,4 @@
+import type { Admission } from '../admission/admission-request.ts';
 import { forbidden } from '../status-error.ts';
 import type { AnyObject } from '../strategy.ts';
 import { asPod, type DecodedPod, type DecodedPodSpec } from './decoded.ts';
@@ -9,22 +10,31 @@ export type PodAdmissionLookups = {
   priorityClasses(): readonly AnyObject[];
 };
 
+/** The plugins Priority and DefaultTolerationSeconds, which change pods in hand. */
+export const createPodAdmission = (lookups: PodAdmissionLookups): Admission => ({
+  mutate: ({ resource, subresource, operation, object, oldObject }) => {
+    const isPod = resource.group === '' && resource.resource === 'pods' && subresource === '';
+    if (!isPod || object === undefined) return undefined;
+    if (operation === 'CREATE') admitNewPod(object, lookups);
+    else if (oldObject !== undefined) admitUpdatedPod(object, oldObject);
+    return undefined;
+  },
+  validate: () => undefined,
+});
+
 const EVICTED_AFTER_SECONDS = 300;
 const NODE_TROUBLES = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'] as const;
 
-/**
- * The built-in plugins that change a pod when it is created: Priority and DefaultTolerationSeconds. Changes the object in hand.
- * Throws 403 for an unknown class, or for a priority that the pod's class does not give.
- */
-export const admitNewPod = (object: AnyObject, lookups: PodAdmissionLookups): void => {
+/** Throws 403 for an unknown class, or for a priority that the pod's class does not give. */
+const admitNewPod = (object: AnyObject, lookups: PodAdmissionLookups): void => {
   const pod = asPod(object);
   const spec = (pod.spec ??= {});
   setPriority(pod, spec, lookups);
   tolerateNodeTroubles(spec);
 };
 
-/** The same plugins when a pod is updated: its priority is kept, and toleration of troubles stays. */
-export const admitUpdatedPod = (object: AnyObject, previous: AnyObject): void => {
+/** An update keeps the priority, and the toleration of troubles. */
+const admitUpdatedPod = (object: AnyObject, previous: AnyObject): void => {
   const spec = asPod(object).spec;
   const old = asPod(previous).spec;
   if (spec === undefined) return;
@@ -41,8 +51,9 @@ const setPriority = (pod: DecodedPod, spec: DecodedPodSpec, lookups: PodAdmissio
   const className = spec.priorityClassName ?? '';
   const found = className === '' ? defaultClass(lookups) : lookups.priorityClass(className);
   if (className !== '' && found === undefined) refuse(`no PriorityClass with name ${className} was found`);
-  const { value = 0, preemptionPolicy = 'PreemptLowerPriority', metadata } = asPriorityClass(found ?? { metadata: pod.metadata });
-  if (found !== undefined && metadata.name !== '') spec.priorityClassName = metadata.name;
+  const given = found === undefined ? undefined : asPriorityClass(found);
+  const { value = 0, preemptionPolicy = 'PreemptLowerPriority' } = given ?? {};
+  if (given !== undefined) spec.priorityClassName = given.metadata.name;
   const computed = 'priority admission controller computed';
   if (spec.priority !== undefined && spec.priority !== value) {
     const given = `the integer value of priority (${spec.priority}) must not be provided in pod spec`;

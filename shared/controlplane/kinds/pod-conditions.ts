@@ -1,6 +1,4 @@
-import type { DecodedPodStatus } from './decoded.ts';
-
-export type DecodedPodCondition = NonNullable<DecodedPodStatus['conditions']>[number];
+import type { DecodedPodCondition, DecodedPodStatus } from './decoded.ts';
 
 /** A status with one condition set (UpdatePodCondition): its transition time stays while its truth does. The status given is not changed. */
 export const withPodCondition = (status: DecodedPodStatus, condition: DecodedPodCondition, time: string): DecodedPodStatus => {
@@ -8,6 +6,6 @@ export const withPodCondition = (status: DecodedPodStatus, condition: DecodedPod
   const index = conditions.findIndex(({ type }) => type === condition.type);
   const existing = conditions[index];
   const since = existing !== undefined && existing.status === condition.status ? existing.lastTransitionTime : time;
-  const next = { ...condition, lastTransitionTime: since };
+  const next = { ...condition, lastProbeTime: null, lastTransitionTime: since };
   return { ...status, conditions: existing === undefined ? [...conditions, next] : conditions.with(index, next) };
 };

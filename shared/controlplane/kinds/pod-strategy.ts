@@ -3,6 +3,7 @@ import { asPod, type DecodedPodSpec, type DecodedPodStatus } from './decoded.ts'
 import { applyPodDefaults } from './pod-defaults.ts';
 import { qosClassOf } from './pod-qos.ts';
 import { validatePodStatusUpdate } from './pod-status-validation.ts';
+import { withPodCondition } from './pod-conditions.ts';
 import { podTable } from './pod-table.ts';
 import { validatePodUpdate } from './pod-update-validation.ts';
 import { validatePodCreate } from './pod-validation.ts';
@@ -64,14 +65,6 @@ export const podStrategy: ResourceStrategy = {
 const initialStatus = (spec: DecodedPodSpec, time: string): DecodedPodStatus => {
   const status: DecodedPodStatus = { phase: 'Pending', qosClass: qosClassOf(spec) };
   if ((spec.schedulingGates ?? []).length === 0) return status;
-  status.conditions = [
-    {
-      type: 'PodScheduled',
-      status: 'False',
-      lastTransitionTime: time,
-      reason: 'SchedulingGated',
-      message: 'Scheduling is blocked due to non-empty scheduling gates',
-    },
-  ];
-  return status;
+  const message = 'Scheduling is blocked due to non-empty scheduling gates';
+  return withPodCondition(status, { type: 'PodScheduled', status: 'False', reason: 'SchedulingGated', message }, time);
 };
