@@ -5,11 +5,11 @@ import type { Random } from '../runtime/random.ts';
 import { createAdmissionChain, namespaceLifecycle } from './admission-chain.ts';
 import { createApiServer } from './api-server.ts';
 import { createAuthenticator } from './auth/authenticator.ts';
-import type { Authorizer } from './auth/authorizer.ts';
 import { bootstrap } from './bootstrap.ts';
 import { CRD_RESOURCE } from './crd/crd-strategy.ts';
 import { serveCustomResources } from './custom-resources.ts';
 import { createDocuments } from './documents.ts';
+import { createGuards, GUARD_RESOURCES } from './guards.ts';
 import { type HttpServer, listenHttp } from './http-server.ts';
 import { createInProcessTransport } from './in-process-transport.ts';
 import { kubeconfigFor, newToken, rememberedToken } from './kubeconfig-file.ts';
@@ -66,18 +66,21 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const { clock, random, log, dataDir } = options;
   const store = createStore({ clock, ...(dataDir === undefined ? {} : { persistence: openSqlitePersistence(dataDir) }) });
   const resources = createServedResources(store);
-  for (const definition of [...BUILT_IN_RESOURCES, CRD_RESOURCE]) resources.add(definition, schemaOf(definition), false);
+  for (const definition of [...BUILT_IN_RESOURCES, CRD_RESOURCE, ...GUARD_RESOURCES])
+    resources.add(definition, schemaOf(definition), false);
   const namespaces = served(resources, '', 'namespaces');
+  const token = dataDir === undefined ? newToken() : rememberedToken(dataDir);
+  const authenticator = createAuthenticator(new Map([[token, ADMIN]]));
+  const guards = createGuards({ store, resources, authenticator, clock, random, log });
+  const { authorizer } = guards;
   const admission = createAdmissionChain([
     namespaceLifecycle(
       (name) => namespaces.table.get('', name)?.object,
       ({ resource }) => resources.find(resource.group, resource.version, resource.resource)?.definition.namespaced === true,
     ),
+    guards.admission,
   ]);
   const registry = createRegistry({ clock, random, admission });
-  const token = dataDir === undefined ? newToken() : rememberedToken(dataDir);
-  const authenticator = createAuthenticator(new Map([[token, ADMIN]]));
-  const authorizer = MASTERS_ONLY;
   const podLogs = createPodLogs();
   const handlers = { store, clock, random, registry, resources, admission };
   const customResources = serveCustomResources({ ...handlers, log }, served(resources, CRD_RESOURCE.group, CRD_RESOURCE.plural));
@@ -88,12 +91,14 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
       podLogSubresource(registry, podLogs),
       namespaceFinalizeSubresource(handlers),
       scaleSubresource({ ...handlers, customResources }),
+      ...guards.subresources,
     ],
     builtInGroups: new Set(resources.all().map(({ definition }) => definition.group)),
     document: createDocuments(resources),
   });
   const api = createApiServer({ store, authenticator, authorizer, route, log });
   await bootstrap(resources, registry);
+  await guards.createDefaults(registry);
   // As on any cluster of some age, the first revisions are no longer there to watch from.
   await store.settled();
   store.compact();
@@ -114,6 +119,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     close: async () => {
       customResources.stop();
       await Promise.all([...transports, ...servers].map((each) => each.close()));
+      await guards.close();
       await store.close();
     },
   };
@@ -126,10 +132,6 @@ const served = (resources: ServedResources, group: string, plural: string): Serv
   const resource = resources.find(group, 'v1', plural);
   if (resource === undefined) throw new Error(`${plural} are not served`);
   return resource;
-};
-
-const MASTERS_ONLY: Authorizer = {
-  authorize: (user) => ({ allowed: user.groups.includes('system:masters'), reason: '' }),
 };
 
 const schemaOf = ({ group, version, kind }: ResourceDefinition): ObjectSchema => {

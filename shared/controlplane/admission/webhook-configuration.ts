@@ -22,26 +22,28 @@ function configuration(what: 'Mutating' | 'Validating'): ResourceDefinition {
   };
 }
 
-const strategy = (mutating: boolean): ResourceStrategy => ({
-  applyDefaults: (object) => {
-    for (const webhook of webhooksOf(object)) applyWebhookDefaults(webhook, mutating);
-  },
-  prepareForCreate: ({ metadata }) => {
-    metadata.generation = 1;
-  },
-  validateCreate: (object) => [
-    ...validateAnyObjectMeta(object.metadata, false, subdomainName),
-    ...validateWebhooks(webhooksOf(object), mutating, undefined),
-  ],
-  prepareForUpdate: (next, previous) => {
-    const changed = !semanticEqual(next['webhooks'], previous['webhooks']);
-    next.metadata.generation = (previous.metadata.generation ?? 0) + (changed ? 1 : 0);
-  },
-  validateUpdate: (next, previous) => [
-    ...validateAnyObjectMeta(next.metadata, false, subdomainName),
-    ...validateWebhooks(webhooksOf(next), mutating, webhooksOf(previous)),
-  ],
-});
+function strategy(mutating: boolean): ResourceStrategy {
+  return {
+    applyDefaults: (object) => {
+      for (const webhook of webhooksOf(object)) applyWebhookDefaults(webhook, mutating);
+    },
+    prepareForCreate: ({ metadata }) => {
+      metadata.generation = 1;
+    },
+    validateCreate: (object) => [
+      ...validateAnyObjectMeta(object.metadata, false, subdomainName),
+      ...validateWebhooks(webhooksOf(object), mutating, undefined),
+    ],
+    prepareForUpdate: (next, previous) => {
+      const changed = !semanticEqual(next['webhooks'], previous['webhooks']);
+      next.metadata.generation = (previous.metadata.generation ?? 0) + (changed ? 1 : 0);
+    },
+    validateUpdate: (next, previous) => [
+      ...validateAnyObjectMeta(next.metadata, false, subdomainName),
+      ...validateWebhooks(webhooksOf(next), mutating, webhooksOf(previous)),
+    ],
+  };
+}
 
 /** Decoding has checked the shape. */
 const webhooksOf = (object: AnyObject): DecodedWebhook[] => (Array.isArray(object['webhooks']) ? object['webhooks'] : []);

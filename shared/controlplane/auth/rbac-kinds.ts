@@ -20,6 +20,39 @@ export const asBinding = (object: AnyObject): Binding => object as Binding;
 
 const GROUP = 'rbac.authorization.k8s.io';
 
+const CREATED_AT = 'CreationTimestamp is a timestamp representing the server time when this object was created.';
+const roleTable: TablePrinter = {
+  columns: [NAME_COLUMN, column('Created At', CREATED_AT, { type: 'date' })],
+  cells: ({ metadata }) => [metadata.name, metadata.creationTimestamp],
+};
+
+const bindingTable: TablePrinter = {
+  columns: [
+    NAME_COLUMN,
+    column('Role', 'RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace.'),
+    AGE_COLUMN,
+    column('Users', 'Users in the binding', { wide: true }),
+    column('Groups', 'Groups in the binding', { wide: true }),
+    column('ServiceAccounts', 'ServiceAccounts in the binding', { wide: true }),
+  ],
+  cells: (object, now) => {
+    const { metadata, roleRef, subjects = [] } = asBinding(object);
+    const named = (kind: string): string =>
+      subjects
+        .filter((subject) => subject.kind === kind)
+        .map(({ name = '', namespace = '' }) => (kind === 'ServiceAccount' ? `${namespace}/${name}` : name))
+        .join(', ');
+    return [
+      metadata.name,
+      `${roleRef?.kind}/${roleRef?.name}`,
+      ageOf(metadata.creationTimestamp, now),
+      named('User'),
+      named('Group'),
+      named('ServiceAccount'),
+    ];
+  },
+};
+
 /** The kinds of rbac.authorization.k8s.io/v1. */
 export const RBAC_RESOURCES: readonly ResourceDefinition[] = [
   resource('ClusterRole', false, roleStrategy(false)),
@@ -54,12 +87,6 @@ function roleStrategy(namespaced: boolean): ResourceStrategy {
   };
   return { validateCreate: validate, validateUpdate: validate, table: roleTable };
 }
-
-const CREATED_AT = 'CreationTimestamp is a timestamp representing the server time when this object was created.';
-const roleTable: TablePrinter = {
-  columns: [NAME_COLUMN, column('Created At', CREATED_AT, { type: 'date' })],
-  cells: ({ metadata }) => [metadata.name, metadata.creationTimestamp],
-};
 
 function validateAggregation({ aggregationRule }: Role): FieldError[] {
   if (aggregationRule === undefined) return [];
@@ -155,30 +182,3 @@ function validateSubject(
   }
   return errors;
 }
-
-const bindingTable: TablePrinter = {
-  columns: [
-    NAME_COLUMN,
-    column('Role', 'RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace.'),
-    AGE_COLUMN,
-    column('Users', 'Users in the binding', { wide: true }),
-    column('Groups', 'Groups in the binding', { wide: true }),
-    column('ServiceAccounts', 'ServiceAccounts in the binding', { wide: true }),
-  ],
-  cells: (object, now) => {
-    const { metadata, roleRef, subjects = [] } = asBinding(object);
-    const named = (kind: string): string =>
-      subjects
-        .filter((subject) => subject.kind === kind)
-        .map(({ name = '', namespace = '' }) => (kind === 'ServiceAccount' ? `${namespace}/${name}` : name))
-        .join(', ');
-    return [
-      metadata.name,
-      `${roleRef?.kind}/${roleRef?.name}`,
-      ageOf(metadata.creationTimestamp, now),
-      named('User'),
-      named('Group'),
-      named('ServiceAccount'),
-    ];
-  },
-};

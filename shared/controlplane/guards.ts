@@ -1,0 +1,95 @@
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Admission } from './admission/admission-request.ts';
+import { createWebhookClient } from './admission/webhook-client.ts';
+import { WEBHOOK_RESOURCES } from './admission/webhook-configuration.ts';
+import { createWebhookAdmission } from './admission/webhooks.ts';
+import type { Authenticator } from './auth/authenticator.ts';
+import { BOOTSTRAP_CLUSTER_ROLE_BINDINGS, BOOTSTRAP_CLUSTER_ROLES } from './auth/bootstrap-roles.ts';
+import { createRbacAuthorizer, type RbacAuthorizer } from './auth/rbac-authorizer.ts';
+import { RBAC_RESOURCES } from './auth/rbac-kinds.ts';
+import { reviewResources } from './auth/review-resources.ts';
+import { createUnlessThere } from './bootstrap.ts';
+import { newUid } from './identifiers.ts';
+import { completed } from './object-decoding.ts';
+import { isJsonObject } from './patch/json.ts';
+import type { Registry } from './registry.ts';
+import { conformDecoded } from './schema/decode.ts';
+import type { ServedResources } from './served-resources.ts';
+import type { Store } from './store.ts';
+import type { AnyObject, ResourceDefinition } from './strategy.ts';
+import type { Subresource } from './subresource.ts';
+
+/** The kinds by which writes are guarded: webhooks and RBAC. */
+export const GUARD_RESOURCES: readonly ResourceDefinition[] = [...WEBHOOK_RESOURCES, ...RBAC_RESOURCES];
+
+/** What those kinds do, once they are stored. */
+export interface Guards {
+  readonly admission: Admission;
+  readonly authorizer: RbacAuthorizer;
+  readonly subresources: readonly Subresource[];
+  /** Creates the default roles, where they are not there yet. */
+  createDefaults(registry: Registry): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type GuardsDeps = {
+  readonly store: Store;
+  readonly resources: ServedResources;
+  readonly authenticator: Authenticator;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+};
+
+export function createGuards({ store, resources, authenticator, clock, random, log }: GuardsDeps): Guards {
+  const objectsOf = (table: string) => (): AnyObject[] =>
+    store
+      .table(table)
+      .list('')
+      .map(({ object }) => object);
+  const authorizer = createRbacAuthorizer({
+    roles: store.table('rbac.authorization.k8s.io/roles'),
+    roleBindings: store.table('rbac.authorization.k8s.io/rolebindings'),
+    clusterRoles: store.table('rbac.authorization.k8s.io/clusterroles'),
+    clusterRoleBindings: store.table('rbac.authorization.k8s.io/clusterrolebindings'),
+  });
+  const client = createWebhookClient(clock);
+  const admission = createWebhookAdmission({
+    mutatingConfigurations: objectsOf('admissionregistration.k8s.io/mutatingwebhookconfigurations'),
+    validatingConfigurations: objectsOf('admissionregistration.k8s.io/validatingwebhookconfigurations'),
+    namespaceLabels: (name) => {
+      const namespace = store.table('/namespaces').get('', name);
+      return namespace === undefined ? undefined : (namespace.object.metadata.labels ?? {});
+    },
+    decode: (patched, { resource }) => {
+      const served = resources.find(resource.group, resource.version, resource.resource);
+      if (served === undefined) throw new Error(`${resource.resource} are not served`);
+      if (!isJsonObject(patched)) throw new Error('the patched object is not an object');
+      conformDecoded(patched, served.schema, {});
+      // The shape has just been established.
+      return completed(served, { object: patched as AnyObject, warnings: [] }, () => undefined);
+    },
+    client,
+    authorizer,
+    newUid: () => newUid(random),
+    clock,
+    log,
+  });
+  return {
+    admission,
+    authorizer,
+    subresources: reviewResources({ authorizer, authenticator }),
+    createDefaults: (registry) => createDefaults(resources, registry),
+    close: () => client.close(),
+  };
+}
+
+async function createDefaults(resources: ServedResources, registry: Registry): Promise<void> {
+  const of = (plural: string) => resources.find('rbac.authorization.k8s.io', 'v1', plural);
+  const [roles, bindings] = [of('clusterroles'), of('clusterrolebindings')];
+  if (roles === undefined || bindings === undefined) throw new Error('RBAC is not served');
+  for (const role of BOOTSTRAP_CLUSTER_ROLES) await createUnlessThere(registry, roles, '', structuredClone(role));
+  for (const binding of BOOTSTRAP_CLUSTER_ROLE_BINDINGS) await createUnlessThere(registry, bindings, '', structuredClone(binding));
+}
