@@ -1,0 +1,253 @@
+/** A manager cluster with a whole manager on it, and worker clusters on which the test plays the Job controller. */
+import { Registry } from 'prom-client';
+import { parse } from 'yaml';
+import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
+import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
+import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
+import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
+import { createManager } from '../../manager/manager.ts';
+import { prepareJob, type JobManifest } from '../../manager/prepare-job.ts';
+import { crdFiles } from '../../scripts/generate-crds.ts';
+import type { Job, JobStatus, KubeObject } from '../../shared/api/kubernetes.ts';
+import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { JOBS, NAMESPACES, SECRETS, type Resource } from '../../shared/api/resources.ts';
+import { createControlPlane, type ControlPlane } from '../../shared/controlplane/control-plane.ts';
+import { isNotFound } from '../../shared/kube/api-error.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { createKubeClient } from '../../shared/kube/kube-client.ts';
+import type { Transport, TransportRequest } from '../../shared/kube/transport.ts';
+import { silentLogger, type Logger } from '../../shared/runtime/logger.ts';
+import { seededRandom } from '../../shared/runtime/random.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+export const NAMESPACE = 'team';
+
+/** The way from the manager to one API server, which can be cut. */
+export type Line = {
+  /** Every request that the manager sent, oldest first: `POST /apis/batch/v1/namespaces/team/jobs`. */
+  readonly sent: string[];
+  /** up: works. refused: every request fails. swallowed: nothing is ever answered. */
+  state: 'up' | 'refused' | 'swallowed';
+};
+
+export type WorkerSide = {
+  readonly client: KubeClient;
+  readonly line: Line;
+  /** The copy, or undefined. */
+  copy(name: string): Promise<Job | undefined>;
+  /** Writes the status of a copy, as the Job controller there would. */
+  report(name: string, status: JobStatus): Promise<void>;
+  start(name: string): Promise<void>;
+  complete(name: string): Promise<void>;
+};
+
+export type DispatchWorld = {
+  readonly clock: FakeClock;
+  readonly home: KubeClient;
+  readonly homeLine: Line;
+  worker(name: string): WorkerSide;
+  addWorker(name: string, spec?: object): Promise<WorkerSide>;
+  settle(ms?: number): Promise<void>;
+  submit(name: string, parts?: { readonly spec?: object; readonly annotations?: Record<string, string> }): Promise<void>;
+  job(name: string): Promise<Job>;
+  /** Kills the manager and starts another. */
+  restart(): Promise<void>;
+  close(): Promise<void>;
+};
+
+const CRDS: Resource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+};
+
+export async function createDispatchWorld(
+  options: { readonly workers?: readonly string[]; readonly log?: Logger } = {},
+): Promise<DispatchWorld> {
+  const clock = new FakeClock();
+  const random = seededRandom(1);
+  const log = options.log ?? silentLogger;
+  const controlPlanes: ControlPlane[] = [];
+  const newControlPlane = async (): Promise<ControlPlane> => {
+    const made = await createControlPlane({ clock, random, log: silentLogger, controllers: ['garbage-collector'] });
+    controlPlanes.push(made);
+    return made;
+  };
+  const homePlane = await newControlPlane();
+  const clientOf = (transport: Transport): KubeClient => createKubeClient(transport, { userAgent: 'test', clock });
+  const home = clientOf(homePlane.transport());
+  const homeLine: Line = { sent: [], state: 'up' };
+  const workers = new Map<string, WorkerSide & { readonly plane: ControlPlane }>();
+  const create = <T extends KubeObject>(resource: Resource<T>, object: object) => home.create(resource, object as never);
+
+  const settle = async (ms = 0): Promise<void> => {
+    await clock.settle();
+    await clock.advance(ms);
+    await clock.settle();
+  };
+  for (const text of crdFiles().values()) await create(CRDS, parse(text) as object);
+  await settle(100);
+  for (const name of [NAMESPACE, 'switchyard']) await create(NAMESPACES, { metadata: { name } });
+  await create(RESOURCE_FLAVORS, { metadata: { name: 'default' }, spec: {} });
+  const resourceGroups = [
+    { coveredResources: ['cpu'], flavors: [{ name: 'default', resources: [{ name: 'cpu', nominalQuota: '1000' }] }] },
+  ];
+  await create(CLUSTER_QUEUES, { metadata: { name: 'main' }, spec: { namespaceSelector: {}, resourceGroups } });
+  await create(LOCAL_QUEUES, { metadata: { name: 'main', namespace: NAMESPACE }, spec: { clusterQueue: 'main' } });
+
+  const start = (): { stop(): Promise<void> } => {
+    const abort = new AbortController();
+    const manager = createManager({
+      client: clientOf(onLine(homePlane.transport(), homeLine)),
+      connectCluster: (name) => {
+        const worker = workers.get(name);
+        if (worker === undefined) throw new Error(`no control plane ${name}`);
+        return clientOf(onLine(worker.plane.transport(), worker.line));
+      },
+      managerId: 'm1',
+      concurrentDispatches: 4,
+      registry: new Registry(),
+      clock,
+      random,
+      log,
+    });
+    const done = manager.run(abort.signal);
+    return {
+      async stop() {
+        abort.abort(new Error('stopped by the test'));
+        await settle(5_000);
+        await done;
+      },
+    };
+  };
+
+  let running: { stop(): Promise<void> } | undefined;
+  const world: DispatchWorld = {
+    clock,
+    home,
+    homeLine,
+    worker(name) {
+      const worker = workers.get(name);
+      if (worker === undefined) throw new Error(`no worker ${name}`);
+      return worker;
+    },
+    async addWorker(name, spec = {}) {
+      const plane = await newControlPlane();
+      const side = workerSide(clientOf(plane.transport()), clock);
+      workers.set(name, { ...side, plane });
+      const kubeconfig = Buffer.from(JSON.stringify({ clusters: [], users: [], name })).toString('base64');
+      await create(SECRETS, { metadata: { name, namespace: 'switchyard' }, data: { kubeconfig } });
+      await create(WORKER_CLUSTERS, {
+        metadata: { name },
+        spec: { kubeconfigSecretRef: { namespace: 'switchyard', name }, capacity: { cpu: '100' }, ...spec },
+      });
+      return side;
+    },
+    settle,
+    async submit(name, { spec = {}, annotations = {} } = {}) {
+      const manifest: JobManifest = {
+        metadata: { name, namespace: NAMESPACE, labels: { [QUEUE_NAME_LABEL]: 'main' }, annotations },
+        spec: {
+          template: {
+            spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '1' } } }] },
+          },
+          ...spec,
+        },
+      };
+      const prepared = prepareJob(manifest);
+      if (prepared.kind === 'Refused') throw new Error(JSON.stringify(prepared.problems));
+      await home.create(JOBS, prepared.job);
+    },
+    job: (name) => home.get(JOBS, { namespace: NAMESPACE, name }),
+    async restart() {
+      await running?.stop();
+      running = start();
+      await settle(1_500);
+    },
+    async close() {
+      await running?.stop();
+      await Promise.all(controlPlanes.map((each) => each.close()));
+    },
+  };
+  for (const name of options.workers ?? ['eu-1', 'us-2']) await world.addWorker(name);
+  running = start();
+  await settle(1_500);
+  return world;
+}
+
+function workerSide(client: KubeClient, clock: FakeClock): WorkerSide {
+  const key = (name: string) => ({ namespace: NAMESPACE, name });
+  const time = (): string => `${new Date(clock.now()).toISOString().slice(0, 19)}Z`;
+  const report = async (name: string, status: JobStatus): Promise<void> => {
+    await client.patchStatus(JOBS, key(name), { type: 'merge', body: { status } });
+  };
+  return {
+    client,
+    line: { sent: [], state: 'up' },
+    report,
+    async copy(name) {
+      try {
+        return await client.get(JOBS, key(name));
+      } catch (error) {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }
+    },
+    start: (name) => report(name, { active: 1, ready: 0, startTime: time(), terminating: 0, uncountedTerminatedPods: {} }),
+    async complete(name) {
+      const condition = (type: string) => ({
+        type,
+        status: 'True',
+        reason: 'CompletionsReached',
+        message: 'done',
+        lastTransitionTime: time(),
+      });
+      const verdict = condition('SuccessCriteriaMet');
+      await report(name, { uncountedTerminatedPods: { succeeded: ['pod-1'] }, active: 0, ready: 0, conditions: [verdict] });
+      await report(name, {
+        uncountedTerminatedPods: { succeeded: null } as never,
+        succeeded: 1,
+        completionTime: time(),
+        conditions: [verdict, condition('Complete')],
+      });
+    },
+  };
+}
+
+/** Sends requests along a line, and notes them. */
+function onLine(transport: Transport, line: Line): Transport {
+  const gate = async (request: TransportRequest): Promise<void> => {
+    line.sent.push(`${request.method} ${request.path.split('?')[0]}`);
+    if (line.state === 'refused') throw new Error('connection refused');
+    if (line.state === 'swallowed') {
+      await new Promise((_resolve, reject) =>
+        request.signal?.addEventListener('abort', () => reject(request.signal?.reason), { once: true }),
+      );
+    }
+  };
+  return {
+    async send(request) {
+      await gate(request);
+      return transport.send(request);
+    },
+    async stream(request) {
+      await gate(request);
+      const answer = await transport.stream(request);
+      return { ...answer, chunks: whileUp(answer.chunks, line) };
+    },
+    close: () => transport.close(),
+  };
+}
+
+/** A watch over a line that is cut breaks with the next event. */
+async function* whileUp(chunks: AsyncIterable<string>, line: Line): AsyncGenerator<string> {
+  for await (const chunk of chunks) {
+    if (line.state !== 'up') throw new Error('connection reset');
+    yield chunk;
+  }
+}
+
+export const conditionsOf = (job: Job | undefined): string[] =>
+  (job?.status?.conditions ?? []).map(({ type, status, reason }) => `${type}=${status} ${reason}`).toSorted();
