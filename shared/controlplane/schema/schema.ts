@@ -44,6 +44,8 @@ export type ObjectSchema = {
 export type CustomShape = {
   /** Drops what the structural schema does not specify, and returns the paths of what it dropped. Changes the object. */
   prune(object: { [field: string]: unknown }): string[];
+  /** The schema as the CustomResourceDefinition gives it, for OpenAPI. */
+  readonly openApi?: { readonly [keyword: string]: unknown };
   /** False: without the subresource `status` is a field like any other. */
   readonly hasStatusSubresource?: boolean;
 };

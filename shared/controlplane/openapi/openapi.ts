@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { type Answer, jsonAnswer } from '../answer.ts';
+import type { Call } from '../call.ts';
+import { headerOf } from '../request.ts';
+import { builtInKinds } from '../schema/builtin.ts';
+import { kindOf } from '../schema/decode.ts';
+import type { ObjectSchema } from '../schema/schema.ts';
+import type { ServedResource, ServedResources } from '../served-resources.ts';
+import { StatusError } from '../status-error.ts';
+import { pathsOf } from './openapi-paths.ts';
+import { createSchemaWriter, type Json, type RefPrefix, type SchemaWriter } from './openapi-schemas.ts';
+
+/**
+ * Answers /openapi/v3 and /openapi/v2 as far as kubectl's apply, explain and patches need them. The documents describe
+ * all kinds that the server has a schema for. Undefined: another path.
+ */
+export function createOpenApi(resources: ServedResources, version: string): (call: Call) => Answer | undefined {
+  // Made with the first request, and kept until a CustomResourceDefinition changes what is served.
+  let writer: SchemaWriter | undefined;
+  let kept = { generation: -1, documents: new Map<string, string>() };
+  const document = (name: string, make: (writer: SchemaWriter) => Json): string => {
+    if (kept.generation !== resources.generation()) kept = { generation: resources.generation(), documents: new Map() };
+    writer ??= createSchemaWriter();
+    const text = kept.documents.get(name) ?? JSON.stringify(make(writer));
+    kept.documents.set(name, text);
+    return text;
+  };
+
+  return ({ info, request }) => {
+    const path = info.path.replace(/\/$/, '');
+    const accept = headerOf(request, 'accept');
+    if (path === '/openapi/v3') return indexAnswer(document('', () => ({ paths: indexPaths(resources) })));
+    if (path === '/openapi/v2')
+      return documentAnswer(
+        accept,
+        document('v2', (write) => swagger(resources, write, version)),
+      );
+    if (!path.startsWith('/openapi/v3/')) return undefined;
+    const name = path.slice('/openapi/v3/'.length);
+    const kinds = kindsByPath(resources).get(name);
+    if (kinds === undefined && !BARE_DOCUMENTS.includes(name)) return { kind: 'whole', status: 404, headers: {}, body: '' };
+    return documentAnswer(
+      accept,
+      document(name, (write) => openApi(resources, kinds ?? [], write, version)),
+    );
+  };
+}
+
+/** Paths that have no kinds. */
+const BARE_DOCUMENTS = ['version'];
+
+const indexAnswer = (body: string): Answer => ({
+  kind: 'whole',
+  status: 200,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body,
+});
+
+/** The documents are had as JSON only; clients that want protobuf try something else. */
+function documentAnswer(accept: string, text: string): Answer {
+  const types = accept.split(',').map((clause) => clause.split(';')[0]?.trim() ?? '');
+  if (accept !== '' && !types.some((type) => ['application/json', 'application/*', '*/*'].includes(type))) {
+    throw new StatusError(406, 'NotAcceptable', 'only the following media types are accepted: application/json');
+  }
+  return jsonAnswer(200, text);
+}
+
+/** `api/v1`, `apis/batch/v1`: the kinds of each group and version. */
+function kindsByPath(resources: ServedResources): Map<string, ObjectSchema[]> {
+  const byPath = new Map<string, ObjectSchema[]>();
+  const custom = resources.all().flatMap((resource) => (resource.custom ? [resource.schema] : []));
+  for (const kind of [...builtInKinds(), ...custom]) {
+    const { group, version } = kindOf(kind);
+    if (group === 'meta.k8s.io') continue;
+    const path = group === '' ? `api/${version}` : `apis/${group}/${version}`;
+    byPath.set(path, [...(byPath.get(path) ?? []), kind]);
+  }
+  return byPath;
+}
+
+function indexPaths(resources: ServedResources): Json {
+  const paths: Json = {};
+  const byPath = kindsByPath(resources);
+  for (const name of [...byPath.keys(), ...BARE_DOCUMENTS].sort()) {
+    const content = (byPath.get(name) ?? []).map((kind) => [kind.type, kind.custom?.openApi]);
+    const hash = createHash('sha512')
+      .update(JSON.stringify([name, content]))
+      .digest('hex')
+      .toUpperCase();
+    paths[name] = { serverRelativeURL: `/openapi/v3/${name}?hash=${hash}` };
+  }
+  return paths;
+}
+
+const title = (version: string): Json => ({ title: 'Kubernetes', version });
+
+function openApi(resources: ServedResources, kinds: readonly ObjectSchema[], writer: SchemaWriter, version: string): Json {
+  const prefix: RefPrefix = '#/components/schemas/';
+  const schemas = kinds.length === 0 ? {} : writer.schemasOf(kinds, prefix);
+  const paths = resourcePaths(resources, kinds, writer, prefix);
+  return { openapi: '3.0.0', info: title(version), paths, components: { schemas } };
+}
+
+function swagger(resources: ServedResources, writer: SchemaWriter, version: string): Json {
+  const prefix: RefPrefix = '#/definitions/';
+  const kinds = [...kindsByPath(resources).values()].flat();
+  return {
+    swagger: '2.0',
+    info: title(version),
+    paths: resourcePaths(resources, kinds, writer, prefix),
+    definitions: writer.schemasOf(kinds, prefix),
+  };
+}
+
+function resourcePaths(resources: ServedResources, kinds: readonly ObjectSchema[], writer: SchemaWriter, prefix: RefPrefix): Json {
+  const paths: Json = {};
+  for (const kind of kinds) {
+    const resource = resourceOf(resources, kind);
+    if (resource === undefined) continue;
+    const name = prefix + writer.nameOf(kind);
+    Object.assign(paths, pathsOf(resource, { $ref: name }, { $ref: `${name}List` }));
+  }
+  return paths;
+}
+
+function resourceOf(resources: ServedResources, schema: ObjectSchema): ServedResource | undefined {
+  const { group, version, kind } = kindOf(schema);
+  return resources.ofKind(group, version, kind);
+}
