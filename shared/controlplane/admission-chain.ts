@@ -1,5 +1,6 @@
 import type { Admission, AdmissionRequest } from './admission/admission-request.ts';
 import { refuseCreateInNamespace, refuseNamespaceDelete } from './kinds/namespace-lifecycle.ts';
+import type { ServedResources } from './served-resources.ts';
 import type { AnyObject } from './strategy.ts';
 
 /** Asks plugins one after the other; synchronous for as long as they are. */
@@ -37,22 +38,17 @@ function validateFrom(plugins: readonly Admission[], from: number, request: Admi
 }
 
 /** Plugin NamespaceLifecycle: creates only in namespaces that are there and stay, and some namespaces are never deleted. */
-export function namespaceLifecycle(
-  namespaceNamed: (name: string) => AnyObject | undefined,
-  isNamespaced: (request: AdmissionRequest) => boolean,
-): Admission {
+export function createNamespaceLifecycle(namespaceNamed: (name: string) => AnyObject | undefined, resources: ServedResources): Admission {
   return {
-    mutate: (request) => {
-      const { operation, resource, namespace, name } = request;
-      if (resource.group === '' && resource.resource === 'namespaces') {
+    mutate: ({ operation, resource: of, namespace, name }) => {
+      if (of.group === '' && of.resource === 'namespaces') {
         const refusal = operation === 'DELETE' ? refuseNamespaceDelete(name) : undefined;
         if (refusal !== undefined) throw refusal;
         return undefined;
       }
-      if (operation !== 'CREATE' || namespace === '' || !isNamespaced(request)) return undefined;
-      // Access reviews are asked about namespaces that need not exist.
-      if (resource.group === 'authorization.k8s.io') return undefined;
-      const refusal = refuseCreateInNamespace(resource, name, namespace, namespaceNamed(namespace));
+      if (operation !== 'CREATE' || namespace === '') return undefined;
+      if (resources.find(of.group, of.version, of.resource)?.definition.namespaced !== true) return undefined;
+      const refusal = refuseCreateInNamespace(of, name, namespace, namespaceNamed(namespace));
       if (refusal !== undefined) throw refusal;
       return undefined;
     },

@@ -39,7 +39,6 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
   };
   const authorize = (user: UserInfo, info: RequestInfo): void => {
     const question = questionOf(info);
-    if (isOpen(question)) return;
     const { allowed, reason } = authorizer.authorize(user, question);
     if (allowed) return;
     const of = question.kind === 'resource' ? question : { group: '', resource: '' };
@@ -80,7 +79,3 @@ const questionOf = (info: RequestInfo): AccessQuestion => {
   const { verb, group, version, resource, subresource, namespace, name } = info;
   return { kind: 'resource', verb, group, version, resource, subresource, namespace, name };
 };
-
-/** Health checks are open to everybody (system:public-info-viewer). */
-const isOpen = (question: AccessQuestion): boolean =>
-  question.kind === 'path' && /^\/(healthz|livez|readyz|version)(\/|$)/.test(question.path);

@@ -2,16 +2,19 @@ import type { Transport } from '../kube/transport.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
-import { createAdmissionChain, namespaceLifecycle } from './admission-chain.ts';
+import type { Admission } from './admission/admission-request.ts';
+import { createAdmissionChain, createNamespaceLifecycle } from './admission-chain.ts';
 import { createApiServer } from './api-server.ts';
 import { createAuthenticator } from './auth/authenticator.ts';
 import { bootstrap } from './bootstrap.ts';
 import { CRD_RESOURCE } from './crd/crd-strategy.ts';
 import { serveCustomResources } from './custom-resources.ts';
 import { createDocuments } from './documents.ts';
-import { createGuards, GUARD_RESOURCES } from './guards.ts';
 import { type HttpServer, listenHttp } from './http-server.ts';
+import { createGuards, GUARD_RESOURCES, type Guards } from './guards.ts';
 import { createInProcessTransport } from './in-process-transport.ts';
+import { createPodAdmission } from './kinds/pod-admission.ts';
+import { createQuotaAdmission } from './kinds/quota-admission.ts';
 import { kubeconfigFor, newToken, rememberedToken } from './kubeconfig-file.ts';
 import { BUILT_IN_RESOURCES } from './kinds/built-in-resources.ts';
 import { namespaceFinalizeSubresource } from './namespace-finalize.ts';
@@ -24,8 +27,9 @@ import { builtInSchema } from './schema/builtin.ts';
 import type { ObjectSchema } from './schema/schema.ts';
 import { scaleSubresource } from './scale-subresource.ts';
 import { createServedResources, type ServedResource, type ServedResources } from './served-resources.ts';
-import { createStore } from './store.ts';
-import type { ResourceDefinition } from './strategy.ts';
+import { tokenSubresource } from './service-account-token.ts';
+import { createStore, type Store } from './store.ts';
+import type { AnyObject, ResourceDefinition } from './strategy.ts';
 
 /** Controllers that can run beside the API, as kube-controller-manager and kubelet do beside a real one. */
 export type ControlPlaneController = 'garbage-collector' | 'namespace' | 'pod-gc' | 'node-agent';
@@ -66,37 +70,26 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const { clock, random, log, dataDir } = options;
   const store = createStore({ clock, ...(dataDir === undefined ? {} : { persistence: openSqlitePersistence(dataDir) }) });
   const resources = createServedResources(store);
-  for (const definition of [...BUILT_IN_RESOURCES, CRD_RESOURCE, ...GUARD_RESOURCES])
-    resources.add(definition, schemaOf(definition), false);
-  const namespaces = served(resources, '', 'namespaces');
+  for (const definition of BUILT_IN) resources.add(definition, schemaOf(definition), false);
   const token = dataDir === undefined ? newToken() : rememberedToken(dataDir);
   const authenticator = createAuthenticator(new Map([[token, ADMIN]]));
   const guards = createGuards({ store, resources, authenticator, clock, random, log });
-  const { authorizer } = guards;
-  const admission = createAdmissionChain([
-    namespaceLifecycle(
-      (name) => namespaces.table.get('', name)?.object,
-      ({ resource }) => resources.find(resource.group, resource.version, resource.resource)?.definition.namespaced === true,
-    ),
-    guards.admission,
-  ]);
+  const admission = createAdmissionChain(admissionPlugins(store, resources, guards));
   const registry = createRegistry({ clock, random, admission });
   const podLogs = createPodLogs();
   const handlers = { store, clock, random, registry, resources, admission };
-  const customResources = serveCustomResources({ ...handlers, log }, served(resources, CRD_RESOURCE.group, CRD_RESOURCE.plural));
-  const route = createRouter({
-    ...handlers,
-    subresources: [
-      ...podSubresources(handlers),
-      podLogSubresource(registry, podLogs),
-      namespaceFinalizeSubresource(handlers),
-      scaleSubresource({ ...handlers, customResources }),
-      ...guards.subresources,
-    ],
-    builtInGroups: new Set(resources.all().map(({ definition }) => definition.group)),
-    document: createDocuments(resources),
-  });
-  const api = createApiServer({ store, authenticator, authorizer, route, log });
+  const crds = served(resources, CRD_RESOURCE);
+  const customResources = serveCustomResources({ ...handlers, log }, crds);
+  const subresources = [
+    ...podSubresources({ ...handlers, pods: served(resources, { group: '', plural: 'pods' }) }),
+    podLogSubresource(registry, podLogs, served(resources, { group: '', plural: 'pods' })),
+    namespaceFinalizeSubresource(handlers, served(resources, { group: '', plural: 'namespaces' })),
+    tokenSubresource(handlers, served(resources, { group: '', plural: 'serviceaccounts' })),
+    scaleSubresource({ ...handlers, customResources }),
+    ...guards.subresources,
+  ];
+  const route = createRouter({ ...handlers, subresources, document: createDocuments(resources, subresources) });
+  const api = createApiServer({ store, authenticator, authorizer: guards.authorizer, route, log });
   await bootstrap(resources, registry);
   await guards.createDefaults(registry);
   // As on any cluster of some age, the first revisions are no longer there to watch from.
@@ -128,11 +121,43 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
 /** The user of the kubeconfig and of direct calls. */
 const ADMIN: UserInfo = { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] };
 
-const served = (resources: ServedResources, group: string, plural: string): ServedResource => {
+const BUILT_IN: readonly ResourceDefinition[] = [...BUILT_IN_RESOURCES, CRD_RESOURCE, ...GUARD_RESOURCES];
+
+const served = (resources: ServedResources, { group, plural }: { readonly group: string; readonly plural: string }): ServedResource => {
   const resource = resources.find(group, 'v1', plural);
   if (resource === undefined) throw new Error(`${plural} are not served`);
   return resource;
 };
+
+/** The plugins in upstream's order: what the server itself demands, then webhooks, then quota. */
+function admissionPlugins(store: Store, resources: ServedResources, guards: Guards): Admission[] {
+  const object = (table: string, namespace: string, name: string): AnyObject | undefined => store.table(table).get(namespace, name)?.object;
+  return [
+    createNamespaceLifecycle((name) => object('/namespaces', '', name), resources),
+    createPodAdmission({
+      priorityClass: (name) => object('scheduling.k8s.io/priorityclasses', '', name),
+      priorityClasses: () =>
+        store
+          .table('scheduling.k8s.io/priorityclasses')
+          .list('')
+          .map((stored) => stored.object),
+    }),
+    guards.admission,
+    createQuotaAdmission({
+      quotas: (namespace) =>
+        store
+          .table('/resourcequotas')
+          .list(namespace)
+          .map((stored) => stored.object),
+      objects: ({ group, resource }, namespace) =>
+        store
+          .table(`${group}/${resource}`)
+          .list(namespace)
+          .map((stored) => stored.object),
+      store: (quota) => store.table('/resourcequotas').put({ ...quota, metadata: { ...quota.metadata } }),
+    }),
+  ];
+}
 
 const schemaOf = ({ group, version, kind }: ResourceDefinition): ObjectSchema => {
   const schema = builtInSchema(group, version, kind);

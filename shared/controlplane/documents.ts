@@ -1,6 +1,8 @@
 import { type Answer, jsonAnswer, textAnswer } from './answer.ts';
 import type { Call } from './call.ts';
+import { createDiscovery } from './discovery.ts';
 import type { ServedResources } from './served-resources.ts';
+import type { Subresource } from './subresource.ts';
 
 /** The release whose behaviour the control plane emulates. */
 export const KUBERNETES_VERSION = {
@@ -22,21 +24,24 @@ export const KUBERNETES_VERSION = {
 const HEALTH_CHECKS = ['ping', 'etcd', 'log'];
 
 /** Answers the paths that are about the server itself. Undefined for an unknown path. */
-export function createDocuments(_resources: ServedResources): (call: Call) => Answer | undefined {
-  return ({ info }) => {
-    const path = info.path === '/' ? '/' : info.path.replace(/\/$/, '');
-    const health = /^\/(?:healthz|livez|readyz)(?:\/(.+))?$/.exec(path);
-    if (health) return health[1] === undefined || HEALTH_CHECKS.includes(health[1]) ? textAnswer(200, 'ok') : undefined;
-    switch (path) {
-      case '/version':
-        return jsonAnswer(200, JSON.stringify(KUBERNETES_VERSION));
-      case '/':
-        return jsonAnswer(
-          200,
-          JSON.stringify({ paths: ['/api', '/apis', '/healthz', '/livez', '/openapi/v2', '/openapi/v3', '/readyz', '/version'] }),
-        );
-      default:
-        return undefined;
-    }
-  };
+export function createDocuments(resources: ServedResources, subresources: readonly Subresource[]): (call: Call) => Answer | undefined {
+  const discovery = createDiscovery(resources, subresources);
+  return (call) => discovery(call) ?? aboutServer(call);
+}
+
+function aboutServer({ info }: Call): Answer | undefined {
+  const path = info.path === '/' ? '/' : info.path.replace(/\/$/, '');
+  const health = /^\/(?:healthz|livez|readyz)(?:\/(.+))?$/.exec(path);
+  if (health) return health[1] === undefined || HEALTH_CHECKS.includes(health[1]) ? textAnswer(200, 'ok') : undefined;
+  switch (path) {
+    case '/version':
+      return jsonAnswer(200, JSON.stringify(KUBERNETES_VERSION));
+    case '/':
+      return jsonAnswer(
+        200,
+        JSON.stringify({ paths: ['/api', '/apis', '/healthz', '/livez', '/openapi/v2', '/openapi/v3', '/readyz', '/version'] }),
+      );
+    default:
+      return undefined;
+  }
 }

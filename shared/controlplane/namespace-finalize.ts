@@ -1,16 +1,17 @@
 import type { HandlerDeps } from './resource-handlers.ts';
 import { checkName, presentationOf, readBody, shown, writeRequest } from './resource-handlers.ts';
 import { readWriteOptions } from './request-options.ts';
+import type { ServedResource } from './served-resources.ts';
 import type { Subresource } from './subresource.ts';
 
 /** `PUT namespaces/x/finalize`: replaces spec.finalizers, and nothing else; the last one gone ends a terminating Namespace. */
-export const namespaceFinalizeSubresource = (deps: HandlerDeps): Subresource => ({
+export const namespaceFinalizeSubresource = (deps: HandlerDeps, namespaces: ServedResource): Subresource => ({
   group: '',
   version: 'v1',
   resource: 'namespaces',
   subresource: 'finalize',
   methods: {
-    PUT: (call, namespaces) => {
+    PUT: (call) => {
       const presentation = presentationOf(deps, call, namespaces);
       const options = readWriteOptions(call.info.query, 'UpdateOptions');
       const body = readBody(call, namespaces, options);

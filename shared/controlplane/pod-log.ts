@@ -53,12 +53,12 @@ export function createPodLogs(): PodLogs {
 }
 
 /** `GET pods/x/log`. */
-export const podLogSubresource = (registry: Registry, logs: PodLogs): Subresource => ({
+export const podLogSubresource = (registry: Registry, logs: PodLogs, pods: ServedResource): Subresource => ({
   group: '',
   version: 'v1',
   resource: 'pods',
   subresource: 'log',
-  methods: { GET: (call, pods) => readLog(registry, logs, call, pods) },
+  methods: { GET: (call) => readLog(registry, logs, call, pods) },
 });
 
 function readLog(registry: Registry, logs: PodLogs, call: Call, pods: ServedResource): Answer {

@@ -15,23 +15,18 @@ import type { StoredObject } from './store-table.ts';
 import type { AnyObject } from './strategy.ts';
 import type { Subresource } from './subresource.ts';
 
-type Deps = HandlerDeps & { readonly resources: ServedResources; readonly admission: Admission };
+type Deps = HandlerDeps & { readonly resources: ServedResources; readonly admission: Admission; readonly pods: ServedResource };
 
 /** `pods/x/binding`, the older `bindings`, and `pods/x/eviction`. */
 export function podSubresources(deps: Deps): Subresource[] {
+  const { pods } = deps;
   const core = { group: '', version: 'v1' };
   return [
-    { ...core, resource: 'pods', subresource: 'binding', methods: { POST: (call, pods) => bind(deps, call, pods, call.info.name) } },
-    { ...core, resource: 'bindings', subresource: '', methods: { POST: (call) => bind(deps, call, podsOf(deps), '') } },
-    { ...core, resource: 'pods', subresource: 'eviction', methods: { POST: (call, pods) => evict(deps, call, pods) } },
+    { ...core, resource: 'pods', subresource: 'binding', methods: { POST: (call) => bind(deps, call, pods, call.info.name) } },
+    { ...core, resource: 'bindings', subresource: '', methods: { POST: (call) => bind(deps, call, pods, '') } },
+    { ...core, resource: 'pods', subresource: 'eviction', methods: { POST: (call) => evict(deps, call, pods) } },
   ];
 }
-
-const podsOf = ({ resources }: Deps): ServedResource => {
-  const pods = resources.find('', 'v1', 'pods');
-  if (pods === undefined) throw new Error('pods are not served');
-  return pods;
-};
 
 /** What a subresource answers when it has done its work. */
 const DONE = JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });

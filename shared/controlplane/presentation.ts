@@ -30,7 +30,11 @@ const objectPresenter = (resource: ServedResource): Presenter => ({
   watched: (stored) => textOf(resource, stored),
   list: (page) => {
     const { definition, apiVersion, custom } = resource;
-    const head = JSON.stringify({ kind: definition.listKind, apiVersion, metadata: listMeta(page) }).slice(0, -1);
+    const head = JSON.stringify({
+      kind: definition.listKind,
+      apiVersion,
+      metadata: { ...(custom ? { continue: '' } : {}), ...listMeta(page) },
+    }).slice(0, -1);
     return `${head},"items":[${page.items.map((stored) => itemText(resource, stored, custom)).join(',')}]}`;
   },
 });

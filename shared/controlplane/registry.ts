@@ -125,6 +125,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
       metadata.name = generateName(metadata.generateName ?? '', random);
     }
     metadata.name ??= '';
+    metadata.name ??= '';
     delete metadata.deletionTimestamp;
     delete metadata.deletionGracePeriodSeconds;
     delete metadata['selfLink'];
@@ -133,6 +134,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
     const findings = errors.length > 0 ? errors : validateCommonFieldsOnCreate(object, definition.namespaced);
     if (findings.length > 0) throw invalid(groupKind, metadata.name ?? '', findings);
     for (const text of strategy.warningsOnCreate?.(object) ?? []) request.warn(text);
+    redefault(request.resource, object);
   }
 
   async function update(
@@ -208,6 +210,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
   function commitUpdate(request: WriteRequest, object: AnyObject, current: StoredObject): StoredObject {
     const { resource, dryRun } = request;
     resource.definition.strategy.prepareForStorage?.(object);
+    redefault(resource, object);
     object.metadata.resourceVersion = current.object.metadata.resourceVersion;
     if (isReleased(resource, object)) {
       // The write that releases the last finalizer is never stored; the object goes as it was.
@@ -288,11 +291,14 @@ function toInternal({ definition }: ServedResource, versioned: AnyObject): AnyOb
   return object;
 }
 
-/** The namespace of the path counts; an object may repeat it, not contradict it. */
+/** Upstream defaults whatever it reads from storage, so that defaults that depend on generated fields are there too. */
+const redefault = ({ definition }: ServedResource, object: AnyObject): void => definition.strategy.applyDefaults?.(object);
+
+/** The namespace of the path counts; an object may repeat it, not contradict it. Cluster-scoped objects lose theirs. */
 function placeInNamespace({ resource, namespace }: WriteRequest, object: AnyObject): void {
   const own = object.metadata.namespace ?? '';
   const expected = resource.definition.namespaced ? namespace : '';
-  if (own !== '' && own !== expected) {
+  if (own !== '' && expected !== '' && own !== expected) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
   if (expected !== '') object.metadata.namespace = expected;

@@ -26,13 +26,13 @@ export async function getObject(deps: HandlerDeps, call: Call, resource: ServedR
   const version = info.query.get('resourceVersion');
   if (version !== '' && !isUnsigned(version)) throw unknownError(resourceVersionSyntax(version));
   if (Number(version) > deps.store.revision()) await waitForRevision(deps, Number(version));
-  return shown(200, presentation, presentation.presenter.object(deps.registry.get(resource, info.namespace, info.name)));
+  return shown(200, presentation, presentation.presenter.object(deps.registry.get(resource, namespaceOf(call, resource), info.name)));
 }
 
 export async function listObjects(deps: HandlerDeps, call: Call, resource: ServedResource): Promise<Answer> {
   const presentation = presentationOf(deps, call, resource);
   const options = readListOptions(resource, call.info.query, false);
-  const page = await listPage(deps, resource, call.info.namespace, options);
+  const page = await listPage(deps, resource, namespaceOf(call, resource), options);
   return shown(200, presentation, presentation.presenter.list(page));
 }
 
@@ -42,7 +42,7 @@ export async function watchObjects(deps: HandlerDeps, call: Call, resource: Serv
   const read = readListOptions(resource, info.query, true);
   // The deprecated path /watch/…/name asks for one object.
   const options = info.nameInPath ? { ...read, selector: onlyNamed(read.selector, info.name) } : read;
-  const start = await prepareWatch(deps, resource, info.namespace, options, presenter);
+  const start = await prepareWatch(deps, resource, namespaceOf(call, resource), options, presenter);
   return { kind: 'stream', status: 200, headers: { 'content-type': 'application/json' }, start };
 }
 
@@ -103,7 +103,7 @@ export async function deleteCollection(deps: HandlerDeps, call: Call, resource: 
   const selection = readListOptions(resource, info.query, false);
   const options = readDeleteOptions(request.body, headerOf(request, 'content-type'), info.query, resource.apiVersion);
   warnOfOrphans(call, resource, options);
-  const page = await listPage(deps, resource, info.namespace, selection);
+  const page = await listPage(deps, resource, namespaceOf(call, resource), selection);
   const write = { ...writeRequest(call, resource, undefined, 'DeleteOptions'), dryRun: options.dryRun };
   for (const { namespace, name } of page.items) {
     try {
@@ -122,6 +122,9 @@ const warnOfOrphans = (call: Call, resource: ServedResource, options: ReturnType
     call.warn(warningOnImplicitOrphan);
   }
 };
+
+/** The namespace in which the objects of this call are; '' for cluster-scoped ones, whatever the path says (Namespaces name themselves). */
+export const namespaceOf = ({ info }: Call, { definition }: ServedResource): string => (definition.namespaced ? info.namespace : '');
 
 type Presentation = { readonly presenter: Presenter; readonly representation: Representation };
 
@@ -157,7 +160,7 @@ export function writeRequest(
   const { info, user } = call;
   return {
     resource,
-    namespace: resource.definition.namespaced ? info.namespace : '',
+    namespace: namespaceOf(call, resource),
     name: info.name,
     subresource: info.subresource,
     user,

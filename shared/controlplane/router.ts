@@ -19,8 +19,6 @@ import type { Subresource } from './subresource.ts';
 export type RouterDeps = HandlerDeps & {
   readonly resources: ServedResources;
   readonly subresources: readonly Subresource[];
-  /** Groups that exist without CustomResourceDefinitions: below them an unknown path gets a Status, elsewhere plain text. */
-  readonly builtInGroups: ReadonlySet<string>;
   /** Documents and checks outside the resources: discovery, OpenAPI, health, version. Undefined: no such path. */
   readonly document: (call: Call) => Promise<Answer> | Answer | undefined;
 };
@@ -37,8 +35,8 @@ export function createRouter(deps: RouterDeps): Handler {
       subresources.get(keyOf(info)) ?? (info.subresource === '' ? undefined : customSubresource(subresources, resource, info));
     if (special !== undefined) return callSpecial(special, call, resource);
     if (resource === undefined) return unknownResource(deps, info.group);
-    if (info.subresource !== '' && info.subresource !== 'status') throw unknownPath(deps, resource);
-    if (info.subresource === 'status' && resource.definition.strategy.status === undefined) throw unknownPath(deps, resource);
+    if (info.subresource !== '' && info.subresource !== 'status') throw pathNotFound();
+    if (info.subresource === 'status' && resource.definition.strategy.status === undefined) throw pathNotFound();
     if (!resource.definition.namespaced && info.namespace !== '' && info.resource !== 'namespaces') return unknownScope(resource);
     return callResource(deps, call, resource);
   };
@@ -60,15 +58,15 @@ const customSubresource = (
 function callSpecial(special: Subresource, call: Call, resource: ServedResource | undefined): Promise<Answer> | Answer {
   const handler = special.methods[call.request.method];
   if (handler === undefined) throw methodNotAllowedOnPath();
-  if (resource === undefined) throw pathNotFound();
   return handler(call, resource);
 }
 
-const unknownResource = ({ builtInGroups }: RouterDeps, group: string): Answer => {
-  if (builtInGroups.has(group)) throw pathNotFound();
+/** Below a built-in group an unknown path gets a Status, elsewhere plain text. */
+function unknownResource({ resources, subresources }: RouterDeps, group: string): Answer {
+  const builtIn = resources.all().some(({ custom, definition }) => !custom && definition.group === group);
+  if (builtIn || subresources.some((each) => each.group === group)) throw pathNotFound();
   return pageNotFound();
-};
-const unknownPath = (_deps: RouterDeps, _resource: ServedResource): Error => pathNotFound();
+}
 const unknownScope = (resource: ServedResource): Answer => {
   if (resource.custom) return pageNotFound();
   throw pathNotFound();

@@ -6,7 +6,7 @@ import type { CustomResources } from './custom-resources.ts';
 import { applyMergePatch } from './patch/merge-patch.ts';
 import { decodeAs } from './pod-subresources.ts';
 import { readWriteOptions } from './request-options.ts';
-import { type HandlerDeps, writeRequest } from './resource-handlers.ts';
+import { type HandlerDeps, namespaceOf, writeRequest } from './resource-handlers.ts';
 import { copyOf, type ServedResource } from './served-resources.ts';
 import { notFound, pathNotFound, unsupportedMediaType } from './status-error.ts';
 import type { StoredObject } from './store-table.ts';
@@ -25,9 +25,9 @@ export const scaleSubresource = (deps: Deps): Subresource => ({
   resource: '*',
   subresource: 'scale',
   methods: {
-    GET: (call, resource) => {
-      const paths = pathsOf(deps, resource);
-      return shownScale(deps.registry.get(resource, call.info.namespace, call.info.name), paths);
+    GET: (call, parent) => {
+      const { resource, paths } = scaled(deps, parent);
+      return shownScale(deps.registry.get(resource, namespaceOf(call, resource), call.info.name), paths);
     },
     PUT: (call, resource) => writeScale(deps, call, resource, () => decodeAs(call, 'Scale', 'autoscaling', 'v1', 'Warn')),
     PATCH: (call, resource) => {
@@ -38,16 +38,22 @@ export const scaleSubresource = (deps: Deps): Subresource => ({
   },
 });
 
-function pathsOf({ customResources }: Deps, resource: ServedResource): ScalePaths {
-  const paths = customResources.versionOf(resource)?.subresources?.scale;
-  if (paths === undefined) throw pathNotFound();
-  return paths;
+/** The custom resource and where its definition says its replicas are. Throws 404 when it has no scale. */
+function scaled({ customResources }: Deps, resource: ServedResource | undefined): { resource: ServedResource; paths: ScalePaths } {
+  const paths = resource === undefined ? undefined : customResources.versionOf(resource)?.subresources?.scale;
+  if (resource === undefined || paths === undefined) throw pathNotFound();
+  return { resource, paths };
 }
 
 const shownScale = ({ object }: StoredObject, paths: ScalePaths): Answer => jsonAnswer(200, JSON.stringify(scaleOf(object, paths)));
 
-async function writeScale(deps: Deps, call: Call, resource: ServedResource, nextScale: (scale: object) => unknown): Promise<Answer> {
-  const paths = pathsOf(deps, resource);
+async function writeScale(
+  deps: Deps,
+  call: Call,
+  parent: ServedResource | undefined,
+  nextScale: (scale: object) => unknown,
+): Promise<Answer> {
+  const { resource, paths } = scaled(deps, parent);
   const options = readWriteOptions(call.info.query, call.request.method === 'PUT' ? 'UpdateOptions' : 'PatchOptions');
   const request = { ...writeRequest(call, resource, options, 'UpdateOptions'), subresource: 'scale' };
   const makeNext = (current: StoredObject | undefined): AnyObject => {

@@ -45,15 +45,16 @@ export function createServedResources(store: Store): ServedResources {
     add: (definition, schema, custom) => {
       const { group, version, plural, kind } = definition;
       const apiVersion = group === '' ? version : `${group}/${version}`;
+      const storageGroup = definition.view?.storageGroup ?? group;
       resources.set(keyOf(group, version, plural), {
         definition,
         schema,
         custom,
-        table: store.table(`${definition.view?.storageGroup ?? group}/${plural}`),
+        table: store.table(`${storageGroup}/${plural}`),
         apiVersion,
         // A view is refused under the name of what it shows.
-        groupResource: { group: definition.view?.storageGroup ?? group, resource: plural },
-        groupKind: { group: definition.view?.storageGroup ?? group, kind },
+        groupResource: { group: storageGroup, resource: plural },
+        groupKind: { group: storageGroup, kind },
         textHead: `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`,
       });
       generation++;

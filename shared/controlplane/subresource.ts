@@ -9,6 +9,6 @@ export type Subresource = {
   readonly resource: string;
   /** '' for a resource of its own. */
   readonly subresource: string;
-  /** HTTP method to what answers it. `resource` is the parent, where there is one. */
-  readonly methods: Readonly<Record<string, (call: Call, resource: ServedResource) => Promise<Answer> | Answer>>;
+  /** HTTP method to what answers it. `parent` is the resource that the subresource belongs to; a resource of its own has none. */
+  readonly methods: Readonly<Record<string, (call: Call, parent: ServedResource | undefined) => Promise<Answer> | Answer>>;
 };

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { toWireTime } from '../runtime/clock.ts';
+import { jsonAnswer } from './answer.ts';
+import { newUid } from './identifiers.ts';
+import { readTokenRequest } from './kinds/token-request.ts';
+import { decodeAs } from './pod-subresources.ts';
+import { readWriteOptions } from './request-options.ts';
+import type { HandlerDeps } from './resource-handlers.ts';
+import type { ServedResource } from './served-resources.ts';
+import type { Subresource } from './subresource.ts';
+
+/**
+ * `POST serviceaccounts/x/token`. The token names the account and its expiry as a real one does, but it is signed by
+ * nobody and authenticates nobody: it is there for programs that ask for one on their way.
+ */
+export const tokenSubresource = (deps: HandlerDeps, serviceAccounts: ServedResource): Subresource => ({
+  group: '',
+  version: 'v1',
+  resource: 'serviceaccounts',
+  subresource: 'token',
+  methods: {
+    POST: (call) => {
+      const { namespace, name } = call.info;
+      const { fieldValidation } = readWriteOptions(call.info.query, 'CreateOptions');
+      const { object: account } = deps.registry.get(serviceAccounts, namespace, name);
+      const request = decodeAs(call, 'TokenRequest', 'authentication.k8s.io', 'v1', fieldValidation);
+      const spec = readTokenRequest(request['spec'] ?? {});
+      const nowMs = deps.clock.now();
+      const expiresMs = nowMs + spec.expirationSeconds * 1000;
+      const claims = {
+        aud: spec.audiences,
+        exp: Math.floor(expiresMs / 1000),
+        iat: Math.floor(nowMs / 1000),
+        jti: newUid(deps.random),
+        sub: `system:serviceaccount:${namespace}:${name}`,
+        'kubernetes.io': { namespace, serviceaccount: { name, uid: account.metadata.uid } },
+      };
+      const body = {
+        kind: 'TokenRequest',
+        apiVersion: 'authentication.k8s.io/v1',
+        metadata: { name, namespace, creationTimestamp: toWireTime(nowMs) },
+        spec: { ...spec, boundObjectRef: null },
+        status: { token: unsignedToken(claims), expirationTimestamp: toWireTime(expiresMs) },
+      };
+      return jsonAnswer(201, JSON.stringify(body));
+    },
+  },
+});
+
+const unsignedToken = (claims: object): string => {
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const text = `${part({ alg: 'none' })}.${part(claims)}`;
+  return `${text}.${createHash('sha256').update(text).digest('base64url')}`;
+};
