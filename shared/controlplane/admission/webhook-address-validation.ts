@@ -43,9 +43,9 @@ function validateUrlPath(urlPath: string, path: string): FieldError[] {
   if (urlPath === '//') return [invalid(path, urlPath, 'segment[0] may not be empty')];
   const errors: FieldError[] = urlPath.startsWith('/') ? [] : [invalid(path, urlPath, "must start with a '/'")];
   const segments = urlPath.slice(1).replace(/\/$/, '').split('/');
-  segments.forEach((segment, i) => {
+  for (const [i, segment] of segments.entries()) {
     if (segment === '') errors.push(invalid(path, urlPath, `segment[${i}] may not be empty`));
     else for (const problem of dns1123SubdomainProblems(segment)) errors.push(invalid(path, urlPath, `segment[${i}]: ${problem}`));
-  });
+  }
   return errors;
 }

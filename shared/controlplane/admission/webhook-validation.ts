@@ -118,10 +118,10 @@ function validateResources(resources: readonly string[], path: string): FieldErr
   const errors: FieldError[] = [];
   const everySubresourceOf = new Set<string>();
   const subresourceOfEvery = new Set<string>();
-  resources.forEach((pattern, i) => {
+  for (const [i, pattern] of resources.entries()) {
     if (pattern === '') errors.push(required(`${path}[${i}]`));
     const slash = pattern.indexOf('/');
-    if (slash < 0) return;
+    if (slash < 0) continue;
     const [resource, sub] = [pattern.slice(0, slash), pattern.slice(slash + 1)];
     if (everySubresourceOf.has(resource)) {
       errors.push(invalid(`${path}[${i}]`, pattern, `if '${resource}/*' is present, must not specify ${pattern}`));
@@ -130,7 +130,7 @@ function validateResources(resources: readonly string[], path: string): FieldErr
       errors.push(invalid(`${path}[${i}]`, pattern, `if '*/${sub}' is present, must not specify ${pattern}`));
     if (sub === '*') everySubresourceOf.add(resource);
     if (resource === '*') subresourceOfEvery.add(sub);
-  });
+  }
   if (resources.length > 1 && resources.includes('*/*')) {
     errors.push(invalid(path, resources, "if '*/*' is present, must not specify other resources"));
   }
@@ -144,14 +144,14 @@ function validateReviewVersions(versions: readonly string[], requireKnown: boole
   if (versions.length === 0) return [required(path, `must specify one of ${ACCEPTED_REVIEW_VERSIONS.join(', ')}`)];
   const errors: FieldError[] = [];
   const seen = new Set<string>();
-  versions.forEach((version, i) => {
+  for (const [i, version] of versions.entries()) {
     if (seen.has(version)) {
       errors.push(invalid(`${path}[${i}]`, version, 'duplicate version'));
-      return;
+      continue;
     }
     seen.add(version);
     for (const problem of dns1035LabelProblems(version)) errors.push(invalid(`${path}[${i}]`, version, problem));
-  });
+  }
   if (requireKnown && !knowsReviewVersion(versions)) {
     errors.push(invalid(path, versions, `must include at least one of ${ACCEPTED_REVIEW_VERSIONS.join(', ')}`));
   }
@@ -162,14 +162,14 @@ function validateMatchConditions(conditions: readonly { name?: string; expressio
   const errors: FieldError[] = [];
   if (conditions.length > MAX_MATCH_CONDITIONS) errors.push(tooMany(path, conditions.length, MAX_MATCH_CONDITIONS));
   const seen = new Set<string>();
-  conditions.forEach(({ name = '', expression = '' }, i) => {
+  for (const [i, { name = '', expression = '' }] of conditions.entries()) {
     const at = `${path}[${i}]`;
     errors.push(...validateExpression(expression.trim(), `${at}.expression`));
     if (name === '') errors.push(required(`${at}.name`));
     else for (const problem of qualifiedNameProblems(name)) errors.push(invalid(`${at}.name`, name, problem));
     if (name !== '' && seen.has(name)) errors.push(duplicate(`${at}.name`, name));
     seen.add(name);
-  });
+  }
   return errors;
 }
 

@@ -8,12 +8,12 @@ export function registerStringLibrary(environment: Environment): void {
     .registerFunction('string.findAll(string, int): list<string>', (text: string, pattern: string, limit: bigint) =>
       findAll(text, pattern, Number(limit)),
     )
-    .registerFunction('string.charAt(int): string', (text: string, at: bigint) => [...text][Number(at)] ?? '')
+    .registerFunction('string.charAt(int): string', (text: string, at: bigint) => Array.from(text)[Number(at)] ?? '')
     .registerFunction('string.replace(string, string): string', (text: string, from: string, to: string) => text.replaceAll(from, () => to))
     .registerFunction('string.replace(string, string, int): string', (text: string, from: string, to: string, limit: bigint) =>
       replaceSome(text, from, to, Number(limit)),
     )
-    .registerFunction('string.reverse(): string', (text: string) => [...text].reverse().join(''));
+    .registerFunction('string.reverse(): string', (text: string) => Array.from(text).reverse().join(''));
 }
 
 const findAll = (text: string, pattern: string, limit: number | undefined): string[] => {

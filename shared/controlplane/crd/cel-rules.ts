@@ -104,7 +104,7 @@ function judge(node: RuleNode, value: unknown, old: OldValue, path: string): Fie
   const errors = node.rules.length === 0 || value === null ? [] : judgeRules(node, value, old, path);
   const { schema, properties, values, items } = node;
   if (Array.isArray(value) && items !== undefined) {
-    value.forEach((each, i) => errors.push(...judge(items, each, correlatedItem(old, schema, each), `${path}[${i}]`)));
+    for (const [i, each] of value.entries()) errors.push(...judge(items, each, correlatedItem(old, schema, each), `${path}[${i}]`));
   }
   if (!isRecord(value)) return errors;
   for (const [name, property] of properties) {

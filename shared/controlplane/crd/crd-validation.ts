@@ -231,11 +231,17 @@ const MAX_SELECTABLE_FIELDS = 8;
 function validateSelectableFields({ selectableFields = [], schema }: CrdVersion, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const seen = new Set<string>();
-  selectableFields.forEach(({ jsonPath = '' }, i) => {
+  for (const [i, { jsonPath = '' }] of selectableFields.entries()) {
     const at = `${path}[${i}].jsonPath`;
-    if (jsonPath === '') return void errors.push(required(at));
+    if (jsonPath === '') {
+      errors.push(required(at));
+      continue;
+    }
     const found = schemaAt(schema?.openAPIV3Schema, jsonPath);
-    if (found === undefined) return void errors.push(invalid(at, jsonPath, `is an invalid path: ${pathProblem(jsonPath)}`));
+    if (found === undefined) {
+      errors.push(invalid(at, jsonPath, `is an invalid path: ${pathProblem(jsonPath)}`));
+      continue;
+    }
     if (/^\.metadata(?:\.|$)/.test(jsonPath)) errors.push(invalid(at, jsonPath, 'must not point to fields in metadata'));
     if (!['string', 'boolean', 'integer'].includes(found.type ?? '')) {
       const detail = 'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.';
@@ -243,7 +249,7 @@ function validateSelectableFields({ selectableFields = [], schema }: CrdVersion,
     }
     if (seen.has(jsonPath)) errors.push(duplicate(at, jsonPath));
     seen.add(jsonPath);
-  });
+  }
   if (seen.size > MAX_SELECTABLE_FIELDS) errors.push(tooMany(path, seen.size, MAX_SELECTABLE_FIELDS));
   return errors;
 }

@@ -28,10 +28,10 @@ export function applySchemaDefaults(value: unknown, schema: JsonSchema | undefin
 
 function defaultItems(list: unknown[], items: JsonSchema | undefined): void {
   if (items === undefined) return;
-  list.forEach((element, i) => {
+  for (const [i, element] of list.entries()) {
     if (isForbiddenNull(element, items) && items.default !== undefined) list[i] = structuredClone(items.default);
     applySchemaDefaults(list[i], items);
-  });
+  }
 }
 
 const isForbiddenNull = (value: unknown, schema: JsonSchema): boolean => value === null && schema.nullable !== true;

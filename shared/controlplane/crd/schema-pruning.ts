@@ -19,9 +19,8 @@ function prune(value: unknown, schema: JsonSchema, isObjectRoot: boolean, path: 
     const items = itemsOf(schema);
     // Below x-kubernetes-preserve-unknown-fields without a schema everything stays.
     if (items === undefined && schema['x-kubernetes-preserve-unknown-fields'] === true) return;
-    value.forEach((element, i) =>
-      prune(element, items ?? {}, items?.['x-kubernetes-embedded-resource'] === true, `${path}[${i}]`, dropped),
-    );
+    const isEmbedded = items?.['x-kubernetes-embedded-resource'] === true;
+    for (const [i, element] of value.entries()) prune(element, items ?? {}, isEmbedded, `${path}[${i}]`, dropped);
     return;
   }
   if (!isRecord(value)) return;

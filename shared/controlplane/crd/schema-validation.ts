@@ -108,11 +108,11 @@ function validateKeywords(schema: JsonSchema, path: string, context: Context): F
     descend(items, 'items', { uncorrelatable: context.uncorrelatable ?? (correlates ? undefined : path) }, true);
   }
   schemaErrors.push(...validateExtensionKeywords(schema, path));
-  (schema['x-kubernetes-validations'] ?? []).forEach((rule, i) => {
+  for (const [i, rule] of (schema['x-kubernetes-validations'] ?? []).entries()) {
     const at = `${path}.x-kubernetes-validations[${i}]`;
     schemaErrors.push(...validateRuleFields(schema, rule, at));
     ruleChecks.push(() => compileErrors(schema, rule, at, context));
-  });
+  }
   return { schemaErrors, ruleChecks };
 }
 

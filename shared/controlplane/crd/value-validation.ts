@@ -103,7 +103,7 @@ function checkCombinations(value: unknown, schema: JsonSchema, path: string, old
 }
 
 function checkString(value: string, { maxLength, minLength, pattern }: JsonSchema, path: string): FieldError[] {
-  const length = maxLength === undefined && minLength === undefined ? 0 : [...value].length;
+  const length = maxLength === undefined && minLength === undefined ? 0 : Array.from(value).length;
   if (maxLength !== undefined && length > maxLength) return [tooLong(fieldOf(path), maxLength)];
   if (minLength !== undefined && length < minLength) return [wrong(path, value, `should be at least ${minLength} chars long`)];
   if (pattern !== undefined && pattern !== '' && !compilePattern(pattern).test(value)) {
