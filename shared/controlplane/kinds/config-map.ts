@@ -67,6 +67,7 @@ const validateConfigMap = (object: DecodedConfigMap): FieldError[] => {
     errors.push(...validateFormat(key, `binaryData[${key}]`, configKeyProblems));
     size += Buffer.byteLength(value, 'base64');
   }
-  if (size > DATA_MAX_BYTES) errors.push(tooLong('', DATA_MAX_BYTES));
+  // Upstream reports the whole object, by a path without a name.
+  if (size > DATA_MAX_BYTES) errors.push(tooLong('[]', DATA_MAX_BYTES));
   return errors;
 };

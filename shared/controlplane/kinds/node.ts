@@ -124,7 +124,7 @@ const validateNodeUpdate = (next: DecodedNode, previous: DecodedNode): FieldErro
   }
   errors.push(...validateTaints(spec.taints ?? []));
   if (!semanticEqual(fixedPart(spec), fixedPart(old))) {
-    errors.push(forbidden('', 'node updates may only change labels, taints, or capacity'));
+    errors.push(forbidden('[]', 'node updates may only change labels, taints, or capacity'));
   }
   return errors;
 };

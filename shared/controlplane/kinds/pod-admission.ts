@@ -10,7 +10,7 @@ export type PodAdmissionLookups = {
   priorityClasses(): readonly AnyObject[];
 };
 
-/** The plugins Priority and DefaultTolerationSeconds, which change pods in hand. */
+/** The plugins Priority, which also sees that there is one default class, and DefaultTolerationSeconds. They change pods in hand. */
 export const createPodAdmission = (lookups: PodAdmissionLookups): Admission => ({
   mutate: ({ resource, subresource, operation, object, oldObject }) => {
     const isPod = resource.group === '' && resource.resource === 'pods' && subresource === '';
@@ -19,9 +19,17 @@ export const createPodAdmission = (lookups: PodAdmissionLookups): Admission => (
     else if (oldObject !== undefined) admitUpdatedPod(object, oldObject);
     return undefined;
   },
-  validate: () => undefined,
+  validate: ({ resource, operation, name, object }) => {
+    if (resource.group !== PRIORITY_GROUP || resource.resource !== 'priorityclasses' || operation === 'DELETE') return undefined;
+    if (object === undefined || asPriorityClass(object).globalDefault !== true) return undefined;
+    const other = defaultClass(lookups)?.metadata.name;
+    if (other === undefined || (operation === 'UPDATE' && other === object.metadata.name)) return undefined;
+    const why = `PriorityClass ${other} is already marked as default. Only one default can exist`;
+    throw forbidden(resource, object.metadata.name || name, why);
+  },
 });
 
+const PRIORITY_GROUP = 'scheduling.k8s.io';
 const EVICTED_AFTER_SECONDS = 300;
 const NODE_TROUBLES = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'] as const;
 

@@ -1,3 +1,4 @@
+import { formatQuantity, parseQuantity, quantityOfMilliUnits, toMilliUnits } from '../../kube/quantity.ts';
 import {
   asPod,
   type DecodedContainer,
@@ -49,6 +50,8 @@ export const applyPodSpecDefaults = (spec: DecodedPodSpec): void => {
 
 const applyContainerDefaults = (container: DecodedContainer): void => {
   container.resources ??= {};
+  roundToThousandths(container.resources.limits);
+  roundToThousandths(container.resources.requests);
   container.terminationMessagePath ||= '/dev/termination-log';
   container.terminationMessagePolicy ||= 'File';
   container.imagePullPolicy ||= defaultPullPolicy(container.image ?? '');
@@ -58,6 +61,14 @@ const applyContainerDefaults = (container: DecodedContainer): void => {
   }
   for (const probe of [container.livenessProbe, container.readinessProbe, container.startupProbe]) applyProbeDefaults(probe);
   for (const handler of [container.lifecycle?.postStart, container.lifecycle?.preStop]) applyHttpGetDefaults(handler?.httpGet);
+};
+
+/** Amounts finer than a thousandth are rounded up; only such are written with n or u. */
+const roundToThousandths = (amounts: Record<string, string> | undefined): void => {
+  for (const [name, amount] of Object.entries(amounts ?? {})) {
+    if (amounts !== undefined && /[nu]$/.test(amount))
+      amounts[name] = formatQuantity(quantityOfMilliUnits(toMilliUnits(parseQuantity(amount))));
+  }
 };
 
 const applyProbeDefaults = (probe: DecodedProbe | undefined): void => {

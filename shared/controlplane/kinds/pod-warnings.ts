@@ -1,3 +1,4 @@
+import { parseQuantity, toMilliUnits } from '../../kube/quantity.ts';
 import type { DecodedContainer, DecodedPodSpec } from './decoded.ts';
 
 /** GetWarningsForPodSpec, as far as templates of Jobs meet it. */
@@ -25,24 +26,34 @@ const DEPRECATED_NODE_LABELS: ReadonlyMap<string, string> = new Map([
   ['beta.kubernetes.io/instance-type', 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead'],
 ]);
 
-const containerWarnings = (container: DecodedContainer, path: string): string[] => {
-  const warnings: string[] = [];
-  for (const list of ['limits', 'requests'] as const) {
-    for (const [name, quantity] of Object.entries(container.resources?.[list] ?? {})) {
-      const fractional = (name === 'memory' || name === 'ephemeral-storage') && quantity.endsWith('m');
-      if (fractional)
-        warnings.push(
-          `${path}.resources.${list}[${name}]: fractional byte value ${JSON.stringify(quantity)} is invalid, must be an integer`,
-        );
-    }
-  }
-  const lastAt = new Map<string, number>();
-  (container.env ?? []).forEach(({ name = '' }, i) => {
-    const previous = lastAt.get(name);
-    if (previous !== undefined) {
-      warnings.push(`${path}.env[${i}]: hides previous definition of ${JSON.stringify(name)}, which may be unexpected`);
-    }
-    lastAt.set(name, i);
+const containerWarnings = (container: DecodedContainer, path: string): string[] => [
+  ...fractionWarnings(container, path),
+  ...envWarnings(container, path),
+  ...portWarnings(container, path),
+];
+
+const fractionWarnings = ({ resources = {} }: DecodedContainer, path: string): string[] =>
+  (['limits', 'requests'] as const).flatMap((list) =>
+    ['memory', 'ephemeral-storage'].flatMap((name) => {
+      const amount = resources[list]?.[name];
+      if (amount === undefined || toMilliUnits(parseQuantity(amount)) % 1000n === 0n) return [];
+      return [`${path}.resources.${list}[${name}]: fractional byte value ${JSON.stringify(amount)} is invalid, must be an integer`];
+    }),
+  );
+
+/** A later definition that builds on the earlier one is meant so. */
+const envWarnings = ({ env = [] }: DecodedContainer, path: string): string[] => {
+  const names = new Set<string>();
+  return env.flatMap(({ name = '', value = '', valueFrom }, i) => {
+    const reference = `$(${name})`;
+    const hides = names.has(name) && (valueFrom !== undefined || value === reference || !value.includes(reference));
+    names.add(name);
+    return hides ? [`${path}.env[${i}]: hides previous definition of ${JSON.stringify(name)}, which may be unexpected`] : [];
   });
-  return warnings;
 };
+
+const portWarnings = ({ ports = [] }: DecodedContainer, path: string): string[] =>
+  ports.flatMap((port, i) => {
+    const first = ports.findIndex(({ containerPort, protocol }) => containerPort === port.containerPort && protocol === port.protocol);
+    return first === i ? [] : [`${path}.ports[${i}]: duplicate port definition with ${path}.ports[${first}]`];
+  });
