@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { compareNominated, compareQueued } from '../../../../manager/admission/ordering.ts';
+import { aWorkload, queued } from './setup.ts';
+
+const ranked = [
+  queued(aWorkload('urgent', {}, { priority: 5, createdAt: 9 }), 3),
+  queued(aWorkload('old', {}, { createdAt: 1 }), 2),
+  queued(aWorkload('same second, seen first', {}, { createdAt: 2 }), 0),
+  queued(aWorkload('same second, seen later', {}, { createdAt: 2 }), 1),
+  queued(aWorkload('unimportant', {}, { priority: -1, createdAt: 0 }), 4),
+];
+
+test('priority goes before age, and age before the order of arrival', () => {
+  expect(ranked.toReversed().toSorted(compareQueued)).toEqual(ranked);
+});
+
+test('a borrower lets everybody pass who stays within his own quota', () => {
+  const [urgent, old] = ranked;
+  if (urgent === undefined || old === undefined) throw new Error('the ranking is empty');
+  expect(compareNominated({ head: urgent, borrowing: true }, { head: old, borrowing: false })).toBeGreaterThan(0);
+  expect(compareNominated({ head: urgent, borrowing: true }, { head: old, borrowing: true })).toBeLessThan(0);
+});

@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { compareQueued, type QueuedWorkload } from '../../../../manager/admission/ordering.ts';
+import { createPendingQueues, type PendingQueues, type Verdict } from '../../../../manager/admission/pending-queues.ts';
+import { aWorkload, queued } from './setup.ts';
+
+const noQuota: Verdict = { reason: 'InsufficientQuota', message: 'short', waitsFor: 'quota' };
+const noCluster: Verdict = { reason: 'NoClusterFits', message: 'full', waitsFor: 'cluster' };
+const headOf = (queues: PendingQueues) => queues.heads().map(({ queued: { workload } }) => workload.name);
+const parkHead = (queues: PendingQueues, verdict: Verdict) => {
+  const [first] = queues.heads();
+  if (first === undefined) throw new Error('nobody waits');
+  return queues.park(first, verdict).map(({ workload, verdict: { reason } }) => `${workload.name}: ${reason}`);
+};
+
+describe('BestEffortFIFO', () => {
+  test('parks all of a shape with the first that does not fit, and lets other shapes pass', () => {
+    const queues = createPendingQueues();
+    queues.add('cq', false, queued(aWorkload('big 1', { cpu: '9' }), 0));
+    queues.add('cq', false, queued(aWorkload('big 2', { cpu: '9' }), 1));
+    queues.add('cq', false, queued(aWorkload('small', { cpu: '1' }), 2));
+    expect(headOf(queues)).toEqual(['big 1']);
+    expect(parkHead(queues, noQuota).toSorted()).toEqual(['big 1: InsufficientQuota', 'big 2: InsufficientQuota']);
+    expect(headOf(queues)).toEqual(['small']);
+    expect(queues.counts().get('cq')).toEqual({ active: 1, inadmissible: 2 });
+  });
+
+  test('a newcomer of a parked shape is told at once, and does not disturb the scheduler', () => {
+    const queues = createPendingQueues();
+    queues.add('cq', false, queued(aWorkload('a'), 0));
+    parkHead(queues, noQuota);
+    expect(queues.add('cq', false, queued(aWorkload('b'), 1))).toEqual(noQuota);
+    expect(headOf(queues)).toEqual([]);
+  });
+
+  test('a wake for clusters leaves alone who waits for quota', () => {
+    const queues = createPendingQueues();
+    queues.add('cq', false, queued(aWorkload('a', { cpu: '1' }), 0));
+    parkHead(queues, noQuota);
+    queues.add('cq', false, queued(aWorkload('b', { cpu: '2' }), 1));
+    parkHead(queues, noCluster);
+    queues.wakeWaitingForCluster();
+    expect(headOf(queues)).toEqual(['b']);
+    queues.wake(['cq']);
+    expect(headOf(queues)).toEqual(['a']);
+  });
+});
+
+describe('StrictFIFO', () => {
+  test('a first Job that does not fit blocks all behind it, and they are told so', () => {
+    const queues = createPendingQueues();
+    queues.add('cq', true, queued(aWorkload('big', { cpu: '9' }), 0));
+    queues.add('cq', true, queued(aWorkload('small', { cpu: '1' }), 1));
+    expect(parkHead(queues, noQuota)).toEqual(['big: InsufficientQuota', 'small: BehindEarlierJob']);
+    expect(headOf(queues)).toEqual([]);
+    queues.delete('team/big');
+    expect(headOf(queues)).toEqual(['small']);
+  });
+
+  test('a newcomer behind changes nothing, one in front is tried', () => {
+    const queues = createPendingQueues();
+    queues.add('cq', true, queued(aWorkload('big', { cpu: '9' }), 0));
+    parkHead(queues, noQuota);
+    expect(queues.add('cq', true, queued(aWorkload('later', { cpu: '9' }), 1))?.reason).toBe('BehindEarlierJob');
+    expect(headOf(queues)).toEqual([]);
+    expect(queues.add('cq', true, queued(aWorkload('urgent', { cpu: '1' }, { priority: 1 }), 2))).toBeUndefined();
+    expect(headOf(queues)).toEqual(['urgent']);
+  });
+});
+
+test('a Workload that moves to another queue or shape leaves nothing behind', () => {
+  const queues = createPendingQueues();
+  queues.add('one', false, queued(aWorkload('a', { cpu: '1' }), 0));
+  queues.add('two', false, queued(aWorkload('a', { cpu: '2' }), 0));
+  expect(queues.heads().map(({ clusterQueue }) => clusterQueue)).toEqual(['two']);
+  expect(queues.counts().get('one')).toEqual({ active: 0, inadmissible: 0 });
+});
+
+test('whatever comes and goes, the head is the first in order and positions count those before', () => {
+  const change = fc.record({
+    name: fc.integer({ min: 0, max: 15 }),
+    priority: fc.integer({ min: 0, max: 2 }),
+    cpu: fc.integer({ min: 1, max: 3 }),
+    remove: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
+      const queues = createPendingQueues();
+      const model = new Map<string, QueuedWorkload>();
+      for (const [index, { name, priority, cpu, remove }] of changes.entries()) {
+        const workload = aWorkload(`${name}`, { cpu: `${cpu}` }, { priority });
+        if (remove) {
+          queues.delete(workload.key);
+          model.delete(workload.key);
+        } else {
+          const entry = queued(workload, model.get(workload.key)?.arrival ?? index);
+          queues.add('cq', false, entry);
+          model.set(workload.key, entry);
+        }
+        const ranked = [...model.values()].toSorted(compareQueued);
+        expect(queues.heads()[0]?.queued.workload.key).toBe(ranked[0]?.workload.key);
+        expect(ranked.map(({ workload: { key } }) => queues.position(key))).toEqual(ranked.map((_, position) => position));
+      }
+    }),
+    { seed: 3, numRuns: 100 },
+  );
+});

@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import type { AdmissionRecord } from '../../../../manager/api/records.ts';
+import { parseAmount, ZERO } from '../../../../manager/admission/amount.ts';
+import type { FlavorOption } from '../../../../manager/admission/flavor-assigner.ts';
+import { formatVerdicts, place } from '../../../../manager/admission/placement.ts';
+import { clusterHolder, createUsage } from '../../../../manager/admission/usage.ts';
+import { parseLabelSelector } from '../../../../shared/kube/selectors.ts';
+import { aCluster, aWorkload } from './setup.ts';
+
+const option = (flavor: string, selector: string, rank: number): FlavorOption => ({
+  flavor,
+  rank,
+  clusters: parseLabelSelector(selector),
+  resources: ['cpu'],
+  charges: [],
+  borrowing: false,
+});
+const anywhere = [[option('default', '', 0)]];
+const busy = (used: Record<string, string>) => {
+  const usage = createUsage();
+  for (const [cluster, cpu] of Object.entries(used)) usage.set(clusterHolder(cluster), 'cpu', parseAmount('cpu', cpu));
+  return usage;
+};
+const record = (cluster: string): AdmissionRecord => ({
+  clusterQueue: 'main',
+  flavors: {},
+  cluster,
+  epoch: 1,
+  since: '2026-01-01T00:00:00Z',
+});
+
+describe('placing a Workload', () => {
+  test('the cluster with most room left wins, and the first by name among equals', () => {
+    const clusters = [aCluster('b', { capacity: { cpu: '10' } }), aCluster('a', { capacity: { cpu: '10' } })];
+    expect(place(aWorkload('x'), anywhere, clusters, busy({ a: '4' }))).toMatchObject({ cluster: 'b' });
+    expect(place(aWorkload('x'), anywhere, clusters, busy({}))).toMatchObject({ cluster: 'a' });
+  });
+
+  test('where no capacity is known, Jobs spread by number', () => {
+    const usage = createUsage();
+    usage.set(clusterHolder('a'), 'pods', parseAmount('pods', 3));
+    expect(place(aWorkload('x'), anywhere, [aCluster('a'), aCluster('b')], usage)).toMatchObject({ cluster: 'b' });
+  });
+
+  test('a better flavor outranks a roomier cluster', () => {
+    const clusters = [aCluster('a', { labels: { pool: 'reserved' }, capacity: { cpu: '2' } }), aCluster('b', { capacity: { cpu: '100' } })];
+    const groups = [[option('reserved', 'pool=reserved', 0), option('spot', '', 1)]];
+    expect(place(aWorkload('x'), groups, clusters, busy({}))).toMatchObject({ cluster: 'a', flavors: [{ flavor: 'reserved' }] });
+    expect(place(aWorkload('x', { cpu: '3' }), groups, clusters, busy({}))).toMatchObject({ cluster: 'b', flavors: [{ flavor: 'spot' }] });
+  });
+
+  test('all resource groups must be offered by the same cluster', () => {
+    const clusters = [aCluster('a', { labels: { gpu: 'yes' } }), aCluster('b', { labels: { pool: 'x' } })];
+    const groups = [[option('cpu-x', 'pool=x', 0), option('cpu-y', '', 1)], [option('gpu', 'gpu=yes', 0)]];
+    expect(place(aWorkload('x'), groups, clusters, busy({}))).toMatchObject({
+      cluster: 'a',
+      flavors: [{ flavor: 'cpu-y' }, { flavor: 'gpu' }],
+    });
+  });
+
+  test('a Job goes back to the cluster it ran on, unless that is closed', () => {
+    const clusters = [aCluster('a', { capacity: { cpu: '2' } }), aCluster('b', { capacity: { cpu: '100' } })];
+    const workload = aWorkload('x', { cpu: '1' }, { record: record('a') });
+    expect(place(workload, anywhere, clusters, busy({}))).toMatchObject({ cluster: 'a' });
+    const draining = clusters.map((cluster) => (cluster.name === 'a' ? { ...cluster, closed: 'draining' } : cluster));
+    expect(place(workload, anywhere, draining, busy({}))).toMatchObject({ cluster: 'b' });
+  });
+
+  test('every cluster gets its verdict', () => {
+    const clusters = [
+      aCluster('ap', { closed: 'cordoned' }),
+      aCluster('eu', { capacity: { cpu: '4', memory: '1Gi' } }),
+      aCluster('us', { closed: 'lost since 2026-01-01T00:00:00Z' }),
+      aCluster('xx'),
+    ];
+    const workload = aWorkload('x', { cpu: '6', memory: '3Gi' }, { wish: { kind: 'Names', names: ['ap', 'eu', 'us'] } });
+    const placement = place(workload, anywhere, clusters, busy({ eu: '2' }));
+    expect(placement.kind).toBe('NoCluster');
+    expect(formatVerdicts(placement.verdicts)).toBe(
+      'ap: cordoned; eu: short of 4 cpu and 2Gi memory; us: lost since 2026-01-01T00:00:00Z; xx: not wished for by the Job',
+    );
+  });
+
+  test('a resource that the nodes of a cluster do not have is missing there', () => {
+    const cluster = aCluster('a', { capacity: { cpu: '4' }, otherCapacity: ZERO });
+    const placement = place(
+      aWorkload('x', { 'nvidia.com/gpu': '1' }),
+      anywhere,
+      [{ ...cluster, capacity: new Map([...cluster.capacity, ['pods', parseAmount('pods', 10)]]) }],
+      busy({}),
+    );
+    expect(formatVerdicts(placement.verdicts)).toBe('a: short of 1 nvidia.com/gpu');
+  });
+
+  test('a wished selector looks at the labels of clusters', () => {
+    const wish = { kind: 'Selector' as const, requirements: parseLabelSelector('region in (eu)') };
+    const clusters = [aCluster('a', { labels: { region: 'us' } }), aCluster('b', { labels: { region: 'eu' } })];
+    expect(place(aWorkload('x', {}, { wish }), anywhere, clusters, busy({}))).toMatchObject({ cluster: 'b' });
+  });
+});

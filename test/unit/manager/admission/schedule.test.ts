@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { schedule, type Decision } from '../../../../manager/admission/schedule.ts';
+import { aClusterQueue, aCluster, aSnapshot, aWorkload, head } from './setup.ts';
+
+const now = Date.UTC(2026, 0, 1);
+const outcome = (decisions: readonly Decision[]) =>
+  Object.fromEntries(
+    decisions.map((decision) => [decision.head.queued.workload.name, decision.kind === 'Inadmissible' ? decision.reason : decision.kind]),
+  );
+
+describe('one scheduling cycle', () => {
+  test('admits a head that fits, with a record of where and from what', () => {
+    const [decision] = schedule(
+      aSnapshot([aClusterQueue('main', { default: '2' })], [aCluster('eu')]),
+      [head('main', aWorkload('a'))],
+      now,
+    );
+    expect(decision).toMatchObject({
+      kind: 'Admit',
+      record: { clusterQueue: 'main', flavors: { cpu: 'default' }, cluster: 'eu', epoch: 1, since: '2026-01-01T00:00:00Z' },
+    });
+  });
+
+  test('a head that fitted until an earlier one took the room is requeued, not turned away', () => {
+    const cohort = { cohortName: 'all' };
+    const snapshot = aSnapshot(
+      [aClusterQueue('a', { default: '1' }, cohort), aClusterQueue('b', { default: '1' }, cohort)],
+      [aCluster('eu')],
+    );
+    const heads = [head('a', aWorkload('borrower', { cpu: '2' })), head('b', aWorkload('owner', { cpu: '1' }))];
+    expect(outcome(schedule(snapshot, heads, now))).toEqual({ owner: 'Admit', borrower: 'Requeue' });
+  });
+
+  test('of two heads of equal standing the older takes the last room of a cluster', () => {
+    const queues = [aClusterQueue('a', { default: '9' }), aClusterQueue('b', { default: '9' })];
+    const snapshot = aSnapshot(queues, [aCluster('eu', { capacity: { cpu: '1' } })]);
+    const heads = [
+      head('a', aWorkload('young', { cpu: '1' }, { createdAt: 2 })),
+      head('b', aWorkload('old', { cpu: '1' }, { createdAt: 1 })),
+    ];
+    expect(outcome(schedule(snapshot, heads, now))).toEqual({ old: 'Admit', young: 'Requeue' });
+  });
+
+  test('quota without a cluster waits for a cluster, no quota waits for quota', () => {
+    const snapshot = aSnapshot([aClusterQueue('main', { default: '2' })], []);
+    expect(schedule(snapshot, [head('main', aWorkload('a'))], now)).toMatchObject([
+      { kind: 'Inadmissible', waitsFor: 'cluster', reason: 'NoClusterFits', message: 'no worker cluster is known' },
+    ]);
+    expect(schedule(snapshot, [head('main', aWorkload('a', { cpu: '3' }))], now)).toMatchObject([
+      { waitsFor: 'quota', reason: 'ExceedsQuota' },
+    ]);
+  });
+
+  test('the epoch rises with a move and stays with a resumption', () => {
+    const previous = { clusterQueue: 'main', flavors: {}, cluster: 'eu', epoch: 3, since: '2025-01-01T00:00:00Z' };
+    const admit = (clusters: readonly string[]) =>
+      schedule(
+        aSnapshot(
+          [aClusterQueue('main', { default: '2' })],
+          clusters.map((name) => aCluster(name)),
+        ),
+        [head('main', aWorkload('a', { cpu: '1' }, { record: previous }))],
+        now,
+      );
+    expect(admit(['eu', 'us'])).toMatchObject([{ record: { cluster: 'eu', epoch: 3 } }]);
+    expect(admit(['us'])).toMatchObject([{ record: { cluster: 'us', epoch: 4 } }]);
+  });
+});

@@ -1,0 +1,93 @@
+/** Queues, clusters and Workloads for the tests of admission: small, and to be varied. */
+import type { ClusterQueue, ClusterQueueSpec } from '../../../../manager/api/cluster-queue.ts';
+import type { ResourceFlavor, ResourceFlavorSpec } from '../../../../manager/api/resource-flavor.ts';
+import { parseRequests, UNLIMITED } from '../../../../manager/admission/amount.ts';
+import type { ClusterState } from '../../../../manager/admission/cluster-state.ts';
+import type { QueuedWorkload } from '../../../../manager/admission/ordering.ts';
+import type { Head } from '../../../../manager/admission/schedule.ts';
+import { buildQueueingSetup, type QueueingObjects, type QueueSetup, type Snapshot } from '../../../../manager/admission/snapshot.ts';
+import { createUsage } from '../../../../manager/admission/usage.ts';
+import type { Workload } from '../../../../manager/admission/workload.ts';
+
+const meta = (name: string) => ({ name, uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' });
+
+export const aFlavor = (name: string, spec: ResourceFlavorSpec = {}): ResourceFlavor => ({ metadata: meta(name), spec });
+
+/** A ClusterQueue with cpu quota per flavor. */
+export const aClusterQueue = (name: string, cpu: Readonly<Record<string, string>>, spec: Partial<ClusterQueueSpec> = {}): ClusterQueue => ({
+  metadata: meta(name),
+  spec: {
+    namespaceSelector: {},
+    resourceGroups: [
+      {
+        coveredResources: ['cpu'],
+        flavors: Object.entries(cpu).map(([flavor, nominalQuota]) => ({ name: flavor, resources: [{ name: 'cpu', nominalQuota }] })),
+      },
+    ],
+    ...spec,
+  },
+});
+
+export const objects = (parts: Partial<QueueingObjects>): QueueingObjects => ({
+  clusterQueues: [],
+  localQueues: [],
+  resourceFlavors: [aFlavor('default'), aFlavor('spot')],
+  cohorts: [],
+  namespaces: [{ metadata: meta('team') }],
+  ...parts,
+});
+
+export const aCluster = (
+  name: string,
+  parts: Partial<Omit<ClusterState, 'capacity'>> & { readonly capacity?: Record<string, string> } = {},
+): ClusterState => ({
+  name,
+  labels: {},
+  closed: undefined,
+  draining: false,
+  otherCapacity: UNLIMITED,
+  ...parts,
+  capacity: parseRequests(parts.capacity),
+});
+
+export const aSnapshot = (
+  clusterQueues: readonly ClusterQueue[],
+  clusters: readonly ClusterState[],
+  parts: Partial<QueueingObjects> = {},
+): Snapshot => ({
+  queues: buildQueueingSetup(objects({ clusterQueues, ...parts })).queues,
+  clusters,
+  usage: createUsage(),
+});
+
+export function queueOf(snapshot: Snapshot, name: string): QueueSetup {
+  const queue = snapshot.queues.get(name);
+  if (queue === undefined) throw new Error(`no queue ${name}`);
+  return queue;
+}
+
+export const aWorkload = (
+  name: string,
+  requests: Readonly<Record<string, string>> = { cpu: '1' },
+  parts: Partial<Workload> = {},
+): Workload => ({
+  key: `team/${name}`,
+  namespace: 'team',
+  name,
+  uid: name,
+  resourceVersion: '1',
+  queue: 'main',
+  priority: 0,
+  createdAt: 0,
+  requests: parseRequests({ ...requests, pods: '1' }),
+  wish: { kind: 'Any' },
+  nodeSelector: {},
+  record: undefined,
+  phase: 'Pending',
+  problem: undefined,
+  shape: JSON.stringify(requests),
+  ...parts,
+});
+
+export const queued = (workload: Workload, arrival = 0): QueuedWorkload => ({ workload, arrival });
+export const head = (clusterQueue: string, workload: Workload, arrival = 0): Head => ({ clusterQueue, queued: { workload, arrival } });
