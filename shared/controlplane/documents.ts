@@ -1,6 +1,7 @@
 import { type Answer, jsonAnswer, textAnswer } from './answer.ts';
 import type { Call } from './call.ts';
 import { createDiscovery } from './discovery.ts';
+import { createOpenApi } from './openapi/openapi.ts';
 import type { ServedResources } from './served-resources.ts';
 import type { Subresource } from './subresource.ts';
 
@@ -26,7 +27,8 @@ const HEALTH_CHECKS = ['ping', 'etcd', 'log'];
 /** Answers the paths that are about the server itself. Undefined for an unknown path. */
 export function createDocuments(resources: ServedResources, subresources: readonly Subresource[]): (call: Call) => Answer | undefined {
   const discovery = createDiscovery(resources, subresources);
-  return (call) => discovery(call) ?? aboutServer(call);
+  const openApi = createOpenApi(resources, KUBERNETES_VERSION.gitVersion);
+  return (call) => discovery(call) ?? openApi(call) ?? aboutServer(call);
 }
 
 function aboutServer({ info }: Call): Answer | undefined {

@@ -6,6 +6,7 @@ import type { DeleteOptions } from './delete-options.ts';
 import { decideDeletion, type Deletion } from './deletion.ts';
 import { generateName, newUid } from './identifiers.ts';
 import { validateCommonFieldsOnCreate, validateCommonFieldsOnUpdate } from './kinds/object-meta-validation.ts';
+import { keepTimesOfUnchanged } from './fields/managed-fields.ts';
 import { jsonEquals } from './patch/json.ts';
 import { isUnsigned } from './request-options.ts';
 import type { ServedResource } from './served-resources.ts';
@@ -217,6 +218,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
       if (!dryRun) resource.table.remove(current);
       return unsaved(object);
     }
+    keepTimesOfUnchanged(object, current.object);
     if (jsonEquals(object, current.object)) return current;
     return store(request, object);
   }

@@ -1,7 +1,8 @@
 import type { Clock } from '../runtime/clock.ts';
 import { type Answer, jsonAnswer } from './answer.ts';
 import { type Call, fieldManagerOf } from './call.ts';
-import { readDeleteOptions } from './delete-options.ts';
+import { type DeleteOptions, readDeleteOptions } from './delete-options.ts';
+import { trackFields } from './field-tracking.ts';
 import { listPage, waitForRevision } from './list.ts';
 import { readListOptions } from './list-options.ts';
 import { negotiate, type Representation } from './negotiation.ts';
@@ -13,6 +14,7 @@ import { isUnsigned, readWriteOptions, resourceVersionSyntax, type WriteOptions 
 import type { ServedResource } from './served-resources.ts';
 import { badRequest, StatusError, unknownError, unsupportedMediaType } from './status-error.ts';
 import type { Store } from './store.ts';
+import type { StoredObject } from './store-table.ts';
 import type { AnyObject } from './strategy.ts';
 import { prepareWatch, type WatchDeps } from './watch.ts';
 
@@ -56,7 +58,7 @@ const onlyNamed = (selector: ReturnType<typeof readListOptions>['selector'], nam
 export async function createObject(deps: HandlerDeps, call: Call, resource: ServedResource): Promise<Answer> {
   const presentation = presentationOf(deps, call, resource);
   const options = readWriteOptions(call.info.query, 'CreateOptions');
-  const object = readBody(call, resource, options);
+  const object = trackFields(deps.clock, call, resource, options, undefined, readBody(call, resource, options));
   const write = writeRequest(call, resource, options, 'CreateOptions');
   const { stored } = await deps.registry.create({ ...write, name: '' }, object);
   return shown(201, presentation, presentation.presenter.object(stored));
@@ -70,10 +72,10 @@ export async function updateObject(deps: HandlerDeps, call: Call, resource: Serv
   const write = writeRequest(call, resource, options, 'UpdateOptions');
   // Every attempt changes its object, so another one reads the body again.
   let decoded: AnyObject | undefined = object;
-  const nextState = (): AnyObject => {
+  const nextState = (current: StoredObject | undefined): AnyObject => {
     const next = decoded ?? readBody(call, resource, options);
     decoded = undefined;
-    return next;
+    return trackFields(deps.clock, call, resource, options, current, next);
   };
   const { stored, created } = await deps.registry.update(write, nextState, {
     expectedUid: object.metadata.uid ?? '',
@@ -86,7 +88,7 @@ export async function deleteObject(deps: HandlerDeps, call: Call, resource: Serv
   const presentation = presentationOf(deps, call, resource);
   const options = readDeleteOptions(call.request.body, headerOf(call.request, 'content-type'), call.info.query, resource.apiVersion);
   warnOfOrphans(call, resource, options);
-  const write = { ...writeRequest(call, resource, undefined, 'DeleteOptions'), dryRun: options.dryRun };
+  const write = deleteRequest(call, resource, options);
   const { stored, removed } = await deps.registry.delete(write, options);
   if (!removed || resource.definition.strategy.returnsDeletedObject === true) {
     return shown(200, presentation, presentation.presenter.object(stored));
@@ -104,7 +106,7 @@ export async function deleteCollection(deps: HandlerDeps, call: Call, resource: 
   const options = readDeleteOptions(request.body, headerOf(request, 'content-type'), info.query, resource.apiVersion);
   warnOfOrphans(call, resource, options);
   const page = await listPage(deps, resource, namespaceOf(call, resource), selection);
-  const write = { ...writeRequest(call, resource, undefined, 'DeleteOptions'), dryRun: options.dryRun };
+  const write = deleteRequest(call, resource, options);
   for (const { namespace, name } of page.items) {
     try {
       await deps.registry.delete({ ...write, namespace, name }, options);
@@ -116,7 +118,25 @@ export async function deleteCollection(deps: HandlerDeps, call: Call, resource: 
   return shown(200, presentation, presentation.presenter.list(page));
 }
 
-const warnOfOrphans = (call: Call, resource: ServedResource, options: ReturnType<typeof readDeleteOptions>): void => {
+/** Webhooks see the options as they were given. */
+function deleteRequest(call: Call, resource: ServedResource, options: DeleteOptions): WriteRequest {
+  const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions, dryRun } = options;
+  const request = writeRequest(call, resource, undefined, 'DeleteOptions');
+  return {
+    ...request,
+    dryRun,
+    options: {
+      ...request.options,
+      ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+      ...(Object.keys(preconditions).length === 0 ? {} : { preconditions }),
+      ...(orphanDependents === undefined ? {} : { orphanDependents }),
+      ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+      ...(dryRun ? { dryRun: ['All'] } : {}),
+    },
+  };
+}
+
+const warnOfOrphans = (call: Call, resource: ServedResource, options: DeleteOptions): void => {
   const { warningOnImplicitOrphan } = resource.definition.strategy;
   if (warningOnImplicitOrphan !== undefined && options.propagationPolicy === undefined && options.orphanDependents === undefined) {
     call.warn(warningOnImplicitOrphan);
