@@ -1,7 +1,10 @@
 import { Environment } from '@marcbachmann/cel-js';
+import { registerFormatLibrary } from './format-library.ts';
 import { registerIpLibrary } from './ip-library.ts';
 import { registerListLibrary } from './list-library.ts';
 
+import { registerQuantityLibrary } from './quantity-library.ts';
+import { registerSemverLibrary } from './semver-library.ts';
 import { registerStringLibrary } from './string-library.ts';
 import { registerUrlLibrary } from './url-library.ts';
 
@@ -29,6 +32,9 @@ function createKubernetesEnvironment(): Environment {
   registerUrlLibrary(environment);
   registerIpLibrary(environment);
 
+  registerQuantityLibrary(environment);
+  registerFormatLibrary(environment);
+  registerSemverLibrary(environment);
   return environment;
 }
 

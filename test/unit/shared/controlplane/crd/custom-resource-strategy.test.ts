@@ -23,7 +23,11 @@ const schema: JsonSchema = {
         any: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
         nested: { type: 'object', properties: { a: { type: 'string', default: 'A' } } },
         opts: { type: 'object', additionalProperties: { type: 'string' } },
-        choice: { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'integer' } }, oneOf: [{ required: ['a'] }, { required: ['b'] }] },
+        choice: {
+          type: 'object',
+          properties: { a: { type: 'integer' }, b: { type: 'integer' } },
+          oneOf: [{ required: ['a'] }, { required: ['b'] }],
+        },
       },
     },
     status: { type: 'object', properties: { ready: { type: 'boolean' } } },
@@ -53,10 +57,26 @@ describe('a value that its schema does not allow is refused in the words of kube
     ['a text off its pattern', { size: 1, name: 'A1' }, `spec.name: Invalid value: "A1": spec.name in body should match '^[a-z]+$'`],
     ['a list too long', { size: 1, tags: ['a', 'b', 'c'] }, 'spec.tags: Too many: 3: must have at most 2 items'],
     ['a repetition in a set', { size: 1, tags: ['a', 'a'] }, 'spec.tags[1]: Duplicate value: "a"'],
-    ['an element of the wrong type', { size: 1, tags: [1] }, 'spec.tags[0]: Invalid value: "integer": spec.tags[0] in body must be of type string: "integer"'],
-    ['a text off its format', { size: 1, when: 'soon' }, 'spec.when: Invalid value: "soon": spec.when in body must be of type date-time: "soon"'],
-    ['neither a number nor a text', { size: 1, port: true }, 'spec.port: Invalid value: "boolean": spec.port in body must be of type integer,string: "boolean"'],
-    ['a value of a map', { size: 1, opts: { k: 1 } }, 'spec.opts.k: Invalid value: "integer": spec.opts.k in body must be of type string: "integer"'],
+    [
+      'an element of the wrong type',
+      { size: 1, tags: [1] },
+      'spec.tags[0]: Invalid value: "integer": spec.tags[0] in body must be of type string: "integer"',
+    ],
+    [
+      'a text off its format',
+      { size: 1, when: 'soon' },
+      'spec.when: Invalid value: "soon": spec.when in body must be of type date-time: "soon"',
+    ],
+    [
+      'neither a number nor a text',
+      { size: 1, port: true },
+      'spec.port: Invalid value: "boolean": spec.port in body must be of type integer,string: "boolean"',
+    ],
+    [
+      'a value of a map',
+      { size: 1, opts: { k: 1 } },
+      'spec.opts.k: Invalid value: "integer": spec.opts.k in body must be of type string: "integer"',
+    ],
     [
       'two alternatives at once',
       { size: 1, choice: { a: 1, b: 1 } },
@@ -85,7 +105,13 @@ describe('decoding', () => {
   });
 
   test('unknown fields go and are named; preserved parts stay', () => {
-    const object = { kind: 'Widget', apiVersion: 'e.com/v1', metadata: {}, extra: 1, spec: { size: 1, more: 2, nested: { c: 3 }, any: { x: { y: 1 } } } };
+    const object = {
+      kind: 'Widget',
+      apiVersion: 'e.com/v1',
+      metadata: {},
+      extra: 1,
+      spec: { size: 1, more: 2, nested: { c: 3 }, any: { x: { y: 1 } } },
+    };
     expect(pruneUnknownFields(object, schema, true).toSorted()).toEqual(['extra', 'spec.more', 'spec.nested.c']);
     expect(object).toEqual({ kind: 'Widget', apiVersion: 'e.com/v1', metadata: {}, spec: { size: 1, nested: {}, any: { x: { y: 1 } } } });
   });
@@ -112,6 +138,11 @@ describe('an update', () => {
     const next = widget({ size: 5 }, { status: { ready: true } });
     next.metadata.labels = { a: 'b' };
     strategy.status?.prepareForUpdate(next, previous);
-    expect([next['spec'], next['status'], next.metadata.labels, next.metadata.generation]).toEqual([{ size: 1 }, { ready: true }, undefined, 1]);
+    expect([next['spec'], next['status'], next.metadata.labels, next.metadata.generation]).toEqual([
+      { size: 1 },
+      { ready: true },
+      undefined,
+      1,
+    ]);
   });
 });
