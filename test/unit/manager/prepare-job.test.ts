@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { formatProblems, prepareJob, readJobManifest, type JobManifest } from '../../../manager/prepare-job.ts';
+import {
+  ADMISSION_ANNOTATION,
+  CLUSTERS_ANNOTATION,
+  KUEUE_QUEUE_NAME_LABEL,
+  ORIGIN_LABEL,
+  PRIORITY_ANNOTATION,
+  QUEUE_NAME_LABEL,
+} from '../../../shared/api/names.ts';
+
+const manifest = (parts: { metadata?: object; spec?: object } = {}): JobManifest => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: { name: 'a', labels: { [QUEUE_NAME_LABEL]: 'main' }, ...parts.metadata },
+  spec: { template: { spec: { containers: [] } }, ...parts.spec },
+});
+const problems = (job: JobManifest): string => {
+  const preparation = prepareJob(job);
+  return preparation.kind === 'Refused' ? formatProblems(preparation.problems) : '';
+};
+
+describe('preparing a Job', () => {
+  test('suspends it and makes it the manager’s, and leaves the argument alone', () => {
+    const job = manifest({ spec: { suspend: false } });
+    expect(prepareJob(job)).toMatchObject({ kind: 'Prepared', job: { spec: { suspend: true, managedBy: 'switchyard.dev/manager' } } });
+    expect(job.spec.suspend).toBe(false);
+    expect(job.spec.managedBy).toBeUndefined();
+  });
+
+  test('the built-in controller’s name means the same as none, any other is a clash', () => {
+    expect(problems(manifest({ spec: { managedBy: 'kubernetes.io/job-controller' } }))).toBe('');
+    expect(problems(manifest({ spec: { managedBy: 'kueue.x-k8s.io/multikueue' } }))).toMatch(
+      /^spec.managedBy: is "kueue.x-k8s.io\/multikueue"/,
+    );
+  });
+
+  test('Kueue’s queue label counts, and no queue at all is refused', () => {
+    expect(problems(manifest({ metadata: { labels: { [KUEUE_QUEUE_NAME_LABEL]: 'main' } } }))).toBe('');
+    expect(problems(manifest({ metadata: { labels: {} } }))).toMatch(/queue-name\]: is missing; set it to the name of a LocalQueue/);
+  });
+
+  test('what only Switchyard writes is refused, all of it at once', () => {
+    const text = problems(
+      manifest({
+        metadata: { labels: { [QUEUE_NAME_LABEL]: 'main', [ORIGIN_LABEL]: 'x' }, annotations: { [ADMISSION_ANNOTATION]: '{}' } },
+      }),
+    );
+    expect(text).toMatch(/admission\]: is written by Switchyard only; remove it; .*origin\]: is written/);
+  });
+
+  test('wishes that cannot be read are refused before the Job exists', () => {
+    expect(
+      problems(manifest({ metadata: { labels: { [QUEUE_NAME_LABEL]: 'main' }, annotations: { [PRIORITY_ANNOTATION]: 'high' } } })),
+    ).toMatch(/must be a 32-bit integer/);
+    expect(
+      problems(manifest({ metadata: { labels: { [QUEUE_NAME_LABEL]: 'main' }, annotations: { [CLUSTERS_ANNOTATION]: 'region in' } } })),
+    ).toMatch(/neither a list of cluster names nor a label selector/);
+  });
+});
+
+describe('reading a submitted manifest', () => {
+  const refusal = (value: unknown): string => {
+    const read = readJobManifest(value);
+    return read.kind === 'Refused' ? formatProblems(read.problems) : '';
+  };
+
+  test('what is no Job is refused with every field that is wrong', () => {
+    expect(refusal('apiVersion: batch/v1')).toBe('manifest: must be a batch/v1 Job as a JSON object');
+    expect(refusal({ apiVersion: 'v1', kind: 'Pod' })).toBe(
+      'apiVersion: must be batch/v1; kind: must be Job; metadata: is missing; name at least a queue in its labels; spec: is missing',
+    );
+    expect(refusal({ ...manifest(), spec: {} })).toBe('spec.template: is missing');
+    expect(refusal(manifest({ metadata: { labels: { size: 3 } } }))).toBe('metadata.labels[size]: must be a string; put it in quotes');
+    expect(refusal(manifest({ metadata: { ownerReferences: [] } }))).toMatch(/^metadata.ownerReferences/);
+  });
+
+  test('what an API server had written into it is left out', () => {
+    const read = readJobManifest({
+      ...manifest({ metadata: { name: 'a', uid: 'u', resourceVersion: '5', creationTimestamp: null, managedFields: [] } }),
+      status: { active: 1 },
+    });
+    expect(read).toEqual({
+      kind: 'Manifest',
+      manifest: {
+        apiVersion: 'batch/v1',
+        kind: 'Job',
+        metadata: { name: 'a', labels: { [QUEUE_NAME_LABEL]: 'main' } },
+        spec: manifest().spec,
+      },
+    });
+  });
+
+  test('fields that are newer than our types survive', () => {
+    const read = readJobManifest(manifest({ spec: { template: { spec: { containers: [], futureField: 1 } }, anotherOne: true } }));
+    expect(read).toMatchObject({ manifest: { spec: { anotherOne: true, template: { spec: { futureField: 1 } } } } });
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import type { Job } from '../../../../shared/api/kubernetes.ts';
+import {
+  ADMISSION_ANNOTATION,
+  ORIGIN_LABEL,
+  PRIORITY_ANNOTATION,
+  QUEUE_NAME_LABEL,
+  WORKER_CONTROLLER_NAME,
+} from '../../../../shared/api/names.ts';
+import { validateJob } from '../../../../manager/webhook/validate-job.ts';
+import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
+
+const fields = (oldJob: Job, job: Job, byManager = false) =>
+  validateJob({ operation: 'UPDATE', job, oldJob, byManager }).map(({ field }) => field);
+const created = (job: Job) => validateJob({ operation: 'CREATE', job, byManager: false }).map(({ field }) => field);
+const withLabels = (job: Job, labels: Record<string, string>): Job => ({ ...job, metadata: { ...job.metadata, labels } });
+const QUEUE = `metadata.labels[${QUEUE_NAME_LABEL}]`;
+
+describe('a new Job', () => {
+  test('passes as prepareJob makes it, and without a queue it is nobody’s business', () => {
+    expect(created(aHomeJob())).toEqual([]);
+    expect(created(withLabels(aHomeJob({ spec: { managedBy: 'example.com/x', suspend: false } }), {}))).toEqual([]);
+  });
+  test('is refused when the mutating webhook was passed by', () => {
+    const bare = aHomeJob({ spec: { suspend: false } });
+    delete bare.spec.managedBy;
+    expect(created(bare)).toEqual(['spec.managedBy', 'spec.suspend']);
+  });
+  test('is refused with an admission that it gave itself', () => {
+    expect(created(anAdmittedJob({ spec: { suspend: true } }))).toEqual([`metadata.annotations[${ADMISSION_ANNOTATION}]`]);
+  });
+});
+
+describe('a change by a user', () => {
+  test('of the admission record or of suspend=true is refused, by the manager it is allowed', () => {
+    expect(fields(aHomeJob(), anAdmittedJob())).toEqual([`metadata.annotations[${ADMISSION_ANNOTATION}]`, 'spec.suspend']);
+    expect(fields(anAdmittedJob(), aHomeJob())).toEqual([`metadata.annotations[${ADMISSION_ANNOTATION}]`]);
+    expect(fields(aHomeJob(), anAdmittedJob(), true)).toEqual([]);
+  });
+  test('that suspends an admitted Job is allowed', () => {
+    expect(fields(anAdmittedJob(), anAdmittedJob({ spec: { suspend: true } }))).toEqual([]);
+  });
+  test('may move a waiting Job to another queue, but neither take it out nor move an admitted one', () => {
+    expect(fields(aHomeJob(), withLabels(aHomeJob(), { [QUEUE_NAME_LABEL]: 'other' }))).toEqual([]);
+    expect(fields(aHomeJob(), withLabels(aHomeJob(), {}))).toEqual([QUEUE]);
+    expect(fields(anAdmittedJob(), withLabels(anAdmittedJob(), { [QUEUE_NAME_LABEL]: 'other' }))).toEqual([QUEUE]);
+  });
+  test('cannot give a Job of the built-in controller a queue', () => {
+    const builtIn = withLabels(aHomeJob(), {});
+    delete builtIn.spec.managedBy;
+    expect(fields(builtIn, withLabels(builtIn, { [QUEUE_NAME_LABEL]: 'main' }))).toEqual([QUEUE]);
+    const labelled = withLabels(builtIn, { [QUEUE_NAME_LABEL]: 'main' });
+    expect(fields(labelled, { ...labelled, metadata: { ...labelled.metadata, annotations: { a: 'b' } } })).toEqual([]);
+  });
+  test('to an unreadable priority is refused, one that was unreadable before is not', () => {
+    const bad = aHomeJob({ metadata: { annotations: { [PRIORITY_ANNOTATION]: 'high' } } });
+    expect(fields(aHomeJob(), bad)).toEqual([`metadata.annotations[${PRIORITY_ANNOTATION}]`]);
+    expect(fields(bad, { ...bad, spec: { ...bad.spec, parallelism: 2 } })).toEqual([]);
+  });
+});
+
+test('a mirrored copy is not judged, but the label of a copy is no disguise for a Job of the manager', () => {
+  const labels = { [QUEUE_NAME_LABEL]: 'main', [ORIGIN_LABEL]: 'x' };
+  expect(created(withLabels(aHomeJob({ spec: { managedBy: WORKER_CONTROLLER_NAME, suspend: false } }), labels))).toEqual([]);
+  expect(created(withLabels(aHomeJob(), labels))).toEqual([`metadata.labels[${ORIGIN_LABEL}]`]);
+  expect(fields(aHomeJob(), withLabels(anAdmittedJob(), labels))).toContain('spec.suspend');
+});
