@@ -1,4 +1,5 @@
 import type { UserInfo } from './control-plane.ts';
+import { SYSTEM_PRIORITY_CLASSES } from './kinds/priority-class.ts';
 import type { Registry, WriteRequest } from './registry.ts';
 import type { ServedResource, ServedResources } from './served-resources.ts';
 import type { AnyObject } from './strategy.ts';
@@ -11,8 +12,12 @@ const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 /** Creates what every cluster has, where it is not there yet. */
 export async function bootstrap(resources: ServedResources, registry: Registry): Promise<void> {
   const namespaces = resources.find('', 'v1', 'namespaces');
-  if (namespaces === undefined) throw new Error('namespaces are not served');
+  const priorityClasses = resources.find('scheduling.k8s.io', 'v1', 'priorityclasses');
+  if (namespaces === undefined || priorityClasses === undefined) throw new Error('the core kinds are not served');
   for (const name of NAMESPACES) await createUnlessThere(registry, namespaces, '', { metadata: { name } });
+  for (const { name, ...fields } of SYSTEM_PRIORITY_CLASSES) {
+    await createUnlessThere(registry, priorityClasses, '', { metadata: { name }, ...fields });
+  }
 }
 
 /** Creates an object that may exist already. */

@@ -28,6 +28,7 @@ export function createInProcessTransport(api: ApiServer, user: UserInfo): Transp
     };
     const close = (): void => end(new Error('the transport is closed'));
     open.add(close);
+    if (request.signal?.aborted === true) end(request.signal.reason);
     request.signal?.addEventListener('abort', () => end(request.signal?.reason), { once: true });
     return { status, headers, chunks: queue.read(() => end(undefined)) };
   };
