@@ -1,0 +1,316 @@
+import type { Container, ContainerStatus, DeepReadonly, Pod } from '../../../api/kubernetes.ts';
+import { CONFIG_MAPS, PODS, SECRETS } from '../../../api/resources.ts';
+import { ApiError, isNotFound } from '../../../kube/api-error.ts';
+import type { KubeClient } from '../../../kube/client.ts';
+import { objectKey } from '../../../kube/keys.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { sleep } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { type ContainerCommand, MissingConfig, referencedConfig, resolveCommand } from './container-environment.ts';
+import type { ContainerExit, ContainerRuntime, RunningContainer } from './container-runtime.ts';
+import type { ContainerRecord, PodRecord } from './pod-status.ts';
+import { StatusWriter } from './status-writer.ts';
+
+export type PodWorkerDeps = {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly runtime: ContainerRuntime;
+  readonly podIp: string;
+  readonly hostIp: string;
+};
+
+/** kubelet's pauses between restarts of a container: none before the first, then 10 s, doubling. */
+const RESTART_BASE_MS = 10_000;
+const RESTART_MAX_MS = 300_000;
+/** A container that ran this long starts with short pauses again. */
+const RESTART_FORGIVEN_MS = 600_000;
+const CONFIG_RETRY_MS = 2000;
+const GRACE_SECONDS = 30;
+
+type RestartPolicy = 'Always' | 'OnFailure' | 'Never';
+
+/** The life of one pod on its node: init containers, containers, restarts, and its end. */
+export class PodWorker {
+  readonly #deps: PodWorkerDeps;
+  readonly #pod: DeepReadonly<Pod>;
+  readonly #record: PodRecord;
+  readonly #status: StatusWriter;
+  readonly #running = new Map<ContainerRecord, RunningContainer>();
+  /** Aborts when nothing of the pod may start any more. */
+  readonly #stopping = new AbortController();
+  /** Aborts when the main containers have ended and the sidecars may. */
+  readonly #mainEnded = new AbortController();
+  #deleting = false;
+  #resumed = false;
+  #deadlineExceeded = false;
+
+  constructor(deps: PodWorkerDeps, pod: DeepReadonly<Pod>) {
+    this.#deps = deps;
+    this.#pod = pod;
+    this.#record = {
+      init: (pod.spec.initContainers ?? []).map((container) => newRecord(container, 'PodInitializing')),
+      main: pod.spec.containers.map((container) =>
+        newRecord(container, pod.spec.initContainers?.length ? 'PodInitializing' : 'ContainerCreating'),
+      ),
+      initialized: (pod.spec.initContainers ?? []).length === 0,
+      outcome: undefined,
+      startedAtMs: pod.status?.startTime === undefined ? deps.clock.now() : Date.parse(pod.status.startTime),
+      podIp: deps.podIp,
+      hostIp: deps.hostIp,
+    };
+    this.#status = new StatusWriter(deps, pod, this.#record);
+  }
+
+  /** Runs the pod to its end. Resolves when its final status is written and, if it was deleted, the pod removed. */
+  async run(): Promise<void> {
+    const deadline = this.#watchDeadline();
+    const sidecars: Promise<void>[] = [];
+    if (this.#resumed || (await this.#runInit(sidecars))) {
+      this.#record.initialized = true;
+      const policy = restartPolicyOf(this.#pod);
+      await Promise.all(this.#record.main.map((record, index) => this.#runContainer(record, this.#pod.spec.containers[index], policy)));
+    }
+    deadline?.cancel();
+    this.#mainEnded.abort();
+    for (const [, container] of this.#running) container.stop(this.#graceMs());
+    await Promise.all(sidecars);
+    this.#conclude();
+    this.#status.changed();
+    if ((await this.#status.settled()) && this.#deleting) await this.#remove();
+  }
+
+  /**
+   * A pod found running without its processes, after this program was down: whatever ran is lost. Where the restart
+   * policy allows it is started again, otherwise the pod has failed.
+   */
+  static resume(deps: PodWorkerDeps, pod: DeepReadonly<Pod>): PodWorker {
+    const worker = new PodWorker(deps, pod);
+    const { init, main } = worker.#record;
+    for (const record of init) restoreEnded(record, pod.status?.initContainerStatuses);
+    for (const record of main) restoreEnded(record, pod.status?.containerStatuses);
+    worker.#record.initialized = true;
+    worker.#resumed = true;
+    if (restartPolicyOf(pod) === 'Never') worker.#stopping.abort();
+    return worker;
+  }
+
+  /** The pod is being deleted: stop it within the grace period. Called again when the period shrinks. */
+  delete(gracePeriodSeconds: number): void {
+    this.#deleting = true;
+    this.#stop(gracePeriodSeconds * 1000);
+  }
+
+  /** The pod is gone from the API, or the node is: end everything now. */
+  abandon(): void {
+    this.#status.stop();
+    this.#stop(0);
+  }
+
+  #stop(graceMs: number): void {
+    this.#stopping.abort();
+    for (const container of this.#running.values()) container.stop(graceMs);
+  }
+
+  #graceMs(): number {
+    return (this.#pod.spec.terminationGracePeriodSeconds ?? GRACE_SECONDS) * 1000;
+  }
+
+  #watchDeadline(): { cancel(): void } | undefined {
+    const { activeDeadlineSeconds } = this.#pod.spec;
+    if (activeDeadlineSeconds === undefined) return undefined;
+    const { clock } = this.#deps;
+    return clock.schedule(
+      () => {
+        this.#deadlineExceeded = true;
+        this.#stop(this.#graceMs());
+      },
+      this.#record.startedAtMs + activeDeadlineSeconds * 1000 - clock.now(),
+    );
+  }
+
+  /** One after the other; a sidecar is only started. False when one failed for good. */
+  async #runInit(sidecars: Promise<void>[]): Promise<boolean> {
+    for (const [index, record] of this.#record.init.entries()) {
+      const container = this.#pod.spec.initContainers?.[index];
+      if (container?.restartPolicy === 'Always') {
+        sidecars.push(this.#runContainer(record, container, 'Always', this.#mainEnded.signal));
+        continue;
+      }
+      // An init container that succeeded is never run again, so Always means OnFailure here.
+      await this.#runContainer(record, container, restartPolicyOf(this.#pod) === 'Never' ? 'Never' : 'OnFailure');
+      if (record.state.kind !== 'terminated' || record.state.exitCode !== 0) return false;
+    }
+    return !this.#stopping.signal.aborted;
+  }
+
+  /** Runs a container until its policy lets it rest, or everything stops. */
+  async #runContainer(
+    record: ContainerRecord,
+    container: DeepReadonly<Container> | undefined,
+    policy: RestartPolicy,
+    until?: AbortSignal,
+  ): Promise<void> {
+    const { clock } = this.#deps;
+    const over = (): boolean => this.#stopping.signal.aborted || until?.aborted === true;
+    if (record.state.kind === 'terminated' && (policy === 'Never' || (policy === 'OnFailure' && record.state.exitCode === 0))) return;
+    let pauseMs = 0;
+    while (container !== undefined && !over()) {
+      const command = await this.#resolve(record, container);
+      if (command === undefined || over()) return;
+      const startedAtMs = clock.now();
+      const exit = await this.#runOnce(record, container, command);
+      if (over() || policy === 'Never' || (policy === 'OnFailure' && exit.exitCode === 0)) return;
+      if (clock.now() - startedAtMs > RESTART_FORGIVEN_MS) pauseMs = 0;
+      await this.#pauseBeforeRestart(record, pauseMs);
+      pauseMs = Math.min(RESTART_MAX_MS, Math.max(RESTART_BASE_MS, pauseMs * 2));
+    }
+  }
+
+  async #runOnce(record: ContainerRecord, container: DeepReadonly<Container>, command: ContainerCommand): Promise<ContainerExit> {
+    const { clock, runtime } = this.#deps;
+    const startedAtMs = clock.now();
+    const running = runtime.start({ pod: this.#pod, container, command, restarts: record.restarts });
+    this.#running.set(record, running);
+    record.state = { kind: 'running', startedAtMs };
+    this.#status.changed();
+    const exit = await running.exited;
+    this.#running.delete(record);
+    const reason = exit.reason ?? (exit.exitCode === 0 ? 'Completed' : 'Error');
+    record.state = {
+      kind: 'terminated',
+      exitCode: exit.exitCode,
+      reason,
+      ...(exit.message === undefined ? {} : { message: exit.message }),
+      startedAtMs,
+      finishedAtMs: clock.now(),
+    };
+    return exit;
+  }
+
+  async #pauseBeforeRestart(record: ContainerRecord, pauseMs: number): Promise<void> {
+    const ended = record.state;
+    if (pauseMs > 0) {
+      const where = `${this.#pod.metadata.name}_${this.#pod.metadata.namespace}(${this.#pod.metadata.uid})`;
+      const message = `back-off ${pauseMs / 1000}s restarting failed container=${record.name} pod=${where}`;
+      record.last = ended;
+      record.state = { kind: 'waiting', reason: 'CrashLoopBackOff', message };
+      record.restarts++;
+      this.#status.changed();
+      await sleep(this.#deps.clock, pauseMs, this.#stopping.signal);
+      if (!this.#stopping.signal.aborted) return;
+      record.restarts--;
+      record.state = ended;
+      return;
+    }
+    record.last = ended;
+    record.restarts++;
+  }
+
+  /** Waits until everything the container refers to exists. Undefined when the pod stops first. */
+  async #resolve(record: ContainerRecord, container: DeepReadonly<Container>): Promise<ContainerCommand | undefined> {
+    while (!this.#stopping.signal.aborted) {
+      try {
+        return await this.#command(container);
+      } catch (error) {
+        if (!(error instanceof MissingConfig) && !(error instanceof ApiError)) throw error;
+        record.state = { kind: 'waiting', reason: 'CreateContainerConfigError', message: error.message };
+        this.#status.changed();
+        await sleep(this.#deps.clock, CONFIG_RETRY_MS, this.#stopping.signal);
+      }
+    }
+    return undefined;
+  }
+
+  async #command(container: DeepReadonly<Container>): Promise<ContainerCommand> {
+    const { client, podIp, hostIp } = this.#deps;
+    const { namespace } = this.#pod.metadata;
+    const names = referencedConfig(container);
+    const configMaps = new Map(
+      await Promise.all(
+        [...names.configMaps].map(async (name) => [name, await optional(client.get(CONFIG_MAPS, { namespace, name }))] as const),
+      ),
+    );
+    const secrets = new Map(
+      await Promise.all([...names.secrets].map(async (name) => [name, await optional(client.get(SECRETS, { namespace, name }))] as const)),
+    );
+    const addressed = { ...this.#pod, status: { ...this.#pod.status, podIP: podIp, hostIP: hostIp } };
+    return resolveCommand(addressed, container, { configMap: (name) => configMaps.get(name), secret: (name) => secrets.get(name) });
+  }
+
+  /** Everything has ended: the phase, and a state for containers that never ran. */
+  #conclude(): void {
+    for (const record of [...this.#record.init, ...this.#record.main]) {
+      if (record.state.kind === 'terminated' || (record.state.kind === 'waiting' && !this.#stopping.signal.aborted)) continue;
+      record.state = NOT_LOCATED;
+    }
+    if (this.#deadlineExceeded) {
+      const message = 'Pod was active on the node longer than the specified deadline';
+      this.#record.outcome = { phase: 'Failed', reason: 'DeadlineExceeded', message };
+      return;
+    }
+    const succeeded = this.#record.main.every(({ state }) => state.kind === 'terminated' && state.exitCode === 0);
+    this.#record.outcome = { phase: succeeded ? 'Succeeded' : 'Failed' };
+  }
+
+  /** The last duty of a node for a deleted pod; finalizers may still hold the object. */
+  async #remove(): Promise<void> {
+    const { client, log } = this.#deps;
+    try {
+      await client.delete(PODS, objectKey(this.#pod), { gracePeriodSeconds: 0, uid: this.#pod.metadata.uid });
+    } catch (error) {
+      // 409: the name belongs to another pod by now.
+      if (isNotFound(error) || (error instanceof ApiError && error.code === 409)) return;
+      log.warn('removing a terminated pod failed', { pod: this.#pod.metadata.name, error });
+    }
+  }
+}
+
+const newRecord = (container: DeepReadonly<Container>, reason: string): ContainerRecord => ({
+  name: container.name,
+  image: container.image ?? '',
+  state: { kind: 'waiting', reason },
+  last: undefined,
+  restarts: 0,
+});
+
+const NOT_LOCATED: ContainerRecord['state'] = {
+  kind: 'terminated',
+  exitCode: 137,
+  reason: 'ContainerStatusUnknown',
+  message: 'The container could not be located when the pod was terminated',
+};
+
+/** Takes over what the API knows of a container; one that was running then is not any more. */
+function restoreEnded(record: ContainerRecord, statuses: readonly DeepReadonly<ContainerStatus>[] | undefined): void {
+  const status = statuses?.find(({ name }) => name === record.name);
+  if (status === undefined) return;
+  record.restarts = status.restartCount;
+  const { terminated, running } = status.state ?? {};
+  if (terminated !== undefined) {
+    const { exitCode, reason = 'Error', message, startedAt, finishedAt } = terminated;
+    record.state = {
+      kind: 'terminated',
+      exitCode,
+      reason,
+      ...(message === undefined ? {} : { message }),
+      ...(startedAt === undefined ? {} : { startedAtMs: Date.parse(startedAt) }),
+      ...(finishedAt === undefined ? {} : { finishedAtMs: Date.parse(finishedAt) }),
+    };
+  } else if (running !== undefined) {
+    record.last = NOT_LOCATED;
+    record.restarts++;
+  }
+}
+
+const restartPolicyOf = ({ spec }: DeepReadonly<Pod>): RestartPolicy =>
+  spec.restartPolicy === 'Never' || spec.restartPolicy === 'OnFailure' ? spec.restartPolicy : 'Always';
+
+async function optional<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { dirname } from 'node:path';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import type { ContainerExit, ContainerRuntime, RunningContainer, StartRequest } from './container-runtime.ts';
+import { containerFiles, podDirectory } from './pod-directory.ts';
+import { ProcessGuard, signalGroup } from './process-group.ts';
+
+/** Where programs are looked for: the Node.js that runs this one, then the usual places. */
+const SEARCH_PATH = `${dirname(process.execPath)}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`;
+const MESSAGE_BYTES_MAX = 4096;
+const LOG_MESSAGE_BYTES_MAX = 2048;
+const LOG_MESSAGE_LINES_MAX = 80;
+const START_ERROR_EXIT_CODE = 128;
+
+/**
+ * Runs containers as processes of this machine: each in its own process group, its output in a file, its image ignored.
+ * Containers share the machine's files and network; only their working directory is their own.
+ */
+export function createProcessContainers(directory: string, clock: Clock, log: Logger): ContainerRuntime {
+  const guard = new ProcessGuard(log);
+  const running = new Set<ProcessContainer>();
+  return {
+    start(request) {
+      const container = new ProcessContainer(directory, request, clock, guard);
+      running.add(container);
+      void container.exited.then(() => running.delete(container));
+      return container;
+    },
+    removePod: async (pod) => rmSync(podDirectory(directory, pod), { recursive: true, force: true }),
+    async close() {
+      for (const container of running) container.stop(0);
+      await Promise.all([...running].map((container) => container.exited));
+      await guard.close();
+    },
+  };
+}
+
+class ProcessContainer implements RunningContainer {
+  readonly exited: Promise<ContainerExit>;
+  readonly #clock: Clock;
+  #groupId: number | undefined;
+  #deadline: { readonly atMs: number; cancel(): void } | undefined;
+
+  constructor(directory: string, request: StartRequest, clock: Clock, guard: ProcessGuard) {
+    this.#clock = clock;
+    this.exited = this.#run(directory, request, guard).catch((error: unknown) => startError(error));
+  }
+
+  stop(graceMs: number): void {
+    const groupId = this.#groupId;
+    if (groupId === undefined) return;
+    const atMs = this.#clock.now() + graceMs;
+    if (this.#deadline !== undefined && this.#deadline.atMs <= atMs) return;
+    if (this.#deadline === undefined && graceMs > 0) signalGroup(groupId, 'SIGTERM');
+    this.#deadline?.cancel();
+    const kill = (): void => {
+      if (this.#groupId !== undefined) signalGroup(this.#groupId, 'SIGKILL');
+    };
+    if (graceMs <= 0) kill();
+    const timer = this.#clock.schedule(kill, graceMs);
+    this.#deadline = { atMs, cancel: () => timer.cancel() };
+  }
+
+  async #run(directory: string, { pod, container, command, restarts }: StartRequest, guard: ProcessGuard): Promise<ContainerExit> {
+    const [program, ...args] = command.words;
+    if (program === undefined) {
+      throw new Error(`container ${container.name} names no command: images are not run here, so write spec.containers[].command`);
+    }
+    const files = containerFiles(directory, pod, container.name, restarts);
+    mkdirSync(dirname(files.log), { recursive: true });
+    mkdirSync(files.home, { recursive: true });
+    writeFileSync(files.terminationMessage, '');
+    // Containers write to a path of the image; here every container has a file of its own for that.
+    const messagePath = container.terminationMessagePath ?? '/dev/termination-log';
+    const placed = (word: string): string => word.replaceAll(messagePath, files.terminationMessage);
+    const log = openSync(files.log, 'a');
+    try {
+      const child = spawn(placed(program), args.map(placed), {
+        cwd: container.workingDir ?? files.home,
+        env: { PATH: SEARCH_PATH, HOME: files.home, TMPDIR: files.home, LANG: 'C.UTF-8', ...command.environment },
+        detached: true,
+        stdio: ['ignore', log, log],
+      });
+      const ended = new Promise<ContainerExit>((resolve, reject) => {
+        child.once('error', reject);
+        child.once('exit', (code, signal) => resolve({ exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]) }));
+      });
+      this.#groupId = child.pid;
+      if (child.pid !== undefined) guard.watch(child.pid);
+      const exit = await ended;
+      this.#endGroup(guard);
+      return { ...exit, ...terminationMessage(files, exit.exitCode, container.terminationMessagePolicy) };
+    } finally {
+      closeSync(log);
+    }
+  }
+
+  /** With its first process a container ends, whatever that one has started. */
+  #endGroup(guard: ProcessGuard): void {
+    const groupId = this.#groupId;
+    this.#groupId = undefined;
+    this.#deadline?.cancel();
+    if (groupId === undefined) return;
+    signalGroup(groupId, 'SIGKILL');
+    guard.release(groupId);
+  }
+}
+
+function startError(error: unknown): ContainerExit {
+  const message = error instanceof Error ? error.message : String(error);
+  return { exitCode: START_ERROR_EXIT_CODE, reason: 'StartError', message: `failed to start: ${message}` };
+}
+
+function terminationMessage(
+  files: { readonly log: string; readonly terminationMessage: string },
+  exitCode: number,
+  policy: string | undefined,
+): { message?: string } {
+  const written = existsSync(files.terminationMessage)
+    ? readFileSync(files.terminationMessage).subarray(0, MESSAGE_BYTES_MAX)
+    : Buffer.alloc(0);
+  if (written.length > 0) return { message: written.toString('utf8') };
+  if (policy !== 'FallbackToLogsOnError' || exitCode === 0) return {};
+  const tail = readFileSync(files.log).subarray(-LOG_MESSAGE_BYTES_MAX).toString('utf8');
+  return {
+    message: tail
+      .split('\n')
+      .slice(-LOG_MESSAGE_LINES_MAX - 1)
+      .join('\n'),
+  };
+}
