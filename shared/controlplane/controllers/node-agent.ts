@@ -31,6 +31,7 @@ export type NodeShape = {
 };
 
 const CAPACITY = { cpu: '16', memory: '64Gi', 'ephemeral-storage': '100Gi', pods: '500' };
+const NOT_READY_TAINT = 'node.kubernetes.io/not-ready';
 const HOST_IP = '127.0.0.1';
 const NODE_RETRY_MS = 1000;
 
@@ -169,8 +170,12 @@ class NodeAgent {
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
     }
-    const body = { status: nodeStatus(shape, toWireTime(clock.now())) };
-    await client.patchStatus(NODES, { namespace: '', name: shape.name }, { type: 'strategic', body });
+    const key = { namespace: '', name: shape.name };
+    const status = nodeStatus(shape, toWireTime(clock.now()));
+    const { spec } = await client.patchStatus(NODES, key, { type: 'strategic', body: { status } });
+    // A new node is tainted until the node life-cycle controller, whose part this is here, has seen it ready.
+    const taints = (spec?.taints ?? []).filter((taint) => taint.key !== NOT_READY_TAINT);
+    if (taints.length < (spec?.taints ?? []).length) await client.patch(NODES, key, { type: 'merge', body: { spec: { taints } } });
   }
 }
 
