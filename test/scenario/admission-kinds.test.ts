@@ -1,0 +1,83 @@
+/** Goal: the API server refuses queues and clusters that contradict themselves, in words that help. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
+import { COHORTS } from '../../manager/api/cohort.ts';
+import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
+import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
+import type { Resource } from '../../shared/api/resources.ts';
+import { createAdmissionWorld, NAMESPACE, type AdmissionWorld } from './admission-world.ts';
+
+let world: AdmissionWorld;
+beforeEach(async () => {
+  world = await createAdmissionWorld();
+});
+afterEach(() => world.close());
+
+const create = (resource: Resource, spec: object) =>
+  world.client.create(resource, {
+    apiVersion: 'switchyard.dev/v1alpha1',
+    kind: resource.kind,
+    metadata: { name: 'x', ...(resource.namespaced ? { namespace: NAMESPACE } : {}) },
+    spec,
+  } as never);
+const group = (resource: object, coveredResources = ['cpu']) => [
+  { coveredResources, flavors: [{ name: 'default', resources: [resource] }] },
+];
+const secret = { namespace: 'switchyard', name: 'eu-1' };
+
+test.each([
+  ['no way to reach it', WORKER_CLUSTERS, {}, /exactly one of kubeconfigSecretRef and local: true must be set/],
+  [
+    'two ways to reach it',
+    WORKER_CLUSTERS,
+    { kubeconfigSecretRef: secret, local: true },
+    /exactly one of kubeconfigSecretRef and local: true/,
+  ],
+  ['an unknown state', WORKER_CLUSTERS, { kubeconfigSecretRef: secret, state: 'Closed' }, /Unsupported value: "Closed"/],
+  ['a capacity that is no quantity', WORKER_CLUSTERS, { kubeconfigSecretRef: secret, capacity: { cpu: 'much' } }, /spec.capacity/],
+  [
+    'a borrowing limit without a cohort',
+    CLUSTER_QUEUES,
+    { resourceGroups: group({ name: 'cpu', nominalQuota: 1, borrowingLimit: 1 }) },
+    /borrowingLimit must not be set without cohortName/,
+  ],
+  [
+    'a lending limit without a parent',
+    COHORTS,
+    { resourceGroups: group({ name: 'cpu', nominalQuota: 1, lendingLimit: 1 }) },
+    /lendingLimit must not be set without parentName/,
+  ],
+  [
+    'quota for another resource than it covers',
+    CLUSTER_QUEUES,
+    { resourceGroups: group({ name: 'memory', nominalQuota: 1 }) },
+    /every flavor must give quota for exactly the coveredResources/,
+  ],
+  ['no ClusterQueue', LOCAL_QUEUES, {}, /spec.clusterQueue: Required value/],
+])('an object with %s is refused', async (_what, resource, spec, message) => {
+  await expect(create(resource, spec)).rejects.toThrow(message);
+});
+
+test('defaults are filled in, and the ClusterQueue of a LocalQueue stays', async () => {
+  await world.cluster('eu-1');
+  expect((await world.client.get(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' })).spec).toEqual({
+    jobController: 'switchyard.dev/worker',
+    kubeconfigSecretRef: { namespace: 'switchyard', name: 'eu-1', key: 'kubeconfig' },
+    local: false,
+    state: 'Active',
+  });
+  await world.queue('main');
+  const move = world.client.patch(
+    LOCAL_QUEUES,
+    { namespace: NAMESPACE, name: 'main' },
+    { type: 'merge', body: { spec: { clusterQueue: 'other' } } },
+  );
+  await expect(move).rejects.toThrow(/clusterQueue is immutable/);
+});
+
+test('a ClusterQueue reads back as it was written', async () => {
+  await world.flavor('default');
+  await world.queue('main', { spec: { cohortName: 'all' } });
+  const { spec } = await world.client.get(CLUSTER_QUEUES, { namespace: '', name: 'main' });
+  expect(spec).toMatchObject({ cohortName: 'all', queueingStrategy: 'BestEffortFIFO', stopPolicy: 'None', namespaceSelector: {} });
+});
