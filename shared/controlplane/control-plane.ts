@@ -7,6 +7,8 @@ import { createAdmissionChain, createNamespaceLifecycle } from './admission-chai
 import { createApiServer } from './api-server.ts';
 import { createAuthenticator } from './auth/authenticator.ts';
 import { bootstrap } from './bootstrap.ts';
+import type { NodeShape } from './controllers/node-agent.ts';
+import { startControllers } from './controller-processes.ts';
 import { CRD_RESOURCE } from './crd/crd-strategy.ts';
 import { serveCustomResources } from './custom-resources.ts';
 import { createDocuments } from './documents.ts';
@@ -41,6 +43,10 @@ export type ControlPlaneOptions = {
   /** Keeps all objects in this directory over restarts; absent: in memory only. */
   readonly dataDir?: string;
   readonly controllers?: readonly ControlPlaneController[];
+  /** The nodes that the node agent is; default: one, `node-1`. */
+  readonly nodes?: readonly NodeShape[];
+  /** Where the node agent keeps logs and working directories; default: below `dataDir`, else a temporary directory that goes at the end. */
+  readonly nodeDir?: string;
 };
 
 /** Who speaks, for authorization. `system:masters` may do everything. */
@@ -98,18 +104,21 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
 
   const servers: HttpServer[] = [];
   const transports: Transport[] = [];
+  const transport = (user: UserInfo = ADMIN): Transport => {
+    const opened = createInProcessTransport(api, user);
+    transports.push(opened);
+    return opened;
+  };
+  const controllers = startControllers(options, transport(CONTROLLERS_USER), podLogs);
   return {
-    transport: (user = ADMIN) => {
-      const transport = createInProcessTransport(api, user);
-      transports.push(transport);
-      return transport;
-    },
+    transport,
     listen: async ({ host = '127.0.0.1', port = 0 } = {}) => {
       const server = await listenHttp(api, { host, port });
       servers.push(server);
       return { url: server.url, kubeconfig: kubeconfigFor(server.url, token) };
     },
     close: async () => {
+      await controllers.stop();
       customResources.stop();
       await Promise.all([...transports, ...servers].map((each) => each.close()));
       await guards.close();
@@ -120,6 +129,9 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
 
 /** The user of the kubeconfig and of direct calls. */
 const ADMIN: UserInfo = { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] };
+
+/** Who the controllers beside the API are. */
+const CONTROLLERS_USER: UserInfo = { name: 'system:kube-controller-manager', groups: ['system:masters', 'system:authenticated'] };
 
 const BUILT_IN: readonly ResourceDefinition[] = [...BUILT_IN_RESOURCES, CRD_RESOURCE, ...GUARD_RESOURCES];
 
