@@ -1,4 +1,4 @@
-import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
+import { createWriteStream, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createControlPlane, type ControlPlane, type ControlPlaneController } from '../../../shared/controlplane/control-plane.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
@@ -26,21 +26,22 @@ export type ClustersOptions = {
   readonly clock: Clock;
 };
 
+/** Each worker cluster has one node of this size; what it really is does not matter to the examples. */
+const NODE_CAPACITY = { cpu: '4', memory: '8Gi', pods: '110' };
 const EVERYWHERE: readonly ControlPlaneController[] = ['garbage-collector', 'namespace', 'pod-gc'];
 
 /** One embedded control plane per cluster. Only the worker clusters have nodes, so only they can run pods. */
 export async function startClusters({ manager, workers, directory, nextPort, clock }: ClustersOptions): Promise<LocalClusters> {
   const planes: ControlPlane[] = [];
   const start = async (name: string, controllers: readonly ControlPlaneController[]): Promise<LocalCluster> => {
-    const home = path.join(directory, name);
-    mkdirSync(home, { recursive: true });
     const log = createLogger('info', createWriteStream(path.join(directory, `control-plane-${name}.log`)));
     const plane = await createControlPlane({
       clock,
       random: Math.random,
       log,
       controllers,
-      nodeAgent: { directory: path.join(home, 'pods') },
+      nodes: [{ name: `${name}-node-1`, capacity: NODE_CAPACITY }],
+      nodeDir: path.join(directory, name),
     });
     planes.push(plane);
     const { url, kubeconfig } = await plane.listen({ port: await nextPort() });
