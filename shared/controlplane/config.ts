@@ -8,6 +8,8 @@ export type ControlPlaneConfig = {
   readonly port: number;
   readonly controllers: readonly ControlPlaneController[];
   readonly dataDir: string | undefined;
+  readonly plain: boolean;
+  readonly clientCaFile: string | undefined;
   readonly logLevel: LogLevel;
   readonly help: boolean;
 };
@@ -22,6 +24,8 @@ Runs a small Kubernetes API server in this process.
   --with LIST             controllers to run beside the API, comma-separated:
                           garbage-collector, namespace, pod-gc, node-agent      (WITH)
   --data-dir DIR          keep all objects in DIR over restarts                 (DATA_DIR)
+  --plain                 without TLS; kubectl then sends no token              (PLAIN=true)
+  --client-ca-file FILE   client certificates signed by it authenticate         (CLIENT_CA_FILE)
   --log-level LEVEL       debug, info, warn or error (info)                     (LOG_LEVEL)
 `;
 
@@ -38,6 +42,8 @@ export function readControlPlaneConfig(argv: readonly string[], env: Readonly<Re
       port: text,
       with: text,
       'data-dir': text,
+      plain: { type: 'boolean' },
+      'client-ca-file': text,
       'log-level': text,
       help: { type: 'boolean' },
     },
@@ -50,6 +56,8 @@ export function readControlPlaneConfig(argv: readonly string[], env: Readonly<Re
     port,
     controllers: readControllers(values.with ?? env['WITH'] ?? ''),
     dataDir: values['data-dir'] ?? env['DATA_DIR'],
+    plain: values.plain ?? env['PLAIN'] === 'true',
+    clientCaFile: values['client-ca-file'] ?? env['CLIENT_CA_FILE'],
     logLevel: readLogLevel(values['log-level'] ?? env['LOG_LEVEL'] ?? 'info'),
     help: values.help === true,
   };

@@ -28,6 +28,7 @@ import { createRouter } from './router.ts';
 import { builtInSchema } from './schema/builtin.ts';
 import type { ObjectSchema } from './schema/schema.ts';
 import { scaleSubresource } from './scale-subresource.ts';
+import { createServingCertificate, rememberedCertificate } from './serving-certificate.ts';
 import { createServedResources, type ServedResource, type ServedResources } from './served-resources.ts';
 import { tokenSubresource } from './service-account-token.ts';
 import { createStore, type Store } from './store.ts';
@@ -57,7 +58,15 @@ export type UserInfo = {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 };
 
-export type ListenOptions = { readonly host?: string /** 0: any free port. */; readonly port?: number };
+export type ListenOptions = {
+  readonly host?: string;
+  /** 0: any free port. */
+  readonly port?: number;
+  /** Without TLS. Then kubectl sends no token and is nobody, as client-go keeps tokens off plain connections. */
+  readonly plain?: boolean;
+  /** PEM. Clients with a certificate signed by it are who it says: CN is the user, O are the groups. */
+  readonly clientCaPem?: string;
+};
 
 /**
  * A small Kubernetes API server in this process. Built apart from listening: without `listen` it serves
@@ -112,10 +121,19 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const controllers = startControllers(options, transport(CONTROLLERS_USER), podLogs);
   return {
     transport,
-    listen: async ({ host = '127.0.0.1', port = 0 } = {}) => {
-      const server = await listenHttp(api, { host, port });
+    listen: async ({ host = '127.0.0.1', port = 0, plain = false, clientCaPem } = {}) => {
+      const certificate = plain
+        ? undefined
+        : await (dataDir === undefined ? createServingCertificate(host) : rememberedCertificate(dataDir, host));
+      const server = await listenHttp(api, {
+        host,
+        port,
+        ...(certificate === undefined ? {} : { certificate }),
+        ...(clientCaPem === undefined ? {} : { clientCaPem }),
+      });
       servers.push(server);
-      return { url: server.url, kubeconfig: kubeconfigFor(server.url, token) };
+      const { url } = server;
+      return { url, kubeconfig: kubeconfigFor({ url, ...(certificate === undefined ? {} : { caPem: certificate.certPem }) }, token) };
     },
     close: async () => {
       await controllers.stop();

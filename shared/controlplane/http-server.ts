@@ -1,7 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createPlainServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { Answer, StreamSink } from './answer.ts';
 import type { ApiServer } from './api-server.ts';
+import type { ApiRequest } from './request.ts';
+import type { ServingCertificate } from './serving-certificate.ts';
 
 export type HttpServer = { readonly url: string; close(): Promise<void> };
 
@@ -10,21 +14,38 @@ const BODY_LIMIT_BYTES = 3 * 1024 * 1024;
 /** A watcher that reads so slowly that this much waits for it is cut off, and resumes where it was. */
 const STREAM_BUFFER_LIMIT_BYTES = 64 * 1024 * 1024;
 
+export type HttpServerOptions = {
+  readonly host: string;
+  readonly port: number;
+  /** Absent: without TLS. */
+  readonly certificate?: ServingCertificate;
+  /** PEM of the authority whose client certificates authenticate. */
+  readonly clientCaPem?: string;
+};
+
 /** Serves the API over HTTP/1.1 with keep-alive. */
-export async function listenHttp(api: ApiServer, options: { host: string; port: number }): Promise<HttpServer> {
-  const server = createServer({ keepAliveTimeout: 120_000, requestTimeout: 0, headersTimeout: 60_000 }, (request, response) => {
+export async function listenHttp(api: ApiServer, options: HttpServerOptions): Promise<HttpServer> {
+  const server = createServer(options, (request, response) => {
     void serve(api, request, response);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, resolve);
   });
-  return { url: urlOf(server, options.host), close: () => closeServer(server) };
+  return { url: urlOf(server, options), close: () => closeServer(server) };
 }
 
-const urlOf = (server: Server, host: string): string => {
+function createServer({ certificate, clientCaPem }: HttpServerOptions, listener: RequestListener): Server {
+  const limits = { keepAliveTimeout: 120_000, requestTimeout: 0, headersTimeout: 60_000 };
+  if (certificate === undefined) return createPlainServer(limits, listener);
+  const clients = clientCaPem === undefined ? {} : { requestCert: true, rejectUnauthorized: false, ca: clientCaPem };
+  return createTlsServer({ ...limits, cert: certificate.certPem, key: certificate.keyPem, ...clients }, listener);
+}
+
+const urlOf = (server: Server, { host, certificate }: HttpServerOptions): string => {
   const { port } = server.address() as AddressInfo;
-  return `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  return `${certificate === undefined ? 'http' : 'https'}://${name}:${port}`;
 };
 
 async function closeServer(server: Server): Promise<void> {
@@ -41,8 +62,23 @@ async function serve(api: ApiServer, request: IncomingMessage, response: ServerR
     response.writeHead(413, { 'content-type': 'text/plain' }).end(`Request entity too large: limit is ${BODY_LIMIT_BYTES}`);
     return;
   }
-  const answer = await api.answer({ method: request.method ?? 'GET', path: request.url ?? '/', headers: request.headers, body });
+  const answer = await api.answer({
+    method: request.method ?? 'GET',
+    path: request.url ?? '/',
+    headers: request.headers,
+    body,
+    ...clientCertificateOf(request),
+  });
   write(answer, request, response);
+}
+
+/** What a verified client certificate says about who speaks. */
+function clientCertificateOf({ socket }: IncomingMessage): Pick<ApiRequest, 'clientCertificate'> {
+  if (!(socket instanceof TLSSocket) || !socket.authorized) return {};
+  const { CN, O } = socket.getPeerCertificate().subject;
+  const organizations: unknown = O;
+  const all = Array.isArray(organizations) ? organizations.map(String) : typeof organizations === 'string' ? [organizations] : [];
+  return { clientCertificate: { commonName: String(CN), organizations: all } };
 }
 
 /** Undefined when it is too large. */

@@ -3,12 +3,16 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** A kubeconfig for one server and one bearer token. */
-export const kubeconfigFor = (url: string, token: string, name = 'embedded'): string => `apiVersion: v1
+export const kubeconfigFor = (
+  server: { readonly url: string; readonly caPem?: string },
+  token: string,
+  name = 'embedded',
+): string => `apiVersion: v1
 kind: Config
 clusters:
 - name: ${name}
   cluster:
-    server: ${url}
+    server: ${server.url}${server.caPem === undefined ? '' : `\n    certificate-authority-data: ${Buffer.from(server.caPem).toString('base64')}`}
 contexts:
 - name: ${name}
   context:

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { systemClock } from '../runtime/clock.ts';
 import { runProgram } from '../runtime/lifecycle.ts';
 import { createLogger } from '../runtime/pino-logger.ts';
@@ -21,7 +21,12 @@ process.exitCode = await runProgram({ clock: systemClock, log }, async (signal) 
     controllers: config.controllers,
     ...(config.dataDir === undefined ? {} : { dataDir: config.dataDir }),
   });
-  const { url, kubeconfig } = await controlPlane.listen({ host: config.host, port: config.port });
+  const { url, kubeconfig } = await controlPlane.listen({
+    host: config.host,
+    port: config.port,
+    plain: config.plain,
+    ...(config.clientCaFile === undefined ? {} : { clientCaPem: readFileSync(config.clientCaFile, 'utf8') }),
+  });
   if (config.kubeconfigOut !== undefined) writeFileSync(config.kubeconfigOut, kubeconfig, { mode: 0o600 });
   log.info('control plane is serving', { url, kubeconfig: config.kubeconfigOut });
   if (!signal.aborted) await once(signal, 'abort');
