@@ -177,13 +177,13 @@ class ConnectedCluster implements RemoteCluster {
 
   async #untilNextProbe(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    const { contact, failures } = this.#health;
+    const { contact, connected, failures } = this.#health;
     if (contact === 'Ready' && failures === 0) return sleep(clock, PROBE_INTERVAL_MS, signal);
     const done = new AbortController();
     const until = AbortSignal.any([signal, done.signal]);
-    // Before the first list is in, its arrival is worth a probe.
-    const synced = this.#copies.hasSynced() ? [] : [this.#copies.waitForSync(until).catch(() => sleep(clock, PROBE_AGAIN_MS, signal))];
-    await Promise.race([sleep(clock, PROBE_AGAIN_MS, until), ...synced]);
+    // Once it answers, only the arrival of the first list is missing.
+    const listed = connected ? [this.#copies.waitForSync(until).catch(() => sleep(clock, PROBE_AGAIN_MS, signal))] : [];
+    await Promise.race([sleep(clock, PROBE_AGAIN_MS, until), ...listed]);
     done.abort();
   }
 

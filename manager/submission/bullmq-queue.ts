@@ -52,6 +52,8 @@ export function connectBullmqQueue(options: BullmqQueueOptions): SubmissionQueue
   return new BullmqQueue(options);
 }
 
+type Accept = (submission: Submission) => Promise<Acceptance>;
+
 class BullmqQueue implements SubmissionQueue {
   readonly #options: BullmqQueueOptions;
   readonly #redis: Redis;
@@ -70,7 +72,7 @@ class BullmqQueue implements SubmissionQueue {
     for (const queue of [this.#submissions, this.#gates]) queue.on('error', (error) => this.#logTrouble(error));
   }
 
-  async consume(accept: (submission: Submission) => Promise<Acceptance>, signal: AbortSignal): Promise<void> {
+  async consume(accept: Accept, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const { name, prefix, concurrency, clock } = this.#options;
     const worker = new Worker(name, (job: Job, token?: string) => this.#process(job, token ?? '', accept), {
@@ -110,42 +112,41 @@ class BullmqQueue implements SubmissionQueue {
   }
 
   /** May run any number of times for one submission. */
-  async #process(job: Job, token: string, accept: (submission: Submission) => Promise<Acceptance>): Promise<unknown> {
-    const ref = { id: job.id ?? '', submittedAt: job.timestamp };
-    for (;;) {
-      const outcome = (await this.#outcome(ref)) ?? (await this.#createAndLatch(job, token, ref, accept));
-      if (outcome !== undefined) return settle(outcome);
-      if (await job.moveToWaitingChildren(token)) throw new WaitingChildrenError();
-    }
-  }
-
-  /** Makes the Job, then the gate, then looks once more: the outcome may have come before there was a gate to remove. */
-  async #createAndLatch(
-    job: Job,
-    token: string,
-    ref: SubmissionRef,
-    accept: (submission: Submission) => Promise<Acceptance>,
-  ): Promise<Outcome | undefined> {
-    const accepted = await this.#accept(job, token, () => accept({ ...ref, name: job.name, data: job.data }));
-    if (accepted.outcome !== undefined) return accepted.outcome;
-    const parked: ParkedSubmission = { ref, job: accepted.job, uid: accepted.uid };
-    const parent = { id: ref.id, queue: job.queueQualifiedName };
-    await this.#gates.add('gate', parked, { jobId: gateId(ref), delay: GATE_DELAY_MS, parent });
-    const outcome = await this.#outcome(ref);
-    if (outcome !== undefined) await this.#gates.remove(gateId(ref));
-    return outcome;
-  }
-
-  async #accept(job: Job, token: string, accept: () => Promise<Acceptance>): Promise<Acceptance> {
+  async #process(job: Job, token: string, accept: Accept): Promise<unknown> {
     try {
-      return await accept();
+      return settle(await this.#untilSettled(job, token, accept));
     } catch (error) {
+      if (error instanceof WaitingChildrenError || error instanceof UnrecoverableError) throw error;
       if (error instanceof SubmissionRefused) throw new UnrecoverableError(error.message);
       // Not by failing: a submission has as many attempts as its submitter thought of, which is one by default.
       const delayMs = Math.min(RETRY_MAX_MS, 500 * 2 ** Math.min(10, job.attemptsStarted));
       await job.moveToDelayed(this.#options.clock.now() + delayMs, token);
       throw new DelayedError();
     }
+  }
+
+  /** Returns the outcome, or parks the submission and throws WaitingChildrenError. */
+  async #untilSettled(job: Job, token: string, accept: Accept): Promise<Outcome> {
+    const ref = { id: job.id ?? '', submittedAt: job.timestamp };
+    for (;;) {
+      const outcome = (await this.#outcome(ref)) ?? (await this.#createAndLatch(job, ref, accept));
+      if (outcome !== undefined) {
+        // BullMQ does not let a job end that still has a child.
+        await this.#gates.remove(gateId(ref));
+        return outcome;
+      }
+      if (await job.moveToWaitingChildren(token)) throw new WaitingChildrenError();
+    }
+  }
+
+  /** Makes the Job, then the gate, then looks once more: the outcome may have come before there was a gate to remove. */
+  async #createAndLatch(job: Job, ref: SubmissionRef, accept: Accept): Promise<Outcome | undefined> {
+    const accepted = await accept({ ...ref, name: job.name, data: job.data });
+    if (accepted.outcome !== undefined) return accepted.outcome;
+    const parked: ParkedSubmission = { ref, job: accepted.job, uid: accepted.uid };
+    const parent = { id: ref.id, queue: job.queueQualifiedName };
+    await this.#gates.add('gate', parked, { jobId: gateId(ref), delay: GATE_DELAY_MS, parent });
+    return this.#outcome(ref);
   }
 
   async #outcome(ref: SubmissionRef): Promise<Outcome | undefined> {
@@ -185,7 +186,8 @@ function settle(outcome: Outcome): unknown {
   throw new UnrecoverableError(`${outcome.failure.reason}: ${outcome.failure.message}`);
 }
 
-const gateId = ({ id }: SubmissionRef): string => `g-${id}`;
+/** Not by the id alone: a gate may outlive the submission it was made for, when somebody wipes the queue. */
+const gateId = ({ id, submittedAt }: SubmissionRef): string => `g-${submittedAt}-${id}`;
 
 /** Written by this class only. */
 const parseOutcome = (text: string): Outcome => JSON.parse(text) as Outcome;

@@ -5,7 +5,7 @@ import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import { createManager } from '../../manager/manager.ts';
+import { createManager, type ManagerDeps } from '../../manager/manager.ts';
 import { prepareJob, type JobManifest } from '../../manager/prepare-job.ts';
 import { crdFiles } from '../../scripts/generate-crds.ts';
 import type { Job, JobStatus, KubeObject } from '../../shared/api/kubernetes.ts';
@@ -16,6 +16,7 @@ import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import type { Transport, TransportRequest } from '../../shared/kube/transport.ts';
+import { sleep, systemClock, type Clock } from '../../shared/runtime/clock.ts';
 import { silentLogger, type Logger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -42,7 +43,6 @@ export type WorkerSide = {
 };
 
 export type DispatchWorld = {
-  readonly clock: FakeClock;
   readonly home: KubeClient;
   readonly homeLine: Line;
   worker(name: string): WorkerSide;
@@ -50,8 +50,10 @@ export type DispatchWorld = {
   settle(ms?: number): Promise<void>;
   submit(name: string, parts?: { readonly spec?: object; readonly annotations?: Record<string, string> }): Promise<void>;
   job(name: string): Promise<Job>;
-  /** Kills the manager and starts another. */
-  restart(): Promise<void>;
+  /** Kills the manager. */
+  stop(): Promise<void>;
+  /** Starts another. */
+  start(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -63,10 +65,17 @@ const CRDS: Resource = {
   namespaced: false,
 };
 
-export async function createDispatchWorld(
-  options: { readonly workers?: readonly string[]; readonly log?: Logger } = {},
-): Promise<DispatchWorld> {
-  const clock = new FakeClock();
+export type DispatchWorldOptions = {
+  readonly workers?: readonly string[];
+  readonly log?: Logger;
+  /** Where Redis takes part, time must be real. */
+  readonly realTime?: boolean;
+  readonly submissions?: NonNullable<ManagerDeps['submissions']>;
+};
+
+export async function createDispatchWorld(options: DispatchWorldOptions = {}): Promise<DispatchWorld> {
+  const fakeClock = options.realTime === true ? undefined : new FakeClock();
+  const clock = fakeClock ?? systemClock;
   const random = seededRandom(1);
   const log = options.log ?? silentLogger;
   const controlPlanes: ControlPlane[] = [];
@@ -83,9 +92,10 @@ export async function createDispatchWorld(
   const create = <T extends KubeObject>(resource: Resource<T>, object: object) => home.create(resource, object as never);
 
   const settle = async (ms = 0): Promise<void> => {
-    await clock.settle();
-    await clock.advance(ms);
-    await clock.settle();
+    if (fakeClock === undefined) return sleep(systemClock, ms);
+    await fakeClock.settle();
+    await fakeClock.advance(ms);
+    await fakeClock.settle();
   };
   for (const text of crdFiles().values()) await create(CRDS, parse(text) as object);
   await settle(100);
@@ -106,6 +116,7 @@ export async function createDispatchWorld(
         if (worker === undefined) throw new Error(`no control plane ${name}`);
         return clientOf(onLine(worker.plane.transport(), worker.line));
       },
+      ...(options.submissions === undefined ? {} : { submissions: options.submissions }),
       managerId: 'm1',
       concurrentDispatches: 4,
       registry: new Registry(),
@@ -117,7 +128,7 @@ export async function createDispatchWorld(
     return {
       async stop() {
         abort.abort(new Error('stopped by the test'));
-        await settle(5_000);
+        if (fakeClock !== undefined) await settle(5_000);
         await done;
       },
     };
@@ -125,7 +136,6 @@ export async function createDispatchWorld(
 
   let running: { stop(): Promise<void> } | undefined;
   const world: DispatchWorld = {
-    clock,
     home,
     homeLine,
     worker(name) {
@@ -161,10 +171,13 @@ export async function createDispatchWorld(
       await home.create(JOBS, prepared.job);
     },
     job: (name) => home.get(JOBS, { namespace: NAMESPACE, name }),
-    async restart() {
+    async stop() {
       await running?.stop();
+      running = undefined;
+    },
+    async start() {
       running = start();
-      await settle(1_500);
+      await settle(fakeClock === undefined ? 100 : 1_500);
     },
     async close() {
       await running?.stop();
@@ -172,12 +185,11 @@ export async function createDispatchWorld(
     },
   };
   for (const name of options.workers ?? ['eu-1', 'us-2']) await world.addWorker(name);
-  running = start();
-  await settle(1_500);
+  await world.start();
   return world;
 }
 
-function workerSide(client: KubeClient, clock: FakeClock): WorkerSide {
+function workerSide(client: KubeClient, clock: Clock): WorkerSide {
   const key = (name: string) => ({ namespace: NAMESPACE, name });
   const time = (): string => `${new Date(clock.now()).toISOString().slice(0, 19)}Z`;
   const report = async (name: string, status: JobStatus): Promise<void> => {

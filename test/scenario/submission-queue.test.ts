@@ -54,7 +54,7 @@ beforeEach(() => {
 afterEach(async () => {
   stop.abort();
   await Promise.all(consuming);
-  await users.obliterate({ force: true });
+  await redis.wipe();
   await Promise.all([queue.close(), users.close(), events.close()]);
 });
 
@@ -146,7 +146,7 @@ describe('a submission', () => {
     const job = await users.add('sum', {});
     await until(async () => (await job.getState()) === 'waiting-children');
     const gates = new Queue(`${NAME}-gates`, { connection: { url: redis.url } });
-    await gates.remove(`g-${job.id}`);
+    await gates.remove(`g-${job.timestamp}-${job.id}`);
     await gates.close();
     await until(async () => deliveries === 2 && (await job.getState()) === 'waiting-children');
     await queue.finish({ id: job.id ?? '', submittedAt: job.timestamp }, done(1));

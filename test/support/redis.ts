@@ -12,6 +12,8 @@ export type TestRedis = {
   crash(): Promise<void>;
   /** Starts it again on the same port with the same data. */
   restart(): Promise<void>;
+  /** Forgets everything. */
+  wipe(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -24,6 +26,11 @@ export async function startRedis(): Promise<TestRedis> {
     crash: () => end(server, 'SIGKILL'),
     restart: async () => {
       server = await launch(port, directory);
+    },
+    wipe: async () => {
+      const client = new Redis({ host: '127.0.0.1', port });
+      await client.flushall();
+      client.disconnect();
     },
     stop: async () => {
       await end(server, 'SIGKILL');
