@@ -6,10 +6,10 @@ import { ageOf } from './age.ts';
 import { validateChoice } from './choice-validation.ts';
 import type { Decoded } from './decoded.ts';
 import { bumpGeneration, keepSpec } from './generation.ts';
-import { applyJobSpecDefaults } from './job-defaults.ts';
 import { validateJobSpecWithoutSelector } from './job-validation.ts';
 import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from './object-meta-validation.ts';
 import { validateNonNegative } from './number-validation.ts';
+import { applyPodSpecDefaults } from './pod-defaults.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
 
 type DecodedCronJob = AnyObject & {
@@ -31,11 +31,12 @@ export const cronJobStrategy: ResourceStrategy = {
     spec.suspend ??= false;
     spec.successfulJobsHistoryLimit ??= 3;
     spec.failedJobsHistoryLimit ??= 1;
-    spec.jobTemplate ??= {};
-    spec.jobTemplate.spec ??= {};
-    applyJobSpecDefaults(spec.jobTemplate.spec);
-    // What only a Job of its own can have is not defaulted in a template.
-    if (spec.jobTemplate.spec.manualSelector === false) delete spec.jobTemplate.spec.manualSelector;
+    const template = ((spec.jobTemplate ??= {}).spec ??= {});
+    // Of the Job only the pod template has defaults yet: the rest are set when a Job is made from it.
+    template.template ??= {};
+    template.template.metadata ??= {};
+    template.template.spec ??= {};
+    applyPodSpecDefaults(template.template.spec);
   },
   prepareForCreate: (object) => {
     object.metadata.generation = 1;

@@ -13,8 +13,7 @@ export const applyJobDefaults = (object: AnyObject): void => {
   copyTemplateLabels(job);
 };
 
-/** The defaults of a spec, also where it is the template of a CronJob. */
-export const applyJobSpecDefaults = (spec: DecodedJobSpec): void => {
+const applyJobSpecDefaults = (spec: DecodedJobSpec): void => {
   // Neither given means one run; completions alone is never defaulted, so that a work queue stays one.
   if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
   spec.parallelism ??= 1;
