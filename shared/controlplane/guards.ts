@@ -71,10 +71,19 @@ export function createGuards({ store, resources, authenticator, clock, random, l
       // The shape has just been established.
       return completed(served, { object: patched as AnyObject, warnings: [] }, () => undefined);
     },
+    equivalents: ({ resource: { group, resource, version } }) => {
+      if (resources.find(group, version, resource)?.custom !== true) return [];
+      return resources
+        .all()
+        .filter(({ definition }) => definition.group === group && definition.plural === resource && definition.version !== version)
+        .map(({ definition }) => ({
+          resource: { group, version: definition.version, resource },
+          kind: { group, version: definition.version, kind: definition.kind },
+        }));
+    },
     client,
     authorizer,
     newUid: () => newUid(random),
-    clock,
     log,
   });
   return {

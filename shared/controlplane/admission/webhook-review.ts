@@ -1,6 +1,5 @@
 import type { Status } from '../../kube/api-error.ts';
 import { StatusError } from '../status-error.ts';
-import type { AnyObject } from '../strategy.ts';
 import type { AdmissionRequest } from './admission-request.ts';
 
 /** What a webhook answered, after its review has been found well formed. */
@@ -12,8 +11,11 @@ export type WebhookVerdict = {
   readonly warnings: readonly string[];
 };
 
-/** The AdmissionReview that is sent, in Go's order of fields. */
-export function writeReview(request: AdmissionRequest, object: AnyObject | undefined, uid: string, reviewVersion: string): object {
+/**
+ * The AdmissionReview that is sent, in Go's order of fields. `asked` is the request as the client made it, `request` the
+ * same in the version that the webhook is registered for.
+ */
+export function writeReview(request: AdmissionRequest, asked: AdmissionRequest, uid: string, reviewVersion: string): object {
   const { kind, resource, subresource, name, namespace, user } = request;
   return {
     kind: 'AdmissionReview',
@@ -23,8 +25,8 @@ export function writeReview(request: AdmissionRequest, object: AnyObject | undef
       kind,
       resource,
       ...(subresource === '' ? {} : { subResource: subresource }),
-      requestKind: kind,
-      requestResource: resource,
+      requestKind: asked.kind,
+      requestResource: asked.resource,
       ...(subresource === '' ? {} : { requestSubResource: subresource }),
       ...(name === '' ? {} : { name }),
       ...(namespace === '' ? {} : { namespace }),
@@ -35,7 +37,7 @@ export function writeReview(request: AdmissionRequest, object: AnyObject | undef
         ...(user.groups.length === 0 ? {} : { groups: user.groups }),
         ...(user.extra === undefined || Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
       },
-      object: object ?? null,
+      object: request.object ?? null,
       oldObject: request.oldObject ?? null,
       dryRun: request.dryRun,
       options: request.options,

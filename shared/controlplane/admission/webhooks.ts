@@ -1,11 +1,10 @@
 import type { LabelSelector } from '../../api/kubernetes.ts';
 import { type LabelRequirements, matchesLabelSelector, requirementsOf } from '../../kube/selectors.ts';
-import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { forbidden, internalError, notFound } from '../status-error.ts';
 import type { AnyObject } from '../strategy.ts';
 import type { Authorizer } from '../auth/authorizer.ts';
-import type { Admission, AdmissionRequest } from './admission-request.ts';
+import type { Admission, AdmissionRequest, GroupVersionKind, GroupVersionResource } from './admission-request.ts';
 import { compileMatchConditions, type CompiledMatchConditions, type MatchCondition } from './match-conditions.ts';
 import { denial, readReview, type WebhookVerdict, writeReview } from './webhook-review.ts';
 import { isExemptFromWebhooks, isNamespaceObject, ruleCovers, type WebhookRule } from './webhook-rules.ts';
@@ -20,10 +19,11 @@ export type WebhookAdmissionDeps = {
   readonly namespaceLabels: (name: string) => Readonly<Record<string, string>> | undefined;
   /** Decodes and defaults an object that a webhook has patched. Throws for what is not an object of that kind. */
   readonly decode: (patched: unknown, request: AdmissionRequest) => AnyObject;
+  /** The same resource in its other served versions. */
+  readonly equivalents: (request: AdmissionRequest) => readonly Equivalent[];
   readonly client: WebhookClient;
   readonly authorizer: Authorizer;
   readonly newUid: () => string;
-  readonly clock: Clock;
   readonly log: Logger;
 };
 
@@ -33,6 +33,7 @@ type Webhook = {
   readonly clientConfig: { readonly url?: string; readonly caBundle?: string; readonly service?: WebhookService };
   readonly rules?: readonly WebhookRule[];
   readonly failurePolicy?: 'Fail' | 'Ignore';
+  readonly matchPolicy?: 'Equivalent' | 'Exact';
   readonly namespaceSelector?: LabelSelector;
   readonly objectSelector?: LabelSelector;
   readonly timeoutSeconds?: number;
@@ -41,6 +42,12 @@ type Webhook = {
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded';
 };
 type WebhookService = { readonly name: string; readonly namespace: string; readonly path?: string; readonly port?: number };
+
+/** Another version of a resource. Custom resources convert between versions by their apiVersion alone. */
+export type Equivalent = { readonly resource: GroupVersionResource; readonly kind: GroupVersionKind };
+
+/** A webhook whose rules cover a request, and the version in which they do; undefined for the request's own. */
+type Candidate = { readonly compiled: CompiledWebhook; readonly version: Equivalent | undefined };
 
 type CompiledWebhook = {
   readonly webhook: Webhook;
@@ -58,12 +65,13 @@ export function createWebhookAdmission(deps: WebhookAdmissionDeps): Admission {
     if (webhooks === undefined) compiled.set(configuration, (webhooks = webhooksIn(configuration).map(compileWebhook)));
     return webhooks;
   };
-  const relevant = (configurations: Iterable<AnyObject>, request: AdmissionRequest): CompiledWebhook[] => {
-    const found: CompiledWebhook[] = [];
+  const candidates = (configurations: Iterable<AnyObject>, request: AdmissionRequest): Candidate[] => {
+    const found: Candidate[] = [];
     if (isExemptFromWebhooks(request)) return found;
     for (const configuration of configurations) {
       for (const each of webhooksOf(configuration)) {
-        if (each.webhook.rules?.some((rule) => ruleCovers(rule, request))) found.push(each);
+        const candidate = candidateOf(each, request, deps);
+        if (candidate !== undefined) found.push(candidate);
       }
     }
     return found;
@@ -71,15 +79,31 @@ export function createWebhookAdmission(deps: WebhookAdmissionDeps): Admission {
 
   return {
     mutate(request) {
-      const webhooks = relevant(deps.mutatingConfigurations(), request);
+      const webhooks = candidates(deps.mutatingConfigurations(), request);
       return webhooks.length === 0 ? undefined : mutateWith(webhooks, request, deps);
     },
     validate(request) {
-      const webhooks = relevant(deps.validatingConfigurations(), request);
+      const webhooks = candidates(deps.validatingConfigurations(), request);
       return webhooks.length === 0 ? undefined : validateWith(webhooks, request, deps);
     },
   };
 }
+
+function candidateOf(compiled: CompiledWebhook, request: AdmissionRequest, deps: WebhookAdmissionDeps): Candidate | undefined {
+  const { rules = [], matchPolicy } = compiled.webhook;
+  if (rules.some((rule) => ruleCovers(rule, request))) return { compiled, version: undefined };
+  if (matchPolicy === 'Exact') return undefined;
+  const version = deps.equivalents(request).find((each) => rules.some((rule) => ruleCovers(rule, { ...request, ...each })));
+  return version === undefined ? undefined : { compiled, version };
+}
+
+/** The request as a webhook of another version sees it. */
+const inVersion = (request: AdmissionRequest, version: Equivalent | undefined): AdmissionRequest =>
+  version === undefined
+    ? request
+    : { ...request, ...version, object: converted(request.object, version), oldObject: converted(request.oldObject, version) };
+const converted = (object: AnyObject | undefined, { kind: { group, version } }: { kind: GroupVersionKind }): AnyObject | undefined =>
+  object === undefined ? undefined : { ...object, apiVersion: group === '' ? version : `${group}/${version}` };
 
 const webhooksIn = (configuration: AnyObject): Webhook[] => (Array.isArray(configuration['webhooks']) ? configuration['webhooks'] : []);
 
@@ -95,14 +119,14 @@ const compileWebhook = (webhook: Webhook): CompiledWebhook => ({
  * ones that ask for it (`reinvocationPolicy: IfNeeded`) get one more look, in a second pass.
  */
 async function mutateWith(
-  webhooks: readonly CompiledWebhook[],
+  webhooks: readonly Candidate[],
   request: AdmissionRequest,
   deps: WebhookAdmissionDeps,
 ): Promise<AnyObject | undefined> {
   let object = request.object;
-  let eligible = new Set<CompiledWebhook>();
-  let again = new Set<CompiledWebhook>();
-  const runPass = async (chosen: readonly CompiledWebhook[]): Promise<void> => {
+  let eligible = new Set<Candidate>();
+  let again = new Set<Candidate>();
+  const runPass = async (chosen: readonly Candidate[]): Promise<void> => {
     for (const each of chosen) {
       const current = { ...request, object };
       if (!shouldCall(each, current, deps)) continue;
@@ -112,7 +136,7 @@ async function mutateWith(
         again = new Set([...again, ...eligible]);
         eligible = new Set();
       }
-      if (each.webhook.reinvocationPolicy === 'IfNeeded') eligible.add(each);
+      if (each.compiled.webhook.reinvocationPolicy === 'IfNeeded') eligible.add(each);
     }
   };
   await runPass(webhooks);
@@ -122,14 +146,11 @@ async function mutateWith(
 }
 
 /** The patched object; undefined when the webhook changed nothing. */
-async function callMutating(
-  { webhook }: CompiledWebhook,
-  request: AdmissionRequest,
-  deps: WebhookAdmissionDeps,
-): Promise<AnyObject | undefined> {
-  const verdict = await review(webhook, request, true, deps);
+async function callMutating(candidate: Candidate, request: AdmissionRequest, deps: WebhookAdmissionDeps): Promise<AnyObject | undefined> {
+  const verdict = await review(candidate, request, true, deps);
   if (verdict?.patch === undefined) return undefined;
-  const patched = applyReviewPatch(webhook.name, verdict.patch, request.object);
+  const { compiled, version } = candidate;
+  const patched = applyReviewPatch(compiled.webhook.name, verdict.patch, inVersion(request, version).object);
   if (patched === undefined) return undefined;
   try {
     return deps.decode(patched, request);
@@ -139,17 +160,17 @@ async function callMutating(
 }
 
 /** All at once; the first refusal in the order of the configurations is the answer. */
-async function validateWith(webhooks: readonly CompiledWebhook[], request: AdmissionRequest, deps: WebhookAdmissionDeps): Promise<void> {
+async function validateWith(webhooks: readonly Candidate[], request: AdmissionRequest, deps: WebhookAdmissionDeps): Promise<void> {
   const called = webhooks.filter((each) => shouldCall(each, request, deps));
-  const outcomes = await Promise.allSettled(called.map(({ webhook }) => review(webhook, request, false, deps)));
+  const outcomes = await Promise.allSettled(called.map((each) => review(each, request, false, deps)));
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
 /** Selectors and match conditions; the rules have been looked at before. */
-function shouldCall(each: CompiledWebhook, request: AdmissionRequest, deps: WebhookAdmissionDeps): boolean {
+function shouldCall({ compiled: each, version }: Candidate, request: AdmissionRequest, deps: WebhookAdmissionDeps): boolean {
   if (!namespaceMatches(each, request, deps)) return false;
   if (each.objects.length > 0 && ![request.object, request.oldObject].some((object) => selects(each.objects, object))) return false;
-  const outcome = each.conditions.evaluate(request, deps.authorizer);
+  const outcome = each.conditions.evaluate(inVersion(request, version), deps.authorizer);
   if (outcome.error !== undefined) throw forbidden(request.resource, request.name, outcome.error);
   return outcome.matches;
 }
@@ -168,14 +189,15 @@ const selects = (requirements: LabelRequirements, object: AnyObject | undefined)
 
 /** The verdict of one webhook; undefined when it failed and failures are to be ignored. Throws a StatusError for a refusal. */
 async function review(
-  webhook: Webhook,
+  candidate: Candidate,
   request: AdmissionRequest,
   mutating: boolean,
   deps: WebhookAdmissionDeps,
 ): Promise<WebhookVerdict | undefined> {
+  const { webhook } = candidate.compiled;
   let verdict: WebhookVerdict;
   try {
-    verdict = await ask(webhook, request, mutating, deps);
+    verdict = await ask(candidate, request, mutating, deps);
   } catch (error) {
     const why = `failed calling webhook "${webhook.name}": ${messageOf(error)}`;
     if (webhook.failurePolicy !== 'Ignore') throw internalError(why);
@@ -187,7 +209,12 @@ async function review(
   return verdict;
 }
 
-async function ask(webhook: Webhook, request: AdmissionRequest, mutating: boolean, deps: WebhookAdmissionDeps): Promise<WebhookVerdict> {
+async function ask(
+  { compiled: { webhook }, version }: Candidate,
+  request: AdmissionRequest,
+  mutating: boolean,
+  deps: WebhookAdmissionDeps,
+): Promise<WebhookVerdict> {
   const uid = deps.newUid();
   const reviewVersion = webhook.admissionReviewVersions.find((each) => each === 'v1' || each === 'v1beta1') ?? 'v1';
   const { url, caBundle } = webhook.clientConfig;
@@ -197,7 +224,7 @@ async function ask(webhook: Webhook, request: AdmissionRequest, mutating: boolea
       url: url ?? refuseService(webhook.clientConfig.service),
       ...(caBundle === undefined ? {} : { caBundle }),
       timeoutSeconds: webhook.timeoutSeconds ?? 10,
-      body: JSON.stringify(writeReview(request, request.object, uid, reviewVersion)),
+      body: JSON.stringify(writeReview(inVersion(request, version), request, uid, reviewVersion)),
     });
   } catch (error) {
     throw new Error(`failed to call webhook: ${messageOf(error)}`, { cause: error });
