@@ -12,7 +12,7 @@ export type Answer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[]>>;
 } & (
-  | { readonly kind: 'whole'; readonly body: string }
+  | { readonly kind: 'whole'; readonly body: string | Uint8Array }
   /** `start` begins to write and returns what stops it. */
   | { readonly kind: 'stream'; readonly start: (sink: StreamSink) => () => void }
 );

@@ -18,7 +18,7 @@ export function createInProcessTransport(api: ApiServer, user: UserInfo): Transp
   };
   const stream = (request: TransportRequest, answer: Answer): TransportStream => {
     const { status, headers } = answer;
-    if (answer.kind === 'whole') return { status, headers, chunks: onlyChunk(answer.body) };
+    if (answer.kind === 'whole') return { status, headers, chunks: onlyChunk(textOf(answer.body)) };
     const queue = createChunkQueue();
     const stop = answer.start(queue.sink);
     const end = (reason: unknown): void => {
@@ -36,7 +36,7 @@ export function createInProcessTransport(api: ApiServer, user: UserInfo): Transp
   return {
     send: async (request): Promise<TransportResponse> => {
       const answer = await ask(request);
-      if (answer.kind === 'whole') return { status: answer.status, headers: answer.headers, body: answer.body };
+      if (answer.kind === 'whole') return { status: answer.status, headers: answer.headers, body: textOf(answer.body) };
       let body = '';
       for await (const chunk of stream(request, answer).chunks) body += chunk;
       return { status: answer.status, headers: answer.headers, body };
@@ -48,6 +48,9 @@ export function createInProcessTransport(api: ApiServer, user: UserInfo): Transp
     },
   };
 }
+
+/** Only protobuf documents are bytes; no direct caller asks for them. */
+const textOf = (body: string | Uint8Array): string => (typeof body === 'string' ? body : Buffer.from(body).toString('latin1'));
 
 async function* onlyChunk(text: string): AsyncGenerator<string> {
   yield text;

@@ -7,6 +7,7 @@ import { kindOf } from '../schema/decode.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import type { ServedResource, ServedResources } from '../served-resources.ts';
 import { StatusError } from '../status-error.ts';
+import { encodeSwagger } from './openapi-v2-protobuf.ts';
 import { pathsOf } from './openapi-paths.ts';
 import { createSchemaWriter, type Json, type RefPrefix, type SchemaWriter } from './openapi-schemas.ts';
 
@@ -30,11 +31,10 @@ export function createOpenApi(resources: ServedResources, version: string): (cal
     const path = info.path.replace(/\/$/, '');
     const accept = headerOf(request, 'accept');
     if (path === '/openapi/v3') return indexAnswer(document('', () => ({ paths: indexPaths(resources) })));
-    if (path === '/openapi/v2')
-      return documentAnswer(
-        accept,
-        document('v2', (write) => swagger(resources, write, version)),
-      );
+    if (path === '/openapi/v2') {
+      const text = document('v2', (write) => swagger(resources, write, version));
+      return accept.includes(SWAGGER_PROTOBUF_SUFFIX) ? protobufAnswer(text) : documentAnswer(accept, text);
+    }
     if (!path.startsWith('/openapi/v3/')) return undefined;
     const name = path.slice('/openapi/v3/'.length);
     const kinds = kindsByPath(resources).get(name);
@@ -56,7 +56,18 @@ const indexAnswer = (body: string): Answer => ({
   body,
 });
 
-/** The documents are had as JSON only; clients that want protobuf try something else. */
+/** The media type of gnostic's protobuf, which clients spell in two ways: with a dot or an @ before the version. */
+const SWAGGER_PROTOBUF_SUFFIX = 'v1.0+protobuf';
+const SWAGGER_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+
+const protobufAnswer = (text: string): Answer => ({
+  kind: 'whole',
+  status: 200,
+  headers: { 'content-type': SWAGGER_PROTOBUF },
+  body: encodeSwagger(JSON.parse(text)),
+});
+
+/** Version 3 is had as JSON only. */
 function documentAnswer(accept: string, text: string): Answer {
   const types = accept.split(',').map((clause) => clause.split(';')[0]?.trim() ?? '');
   if (accept !== '' && !types.some((type) => ['application/json', 'application/*', '*/*'].includes(type))) {

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, setField } from '../patch/json.ts';
 /** A text that is no YAML. */
 export class YamlSyntaxError extends Error {
   constructor(cause: Error) {
-    super(`error converting YAML to JSON: yaml: ${cause.message}`, { cause });
+    super(`error converting YAML to JSON: yaml: ${cause.message.split('\n')[0] ?? ''}`, { cause });
     this.name = 'YamlSyntaxError';
   }
 }
