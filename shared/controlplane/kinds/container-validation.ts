@@ -23,12 +23,12 @@ export const validateContainers = (containers: readonly DecodedContainer[], path
   if (containers.length === 0) return [required(path)];
   const names = new Set<string>();
   const errors: FieldError[] = [];
-  containers.forEach((container, i) => {
+  for (const [i, container] of containers.entries()) {
     const at = `${path}[${i}]`;
     errors.push(...validateAnyContainer(container, at, context), ...validateUnique(names, container.name ?? '', at));
     errors.push(...validateLifecycle(container.lifecycle, `${at}.lifecycle`, context.graceSeconds), ...validateProbes(container, at));
     errors.push(...validateOptionalChoice(container.restartPolicy, `${at}.restartPolicy`, ['Always', 'OnFailure', 'Never']));
-  });
+  }
   return [...errors, ...validateHostPortsDiffer(containers, path)];
 };
 

@@ -66,10 +66,10 @@ const validateExitCodes = (
   }
   if (values.length === 0) errors.push(invalid(`${path}.values`, values, 'at least one value is required'));
   if (values.length > EXIT_CODES_MAX) errors.push(tooMany(`${path}.values`, values.length, EXIT_CODES_MAX));
-  values.forEach((value, i) => {
+  for (const [i, value] of values.entries()) {
     if (operator === 'In' && value === 0) errors.push(invalid(`${path}.values[${i}]`, value, 'must not be 0 for the In operator'));
     if (values.indexOf(value) < i) errors.push(duplicate(`${path}.values[${i}]`, value));
-  });
+  }
   if (values.some((value, i) => (values[i - 1] ?? value) > value)) errors.push(invalid(`${path}.values`, values, 'must be ordered'));
   return errors;
 };
@@ -90,7 +90,7 @@ export const validateSuccessPolicy = (spec: DecodedJobSpec, path: string): Field
     errors.push(required(`${path}.rules`, 'at least one rules must be specified when the successPolicy is specified'));
   }
   if (rules.length > RULES_MAX) errors.push(tooMany(`${path}.rules`, rules.length, RULES_MAX));
-  rules.forEach((rule, i) => errors.push(...validateSuccessRule(rule, `${path}.rules[${i}]`, spec.completions ?? 0)));
+  for (const [i, rule] of rules.entries()) errors.push(...validateSuccessRule(rule, `${path}.rules[${i}]`, spec.completions ?? 0));
   return errors;
 };
 

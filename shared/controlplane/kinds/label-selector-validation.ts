@@ -21,9 +21,9 @@ const validateExpression = ({ key = '', operator = '', values = [] }: Expression
     if (values.length > 0) errors.push(forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
   } else errors.push(invalid(`${path}.operator`, operator, 'not a valid selector operator'));
   for (const problem of qualifiedNameProblems(key)) errors.push(invalid(`${path}.key`, key, problem));
-  values.forEach((value, i) => {
+  for (const [i, value] of values.entries()) {
     for (const problem of labelValueProblems(value)) errors.push(invalid(`${path}.values[${i}]`, value, problem));
-  });
+  }
   return errors;
 };
 

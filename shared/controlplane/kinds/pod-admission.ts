@@ -52,7 +52,7 @@ const admitUpdatedPod = (object: AnyObject, previous: AnyObject): void => {
 };
 
 const setPriority = (pod: DecodedPod, spec: DecodedPodSpec, lookups: PodAdmissionLookups): void => {
-  const { name = '', generateName = '' } = pod.metadata;
+  const { name, generateName = '' } = pod.metadata;
   const refuse = (why: string): never => {
     throw forbidden({ group: '', resource: 'pods' }, name || generateName || 'Unknown', why);
   };

@@ -95,7 +95,9 @@ const validateNodeRequirement = (requirement: NodeRequirement, path: string, che
     if (values.length !== 1) errors.push(required(`${path}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"));
   } else errors.push(invalid(`${path}.operator`, operator, 'not a valid selector operator'));
   errors.push(...validateFormat(key, `${path}.key`, qualifiedNameProblems));
-  if (checkValues) values.forEach((value, i) => errors.push(...validateFormat(value, `${path}.values[${i}]`, labelValueProblems)));
+  if (checkValues) {
+    for (const [i, value] of values.entries()) errors.push(...validateFormat(value, `${path}.values[${i}]`, labelValueProblems));
+  }
   return errors;
 };
 
@@ -108,7 +110,7 @@ const validateNodeField = (requirement: NodeRequirement, path: string): FieldErr
     errors.push(required(`${path}.values`, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"));
   }
   if (key !== 'metadata.name') errors.push(invalid(`${path}.key`, key, 'not a valid field selector key'));
-  else values.forEach((value, i) => errors.push(...validateFormat(value, `${path}.values[${i}]`, dns1123SubdomainProblems)));
+  else for (const [i, value] of values.entries()) errors.push(...validateFormat(value, `${path}.values[${i}]`, dns1123SubdomainProblems));
   return errors;
 };
 

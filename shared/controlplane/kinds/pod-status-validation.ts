@@ -67,10 +67,10 @@ const validateIps = (ips: Ips, path: string): FieldError[] => {
     errors.push(invalid(path, goValue(ips), 'may specify no more than one IP for each IP family'));
   }
   const seen = new Set<string>();
-  ips.forEach(({ ip = '' }, i) => {
+  for (const [i, { ip = '' }] of ips.entries()) {
     if (seen.has(ip)) errors.push(duplicate(`${path}[${i}]`, { IP: ip }));
     seen.add(ip);
-  });
+  }
   return errors;
 };
 

@@ -6,11 +6,11 @@ export const podSpecWarnings = (spec: DecodedPodSpec, path: string): string[] =>
   const warnings: string[] = [];
   const deprecatedKeys = Object.keys(spec.nodeSelector ?? {}).filter((key) => DEPRECATED_NODE_LABELS.has(key));
   for (const key of deprecatedKeys) warnings.push(`${path}.nodeSelector[${key}]: ${DEPRECATED_NODE_LABELS.get(key)}`);
-  (spec.imagePullSecrets ?? []).forEach(({ name = '' }, i) => {
+  for (const [i, { name = '' }] of (spec.imagePullSecrets ?? []).entries()) {
     if (name.trim() === '') warnings.push(`${path}.imagePullSecrets[${i}].name: invalid empty name ${JSON.stringify(name)}`);
-  });
+  }
   for (const list of ['initContainers', 'containers'] as const) {
-    (spec[list] ?? []).forEach((container, i) => warnings.push(...containerWarnings(container, `${path}.${list}[${i}]`)));
+    for (const [i, container] of (spec[list] ?? []).entries()) warnings.push(...containerWarnings(container, `${path}.${list}[${i}]`));
   }
   if ((spec.terminationGracePeriodSeconds ?? 0) < 0) {
     warnings.push(`${path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`);

@@ -40,7 +40,7 @@ export const createQuotaAdmission = (lookups: QuotaLookups): Admission => ({
       }
       if (decision.charged !== undefined) charged.push(decision.charged);
     }
-    if (!dryRun) charged.forEach((quota) => lookups.store(quota));
+    if (!dryRun) for (const quota of charged) lookups.store(quota);
     return undefined;
   },
 });
