@@ -6,7 +6,7 @@ import type { KubeClient } from '../shared/kube/client.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
 import { createInformer, type Informer } from '../shared/kube/informer.ts';
 import { runAsLeader } from '../shared/kube/leader-election.ts';
-import { sleep, type Clock } from '../shared/runtime/clock.ts';
+import { settlesWithin, sleep, type Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Random } from '../shared/runtime/random.ts';
 import { createAdmission, type AdmissionInformers } from './admission/admission.ts';
@@ -67,6 +67,8 @@ export function createManager(deps: ManagerDeps): Manager {
     submissions &&
     createOutcomeReporter({ queue: submissions.queue, jobs: informers.jobs, client, clock, log, metrics: metrics.submission });
 
+  let webhookServed = deps.webhook === undefined;
+
   async function run(signal: AbortSignal): Promise<void> {
     const origin = deps.managerId ?? (await clusterIdentity(deps, signal));
     if (origin === undefined) return;
@@ -93,17 +95,18 @@ export function createManager(deps: ManagerDeps): Manager {
       async (each) =>
         submissions &&
         runConsumer({ queue: submissions.queue, queueName: submissions.name, client, clock, log, metrics: metrics.submission }, each),
-      (each) => serveWebhook(deps, each),
+      (each) => serveWebhook(deps, () => (webhookServed = true), each),
       (each) => leadWhenElected(deps, lead, each),
     ]);
-    await Promise.race([events.flush(), sleep(clock, FLUSH_MS)]);
+    await settlesWithin(clock, FLUSH_MS, events.flush());
   }
 
   return {
     run,
     unreadiness() {
       const missing = Object.values(informers).find((informer) => !informer.hasSynced());
-      return missing === undefined ? undefined : `the ${missing.resource.plural} of the manager cluster are not listed yet`;
+      if (missing !== undefined) return `the ${missing.resource.plural} of the manager cluster are not listed yet`;
+      return webhookServed ? undefined : 'the webhook is not served yet';
     },
   };
 }
@@ -141,13 +144,14 @@ async function leadWhenElected(deps: ManagerDeps, lead: (signal: AbortSignal) =>
 }
 
 /** The webhook lets nobody but this manager write admission records, so it must know under which name the manager writes. */
-async function serveWebhook(deps: ManagerDeps, signal: AbortSignal): Promise<void> {
+async function serveWebhook(deps: ManagerDeps, served: () => void, signal: AbortSignal): Promise<void> {
   const { webhook, clock, log } = deps;
   if (webhook === undefined) return;
   const username = await ownUsername(deps, signal);
   if (username === undefined) return;
   const server = createWebhookServer({ ...webhook, managerUsernames: [username], clock, log: log.with({ part: 'webhook' }) });
   const { url, close } = await server.listen(webhook.address);
+  served();
   log.info('the webhook is served', { url, username });
   await aborted(signal);
   await close();

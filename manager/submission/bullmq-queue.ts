@@ -1,6 +1,6 @@
 import { DelayedError, Queue, QueueEvents, UnrecoverableError, WaitingChildrenError, Worker, type Job } from 'bullmq';
 import { Redis } from 'ioredis';
-import { sleep, type Clock } from '../../shared/runtime/clock.ts';
+import { settlesWithin, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import {
   SubmissionRefused,
@@ -88,7 +88,7 @@ class BullmqQueue implements SubmissionQueue {
     const running = worker.run();
     await Promise.race([running, new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))]);
     // What is in hand is finished first; without Redis there is no finishing it, and another manager takes it up.
-    await Promise.race([worker.close(), sleep(clock, CLOSE_TIMEOUT_MS)]);
+    await settlesWithin(clock, CLOSE_TIMEOUT_MS, worker.close());
   }
 
   async finish(ref: SubmissionRef, outcome: Outcome): Promise<void> {
@@ -107,7 +107,7 @@ class BullmqQueue implements SubmissionQueue {
 
   async close(): Promise<void> {
     const { clock } = this.#options;
-    await Promise.race([Promise.all([this.#submissions.close(), this.#gates.close()]), sleep(clock, CLOSE_TIMEOUT_MS)]);
+    await settlesWithin(clock, CLOSE_TIMEOUT_MS, Promise.all([this.#submissions.close(), this.#gates.close()]));
     this.#redis.disconnect();
   }
 

@@ -42,6 +42,18 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
+/** Waits for `work`, but no longer than `limitMs`; false when the time was over first. Errors of `work` are thrown. */
+export async function settlesWithin(clock: Clock, limitMs: number, work: Promise<unknown>): Promise<boolean> {
+  const over = Promise.withResolvers<false>();
+  const timer = clock.schedule(() => over.resolve(false), limitMs);
+  try {
+    return await Promise.race([work.then(() => true), over.promise]);
+  } finally {
+    // A timer left behind would keep the process alive for as long as nobody waits any more.
+    timer.cancel();
+  }
+}
+
 /** RFC 3339 in UTC with whole seconds, as Kubernetes stores metav1.Time: the fraction is cut off. */
 export const toWireTime = (millis: number): string => `${new Date(millis).toISOString().slice(0, 19)}Z`;
 
