@@ -39,7 +39,7 @@ export class PodWorker {
   readonly #running = new Map<ContainerRecord, RunningContainer>();
   /** Aborts when nothing of the pod may start any more. */
   readonly #stopping = new AbortController();
-  /** Aborts when the main containers have ended and the sidecars may. */
+  /** Aborts when the main containers have ended, or nothing may start any more: sidecars end then. */
   readonly #mainEnded = new AbortController();
   #deleting = false;
   #resumed = false;
@@ -109,6 +109,7 @@ export class PodWorker {
 
   #stop(graceMs: number): void {
     this.#stopping.abort();
+    this.#mainEnded.abort();
     for (const container of this.#running.values()) container.stop(graceMs);
   }
 
@@ -144,25 +145,24 @@ export class PodWorker {
     return !this.#stopping.signal.aborted;
   }
 
-  /** Runs a container until its policy lets it rest, or everything stops. */
+  /** Runs a container until its policy lets it rest, or `until` aborts. */
   async #runContainer(
     record: ContainerRecord,
     container: DeepReadonly<Container> | undefined,
     policy: RestartPolicy,
-    until?: AbortSignal,
+    until = this.#stopping.signal,
   ): Promise<void> {
     const { clock } = this.#deps;
-    const over = (): boolean => this.#stopping.signal.aborted || until?.aborted === true;
     if (record.state.kind === 'terminated' && (policy === 'Never' || (policy === 'OnFailure' && record.state.exitCode === 0))) return;
     let pauseMs = 0;
-    while (container !== undefined && !over()) {
+    while (container !== undefined && !until.aborted) {
       const command = await this.#resolve(record, container);
-      if (command === undefined || over()) return;
+      if (command === undefined || until.aborted) return;
       const startedAtMs = clock.now();
       const exit = await this.#runOnce(record, container, command);
-      if (over() || policy === 'Never' || (policy === 'OnFailure' && exit.exitCode === 0)) return;
+      if (until.aborted || policy === 'Never' || (policy === 'OnFailure' && exit.exitCode === 0)) return;
       if (clock.now() - startedAtMs > RESTART_FORGIVEN_MS) pauseMs = 0;
-      await this.#pauseBeforeRestart(record, pauseMs);
+      await this.#pauseBeforeRestart(record, pauseMs, until);
       pauseMs = Math.min(RESTART_MAX_MS, Math.max(RESTART_BASE_MS, pauseMs * 2));
     }
   }
@@ -188,7 +188,7 @@ export class PodWorker {
     return exit;
   }
 
-  async #pauseBeforeRestart(record: ContainerRecord, pauseMs: number): Promise<void> {
+  async #pauseBeforeRestart(record: ContainerRecord, pauseMs: number, until: AbortSignal): Promise<void> {
     const ended = record.state;
     if (pauseMs > 0) {
       const where = `${this.#pod.metadata.name}_${this.#pod.metadata.namespace}(${this.#pod.metadata.uid})`;
@@ -197,8 +197,8 @@ export class PodWorker {
       record.state = { kind: 'waiting', reason: 'CrashLoopBackOff', message };
       record.restarts++;
       this.#status.changed();
-      await sleep(this.#deps.clock, pauseMs, this.#stopping.signal);
-      if (!this.#stopping.signal.aborted) return;
+      await sleep(this.#deps.clock, pauseMs, until);
+      if (!until.aborted) return;
       record.restarts--;
       record.state = ended;
       return;
