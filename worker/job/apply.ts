@@ -107,32 +107,35 @@ type CreationOutcome = { readonly created: number; readonly failed: number; read
 async function createPods(deps: ApplyDeps, job: DeepReadonly<Job>, slots: readonly PodSlot[]): Promise<CreationOutcome> {
   const { expectations } = deps.memory;
   const { uid } = job.metadata;
-  const podFor = createPodTemplate(job);
+  const pods = slots.map(createPodTemplate(job));
+  // Nothing would ever find such pods again. No event tells of it, as nothing was asked of the server.
+  if (pods.some(({ metadata }) => isEmpty(metadata.labels)))
+    return { created: 0, failed: 1, error: new Error('unable to create pods, no labels') };
   expectations.expectCreations(uid, slots.length);
   let created = 0;
   let tried = 0;
   const errors: Error[] = [];
   let refused = 0;
-  for (let size = 1; tried < slots.length && errors.length + refused === 0; size *= 2) {
-    const batch = slots.slice(tried, tried + size);
+  for (let size = 1; tried < pods.length && errors.length + refused === 0; size *= 2) {
+    const batch = pods.slice(tried, tried + size);
     tried += batch.length;
-    for (const result of await Promise.all(batch.map((slot) => createPod(deps, job, () => podFor(slot))))) {
+    for (const result of await Promise.all(batch.map((pod) => createPod(deps, job, pod)))) {
       if (result === 'created') created++;
       else if (result === 'namespace terminating') refused++;
       else errors.push(result.failure);
     }
   }
-  for (let missing = slots.length - created; missing > 0; missing--) expectations.creationObserved(uid);
+  for (let missing = pods.length - created; missing > 0; missing--) expectations.creationObserved(uid);
   return { created, failed: errors.length, ...firstOf(errors) };
 }
 
 async function createPod(
   { client, recorder, memory }: ApplyDeps,
   job: DeepReadonly<Job>,
-  makePod: () => Unsaved<Pod>,
+  unsaved: Unsaved<Pod>,
 ): Promise<'created' | 'namespace terminating' | { readonly failure: Error }> {
   try {
-    const pod = await client.create(PODS, makePod());
+    const pod = await client.create(PODS, unsaved);
     memory.written.record(job.metadata.uid, 'pods', pod.metadata.resourceVersion);
     recorder.event(JOBS, job, 'Normal', 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`);
     return 'created';
@@ -202,5 +205,7 @@ export async function removeFinalizers(
   });
   return { removed, ...(error === undefined ? {} : { error }) };
 }
+
+const isEmpty = (labels: Readonly<Record<string, string>> | undefined): boolean => Object.keys(labels ?? {}).length === 0;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -6,7 +6,7 @@ import type { DeepReadonly, Job, JobStatus, Pod } from '../../shared/api/kuberne
 import { JOBS } from '../../shared/api/resources.ts';
 import { isConflict } from '../../shared/kube/api-error.ts';
 import type { ReadClient, StatusClient, WriteClient } from '../../shared/kube/client.ts';
-import type { Reconcile, ReconcileResult } from '../../shared/kube/controller.ts';
+import { type Reconcile, type ReconcileResult, TerminalError } from '../../shared/kube/controller.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
@@ -104,7 +104,8 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     const startedMs = clock.now();
     const view = viewJob(job);
     const log = deps.log.with({ namespace: view.namespace, job: view.name });
-    if (view.defects.length > 0) log.warn('job is malformed and read as well as can be', { defects: view.defects });
+    if (view.statusDefects.length > 0) log.warn('job status is malformed, reading what can be read', { defects: view.statusDefects });
+    if (view.specDefects.length > 0) throw new TerminalError(`job ${key} cannot be run: ${view.specDefects.join(', ')}`);
     let action: SyncAction = 'reconciling';
     let result: 'success' | 'error' = 'error';
     try {
@@ -160,7 +161,8 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
       const written = await client.replaceStatus(JOBS, { ...current, status: wireStatus(status) } as Job);
       memory.written.record(view.uid, 'jobs', written.metadata.resourceVersion);
       metrics.podsCounted(view, before, status);
-      return written;
+      const { managedFields: _, ...metadata } = written.metadata;
+      return { ...written, metadata };
     } catch (error) {
       if (isConflict(error)) throw error;
       throw new Error(`tracking status: ${purpose}`, { cause: error });

@@ -37,6 +37,12 @@ export function createJobMemory(clock: Clock, cachedVersion: (resource: WrittenR
   const written = createWrittenVersions(clock, cachedVersion);
   const backoffs = new Map<string, BackoffRecord>();
   const sets = { finished: new Set<string>(), delegated: new Set<string>(), surveyed: new Set<string>() };
+  function finish(jobUid: string): void {
+    backoffs.delete(jobUid);
+    written.forget(jobUid);
+    expectations.forget(jobUid);
+    finalizerExpectations.forget(jobUid);
+  }
   return {
     expectations,
     finalizerExpectations,
@@ -45,15 +51,9 @@ export function createJobMemory(clock: Clock, cachedVersion: (resource: WrittenR
     backoff: (jobUid) => backoffs.get(jobUid) ?? NO_BACKOFF,
     rememberBackoff: (jobUid, record) =>
       void (record.failuresAfterLastSuccess === 0 ? backoffs.delete(jobUid) : backoffs.set(jobUid, record)),
-    finish(jobUid) {
-      backoffs.delete(jobUid);
-      written.forget(jobUid);
-    },
+    finish,
     forget(jobUid) {
-      backoffs.delete(jobUid);
-      written.forget(jobUid);
-      expectations.forget(jobUid);
-      finalizerExpectations.forget(jobUid);
+      finish(jobUid);
       for (const set of Object.values(sets)) set.delete(jobUid);
     },
   };

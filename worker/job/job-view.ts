@@ -30,8 +30,10 @@ export type JobView = {
   readonly successPolicy: DeepReadonly<SuccessPolicy> | undefined;
   /** The stored status. Counters absent from it stay absent, because null and 0 differ for `ready` and `terminating`. */
   readonly status: StoredStatus;
-  /** What had to be read leniently, for the log. */
-  readonly defects: readonly string[];
+  /** What is wrong with the spec: the API server lets no such Job in, and nobody can say what it should do. */
+  readonly specDefects: readonly string[];
+  /** What in the status had to be read leniently. */
+  readonly statusDefects: readonly string[];
 };
 
 export type StoredStatus = DeepReadonly<JobStatus> & {
@@ -43,16 +45,13 @@ const DEFAULT_BACKOFF_LIMIT = 6;
 
 export function viewJob(job: DeepReadonly<Job>): JobView {
   const { metadata, spec } = job;
-  const defects: string[] = [];
-  const count = (path: string, value: unknown): number | undefined => {
-    if (value === undefined || value === null) return undefined;
-    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-    defects.push(`${path} is not a count`);
-    return 0;
-  };
+  const specDefects: string[] = [];
+  const statusDefects: string[] = [];
+  const count = countReader(specDefects);
   const indexed = spec.completionMode === 'Indexed';
   const completions = count('spec.completions', spec.completions);
-  if (indexed && completions === undefined) defects.push('spec.completions is missing');
+  if (indexed && completions === undefined) specDefects.push('spec.completions is missing');
+  if (!isPresent(spec.template?.spec)) specDefects.push('spec.template.spec is missing');
   const deadlineSeconds = count('spec.activeDeadlineSeconds', spec.activeDeadlineSeconds);
   return {
     uid: metadata.uid,
@@ -72,14 +71,23 @@ export function viewJob(job: DeepReadonly<Job>): JobView {
     replacementPolicyFailed: spec.podReplacementPolicy === 'Failed',
     podFailurePolicy: spec.podFailurePolicy ?? undefined,
     successPolicy: spec.successPolicy ?? undefined,
-    status: readStatus(job.status, count, defects),
-    defects,
+    status: readStatus(job.status, statusDefects),
+    specDefects,
+    statusDefects,
   };
 }
 
-type ReadCount = (path: string, value: unknown) => number | undefined;
+const countReader =
+  (defects: string[]) =>
+  (path: string, value: unknown): number | undefined => {
+    if (!isPresent(value)) return undefined;
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+    defects.push(`${path} is not a count`);
+    return 0;
+  };
 
-function readStatus(status: DeepReadonly<Job>['status'], count: ReadCount, defects: string[]): StoredStatus {
+function readStatus(status: DeepReadonly<Job>['status'], defects: string[]): StoredStatus {
+  const count = countReader(defects);
   const { active, succeeded, failed, ready, terminating, completedIndexes, failedIndexes, startTime, ...rest } = status ?? {};
   const uncounted = status?.uncountedTerminatedPods;
   const succeededUids = readUids('succeeded', uncounted?.succeeded, new Set(), defects);
@@ -152,9 +160,7 @@ export const findTrueCondition = (
 
 /** Complete or Failed: the Job will not change any more. */
 export const finishedCondition = (job: DeepReadonly<Job>): DeepReadonly<JobCondition> | undefined =>
-  Array.isArray(job.status?.conditions)
-    ? job.status.conditions.find(({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True')
-    : undefined;
+  readConditions(job.status?.conditions, []).find(({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True');
 export const isFinished = (job: DeepReadonly<Job>): boolean => finishedCondition(job) !== undefined;
 
 /** Who runs this Job (KEP-4368): absent means the built-in controller. */

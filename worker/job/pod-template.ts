@@ -13,7 +13,7 @@ import type { PodSlot } from './scale.ts';
 const MAX_GENERATE_NAME_LENGTH = 58;
 const MAX_NAME_LENGTH = 253;
 
-/** Makes the pods of one Job; the parts they share are worked out once. Throws when the template cannot make a pod. */
+/** Makes the pods of one Job; the parts they share are worked out once. */
 export function createPodTemplate(job: DeepReadonly<Job>): (slot: PodSlot) => Unsaved<Pod> {
   const { metadata, spec } = job.spec.template;
   const labels = { ...metadata?.labels };
@@ -26,7 +26,6 @@ export function createPodTemplate(job: DeepReadonly<Job>): (slot: PodSlot) => Un
 
   return function podFor({ index, failures }: PodSlot): Unsaved<Pod> {
     const podLabels = index === undefined ? labels : { ...labels, [JOB_COMPLETION_INDEX]: `${index}` };
-    if (Object.keys(podLabels).length === 0) throw new Error('unable to create pods, no labels');
     return {
       apiVersion: 'v1',
       kind: 'Pod',

@@ -65,10 +65,6 @@ describe('a pod of a Job', () => {
     expect(pod.metadata.annotations).toEqual({ note: 'n' });
     expect(pod.metadata.finalizers).toEqual(['example.com/f', JOB_TRACKING_FINALIZER]);
   });
-
-  test('cannot be made from a template without labels', () => {
-    expect(() => createPodTemplate(aJob({ template: { spec: { containers: [] } } }))({})).toThrow('unable to create pods, no labels');
-  });
 });
 
 describe('the generated name', () => {

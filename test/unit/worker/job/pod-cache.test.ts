@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import type { Pod } from '../../../../shared/api/kubernetes.ts';
+import { createObjectCache } from '../../../../shared/kube/indexer.ts';
+import { ownerlessPods, podIndexers, settledPods, trimPod, unsettledPods } from '../../../../worker/job/pod-cache.ts';
+import { aPod, decideOn, indexedJob } from './situation.ts';
+
+const names = (pods: readonly { readonly metadata: { readonly name: string } }[]): string[] => pods.map(({ metadata }) => metadata.name);
+const job = { namespace: 'ns', name: 'job', uid: 'job-uid' };
+
+describe('finding pods', () => {
+  test('settled pods stand apart from those that are still to be looked after', () => {
+    const cache = createObjectCache<Pod>(podIndexers);
+    const ownerless = aPod({ name: 'ownerless' });
+    delete ownerless.metadata.ownerReferences;
+    const ended = aPod({ name: 'ended', phase: 'Succeeded' });
+    for (const pod of [
+      aPod({ name: 'runs', tracked: false }),
+      ended,
+      aPod({ name: 'counted', phase: 'Failed', tracked: false }),
+      ownerless,
+    ])
+      cache.set(pod);
+    expect(names(unsettledPods(cache, job))).toEqual(['runs', 'ended']);
+    expect(names(settledPods(cache, job))).toEqual(['counted']);
+    expect(names(ownerlessPods(cache, 'ns'))).toEqual(['ownerless']);
+    cache.set({ ...ended, metadata: { ...ended.metadata, finalizers: [] } });
+    expect(names(settledPods(cache, job))).toEqual(['counted', 'ended']);
+  });
+
+  test('pods of another UID, name or kind are not found', () => {
+    const cache = createObjectCache<Pod>(podIndexers);
+    cache.set(aPod());
+    expect(unsettledPods(cache, { ...job, uid: 'other' })).toEqual([]);
+    expect(unsettledPods(cache, { ...job, name: 'other' })).toEqual([]);
+    expect(unsettledPods(cache, { ...job, namespace: 'other' })).toEqual([]);
+  });
+});
+
+test('a trimmed pod leads to the same decisions', () => {
+  const sidecar = { name: 'side', image: 'i', restartPolicy: 'Always' };
+  const full = [
+    aPod({ index: 0, phase: 'Failed', failures: 1, ignored: 1, exitCode: 3 }),
+    aPod({ index: 1, phase: 'Running', ready: true, restarts: 2, deleting: true }),
+    aPod({ index: 2, phase: 'Running', ready: true, bound: false }),
+  ].map((pod) => ({ ...pod, spec: { ...pod.spec, initContainers: [sidecar] } }));
+  const withoutPods = (decision: ReturnType<typeof decideOn>): unknown =>
+    JSON.parse(JSON.stringify(decision, (key, value: unknown) => (key === 'pod' ? undefined : value)));
+  const perIndex = indexedJob(5, { backoffLimitPerIndex: 2 });
+  expect(withoutPods(decideOn(perIndex, full.map(trimPod)))).toEqual(withoutPods(decideOn(perIndex, full)));
+  expect(JSON.stringify(trimPod(full[0]!)).length).toBeLessThan(JSON.stringify(full[0]).length);
+});
