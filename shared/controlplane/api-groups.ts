@@ -23,9 +23,20 @@ export type DiscoveredVersion = { readonly group: string; readonly version: stri
 export type DiscoveredGroup = { readonly name: string; readonly versions: readonly DiscoveredVersion[] };
 
 /** Groups in the order of kube-apiserver's priorities; those of custom resources follow by name. */
-const GROUP_ORDER = [
-  ...['', 'apps', 'events.k8s.io', 'authentication.k8s.io', 'authorization.k8s.io', 'autoscaling', 'batch', 'policy'],
-  ...['rbac.authorization.k8s.io', 'admissionregistration.k8s.io', 'apiextensions.k8s.io', 'scheduling.k8s.io', 'coordination.k8s.io'],
+const GROUP_ORDER: readonly string[] = [
+  '',
+  'apps',
+  'events.k8s.io',
+  'authentication.k8s.io',
+  'authorization.k8s.io',
+  'autoscaling',
+  'batch',
+  'policy',
+  'rbac.authorization.k8s.io',
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'scheduling.k8s.io',
+  'coordination.k8s.io',
 ];
 
 /** What is served at the moment, as discovery lists it. */
@@ -107,9 +118,11 @@ function entriesOfResource(resource: ServedResource, subresources: readonly Subr
       verbs: verbsOfMethods(each),
       ...SUBRESOURCE_KINDS[`${plural}/${each.subresource}`],
     }));
-  return [main, ...(strategy.status === undefined ? [] : [status]), ...special];
+  const scale = { ...status, name: `${plural}/scale`, ...SCALE_KIND };
+  return [main, ...(strategy.status === undefined ? [] : [status]), ...(strategy.hasScale === true ? [scale] : []), ...special];
 }
 
+const SCALE_KIND = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
 const BUILT_IN_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 const CUSTOM_VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 

@@ -72,7 +72,10 @@ export function serveCustomResources(deps: CustomResourcesDeps, crds: ServedReso
     if (!(crd.metadata.finalizers ?? []).includes(CLEANUP_FINALIZER)) return;
     const table = store.table(`${crd.spec?.group ?? ''}/${crd.spec?.names?.plural ?? ''}`);
     if (table.list('').length > 0) {
-      if (!cleanups.has(name)) cleanups.set(name, deleteAll(table, name));
+      if (cleanups.has(name)) return;
+      // Served until the last object has gone, but for creates.
+      serve(name, crd);
+      cleanups.set(name, deleteAll(table, name));
       return;
     }
     cleanups.get(name)?.();

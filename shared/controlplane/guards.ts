@@ -1,12 +1,14 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
+import { createAdmissionChain } from './admission-chain.ts';
 import type { Admission } from './admission/admission-request.ts';
 import { createWebhookClient } from './admission/webhook-client.ts';
 import { WEBHOOK_RESOURCES } from './admission/webhook-configuration.ts';
 import { createWebhookAdmission } from './admission/webhooks.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import { BOOTSTRAP_CLUSTER_ROLE_BINDINGS, BOOTSTRAP_CLUSTER_ROLES } from './auth/bootstrap-roles.ts';
+import { preventEscalation } from './auth/escalation.ts';
 import { createRbacAuthorizer, type RbacAuthorizer } from './auth/rbac-authorizer.ts';
 import { RBAC_RESOURCES } from './auth/rbac-kinds.ts';
 import { reviewResources } from './auth/review-resources.ts';
@@ -56,7 +58,7 @@ export function createGuards({ store, resources, authenticator, clock, random, l
     clusterRoleBindings: store.table('rbac.authorization.k8s.io/clusterrolebindings'),
   });
   const client = createWebhookClient(clock);
-  const admission = createWebhookAdmission({
+  const webhooks = createWebhookAdmission({
     mutatingConfigurations: objectsOf('admissionregistration.k8s.io/mutatingwebhookconfigurations'),
     validatingConfigurations: objectsOf('admissionregistration.k8s.io/validatingwebhookconfigurations'),
     namespaceLabels: (name) => {
@@ -87,7 +89,8 @@ export function createGuards({ store, resources, authenticator, clock, random, l
     log,
   });
   return {
-    admission,
+    // Escalation is judged on what the webhooks have made of the object.
+    admission: createAdmissionChain([webhooks, preventEscalation(authorizer)]),
     authorizer,
     subresources: reviewResources({ authorizer, authenticator }),
     createDefaults: (registry) => createDefaults(resources, registry),

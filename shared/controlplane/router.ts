@@ -13,7 +13,7 @@ import {
   watchObjects,
 } from './resource-handlers.ts';
 import type { ServedResource, ServedResources } from './served-resources.ts';
-import { methodNotAllowed, methodNotAllowedOnPath, pathNotFound } from './status-error.ts';
+import { methodNotAllowed, methodNotAllowedOnPath, notFound, pathNotFound, StatusError } from './status-error.ts';
 import type { Subresource } from './subresource.ts';
 
 export type RouterDeps = HandlerDeps & {
@@ -35,9 +35,10 @@ export function createRouter(deps: RouterDeps): Handler {
       subresources.get(keyOf(info)) ?? (info.subresource === '' ? undefined : customSubresource(subresources, resource, info));
     if (special !== undefined) return callSpecial(special, call, resource);
     if (resource === undefined) return unknownResource(deps, info.group);
-    if (info.subresource !== '' && info.subresource !== 'status') throw pathNotFound();
-    if (info.subresource === 'status' && resource.definition.strategy.status === undefined) throw pathNotFound();
+    const hasSubresource = info.subresource === '' || (info.subresource === 'status' && resource.definition.strategy.status !== undefined);
+    if (!hasSubresource) throw resource.custom ? notFound(resource.groupResource, info.name) : pathNotFound();
     if (!resource.definition.namespaced && info.namespace !== '' && info.resource !== 'namespaces') return unknownScope(resource);
+    if (resource.custom) return callCustomResource(deps, call, resource);
     return callResource(deps, call, resource);
   };
 }
@@ -71,6 +72,20 @@ const unknownScope = (resource: ServedResource): Answer => {
   if (resource.custom) return pageNotFound();
   throw pathNotFound();
 };
+
+/** What holds for custom resources alone (crdHandler of apiextensions). */
+function callCustomResource(deps: RouterDeps, call: Call, resource: ServedResource): Promise<Answer> | Answer {
+  const { info } = call;
+  const { namespaced, strategy } = resource.definition;
+  if (namespaced && info.namespace === '' && info.verb !== 'list' && info.verb !== 'watch') return pageNotFound();
+  if (strategy.warningOnUse !== undefined) call.warn(strategy.warningOnUse);
+  if (info.verb === 'create' && strategy.isTerminating === true) {
+    const { group, resource: kind } = resource.groupResource;
+    const message = 'create not allowed while custom resource definition is terminating';
+    throw new StatusError(405, 'MethodNotAllowed', message, { group, kind });
+  }
+  return callResource(deps, call, resource);
+}
 
 function callResource(deps: RouterDeps, call: Call, resource: ServedResource): Promise<Answer> {
   const { info, request } = call;

@@ -84,6 +84,12 @@ export interface ResourceStrategy {
   readonly table?: TablePrinter;
   /** PUT to a name that does not exist creates it (Leases and a few others). */
   readonly allowCreateOnUpdate?: boolean;
+  /** A Warning header that comes with every answer about this resource: its version is deprecated. */
+  readonly warningOnUse?: string;
+  /** Custom resources with a `/scale` subresource. */
+  readonly hasScale?: boolean;
+  /** Nothing is created any more, because the definition of this custom resource is being deleted. */
+  readonly isTerminating?: boolean;
   /** An update must say which version it replaces (Leases; custom resources always must). */
   readonly forbidUnconditionalUpdate?: boolean;
 }

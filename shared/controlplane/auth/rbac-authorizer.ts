@@ -18,6 +18,8 @@ export type GrantedRule = { readonly rule: PolicyRule; readonly because: string 
 export interface RbacAuthorizer extends Authorizer {
   /** All rules that apply to a user in a namespace ('': cluster-wide ones only), and bindings that could not be resolved. */
   rulesFor(user: UserInfo, namespace: string): { readonly granted: readonly GrantedRule[]; readonly errors: readonly string[] };
+  /** The rules of a role; undefined when it does not exist. */
+  rulesOfRole(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined;
 }
 
 /** Members of `system:masters` may do everything; everybody else what RBAC's bindings grant. */
@@ -48,6 +50,7 @@ export function createRbacAuthorizer(tables: RbacTables): RbacAuthorizer {
 
   return {
     rulesFor,
+    rulesOfRole: (roleRef, namespace) => rulesOf(tables, roleRef, namespace),
     authorize: (user, question): AccessDecision => {
       if (user.groups.includes('system:masters')) return { allowed: true, reason: '' };
       const { granted, errors } = rulesFor(user, question.kind === 'resource' ? question.namespace : '');

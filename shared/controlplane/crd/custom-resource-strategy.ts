@@ -5,6 +5,7 @@ import type { AnyObject, ResourceStrategy } from '../strategy.ts';
 import { compileRules } from './cel-rules.ts';
 import type { OldValue } from './correlation.ts';
 import type { CrdVersion } from './crd.ts';
+import { hasEmbeddedResources, validateEmbedded } from './embedded-validation.ts';
 import { compileJsonPath } from './json-path.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { validateListTypes } from './list-type-validation.ts';
@@ -17,6 +18,7 @@ import { validateValue } from './value-validation.ts';
 export function customResourceStrategy(version: CrdVersion, namespaced: boolean): ResourceStrategy {
   const schema: JsonSchema = version.schema?.openAPIV3Schema ?? {};
   const rules = compileRules(schema);
+  const hasEmbedded = hasEmbeddedResources(schema);
   const hasStatus = version.subresources?.status !== undefined;
 
   const validate = (object: AnyObject, old: AnyObject | undefined): FieldError[] => {
@@ -26,6 +28,7 @@ export function customResourceStrategy(version: CrdVersion, namespaced: boolean)
     const errors = [
       ...validateValue(object, schema, before),
       ...validateScale(object, version.subresources?.scale),
+      ...(hasEmbedded ? validateEmbedded(object, schema) : []),
       ...(tolerated ? [] : lists),
     ];
     if (rules === undefined) return errors;

@@ -1,5 +1,6 @@
 import type { ObjectSchema } from '../schema/schema.ts';
 import type { ResourceDefinition } from '../strategy.ts';
+import { compareVersions } from '../api-groups.ts';
 import type { Crd, CrdVersion } from './crd.ts';
 import { customResourceStrategy } from './custom-resource-strategy.ts';
 import { customSchema } from './custom-schema.ts';
@@ -17,11 +18,32 @@ export function resourcesFromCrd(crd: Crd): CustomResource[] {
     .filter(({ served }) => served === true)
     .map((version) => {
       const type = { group, version: version.name ?? '', kind };
-      const strategy = customResourceStrategy(version, namespaced);
+      const warning = deprecationWarning(version, crd);
+      const strategy = {
+        ...customResourceStrategy(version, namespaced),
+        ...(warning === undefined ? {} : { warningOnUse: warning }),
+        ...(version.subresources?.scale === undefined ? {} : { hasScale: true }),
+        ...(crd.metadata.deletionTimestamp === undefined ? {} : { isTerminating: true }),
+      };
       return {
         version,
         schema: customSchema(type, version.schema?.openAPIV3Schema ?? {}),
         definition: { ...type, plural, singular, listKind, shortNames, categories, namespaced, strategy },
       };
     });
+}
+
+/** What clients of a deprecated version are told: its own words, or which newer version to use. */
+function deprecationWarning(version: CrdVersion, { spec }: Crd): string | undefined {
+  if (version.deprecated !== true) return undefined;
+  if (version.deprecationWarning !== undefined) return version.deprecationWarning;
+  const { group = '', versions = [] } = spec ?? {};
+  const kind = spec?.names?.kind ?? '';
+  const name = version.name ?? '';
+  const newer = versions
+    .filter((each) => each.served === true && each.deprecated !== true && compareVersions(each.name ?? '', name) < 0)
+    .map((each) => each.name ?? '')
+    .toSorted(compareVersions);
+  const advice = newer[0] === undefined ? '' : `; use ${group}/${newer[0]} ${kind}`;
+  return `${group}/${name} ${kind} is deprecated${advice}`;
 }

@@ -1,0 +1,45 @@
+import { type FieldError, invalid, required } from '../field-error.ts';
+import { dns1035LabelProblems } from '../kinds/name-formats.ts';
+import { pathSegmentName, validateAnyObjectMeta } from '../kinds/object-meta-validation.ts';
+import type { AnyMeta } from '../strategy.ts';
+import { itemsOf, type JsonSchema, propertyOf, someSchema, valuesOf } from './json-schema.ts';
+import { isRecord } from './schema-defaults.ts';
+
+const isEmbedded = (schema: JsonSchema): boolean => schema['x-kubernetes-embedded-resource'] === true;
+
+/** Whether validateEmbedded has anything to look at. */
+export const hasEmbeddedResources = (schema: JsonSchema): boolean => someSchema(schema, isEmbedded);
+
+/** Objects inside an object (x-kubernetes-embedded-resource) are objects too: they name their kind, and their metadata is valid. */
+export function validateEmbedded(value: unknown, schema: JsonSchema | undefined, path = ''): FieldError[] {
+  if (schema === undefined) return [];
+  if (Array.isArray(value)) return value.flatMap((each, i) => validateEmbedded(each, itemsOf(schema), `${path}[${i}]`));
+  if (!isRecord(value)) return [];
+  const own = isEmbedded(schema) ? validateObject(value, path) : [];
+  const inside = Object.keys(value).flatMap((name) => {
+    const property = propertyOf(schema, name);
+    if (property !== undefined) return validateEmbedded(value[name], property, path === '' ? name : `${path}.${name}`);
+    return validateEmbedded(value[name], valuesOf(schema), `${path}[${name}]`);
+  });
+  return [...own, ...inside];
+}
+
+function validateObject({ apiVersion, kind, metadata }: Record<string, unknown>, path: string): FieldError[] {
+  const errors = [...validateText(apiVersion, `${path}.apiVersion`), ...validateText(kind, `${path}.kind`)];
+  if (typeof kind === 'string' && kind !== '') {
+    const problems = dns1035LabelProblems(kind.toLowerCase());
+    if (problems.length > 0)
+      errors.push(invalid(`${path}.kind`, kind, `may have mixed case, but should otherwise match: ${problems.join(',')}`));
+  }
+  if (!isRecord(metadata)) return errors;
+  const hasName = typeof metadata['name'] === 'string' && metadata['name'] !== '';
+  // An embedded object need not have a name; validation of metadata asks for one.
+  const meta = { ...metadata, ...(hasName ? {} : { name: 'fakename' }) } as AnyMeta;
+  return [...errors, ...validateAnyObjectMeta(meta, (meta.namespace ?? '') !== '', pathSegmentName, `${path}.metadata`)];
+}
+
+function validateText(value: unknown, path: string): FieldError[] {
+  if (value === undefined) return [required(path, 'must not be empty')];
+  if (typeof value !== 'string') return [invalid(path, value, 'must be a string')];
+  return value === '' ? [invalid(path, value, 'must not be empty')] : [];
+}
