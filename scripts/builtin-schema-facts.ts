@@ -4,12 +4,15 @@
  * Taken from the struct tags and markers (`+listType`, `+structType`, `patchStrategy`, `omitempty`) of k8s.io/api v0.36.
  */
 
+/** A list of names, several to a line. */
+const words = (text: string): string[] => text.trim().split(/\s+/);
+
 /** Kinds to be described: the model, and where the kind lives. */
 export const ROOT_KINDS: readonly (readonly [model: string, group: string, version: string, kind: string])[] = [
-  ...[
-    ...['Binding', 'ConfigMap', 'Endpoints', 'LimitRange', 'Namespace', 'Node', 'PersistentVolume', 'PersistentVolumeClaim', 'Pod'],
-    ...['PodTemplate', 'ReplicationController', 'ResourceQuota', 'Secret', 'Service', 'ServiceAccount'],
-  ].map((kind) => [`V1${kind}`, '', 'v1', kind] as const),
+  ...words(`
+      Binding ConfigMap Endpoints LimitRange Namespace Node PersistentVolume PersistentVolumeClaim Pod
+      PodTemplate ReplicationController ResourceQuota Secret Service ServiceAccount
+    `).map((kind) => [`V1${kind}`, '', 'v1', kind] as const),
   ['CoreV1Event', '', 'v1', 'Event'],
   ['EventsV1Event', 'events.k8s.io', 'v1', 'Event'],
   ...['CronJob', 'Job'].map((kind) => [`V1${kind}`, 'batch', 'v1', kind] as const),
@@ -135,12 +138,14 @@ export const OBJECT_PATCH_STRATEGIES: ReadonlyMap<string, 'retainKeys' | 'replac
 ]);
 
 /** Structs that server-side apply owns whole. */
-export const ATOMIC_TYPES: ReadonlySet<string> = new Set([
-  ...['ConfigMapKeySelector', 'FileKeySelector', 'LabelSelector', 'LocalObjectReference', 'NodeSelector', 'NodeSelectorTerm'],
-  ...['ObjectFieldSelector', 'ObjectReference', 'OwnerReference', 'ResourceFieldSelector', 'RoleRef', 'ScopeSelector'],
-  ...['SecretKeySelector', 'SecretReference', 'ServiceReference', 'Subject', 'TypedLocalObjectReference'],
-  ...['EndpointAddress', 'EndpointPort', 'TopologySelectorTerm', 'ScopedResourceSelectorRequirement'],
-]);
+export const ATOMIC_TYPES: ReadonlySet<string> = new Set(
+  words(`
+    ConfigMapKeySelector FileKeySelector LabelSelector LocalObjectReference NodeSelector NodeSelectorTerm
+    ObjectFieldSelector ObjectReference OwnerReference ResourceFieldSelector RoleRef ScopeSelector
+    SecretKeySelector SecretReference ServiceReference Subject TypedLocalObjectReference
+    EndpointAddress EndpointPort TopologySelectorTerm ScopedResourceSelectorRequirement
+  `),
+);
 
 /** Maps that server-side apply owns whole. */
 export const ATOMIC_MAPS: ReadonlySet<string> = new Set([
@@ -151,81 +156,95 @@ export const ATOMIC_MAPS: ReadonlySet<string> = new Set([
 
 /** Optional fields without `omitempty`, or holding a struct or a time by value: they appear also when unset. */
 export const ALWAYS_EMITTED: ReadonlySet<string> = new Set([
-  ...['PodTemplateSpec.metadata', 'PodTemplateSpec.spec', 'JobTemplateSpec.metadata', 'JobTemplateSpec.spec', 'PodTemplate.template'],
-  ...['PersistentVolumeClaimTemplate.metadata', 'PersistentVolumeClaimSpec.resources'],
-  ...['Container.resources', 'ContainerStatus.state', 'ContainerStatus.lastState'],
-  ...['ContainerStateRunning.startedAt', 'ContainerStateTerminated.startedAt', 'ContainerStateTerminated.finishedAt'],
-  ...['PodCondition.lastProbeTime', 'PodCondition.lastTransitionTime', 'JobCondition.lastProbeTime', 'JobCondition.lastTransitionTime'],
-  ...['NodeCondition.lastHeartbeatTime', 'NodeCondition.lastTransitionTime', 'NamespaceCondition.lastTransitionTime'],
-  ...['PersistentVolumeClaimCondition.lastProbeTime', 'PersistentVolumeClaimCondition.lastTransitionTime'],
-  ...['DeploymentCondition.lastUpdateTime', 'DeploymentCondition.lastTransitionTime', 'ReplicaSetCondition.lastTransitionTime'],
+  ...words(`
+    PodTemplateSpec.metadata PodTemplateSpec.spec JobTemplateSpec.metadata JobTemplateSpec.spec PodTemplate.template
+    PersistentVolumeClaimTemplate.metadata PersistentVolumeClaimSpec.resources
+    Container.resources ContainerStatus.state ContainerStatus.lastState
+    ContainerStateRunning.startedAt ContainerStateTerminated.startedAt ContainerStateTerminated.finishedAt
+    PodCondition.lastProbeTime PodCondition.lastTransitionTime JobCondition.lastProbeTime JobCondition.lastTransitionTime
+    NodeCondition.lastHeartbeatTime NodeCondition.lastTransitionTime NamespaceCondition.lastTransitionTime
+    PersistentVolumeClaimCondition.lastProbeTime PersistentVolumeClaimCondition.lastTransitionTime
+    DeploymentCondition.lastUpdateTime DeploymentCondition.lastTransitionTime ReplicaSetCondition.lastTransitionTime
+  `),
   ...[
     'StatefulSetCondition.lastTransitionTime',
     'DaemonSetCondition.lastTransitionTime',
     'ReplicationControllerCondition.lastTransitionTime',
   ],
-  ...['DeploymentSpec.strategy', 'StatefulSetSpec.updateStrategy', 'DaemonSetSpec.updateStrategy', 'ReplicaSetSpec.template'],
-  ...['NodeStatus.daemonEndpoints', 'NodeStatus.nodeInfo', 'NodeDaemonEndpoints.kubeletEndpoint', 'ServiceStatus.loadBalancer'],
-  ...['CoreV1Event.source', 'CoreV1Event.firstTimestamp', 'CoreV1Event.lastTimestamp', 'CoreV1Event.eventTime'],
-  ...['CoreV1Event.reportingComponent', 'CoreV1Event.reportingInstance', 'CoreV1EventSeries.lastObservedTime'],
-  ...['EventsV1Event.regarding', 'EventsV1Event.eventTime', 'EventsV1Event.deprecatedSource'],
-  ...['EventsV1Event.deprecatedFirstTimestamp', 'EventsV1Event.deprecatedLastTimestamp'],
-  ...['ResourceFieldSelector.divisor', 'ServicePort.targetPort'],
-  ...['CustomResourceDefinitionStatus.acceptedNames', 'CustomResourceDefinitionStatus.conditions'],
-  ...['CustomResourceDefinitionStatus.storedVersions', 'CustomResourceDefinitionCondition.lastTransitionTime'],
-  ...['ClusterRole.rules', 'Role.rules', 'TokenReviewStatus.user', 'SelfSubjectReviewStatus.userInfo'],
+  ...words(`
+    DeploymentSpec.strategy StatefulSetSpec.updateStrategy DaemonSetSpec.updateStrategy ReplicaSetSpec.template
+    NodeStatus.daemonEndpoints NodeStatus.nodeInfo NodeDaemonEndpoints.kubeletEndpoint ServiceStatus.loadBalancer
+    CoreV1Event.source CoreV1Event.firstTimestamp CoreV1Event.lastTimestamp CoreV1Event.eventTime
+    CoreV1Event.reportingComponent CoreV1Event.reportingInstance CoreV1EventSeries.lastObservedTime
+    EventsV1Event.regarding EventsV1Event.eventTime EventsV1Event.deprecatedSource
+    EventsV1Event.deprecatedFirstTimestamp EventsV1Event.deprecatedLastTimestamp
+    ResourceFieldSelector.divisor ServicePort.targetPort
+    CustomResourceDefinitionStatus.acceptedNames CustomResourceDefinitionStatus.conditions
+    CustomResourceDefinitionStatus.storedVersions CustomResourceDefinitionCondition.lastTransitionTime
+    ClusterRole.rules Role.rules TokenReviewStatus.user SelfSubjectReviewStatus.userInfo
+  `),
 ]);
 
 /** Required fields that hold a pointer: null, not {}, when unset. */
-export const REQUIRED_POINTERS: ReadonlySet<string> = new Set([
-  ...['DaemonSetSpec.selector', 'DeploymentSpec.selector', 'ReplicaSetSpec.selector', 'StatefulSetSpec.selector'],
-  ...['NodeAffinity.requiredDuringSchedulingIgnoredDuringExecution', 'VolumeNodeAffinity.required'],
-]);
+export const REQUIRED_POINTERS: ReadonlySet<string> = new Set(
+  words(`
+    DaemonSetSpec.selector DeploymentSpec.selector ReplicaSetSpec.selector StatefulSetSpec.selector
+    NodeAffinity.requiredDuringSchedulingIgnoredDuringExecution VolumeNodeAffinity.required
+  `),
+);
 
 /** Optional strings that are pointers: an empty string stays. */
-export const POINTER_STRINGS: ReadonlySet<string> = new Set([
-  ...['JobSpec.completionMode', 'JobSpec.managedBy', 'JobSpec.podReplacementPolicy', 'JobStatus.failedIndexes', 'CronJobSpec.timeZone'],
-  ...['SuccessPolicyRule.succeededIndexes', 'PodFailurePolicyOnExitCodesRequirement.containerName'],
-  ...['PodSpec.runtimeClassName', 'PodSpec.preemptionPolicy', 'PodSpec.hostnameOverride', 'Container.restartPolicy'],
-  ...['EphemeralContainer.restartPolicy', 'Lifecycle.stopSignal', 'SecurityContext.procMount', 'ContainerStatus.stopSignal'],
-  ...['PodSecurityContext.fsGroupChangePolicy', 'PodSecurityContext.supplementalGroupsPolicy', 'PodSecurityContext.seLinuxChangePolicy'],
-  ...['SeccompProfile.localhostProfile', 'AppArmorProfile.localhostProfile', 'WindowsSecurityContextOptions.gmsaCredentialSpec'],
-  ...['WindowsSecurityContextOptions.gmsaCredentialSpecName', 'WindowsSecurityContextOptions.runAsUserName'],
-  ...['VolumeMount.mountPropagation', 'VolumeMount.recursiveReadOnly', 'VolumeMountStatus.recursiveReadOnly'],
-  ...['PersistentVolumeClaimSpec.storageClassName', 'PersistentVolumeClaimSpec.volumeMode'],
-  ...['PersistentVolumeClaimSpec.volumeAttributesClassName', 'PersistentVolumeSpec.volumeMode', 'HostPathVolumeSource.type'],
-  ...['GRPCAction.service', 'TopologySpreadConstraint.nodeAffinityPolicy', 'TopologySpreadConstraint.nodeTaintsPolicy'],
-  ...['PodResourceClaim.resourceClaimName', 'PodResourceClaim.resourceClaimTemplateName', 'PodResourceClaimStatus.resourceClaimName'],
-  ...['CSIVolumeSource.fsType', 'AzureDiskVolumeSource.cachingMode', 'AzureDiskVolumeSource.fsType', 'AzureDiskVolumeSource.kind'],
-  ...['TypedLocalObjectReference.apiGroup', 'TypedObjectReference.apiGroup', 'TypedObjectReference.namespace'],
-  ...['ClusterTrustBundleProjection.name', 'ClusterTrustBundleProjection.signerName', 'PodDNSConfigOption.value'],
-  ...['MutatingWebhook.failurePolicy', 'MutatingWebhook.matchPolicy', 'MutatingWebhook.sideEffects', 'MutatingWebhook.reinvocationPolicy'],
-  ...['ValidatingWebhook.failurePolicy', 'ValidatingWebhook.matchPolicy', 'ValidatingWebhook.sideEffects', 'RuleWithOperations.scope'],
-  ...['WebhookClientConfig.url', 'ServiceReference.path', 'LeaseSpec.holderIdentity', 'LeaseSpec.preferredHolder', 'LeaseSpec.strategy'],
-  ...['CustomResourceDefinitionVersion.deprecationWarning', 'CustomResourceSubresourceScale.labelSelectorPath'],
-  ...['JSONSchemaProps.$ref', 'JSONSchemaProps.x-kubernetes-list-type', 'JSONSchemaProps.x-kubernetes-map-type', 'ValidationRule.reason'],
-  ...['ServiceSpec.internalTrafficPolicy', 'ServiceSpec.ipFamilyPolicy', 'ServiceSpec.loadBalancerClass', 'ServicePort.appProtocol'],
-  ...['PriorityClass.preemptionPolicy', 'PodDisruptionBudgetSpec.unhealthyPodEvictionPolicy', 'DeleteOptions.propagationPolicy'],
-  ...['Preconditions.resourceVersion', 'Preconditions.uid'],
-]);
+export const POINTER_STRINGS: ReadonlySet<string> = new Set(
+  words(`
+    JobSpec.completionMode JobSpec.managedBy JobSpec.podReplacementPolicy JobStatus.failedIndexes CronJobSpec.timeZone
+    SuccessPolicyRule.succeededIndexes PodFailurePolicyOnExitCodesRequirement.containerName
+    PodSpec.runtimeClassName PodSpec.preemptionPolicy PodSpec.hostnameOverride Container.restartPolicy
+    EphemeralContainer.restartPolicy Lifecycle.stopSignal SecurityContext.procMount ContainerStatus.stopSignal
+    PodSecurityContext.fsGroupChangePolicy PodSecurityContext.supplementalGroupsPolicy PodSecurityContext.seLinuxChangePolicy
+    SeccompProfile.localhostProfile AppArmorProfile.localhostProfile WindowsSecurityContextOptions.gmsaCredentialSpec
+    WindowsSecurityContextOptions.gmsaCredentialSpecName WindowsSecurityContextOptions.runAsUserName
+    VolumeMount.mountPropagation VolumeMount.recursiveReadOnly VolumeMountStatus.recursiveReadOnly
+    PersistentVolumeClaimSpec.storageClassName PersistentVolumeClaimSpec.volumeMode
+    PersistentVolumeClaimSpec.volumeAttributesClassName PersistentVolumeSpec.volumeMode HostPathVolumeSource.type
+    GRPCAction.service TopologySpreadConstraint.nodeAffinityPolicy TopologySpreadConstraint.nodeTaintsPolicy
+    PodResourceClaim.resourceClaimName PodResourceClaim.resourceClaimTemplateName PodResourceClaimStatus.resourceClaimName
+    CSIVolumeSource.fsType AzureDiskVolumeSource.cachingMode AzureDiskVolumeSource.fsType AzureDiskVolumeSource.kind
+    TypedLocalObjectReference.apiGroup TypedObjectReference.apiGroup TypedObjectReference.namespace
+    ClusterTrustBundleProjection.name ClusterTrustBundleProjection.signerName PodDNSConfigOption.value
+    MutatingWebhook.failurePolicy MutatingWebhook.matchPolicy MutatingWebhook.sideEffects MutatingWebhook.reinvocationPolicy
+    ValidatingWebhook.failurePolicy ValidatingWebhook.matchPolicy ValidatingWebhook.sideEffects RuleWithOperations.scope
+    WebhookClientConfig.url ServiceReference.path LeaseSpec.holderIdentity LeaseSpec.preferredHolder LeaseSpec.strategy
+    CustomResourceDefinitionVersion.deprecationWarning CustomResourceSubresourceScale.labelSelectorPath
+    JSONSchemaProps.$ref JSONSchemaProps.x-kubernetes-list-type JSONSchemaProps.x-kubernetes-map-type ValidationRule.reason
+    ServiceSpec.internalTrafficPolicy ServiceSpec.ipFamilyPolicy ServiceSpec.loadBalancerClass ServicePort.appProtocol
+    PriorityClass.preemptionPolicy PodDisruptionBudgetSpec.unhealthyPodEvictionPolicy DeleteOptions.propagationPolicy
+    Preconditions.resourceVersion Preconditions.uid
+  `),
+);
 
 /** Optional numbers and booleans that are plain values: zero and false do not appear. */
 export const VALUE_SCALARS: ReadonlySet<string> = new Set([
-  ...['PodSpec.hostNetwork', 'PodSpec.hostPID', 'PodSpec.hostIPC', 'ContainerPort.hostPort', 'VolumeMount.readOnly'],
-  ...['Probe.initialDelaySeconds', 'Probe.timeoutSeconds', 'Probe.periodSeconds', 'Probe.successThreshold', 'Probe.failureThreshold'],
+  ...words(`
+    PodSpec.hostNetwork PodSpec.hostPID PodSpec.hostIPC ContainerPort.hostPort VolumeMount.readOnly
+    Probe.initialDelaySeconds Probe.timeoutSeconds Probe.periodSeconds Probe.successThreshold Probe.failureThreshold
+  `),
   ...['Container', 'EphemeralContainer'].flatMap((type) => [`${type}.stdin`, `${type}.stdinOnce`, `${type}.tty`]),
-  ...['PodCondition.observedGeneration', 'PodStatus.observedGeneration', 'ObjectMeta.generation', 'Condition.observedGeneration'],
-  ...['JobStatus.active', 'JobStatus.succeeded', 'JobStatus.failed', 'ContainerStateTerminated.signal'],
+  ...words(`
+    PodCondition.observedGeneration PodStatus.observedGeneration ObjectMeta.generation Condition.observedGeneration
+    JobStatus.active JobStatus.succeeded JobStatus.failed ContainerStateTerminated.signal
+  `),
   ...['AWSElasticBlockStoreVolumeSource', 'GCEPersistentDiskVolumeSource'].flatMap((type) => [`${type}.readOnly`, `${type}.partition`]),
   ...['CephFS', 'Cinder', 'FC', 'Flex', 'Glusterfs', 'ISCSI', 'NFS', 'Portworx', 'Quobyte', 'RBD', 'ScaleIO', 'StorageOS', 'AzureFile'].map(
     (source) => `${source}VolumeSource.readOnly`,
   ),
-  ...['PersistentVolumeClaimVolumeSource.readOnly', 'ISCSIVolumeSource.chapAuthDiscovery', 'ISCSIVolumeSource.chapAuthSession'],
-  ...['ScaleIOVolumeSource.sslEnabled', 'VolumeMountStatus.readOnly', 'ServiceSpec.publishNotReadyAddresses'],
-  ...['ServiceSpec.healthCheckNodePort', 'ServicePort.nodePort', 'NodeSpec.unschedulable', 'ContainerImage.sizeBytes'],
-  ...['CoreV1Event.count', 'CoreV1EventSeries.count', 'EventsV1Event.deprecatedCount', 'PriorityClass.globalDefault'],
-  ...['PodDisruptionBudgetStatus.observedGeneration', 'DeploymentSpec.minReadySeconds', 'DeploymentSpec.paused'],
-  ...['DaemonSetSpec.minReadySeconds', 'ReplicaSetSpec.minReadySeconds', 'StatefulSetSpec.minReadySeconds'],
+  ...words(`
+    PersistentVolumeClaimVolumeSource.readOnly ISCSIVolumeSource.chapAuthDiscovery ISCSIVolumeSource.chapAuthSession
+    ScaleIOVolumeSource.sslEnabled VolumeMountStatus.readOnly ServiceSpec.publishNotReadyAddresses
+    ServiceSpec.healthCheckNodePort ServicePort.nodePort NodeSpec.unschedulable ContainerImage.sizeBytes
+    CoreV1Event.count CoreV1EventSeries.count EventsV1Event.deprecatedCount PriorityClass.globalDefault
+    PodDisruptionBudgetStatus.observedGeneration DeploymentSpec.minReadySeconds DeploymentSpec.paused
+    DaemonSetSpec.minReadySeconds ReplicaSetSpec.minReadySeconds StatefulSetSpec.minReadySeconds
+  `),
   ...[
     'availableReplicas',
     'fullyLabeledReplicas',
@@ -235,11 +254,13 @@ export const VALUE_SCALARS: ReadonlySet<string> = new Set([
     'unavailableReplicas',
     'updatedReplicas',
   ].flatMap((field) => ['Deployment', 'ReplicaSet', 'ReplicationController', 'StatefulSet'].map((kind) => `${kind}Status.${field}`)),
-  ...['StatefulSetStatus.currentReplicas', 'DaemonSetStatus.observedGeneration', 'DaemonSetStatus.numberAvailable'],
-  ...['DaemonSetStatus.numberUnavailable', 'DaemonSetStatus.updatedNumberScheduled', 'ScaleSpec.replicas'],
-  ...['SubjectAccessReviewStatus.denied', 'TokenReviewStatus.authenticated', 'CustomResourceDefinitionVersion.deprecated'],
-  ...['CustomResourceDefinitionSpec.preserveUnknownFields', 'CustomResourceColumnDefinition.priority'],
-  ...['CustomResourceDefinitionStatus.observedGeneration', 'CustomResourceDefinitionCondition.observedGeneration'],
+  ...words(`
+    StatefulSetStatus.currentReplicas DaemonSetStatus.observedGeneration DaemonSetStatus.numberAvailable
+    DaemonSetStatus.numberUnavailable DaemonSetStatus.updatedNumberScheduled ScaleSpec.replicas
+    SubjectAccessReviewStatus.denied TokenReviewStatus.authenticated CustomResourceDefinitionVersion.deprecated
+    CustomResourceDefinitionSpec.preserveUnknownFields CustomResourceColumnDefinition.priority
+    CustomResourceDefinitionStatus.observedGeneration CustomResourceDefinitionCondition.observedGeneration
+  `),
   ...[
     'exclusiveMaximum',
     'exclusiveMinimum',
@@ -252,10 +273,14 @@ export const VALUE_SCALARS: ReadonlySet<string> = new Set([
 
 /** Maps whose values are quantities. */
 export const QUANTITY_MAPS: ReadonlySet<string> = new Set([
-  ...['ResourceRequirements.limits', 'ResourceRequirements.requests', 'VolumeResourceRequirements.limits'],
-  ...['VolumeResourceRequirements.requests', 'ContainerStatus.allocatedResources', 'PodStatus.allocatedResources', 'PodSpec.overhead'],
-  ...['NodeStatus.capacity', 'NodeStatus.allocatable', 'ResourceQuotaSpec.hard', 'ResourceQuotaStatus.hard', 'ResourceQuotaStatus.used'],
+  ...words(`
+    ResourceRequirements.limits ResourceRequirements.requests VolumeResourceRequirements.limits
+    VolumeResourceRequirements.requests ContainerStatus.allocatedResources PodStatus.allocatedResources PodSpec.overhead
+    NodeStatus.capacity NodeStatus.allocatable ResourceQuotaSpec.hard ResourceQuotaStatus.hard ResourceQuotaStatus.used
+  `),
   ...['default', 'defaultRequest', 'max', 'maxLimitRequestRatio', 'min'].map((field) => `LimitRangeItem.${field}`),
-  ...['PersistentVolumeClaimStatus.capacity', 'PersistentVolumeClaimStatus.allocatedResources', 'PersistentVolumeSpec.capacity'],
+  ...words(`
+    PersistentVolumeClaimStatus.capacity PersistentVolumeClaimStatus.allocatedResources PersistentVolumeSpec.capacity
+  `),
 ]);
 export const QUANTITIES: ReadonlySet<string> = new Set(['EmptyDirVolumeSource.sizeLimit', 'ResourceFieldSelector.divisor']);

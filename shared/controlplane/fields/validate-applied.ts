@@ -39,18 +39,21 @@ function check(value: unknown, schema: Schema, path: string, problems: string[])
 
 function checkList(items: readonly unknown[], list: ListSchema, path: string, problems: string[]): void {
   const seen = new Set<string>();
-  items.forEach((item, index) => {
-    if (list.listType === 'atomic') return check(item, list.items, `${path}[${index}]`, problems);
+  for (const [index, item] of items.entries()) {
+    if (list.listType === 'atomic') {
+      check(item, list.items, `${path}[${index}]`, problems);
+      continue;
+    }
     const element = itemElement(list, item);
     if (element === undefined) {
       problems.push(`${path}: element ${index}: ${missingKey(list, item)}`);
-      return;
+      continue;
     }
     const text = elementInMessage(element);
     if (seen.has(element)) problems.push(`${path}: duplicate entries for key ${text}`);
     seen.add(element);
     check(item, list.items, path + text, problems);
-  });
+  }
 }
 
 function missingKey(list: ListSchema, item: unknown): string {

@@ -3,8 +3,15 @@ import type { KindName, ObjectSchema, Schema } from '../schema/schema.ts';
 
 /** Types that belong to apimachinery. */
 const META_TYPES: ReadonlySet<string> = new Set([
-  ...['Condition', 'DeleteOptions', 'LabelSelector', 'LabelSelectorRequirement', 'ManagedFieldsEntry', 'ObjectMeta', 'OwnerReference'],
-  ...['FieldSelectorRequirement', 'Preconditions'],
+  'Condition',
+  'DeleteOptions',
+  'FieldSelectorRequirement',
+  'LabelSelector',
+  'LabelSelectorRequirement',
+  'ManagedFieldsEntry',
+  'ObjectMeta',
+  'OwnerReference',
+  'Preconditions',
 ]);
 const META_PACKAGE = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const CORE_PACKAGE = 'io.k8s.api.core.v1';
@@ -43,13 +50,10 @@ export function createSchemaNames(): SchemaNames {
 
 /** Visits the object types that a type uses, itself first; `visit` returns whether to go on below. */
 export function forEachObject(schema: Schema, visit: (schema: ObjectSchema) => boolean): void {
-  switch (schema.kind) {
-    case 'list':
-      return forEachObject(schema.items, visit);
-    case 'map':
-      return forEachObject(schema.values, visit);
-    case 'object':
-      if (visit(schema)) for (const field of schema.fields.values()) forEachObject(field.schema, visit);
+  if (schema.kind === 'list') forEachObject(schema.items, visit);
+  else if (schema.kind === 'map') forEachObject(schema.values, visit);
+  else if (schema.kind === 'object' && visit(schema)) {
+    for (const field of schema.fields.values()) forEachObject(field.schema, visit);
   }
 }
 

@@ -84,7 +84,16 @@ const buildList = (items: string, described: BuiltInField, models: ReadonlyMap<s
 });
 
 const SCALAR_TYPES: readonly ScalarType[] = [
-  ...(['string', 'boolean', 'int32', 'int64', 'double', 'bytes', 'time', 'micro-time', 'quantity', 'int-or-string'] as const),
+  'string',
+  'boolean',
+  'int32',
+  'int64',
+  'double',
+  'bytes',
+  'time',
+  'micro-time',
+  'quantity',
+  'int-or-string',
 ];
 
 function scalarType(type: string): ScalarType {
