@@ -47,8 +47,6 @@ export interface FinalizerExpectations {
   forget(key: string): void;
 }
 
-const NONE: ReadonlySet<string> = new Set();
-
 /** An empty store of finalizer expectations. */
 export function createFinalizerExpectations(): FinalizerExpectations {
   const pending = new Map<string, Set<string>>();
@@ -63,7 +61,7 @@ export function createFinalizerExpectations(): FinalizerExpectations {
       known?.delete(uid);
       if (known?.size === 0) pending.delete(key);
     },
-    pending: (key) => pending.get(key) ?? NONE,
+    pending: (key) => pending.get(key) ?? new Set(),
     forget: (key) => void pending.delete(key),
   };
 }

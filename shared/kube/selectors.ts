@@ -1,5 +1,5 @@
 import type { DeepReadonly, LabelSelector } from '../api/kubernetes.ts';
-import { parseRequirements } from './label-selector-parser.ts';
+import { parseRequirements } from './selectors-parser.ts';
 
 /** One term of a label selector. `Gt` and `Lt` compare integers (node affinity, and `key>5` in a selector string). */
 export type LabelRequirement = {
