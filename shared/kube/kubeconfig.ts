@@ -42,6 +42,7 @@ const CREDENTIALS_FRESH_MS = 10_000;
 export function accessFromKubeconfig(source: KubeconfigSource, clock: Clock): ClusterAccess {
   let config = load(source);
   const { server, proxyUrl } = clusterOf(config);
+  let outdated = false;
   let cached: { readonly credentials: Promise<Credentials>; readonly readAtMs: number } | undefined;
   return {
     server: server.replace(/\/+$/, ''),
@@ -49,7 +50,7 @@ export function accessFromKubeconfig(source: KubeconfigSource, clock: Clock): Cl
     ...(proxyUrl === undefined ? {} : { proxyUrl }),
     credentials() {
       if (cached !== undefined && clock.now() - cached.readAtMs < CREDENTIALS_FRESH_MS) return cached.credentials;
-      const read = { credentials: readCredentials(config), readAtMs: clock.now() };
+      const read = { credentials: readAnew(), readAtMs: clock.now() };
       cached = read;
       read.credentials.catch(() => {
         // The failure is the caller's to report; the next request asks again.
@@ -58,11 +59,17 @@ export function accessFromKubeconfig(source: KubeconfigSource, clock: Clock): Cl
       return read.credentials;
     },
     invalidate() {
-      // Loaded anew, because an exec plugin's answer is cached inside the loaded config until it expires.
       cached = undefined;
-      config = load(source);
+      outdated = true;
     },
   };
+
+  async function readAnew(): Promise<Credentials> {
+    // Loaded again after a refusal, because an exec plugin's answer is cached inside the loaded config until it expires.
+    if (outdated) config = load(source);
+    outdated = false;
+    return readCredentials(config);
+  }
 }
 
 function load(source: KubeconfigSource): KubeConfig {

@@ -117,10 +117,17 @@ class NodeAgent {
     const { uid } = pod.metadata;
     const known = this.#workers.get(uid);
     known?.worker.abandon();
-    void (known?.ended ?? Promise.resolve()).then(async () => {
-      this.#over.delete(uid);
+    void this.#cleanUp(pod, known?.ended);
+  }
+
+  async #cleanUp(pod: DeepReadonly<Pod>, ended: Promise<void> | undefined): Promise<void> {
+    await ended;
+    this.#over.delete(pod.metadata.uid);
+    try {
       await this.#runtimeOf(pod).removePod(pod);
-    });
+    } catch (error) {
+      this.#deps.log.warn('the files of a pod could not be removed', { pod: pod.metadata.name, error });
+    }
   }
 
   #start(pod: DeepReadonly<Pod>): void {

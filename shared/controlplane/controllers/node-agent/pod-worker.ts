@@ -6,7 +6,7 @@ import { objectKey } from '../../../kube/keys.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { sleep } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { type ContainerCommand, MissingConfig, referencedConfig, resolveCommand } from './container-environment.ts';
+import { type ContainerCommand, referencedConfig, resolveCommand } from './container-environment.ts';
 import type { ContainerExit, ContainerRuntime, RunningContainer } from './container-runtime.ts';
 import type { ContainerRecord, PodRecord } from './pod-status.ts';
 import { StatusWriter } from './status-writer.ts';
@@ -213,8 +213,9 @@ export class PodWorker {
       try {
         return await this.#command(container);
       } catch (error) {
-        if (!(error instanceof MissingConfig) && !(error instanceof ApiError)) throw error;
-        record.state = { kind: 'waiting', reason: 'CreateContainerConfigError', message: error.message };
+        // Whatever it is, missing or unreachable, kubelet tells it and tries again.
+        const message = error instanceof Error ? error.message : String(error);
+        record.state = { kind: 'waiting', reason: 'CreateContainerConfigError', message };
         this.#status.changed();
         await sleep(this.#deps.clock, CONFIG_RETRY_MS, this.#stopping.signal);
       }
