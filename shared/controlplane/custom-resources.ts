@@ -4,6 +4,7 @@ import { API_SERVER_USER } from './bootstrap.ts';
 import { asCrd, CLEANUP_FINALIZER, type Crd, type CrdVersion, hasCondition } from './crd/crd.ts';
 import { establish } from './crd/crd-lifecycle.ts';
 import { resourcesFromCrd } from './crd/custom-resource.ts';
+import { readAnew } from './crd/read-anew.ts';
 import type { Registry, WriteRequest } from './registry.ts';
 import type { ServedResource, ServedResources } from './served-resources.ts';
 import type { Store } from './store.ts';
@@ -51,6 +52,7 @@ export function serveCustomResources(deps: CustomResourcesDeps, crds: ServedReso
     const next = resourcesFromCrd(crd);
     const keys = next.map(({ definition: { group, version, plural } }) => ({ group, version, plural }));
     withdraw(name);
+    readAnew(store.table(`${crd.spec?.group ?? ''}/${crd.spec?.names?.plural ?? ''}`), crd);
     for (const { definition, schema, version } of next) {
       resources.add(definition, schema, true);
       versions.set(keyOf(definition), version);

@@ -186,7 +186,10 @@ export function createTable(options: TableOptions): Table {
       return last;
     },
     restore: (object, text, revision) =>
-      insert({ namespace: object.metadata.namespace ?? '', name: object.metadata.name, revision, object, text }, undefined),
+      insert(
+        { namespace: object.metadata.namespace ?? '', name: object.metadata.name, revision, object, text },
+        get(object.metadata.namespace ?? '', object.metadata.name),
+      ),
     compactedRevision: () => {
       forget();
       return compacted;
