@@ -68,7 +68,10 @@ describe('an object without grace period', () => {
   });
 
   test('is orphaned by default where its kind says so, and goes in the background only when asked to', () => {
-    expect(decideDeletion(orphaning, object(), options(), NOW)).toMatchObject({ kind: 'mark', next: { metadata: { finalizers: ['orphan'] } } });
+    expect(decideDeletion(orphaning, object(), options(), NOW)).toMatchObject({
+      kind: 'mark',
+      next: { metadata: { finalizers: ['orphan'] } },
+    });
     expect(decideDeletion(orphaning, object(), options({ propagationPolicy: 'Background' }), NOW)).toEqual({ kind: 'remove' });
   });
 

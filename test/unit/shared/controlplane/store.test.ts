@@ -97,7 +97,11 @@ describe('subscribers', () => {
     const table = store.table('/things');
     const heard: Record<string, string[]> = { all: [], one: [], named: [] };
     const listen = (who: string, namespace: string, name: string): (() => void) =>
-      table.subscribe({ namespace, name, next: ({ current, deleted }: StoreEvent) => heard[who]?.push(`${deleted ? '-' : '+'}${current.name}`) });
+      table.subscribe({
+        namespace,
+        name,
+        next: ({ current, deleted }: StoreEvent) => heard[who]?.push(`${deleted ? '-' : '+'}${current.name}`),
+      });
     listen('all', '', '');
     const stop = listen('one', 'ns', '');
     listen('named', 'ns', 'b');
