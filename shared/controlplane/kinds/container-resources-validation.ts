@@ -5,6 +5,7 @@ import { validateFormat } from './choice-validation.ts';
 import type { Decoded } from './decoded.ts';
 import { qualifiedNameProblems } from './name-formats.ts';
 import {
+  isCount,
   isExtendedResource,
   isNativeResource,
   isStandardContainerResource,
@@ -34,7 +35,7 @@ export const validateResourceQuantity = (name: string, quantity: string, path: s
   const value = parseQuantity(quantity);
   const errors: FieldError[] = [];
   if (value.nanos < 0n) errors.push(invalid(path, formatQuantity(value), 'must be greater than or equal to 0'));
-  if (isExtendedResource(name) && toMilliUnits(value) % 1000n !== 0n) {
+  if ((isExtendedResource(name) || isCount(name)) && toMilliUnits(value) % 1000n !== 0n) {
     errors.push(invalid(path, formatQuantity(value), 'must be an integer'));
   }
   return errors;

@@ -58,15 +58,6 @@ export const namespaceStrategy: ResourceStrategy = {
   },
 };
 
-/** The `finalize` subresource, as a strategy of its own: it alone changes spec.finalizers. */
-export const finalizeNamespace = {
-  prepareForUpdate: (next: AnyObject, previous: AnyObject): void => restore(next, previous, 'status'),
-  validateUpdate: (next: AnyObject, previous: AnyObject): FieldError[] => [
-    ...validateObjectMetaUpdate(next.metadata, previous.metadata),
-    ...validateSpecFinalizers(asNamespace(next)),
-  ],
-};
-
 const labelWithName = ({ metadata }: AnyObject): void => {
   if ((metadata.name ?? '') === '' || metadata.labels?.[NAME_LABEL] === metadata.name) return;
   metadata.labels = { ...metadata.labels, [NAME_LABEL]: metadata.name };

@@ -125,11 +125,21 @@ const validateOwnerReferences = (meta: AnyMeta, path: string): FieldError[] => {
     if (controller === undefined) controller = current;
     else {
       const found = `Found "true" in references for ${controller} and ${current}`;
-      errors.push(invalid(path, references, `Only one reference can have Controller set to true. ${found}`));
+      errors.push(invalid(path, references.map(inOrder), `Only one reference can have Controller set to true. ${found}`));
     }
   }
   return errors;
 };
+
+/** A reference with its fields in the order in which Go writes them. */
+const inOrder = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: Partial<OwnerReference>): object => ({
+  apiVersion: apiVersion ?? '',
+  kind: kind ?? '',
+  name: name ?? '',
+  uid: uid ?? '',
+  controller,
+  blockOwnerDeletion,
+});
 
 const validateOwnerReference = (reference: Partial<OwnerReference>, path: string): FieldError[] => {
   const { apiVersion = '', kind = '', name = '', uid = '' } = reference;
@@ -140,7 +150,7 @@ const validateOwnerReference = (reference: Partial<OwnerReference>, path: string
   if (name === '') errors.push(invalid(`${path}.name`, name, 'must not be empty'));
   if (uid === '') errors.push(invalid(`${path}.uid`, uid, 'must not be empty'));
   if (apiVersion === 'v1' && kind === 'Event') {
-    errors.push(invalid(path, reference, '/v1, Kind=Event is disallowed from being an owner'));
+    errors.push(invalid(path, inOrder(reference), '/v1, Kind=Event is disallowed from being an owner'));
   }
   return errors;
 };

@@ -2,15 +2,7 @@ import { qualifiedNameProblems } from './name-formats.ts';
 
 const HUGE_PAGES = 'hugepages-';
 const CONTAINER_RESOURCES = new Set(['cpu', 'memory', 'ephemeral-storage']);
-const OTHER_STANDARD_RESOURCES = new Set([
-  'storage',
-  'requests.storage',
-  'requests.cpu',
-  'requests.memory',
-  'requests.ephemeral-storage',
-  'limits.cpu',
-  'limits.memory',
-  'limits.ephemeral-storage',
+const COUNTS = new Set([
   'pods',
   'resourcequotas',
   'services',
@@ -21,6 +13,16 @@ const OTHER_STANDARD_RESOURCES = new Set([
   'configmaps',
   'persistentvolumeclaims',
 ]);
+const OTHER_STANDARD_RESOURCES = new Set([
+  'storage',
+  'requests.storage',
+  'requests.cpu',
+  'requests.memory',
+  'requests.ephemeral-storage',
+  'limits.cpu',
+  'limits.memory',
+  'limits.ephemeral-storage',
+]);
 
 export const isHugePages = (name: string): boolean => name.startsWith(HUGE_PAGES);
 
@@ -28,7 +30,8 @@ export const isHugePages = (name: string): boolean => name.startsWith(HUGE_PAGES
 export const isStandardContainerResource = (name: string): boolean => CONTAINER_RESOURCES.has(name) || isHugePages(name);
 
 /** Resources of any object (quotas among them) that need no prefix. */
-export const isStandardResource = (name: string): boolean => isStandardContainerResource(name) || OTHER_STANDARD_RESOURCES.has(name);
+export const isStandardResource = (name: string): boolean =>
+  isStandardContainerResource(name) || COUNTS.has(name) || OTHER_STANDARD_RESOURCES.has(name);
 
 /** Kubernetes' own resources: without a prefix, or below kubernetes.io. */
 export const isNativeResource = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
@@ -36,6 +39,9 @@ export const isNativeResource = (name: string): boolean => !name.includes('/') |
 /** Resources that vendors add, such as example.com/gpu: counted in whole numbers. */
 export const isExtendedResource = (name: string): boolean =>
   !isNativeResource(name) && !name.startsWith('requests.') && qualifiedNameProblems(`requests.${name}`).length === 0;
+
+/** Resources that are numbers of objects. */
+export const isCount = (name: string): boolean => COUNTS.has(name) || name.startsWith('count/');
 
 /** Whether a node may promise more of a resource than it has. */
 export const mayBeOvercommitted = (name: string): boolean => isNativeResource(name) && !isHugePages(name);

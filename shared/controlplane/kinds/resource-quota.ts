@@ -30,6 +30,7 @@ export const resourceQuotaStrategy: ResourceStrategy = {
     ...validateQuota(asQuota(next)),
     ...validateObjectMetaUpdate(next.metadata, previous.metadata),
     ...validateAmounts(asQuota(next).spec?.hard, 'spec.hard'),
+    ...validateScopesStay(asQuota(next).spec?.scopes ?? [], asQuota(previous).spec?.scopes ?? []),
   ],
   status: {
     prepareForUpdate: keepSpec,
@@ -62,6 +63,11 @@ const validateQuota = (quota: DecodedQuota): FieldError[] => [
   ...validateObjectMeta(quota.metadata, true, subdomainName),
   ...validateAmounts(quota.spec?.hard, 'spec.hard'),
 ];
+
+const validateScopesStay = (next: readonly string[], previous: readonly string[]): FieldError[] =>
+  new Set([...next, ...previous]).size === next.length && next.length === previous.length
+    ? []
+    : [invalid('spec.scopes', next, 'field is immutable')];
 
 const validateAmounts = (amounts: Readonly<Record<string, string>> | undefined, path: string): FieldError[] =>
   Object.entries(amounts ?? {}).flatMap(([name, amount]) => {
