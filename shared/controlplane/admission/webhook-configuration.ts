@@ -1,7 +1,18 @@
 import { validateAnyObjectMeta, subdomainName } from '../kinds/object-meta-validation.ts';
 import { semanticEqual } from '../kinds/semantic-equal.ts';
-import type { AnyObject, ResourceDefinition, ResourceStrategy } from '../strategy.ts';
+import { ageOf } from '../kinds/age.ts';
+import { AGE_COLUMN, column, NAME_COLUMN } from '../kinds/table-columns.ts';
+import type { AnyObject, ResourceDefinition, ResourceStrategy, TablePrinter } from '../strategy.ts';
 import { type DecodedWebhook, validateWebhooks } from './webhook-validation.ts';
+
+const webhookTable: TablePrinter = {
+  columns: [
+    NAME_COLUMN,
+    column('Webhooks', 'Webhooks indicates the number of webhooks registered in this configuration', { type: 'integer' }),
+    AGE_COLUMN,
+  ],
+  cells: (object, now) => [object.metadata.name, webhooksOf(object).length, ageOf(object.metadata.creationTimestamp, now)],
+};
 
 /** MutatingWebhookConfiguration and ValidatingWebhookConfiguration of admissionregistration.k8s.io/v1. */
 export const WEBHOOK_RESOURCES: readonly ResourceDefinition[] = [configuration('Mutating'), configuration('Validating')];
@@ -27,6 +38,7 @@ function strategy(mutating: boolean): ResourceStrategy {
     applyDefaults: (object) => {
       for (const webhook of webhooksOf(object)) applyWebhookDefaults(webhook, mutating);
     },
+    table: webhookTable,
     prepareForCreate: ({ metadata }) => {
       metadata.generation = 1;
     },

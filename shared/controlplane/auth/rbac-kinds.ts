@@ -1,7 +1,7 @@
 import type { LabelSelector } from '../../api/kubernetes.ts';
-import { type FieldError, forbidden, invalid, notSupported, required } from '../field-error.ts';
+import { type FieldError, invalid, notSupported, required } from '../field-error.ts';
 import { validateLabelSelector } from '../kinds/label-selector-validation.ts';
-import { dns1123LabelProblems, dns1123SubdomainProblems } from '../kinds/name-formats.ts';
+import { dns1123SubdomainProblems } from '../kinds/name-formats.ts';
 import { pathSegmentName, validateObjectMeta } from '../kinds/object-meta-validation.ts';
 import { semanticEqual } from '../kinds/semantic-equal.ts';
 import { ageOf } from '../kinds/age.ts';
@@ -169,13 +169,10 @@ function validateSubject(
       if (name !== '') for (const problem of dns1123SubdomainProblems(name)) errors.push(invalid(`${path}.name`, name, problem));
       if (apiGroup !== '') errors.push(notSupported(`${path}.apiGroup`, apiGroup, ['']));
       if (!namespaced && namespace === '') errors.push(required(`${path}.namespace`));
-      else if (namespace !== '')
-        for (const problem of dns1123LabelProblems(namespace)) errors.push(invalid(`${path}.namespace`, namespace, problem));
       break;
     case 'User':
     case 'Group':
       if (apiGroup !== GROUP) errors.push(notSupported(`${path}.apiGroup`, apiGroup, [GROUP]));
-      if (namespace !== '') errors.push(forbidden(`${path}.namespace`, 'namespace is not allowed for a cluster-scoped subject'));
       break;
     default:
       errors.push(notSupported(`${path}.kind`, kind, ['ServiceAccount', 'User', 'Group']));

@@ -32,7 +32,10 @@ function identityOf(element: unknown, schema: JsonSchema): unknown {
     case 'map':
       if (!isRecord(element)) return undefined;
       return Object.fromEntries(
-        (schema['x-kubernetes-list-map-keys'] ?? []).filter((key) => key in element).map((key) => [key, element[key]]),
+        (schema['x-kubernetes-list-map-keys'] ?? [])
+          .toSorted()
+          .filter((key) => key in element)
+          .map((key) => [key, element[key]]),
       );
     default:
       return undefined;
