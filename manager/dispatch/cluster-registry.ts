@@ -48,6 +48,8 @@ type Access =
 
 /** Secrets are read, not watched: the manager needs no more than `get` on the few that it is pointed to. */
 const SECRET_CHECK_MS = 30_000;
+/** Sooner, while there is nothing to work with. */
+const SECRET_MISSED_MS = 5_000;
 const CONCURRENCY = 8;
 
 /** Call before the informer runs. */
@@ -120,7 +122,7 @@ class Registry implements ClusterRegistry {
       this.#start(workerCluster, access, signal);
     }
     await this.#writeStatus(workerCluster, signal);
-    return { requeueAfterMs: SECRET_CHECK_MS };
+    return { requeueAfterMs: access.kind === 'Problem' ? SECRET_MISSED_MS : SECRET_CHECK_MS };
   }
 
   async #access(workerCluster: DeepReadonly<WorkerCluster>, signal: AbortSignal): Promise<Access> {

@@ -37,6 +37,9 @@ const SETTLED_KEPT = { age: 24 * 3600, count: 50_000 };
 const EVENTS_KEPT = 1_000_000;
 /** Any number of managers may die with a submission in hand: that is not its fault. */
 const STALLS_ALLOWED = 1_000_000;
+/** How soon another manager takes up what a dead one had in hand: at most both together. Being wrong about its death does no harm. */
+const LOCK_MS = 10_000;
+const STALLED_CHECK_MS = 5_000;
 const RETRY_MAX_MS = 60_000;
 const CLOSE_TIMEOUT_MS = 10_000;
 const PAGE = 1000;
@@ -81,6 +84,8 @@ class BullmqQueue implements SubmissionQueue {
       concurrency,
       autorun: false,
       maxStalledCount: STALLS_ALLOWED,
+      lockDuration: LOCK_MS,
+      stalledInterval: STALLED_CHECK_MS,
       removeOnComplete: SETTLED_KEPT,
       removeOnFail: SETTLED_KEPT,
     });

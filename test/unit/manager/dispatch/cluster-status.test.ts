@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import type { WorkerClusterStatus } from '../../../../manager/api/worker-cluster.ts';
+import { NEVER_PROBED, type ClusterHealth } from '../../../../manager/dispatch/cluster-health.ts';
+import { clusterStatus, type Finding } from '../../../../manager/dispatch/cluster-status.ts';
+
+const NOW = Date.parse('2026-01-01T01:00:00Z');
+const READY: ClusterHealth = {
+  ...NEVER_PROBED,
+  contact: 'Ready',
+  connected: true,
+  reason: 'Connected',
+  message: 'connected',
+  version: 'v1.36.2',
+  roundTripMs: 4,
+};
+const LOST: ClusterHealth = {
+  ...NEVER_PROBED,
+  contact: 'Lost',
+  reason: 'ConnectionFailed',
+  message: 'refused',
+  failingSinceMs: NOW - 60_000,
+};
+const running = (health: ClusterHealth, allocatable: Record<string, string> = {}): Finding => ({ kind: 'Running', health, allocatable });
+const status = (previous: WorkerClusterStatus | undefined, finding: Finding) => clusterStatus(previous, finding, 1, NOW);
+
+describe('the status of a WorkerCluster', () => {
+  test('says that it is ready, and what its nodes offer', () => {
+    expect(status(undefined, running(READY, { cpu: '8' }))).toMatchObject({
+      conditions: [
+        { type: 'Connected', status: 'True', lastTransitionTime: '2026-01-01T01:00:00Z', observedGeneration: 1 },
+        { type: 'Ready', status: 'True', reason: 'Connected' },
+      ],
+      version: 'v1.36.2',
+      roundTripMs: 4,
+      allocatable: { cpu: '8' },
+    });
+  });
+
+  test('is not written for a new round trip alone', () => {
+    const present = status(undefined, running(READY));
+    expect(status(present, running({ ...READY, roundTripMs: 9 }))).toBeUndefined();
+  });
+
+  test('counts a loss from its first failure, over restarts, whatever the cause', () => {
+    const lost = status(status(undefined, running(READY)), running(LOST));
+    expect(lost?.lostSince).toBe('2026-01-01T00:59:00Z');
+    const restarted = status(lost, running(NEVER_PROBED));
+    expect(restarted?.lostSince).toBe('2026-01-01T00:59:00Z');
+    const misconfigured: Finding = { kind: 'Misconfigured', problem: { reason: 'KubeconfigMissing', message: 'gone' } };
+    expect(status(lost, misconfigured)?.lostSince).toBe('2026-01-01T00:59:00Z');
+    expect(status(undefined, misconfigured)?.lostSince).toBe('2026-01-01T01:00:00Z');
+    expect(status(lost, running(READY))).not.toHaveProperty('lostSince');
+  });
+});
