@@ -26,7 +26,9 @@ function anInformer() {
     sawVersion: (next: string) => {
       version = next;
     },
-    sawDeletion: (job: Job) => handlers.forEach((handler) => handler.deleted?.(job, false)),
+    sawDeletion(job: Job) {
+      for (const handler of handlers) handler.deleted?.(job, false);
+    },
   };
 }
 

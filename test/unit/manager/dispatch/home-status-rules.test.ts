@@ -1,0 +1,87 @@
+/** Whatever a worker cluster says, the API server of the manager cluster accepts what becomes of it: its own rules are the judge. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { carryOutVerdict, hasVerdict, toLocalStatus } from '../../../../manager/dispatch/to-local-status.ts';
+import type { Job, JobCondition, JobSpec, JobStatus } from '../../../../shared/api/kubernetes.ts';
+import { validateJobStatusUpdate } from '../../../../shared/controlplane/kinds/job-status-validation.ts';
+import { aHomeJob } from '../../../support/jobs.ts';
+
+const NOW = Date.parse('2026-01-01T01:00:00Z');
+const time = fc.constantFrom('2026-01-01T00:00:01Z', '2026-01-01T00:10:00Z', '2026-01-01T02:00:00Z');
+const small = fc.nat({ max: 4 });
+
+const conditions = fc.subarray(['Suspended', 'FailureTarget', 'SuccessCriteriaMet', 'Failed', 'Complete', 'Strange']).chain((types) =>
+  fc.tuple(
+    ...types.map((type) =>
+      fc.record({
+        type: fc.constant(type),
+        status: fc.constantFrom('True', 'True', 'False'),
+        reason: fc.constant('R'),
+        lastTransitionTime: time,
+      }),
+    ),
+  ),
+);
+
+/** Anything that an API server without rules might hold. */
+const anyStatus: fc.Arbitrary<JobStatus> = fc.record(
+  {
+    active: small,
+    ready: small,
+    terminating: small,
+    succeeded: small,
+    failed: small,
+    startTime: time,
+    completionTime: time,
+    completedIndexes: fc.constantFrom('', '0', '0-2'),
+    failedIndexes: fc.constantFrom('', '3'),
+    uncountedTerminatedPods: fc.constantFrom({}, { succeeded: ['a'] }, { failed: ['b', 'c'] }),
+    conditions: conditions as fc.Arbitrary<JobCondition[]>,
+  },
+  { requiredKeys: [] },
+);
+
+const spec: fc.Arbitrary<Partial<JobSpec>> = fc.oneof(
+  fc.record({ suspend: fc.boolean(), completionMode: fc.constant('NonIndexed'), completions: fc.constantFrom(0, 4), parallelism: small }),
+  fc.record({
+    suspend: fc.boolean(),
+    completionMode: fc.constant('Indexed'),
+    completions: fc.constant(4),
+    parallelism: fc.constantFrom(2, 4),
+    backoffLimitPerIndex: fc.constant(1),
+  }),
+);
+
+const problems = (local: Job, status: JobStatus): string[] =>
+  validateJobStatusUpdate({ ...local, status } as never, local as never).map(({ field, body }) => `${field}: ${body}`);
+
+test('every status that goes home keeps the rules, through any life a Job may have had', () => {
+  fc.assert(
+    fc.property(
+      spec,
+      fc.array(fc.record({ remote: fc.option(anyStatus, { nil: undefined }), suspend: fc.boolean() }), { maxLength: 6 }),
+      (parts, life) => {
+        let local = aHomeJob({ spec: parts });
+        for (const { remote, suspend } of life) {
+          local = { ...local, spec: { ...local.spec, suspend } };
+          const status = toLocalStatus({ local, remote, own: [], now: NOW });
+          expect(problems(local, status)).toEqual([]);
+          local = { ...local, status };
+        }
+        if (hasVerdict(local.status)) expect(problems(local, carryOutVerdict(local, NOW))).toEqual([]);
+      },
+    ),
+    { numRuns: 3000 },
+  );
+});
+
+test('a status that is home is not written again', () => {
+  fc.assert(
+    fc.property(spec, anyStatus, (parts, remote) => {
+      const local = aHomeJob({ spec: parts });
+      const once = toLocalStatus({ local, remote, own: [], now: NOW });
+      expect(toLocalStatus({ local: { ...local, status: once }, remote, own: [], now: NOW + 5_000 })).toEqual(once);
+    }),
+    { numRuns: 1000 },
+  );
+});
