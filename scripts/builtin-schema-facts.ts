@@ -155,8 +155,8 @@ export const ATOMIC_MAPS: ReadonlySet<string> = new Set([
 ]);
 
 /** Optional fields without `omitempty`, or holding a struct or a time by value: they appear also when unset. */
-export const ALWAYS_EMITTED: ReadonlySet<string> = new Set([
-  ...words(`
+export const ALWAYS_EMITTED: ReadonlySet<string> = new Set(
+  words(`
     PodTemplateSpec.metadata PodTemplateSpec.spec JobTemplateSpec.metadata JobTemplateSpec.spec PodTemplate.template
     PersistentVolumeClaimTemplate.metadata PersistentVolumeClaimSpec.resources
     Container.resources ContainerStatus.state ContainerStatus.lastState
@@ -165,13 +165,8 @@ export const ALWAYS_EMITTED: ReadonlySet<string> = new Set([
     NodeCondition.lastHeartbeatTime NodeCondition.lastTransitionTime NamespaceCondition.lastTransitionTime
     PersistentVolumeClaimCondition.lastProbeTime PersistentVolumeClaimCondition.lastTransitionTime
     DeploymentCondition.lastUpdateTime DeploymentCondition.lastTransitionTime ReplicaSetCondition.lastTransitionTime
-  `),
-  ...[
-    'StatefulSetCondition.lastTransitionTime',
-    'DaemonSetCondition.lastTransitionTime',
-    'ReplicationControllerCondition.lastTransitionTime',
-  ],
-  ...words(`
+    StatefulSetCondition.lastTransitionTime DaemonSetCondition.lastTransitionTime
+    ReplicationControllerCondition.lastTransitionTime
     DeploymentSpec.strategy StatefulSetSpec.updateStrategy DaemonSetSpec.updateStrategy ReplicaSetSpec.template
     NodeStatus.daemonEndpoints NodeStatus.nodeInfo NodeDaemonEndpoints.kubeletEndpoint ServiceStatus.loadBalancer
     CoreV1Event.source CoreV1Event.firstTimestamp CoreV1Event.lastTimestamp CoreV1Event.eventTime
@@ -183,7 +178,7 @@ export const ALWAYS_EMITTED: ReadonlySet<string> = new Set([
     CustomResourceDefinitionStatus.storedVersions CustomResourceDefinitionCondition.lastTransitionTime
     ClusterRole.rules Role.rules TokenReviewStatus.user SelfSubjectReviewStatus.userInfo
   `),
-]);
+);
 
 /** Required fields that hold a pointer: null, not {}, when unset. */
 export const REQUIRED_POINTERS: ReadonlySet<string> = new Set(
