@@ -99,7 +99,7 @@ const validateTaints = (taints: readonly Taint[]): FieldError[] => {
     if (problems.length > 0) errors.push(invalid(`${path}.value`, value, problems.join(';')));
     errors.push(...(effect === '' ? [required(`${path}.effect`)] : validateTaintEffect(effect, `${path}.effect`)));
     if (seen.has(`${key}:${effect}`)) {
-      const twice = duplicate(path, taint);
+      const twice = duplicate(path, { Key: key, Value: value, Effect: effect, TimeAdded: taint.timeAdded ?? null });
       errors.push({ ...twice, body: `${twice.body}: taints must be unique by key and effect pair` });
     }
     seen.add(`${key}:${effect}`);

@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import { duplicate, forbidden, invalid, type FieldError } from '../field-error.ts';
 import { validateFormat } from './choice-validation.ts';
 import type { DecodedPod, DecodedPodSpec, DecodedPodStatus } from './decoded.ts';
-import { goValue } from './go-value.ts';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from './name-formats.ts';
 import { validateObjectMetaUpdate } from './object-meta-validation.ts';
 import { semanticEqual } from './semantic-equal.ts';
@@ -64,7 +63,7 @@ const validateIps = (ips: Ips, path: string): FieldError[] => {
   if (ips.length <= 1) return errors;
   const families = ips.map(({ ip = '' }) => isIP(ip));
   if (ips.length > 2 || families[0] === families[1]) {
-    errors.push(invalid(path, goValue(ips), 'may specify no more than one IP for each IP family'));
+    errors.push(invalid(path, ips.map(({ ip = '' }) => ({ IP: ip })), 'may specify no more than one IP for each IP family'));
   }
   const seen = new Set<string>();
   for (const [i, { ip = '' }] of ips.entries()) {

@@ -1,6 +1,5 @@
 import { forbidden, invalid, required, type FieldError } from '../field-error.ts';
 import type { DecodedContainer, DecodedPod, DecodedPodSpec } from './decoded.ts';
-import { goValue } from './go-value.ts';
 import { validateObjectMetaUpdate } from './object-meta-validation.ts';
 import { validateTolerations } from './pod-scheduling-validation.ts';
 import { validatePod } from './pod-validation.ts';
@@ -103,13 +102,20 @@ const validateNodeAffinityMutation = (next: NodeAffinity, old: NodeAffinity): Fi
   const path = 'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms';
   const after = next?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   if (before.length !== after.length) {
-    return [invalid(path, goValue(after), 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')];
+    return [invalid(path, after.map(goTerm), 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')];
   }
   return before.flatMap((term, i) =>
     addsOnly(after[i] ?? {}, term)
       ? []
-      : [invalid(`${path}[${i}]`, goValue(after[i]), 'only additions are allowed (no mutations or deletions)')],
+      : [invalid(`${path}[${i}]`, goTerm(after[i] ?? {}), 'only additions are allowed (no mutations or deletions)')],
   );
+};
+
+/** A term as Go writes upstream's internal type. */
+const goTerm = ({ matchExpressions, matchFields }: Term): object => {
+  const written = (requirements: Term['matchExpressions']): object[] | null =>
+    requirements?.map(({ key = '', operator = '', values }) => ({ Key: key, Operator: operator, Values: values ?? null })) ?? null;
+  return { MatchExpressions: written(matchExpressions), MatchFields: written(matchFields) };
 };
 
 /** An empty term matches nothing; adding to it would widen it. */
