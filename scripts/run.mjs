@@ -26,6 +26,7 @@ const PROGRAMS = {
       ['vitest', 'run'],
     ],
   },
+  worker: { redis: false, commands: [['node', 'worker/main.ts']] },
   node: { redis: false, commands: [['node']] },
 };
 
