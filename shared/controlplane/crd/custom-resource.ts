@@ -27,7 +27,7 @@ export function resourcesFromCrd(crd: Crd): CustomResource[] {
       };
       return {
         version,
-        schema: customSchema(type, version.schema?.openAPIV3Schema ?? {}),
+        schema: customSchema(type, version.schema?.openAPIV3Schema ?? {}, version.subresources?.status !== undefined),
         definition: { ...type, plural, singular, listKind, shortNames, categories, namespaced, strategy },
       };
     });

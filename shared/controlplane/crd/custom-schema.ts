@@ -1,10 +1,10 @@
 import { objectMetaSchema } from '../schema/builtin.ts';
-import { anySchema, type Field, type KindName, type ObjectSchema, type Schema, stringSchema } from '../schema/schema.ts';
+import { anySchema, deducedSchema, type Field, type KindName, type ObjectSchema, type Schema, stringSchema } from '../schema/schema.ts';
 import { itemsOf, type JsonSchema, sortedProperties, valuesOf } from './json-schema.ts';
 import { pruneUnknownFields } from './schema-pruning.ts';
 
 /** The server's description of a custom resource: what decoding, server-side apply and OpenAPI need of its schema. */
-export function customSchema(type: KindName, schema: JsonSchema): ObjectSchema {
+export function customSchema(type: KindName, schema: JsonSchema, hasStatusSubresource = true): ObjectSchema {
   const { fields } = objectSchema(schema);
   return {
     kind: 'object',
@@ -17,7 +17,7 @@ export function customSchema(type: KindName, schema: JsonSchema): ObjectSchema {
       ['metadata', given(objectMetaSchema())],
     ]),
     ...(isOpen(schema) ? { open: true } : {}),
-    custom: { prune: (object) => pruneUnknownFields(object, schema, true) },
+    custom: { prune: (object) => pruneUnknownFields(object, schema, true), openApi: schema, hasStatusSubresource },
   };
 }
 
@@ -66,7 +66,7 @@ function mapOrObject(schema: JsonSchema): Schema {
   const values = valuesOf(schema);
   const atomic = schema['x-kubernetes-map-type'] === 'atomic' ? { atomic: true } : {};
   if (values !== undefined) return { kind: 'map', values: convert(values), ...atomic };
-  if (schema.properties === undefined && isOpen(schema)) return anySchema;
+  if (schema.properties === undefined && isOpen(schema)) return deducedSchema;
   return { ...objectSchema(schema), ...atomic };
 }
 
