@@ -2,6 +2,7 @@ import { DelayedError, Queue, QueueEvents, UnrecoverableError, WaitingChildrenEr
 import { Redis } from 'ioredis';
 import { settlesWithin, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { atMost } from '../at-most.ts';
 import {
   SubmissionRefused,
   type Acceptance,

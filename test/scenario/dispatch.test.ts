@@ -188,3 +188,22 @@ describe('a worker cluster', () => {
     expect(cluster.status?.conditions?.[1]).toMatchObject({ type: 'Ready', status: 'False', reason: 'KubeconfigMissing' });
   });
 });
+
+describe('the manager cluster as a worker', () => {
+  test('runs the copy beside its original, under a name of its own', async () => {
+    await world.home.create(WORKER_CLUSTERS, { metadata: { name: 'here' }, spec: { local: true, capacity: { cpu: '10' } } });
+    await world.settle(3_000);
+    await world.submit('sum', on('here'));
+    await world.settle(500);
+    const { uid } = (await world.job('sum')).metadata;
+    const copy = await world.home.get(JOBS, key(`sum-${uid.slice(0, 8)}`));
+    expect(copy).toMatchObject({
+      spec: { managedBy: 'switchyard.dev/worker', suspend: false },
+      metadata: { annotations: { 'switchyard.dev/origin-name': 'sum' } },
+    });
+    expect(conditionsOf(await world.job('sum'))).toContain('Dispatched=True Dispatched');
+    await world.home.delete(JOBS, key('sum'), { propagationPolicy: 'Background' });
+    await world.settle(500);
+    expect((await world.home.list(JOBS)).items).toEqual([]);
+  });
+});
