@@ -9,7 +9,7 @@ import { pruneUnknownFields } from './schema-pruning.ts';
  */
 export function readAnew(table: Table, crd: Crd): void {
   const schema = crd.spec?.versions?.find(({ storage }) => storage === true)?.schema?.openAPIV3Schema;
-  for (const { object, text, revision } of [...table.list('')]) {
+  for (const { object, text, revision } of table.list('')) {
     const next = structuredClone(object);
     pruneUnknownFields(next, schema, true);
     applySchemaDefaults(next, schema);
