@@ -13,6 +13,8 @@ type Import = { readonly specifier: string; readonly target: string; readonly ty
 /** Source without comments, so that a rule about code does not fire on prose. */
 const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`\\])\/\/.*$/gm, '$1');
 
+const withoutStrings = (code: string): string => code.replace(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g, "''");
+
 function importsOf(name: string, code: string): Import[] {
   const found: Import[] = [];
   for (const match of code.matchAll(
@@ -178,7 +180,7 @@ describe('every file', () => {
         product,
         ({ code }) =>
           /^(export )?let .*$/m.exec(code)?.[0] ??
-          /^(export )?const \w+(: [^=]+)? = new (Map|Set|WeakMap|WeakSet|Array)\(\);?$/m.exec(code)?.[0],
+          /^(export )?const \w+(: (?:Map|Set|WeakMap|WeakSet)<[^=]+)? = new (Map|Set|WeakMap|WeakSet|Array)\(\);?$/m.exec(code)?.[0],
       ),
     ).toEqual([]);
   });
@@ -192,7 +194,7 @@ describe('every file', () => {
   test('no drawer is called utils or helpers, and no barrel re-exports a folder', () => {
     expect(
       offences(sources, ({ name }) =>
-        /(^|[/-])(utils?|helpers?|common|misc|index)\.(ts|mjs)$/.test(name) ? 'name the idea it holds' : undefined,
+        /(^|[/-])(utils?|helpers?|common|misc)\.(ts|mjs)$|\/index\.(ts|mjs)$/.test(name) ? 'name the idea it holds' : undefined,
       ),
     ).toEqual([]);
     expect(offences(product, ({ code }) => /^export \* from .*$/m.exec(code)?.[0])).toEqual([]);
@@ -222,6 +224,8 @@ describe('every file', () => {
 
   test('no type check is switched off', () => {
     const suppressions = new RegExp(['@ts-ig' + 'nore', '@ts-no' + 'check'].join('|'));
-    expect(offences(product, ({ text, code }) => (suppressions.exec(text) ?? /\bas any\b|: any\b/.exec(code))?.[0])).toEqual([]);
+    expect(
+      offences(product, ({ text, code }) => (suppressions.exec(text) ?? /\bas any\b|: any\b/.exec(withoutStrings(code)))?.[0]),
+    ).toEqual([]);
   });
 });
