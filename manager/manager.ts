@@ -9,7 +9,6 @@ import { runAsLeader } from '../shared/kube/leader-election.ts';
 import { settlesWithin, sleep, type Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Random } from '../shared/runtime/random.ts';
-import { atMost } from './at-most.ts';
 import { createAdmission, type AdmissionInformers } from './admission/admission.ts';
 import { CLUSTER_QUEUES } from './api/cluster-queue.ts';
 import { COHORTS } from './api/cohort.ts';

@@ -2,7 +2,6 @@ import { DelayedError, Queue, QueueEvents, UnrecoverableError, WaitingChildrenEr
 import { Redis } from 'ioredis';
 import { settlesWithin, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { atMost } from '../at-most.ts';
 import {
   SubmissionRefused,
   type Acceptance,
