@@ -52,15 +52,17 @@ export function createAdmission({ client, informers, clock, log, metrics }: Admi
     buildQueueingSetup({ clusterQueues: [], localQueues: [], resourceFlavors: [], cohorts: [], namespaces: [] }),
   );
   const queues = createPendingQueues();
-  const reporter = createWaitingReporter({ client, jobs: informers.jobs, clock, log });
   const wake = (): void => scheduler.wake();
-  const watcher = createJobWatcher({ cache, queues, reporter, metrics, wakeScheduler: () => changed() });
+  const watcher = createJobWatcher({ cache, queues, metrics, wakeScheduler: () => changed() });
   const status = createQueueStatus({ client, cache, queues, watcher, informers, metrics, clock, log });
+  const { waiting, hindranceOf } = watcher;
+  const reporter = createWaitingReporter({ client, jobs: informers.jobs, waiting, hindranceOf, clock, log });
   const stale = { queueing: true, clusters: true };
 
   const changed = (): void => {
     wake();
     status.changed();
+    reporter.changed();
   };
 
   const refresh = (): void => {
@@ -69,7 +71,7 @@ export function createAdmission({ client, informers, clock, log, metrics }: Admi
       cache.setQueueing(queueingSetup(informers));
       queues.wake(queues.counts().keys());
       watcher.reroute();
-      status.changed();
+      changed();
     }
     if (stale.clusters) {
       stale.clusters = false;
@@ -77,10 +79,11 @@ export function createAdmission({ client, informers, clock, log, metrics }: Admi
       if (fingerprint(next) === fingerprint(cache.clusters())) return;
       cache.setClusters(next);
       queues.wakeWaitingForCluster();
+      changed();
     }
   };
 
-  const scheduler: Scheduler = createScheduler({ client, cache, queues, watcher, reporter, refresh, clock, log, metrics });
+  const scheduler: Scheduler = createScheduler({ client, cache, queues, watcher, refresh, clock, log, metrics });
 
   informers.jobs.addHandler(watcher);
   const queueingChanged = (): void => {
@@ -109,7 +112,7 @@ export function createAdmission({ client, informers, clock, log, metrics }: Admi
       await Promise.all([scheduler.run(signal), reporter.run(signal), status.run(signal)]);
     },
     explain: (key) => {
-      const hindrance = reporter.hindranceOf(key);
+      const hindrance = hindranceOf(key);
       const position = queues.position(key);
       return hindrance === undefined && position === undefined ? undefined : { hindrance, position };
     },

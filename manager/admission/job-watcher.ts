@@ -6,7 +6,6 @@ import { QuotaReservedReason } from '../api/reasons.ts';
 import { isSameAdmission, type AdmissionCache, type Holding } from './admission-cache.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import { routeOf, type Hindrance } from './snapshot.ts';
-import type { WaitingReporter } from './waiting-reporter.ts';
 import { finishedCondition, workloadOf, type Workload } from './workload.ts';
 
 /**
@@ -24,18 +23,23 @@ export interface JobWatcher extends EventHandler<Job> {
   retry(key: string): void;
   /** Every Workload that waits. */
   pending(): IterableIterator<Workload>;
+  /** Keys of all Jobs that wait, those that are being evicted included. */
+  waiting(): Iterable<string>;
+  /** Why a Job waits; undefined while it has not been tried, and when it does not wait. */
+  hindranceOf(key: string): Hindrance | undefined;
 }
 
 export function createJobWatcher(deps: {
   readonly cache: AdmissionCache;
   readonly queues: PendingQueues;
-  readonly reporter: WaitingReporter;
   readonly metrics: AdmissionMetrics;
   /** There may be something to admit. */
   readonly wakeScheduler: () => void;
 }): JobWatcher {
-  const { cache, queues, reporter, metrics, wakeScheduler } = deps;
+  const { cache, queues, metrics, wakeScheduler } = deps;
   const pending = new Map<string, Workload>();
+  /** What keeps Jobs out of the queues. Those in a queue have their verdict there. */
+  const hindrances = new Map<string, Hindrance>();
   /** Order in which unfinished Jobs were first seen: it survives admission, so that an evicted Job keeps its place. */
   const arrivals = new Map<string, number>();
   let arrivalsSeen = 0;
@@ -61,7 +65,7 @@ export function createJobWatcher(deps: {
         // Fewer pods are left to run, or another place is taken: what was held before is free.
         if (before !== undefined && (before.workload.shape !== workload.shape || !isSameAdmission(before.record, record)))
           wakeSharers(before);
-        if (workload.phase === 'Evicting') reporter.report(key, evicted);
+        if (workload.phase === 'Evicting') hindrances.set(key, evicted);
         wakeScheduler();
         return;
       }
@@ -88,11 +92,11 @@ export function createJobWatcher(deps: {
     const route = routeOf(workload, cache.queueing());
     if ('reason' in route) {
       queues.delete(key);
-      return reporter.report(key, route);
+      hindrances.set(key, route);
+    } else {
+      hindrances.delete(key);
+      queues.add(route.name, route.strict, { workload, arrival: arrivals.get(key) ?? arrivalsSeen });
     }
-    const verdict = queues.add(route.name, route.strict, { workload, arrival: arrivals.get(key) ?? arrivalsSeen });
-    if (verdict !== undefined) return reporter.report(key, verdict);
-    reporter.withdraw(key);
     wakeScheduler();
   };
 
@@ -102,7 +106,7 @@ export function createJobWatcher(deps: {
   const dequeue = (key: string): void => {
     pending.delete(key);
     queues.delete(key);
-    reporter.withdraw(key);
+    hindrances.delete(key);
   };
 
   const release = (key: string): void => {
@@ -133,13 +137,15 @@ export function createJobWatcher(deps: {
       if (cache.get(key) !== holding) return;
       release(key);
       pending.set(key, holding.workload);
-      reporter.report(key, hindrance);
+      hindrances.set(key, hindrance);
     },
     retry: (key) => {
       const workload = pending.get(key);
       if (workload !== undefined && waits(key) && !queues.has(key)) enqueue(workload);
     },
     pending: () => pending.values(),
+    waiting: () => new Set([...pending.keys(), ...hindrances.keys()]),
+    hindranceOf: (key) => hindrances.get(key) ?? queues.verdictOf(key),
   };
 }
 

@@ -3,7 +3,6 @@ import { IndexedHeap } from './indexed-heap.ts';
 import { compareQueued, type QueuedWorkload } from './ordering.ts';
 import type { Head, WaitsFor } from './schedule.ts';
 import type { Hindrance } from './snapshot.ts';
-import type { Workload } from './workload.ts';
 
 /** Why a Workload that was tried could not be admitted, and what must change before it is tried again. */
 export type Verdict = Hindrance & { readonly waitsFor: WaitsFor };
@@ -14,15 +13,17 @@ export type Verdict = Hindrance & { readonly waitsFor: WaitsFor };
  * is blocked as a whole by its first Workload. Memory only: everything here is derived from Jobs.
  */
 export interface PendingQueues {
-  /** Adds a Workload, or replaces its earlier version. Returns a verdict when it is already known that it does not fit now. */
-  add(clusterQueue: string, strict: boolean, queued: QueuedWorkload): Verdict | undefined;
+  /** Adds a Workload, or replaces its earlier version. Into a parked shape it goes parked. */
+  add(clusterQueue: string, strict: boolean, queued: QueuedWorkload): void;
   /** Takes a Workload out, if it is there. */
   delete(key: string): void;
   has(key: string): boolean;
   /** The first Workload of each ClusterQueue that has one to try. It stays where it is. */
   heads(): Head[];
-  /** Parks everything of the head's shape, or blocks its StrictFIFO queue. Returns who waits on, and for what. */
-  park(head: Head, verdict: Verdict): readonly { readonly workload: Workload; readonly verdict: Verdict }[];
+  /** Parks everything of the head's shape, or blocks its StrictFIFO queue. Costs the same however many wait. */
+  park(head: Head, verdict: Verdict): void;
+  /** Why a Workload that waits here was not admitted when it, or one like it, was last tried; undefined before the first try. */
+  verdictOf(key: string): Verdict | undefined;
   /** Makes all parked Workloads of these ClusterQueues active again. */
   wake(clusterQueues: Iterable<string>): void;
   /** Makes all Workloads active again that had quota and found no cluster. */
@@ -33,15 +34,22 @@ export interface PendingQueues {
   position(key: string): number | undefined;
 }
 
-type Shape = { readonly shape: string; readonly waiting: IndexedHeap<QueuedWorkload>; parked: Verdict | undefined };
+type Shape = {
+  readonly shape: string;
+  readonly waiting: IndexedHeap<QueuedWorkload>;
+  /** Not to be tried until a change wakes it. */
+  parked: boolean;
+  /** Of the last try; it outlives the wake, until the next try says something else. */
+  verdict: Verdict | undefined;
+};
 type Queue = {
   readonly name: string;
   strict: boolean;
   readonly shapes: Map<string, Shape>;
   /** Shapes to be tried, by their first Workload. */
   readonly active: IndexedHeap<Shape>;
-  /** Set while a StrictFIFO queue waits behind its first Workload. */
-  blocked: Verdict | undefined;
+  /** A StrictFIFO queue waits behind its first Workload. */
+  blocked: { readonly key: string; readonly verdict: Verdict } | undefined;
 };
 type Entry = { readonly queue: Queue; readonly shape: Shape; readonly queued: QueuedWorkload };
 
@@ -73,14 +81,14 @@ export function createPendingQueues(): PendingQueues {
     if (shape.waiting.size === 0) {
       queue.shapes.delete(shape.shape);
       queue.active.delete(shape.shape);
-    } else if (shape.parked === undefined) queue.active.set(shape);
+    } else if (!shape.parked) queue.active.set(shape);
   };
 
   const unpark = (queue: Queue, isConcerned: (verdict: Verdict) => boolean): void => {
-    if (queue.blocked !== undefined && isConcerned(queue.blocked)) queue.blocked = undefined;
+    if (queue.blocked !== undefined && isConcerned(queue.blocked.verdict)) queue.blocked = undefined;
     for (const shape of queue.shapes.values()) {
-      if (shape.parked === undefined || !isConcerned(shape.parked)) continue;
-      shape.parked = undefined;
+      if (!shape.parked || shape.verdict === undefined || !isConcerned(shape.verdict)) continue;
+      shape.parked = false;
       queue.active.set(shape);
     }
   };
@@ -98,11 +106,10 @@ export function createPendingQueues(): PendingQueues {
       queue.shapes.set(shape.shape, shape);
       shape.waiting.set(queued);
       entries.set(workload.key, { queue, shape, queued });
-      if (shape.parked !== undefined) return shape.parked;
+      if (shape.parked) return;
       queue.active.set(shape);
       // Whoever arrives behind a blocked first Workload changes nothing; whoever arrives before it is to be tried.
       if (queue.blocked !== undefined && firstOf(queue)?.workload.key === workload.key) queue.blocked = undefined;
-      return queue.blocked === undefined ? undefined : behind(queue, queue.blocked);
     },
     delete: take,
     has: (key) => entries.has(key),
@@ -116,19 +123,22 @@ export function createPendingQueues(): PendingQueues {
     },
     park: ({ queued }, verdict) => {
       const entry = entries.get(queued.workload.key);
-      if (entry === undefined) return [];
+      if (entry === undefined) return;
       const { queue, shape } = entry;
+      shape.verdict = verdict;
       if (queue.strict) {
-        queue.blocked = verdict;
-        const { key } = queued.workload;
-        return workloadsOf(queue.shapes.values()).map((workload) => ({
-          workload,
-          verdict: workload.key === key ? verdict : behind(queue, verdict),
-        }));
+        queue.blocked = { key: queued.workload.key, verdict };
+        return;
       }
-      shape.parked = verdict;
+      shape.parked = true;
       queue.active.delete(shape.shape);
-      return workloadsOf([shape]).map((workload) => ({ workload, verdict }));
+    },
+    verdictOf: (key) => {
+      const entry = entries.get(key);
+      if (entry === undefined) return undefined;
+      const { queue, shape } = entry;
+      if (queue.blocked === undefined || queue.blocked.key === key) return shape.verdict;
+      return behind(queue, queue.blocked.verdict);
     },
     wake: (clusterQueues) => {
       for (const name of clusterQueues) {
@@ -155,11 +165,9 @@ export function createPendingQueues(): PendingQueues {
 const newShape = (shape: string): Shape => ({
   shape,
   waiting: new IndexedHeap((queued) => queued.workload.key, compareQueued),
-  parked: undefined,
+  parked: false,
+  verdict: undefined,
 });
-
-const workloadsOf = (shapes: Iterable<Shape>): Workload[] =>
-  [...shapes].flatMap(({ waiting }) => [...waiting.values()].map(({ workload }) => workload));
 
 /** What is told to those behind a blocked first Workload. It names nobody, so that it stays true while the queue moves. */
 const behind = (queue: Queue, { waitsFor }: Verdict): Verdict => ({
@@ -181,7 +189,7 @@ function countOf(queue: Queue): { active: number; inadmissible: number } {
   let active = 0;
   let inadmissible = 0;
   for (const shape of queue.shapes.values()) {
-    if (shape.parked === undefined && queue.blocked === undefined) active += shape.waiting.size;
+    if (!shape.parked && queue.blocked === undefined) active += shape.waiting.size;
     else inadmissible += shape.waiting.size;
   }
   return { active, inadmissible };

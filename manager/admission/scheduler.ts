@@ -13,14 +13,12 @@ import { findEvictions, type Eviction } from './evictions.ts';
 import type { JobWatcher } from './job-watcher.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import { schedule, type Decision, type Head } from './schedule.ts';
-import type { WaitingReporter } from './waiting-reporter.ts';
 
 export type SchedulerDeps = {
   readonly client: WriteClient;
   readonly cache: AdmissionCache;
   readonly queues: PendingQueues;
   readonly watcher: JobWatcher;
-  readonly reporter: WaitingReporter;
   /** Brings cache and queues up to date with changed queues and clusters. */
   readonly refresh: () => void;
   readonly clock: Clock;
@@ -44,7 +42,7 @@ const RETRY_BASE_MS = 500;
 const RETRY_MAX_MS = 60_000;
 
 export function createScheduler(deps: SchedulerDeps): Scheduler {
-  const { cache, queues, watcher, reporter, clock, log, metrics } = deps;
+  const { cache, queues, watcher, clock, log, metrics } = deps;
   const writes = new Map<string, Promise<void>>();
   const refusals = new Map<string, number>();
   let wakeUp = Promise.withResolvers<void>();
@@ -84,13 +82,12 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
   };
 
   const park = ({ head, reason, message, waitsFor }: Extract<Decision, { kind: 'Inadmissible' }>): void => {
-    for (const { workload, verdict } of queues.park(head, { reason, message, waitsFor })) reporter.report(workload.key, verdict);
+    queues.park(head, { reason, message, waitsFor });
   };
 
   const startAdmission = ({ head, record }: Extract<Decision, { kind: 'Admit' }>, signal: AbortSignal): void => {
     const { workload } = head.queued;
     queues.delete(workload.key);
-    reporter.withdraw(workload.key);
     cache.assume(workload, record);
     const holding = cache.get(workload.key);
     if (holding !== undefined) track(workload.key, admit(holding, signal));
@@ -174,7 +171,11 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       while (!signal.aborted) {
         await wakeUp.promise;
         wakeUp = Promise.withResolvers();
-        if (!signal.aborted) await pass(signal);
+        if (signal.aborted) break;
+        const startedAt = clock.now();
+        await pass(signal);
+        // The longer a pass takes, the more changes the next one gathers: under load half of the time stays for everybody else.
+        await sleep(clock, clock.now() - startedAt, signal);
       }
       await Promise.all(writes.values());
     },

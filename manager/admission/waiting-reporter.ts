@@ -3,52 +3,59 @@ import { MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { StatusClient } from '../../shared/kube/client.ts';
-import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
+import { runController } from '../../shared/kube/controller.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue } from '../../shared/kube/workqueue.ts';
-import { toWireTime, type Clock } from '../../shared/runtime/clock.ts';
+import { sleep, toWireTime, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import type { Hindrance } from './snapshot.ts';
 import { finishedCondition } from './workload.ts';
 
 /**
- * Tells a Job why it waits, as the condition QuotaReserved=False of its status. A Job that is admitted within the settling time is never
- * written to, an unchanged text is never written again, and a text that changes under the same reason is written at most every ten seconds:
- * under load thousands of Jobs wait, and their status must not cost what admission needs.
+ * Tells Jobs why they wait, as the condition QuotaReserved=False of their status. Under load thousands of Jobs wait, and their status must not
+ * cost what admission needs. So this looks at all of them once in a while instead of following every change: a Job that is admitted within a
+ * second or two is never written to, an unchanged text is never written again, and a text that changes under the same reason is
+ * written the less often the more Jobs wait.
  */
 export interface WaitingReporter {
-  report(key: string, hindrance: Hindrance): void;
-  /** The Job waits no longer. */
-  withdraw(key: string): void;
-  /** What was last reported, for those who ask why. */
-  hindranceOf(key: string): Hindrance | undefined;
+  /** Somebody may wait for something else now. */
+  changed(): void;
   run(signal: AbortSignal): Promise<void>;
 }
 
-const SETTLE_MS = 1_000;
-const SAME_REASON_INTERVAL_MS = 10_000;
-const CONCURRENCY = 4;
-
-export function createWaitingReporter(deps: {
+export type WaitingReporterDeps = {
   readonly client: StatusClient;
   readonly jobs: Lister<Job>;
+  /** Keys of all Jobs that wait. */
+  readonly waiting: () => Iterable<string>;
+  readonly hindranceOf: (key: string) => Hindrance | undefined;
   readonly clock: Clock;
   readonly log: Logger;
-}): WaitingReporter {
-  const { client, jobs, clock, log } = deps;
-  const hindrances = new Map<string, Hindrance>();
-  const queue = createWorkqueue({ name: 'waiting-jobs', clock, rateLimit: { baseDelayMs: 100, maxDelayMs: 60_000 } });
+};
 
-  const reconcile = async (key: string): Promise<ReconcileResult> => {
-    const hindrance = hindrances.get(key);
+const SWEEP_INTERVAL_MS = 1_000;
+/** A text is renewed after ten seconds at the earliest, and fifty texts a second at most. */
+const RENEWAL_INTERVAL_MS = 10_000;
+const RENEWAL_SHARE_MS = 20;
+const CONCURRENCY = 4;
+
+/** What the last sweep found about a Job; `toldAt` is when a write was last asked for. */
+type Seen = { readonly reason: string; readonly message: string; readonly toldAt: number | undefined };
+
+export function createWaitingReporter({ client, jobs, waiting, hindranceOf, clock, log }: WaitingReporterDeps): WaitingReporter {
+  const queue = createWorkqueue({ name: 'waiting-jobs', clock, rateLimit: { baseDelayMs: 100, maxDelayMs: 60_000 } });
+  let change = Promise.withResolvers<void>();
+  let seen = new Map<string, Seen>();
+
+  const reconcile = async (key: string): Promise<void> => {
+    const hindrance = hindranceOf(key);
     const job = jobs.get(parseKey(key));
     if (hindrance === undefined || job === undefined || finishedCondition(job) !== undefined) return;
-    const next = nextWrite(job, hindrance, clock.now());
-    if (next.kind === 'Nothing') return;
-    if (next.kind === 'Later') return { requeueAfterMs: next.delayMs };
-    const body = { metadata: { resourceVersion: job.metadata.resourceVersion }, status: { conditions: next.conditions } };
+    const conditions = waitingConditions(job, hindrance, clock.now());
+    if (conditions === undefined) return;
+    const body = { metadata: { resourceVersion: job.metadata.resourceVersion }, status: { conditions } };
     try {
       // Strategic: conditions merge by type, so those of dispatch stay as they are.
       await client.patchStatus(JOBS, parseKey(key), { type: 'strategic', body }, { fieldManager: MANAGER_FIELD_MANAGER });
@@ -57,41 +64,54 @@ export function createWaitingReporter(deps: {
     }
   };
 
+  /** Returns whether some text is out of date and must be looked at again without any further change. */
+  const sweep = (): boolean => {
+    const now = clock.now();
+    const next = new Map<string, Seen>();
+    const renewalMs = Math.max(RENEWAL_INTERVAL_MS, seen.size * RENEWAL_SHARE_MS);
+    let unsettled = false;
+    for (const key of waiting()) {
+      const hindrance = hindranceOf(key);
+      if (hindrance === undefined) continue;
+      const before = seen.get(key);
+      const toldAt = before?.toldAt;
+      const isTold = toldAt !== undefined && before?.reason === hindrance.reason;
+      if (isTold && before.message === hindrance.message) next.set(key, before);
+      else if (before === undefined || (isTold && now - toldAt < renewalMs)) {
+        unsettled = true;
+        next.set(key, before ?? { ...hindrance, toldAt: undefined });
+      } else {
+        queue.add(key);
+        next.set(key, { reason: hindrance.reason, message: hindrance.message, toldAt: now });
+      }
+    }
+    seen = next;
+    return unsettled;
+  };
+
   return {
-    report: (key, hindrance) => {
-      const known = hindrances.get(key);
-      hindrances.set(key, hindrance);
-      if (known?.reason !== hindrance.reason || known.message !== hindrance.message) queue.addAfter(key, SETTLE_MS);
-    },
-    withdraw: (key) => {
-      hindrances.delete(key);
-      queue.forget(key);
-    },
-    hindranceOf: (key) => hindrances.get(key),
+    changed: () => change.resolve(),
     run: async (signal) => {
-      // A new leader does not know what was written before it: every Job that waits is looked at once.
-      for (const key of hindrances.keys()) queue.addAfter(key, SETTLE_MS);
-      signal.addEventListener('abort', () => queue.shutDown(), { once: true });
-      await runController({ name: 'waiting-jobs', queue, concurrency: CONCURRENCY, reconcile, clock, log });
+      signal.addEventListener('abort', () => (queue.shutDown(), change.resolve()), { once: true });
+      const controller = runController({ name: 'waiting-jobs', queue, concurrency: CONCURRENCY, reconcile, clock, log });
+      change.resolve();
+      while (!signal.aborted) {
+        await change.promise;
+        change = Promise.withResolvers();
+        await sleep(clock, SWEEP_INTERVAL_MS, signal);
+        if (!signal.aborted && sweep()) change.resolve();
+      }
+      await controller;
     },
   };
 }
 
-type NextWrite =
-  | { readonly kind: 'Nothing' }
-  | { readonly kind: 'Later'; readonly delayMs: number }
-  | { readonly kind: 'Write'; readonly conditions: JobCondition[] };
-
-/** What has to be written to the Job's status now, if anything. */
-export function nextWrite(job: DeepReadonly<Job>, hindrance: Hindrance, now: number): NextWrite {
+/** The conditions to be written to a Job that waits; undefined when it says so already. */
+export function waitingConditions(job: DeepReadonly<Job>, hindrance: Hindrance, now: number): JobCondition[] | undefined {
   const conditions = job.status?.conditions ?? [];
   const present = conditions.find(({ type }) => type === SwitchyardCondition.QuotaReserved);
   const isFalse = present?.status === 'False';
-  if (isFalse && present.reason === hindrance.reason) {
-    if (present.message === hindrance.message) return { kind: 'Nothing' };
-    const dueMs = Date.parse(present.lastProbeTime ?? '') + SAME_REASON_INTERVAL_MS - now;
-    if (dueMs > 0) return { kind: 'Later', delayMs: dueMs };
-  }
+  if (isFalse && present.reason === hindrance.reason && present.message === hindrance.message) return undefined;
   const time = toWireTime(now);
   const waiting: JobCondition = {
     type: SwitchyardCondition.QuotaReserved,
@@ -102,7 +122,7 @@ export function nextWrite(job: DeepReadonly<Job>, hindrance: Hindrance, now: num
     lastTransitionTime: (isFalse ? present.lastTransitionTime : undefined) ?? time,
   };
   const neverSuspended = job.spec.suspend === true && !conditions.some(({ type }) => type === 'Suspended');
-  return { kind: 'Write', conditions: neverSuspended ? [waiting, suspended(time)] : [waiting] };
+  return neverSuspended ? [waiting, suspended(time)] : [waiting];
 }
 
 /** What the Job controller says of a Job that is created suspended; without it kubectl would show a waiting Job as running. */

@@ -87,7 +87,7 @@ describe('admission', () => {
       await world.job(`${queue}-2`, { queue, cpu: '2' });
       await world.job(`${queue}-3`, { queue });
     }
-    await world.settle(2_000);
+    await world.settle(3_000);
     expect(await world.running()).toEqual(['main-1', 'main-3', 'strict-1']);
     expect((await waits('strict-3'))?.reason).toBe('BehindEarlierJob');
     await world.finish('strict-1');
@@ -112,15 +112,15 @@ describe('admission', () => {
 });
 
 describe('why a Job waits', () => {
-  test('is told once it has waited a second, beside Suspended, and is not written again while it stays the same', async () => {
+  test('is told once it has waited a second or two, beside Suspended, and is not written again while it stays the same', async () => {
     await world.flavor('default');
     await world.queue('main', { cpu: '1' });
     await world.cluster('eu-1');
     await world.job('a');
     await world.job('b');
-    await world.settle(500);
-    expect(await conditionsOf('b')).toEqual([]);
     await world.settle(1_000);
+    expect(await conditionsOf('b')).toEqual([]);
+    await world.settle(3_000);
     expect(await waits('b')).toEqual({
       status: 'False',
       reason: 'InsufficientQuota',
@@ -135,10 +135,10 @@ describe('why a Job waits', () => {
   test('names the LocalQueue, the ClusterQueue and the flavor that are missing, one after the other', async () => {
     await world.cluster('eu-1');
     await world.job('a');
-    await world.settle(2_000);
+    await world.settle(3_000);
     expect(await waits('a')).toMatchObject({ reason: 'LocalQueueNotFound', message: 'local queue main does not exist in namespace team' });
     await world.queue('main');
-    await world.settle(2_000);
+    await world.settle(3_000);
     expect(await waits('a')).toMatchObject({
       reason: 'ResourceFlavorNotFound',
       message: 'resource flavor default of cluster queue main does not exist',
@@ -156,7 +156,7 @@ describe('why a Job waits', () => {
     await world.cluster('us-1', { labels: { pool: 'x' }, ready: false });
     await world.cluster('us-2', { labels: { pool: 'x' } });
     await world.job('a', { cpu: '4', annotations: { [CLUSTERS_ANNOTATION]: 'ap-1,eu-1,us-1' } });
-    await world.settle(2_000);
+    await world.settle(3_000);
     expect(await waits('a')).toEqual({
       status: 'False',
       reason: 'NoClusterFits',
@@ -173,7 +173,7 @@ describe('why a Job waits', () => {
     await world.queue('main', { cpu: '2' });
     await world.cluster('eu-1');
     await world.job('a', { cpu: '3' });
-    await world.settle(2_000);
+    await world.settle(3_000);
     expect(await waits('a')).toMatchObject({
       reason: 'ExceedsQuota',
       message: 'cluster queue main: flavor default never has more than 2 of the 3 cpu asked for',
@@ -205,7 +205,7 @@ describe('stopping and moving', () => {
     await world.settle();
     await patch(CLUSTER_QUEUES, 'main', { spec: { stopPolicy: 'Hold' } });
     await world.job('b');
-    await world.settle(2_000);
+    await world.settle(3_000);
     expect(await world.running()).toEqual(['a']);
     expect(await waits('b')).toMatchObject({ reason: 'QueueStopped', message: 'cluster queue main is stopped' });
     await patch(LOCAL_QUEUES, 'main', { spec: { stopPolicy: 'HoldAndDrain' } });
@@ -247,7 +247,7 @@ describe('stopping and moving', () => {
     await world.settle();
     const first = await world.record('a');
     await patch(JOBS, 'a', { spec: { suspend: true } });
-    await world.settle(2_000);
+    await world.settle(3_000);
     expect(await world.running()).toEqual(['a']);
     expect(await world.record('a')).toMatchObject({ cluster: first?.cluster, epoch: 1 });
   });

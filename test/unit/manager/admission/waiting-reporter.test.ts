@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nextWrite } from '../../../../manager/admission/waiting-reporter.ts';
+import { waitingConditions } from '../../../../manager/admission/waiting-reporter.ts';
 import { aCondition, aHomeJob } from '../../../support/jobs.ts';
 
 const now = Date.UTC(2026, 0, 1, 0, 1, 5);
@@ -19,25 +19,17 @@ describe('telling a Job why it waits', () => {
       },
       expect.objectContaining({ type: 'Suspended', status: 'True', reason: 'JobSuspended' }) as object,
     ];
-    expect(nextWrite(aHomeJob(), hindrance, now)).toEqual({ kind: 'Write', conditions });
+    expect(waitingConditions(aHomeJob(), hindrance, now)).toEqual(conditions);
   });
   test('a Job that was told the same is left alone', () => {
-    expect(nextWrite(told({}), hindrance, now)).toEqual({ kind: 'Nothing' });
+    expect(waitingConditions(told({}), hindrance, now)).toBeUndefined();
   });
-  test('another text for the same reason waits until ten seconds are over', () => {
-    expect(nextWrite(told({ message: 'short of 2 cpu' }), hindrance, now)).toEqual({ kind: 'Later', delayMs: 5_000 });
-    expect(nextWrite(told({ message: 'short of 2 cpu' }), hindrance, now + 5_000).kind).toBe('Write');
-  });
-  test('another reason is told at once, and the time since when it waits stays', () => {
-    const next = nextWrite(told({ reason: 'NoClusterFits' }), hindrance, now);
-    expect(next).toMatchObject({
-      kind: 'Write',
-      conditions: [{ lastProbeTime: '2026-01-01T00:01:05Z', lastTransitionTime: '2026-01-01T00:01:00Z' }],
-    });
+  test('another reason is told, and the time since when it waits stays', () => {
+    const conditions = waitingConditions(told({ reason: 'NoClusterFits' }), hindrance, now);
+    expect(conditions).toMatchObject([{ lastProbeTime: '2026-01-01T00:01:05Z', lastTransitionTime: '2026-01-01T00:01:00Z' }]);
+    expect(conditions).toHaveLength(1);
   });
   test('a Job that had quota before begins to wait now', () => {
-    expect(nextWrite(told({ status: 'True' }), hindrance, now)).toMatchObject({
-      conditions: [{ lastTransitionTime: '2026-01-01T00:01:05Z' }],
-    });
+    expect(waitingConditions(told({ status: 'True' }), hindrance, now)).toMatchObject([{ lastTransitionTime: '2026-01-01T00:01:05Z' }]);
   });
 });
