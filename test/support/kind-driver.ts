@@ -16,10 +16,11 @@ const sentences = (errors: readonly FieldError[]): string[] => errors.map(({ fie
 export const UID = '11111111-2222-3333-4444-555555555555';
 const CREATED = '2026-01-01T00:00:00Z';
 
-export const driveKind = (strategy: ResourceStrategy, namespace: string | undefined = 'ns'): KindDriver => ({
+/** `namespace` is '' for cluster-scoped kinds. */
+export const driveKind = (strategy: ResourceStrategy, namespace = 'ns'): KindDriver => ({
   create: (body) => {
     const object = copyOf(body);
-    object.metadata = { ...object.metadata, ...(namespace === undefined ? {} : { namespace }) };
+    object.metadata = { ...object.metadata, ...(namespace === '' ? {} : { namespace }) };
     strategy.applyDefaults?.(object);
     object.metadata.uid = UID;
     object.metadata.creationTimestamp = CREATED;

@@ -63,7 +63,13 @@ const validateIps = (ips: Ips, path: string): FieldError[] => {
   if (ips.length <= 1) return errors;
   const families = ips.map(({ ip = '' }) => isIP(ip));
   if (ips.length > 2 || families[0] === families[1]) {
-    errors.push(invalid(path, ips.map(({ ip = '' }) => ({ IP: ip })), 'may specify no more than one IP for each IP family'));
+    errors.push(
+      invalid(
+        path,
+        ips.map(({ ip = '' }) => ({ IP: ip })),
+        'may specify no more than one IP for each IP family',
+      ),
+    );
   }
   const seen = new Set<string>();
   for (const [i, { ip = '' }] of ips.entries()) {

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { configMapStrategy } from '../../../../../shared/controlplane/kinds/config-map.ts';
+import { cronJobStrategy } from '../../../../../shared/controlplane/kinds/cron-job.ts';
+import { leaseStrategy } from '../../../../../shared/controlplane/kinds/lease.ts';
+import { namespaceStrategy } from '../../../../../shared/controlplane/kinds/namespace.ts';
+import { nodeStrategy } from '../../../../../shared/controlplane/kinds/node.ts';
+import { priorityClassStrategy } from '../../../../../shared/controlplane/kinds/priority-class.ts';
+import { secretStrategy } from '../../../../../shared/controlplane/kinds/secret.ts';
+import { driveKind } from '../../../../support/kind-driver.ts';
+
+describe('a ConfigMap', () => {
+  const configMaps = driveKind(configMapStrategy);
+  test('has keys that can be file names, each of them once', () => {
+    expect(configMaps.create({ metadata: { name: 'c' }, data: { '..': '1', x: '1' }, binaryData: { x: 'AA==' } }).findings).toEqual([
+      'data[..] | Invalid value: "..": must not be \'..\'',
+      'data[x] | Invalid value: "x": duplicate of key present in binaryData',
+    ]);
+  });
+  test('holds a mebibyte', () => {
+    const { findings } = configMaps.create({ metadata: { name: 'c' }, data: { a: 'x'.repeat(1024 * 1024 + 1) } });
+    expect(findings).toEqual(['[] | Too long: may not be more than 1048576 bytes']);
+  });
+  test('never changes again once it is immutable', () => {
+    const { object } = configMaps.create({ metadata: { name: 'c' }, immutable: true, data: { a: '1' } });
+    expect(configMaps.update(object, (next) => Object.assign(next, { immutable: false, data: {} })).findings).toEqual([
+      'immutable | Forbidden: field is immutable when `immutable` is set',
+      'data | Forbidden: field is immutable when `immutable` is set',
+    ]);
+  });
+});
+
+describe('a Secret', () => {
+  const secrets = driveKind(secretStrategy);
+  test('keeps plain text as data', () => {
+    const { object } = secrets.create({ metadata: { name: 's' }, stringData: { a: 'hello' }, data: { a: 'eA==', b: 'eA==' } });
+    expect([object['data'], object['stringData'], object['type']]).toEqual([{ a: 'aGVsbG8=', b: 'eA==' }, undefined, 'Opaque']);
+  });
+  test('of a known type has the keys of that type', () => {
+    expect(secrets.create({ metadata: { name: 's' }, type: 'kubernetes.io/tls', data: { 'tls.crt': '' } }).findings).toEqual([
+      'data[tls.key] | Required value',
+    ]);
+  });
+});
+
+describe('a Namespace', () => {
+  const namespaces = driveKind(namespaceStrategy, '');
+  test('is active, held by its finalizer, and carries its name as a label', () => {
+    const { object } = namespaces.create({ metadata: { name: 'n', labels: { 'kubernetes.io/metadata.name': 'other' } } });
+    expect(object).toMatchObject({
+      metadata: { labels: { 'kubernetes.io/metadata.name': 'n' } },
+      spec: { finalizers: ['kubernetes'] },
+      status: { phase: 'Active' },
+    });
+    expect(namespaceStrategy.keptAfterDeletion?.(object)).toBe(true);
+  });
+  test('has a name without dots', () => {
+    const [first] = namespaces.create({ metadata: { name: 'a.b' } }).findings;
+    expect(first).toBe('metadata.name | Invalid value: "a.b": must not contain dots');
+  });
+  test('ends only by being deleted', () => {
+    const { object } = namespaces.create({ metadata: { name: 'n' } });
+    expect(namespaces.updateStatus(object, { phase: 'Terminating' }).findings).toEqual([
+      'status.Phase | Invalid value: "Terminating": may only be \'Active\' if `deletionTimestamp` is empty',
+    ]);
+  });
+});
+
+describe('a Node', () => {
+  const nodes = driveKind(nodeStrategy, '');
+  test('takes no pods before it has said that it is ready', () => {
+    expect(nodes.create({ metadata: { name: 'n' } }).object['spec']).toEqual({
+      taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }],
+    });
+  });
+  test('keeps the provider that it once named', () => {
+    const { object } = nodes.create({ metadata: { name: 'n' }, spec: { providerID: 'a' } });
+    expect(nodes.update(object, (next) => Object.assign(next['spec'] as object, { providerID: 'b' })).findings).toEqual([
+      'spec.providerID | Forbidden: node updates may not change providerID except from "" to valid',
+    ]);
+  });
+});
+
+test('a Lease lasts a while', () => {
+  expect(
+    driveKind(leaseStrategy).create({ metadata: { name: 'l' }, spec: { leaseDurationSeconds: 0, leaseTransitions: -1 } }).findings,
+  ).toEqual([
+    'spec.leaseDurationSeconds | Invalid value: 0: must be greater than 0',
+    'spec.leaseTransitions | Invalid value: -1: must be greater than or equal to 0',
+  ]);
+});
+
+test('a priority class of a user is no match for those of the system', () => {
+  const classes = driveKind(priorityClassStrategy, '');
+  expect(classes.create({ metadata: { name: 'high' }, value: 1_000_000_001 }).findings).toEqual([
+    'value | Forbidden: maximum allowed value of a user defined priority is 1000000000',
+  ]);
+  const { object } = classes.create({ metadata: { name: 'high' }, value: 5 });
+  expect(classes.update(object, (next) => (next['value'] = 6)).findings).toEqual(['value | Forbidden: may not be changed in an update.']);
+});
+
+test('a CronJob leaves what concerns a Job to the Jobs made from it', () => {
+  const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } };
+  const { object, findings } = driveKind(cronJobStrategy).create({
+    metadata: { name: 'c' },
+    spec: { schedule: '*/5 * * * *', jobTemplate: { spec: { template } } },
+  });
+  expect(findings).toEqual([]);
+  expect(object['spec']).toMatchObject({
+    concurrencyPolicy: 'Allow',
+    suspend: false,
+    successfulJobsHistoryLimit: 3,
+    failedJobsHistoryLimit: 1,
+  });
+  expect(object['spec']).not.toHaveProperty('jobTemplate.spec.backoffLimit');
+});
