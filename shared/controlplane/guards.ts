@@ -65,10 +65,12 @@ export function createGuards({ store, resources, authenticator, clock, random, l
       const namespace = store.table('/namespaces').get('', name);
       return namespace === undefined ? undefined : (namespace.object.metadata.labels ?? {});
     },
-    decode: (patched, { resource }) => {
+    decode: (patched, { resource, kind }) => {
       const served = resources.find(resource.group, resource.version, resource.resource);
       if (served === undefined) throw new Error(`${resource.resource} are not served`);
       if (!isJsonObject(patched)) throw new Error('the patched object is not an object');
+      // Bodies of subresources (Binding, Eviction, Scale) are used as they are.
+      if (kind.kind !== served.definition.kind) return patched as AnyObject;
       conformDecoded(patched, served.schema, {});
       // The shape has just been established.
       return completed(served, { object: patched as AnyObject, warnings: [] }, () => undefined);
