@@ -36,8 +36,8 @@ export interface Scheduler {
 
 /** Writes under way at once; the next cycle waits for room. */
 const WRITES_MAX = 64;
-/** Cycles without a pause, after which informers and answers get their turn. */
-const CYCLES_MAX = 200;
+/** Heads tried without a pause, after which informers and answers get their turn. */
+const HEADS_MAX = 2_000;
 const RETRY_BASE_MS = 500;
 const RETRY_MAX_MS = 60_000;
 
@@ -53,10 +53,14 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
   const pass = async (signal: AbortSignal): Promise<void> => {
     deps.refresh();
     for (const eviction of findEvictions(cache.holdings(), cache.queueing(), cache.clusters())) startEviction(eviction, signal);
-    for (let cycles = 1; !signal.aborted && writes.size < WRITES_MAX; cycles++) {
+    let tried = 0;
+    while (!signal.aborted && writes.size < WRITES_MAX) {
       const heads = queues.heads();
       if (heads.length === 0 || !cycle(heads, signal)) return;
-      if (cycles % CYCLES_MAX === 0) await sleep(clock, 0, signal);
+      tried += heads.length;
+      if (tried < HEADS_MAX) continue;
+      tried = 0;
+      await sleep(clock, 0, signal);
     }
   };
 
