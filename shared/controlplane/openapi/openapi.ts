@@ -38,16 +38,19 @@ export function createOpenApi(resources: ServedResources, version: string): (cal
     if (!path.startsWith('/openapi/v3/')) return undefined;
     const name = path.slice('/openapi/v3/'.length);
     const kinds = kindsByPath(resources).get(name);
-    if (kinds === undefined && !BARE_DOCUMENTS.includes(name)) return { kind: 'whole', status: 404, headers: {}, body: '' };
+    if (kinds === undefined && !bareDocuments(resources).includes(name)) return { kind: 'whole', status: 404, headers: {}, body: '' };
     return documentAnswer(
       accept,
-      document(name, (write) => openApi(resources, kinds ?? [], write, version)),
+      document(name, (write) => (kinds === undefined ? bareDocument(name, version) : openApi(resources, kinds, write, version))),
     );
   };
 }
 
-/** Paths that have no kinds. */
-const BARE_DOCUMENTS = ['version'];
+/** Documents that have no kinds: the version, and the lists of groups and versions. */
+function bareDocuments(resources: ServedResources): string[] {
+  const groups = [...kindsByPath(resources).keys()].map((path) => path.split('/').slice(0, -1).join('/'));
+  return [...new Set(['apis', 'version', ...groups])];
+}
 
 const indexAnswer = (body: string): Answer => ({
   kind: 'whole',
@@ -92,7 +95,7 @@ function kindsByPath(resources: ServedResources): Map<string, ObjectSchema[]> {
 function indexPaths(resources: ServedResources): Json {
   const paths: Json = {};
   const byPath = kindsByPath(resources);
-  for (const name of [...byPath.keys(), ...BARE_DOCUMENTS].sort()) {
+  for (const name of [...byPath.keys(), ...bareDocuments(resources)].sort()) {
     const content = (byPath.get(name) ?? []).map((kind) => [kind.type, kind.custom?.openApi]);
     const hash = createHash('sha512')
       .update(JSON.stringify([name, content]))
@@ -107,10 +110,17 @@ const title = (version: string): Json => ({ title: 'Kubernetes', version });
 
 function openApi(resources: ServedResources, kinds: readonly ObjectSchema[], writer: SchemaWriter, version: string): Json {
   const prefix: RefPrefix = '#/components/schemas/';
-  const schemas = kinds.length === 0 ? {} : writer.schemasOf(kinds, prefix);
+  const schemas = writer.schemasOf(kinds, prefix);
   const paths = resourcePaths(resources, kinds, writer, prefix);
   return { openapi: '3.0.0', info: title(version), paths, components: { schemas } };
 }
+
+const bareDocument = (name: string, version: string): Json => ({
+  openapi: '3.0.0',
+  info: title(version),
+  paths: { [`/${name}/`]: { get: { responses: { '200': { description: 'OK' } } } } },
+  components: {},
+});
 
 function swagger(resources: ServedResources, writer: SchemaWriter, version: string): Json {
   const prefix: RefPrefix = '#/definitions/';
