@@ -25,6 +25,8 @@ export type World = {
   fault: Fault | undefined;
   /** Like `fault`, but the server has done what was asked before its answer is lost. */
   lostAnswer: Fault | undefined;
+  /** Keeps back what the worker's watches of these resources have to tell, until set to nothing. */
+  hold(...resources: ('jobs' | 'pods')[]): void;
   createJob(spec?: Partial<JobSpec>, name?: string): Promise<Job>;
   createPod(metadata: Partial<Pod['metadata']>): Promise<Pod>;
   patchJob(patch: object, name?: string): Promise<void>;
@@ -37,7 +39,7 @@ export type World = {
   /** `Type Reason: message` of the Events, how often each. */
   events(): Promise<Record<string, number>>;
   metric(name: string, labels?: Record<string, string>): Promise<number>;
-  /** Stops this worker and starts another: all memory is lost. */
+  /** Stops this worker and starts another: all memory is lost, and nothing is held back. */
   restart(settings?: Partial<WorkerSettings>): Promise<void>;
   stop(): Promise<void>;
 };
@@ -59,6 +61,7 @@ export async function createWorld(settings: Partial<WorkerSettings> = {}): Promi
   await admin.create(NAMESPACES, { metadata: { name: 'ns' } });
   const calls: string[] = [];
   const warnings: World['warnings'] = [];
+  const held = { resources: [] as string[], changed: Promise.withResolvers<void>() };
   let running = start(settings);
 
   function start(chosen: Partial<WorkerSettings>): { readonly registry: Registry; stop(): Promise<void> } {
@@ -93,9 +96,19 @@ export async function createWorld(settings: Partial<WorkerSettings> = {}): Promi
         const response = await transport.send(request);
         return world.lostAnswer?.(request) ?? response;
       },
-      stream: (request) => transport.stream(request),
+      async stream(request) {
+        const stream = await transport.stream(request);
+        return { ...stream, chunks: gated(stream.chunks, /\/(jobs|pods)\?/.exec(request.path)?.[1]) };
+      },
       close: () => transport.close(),
     };
+  }
+
+  async function* gated(chunks: AsyncIterable<string>, resource: string | undefined): AsyncGenerator<string> {
+    for await (const chunk of chunks) {
+      while (resource !== undefined && held.resources.includes(resource)) await held.changed.promise;
+      yield chunk;
+    }
   }
 
   const world: World = {
@@ -108,6 +121,12 @@ export async function createWorld(settings: Partial<WorkerSettings> = {}): Promi
     warnings,
     fault: undefined,
     lostAnswer: undefined,
+    hold(...resources) {
+      const { changed } = held;
+      held.resources = resources;
+      held.changed = Promise.withResolvers();
+      changed.resolve();
+    },
     createJob: (spec = {}, name = 'job') =>
       admin.create(JOBS, {
         metadata: { name, namespace: 'ns' },
@@ -147,11 +166,13 @@ export async function createWorld(settings: Partial<WorkerSettings> = {}): Promi
       return values.reduce((sum, { value }) => sum + value, 0);
     },
     async restart(chosen = settings) {
+      world.hold();
       await running.stop();
       running = start(chosen);
       await clock.advance(0);
     },
     async stop() {
+      world.hold();
       await running.stop();
       await controlPlane.close();
     },

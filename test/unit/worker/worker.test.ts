@@ -73,6 +73,50 @@ describe('one Job', () => {
   });
 });
 
+describe('a cache that is behind', () => {
+  test('of pods: none is created twice', async () => {
+    world.hold('pods');
+    await world.createJob({ completions: 4, parallelism: 2 });
+    await world.pass();
+    await world.patchJob({ metadata: { labels: { touched: 'yes' } } });
+    await world.pass(5);
+    expect(await world.pods()).toHaveLength(2);
+    expect(await world.metric('job_controller_stale_sync_skips_total', { group: '', resource: 'pods' })).toBeGreaterThan(0);
+    world.hold();
+    await world.pass();
+    expect(await world.pods()).toHaveLength(2);
+    expect(await world.status()).toMatchObject({ active: 2 });
+  });
+
+  test('of pods: none is counted twice', async () => {
+    await world.createJob({ completions: 4, parallelism: 2 });
+    await world.pass();
+    for (const pod of await world.pods()) await world.setPod(pod, SUCCEEDED);
+    await world.clock.advance(0);
+    world.hold('pods');
+    await world.pass(5);
+    expect(await world.status()).toMatchObject({ succeeded: 2, uncountedTerminatedPods: {} });
+    world.hold();
+    await world.pass(5);
+    expect(await world.status()).toMatchObject({ succeeded: 2, active: 2, uncountedTerminatedPods: {} });
+  });
+
+  test('of Jobs: the end is told once', async () => {
+    await world.createJob();
+    await world.pass();
+    const [pod] = await world.pods();
+    world.hold('jobs');
+    await world.setPod(pod!, SUCCEEDED);
+    await world.pass(3);
+    await world.admin.delete(PODS, { namespace: 'ns', name: pod!.metadata.name });
+    await world.pass(3);
+    world.hold();
+    await world.pass(3);
+    expect(await world.events()).toMatchObject({ 'Normal Completed: Job completed': 1 });
+    expect(await world.status()).toMatchObject({ succeeded: 1 });
+  });
+});
+
 describe('the deadline', () => {
   test('fails a running Job at its time', async () => {
     await world.createJob({ activeDeadlineSeconds: 20 });
