@@ -78,17 +78,15 @@ function intersectNodes(left: FieldSet, right: FieldSet, member: boolean): Field
   return makeNode(member, children);
 }
 
-/** Every path of the set in message form, such as `.spec.containers[name="c"].image`, in order. */
+/** Every path of the set in message form, such as `.spec.containers[name="c"].image`: of each level the members first. */
 export function pathsOf(set: FieldSet, prefix = ''): string[] {
-  const paths: string[] = [];
-  for (const element of Object.keys(set).sort()) {
-    const child = childOf(set, element);
-    if (child === undefined) continue;
-    const path = prefix + elementText(element);
-    if (isMember(child)) paths.push(path);
-    paths.push(...pathsOf(child, path));
-  }
-  return paths;
+  const below = Object.keys(set)
+    .sort()
+    .flatMap((element) => {
+      const node = childOf(set, element);
+      return node === undefined ? [] : [{ node, path: prefix + elementText(element) }];
+    });
+  return [...below.filter(({ node }) => isMember(node)).map(({ path }) => path), ...below.flatMap(({ node, path }) => pathsOf(node, path))];
 }
 
 function elementText(element: string): string {
