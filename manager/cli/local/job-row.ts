@@ -44,6 +44,19 @@ export function jobRow(job: DeepReadonly<Job>): JobRow {
   };
 }
 
+/** Times on the wire have whole seconds. Whoever watches saw the same instants pass, and knows them better. */
+export function withInstantsSeen(row: JobRow, earlier: JobRow | undefined, nowMillis: number): JobRow {
+  const seen = (field: 'admittedMillis' | 'startedMillis' | 'finishedMillis'): number | undefined =>
+    row[field] === undefined ? undefined : (earlier?.[field] ?? nowMillis);
+  return {
+    ...row,
+    createdMillis: earlier?.createdMillis ?? nowMillis,
+    admittedMillis: seen('admittedMillis'),
+    startedMillis: seen('startedMillis'),
+    finishedMillis: seen('finishedMillis'),
+  };
+}
+
 export const isFinished = (row: JobRow): boolean => row.state === 'Complete' || row.state === 'Failed';
 
 function stateOf(terminal: DeepReadonly<JobCondition> | undefined, admitted: boolean, started: boolean): JobState {

@@ -4,7 +4,7 @@ import { createInformer } from '../../../shared/kube/informer.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 import type { Display } from './display.ts';
-import { isFinished, jobRow, type JobRow } from './job-row.ts';
+import { isFinished, jobRow, withInstantsSeen, type JobRow } from './job-row.ts';
 
 export type JobWatch = {
   /** In the order of the names. */
@@ -22,7 +22,7 @@ export function watchJobs(client: KubeClient, names: readonly string[], signal: 
   const informer = createInformer({ client, resource: JOBS, clock: systemClock, random: Math.random, log: silentLogger });
   const update = (job: Parameters<typeof jobRow>[0]): void => {
     if (!names.includes(job.metadata.name)) return;
-    rows.set(job.metadata.name, jobRow(job));
+    rows.set(job.metadata.name, withInstantsSeen(jobRow(job), rows.get(job.metadata.name), Date.now()));
     changed();
   };
   informer.addHandler({ added: update, updated: update });

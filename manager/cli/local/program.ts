@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { appendFileSync, openSync } from 'node:fs';
+import { appendFileSync, closeSync, openSync } from 'node:fs';
 
 export type ProgramOptions = {
   readonly name: string;
@@ -8,6 +8,8 @@ export type ProgramOptions = {
   readonly logFile: string;
   /** Resolves when the program is of use; asked again and again until then. */
   readonly isReady: () => Promise<boolean>;
+  /** Told about every start, the first and later ones. */
+  readonly onStart: () => void;
   /** Told about every exit that nobody asked for, before the program is started again. */
   readonly onRestart: (name: string, how: string) => void;
 };
@@ -40,6 +42,8 @@ export function startProgram(options: ProgramOptions): Program {
     const log = openSync(options.logFile, 'a');
     const [file, ...args] = options.command;
     child = spawn(file, args, { stdio: ['ignore', log, log] });
+    closeSync(log);
+    options.onStart();
     ended = new Promise((resolve) => {
       child.once('error', (error) => {
         fatal = new Error(`${options.name} cannot be started: ${error.message}`);

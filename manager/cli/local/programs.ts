@@ -38,7 +38,10 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
   cleanUp.push(async () => void (await Promise.all(programs.map((program) => program.stop()))));
 
   const launch = (name: string, command: readonly [string, ...string[]], isReady: () => Promise<boolean>): void => {
-    programs.push(startProgram({ name, command, logFile: path.join(directory, `${name}.log`), isReady, onRestart: options.onRestart }));
+    const logFile = path.join(directory, `${name}.log`);
+    // The process IDs change when one is started again.
+    const onStart = (): void => queueMicrotask(() => writePids(directory, programs));
+    programs.push(startProgram({ name, command, logFile, isReady, onStart, onRestart: options.onRestart }));
   };
   const launchOurs = async (name: string, main: string, flags: readonly string[]): Promise<void> => {
     const address = `127.0.0.1:${await nextPort()}`;
@@ -69,7 +72,6 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
     `--kubeconfig=${manager.kubeconfigFile}`,
     `--controller-name=${BUILT_IN_JOB_CONTROLLER_NAME}`,
   ]);
-  writePids(directory, programs);
   await Promise.all(programs.map((program) => program.waitUntilReady(READY_WITHIN_MS)));
   return {
     redisUrl,
@@ -103,7 +105,7 @@ const redisFlags = (directory: string, port: number): string[] => {
   ];
 };
 
-/** For whoever wants to kill one of them: process IDs of the first incarnations, by name. */
+/** For whoever wants to kill one of them: process IDs, by name. */
 const writePids = (directory: string, programs: readonly Program[]): void =>
   writeFileSync(
     path.join(directory, 'pids.json'),

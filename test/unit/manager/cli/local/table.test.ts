@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import { formatAdmissionRecord } from '../../../../../manager/api/records.ts';
 import { ADMISSION_ANNOTATION } from '../../../../../shared/api/names.ts';
-import { isFinished, jobRow } from '../../../../../manager/cli/local/job-row.ts';
+import { isFinished, jobRow, withInstantsSeen } from '../../../../../manager/cli/local/job-row.ts';
 import { changedLines, formatDuration, liveTable, summaryTable } from '../../../../../manager/cli/local/table.ts';
 
 const CREATED = '2026-01-01T00:00:00Z';
@@ -46,6 +46,15 @@ describe('a row of the table', () => {
       ),
     );
     expect(row).toMatchObject({ state: 'Failed', reason: 'PodFailurePolicy', finishedMillis: Date.parse(at(5)) });
+  });
+});
+
+describe('instants of a row', () => {
+  test('what was seen to happen replaces the whole seconds of the wire, and stays', () => {
+    const placement = { cluster: 'east', since: at(1) };
+    const admitted = withInstantsSeen(jobRow(aJob({}, placement)), undefined, Date.parse(at(1.2)));
+    const started = withInstantsSeen(jobRow(aJob({ startTime: at(1) }, placement)), admitted, Date.parse(at(1.5)));
+    expect(started).toMatchObject({ admittedMillis: Date.parse(at(1.2)), startedMillis: Date.parse(at(1.5)), finishedMillis: undefined });
   });
 });
 
