@@ -63,18 +63,12 @@ test('a write that never arrived is sent again, and meanwhile nobody else gets i
 });
 
 test('a Job that changed while it was being admitted is admitted in its new form', async () => {
-  let change: (() => Promise<unknown>) | undefined;
+  const body = { metadata: { annotations: { note: 'changed' } } };
   const changeFirst: Fault = async (send) => {
-    await change?.();
+    await world.client.patch(JOBS, { namespace: NAMESPACE, name: 'a' }, { type: 'merge', body });
     return send();
   };
   await oneCpu([changeFirst]);
-  change = () =>
-    world.client.patch(
-      JOBS,
-      { namespace: NAMESPACE, name: 'a' },
-      { type: 'merge', body: { metadata: { annotations: { note: 'changed' } } } },
-    );
   await world.job('a');
   await world.settle(1_000);
   expect(await world.running()).toEqual(['a']);
