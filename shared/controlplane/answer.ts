@@ -47,6 +47,9 @@ export function errorAnswer(error: StatusError, format: Format = 'json'): Answer
 
 export function withWarnings(answer: Answer, warnings: readonly string[]): Answer {
   if (warnings.length === 0) return answer;
-  const values = [...new Set(warnings)].map((text) => `299 - "${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`);
+  // A text with control characters cannot stand in a header; upstream drops it too (NewWarningHeader).
+  const values = [...new Set(warnings)]
+    .filter((text) => !/\p{Cc}/u.test(text))
+    .map((text) => `299 - "${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`);
   return { ...answer, headers: { ...answer.headers, warning: values } };
 }

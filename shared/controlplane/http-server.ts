@@ -2,10 +2,12 @@ import { createServer as createPlainServer, type IncomingMessage, type RequestLi
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { Answer, StreamSink } from './answer.ts';
+import { type Answer, errorAnswer, type StreamSink } from './answer.ts';
 import type { ApiServer } from './api-server.ts';
+import { PROTOBUF, protobufToJson } from './protobuf/body.ts';
 import type { ApiRequest } from './request.ts';
 import type { ServingCertificate } from './serving-certificate.ts';
+import { StatusError } from './status-error.ts';
 
 export type HttpServer = { readonly url: string; close(): Promise<void> };
 
@@ -62,14 +64,26 @@ async function serve(api: ApiServer, request: IncomingMessage, response: ServerR
     response.writeHead(413, { 'content-type': 'text/plain' }).end(`Request entity too large: limit is ${BODY_LIMIT_BYTES}`);
     return;
   }
-  const answer = await api.answer({
+  write(await answerTo(api, request, body), request, response);
+}
+
+/** Typed clients may write protobuf; behind this line everything is JSON or YAML. */
+async function answerTo(api: ApiServer, request: IncomingMessage, body: Buffer): Promise<Answer> {
+  const arrived = {
     method: request.method ?? 'GET',
     path: request.url ?? '/',
     headers: request.headers,
-    body,
     ...clientCertificateOf(request),
-  });
-  write(answer, request, response);
+  };
+  if (!(request.headers['content-type'] ?? '').startsWith(PROTOBUF) || body.length === 0)
+    return api.answer({ ...arrived, body: body.toString() });
+  try {
+    const json = protobufToJson(body);
+    return await api.answer({ ...arrived, headers: { ...request.headers, 'content-type': 'application/json' }, body: json });
+  } catch (error) {
+    if (error instanceof StatusError) return errorAnswer(error);
+    throw error;
+  }
 }
 
 /** What a verified client certificate says about who speaks. */
@@ -81,9 +95,11 @@ function clientCertificateOf({ socket }: IncomingMessage): Pick<ApiRequest, 'cli
   return { clientCertificate: { commonName: String(CN), organizations: all } };
 }
 
+const NO_BODY = Buffer.alloc(0);
+
 /** Undefined when it is too large. */
-function readBody(request: IncomingMessage): Promise<string | undefined> {
-  if (request.method === 'GET' || request.method === 'HEAD') return Promise.resolve('');
+function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  if (request.method === 'GET' || request.method === 'HEAD') return Promise.resolve(NO_BODY);
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -91,12 +107,16 @@ function readBody(request: IncomingMessage): Promise<string | undefined> {
       size += chunk.length;
       if (size <= BODY_LIMIT_BYTES) chunks.push(chunk);
     });
-    request.on('end', () =>
-      resolve(size > BODY_LIMIT_BYTES ? undefined : chunks.length === 1 ? String(chunks[0]) : Buffer.concat(chunks).toString()),
-    );
-    request.on('error', () => resolve(''));
+    request.on('end', () => resolve(size > BODY_LIMIT_BYTES ? undefined : chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+    request.on('error', () => resolve(NO_BODY));
   });
 }
+
+/** Header values go out as UTF-8, as Go writes them; Node wants one character for each byte. */
+const asBytes = (headers: Answer['headers']): Record<string, string | string[]> => {
+  const bytes = (text: string): string => Buffer.from(text).toString('latin1');
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.map(bytes) : bytes(value)]));
+};
 
 function write(answer: Answer, request: IncomingMessage, response: ServerResponse): void {
   if (answer.kind === 'stream') {
@@ -107,7 +127,7 @@ function write(answer: Answer, request: IncomingMessage, response: ServerRespons
     return;
   }
   const { status, headers, body } = answer;
-  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+  response.writeHead(status, { ...asBytes(headers), 'content-length': Buffer.byteLength(body) });
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
