@@ -2,7 +2,7 @@ import type { ServedResource } from '../served-resources.ts';
 import type { Json } from './openapi-schemas.ts';
 
 /** The paths of one resource with their operations. `schema` refers to its kind, `listSchema` to the list. */
-export function pathsOf({ definition, apiVersion }: ServedResource, schema: Json, listSchema: Json): Json {
+export function pathsOf({ definition, apiVersion, custom }: ServedResource, schema: Json, listSchema: Json): Json {
   const { group, version, kind, plural, namespaced, strategy } = definition;
   const root = group === '' ? `/api/${version}` : `/apis/${apiVersion}`;
   const collection = namespaced ? `${root}/namespaces/{namespace}/${plural}` : `${root}/${plural}`;
@@ -19,7 +19,10 @@ export function pathsOf({ definition, apiVersion }: ServedResource, schema: Json
   });
   const get = operation('get', schema);
   const put = operation('put', schema, { ...body(['*/*'], schema), parameters: WRITE_PARAMETERS });
-  const patch = operation('patch', schema, { ...body(PATCH_TYPES, { type: 'object' }), parameters: PATCH_PARAMETERS });
+  const patch = operation('patch', schema, {
+    ...body(custom ? CUSTOM_PATCH_TYPES : PATCH_TYPES, { type: 'object' }),
+    parameters: PATCH_PARAMETERS,
+  });
   const pathParameters = namespaced ? [pathParameter('namespace')] : [];
   const item = { parameters: [pathParameter('name'), ...pathParameters] };
   return {
@@ -41,6 +44,8 @@ const PATCH_TYPES = [
   'application/strategic-merge-patch+json',
   'application/apply-patch+yaml',
 ];
+/** By these kubectl decides which patch to send. */
+const CUSTOM_PATCH_TYPES = PATCH_TYPES.filter((type) => !type.includes('strategic'));
 
 const queryParameter = (name: string, type: 'string' | 'boolean'): Json => ({ name, in: 'query', schema: { type, uniqueItems: true } });
 const pathParameter = (name: string): Json => ({ name, in: 'path', required: true, schema: { type: 'string', uniqueItems: true } });
