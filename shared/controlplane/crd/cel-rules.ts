@@ -7,8 +7,11 @@ import { correlatedField, correlatedItem, type OldValue } from './correlation.ts
 import { itemsOf, type JsonSchema, sortedProperties, someSchema, type ValidationRule, valuesOf } from './json-schema.ts';
 import { isRecord } from './schema-defaults.ts';
 
-/** The x-kubernetes-validations of a schema, ready to judge values. */
-export type RuleValidator = (value: unknown, old?: OldValue) => FieldError[];
+/**
+ * The x-kubernetes-validations of a schema, ready to judge values. What an unchanged value violates is not an error; it is
+ * added to `tolerated`.
+ */
+export type RuleValidator = (value: unknown, old?: OldValue, tolerated?: FieldError[]) => FieldError[];
 
 /** What the compiler found; paths are relative to the rule: `rule` or `messageExpression`. */
 export type RuleProblem = { readonly field: 'rule' | 'messageExpression'; readonly detail: string };
@@ -37,7 +40,7 @@ export const usesOldSelf = (rule: ValidationRule): boolean => /\boldSelf\b/.test
 /** Compiles all rules of a schema that has been accepted; undefined when there are none. Throws a CelCompileError. */
 export function compileRules(schema: JsonSchema): RuleValidator | undefined {
   const root = compileNode(schema, true);
-  return root === undefined ? undefined : (value, old) => judge(root, value, old, '');
+  return root === undefined ? undefined : (value, old, tolerated = []) => judge(root, value, old, '', tolerated);
 }
 
 /** What is wrong with the rule itself, seen from the schema that carries it. */
@@ -100,26 +103,33 @@ function compileRule(rule: ValidationRule, environment: Environment): CompiledRu
   };
 }
 
-function judge(node: RuleNode, value: unknown, old: OldValue, path: string): FieldError[] {
-  const errors = node.rules.length === 0 || value === null ? [] : judgeRules(node, value, old, path);
+function judge(node: RuleNode, value: unknown, old: OldValue, path: string, tolerated: FieldError[]): FieldError[] {
+  const errors = node.rules.length === 0 || value === null ? [] : judgeRules(node, value, old, path, tolerated);
   const { schema, properties, values, items } = node;
   if (Array.isArray(value) && items !== undefined) {
-    for (const [i, each] of value.entries()) errors.push(...judge(items, each, correlatedItem(old, schema, each), `${path}[${i}]`));
+    for (const [i, each] of value.entries())
+      errors.push(...judge(items, each, correlatedItem(old, schema, each), `${path}[${i}]`, tolerated));
   }
   if (!isRecord(value)) return errors;
   for (const [name, property] of properties) {
     if (!Object.hasOwn(value, name)) continue;
-    errors.push(...judge(property, value[name], correlatedField(old, schema, name), path === '' ? name : `${path}.${name}`));
+    errors.push(...judge(property, value[name], correlatedField(old, schema, name), path === '' ? name : `${path}.${name}`, tolerated));
   }
   if (values !== undefined) {
     for (const name of Object.keys(value)) {
-      errors.push(...judge(values, value[name], correlatedField(old, schema, name), `${path}[${name}]`));
+      errors.push(...judge(values, value[name], correlatedField(old, schema, name), `${path}[${name}]`, tolerated));
     }
   }
   return errors;
 }
 
-function judgeRules({ schema, rules, toValue }: RuleNode, value: unknown, old: OldValue, path: string): FieldError[] {
+function judgeRules(
+  { schema, rules, toValue }: RuleNode,
+  value: unknown,
+  old: OldValue,
+  path: string,
+  tolerated: FieldError[],
+): FieldError[] {
   const self = toValue(value);
   const oldSelf = old === undefined ? undefined : toValue(old.value);
   const shown = schema.type === 'object' || schema.type === 'array' ? OMIT_VALUE : value;
@@ -129,9 +139,12 @@ function judgeRules({ schema, rules, toValue }: RuleNode, value: unknown, old: O
     if (each.usesOldSelf && old === undefined && !optional) return [];
     const wrapped = optional ? (old === undefined ? Optional.none() : Optional.of(oldSelf)) : oldSelf;
     const variables = each.usesOldSelf ? { self, oldSelf: wrapped } : { self };
-    const error = judgeRule(each, variables, path, shown);
-    // Unchanged values are not judged anew, unless the rule is about change.
-    return error === undefined || (unchanged && !each.usesOldSelf) ? [] : [error];
+    const broken = judgeRule(each, variables, path, shown);
+    if (broken === undefined) return [];
+    // Unchanged values are not judged anew, unless the rule is about change or cannot even be evaluated.
+    if (!unchanged || each.usesOldSelf || !broken.evaluated) return [broken.error];
+    tolerated.push(broken.error);
+    return [];
   });
 }
 
@@ -140,30 +153,31 @@ function judgeRule(
   variables: Record<string, unknown>,
   path: string,
   shown: unknown,
-): FieldError | undefined {
+): { readonly error: FieldError; readonly evaluated: boolean } | undefined {
   const { value, error } = program.run(variables);
   const field = path === '' ? '<nil>' : path;
   const sentence = (rule.message?.trim() ?? '') || (rule.rule?.trim() ?? '');
   if (error === 'no such overload') {
-    return invalid(
-      field,
-      shown,
-      `'${error}': call arguments did not match a supported operator, function or macro signature for rule: ${sentence}`,
-    );
+    const why = `'${error}': call arguments did not match a supported operator, function or macro signature for rule: ${sentence}`;
+    return { error: invalid(field, shown, why), evaluated: false };
   }
-  if (error !== undefined) return invalid(field, shown, `${error} evaluating rule: ${sentence}`);
+  if (error !== undefined) return { error: invalid(field, shown, `${error} evaluating rule: ${sentence}`), evaluated: false };
   if (value === true) return undefined;
   const detail = messageOf(message, variables) ?? ((rule.message?.trim() ?? '') || `failed rule: ${sentence}`);
   const target = rule.fieldPath === undefined ? field : joinPath(path, rule.fieldPath.trim());
-  switch (rule.reason) {
+  return { error: errorOf(rule.reason, target, shown, detail), evaluated: true };
+}
+
+function errorOf(reason: string | undefined, field: string, shown: unknown, detail: string): FieldError {
+  switch (reason) {
     case 'FieldValueRequired':
-      return required(target, detail);
+      return required(field, detail);
     case 'FieldValueForbidden':
-      return forbidden(target, detail);
+      return forbidden(field, detail);
     case 'FieldValueDuplicate':
-      return duplicate(target, shown === OMIT_VALUE ? null : shown);
+      return duplicate(field, shown === OMIT_VALUE ? null : shown);
     default:
-      return invalid(target, shown, detail);
+      return invalid(field, shown, detail);
   }
 }
 

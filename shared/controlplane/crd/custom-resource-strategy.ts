@@ -52,6 +52,15 @@ export function customResourceStrategy(version: CrdVersion, namespaced: boolean)
       next.metadata.generation = (previous.metadata.generation ?? 0) + (changed ? 1 : 0);
     },
     validateUpdate: validate,
+    ...(rules === undefined
+      ? {}
+      : {
+          warningsOnUpdate: (next: AnyObject, previous: AnyObject): string[] => {
+            const tolerated: FieldError[] = [];
+            rules(next, { value: previous }, tolerated);
+            return tolerated.map(({ field, body }) => `${field}: ${body}`);
+          },
+        }),
     ...(hasStatus ? { status: { prepareForUpdate: keepAllButStatus, validateUpdate: validate } } : {}),
     ...(selectable.length === 0
       ? {}

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkRule, compileRules } from '../../../../../shared/controlplane/crd/cel-rules.ts';
 import type { JsonSchema, ValidationRule } from '../../../../../shared/controlplane/crd/json-schema.ts';
+import type { FieldError } from '../../../../../shared/controlplane/field-error.ts';
 
 const verdict = (schema: JsonSchema, rule: ValidationRule, value: unknown, ...old: unknown[]): string[] => {
   const rooted: JsonSchema = { type: 'object', properties: { v: { ...schema, 'x-kubernetes-validations': [rule] } } };
@@ -46,6 +47,14 @@ describe('a rule of x-kubernetes-validations', () => {
 
   test('does not judge an unchanged value anew', () => {
     expect(verdict({ type: 'integer' }, { rule: 'self > 5' }, 1, 1)).toEqual([]);
+  });
+
+  test('says what it tolerates', () => {
+    const schema: JsonSchema = { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 5' }] };
+    const tolerated: FieldError[] = [];
+    const validate = compileRules({ type: 'object', properties: { v: schema, other: { type: 'string' } } });
+    expect(validate?.({ v: 1, other: 'new' }, { value: { v: 1, other: 'old' } }, tolerated)).toEqual([]);
+    expect(tolerated.map(({ field, body }) => `${field}: ${body}`)).toEqual(['v: Invalid value: 1: failed rule: self > 5']);
   });
 
   test('that cannot be evaluated is an error of its own', () => {
