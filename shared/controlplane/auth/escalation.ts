@@ -3,7 +3,7 @@ import type { UserInfo } from '../control-plane.ts';
 import { semanticEqual } from '../kinds/semantic-equal.ts';
 import { forbidden, notFound } from '../status-error.ts';
 import type { AnyObject } from '../strategy.ts';
-import { isCovered, type RbacAuthorizer } from './rbac-authorizer.ts';
+import { type RbacAuthorizer, uncovered } from './rbac-authorizer.ts';
 import { asBinding, asRole } from './rbac-kinds.ts';
 import type { PolicyRule } from './rbac-rules.ts';
 
@@ -51,7 +51,7 @@ export function preventEscalation(authorizer: RbacAuthorizer): Admission {
 
   function refuseUncovered({ user, resource, name }: AdmissionRequest, rules: readonly PolicyRule[], namespace: string): void {
     const held = authorizer.rulesFor(user, namespace).granted.map(({ rule }) => rule);
-    const missing = rules.filter((rule) => !isCovered(rule, held));
+    const missing = uncovered(rules, held);
     if (missing.length === 0) return;
     throw forbidden(
       resource,
@@ -64,7 +64,7 @@ export function preventEscalation(authorizer: RbacAuthorizer): Admission {
 const describeUser = ({ name, groups }: UserInfo): string => `user ${JSON.stringify(name)} (groups=${goList(groups)})`;
 const goList = (values: readonly string[]): string => `[${values.map((each) => JSON.stringify(each)).join(' ')}]`;
 
-/** PolicyRule's compact form: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`. */
+/** PolicyRule's compact form: `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`. */
 function describeRule({ apiGroups = [], resources = [], nonResourceURLs = [], resourceNames = [], verbs = [] }: PolicyRule): string {
   const parts: [string, readonly string[]][] = [
     ['APIGroups', apiGroups],
@@ -75,6 +75,6 @@ function describeRule({ apiGroups = [], resources = [], nonResourceURLs = [], re
   ];
   const shown = parts
     .filter(([, values]) => values.length > 0)
-    .map(([name, values]) => `${name}:[${values.map((each) => JSON.stringify(each)).join(', ')}]`);
+    .map(([name, values]) => `${name}:[${values.map((each) => JSON.stringify(each)).join(' ')}]`);
   return `{${shown.join(', ')}}`;
 }

@@ -99,9 +99,28 @@ function rulesOf(tables: RbacTables, { kind, name }: RoleRef, namespace: string)
     .flatMap(({ object }) => asRole(object).rules ?? []);
 }
 
-/** Whether everything that `rule` grants is granted by `held` already (for the prevention of privilege escalation). */
-export function isCovered(rule: PolicyRule, held: readonly PolicyRule[]): boolean {
-  return questionsOf(rule).every((question) => held.some((each) => ruleAllows(each, question)));
+/** What `rules` grant beyond what is held already, taken apart and put together again by resource (rbac validation.Covers). */
+export function uncovered(rules: readonly PolicyRule[], held: readonly PolicyRule[]): PolicyRule[] {
+  const missing = rules.flatMap(questionsOf).filter((question) => !held.some((each) => ruleAllows(each, question)));
+  const byTarget = new Map<string, PolicyRule & { verbs: string[] }>();
+  for (const question of missing) {
+    const target = targetOf(question);
+    const key = JSON.stringify(target);
+    const rule = byTarget.get(key) ?? { ...target, verbs: [] };
+    if (!rule.verbs.includes(question.verb)) rule.verbs.push(question.verb);
+    byTarget.set(key, rule);
+  }
+  return [...byTarget.values()];
+}
+
+function targetOf(question: AccessQuestion): PolicyRule {
+  if (question.kind === 'path') return { nonResourceURLs: [question.path] };
+  const { group, resource, subresource, name } = question;
+  return {
+    apiGroups: [group],
+    resources: [subresource === '' ? resource : `${resource}/${subresource}`],
+    ...(name === '' ? {} : { resourceNames: [name] }),
+  };
 }
 
 /** A rule taken apart into single questions; wildcards ask for themselves. */
