@@ -2,6 +2,7 @@ import { type Clock, toWireTime } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { API_SERVER_USER } from './bootstrap.ts';
 import { asCrd, CLEANUP_FINALIZER, type Crd, type CrdVersion, hasCondition } from './crd/crd.ts';
+import { withCondition } from './crd/crd-conditions.ts';
 import { establish } from './crd/crd-lifecycle.ts';
 import { resourcesFromCrd } from './crd/custom-resource.ts';
 import { readAnew } from './crd/read-anew.ts';
@@ -72,6 +73,15 @@ export function serveCustomResources(deps: CustomResourcesDeps, crds: ServedReso
   const cleanUp = (stored: StoredObject, crd: Crd): void => {
     const { name } = stored;
     if (!(crd.metadata.finalizers ?? []).includes(CLEANUP_FINALIZER)) return;
+    if (!crd.status?.conditions?.some(({ reason }) => reason === DELETING_INSTANCES.reason)) {
+      const now = toWireTime(clock.now());
+      // Writing the status leads here again, to do what it says.
+      return writeCrd(name, (current) => ({
+        ...current,
+        metadata: { ...current.metadata },
+        status: withCondition(current.status, DELETING_INSTANCES, now),
+      }));
+    }
     const table = store.table(`${crd.spec?.group ?? ''}/${crd.spec?.names?.plural ?? ''}`);
     if (table.list('').length > 0) {
       if (cleanups.has(name)) return;
@@ -129,6 +139,13 @@ export function serveCustomResources(deps: CustomResourcesDeps, crds: ServedReso
 }
 
 const keyOf = ({ group, version, plural }: Served): string => `${group}/${version}/${plural}`;
+
+const DELETING_INSTANCES = {
+  type: 'Terminating',
+  status: 'True',
+  reason: 'InstanceDeletionInProgress',
+  message: 'CustomResource deletion is in progress',
+};
 
 const DELETE_IN_BACKGROUND = {
   gracePeriodSeconds: undefined,
