@@ -6,7 +6,8 @@ import { validateListTypes } from './list-type-validation.ts';
 import { applySchemaDefaults } from './schema-defaults.ts';
 import { pruneUnknownFields } from './schema-pruning.ts';
 import { validateStructural } from './structural-validation.ts';
-import { compilePattern, validateValue } from './value-validation.ts';
+import { compilePattern } from './go-pattern.ts';
+import { validateValue } from './value-validation.ts';
 import { validateExtensionKeywords } from './list-keyword-validation.ts';
 
 /** validateCustomResourceDefinitionValidation of apiextensions: may a CRD have this schema? */

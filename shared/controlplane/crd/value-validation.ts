@@ -4,6 +4,7 @@ import { correlatedItem, correlatedField } from './correlation.ts';
 import { formatProblem, isKnownFormat } from './formats.ts';
 import { itemsOf, type JsonSchema, propertyOf, sortedProperties, valuesOf } from './json-schema.ts';
 import { isRecord } from './schema-defaults.ts';
+import { compilePattern } from './go-pattern.ts';
 
 /**
  * Validates a custom resource against its schema, with the words and the order of kube-openapi. With `old`, what is
@@ -111,10 +112,6 @@ function checkString(value: string, { maxLength, minLength, pattern }: JsonSchem
   }
   return [];
 }
-
-/** Go's `(?i)` at the start is the one construct in wide use that JavaScript writes differently. */
-export const compilePattern = (pattern: string): RegExp =>
-  pattern.startsWith('(?i)') ? new RegExp(pattern.slice(4), 'iu') : new RegExp(pattern, 'u');
 
 function checkFormat(value: string, { format = '' }: JsonSchema, path: string): FieldError[] {
   if (!isKnownFormat(format) || !formatProblem(format, value)) return [];
