@@ -32,8 +32,11 @@ export type Applied = PodsOutcome & {
   readonly error?: Error;
 };
 
-/** Requests under way at once for one Job. Creation batches grow to this size on their own. */
-const REQUESTS_MAX = 256;
+/**
+ * Requests under way at once for one Job. All Jobs queue at one rate limiter, first come first served: a Job that put 500
+ * requests there would make every other one wait until they are through.
+ */
+const REQUESTS_MAX = 16;
 
 const firstOf = ([error]: readonly Error[]): { readonly error?: Error } => (error === undefined ? {} : { error });
 
@@ -119,7 +122,7 @@ async function createPods(deps: ApplyDeps, job: DeepReadonly<Job>, slots: readon
   for (let size = 1; tried < pods.length && errors.length + refused === 0; size *= 2) {
     const batch = pods.slice(tried, tried + size);
     tried += batch.length;
-    for (const result of await Promise.all(batch.map((pod) => createPod(deps, job, pod)))) {
+    for (const result of await inParallel(batch, REQUESTS_MAX, (pod) => createPod(deps, job, pod))) {
       if (result === 'created') created++;
       else if (result === 'namespace terminating') refused++;
       else errors.push(result.failure);

@@ -46,7 +46,8 @@ export type OrphanReconcilerDeps = {
   readonly log: Logger;
 };
 
-const REQUESTS_MAX = 64;
+/** As in apply.ts: other work waits behind these at the rate limiter. */
+const REQUESTS_MAX = 16;
 
 export function createOrphanReconciler(deps: OrphanReconcilerDeps): Reconcile {
   const { client, jobs, pods, controllerName, log } = deps;
