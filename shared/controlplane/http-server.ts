@@ -7,7 +7,7 @@ import type { ApiServer } from './api-server.ts';
 import { PROTOBUF, protobufToJson } from './protobuf/body.ts';
 import type { ApiRequest } from './request.ts';
 import type { ServingCertificate } from './serving-certificate.ts';
-import { StatusError } from './status-error.ts';
+import { requestTooLarge, StatusError } from './status-error.ts';
 
 export type HttpServer = { readonly url: string; close(): Promise<void> };
 
@@ -61,8 +61,7 @@ async function closeServer(server: Server): Promise<void> {
 async function serve(api: ApiServer, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await readBody(request);
   if (body === undefined) {
-    response.writeHead(413, { 'content-type': 'text/plain' }).end(`Request entity too large: limit is ${BODY_LIMIT_BYTES}`);
-    return;
+    return write(errorAnswer(requestTooLarge(BODY_LIMIT_BYTES)), request, response);
   }
   write(await answerTo(api, request, body), request, response);
 }

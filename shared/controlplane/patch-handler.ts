@@ -7,7 +7,7 @@ import { completed } from './object-decoding.ts';
 import { JSON_PATCH, MERGE_PATCH, type PatchType, readPatch, STRATEGIC_MERGE_PATCH } from './patch/patch-object.ts';
 import { headerOf } from './request.ts';
 import { readWriteOptions, type WriteOptions } from './request-options.ts';
-import { checkName, type HandlerDeps, presentationOf, shown, writeRequest } from './resource-handlers.ts';
+import { checkName, type HandlerDeps, namespaceOf, presentationOf, shown, writeRequest } from './resource-handlers.ts';
 import { type ServedResource, toVersioned } from './served-resources.ts';
 import { notFound, StatusError, unsupportedMediaType } from './status-error.ts';
 import type { StoredObject } from './store-table.ts';
@@ -29,6 +29,8 @@ export async function patchObject(deps: HandlerDeps, call: Call, resource: Serve
 type NextState = (current: StoredObject | undefined) => AnyObject;
 
 function patched(deps: HandlerDeps, call: Call, resource: ServedResource, options: WriteOptions, type: PatchType): NextState {
+  // Upstream reads a patch only once it has the object.
+  deps.registry.get(resource, namespaceOf(call, resource), call.info.name);
   const patch = readPatch(type, call.request.body, options.fieldValidation);
   return (current) => {
     if (current === undefined) throw notFound(resource.groupResource, call.info.name);

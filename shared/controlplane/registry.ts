@@ -7,12 +7,12 @@ import { decideDeletion, type Deletion } from './deletion.ts';
 import { generateName, newUid } from './identifiers.ts';
 import { validateCommonFieldsOnCreate, validateCommonFieldsOnUpdate } from './kinds/object-meta-validation.ts';
 import { keepTimesOfUnchanged } from './fields/managed-fields.ts';
-import { jsonEquals } from './patch/json.ts';
+import { cloneJson, jsonEquals } from './patch/json.ts';
 import { isUnsigned } from './request-options.ts';
 import type { ServedResource } from './served-resources.ts';
 import { alreadyExists, badRequest, conflict, invalid, modifiedConflict, notFound, StatusError, unknownError } from './status-error.ts';
 import type { StoredObject } from './store-table.ts';
-import type { AnyObject } from './strategy.ts';
+import type { AnyMeta, AnyObject } from './strategy.ts';
 import { toVersioned } from './served-resources.ts';
 
 /** What a write is about and who makes it. */
@@ -78,7 +78,8 @@ export function createRegistry(deps: RegistryDeps): Registry {
     const generated = (object.metadata.name ?? '') === '' && (object.metadata.generateName ?? '') !== '';
     const admitted = await askMutating(request, 'CREATE', object, undefined);
     for (let attempt = 1; ; attempt++) {
-      const candidate = generated ? { ...admitted, metadata: { ...admitted.metadata, name: '' } } : admitted;
+      // What a strategy derives from the name must not outlive an attempt.
+      const candidate = generated ? cloneJson(admitted) : admitted;
       try {
         return await createOnce(request, candidate);
       } catch (error) {
@@ -111,6 +112,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
       throw unknownError('resourceVersion should not be set on objects to be created');
     }
     refuseExisting(resource, request.namespace, name);
+    delete (object.metadata as Partial<AnyMeta>).resourceVersion;
     resource.definition.strategy.prepareForStorage?.(object);
     return { stored: store(request, object), created: true };
   }
@@ -157,7 +159,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
       if (table.get(namespace, name) !== current) continue;
       if (current === undefined) {
         const object = toInternal(resource, next);
-        delete (object.metadata as Partial<AnyObject['metadata']>).resourceVersion;
+        delete (object.metadata as Partial<AnyMeta>).resourceVersion;
         return createOnce(request, object);
       }
       const object = toInternal(resource, next);

@@ -26,7 +26,7 @@ export const scaleSubresource = (deps: Deps): Subresource => ({
   subresource: 'scale',
   methods: {
     GET: (call, parent) => {
-      const { resource, paths } = scaled(deps, parent);
+      const { resource, paths } = scaled(deps, parent, call);
       return shownScale(deps.registry.get(resource, namespaceOf(call, resource), call.info.name), paths);
     },
     PUT: (call, resource) => writeScale(deps, call, resource, () => decodeAs(call, 'Scale', 'autoscaling', 'v1', 'Warn')),
@@ -39,9 +39,14 @@ export const scaleSubresource = (deps: Deps): Subresource => ({
 });
 
 /** The custom resource and where its definition says its replicas are. Throws 404 when it has no scale. */
-function scaled({ customResources }: Deps, resource: ServedResource | undefined): { resource: ServedResource; paths: ScalePaths } {
+function scaled(
+  { customResources }: Deps,
+  resource: ServedResource | undefined,
+  { info: { name } }: Call,
+): { resource: ServedResource; paths: ScalePaths } {
   const paths = resource === undefined ? undefined : customResources.versionOf(resource)?.subresources?.scale;
-  if (resource === undefined || paths === undefined) throw pathNotFound();
+  if (resource === undefined) throw pathNotFound();
+  if (paths === undefined) throw notFound(resource.groupResource, name);
   return { resource, paths };
 }
 
@@ -53,7 +58,7 @@ async function writeScale(
   parent: ServedResource | undefined,
   nextScale: (scale: object) => unknown,
 ): Promise<Answer> {
-  const { resource, paths } = scaled(deps, parent);
+  const { resource, paths } = scaled(deps, parent, call);
   const options = readWriteOptions(call.info.query, call.request.method === 'PUT' ? 'UpdateOptions' : 'PatchOptions');
   const request = { ...writeRequest(call, resource, options, 'UpdateOptions'), subresource: 'scale' };
   const makeNext = (current: StoredObject | undefined): AnyObject => {
