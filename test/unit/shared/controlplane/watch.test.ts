@@ -84,7 +84,10 @@ describe('a watch', () => {
     const watch = await bench.watch(`${CONFIG_MAPS}?watch=1&allowWatchBookmarks=true`);
     await bench.call('POST', PODS, pod('elsewhere'));
     await bench.clock.advance(60_000);
-    expect(watch.events.at(-1)).toMatchObject({ type: 'BOOKMARK', object: { metadata: { resourceVersion: await versionOf(bench, PODS) } } });
+    expect(watch.events.at(-1)).toMatchObject({
+      type: 'BOOKMARK',
+      object: { metadata: { resourceVersion: await versionOf(bench, PODS) } },
+    });
   });
 
   test('ends after timeoutSeconds and leaves no timer behind', async () => {
