@@ -15,7 +15,7 @@ export const writeContinueToken = ({ revision, start }: ContinueToken): string =
 
 /** Throws 400 with apiserver's words. */
 export function readContinueToken(token: string): ContinueToken {
-  const illegal = [...token].findIndex((character) => !/[A-Za-z0-9_-]/.test(character));
+  const illegal = Array.from(token).findIndex((character) => !/[A-Za-z0-9_-]/.test(character));
   if (illegal >= 0) throw refusal(`illegal base64 data at input byte ${illegal}`);
   const bytes = Buffer.from(token, 'base64url');
   const { v, rv, start } = parse(bytes);

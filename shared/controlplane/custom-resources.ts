@@ -127,7 +127,7 @@ export function serveCustomResources(deps: CustomResourcesDeps, crds: ServedReso
     });
 
   const unsubscribe = crds.table.subscribe({ namespace: '', name: '', next: ({ current }) => later(current.name) });
-  for (const { name } of [...crds.table.list('')]) follow(name);
+  for (const { name } of crds.table.list('')) follow(name);
   return {
     versionOf: ({ definition }) => versions.get(keyOf(definition)),
     stop: () => {

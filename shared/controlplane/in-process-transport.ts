@@ -44,7 +44,7 @@ export function createInProcessTransport(api: ApiServer, user: UserInfo): Transp
     stream: async (request) => stream(request, await ask(request)),
     close: async () => {
       closed = true;
-      for (const close of [...open]) close();
+      for (const close of open) close();
     },
   };
 }
@@ -55,6 +55,8 @@ const textOf = (body: string | Uint8Array): string => (typeof body === 'string' 
 async function* onlyChunk(text: string): AsyncGenerator<string> {
   yield text;
 }
+
+const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)));
 
 /** Joins a writer that does not wait with a reader that does. What is written between two reads is one chunk. */
 function createChunkQueue(): { sink: StreamSink; fail(reason: unknown): void; read(abandoned: () => void): AsyncGenerator<string> } {
@@ -75,7 +77,7 @@ function createChunkQueue(): { sink: StreamSink; fail(reason: unknown): void; re
           pending = '';
           yield chunk;
         } else if (failure !== undefined) {
-          if (failure.reason !== undefined) throw failure.reason;
+          if (failure.reason !== undefined) throw asError(failure.reason);
           return;
         } else if (ended) return;
         else await new Promise<void>((resolve) => (wake = resolve));

@@ -3,7 +3,7 @@ import { readContinueToken, writeContinueToken } from './continue-token.ts';
 import type { ListOptions, ObjectSelector } from './list-options.ts';
 import { isUnsigned, resourceVersionSyntax } from './request-options.ts';
 import type { ServedResource } from './served-resources.ts';
-import { badRequest, expired, StatusError, timeout } from './status-error.ts';
+import { badRequest, expired, type StatusError, timeout } from './status-error.ts';
 import type { Store } from './store.ts';
 import type { StoredObject } from './store-table.ts';
 

@@ -71,6 +71,8 @@ function patchTypeOf(call: Call, { custom }: ServedResource): PatchType | typeof
       return mediaType;
     case STRATEGIC_MERGE_PATCH:
       if (!custom) return mediaType;
+      break;
+    default:
   }
   if (custom) throw unsupportedMediaType([JSON_PATCH, MERGE_PATCH, APPLY_PATCH]);
   throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});

@@ -41,9 +41,9 @@ async function bind(deps: Deps, call: Call, pods: ServedResource, podName: strin
   // The body has been decoded by the schema of a Binding.
   const asked = binding as unknown as Binding;
   checkBinding(name, asked);
-  const { uid = '' } = binding.metadata;
+  const { uid } = binding.metadata as { readonly uid?: string };
   const time = toWireTime(deps.clock.now());
-  deps.registry.modify(request, uid, ({ object }) => bindPod(object, asked, time));
+  deps.registry.modify(request, uid ?? '', ({ object }) => bindPod(object, asked, time));
   return jsonAnswer(201, DONE);
 }
 

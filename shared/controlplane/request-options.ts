@@ -54,10 +54,11 @@ export const fieldManagerErrors = (manager: string): FieldError[] => {
     });
   }
   // Upstream wants printable characters (unicode.IsPrint), plain space included.
-  const unprintable = [...manager].findIndex((character) => !/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character));
+  const characters = Array.from(manager);
+  const unprintable = characters.findIndex((character) => !/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character));
   if (unprintable >= 0) {
     errors.push(
-      invalidField('fieldManager', manager, `invalid character ${JSON.stringify([...manager][unprintable])} (at position ${unprintable})`),
+      invalidField('fieldManager', manager, `invalid character ${JSON.stringify(characters[unprintable])} (at position ${unprintable})`),
     );
   }
   return errors;

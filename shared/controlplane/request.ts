@@ -18,7 +18,8 @@ export type ApiRequest = {
 export type RequestInfo = {
   readonly path: string;
   readonly query: Query;
-  readonly verb: Verb | string;
+  /** get, list, watch, create, update, patch, delete, deletecollection, or the method in lower case. */
+  readonly verb: string;
   /** False for paths such as /healthz or /apis/batch: only `path` and `verb` mean something then. */
   readonly isResourceRequest: boolean;
   readonly group: string;
@@ -34,8 +35,6 @@ export type RequestInfo = {
   /** False when `name` came from a field selector. */
   readonly nameInPath: boolean;
 };
-
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
 /** The query of a URL. */
 export class Query {

@@ -83,7 +83,7 @@ export function createTable(options: TableOptions): Table {
   /** Index in `events` of the oldest one remembered; the array is cut only when half of it is forgotten. */
   let oldest = 0;
   /** Written, in order, but not published yet. */
-  let unpublished: StoreEvent[] = [];
+  const unpublished: StoreEvent[] = [];
 
   const bucketOf = (namespace: string): Bucket => {
     let bucket = buckets.get(namespace);

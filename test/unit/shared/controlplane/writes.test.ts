@@ -24,7 +24,7 @@ describe('a create', () => {
 
   test('tries another name when the generated one is taken, and leaves no trace of the first', async () => {
     // The chance that decides names repeats itself at first.
-    const numbers = [...Array.from({ length: 18 }, () => 0.1)];
+    const numbers = Array.from({ length: 18 }, () => 0.1);
     let calls = 0;
     const random = (): number => (armed ? (numbers[calls++] ?? 0.1 + calls / 1000) : 0.5);
     let armed = false;
