@@ -13,6 +13,7 @@ import { CRD_RESOURCE } from './crd/crd-strategy.ts';
 import { serveCustomResources } from './custom-resources.ts';
 import { createDocuments } from './documents.ts';
 import { type HttpServer, listenHttp } from './http-server.ts';
+import { expireEvents } from './event-expiry.ts';
 import { createGuards, GUARD_RESOURCES, type Guards } from './guards.ts';
 import { createInProcessTransport } from './in-process-transport.ts';
 import { createPodAdmission } from './kinds/pod-admission.ts';
@@ -118,6 +119,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     transports.push(opened);
     return opened;
   };
+  const stopExpiry = expireEvents(store.table('/events'), clock);
   const controllers = startControllers(options, transport(CONTROLLERS_USER), podLogs);
   return {
     transport,
@@ -137,6 +139,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     },
     close: async () => {
       await controllers.stop();
+      stopExpiry();
       customResources.stop();
       await Promise.all([...transports, ...servers].map((each) => each.close()));
       await guards.close();

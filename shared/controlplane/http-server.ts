@@ -28,7 +28,7 @@ export type HttpServerOptions = {
 /** Serves the API over HTTP/1.1 with keep-alive. */
 export async function listenHttp(api: ApiServer, options: HttpServerOptions): Promise<HttpServer> {
   const server = createServer(options, (request, response) => {
-    void serve(api, request, response);
+    serve(api, request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : new Error(String(error))));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -60,10 +60,10 @@ async function closeServer(server: Server): Promise<void> {
 
 async function serve(api: ApiServer, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await readBody(request);
-  if (body === undefined) {
-    return write(errorAnswer(requestTooLarge(BODY_LIMIT_BYTES)), request, response);
-  }
-  write(await answerTo(api, request, body), request, response);
+  if (body === 'aborted') return;
+  const answer = body === 'too-large' ? errorAnswer(requestTooLarge(BODY_LIMIT_BYTES)) : await answerTo(api, request, body);
+  // The client may have gone meanwhile.
+  if (!response.destroyed) write(answer, request, response);
 }
 
 /** Typed clients may write protobuf; behind this line everything is JSON or YAML. */
@@ -96,8 +96,8 @@ function clientCertificateOf({ socket }: IncomingMessage): Pick<ApiRequest, 'cli
 
 const NO_BODY = Buffer.alloc(0);
 
-/** Undefined when it is too large. */
-function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+/** An upload that breaks off is no request: half a DELETE must not become one without options. */
+function readBody(request: IncomingMessage): Promise<Buffer | 'too-large' | 'aborted'> {
   if (request.method === 'GET' || request.method === 'HEAD') return Promise.resolve(NO_BODY);
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -106,8 +106,9 @@ function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
       size += chunk.length;
       if (size <= BODY_LIMIT_BYTES) chunks.push(chunk);
     });
-    request.on('end', () => resolve(size > BODY_LIMIT_BYTES ? undefined : chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
-    request.on('error', () => resolve(NO_BODY));
+    request.on('end', () => resolve(size > BODY_LIMIT_BYTES ? 'too-large' : Buffer.concat(chunks)));
+    request.on('error', () => resolve('aborted'));
+    request.on('close', () => resolve('aborted'));
   });
 }
 
