@@ -71,6 +71,8 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
   await launchOurs(workerName(manager.name), 'worker/main.ts', [
     `--kubeconfig=${manager.kubeconfigFile}`,
     `--controller-name=${BUILT_IN_JOB_CONTROLLER_NAME}`,
+    // Who else would delete finished Jobs there: no kube-controller-manager runs beside an embedded control plane.
+    '--controllers=job,ttl-after-finished',
   ]);
   await Promise.all(programs.map((program) => program.waitUntilReady(READY_WITHIN_MS)));
   return {
