@@ -1,0 +1,45 @@
+/** HTTP exchanges recorded from kube-apiserver v1.36, had again over HTTPS: the embedded control plane gives the same answers. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
+import { type Answer, type ApiCase, loadApiCases } from './support/api-case.ts';
+import { expectedForm, normalForm } from './support/api-case-normal-form.ts';
+import { playApiCase } from './support/api-case-player.ts';
+import { differences } from './support/difference.ts';
+import { type HookServer, startHookServer } from './support/hook-server.ts';
+import { createRawHttp, type RawHttp } from './support/raw-http.ts';
+
+const CASE_LIMIT_MS = 60_000;
+let server: ServerUnderTest;
+let http: RawHttp;
+let hooks: HookServer;
+
+beforeAll(async () => {
+  server = await startServerUnderTest();
+  http = await createRawHttp(server.access);
+  hooks = await startHookServer();
+}, CASE_LIMIT_MS);
+
+afterAll(async () => {
+  await http?.close();
+  await hooks?.close();
+  await server?.close();
+});
+
+describe.concurrent('kube-apiserver v1.36', () => {
+  for (const [position, apiCase] of loadApiCases().entries()) {
+    test(`${apiCase.name}: ${apiCase.about}`, { timeout: CASE_LIMIT_MS }, async () => {
+      const played = await playApiCase(http, hooks, apiCase, idOf(position));
+      expect(differencesOf(apiCase, normalForm(played, apiCase, Date.now()))).toEqual([]);
+    });
+  }
+});
+
+/** Short, and with no letters in it that a generated name could have been made of. */
+const idOf = (position: number): string => `q${String(position).padStart(3, '0')}`;
+
+const differencesOf = (apiCase: ApiCase, answers: readonly Answer[]): string[] =>
+  apiCase.exchanges.flatMap((exchange, position) => {
+    const asked = 'watch' in exchange ? `WATCH ${exchange.watch}` : 'method' in exchange ? `${exchange.method} ${exchange.path}` : '';
+    const label = `#${position} ${asked}${exchange.note === undefined ? '' : ` (${exchange.note})`}`;
+    return differences(expectedForm(exchange), answers[position]).map((line) => `${label}: ${line}`);
+  });
