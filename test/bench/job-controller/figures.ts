@@ -1,0 +1,72 @@
+/** From two readings of the worker's metrics to the figures of a run. */
+import { increase, quantileBetween, type Sample } from '../prometheus-text.ts';
+import type { Permitted } from './shapes.ts';
+
+export type Figures = {
+  readonly seconds: number;
+  readonly podsPerMinute: number;
+  /** Per pod. Watches and lists are among `other`, and so is what cannot be told apart. */
+  readonly calls: {
+    readonly create: number;
+    readonly finalizer: number;
+    readonly status: number;
+    readonly events: number;
+    readonly other: number;
+    readonly all: number;
+  };
+  readonly refusedCalls: number;
+  readonly cpuSeconds: number;
+  readonly peakMiB: number;
+  readonly syncs: number;
+  readonly syncP50Ms: number;
+  readonly syncP99Ms: number;
+};
+
+const REQUESTS = 'rest_client_requests_total';
+const SYNC_DURATION = 'job_controller_job_sync_duration_seconds';
+
+export function figuresOf(
+  before: readonly Sample[],
+  after: readonly Sample[],
+  { pods, seconds, peakBytes }: { readonly pods: number; readonly seconds: number; readonly peakBytes: number },
+): Figures {
+  const grown = (name: string, labels?: Record<string, string>): number => increase(before, after, name, labels);
+  const created = grown('job_controller_job_pods_creation_total', { status: 'succeeded' });
+  const freed = grown('job_controller_terminated_pods_tracking_finalizer_total', { event: 'delete' });
+  const [all, posts, patches, puts] = [undefined, 'POST', 'PATCH', 'PUT'].map((method) =>
+    grown(REQUESTS, method === undefined ? {} : { method }),
+  );
+  const events = (posts ?? 0) - created + (patches ?? 0) - freed;
+  return {
+    seconds,
+    podsPerMinute: (pods / seconds) * 60,
+    calls: {
+      create: created / pods,
+      finalizer: freed / pods,
+      status: (puts ?? 0) / pods,
+      events: events / pods,
+      other: ((all ?? 0) - (posts ?? 0) - (patches ?? 0) - (puts ?? 0)) / pods,
+      all: (all ?? 0) / pods,
+    },
+    refusedCalls: (all ?? 0) - grown(REQUESTS, { code: '200' }) - grown(REQUESTS, { code: '201' }),
+    cpuSeconds: grown('process_cpu_seconds_total'),
+    peakMiB: peakBytes / 2 ** 20,
+    syncs: grown(`${SYNC_DURATION}_count`),
+    syncP50Ms: quantileBetween(before, after, SYNC_DURATION, 0.5) * 1000,
+    syncP99Ms: quantileBetween(before, after, SYNC_DURATION, 0.99) * 1000,
+  };
+}
+
+/** What is outside its range, in words. */
+export function violations({ calls, seconds }: Figures, permitted: Permitted): string[] {
+  const own = calls.all - calls.events;
+  return [
+    ...(calls.all > permitted.callsPerPodMax ? [`${calls.all.toFixed(3)} calls a pod, permitted are ${permitted.callsPerPodMax}`] : []),
+    ...(own > permitted.ownCallsPerPodMax
+      ? [`${own.toFixed(3)} calls a pod without Events, permitted are ${permitted.ownCallsPerPodMax}`]
+      : []),
+    ...(permitted.secondsMax !== undefined && seconds > permitted.secondsMax
+      ? [`${seconds.toFixed(1)} s, permitted are ${permitted.secondsMax} s`]
+      : []),
+  ];
+}

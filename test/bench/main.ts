@@ -1,0 +1,35 @@
+/** `npm run bench -- SUITE [options]`: measures, prints, and exits with 1 when a figure is outside its permitted range. */
+import { jobControllerSuite } from './job-controller.ts';
+import type { Suite } from './suite.ts';
+
+const SUITES: Readonly<Record<string, Suite>> = {
+  'job-controller': jobControllerSuite,
+};
+
+const EXIT_USAGE = 2;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main([name = '--help', ...args]: readonly string[]): Promise<number> {
+  if (name === '--help' || name === '-h') {
+    console.log(helpText());
+    return 0;
+  }
+  const suite = SUITES[name];
+  if (suite === undefined) {
+    console.error(`There is no suite ${JSON.stringify(name)}: choose from ${Object.keys(SUITES).join(', ')}. See npm run bench -- --help.`);
+    return EXIT_USAGE;
+  }
+  if (args.includes('--help') || args.includes('-h')) {
+    console.log(suiteText(name, suite));
+    return 0;
+  }
+  return (await suite.run(args)) ? 0 : 1;
+}
+
+const suiteText = (name: string, { about, usage }: Suite): string => `${name}\n    ${about}\n\n${usage}`;
+
+const helpText = (): string =>
+  `Usage: npm run bench -- SUITE [options]\n\n${Object.entries(SUITES)
+    .map(([name, suite]) => suiteText(name, suite))
+    .join('\n')}`;
