@@ -8,18 +8,44 @@ import { createKubeClient } from '../shared/kube/kube-client.ts';
 import { accessFromKubeconfig, defaultKubeconfigSource, KubeconfigError } from '../shared/kube/kubeconfig.ts';
 import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
+import { EXIT_USAGE, parseFlags } from '../shared/runtime/flags.ts';
 import { createProgramHttp, listen } from '../shared/runtime/http-server.ts';
 import { runProgram } from '../shared/runtime/lifecycle.ts';
+import type { Logger } from '../shared/runtime/logger.ts';
 import { createLogger } from '../shared/runtime/pino-logger.ts';
-import { ConfigError, managerUsage, readManagerConfig, type ApiRate, type ManagerConfig } from './config.ts';
+import { MANAGER_PROGRAM, type ApiRate, type ManagerConfig } from './config.ts';
 import { createManager } from './manager.ts';
 import { connectBullmqQueue } from './submission/bullmq-queue.ts';
 
-const { config, home } = settingsOrExit();
-const log = createLogger(config.logLevel);
-process.exitCode = await runProgram({ clock: systemClock, log }, (signal) => runManager(config, home, signal));
+const parsed = parseFlags(MANAGER_PROGRAM, process.argv.slice(2), process.env);
+switch (parsed.kind) {
+  case 'Help':
+    process.stdout.write(parsed.text);
+    break;
+  case 'Invalid':
+    process.stderr.write(`switchyard-manager: ${parsed.problem}\n`);
+    process.exitCode = EXIT_USAGE;
+    break;
+  case 'Run':
+    process.exitCode = await main(parsed.config);
+}
 
-async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, signal: AbortSignal): Promise<void> {
+async function main(config: ManagerConfig): Promise<number> {
+  const log = createLogger(config.logLevel);
+  let home: ClusterAccess;
+  try {
+    const { kubeconfig } = config;
+    const source = kubeconfig === undefined ? defaultKubeconfigSource(process.env) : { kind: 'file' as const, path: kubeconfig };
+    home = accessFromKubeconfig(source, systemClock);
+  } catch (error) {
+    if (!(error instanceof KubeconfigError)) throw error;
+    process.stderr.write(`switchyard-manager: --kubeconfig: ${error.message}\n`);
+    return EXIT_USAGE;
+  }
+  return runProgram({ clock: systemClock, log }, (signal) => runManager(config, home, log, signal));
+}
+
+async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, log: Logger, signal: AbortSignal): Promise<void> {
   const clock = systemClock;
   const registry = new Registry();
   const metricsOf = createClientMetrics(registry);
@@ -48,7 +74,13 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, si
     connectCluster: (_cluster, yaml) => connect(accessFromKubeconfig({ kind: 'text', yaml }, clock), settings.worker),
     ...(queue === undefined ? {} : { submissions: { queue, name: submissionQueue } }),
     ...(managerId === undefined ? {} : { managerId }),
-    ...(leaderElection === undefined ? {} : { leaderElection: { ...leaderElection, identity: `${hostname()}_${crypto.randomUUID()}` } }),
+    ...(leaderElection && {
+      leaderElection: {
+        namespace: leaderElection.namespace ?? homeAccess.namespace,
+        name: leaderElection.name,
+        identity: `${hostname()}_${crypto.randomUUID()}`,
+      },
+    }),
     ...(webhook === undefined ? {} : { webhook }),
     concurrentDispatches: settings.concurrentDispatches,
     registry,
@@ -56,35 +88,14 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, si
     random: Math.random,
     log,
   });
-  const http = await listen(
-    createProgramHttp({ metrics: registry, readiness: { caches: () => manager.unreadiness() } }),
-    settings.metricsAddress,
-  );
-  log.info('metrics and health are served', { url: http.url });
+  const answer = createProgramHttp({ metrics: registry, readiness: { caches: () => manager.unreadiness() } });
+  const http = settings.metricsAddress === undefined ? undefined : await listen(answer, settings.metricsAddress);
+  if (http !== undefined) log.info('metrics and health are served', { url: http.url });
   try {
     await manager.run(signal);
   } finally {
     await queue?.close();
     await client.close();
-    await http.close();
-  }
-}
-
-/** A wrong flag, or a kubeconfig that cannot be used, is one line and exit status 2. */
-function settingsOrExit(): { readonly config: ManagerConfig; readonly home: ClusterAccess } {
-  try {
-    const read = readManagerConfig(process.argv.slice(2), process.env);
-    if (read.kind === 'Help') {
-      process.stdout.write(managerUsage());
-      process.exit(0);
-    }
-    const { kubeconfig } = read.config;
-    const source = kubeconfig === undefined ? defaultKubeconfigSource(process.env) : { kind: 'file' as const, path: kubeconfig };
-    return { config: read.config, home: accessFromKubeconfig(source, systemClock) };
-  } catch (error) {
-    if (!(error instanceof ConfigError || error instanceof KubeconfigError)) throw error;
-    const cause = error.cause instanceof Error ? `: ${error.cause.message.split('\n')[0]}` : '';
-    process.stderr.write(`switchyard-manager: ${error.message}${cause}\n`);
-    process.exit(2);
+    await http?.close();
   }
 }

@@ -13,25 +13,24 @@ import { accessFromKubeconfig, defaultKubeconfigSource, KubeconfigError } from '
 import { runAsLeader } from '../shared/kube/leader-election.ts';
 import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
+import { EXIT_USAGE, parseFlags } from '../shared/runtime/flags.ts';
 import { createProgramHttp, listen } from '../shared/runtime/http-server.ts';
 import { runProgram } from '../shared/runtime/lifecycle.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { createLogger } from '../shared/runtime/pino-logger.ts';
-import { parseFlags, type WorkerConfig } from './config.ts';
+import { WORKER_PROGRAM, type WorkerConfig } from './config.ts';
 import { createWorker, type Worker } from './worker.ts';
 
-const EXIT_USAGE = 2;
-
-const parsed = parseFlags(process.argv.slice(2), process.env);
+const parsed = parseFlags(WORKER_PROGRAM, process.argv.slice(2), process.env);
 switch (parsed.kind) {
-  case 'help':
+  case 'Help':
     process.stdout.write(parsed.text);
     break;
-  case 'invalid':
-    process.stderr.write(`${parsed.message}\n`);
+  case 'Invalid':
+    process.stderr.write(`switchyard-worker: ${parsed.problem}\n`);
     process.exitCode = EXIT_USAGE;
     break;
-  case 'run':
+  case 'Run':
     process.exitCode = await main(parsed.config);
 }
 
@@ -42,7 +41,7 @@ async function main(config: WorkerConfig): Promise<number> {
     access = accessTo(config);
   } catch (error) {
     if (!(error instanceof KubeconfigError)) throw error;
-    process.stderr.write(`--kubeconfig: ${error.message}\n`);
+    process.stderr.write(`switchyard-worker: --kubeconfig: ${error.message}\n`);
     return EXIT_USAGE;
   }
   return runProgram({ clock: systemClock, log }, (signal) => serve(config, access, log, signal));
@@ -74,11 +73,11 @@ async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, s
   };
   // A replica that stands by is ready, too: ready means that it would work if it were its turn.
   const http = createProgramHttp({ metrics: registry, readiness: { worker: () => worker?.problem() } });
-  const server = config.metricsBindAddress === undefined ? undefined : await listen(http, config.metricsBindAddress);
+  const server = config.metricsAddress === undefined ? undefined : await listen(http, config.metricsAddress);
   log.info('worker started', { server: access.server, ...(server && { http: server.url }), version: manifest.version });
   try {
-    if (config.leaderElect) await lead(config, access, client, log, work, signal);
-    else await work(signal);
+    if (config.leaderElection === undefined) await work(signal);
+    else await lead(config.leaderElection, access, client, log, work, signal);
   } finally {
     await server?.close();
     await transport.close();
@@ -86,7 +85,7 @@ async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, s
 }
 
 async function lead(
-  config: WorkerConfig,
+  { namespace, name }: NonNullable<WorkerConfig['leaderElection']>,
   access: ClusterAccess,
   client: KubeClient,
   log: Logger,
@@ -95,8 +94,8 @@ async function lead(
 ): Promise<void> {
   const election = {
     client,
-    namespace: config.leaseNamespace ?? access.namespace,
-    name: config.leaseName,
+    namespace: namespace ?? access.namespace,
+    name,
     identity: `${hostname()}_${randomUUID()}`,
     clock: systemClock,
     random: Math.random,

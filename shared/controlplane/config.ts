@@ -1,7 +1,8 @@
-import { parseArgs } from 'node:util';
+import { type FlagTable, type FlagValues, listOf, oneOf, text, wholeNumber, type Program } from '../runtime/flags.ts';
 import { LOG_LEVELS, type LogLevel } from '../runtime/pino-logger.ts';
 import type { ControlPlaneController } from './control-plane.ts';
 
+/** How one control plane runs as a program of its own. */
 export type ControlPlaneConfig = {
   readonly kubeconfigOut: string | undefined;
   readonly host: string;
@@ -11,71 +12,42 @@ export type ControlPlaneConfig = {
   readonly plain: boolean;
   readonly clientCaFile: string | undefined;
   readonly logLevel: LogLevel;
-  readonly help: boolean;
 };
-
-export const CONTROL_PLANE_USAGE = `Usage: npm run control-plane -- --kubeconfig-out FILE [flags]
-
-Runs a small Kubernetes API server in this process.
-
-  --kubeconfig-out FILE   write a kubeconfig of a cluster administrator there   (KUBECONFIG_OUT)
-  --host HOST             address to listen on (127.0.0.1)                      (HOST)
-  --port N                port to listen on (0: any free one)                   (PORT)
-  --with LIST             controllers to run beside the API, comma-separated:
-                          garbage-collector, namespace, pod-gc, node-agent      (WITH)
-  --data-dir DIR          keep all objects in DIR over restarts                 (DATA_DIR)
-  --plain                 without TLS; kubectl then sends no token              (PLAIN=true)
-  --client-ca-file FILE   client certificates signed by it authenticate         (CLIENT_CA_FILE)
-  --log-level LEVEL       debug, info, warn or error (info)                     (LOG_LEVEL)
-`;
 
 const CONTROLLERS: readonly ControlPlaneController[] = ['garbage-collector', 'namespace', 'pod-gc', 'node-agent'];
 
-/** Reads flags, and environment variables where a flag is absent. Throws for what is neither. */
-export function readControlPlaneConfig(argv: readonly string[], env: Readonly<Record<string, string | undefined>>): ControlPlaneConfig {
-  const text = { type: 'string' } as const;
-  const { values } = parseArgs({
-    args: [...argv],
-    options: {
-      'kubeconfig-out': text,
-      host: text,
-      port: text,
-      with: text,
-      'data-dir': text,
-      plain: { type: 'boolean' },
-      'client-ca-file': text,
-      'log-level': text,
-      help: { type: 'boolean' },
-    },
-  });
-  const port = Number(values.port ?? env['PORT'] ?? '0');
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error(`--port ${values.port ?? env['PORT'] ?? ''} is no port`);
-  return {
-    kubeconfigOut: values['kubeconfig-out'] ?? env['KUBECONFIG_OUT'],
-    host: values.host ?? env['HOST'] ?? '127.0.0.1',
-    port,
-    controllers: readControllers(values.with ?? env['WITH'] ?? ''),
-    dataDir: values['data-dir'] ?? env['DATA_DIR'],
-    plain: values.plain ?? env['PLAIN'] === 'true',
-    clientCaFile: values['client-ca-file'] ?? env['CLIENT_CA_FILE'],
-    logLevel: readLogLevel(values['log-level'] ?? env['LOG_LEVEL'] ?? 'info'),
-    help: values.help === true,
-  };
-}
+const FLAGS = {
+  'kubeconfig-out': { value: 'FILE', about: 'write a kubeconfig of a cluster administrator there', parse: text },
+  host: { value: 'HOST', fallback: '127.0.0.1', about: 'address to listen on', parse: text },
+  port: { value: 'N', fallback: '0', about: 'port to listen on; 0 takes a free one', parse: wholeNumber(0, 65_535) },
+  with: {
+    value: 'LIST',
+    fallback: '',
+    about: `controllers to run beside the API, separated by commas: ${CONTROLLERS.join(', ')}`,
+    parse: listOf(CONTROLLERS),
+  },
+  'data-dir': { value: 'DIR', about: 'keep all objects in DIR over restarts', parse: text },
+  plain: { about: 'without TLS; kubectl then sends no token' },
+  'client-ca-file': { value: 'FILE', about: 'client certificates signed by it authenticate', parse: text },
+  'log-level': { value: 'LEVEL', fallback: 'info', about: LOG_LEVELS.join(', '), parse: oneOf(LOG_LEVELS) },
+} satisfies FlagTable;
 
-const readLogLevel = (text: string): LogLevel => {
-  const level = LOG_LEVELS.find((each) => each === text);
-  if (level === undefined) throw new Error(`--log-level ${text}: known are ${LOG_LEVELS.join(', ')}`);
-  return level;
+export const CONTROL_PLANE_PROGRAM: Program<typeof FLAGS, ControlPlaneConfig> = {
+  usage: 'npm run control-plane --',
+  about: 'Runs a small Kubernetes API server in this process.',
+  flags: FLAGS,
+  configOf,
 };
 
-const readControllers = (text: string): ControlPlaneController[] =>
-  text
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '')
-    .map((name) => {
-      const known = CONTROLLERS.find((each) => each === name);
-      if (known === undefined) throw new Error(`--with ${name}: known are ${CONTROLLERS.join(', ')}`);
-      return known;
-    });
+function configOf(flags: FlagValues<typeof FLAGS>): ControlPlaneConfig {
+  return {
+    kubeconfigOut: flags['kubeconfig-out'],
+    host: flags.host,
+    port: flags.port,
+    controllers: flags.with,
+    dataDir: flags['data-dir'],
+    plain: flags.plain,
+    clientCaFile: flags['client-ca-file'],
+    logLevel: flags['log-level'],
+  };
+}

@@ -1,19 +1,32 @@
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { systemClock } from '../runtime/clock.ts';
+import { EXIT_USAGE, parseFlags } from '../runtime/flags.ts';
 import { runProgram } from '../runtime/lifecycle.ts';
+import type { Logger } from '../runtime/logger.ts';
 import { createLogger } from '../runtime/pino-logger.ts';
-import { CONTROL_PLANE_USAGE, readControlPlaneConfig } from './config.ts';
+import { CONTROL_PLANE_PROGRAM, type ControlPlaneConfig } from './config.ts';
 import { createControlPlane } from './control-plane.ts';
 
-const config = readControlPlaneConfig(process.argv.slice(2), process.env);
-if (config.help) {
-  console.log(CONTROL_PLANE_USAGE);
-  process.exit(0);
+const parsed = parseFlags(CONTROL_PLANE_PROGRAM, process.argv.slice(2), process.env);
+switch (parsed.kind) {
+  case 'Help':
+    process.stdout.write(parsed.text);
+    break;
+  case 'Invalid':
+    process.stderr.write(`switchyard-control-plane: ${parsed.problem}\n`);
+    process.exitCode = EXIT_USAGE;
+    break;
+  case 'Run':
+    process.exitCode = await main(parsed.config);
 }
-const log = createLogger(config.logLevel);
 
-process.exitCode = await runProgram({ clock: systemClock, log }, async (signal) => {
+function main(config: ControlPlaneConfig): Promise<number> {
+  const log = createLogger(config.logLevel);
+  return runProgram({ clock: systemClock, log }, (signal) => serve(config, log, signal));
+}
+
+async function serve(config: ControlPlaneConfig, log: Logger, signal: AbortSignal): Promise<void> {
   const controlPlane = await createControlPlane({
     clock: systemClock,
     random: Math.random,
@@ -31,4 +44,4 @@ process.exitCode = await runProgram({ clock: systemClock, log }, async (signal) 
   log.info('control plane is serving', { url, kubeconfig: config.kubeconfigOut });
   if (!signal.aborted) await once(signal, 'abort');
   await controlPlane.close();
-});
+}

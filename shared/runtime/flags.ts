@@ -1,0 +1,185 @@
+/** Flags of a program: a table says which there are, and each may be given as an environment variable, too. */
+import { parseAddress } from './http-server.ts';
+
+/** A flag with a value, or, without `value` and `parse`, a switch. */
+export type Flag<T = unknown> = ValueFlag<T> | SwitchFlag;
+export type ValueFlag<T> = {
+  /** What stands for the value in the help text, such as FILE. */
+  readonly value: string;
+  /** Taken when the flag is absent; without it the flag is then undefined. */
+  readonly fallback?: string;
+  readonly about: string;
+  /** Throws {@link FlagError} saying what is wrong with the text and what to write instead. */
+  readonly parse: (text: string) => T;
+};
+/** `--leader-elect`, or `--leader-elect=true|false`; false when absent. */
+export type SwitchFlag = { readonly about: string; readonly value?: never };
+
+/** By name, without dashes. */
+export type FlagTable = Readonly<Record<string, Flag>>;
+export type FlagValues<Table extends FlagTable> = { readonly [Name in keyof Table]: ValueOf<Table[Name]> };
+type ValueOf<F> = F extends { readonly parse: (text: string) => infer T }
+  ? F extends { readonly fallback: string }
+    ? T
+    : T | undefined
+  : boolean;
+
+export type Program<Table extends FlagTable, Config> = {
+  /** How it is called: `npm run worker --`. */
+  readonly usage: string;
+  /** One sentence. */
+  readonly about: string;
+  readonly flags: Table;
+  /** Makes the configuration. Throws {@link FlagError} for flags that do not go together. */
+  readonly configOf: (values: FlagValues<Table>) => Config;
+};
+
+export type ParsedFlags<Config> =
+  | { readonly kind: 'Run'; readonly config: Config }
+  | { readonly kind: 'Help'; readonly text: string }
+  /** `problem` is one line that names the flag and the remedy. The program prints it and exits with {@link EXIT_USAGE}. */
+  | { readonly kind: 'Invalid'; readonly problem: string };
+
+export const EXIT_USAGE = 2;
+
+/** A flag that cannot be used: what is wrong, and what to write instead. */
+export class FlagError extends Error {
+  override readonly name = 'FlagError';
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A flag wins over its variable, and that over the fallback. An empty variable, or an empty value of a flag without a fallback, counts as absent. */
+export function parseFlags<Table extends FlagTable, Config>(
+  program: Program<Table, Config>,
+  args: readonly string[],
+  environment: Environment,
+): ParsedFlags<Config> {
+  try {
+    const given = readArguments(program.flags, args);
+    if (given === 'Help') return { kind: 'Help', text: helpText(program) };
+    return { kind: 'Run', config: program.configOf(valuesOf(program.flags, given, environment)) };
+  } catch (error) {
+    if (error instanceof FlagError) return { kind: 'Invalid', problem: error.message };
+    throw error;
+  }
+}
+
+/** The variable that stands in for a flag: `kube-api-qps` is SWITCHYARD_KUBE_API_QPS. */
+export const variableOf = (name: string): string => `SWITCHYARD_${name.toUpperCase().replaceAll('-', '_')}`;
+
+/** `--name value`, `--name=value` and `--switch`, as Kubernetes programs take them; the last one counts. */
+function readArguments(flags: FlagTable, args: readonly string[]): ReadonlyMap<string, string> | 'Help' {
+  const given = new Map<string, string>();
+  const rest = [...args];
+  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
+    if (arg === '--help' || arg === '-h') return 'Help';
+    const [, name = '', inline] = /^--([^=]+)(?:=([^]*))?$/.exec(arg) ?? [];
+    const flag = Object.hasOwn(flags, name) ? flags[name] : undefined;
+    if (flag === undefined) throw new FlagError(`${arg.split('=')[0]} is no flag of this program; --help lists the flags`);
+    if (inline !== undefined) given.set(name, inline);
+    else if (flag.value === undefined) given.set(name, 'true');
+    else given.set(name, nextValue(name, flag.value, rest));
+  }
+  return given;
+}
+
+function nextValue(name: string, placeholder: string, rest: string[]): string {
+  const next = rest[0];
+  if (next === undefined || next.startsWith('--')) throw new FlagError(`--${name} has no value; write --${name} ${placeholder}`);
+  rest.shift();
+  return next;
+}
+
+function valuesOf<Table extends FlagTable>(flags: Table, given: ReadonlyMap<string, string>, environment: Environment): FlagValues<Table> {
+  const values = Object.entries(flags).map(([name, flag]) => [name, valueOf(name, flag, given.get(name), environment[variableOf(name)])]);
+  // Built name by name from the table that the type is derived from.
+  return Object.fromEntries(values) as FlagValues<Table>;
+}
+
+function valueOf(name: string, flag: Flag, given: string | undefined, variable: string | undefined): unknown {
+  const outside = given ?? (variable === '' ? undefined : variable);
+  try {
+    if (flag.value === undefined) return outside === undefined ? false : truth(outside);
+    if (flag.fallback !== undefined) return flag.parse(outside ?? flag.fallback);
+    return outside === undefined || outside === '' ? undefined : flag.parse(outside);
+  } catch (error) {
+    if (!(error instanceof FlagError)) throw error;
+    const source = given === undefined && outside !== undefined ? ` (from ${variableOf(name)})` : '';
+    throw new FlagError(`--${name}${source}: ${error.message}`, { cause: error });
+  }
+}
+
+function helpText<Table extends FlagTable, Config>({ usage, about, flags }: Program<Table, Config>): string {
+  const lines = Object.entries<Flag>(flags).map(([name, flag]) => {
+    const fallback = flag.value === undefined ? undefined : flag.fallback;
+    const head = flag.value === undefined ? `--${name}` : `--${name} ${flag.value}`;
+    return `  ${head}\n      ${flag.about}${fallback === undefined || fallback === '' ? '' : ` (default ${fallback})`}`;
+  });
+  const first = Object.keys(flags)[0] ?? '';
+  const variables = `Every flag can also be given as an environment variable: --${first} as ${variableOf(first)}.`;
+  return `Usage: ${usage} [flags]\n\n${about}\n${variables}\n\n${lines.join('\n')}\n  --help\n      print this\n`;
+}
+
+// Parsers of values. Each quotes what it was given, except `text`, which may be given secrets.
+
+export const text = (given: string): string => {
+  if (given === '') throw new FlagError('is empty; write a value, or leave the flag out');
+  return given;
+};
+
+/** A whole number from `least` to `most`. */
+export const wholeNumber =
+  (least: number, most = 999_999_999) =>
+  (given: string): number => {
+    if (/^\d{1,9}$/.test(given) && Number(given) >= least && Number(given) <= most) return Number(given);
+    const range = most === 999_999_999 ? `of at least ${least}` : `from ${least} to ${most}`;
+    throw new FlagError(`${JSON.stringify(given)} cannot be used; write a whole number ${range}`);
+  };
+
+/** Requests per second: a number from 0, which may have a fraction. */
+export const rate = (given: string): number => {
+  if (/^\d{1,9}(\.\d{1,9})?$/.test(given)) return Number(given);
+  throw new FlagError(`${JSON.stringify(given)} cannot be used; write a number of at least 0`);
+};
+
+const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** `500ms`, `1s`, `2m` or `1h`, in milliseconds. */
+export const durationMs = (given: string): number => {
+  const [, amount, unit = ''] = /^(\d{1,9})(ms|s|m|h)$/.exec(given) ?? [];
+  const unitMs = UNITS_MS[unit];
+  if (unitMs === undefined) throw new FlagError(`${JSON.stringify(given)} is no duration; write 500ms, 1s or 2m`);
+  return Number(amount) * unitMs;
+};
+
+/** Where to listen: `127.0.0.1:8080`, `[::1]:8080` or `:8080`. */
+export function bindAddress(given: string): string {
+  try {
+    parseAddress(given);
+    return given;
+  } catch (error) {
+    throw new FlagError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+export const oneOf =
+  <T extends string>(choices: readonly T[]) =>
+  (given: string): T => {
+    const choice = choices.find((each) => each === given);
+    if (choice === undefined) throw new FlagError(`${JSON.stringify(given)} is unknown; choose from ${choices.join(', ')}`);
+    return choice;
+  };
+
+/** Some of the choices, separated by commas; each counts once. */
+export const listOf =
+  <T extends string>(choices: readonly T[]) =>
+  (given: string): readonly T[] => {
+    const words = given.split(',').map((word) => word.trim());
+    return [...new Set(words.filter((word) => word !== '').map(oneOf(choices)))];
+  };
+
+const truth = (given: string): boolean => {
+  if (given === 'true' || given === 'false') return given === 'true';
+  throw new FlagError(`${JSON.stringify(given)} cannot be used; write true or false`);
+};
