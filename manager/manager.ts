@@ -62,7 +62,8 @@ export function createManager(deps: ManagerDeps): Manager {
   const { client, submissions, clock, log, registry } = deps;
   const metrics = createManagerMetrics(registry);
   const informers = createInformers(deps);
-  const admission = createAdmission({ client, informers, clock, log: log.with({ part: 'admission' }), metrics: metrics.admission });
+  const events = createEventRecorder({ client, component: 'switchyard-manager', clock, log });
+  const admission = createAdmission({ client, events, informers, clock, log: log.with({ part: 'admission' }), metrics: metrics.admission });
   const reporter =
     submissions &&
     createOutcomeReporter({ queue: submissions.queue, jobs: informers.jobs, client, clock, log, metrics: metrics.submission });
@@ -73,7 +74,6 @@ export function createManager(deps: ManagerDeps): Manager {
     const origin = deps.managerId ?? (await clusterIdentity(deps, signal));
     if (origin === undefined) return;
     log.info('the manager starts', { origin });
-    const events = createEventRecorder({ client, component: 'switchyard-manager', clock, log });
     const dispatch = createDispatch({
       home: client,
       jobs: informers.jobs,

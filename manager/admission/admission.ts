@@ -1,5 +1,6 @@
 import type { DeepReadonly, Job, KubeObject, Namespace } from '../../shared/api/kubernetes.ts';
 import type { StatusClient, WriteClient } from '../../shared/kube/client.ts';
+import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -30,6 +31,7 @@ export type AdmissionInformers = {
 
 export type AdmissionDeps = {
   readonly client: WriteClient & StatusClient;
+  readonly events: EventRecorder;
   readonly informers: AdmissionInformers;
   readonly clock: Clock;
   readonly log: Logger;
@@ -47,7 +49,7 @@ export interface Admission {
 }
 
 /** Puts admission together. It adds handlers to the informers, so call it before they run. */
-export function createAdmission({ client, informers, clock, log, metrics }: AdmissionDeps): Admission {
+export function createAdmission({ client, events, informers, clock, log, metrics }: AdmissionDeps): Admission {
   const cache = createAdmissionCache(
     buildQueueingSetup({ clusterQueues: [], localQueues: [], resourceFlavors: [], cohorts: [], namespaces: [] }),
   );
@@ -56,7 +58,7 @@ export function createAdmission({ client, informers, clock, log, metrics }: Admi
   const watcher = createJobWatcher({ cache, queues, metrics, wakeScheduler: () => changed() });
   const status = createQueueStatus({ client, cache, queues, watcher, informers, metrics, clock, log });
   const { waiting, hindranceOf } = watcher;
-  const reporter = createWaitingReporter({ client, jobs: informers.jobs, waiting, hindranceOf, clock, log });
+  const reporter = createWaitingReporter({ client, events, jobs: informers.jobs, waiting, hindranceOf, clock, log });
   const stale = { queueing: true, clusters: true };
 
   const changed = (): void => {

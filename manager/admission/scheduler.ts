@@ -158,7 +158,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     try {
       await deps.client.patch(JOBS, parseKey(workload.key), { type: 'merge', body }, WRITE);
       metrics.evicted.inc({ cluster_queue: record.clusterQueue, reason });
-      log.info('evicted', { job: workload.key, clusterQueue: record.clusterQueue, reason, message });
+      log.info('evicted', { job: workload.key, clusterQueue: record.clusterQueue, reason, why: message });
     } catch (error) {
       if (isNotFound(error)) return;
       if (!isConflict(error)) log.warn('an eviction failed', { job: workload.key, error });

@@ -4,12 +4,13 @@ import { JOBS } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { StatusClient } from '../../shared/kube/client.ts';
 import { runController } from '../../shared/kube/controller.ts';
+import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue } from '../../shared/kube/workqueue.ts';
 import { sleep, toWireTime, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { SwitchyardCondition } from '../api/reasons.ts';
+import { JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { Hindrance } from './snapshot.ts';
 import { finishedCondition } from './workload.ts';
 
@@ -27,6 +28,7 @@ export interface WaitingReporter {
 
 export type WaitingReporterDeps = {
   readonly client: StatusClient;
+  readonly events: EventRecorder;
   readonly jobs: Lister<Job>;
   /** Keys of all Jobs that wait. */
   readonly waiting: () => Iterable<string>;
@@ -44,7 +46,7 @@ const CONCURRENCY = 4;
 /** What the last sweep found about a Job; `toldAt` is when a write was last asked for. */
 type Seen = { readonly reason: string; readonly message: string; readonly toldAt: number | undefined };
 
-export function createWaitingReporter({ client, jobs, waiting, hindranceOf, clock, log }: WaitingReporterDeps): WaitingReporter {
+export function createWaitingReporter({ client, events, jobs, waiting, hindranceOf, clock, log }: WaitingReporterDeps): WaitingReporter {
   const queue = createWorkqueue({ name: 'waiting-jobs', clock, rateLimit: { baseDelayMs: 100, maxDelayMs: 60_000 } });
   let change = Promise.withResolvers<void>();
   let seen = new Map<string, Seen>();
@@ -60,8 +62,11 @@ export function createWaitingReporter({ client, jobs, waiting, hindranceOf, cloc
       // Strategic: conditions merge by type, so those of dispatch stay as they are.
       await client.patchStatus(JOBS, parseKey(key), { type: 'strategic', body }, { fieldManager: MANAGER_FIELD_MANAGER });
     } catch (error) {
-      if (!isNotFound(error)) throw new Error(`tell ${key} why it waits`, { cause: error });
+      if (isNotFound(error)) return;
+      throw new Error(`tell ${key} why it waits`, { cause: error });
     }
+    // `kubectl describe job` shows Events and no conditions: whoever asks there is told once for each reason.
+    if (waitingReason(job) !== hindrance.reason) events.event(JOBS, job, 'Normal', JobEventReason.Pending, hindrance.message);
   };
 
   /** Returns whether some text is out of date and must be looked at again without any further change. */
@@ -105,6 +110,10 @@ export function createWaitingReporter({ client, jobs, waiting, hindranceOf, cloc
     },
   };
 }
+
+/** What the Job says already that it waits for. */
+const waitingReason = (job: DeepReadonly<Job>): string | undefined =>
+  job.status?.conditions?.find(({ type, status }) => type === SwitchyardCondition.QuotaReserved && status === 'False')?.reason;
 
 /** The conditions to be written to a Job that waits; undefined when it says so already. */
 export function waitingConditions(job: DeepReadonly<Job>, hindrance: Hindrance, now: number): JobCondition[] | undefined {

@@ -16,6 +16,7 @@ import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import { createControlPlane } from '../../shared/controlplane/control-plane.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { createEventRecorder } from '../../shared/kube/event-recorder.ts';
 import { createInformer } from '../../shared/kube/informer.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -185,7 +186,8 @@ function start(client: KubeClient, clock: FakeClock): { readonly admission: Admi
     cohorts: informer(COHORTS),
   };
   const metrics = createManagerMetrics(new Registry()).admission;
-  const admission = createAdmission({ client, informers, clock, log: silentLogger, metrics });
+  const events = createEventRecorder({ client, component: 'switchyard-manager', clock, log: silentLogger });
+  const admission = createAdmission({ client, events, informers, clock, log: silentLogger, metrics });
   const abort = new AbortController();
   const done = Promise.all([...Object.values(informers).map((each) => each.run(abort.signal)), admission.run(abort.signal)]);
   return {

@@ -5,7 +5,7 @@ import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { CLUSTERS_ANNOTATION, PRIORITY_ANNOTATION } from '../../shared/api/names.ts';
 import type { KubeObject } from '../../shared/api/kubernetes.ts';
-import { JOBS, type Resource } from '../../shared/api/resources.ts';
+import { EVENTS, JOBS, type Resource } from '../../shared/api/resources.ts';
 import { conditionOf, createAdmissionWorld, hasCondition, NAMESPACE, type AdmissionWorld } from './admission-world.ts';
 
 let world: AdmissionWorld;
@@ -130,6 +130,15 @@ describe('why a Job waits', () => {
     expect(hasCondition(told, 'Suspended')).toBe(true);
     await world.settle(60_000);
     expect((await world.getJob('b')).metadata.resourceVersion).toBe(told.metadata.resourceVersion);
+  });
+
+  test('is an Event too, one for each reason, because kubectl describe shows no conditions', async () => {
+    await world.job('lost', { queue: 'nowhere' });
+    await world.settle(30_000);
+    const events = (await world.client.list(EVENTS, { namespace: NAMESPACE })).items;
+    expect(events.map(({ reason, message, count, involvedObject }) => ({ reason, message, count, job: involvedObject.name }))).toEqual([
+      { reason: 'Pending', message: 'local queue nowhere does not exist in namespace team', count: 1, job: 'lost' },
+    ]);
   });
 
   test('names the LocalQueue, the ClusterQueue and the flavor that are missing, one after the other', async () => {
