@@ -19,6 +19,14 @@ export const CONFIG_MAPS: Resource<ConfigMap> = { group: '', version: 'v1', plur
 export const EVENTS: Resource<CoreEvent> = { group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true };
 export const LEASES: Resource<Lease> = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true };
 
+export const CUSTOM_RESOURCE_DEFINITIONS: Resource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+};
+
 /** `v1`, `batch/v1`: the apiVersion of a resource's objects. */
 export const apiVersionOf = (resource: Resource): string =>
   resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;

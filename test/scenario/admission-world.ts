@@ -13,7 +13,7 @@ import { prepareJob, type JobManifest } from '../../manager/prepare-job.ts';
 import { crdFiles } from '../../scripts/generate-crds.ts';
 import type { Job, JobCondition, KubeObject } from '../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
-import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import { createControlPlane } from '../../shared/controlplane/control-plane.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createEventRecorder } from '../../shared/kube/event-recorder.ts';
@@ -23,14 +23,6 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-
-const CRDS: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  namespaced: false,
-};
 
 export type AdmissionWorld = {
   readonly client: KubeClient;
@@ -76,7 +68,7 @@ export async function createAdmissionWorld(options: { readonly wrap?: (client: K
     await clock.settle();
   };
   const create = <T extends KubeObject>(resource: Resource<T>, object: object) => client.create(resource, object as never);
-  for (const text of crdFiles().values()) await create(CRDS, parse(text) as object);
+  for (const text of crdFiles().values()) await create(CUSTOM_RESOURCE_DEFINITIONS, parse(text) as object);
   await settle(100);
   await create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
 

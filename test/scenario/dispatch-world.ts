@@ -10,7 +10,7 @@ import { prepareJob, type JobManifest } from '../../manager/prepare-job.ts';
 import { crdFiles } from '../../scripts/generate-crds.ts';
 import type { Job, JobStatus, KubeObject } from '../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
-import { JOBS, NAMESPACES, SECRETS, type Resource } from '../../shared/api/resources.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, JOBS, NAMESPACES, SECRETS, type Resource } from '../../shared/api/resources.ts';
 import { createControlPlane, type ControlPlane } from '../../shared/controlplane/control-plane.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -57,14 +57,6 @@ export type DispatchWorld = {
   close(): Promise<void>;
 };
 
-const CRDS: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  namespaced: false,
-};
-
 export type DispatchWorldOptions = {
   readonly workers?: readonly string[];
   readonly log?: Logger;
@@ -97,7 +89,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
     await fakeClock.advance(ms);
     await fakeClock.settle();
   };
-  for (const text of crdFiles().values()) await create(CRDS, parse(text) as object);
+  for (const text of crdFiles().values()) await create(CUSTOM_RESOURCE_DEFINITIONS, parse(text) as object);
   await settle(100);
   for (const name of [NAMESPACE, 'switchyard']) await create(NAMESPACES, { metadata: { name } });
   await create(RESOURCE_FLAVORS, { metadata: { name: 'default' }, spec: {} });

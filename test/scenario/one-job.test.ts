@@ -22,21 +22,13 @@ import {
   QUEUE_NAME_LABEL,
   WORKER_CONTROLLER_NAME,
 } from '../../shared/api/names.ts';
-import { JOBS, NAMESPACES, PODS, SECRETS, type Resource } from '../../shared/api/resources.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, JOBS, NAMESPACES, PODS, SECRETS } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { BUILT_IN_SETTINGS, startCluster, startWorker } from '../support/embedded-cluster.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-
-const CRDS: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  namespaced: false,
-};
 
 const KEY = { namespace: 'team', name: 'sum' };
 
@@ -66,7 +58,7 @@ test('a Job goes out to a worker cluster, runs there, and its status comes home'
   const worker = startWorker(east, clock, { ...BUILT_IN_SETTINGS, controllerName: WORKER_CONTROLLER_NAME, controllers: ['job'] });
 
   // An administrator has set up one cluster and one queue of four CPUs.
-  for (const crd of crdFiles().values()) await home.client.create(CRDS, parse(crd) as never);
+  for (const crd of crdFiles().values()) await home.client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(crd) as never);
   await clock.advance(100);
   for (const name of ['team', 'switchyard']) await home.client.create(NAMESPACES, { metadata: { name } });
   await home.client.create(SECRETS, { metadata: { name: 'east', namespace: 'switchyard' }, data: { kubeconfig: btoa('clusters: []') } });

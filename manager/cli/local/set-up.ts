@@ -2,19 +2,12 @@ import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import type { KubeObject, Unsaved } from '../../../shared/api/kubernetes.ts';
-import { NAMESPACES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
 import type { WriteClient } from '../../../shared/kube/client.ts';
 import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
 import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
 import type { Certificate } from './webhook-certificate.ts';
 
-const CRDS: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  namespaced: false,
-};
 const hooks = (kind: string): Resource => ({
   group: 'admissionregistration.k8s.io',
   version: 'v1',
@@ -34,7 +27,7 @@ export async function installManager(
 ): Promise<void> {
   const folder = path.join(root, 'charts', 'switchyard-manager', 'files', 'crds');
   for (const file of readdirSync(folder).toSorted())
-    await client.create(CRDS, parse(readFileSync(path.join(folder, file), 'utf8')) as KubeObject);
+    await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(readFileSync(path.join(folder, file), 'utf8')) as KubeObject);
   await client.create(NAMESPACES, { metadata: { name: SYSTEM_NAMESPACE } });
   for (const [kind, route, operations] of [
     ['MutatingWebhookConfiguration', 'mutate', ['CREATE']],
