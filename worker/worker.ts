@@ -7,7 +7,7 @@ import { createEventRecorder } from '../shared/kube/event-recorder.ts';
 import { createInformer } from '../shared/kube/informer.ts';
 import { createWorkqueue, type RateLimit } from '../shared/kube/workqueue.ts';
 import { createWorkqueueMetrics } from '../shared/kube/workqueue-metrics.ts';
-import type { Clock } from '../shared/runtime/clock.ts';
+import { settlesWithin, type Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Random } from '../shared/runtime/random.ts';
 import { createJobReconciler } from './job/controller.ts';
@@ -53,6 +53,7 @@ export interface Worker {
 
 const JOB_RETRIES: RateLimit = { baseDelayMs: 1000, maxDelayMs: 60_000 };
 const TTL_RETRIES: RateLimit = { baseDelayMs: 5, maxDelayMs: 1_000_000 };
+const FLUSH_MS = 3_000;
 const EVENT_SOURCE = 'job-controller';
 
 export function createWorker({ client, eventClient = client, registry, clock, random, log, settings }: WorkerDeps): Worker {
@@ -79,7 +80,8 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
       } finally {
         watching.abort(new Error('the worker has stopped'));
         await informing;
-        await recorder.flush();
+        // What cannot be told in time stays untold: whoever stops should not hang on an Event.
+        await settlesWithin(clock, FLUSH_MS, recorder.flush());
       }
     },
     problem: () => {
@@ -110,7 +112,7 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
     const triggers = { jobs, queue, orphanQueue, memory, metrics, clock, controllerName, batchPeriodMs };
     jobs.addHandler(jobTriggers(triggers));
     pods.addHandler(podTriggers(triggers));
-    const shared = { client, jobs, pods, controllerName, clock, log };
+    const shared = { client, jobs, pods, memory, controllerName, clock, log };
     const concurrency = settings.concurrentJobSyncs;
     return [
       {
@@ -119,7 +121,7 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
         concurrency,
         clock,
         log,
-        reconcile: createJobReconciler({ ...shared, queue, memory, recorder, metrics, batchPeriodMs }),
+        reconcile: createJobReconciler({ ...shared, queue, recorder, metrics, batchPeriodMs }),
       },
       { name: 'job-orphan-pod', queue: orphanQueue, concurrency, clock, log, reconcile: createOrphanReconciler(shared) },
     ];

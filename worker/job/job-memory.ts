@@ -25,7 +25,10 @@ export interface JobMemory {
   readonly surveyed: Set<string>;
   backoff(jobUid: string): BackoffRecord;
   rememberBackoff(jobUid: string, record: BackoffRecord): void;
-  /** The Job has its final status: what led there is of no interest any more. */
+  /**
+   * The Job has its final status: what led there is of no interest any more. The finalizers that are still to be seen off
+   * stay known until they are: nobody need remove them once more.
+   */
   finish(jobUid: string): void;
   /** The Job is gone. */
   forget(jobUid: string): void;
@@ -41,7 +44,6 @@ export function createJobMemory(clock: Clock, cachedVersion: (resource: WrittenR
     backoffs.delete(jobUid);
     written.forget(jobUid);
     expectations.forget(jobUid);
-    finalizerExpectations.forget(jobUid);
   }
   return {
     expectations,
@@ -54,6 +56,7 @@ export function createJobMemory(clock: Clock, cachedVersion: (resource: WrittenR
     finish,
     forget(jobUid) {
       finish(jobUid);
+      finalizerExpectations.forget(jobUid);
       for (const set of Object.values(sets)) set.delete(jobUid);
     },
   };

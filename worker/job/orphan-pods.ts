@@ -15,6 +15,7 @@ import { matchesLabelSelector, requirementsOf } from '../../shared/kube/selector
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { inParallel } from '../in-parallel.ts';
 import { FINALIZER_REMOVAL } from './apply.ts';
+import type { JobMemory } from './job-memory.ts';
 import { controllerNameOf, isFinished } from './job-view.ts';
 import { controllerOf, ownerlessPods, resolveOwner, unsettledPods } from './pod-cache.ts';
 import { hasTrackingFinalizer } from './pod-view.ts';
@@ -42,6 +43,7 @@ export type OrphanReconcilerDeps = {
   readonly client: ReadClient & WriteClient;
   readonly jobs: Lister<Job>;
   readonly pods: Lister<Pod>;
+  readonly memory: Pick<JobMemory, 'finalizerExpectations'>;
   readonly controllerName: string;
   readonly log: Logger;
 };
@@ -50,7 +52,7 @@ export type OrphanReconcilerDeps = {
 const REQUESTS_MAX = 16;
 
 export function createOrphanReconciler(deps: OrphanReconcilerDeps): Reconcile {
-  const { client, jobs, pods, controllerName, log } = deps;
+  const { client, jobs, pods, memory, controllerName, log } = deps;
 
   return async function reconcileOrphans(text: string): Promise<undefined> {
     // The queue holds what formatOrphanKey wrote.
@@ -72,7 +74,7 @@ export function createOrphanReconciler(deps: OrphanReconcilerDeps): Reconcile {
   };
 
   async function free(pod: DeepReadonly<Pod>, goneUid: string | undefined): Promise<void> {
-    if (!hasTrackingFinalizer(pod) || !(await isOrphan(pod, goneUid))) return;
+    if (!hasTrackingFinalizer(pod) || isRemovalPending(pod) || !(await isOrphan(pod, goneUid))) return;
     const { namespace, name } = pod.metadata;
     try {
       await client.patch(PODS, { namespace, name }, { type: 'strategic', body: FINALIZER_REMOVAL });
@@ -80,6 +82,12 @@ export function createOrphanReconciler(deps: OrphanReconcilerDeps): Reconcile {
     } catch (error) {
       if (!isNotFound(error)) throw new Error(`remove the tracking finalizer of orphaned pod ${namespace}/${name}`, { cause: error });
     }
+  }
+
+  /** The Job's last sync has taken the finalizer off, and the cache has not seen that yet. */
+  function isRemovalPending(pod: DeepReadonly<Pod>): boolean {
+    const jobUid = controllerOf(pod)?.uid;
+    return jobUid !== undefined && memory.finalizerExpectations.pending(jobUid).has(pod.metadata.uid);
   }
 
   /** Nobody will count this pod: it has no owner, or its owner is ours and done, or its owner is gone. */

@@ -96,9 +96,10 @@ export function podTriggers(deps: TriggerDeps): EventHandler<Pod> {
 
   function podGoes(pod: DeepReadonly<Pod>, isGone: boolean): void {
     const job = ownerOf(pod, controllerOf(pod));
-    if (job === undefined || isFinished(job)) return queueOrphan(pod);
-    memory.expectations.deletionObserved(job.metadata.uid);
+    if (job === undefined) return queueOrphan(pod);
     if (isGone || !hasTrackingFinalizer(pod)) memory.finalizerExpectations.removalObserved(job.metadata.uid, pod.metadata.uid);
+    if (isFinished(job)) return queueOrphan(pod);
+    memory.expectations.deletionObserved(job.metadata.uid);
     wake(job);
   }
 

@@ -101,6 +101,21 @@ describe('a cache that is behind', () => {
     expect(await world.status()).toMatchObject({ succeeded: 2, active: 2, uncountedTerminatedPods: {} });
   });
 
+  test('of pods: a finalizer that is gone is not removed once more when the Job has ended', async () => {
+    await world.createJob();
+    await world.pass();
+    const [pod] = await world.pods();
+    await world.setPod(pod!, SUCCEEDED);
+    await world.clock.advance(0);
+    world.hold('pods');
+    await world.pass(5);
+    expect(await conditions()).toContain('Complete=True CompletionsReached');
+    world.hold();
+    await world.pass(5);
+    const removals = world.calls.filter((call) => call === `PATCH /api/v1/namespaces/ns/pods/${pod!.metadata.name}`);
+    expect(removals).toHaveLength(1);
+  });
+
   test('of Jobs: the end is told once', async () => {
     await world.createJob();
     await world.pass();
