@@ -6,6 +6,7 @@ import type { KubeClient } from '../shared/kube/client.ts';
 import { createHttpTransport } from '../shared/kube/http-transport.ts';
 import { createKubeClient } from '../shared/kube/kube-client.ts';
 import { accessFromKubeconfig, defaultKubeconfigSource, KubeconfigError } from '../shared/kube/kubeconfig.ts';
+import type { Transport } from '../shared/kube/transport.ts';
 import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import { EXIT_USAGE, parseFlags } from '../shared/runtime/flags.ts';
@@ -49,15 +50,17 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
   const clock = systemClock;
   const registry = new Registry();
   const metricsOf = createClientMetrics(registry);
-  const connect = (access: ClusterAccess, { qps, burst }: ApiRate): KubeClient =>
-    createKubeClient(createHttpTransport(access, log), {
+  const clientOver = (transport: Transport, { server }: ClusterAccess, { qps, burst }: ApiRate): KubeClient =>
+    createKubeClient(transport, {
       userAgent: 'switchyard-manager',
       clock,
       rateLimiter: createRateLimiter({ qps, burst, clock }),
-      metrics: metricsOf(new URL(access.server).host),
+      metrics: metricsOf(new URL(server).host),
     });
+  const connect = (access: ClusterAccess): KubeClient => clientOver(createHttpTransport(access, log), access, settings.worker);
   const { redisUrl, leaderElection, managerId, submissionQueue, webhook } = settings;
-  const client = connect(homeAccess, settings.home);
+  const homeTransport = createHttpTransport(homeAccess, log);
+  const client = clientOver(homeTransport, homeAccess, settings.home);
   const queue =
     redisUrl === undefined
       ? undefined
@@ -71,11 +74,12 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
         });
   const manager = createManager({
     client,
-    connectCluster: (_cluster, yaml) => connect(accessFromKubeconfig({ kind: 'text', yaml }, clock), settings.worker),
+    connectCluster: (_cluster, yaml) => connect(accessFromKubeconfig({ kind: 'text', yaml }, clock)),
     ...(queue === undefined ? {} : { submissions: { queue, name: submissionQueue } }),
     ...(managerId === undefined ? {} : { managerId }),
     ...(leaderElection && {
       leaderElection: {
+        client: clientOver(homeTransport, homeAccess, settings.home),
         namespace: leaderElection.namespace ?? homeAccess.namespace,
         name: leaderElection.name,
         identity: `${hostname()}_${crypto.randomUUID()}`,

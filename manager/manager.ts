@@ -3,9 +3,10 @@ import type { Job, KubeObject, Namespace } from '../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../shared/api/names.ts';
 import { JOBS, NAMESPACES, type Resource } from '../shared/api/resources.ts';
 import type { KubeClient } from '../shared/kube/client.ts';
+import { fencedClient } from '../shared/kube/fenced-client.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
 import { createInformer, type Informer } from '../shared/kube/informer.ts';
-import { runAsLeader } from '../shared/kube/leader-election.ts';
+import { runAsLeader, type LeaderElectionOptions } from '../shared/kube/leader-election.ts';
 import { settlesWithin, sleep, type Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Random } from '../shared/runtime/random.ts';
@@ -32,7 +33,7 @@ export type ManagerDeps = {
   /** The value of the origin label on copies; absent: the UID of the namespace kube-system. */
   readonly managerId?: string;
   /** Absent: this manager is the only one. */
-  readonly leaderElection?: { readonly namespace: string; readonly name: string; readonly identity: string };
+  readonly leaderElection?: Election;
   /** Where and with which certificate the admission webhook is served; absent: not by this manager. */
   readonly webhook?: { readonly address: string; readonly certFile: string; readonly keyFile: string };
   /** Writes under way at once to each worker cluster. */
@@ -42,6 +43,9 @@ export type ManagerDeps = {
   readonly random: Random;
   readonly log: Logger;
 };
+
+/** `client` has a rate limit of its own or none, because renewing the Lease must not wait behind the work. */
+export type Election = Pick<LeaderElectionOptions, 'client' | 'namespace' | 'name' | 'identity'>;
 
 /** One manager, in this process. */
 export interface Manager {
@@ -56,17 +60,27 @@ const FLUSH_MS = 3_000;
 
 /**
  * Puts the manager together. Every replica watches the manager cluster and takes submissions; the leader alone admits, dispatches and
- * reports outcomes. All state is in Kubernetes: whoever leads next continues from its own, already filled, caches.
+ * reports outcomes. All state is in Kubernetes: whoever leads next continues from its own, already filled, caches. One that has lost its
+ * leadership writes nothing more, not even what was begun.
  */
 export function createManager(deps: ManagerDeps): Manager {
   const { client, submissions, clock, log, registry } = deps;
   const metrics = createManagerMetrics(registry);
   const informers = createInformers(deps);
-  const events = createEventRecorder({ client, component: 'switchyard-manager', clock, log });
-  const admission = createAdmission({ client, events, informers, clock, log: log.with({ part: 'admission' }), metrics: metrics.admission });
+  const deposed = new AbortController();
+  const home = fencedClient(client, deposed.signal);
+  const events = createEventRecorder({ client: home, component: 'switchyard-manager', clock, log });
+  const admission = createAdmission({
+    client: home,
+    events,
+    informers,
+    clock,
+    log: log.with({ part: 'admission' }),
+    metrics: metrics.admission,
+  });
   const reporter =
     submissions &&
-    createOutcomeReporter({ queue: submissions.queue, jobs: informers.jobs, client, clock, log, metrics: metrics.submission });
+    createOutcomeReporter({ queue: submissions.queue, jobs: informers.jobs, client: home, clock, log, metrics: metrics.submission });
 
   let webhookServed = deps.webhook === undefined;
 
@@ -75,11 +89,11 @@ export function createManager(deps: ManagerDeps): Manager {
     if (origin === undefined) return;
     log.info('the manager starts', { origin });
     const dispatch = createDispatch({
-      home: client,
+      home,
       jobs: informers.jobs,
       workerClusters: informers.workerClusters,
       flavors: informers.resourceFlavors,
-      connect: deps.connectCluster,
+      connect: (cluster, kubeconfig) => fencedClient(deps.connectCluster(cluster, kubeconfig), deposed.signal),
       origin,
       concurrencyPerCluster: deps.concurrentDispatches,
       clock,
@@ -88,8 +102,10 @@ export function createManager(deps: ManagerDeps): Manager {
       events,
       metrics: metrics.dispatch,
     });
-    const lead = (leading: AbortSignal): Promise<void> =>
-      allOrNone(leading, [(each) => admission.run(each), (each) => dispatch.run(each), async (each) => reporter?.run(each)]);
+    const lead = (leading: AbortSignal, lost?: AbortSignal): Promise<void> => {
+      lost?.addEventListener('abort', () => deposed.abort(lost.reason), { once: true });
+      return allOrNone(leading, [(each) => admission.run(each), (each) => dispatch.run(each), async (each) => reporter?.run(each)]);
+    };
     await allOrNone(signal, [
       ...Object.values(informers).map((informer) => (each: AbortSignal) => informer.run(each)),
       async (each) =>
@@ -136,10 +152,14 @@ function essentialsOfJob(job: Job): Job {
   };
 }
 
-async function leadWhenElected(deps: ManagerDeps, lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
-  const { client, clock, random, log, leaderElection } = deps;
+async function leadWhenElected(
+  deps: ManagerDeps,
+  lead: (signal: AbortSignal, lost?: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, random, log, leaderElection } = deps;
   if (leaderElection === undefined) return lead(signal);
-  await runAsLeader({ client, ...leaderElection, clock, random, log }, lead, signal);
+  await runAsLeader({ ...leaderElection, clock, random, log }, lead, signal);
   if (!signal.aborted) throw new Error('leadership was lost');
 }
 

@@ -10,7 +10,6 @@ import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
 import { createHttpTransport } from '../shared/kube/http-transport.ts';
 import { createKubeClient } from '../shared/kube/kube-client.ts';
 import { accessFromKubeconfig, defaultKubeconfigSource, KubeconfigError } from '../shared/kube/kubeconfig.ts';
-import { runAsLeader } from '../shared/kube/leader-election.ts';
 import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import { EXIT_USAGE, parseFlags } from '../shared/runtime/flags.ts';
@@ -19,7 +18,8 @@ import { runProgram } from '../shared/runtime/lifecycle.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { createLogger } from '../shared/runtime/pino-logger.ts';
 import { WORKER_PROGRAM, type WorkerConfig } from './config.ts';
-import { createWorker, type Worker } from './worker.ts';
+import { createElectedWorker } from './elected-worker.ts';
+import { createWorker } from './worker.ts';
 
 const parsed = parseFlags(WORKER_PROGRAM, process.argv.slice(2), process.env);
 switch (parsed.kind) {
@@ -64,43 +64,35 @@ async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, s
       rateLimiter: createRateLimiter({ qps: config.kubeApiQps, burst: config.kubeApiBurst, clock: systemClock }),
       metrics,
     });
-  const client = newClient();
-  const deps = { client, eventClient: newClient(), registry, clock: systemClock, random: Math.random, log, settings: config };
-  let worker: Worker | undefined;
-  const work = (until: AbortSignal): Promise<void> => {
-    worker = createWorker(deps);
-    return worker.run(until);
+  const deps = {
+    client: newClient(),
+    eventClient: newClient(),
+    registry,
+    clock: systemClock,
+    random: Math.random,
+    log,
+    settings: config,
   };
-  // A replica that stands by is ready, too: ready means that it would work if it were its turn.
-  const http = createProgramHttp({ metrics: registry, readiness: { worker: () => worker?.problem() } });
+  const { leaderElection } = config;
+  const worker =
+    leaderElection === undefined
+      ? createWorker(deps)
+      : createElectedWorker({
+          ...deps,
+          election: {
+            client: newClient(),
+            namespace: leaderElection.namespace ?? access.namespace,
+            name: leaderElection.name,
+            identity: `${hostname()}_${randomUUID()}`,
+          },
+        });
+  const http = createProgramHttp({ metrics: registry, readiness: { worker: () => worker.problem() } });
   const server = config.metricsAddress === undefined ? undefined : await listen(http, config.metricsAddress);
   log.info('worker started', { server: access.server, ...(server && { http: server.url }), version: manifest.version });
   try {
-    if (config.leaderElection === undefined) await work(signal);
-    else await lead(config.leaderElection, access, client, log, work, signal);
+    await worker.run(signal);
   } finally {
     await server?.close();
     await transport.close();
   }
-}
-
-async function lead(
-  { namespace, name }: NonNullable<WorkerConfig['leaderElection']>,
-  access: ClusterAccess,
-  client: KubeClient,
-  log: Logger,
-  work: (until: AbortSignal) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  const election = {
-    client,
-    namespace: namespace ?? access.namespace,
-    name,
-    identity: `${hostname()}_${randomUUID()}`,
-    clock: systemClock,
-    random: Math.random,
-    log,
-  };
-  await runAsLeader(election, work, signal);
-  if (!signal.aborted) throw new Error('leadership lost');
 }

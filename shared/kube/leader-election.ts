@@ -23,13 +23,15 @@ export type LeaderElectionOptions = {
 
 /**
  * client-go's election on a Lease: expiry is judged by the local clock from when a change was last *seen*, so clock
- * skew between replicas does no harm. Waits for leadership, runs `lead` with a signal that aborts the moment
- * leadership is lost or cannot be renewed within the deadline, and releases the lease on the way out.
+ * skew between replicas does no harm. Waits for leadership, runs `lead` with a signal that aborts the moment it is to
+ * stop, because it was asked to or because leadership is lost, and releases the lease on the way out. The second signal
+ * aborts when leadership is lost or cannot be renewed within the deadline, also while `lead` is putting down its work:
+ * somebody else may lead from then on, so nothing may be written any more (`fenced-client.ts` sees to that).
  * Resolves when `signal` aborts or leadership is lost (the program then exits and starts anew).
  */
 export async function runAsLeader(
   options: LeaderElectionOptions,
-  lead: (signal: AbortSignal) => Promise<void>,
+  lead: (signal: AbortSignal, lost: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   const candidate = new Candidate(options);
@@ -38,11 +40,15 @@ export async function runAsLeader(
   const stepDown = (): void => leadership.abort(signal.reason);
   signal.addEventListener('abort', stepDown, { once: true });
   if (signal.aborted) stepDown();
+  const lost = new AbortController();
   const done = new AbortController();
   // The lease is renewed until the leader has put down its work, so that no successor overlaps with it.
-  const renewing = candidate.keepRenewing(done.signal, () => leadership.abort(new Error('leadership lost')));
+  const renewing = candidate.keepRenewing(done.signal, () => {
+    lost.abort(new Error('leadership lost'));
+    leadership.abort(lost.signal.reason);
+  });
   try {
-    await lead(leadership.signal);
+    await lead(leadership.signal, lost.signal);
   } finally {
     signal.removeEventListener('abort', stepDown);
     done.abort();

@@ -1,0 +1,225 @@
+/** Everything on a clock that stands still: a manager cluster and worker clusters, whole managers and workers, and kubelets that imagine their pods. */
+import { Registry } from 'prom-client';
+import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
+import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
+import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
+import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
+import { createManager, type ManagerDeps } from '../../manager/manager.ts';
+import { prepareJob, type JobManifest } from '../../manager/prepare-job.ts';
+import type { Job, KubeObject, Pod } from '../../shared/api/kubernetes.ts';
+import { QUEUE_NAME_LABEL, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { JOBS, NAMESPACES, PODS, SECRETS, type Resource } from '../../shared/api/resources.ts';
+import { createControlPlane, type ControlPlane, type UserInfo } from '../../shared/controlplane/control-plane.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { createKubeClient } from '../../shared/kube/kube-client.ts';
+import { createRateLimiter } from '../../shared/kube/rate-limiter.ts';
+import type { Transport } from '../../shared/kube/transport.ts';
+import { silentLogger } from '../../shared/runtime/logger.ts';
+import { seededRandom } from '../../shared/runtime/random.ts';
+import { createElectedWorker } from '../../worker/elected-worker.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { createLine, onLine, type Line } from '../support/line.ts';
+
+export const NAMESPACE = 'team';
+export const HOME = 'home';
+
+/** A manager or a worker, as a process would be. */
+export type RunningProgram = {
+  readonly line: Line;
+  /** How it ended; undefined while it runs. */
+  outcome(): 'stopped' | Error | undefined;
+  /** SIGTERM. */
+  terminate(): void;
+  /** SIGKILL: nothing it does reaches anybody any more. */
+  kill(): void;
+};
+
+export type ProgramOptions = {
+  /** Default: whoever may do everything. Of the manager: by cluster, `home` included. */
+  readonly user?: (cluster: string) => UserInfo;
+  /** Requests a second to each cluster; default: no limit. */
+  readonly qps?: number;
+  readonly line?: Line;
+  readonly parts?: Partial<Pick<ManagerDeps, 'submissions' | 'webhook'>>;
+};
+
+export type WholeWorld = {
+  readonly clock: FakeClock;
+  readonly home: KubeClient;
+  plane(cluster: string): ControlPlane;
+  client(cluster: string): KubeClient;
+  startManager(identity: string, options?: ProgramOptions): RunningProgram;
+  startWorker(cluster: string, identity: string, options?: ProgramOptions): RunningProgram;
+  submit(
+    name: string,
+    parts?: { readonly spec?: object; readonly seconds?: number; readonly annotations?: Record<string, string> },
+  ): Promise<void>;
+  job(name: string): Promise<Job>;
+  jobsOn(cluster: string): Promise<Job[]>;
+  podsOn(cluster: string): Promise<Pod[]>;
+  close(): Promise<void>;
+};
+
+export async function createWholeWorld(options: {
+  readonly clusters: readonly string[];
+  readonly seed?: number;
+  /** Puts the kinds of Switchyard, and whatever else a cluster needs, on the manager cluster and the worker clusters. */
+  readonly install: (client: KubeClient, cluster: string) => Promise<void>;
+}): Promise<WholeWorld> {
+  const clock = new FakeClock();
+  const random = seededRandom(options.seed ?? 1);
+  const log = silentLogger;
+  const planes = new Map<string, ControlPlane>();
+  const clients = new Map<string, KubeClient>();
+  const running = new Set<RunningProgram>();
+  for (const name of [HOME, ...options.clusters]) {
+    const controllers =
+      name === HOME ? (['garbage-collector', 'namespace'] as const) : (['garbage-collector', 'namespace', 'node-agent'] as const);
+    const plane = await createControlPlane({ clock, random, log, controllers });
+    const client = createKubeClient(plane.transport(), { userAgent: 'test', clock });
+    planes.set(name, plane);
+    clients.set(name, client);
+    for (const namespace of ['switchyard', NAMESPACE]) await client.create(NAMESPACES, { metadata: { name: namespace } });
+    await options.install(client, name);
+  }
+  const home = known(clients, HOME);
+  await clock.advance(100);
+  await createQueues(home);
+  for (const name of options.clusters) await joinCluster(home, name);
+
+  const run = (line: Line, work: (signal: AbortSignal) => Promise<void>): RunningProgram => {
+    const stop = new AbortController();
+    let outcome: 'stopped' | Error | undefined;
+    work(stop.signal).then(
+      () => (outcome = 'stopped'),
+      (error: unknown) => (outcome = error instanceof Error ? error : new Error(String(error))),
+    );
+    const program: RunningProgram = {
+      line,
+      outcome: () => outcome,
+      terminate: () => stop.abort(new Error('SIGTERM')),
+      kill() {
+        line.cut();
+        stop.abort(new Error('SIGKILL'));
+      },
+    };
+    running.add(program);
+    return program;
+  };
+
+  const connect = (cluster: string, line: Line, { user, qps = 0 }: ProgramOptions): KubeClient => {
+    const transport: Transport = onLine(known(planes, cluster).transport(user?.(cluster)), line, cluster);
+    const rateLimiter = createRateLimiter({ qps, burst: Math.max(1, qps), clock });
+    return createKubeClient(transport, { userAgent: 'switchyard', clock, rateLimiter });
+  };
+
+  const world: WholeWorld = {
+    clock,
+    home,
+    plane: (cluster) => known(planes, cluster),
+    client: (cluster) => known(clients, cluster),
+    startManager(identity, programOptions = {}) {
+      const line = programOptions.line ?? createLine();
+      const unlimited = { ...programOptions, qps: 0 };
+      const manager = createManager({
+        client: connect(HOME, line, programOptions),
+        connectCluster: (cluster) => connect(cluster, line, programOptions),
+        leaderElection: { client: connect(HOME, line, unlimited), namespace: 'switchyard', name: 'switchyard-manager', identity },
+        concurrentDispatches: 4,
+        registry: new Registry(),
+        clock,
+        random,
+        log,
+        ...programOptions.parts,
+      });
+      return run(line, (signal) => manager.run(signal));
+    },
+    startWorker(cluster, identity, programOptions = {}) {
+      const line = programOptions.line ?? createLine();
+      const worker = createElectedWorker({
+        client: connect(cluster, line, programOptions),
+        eventClient: connect(cluster, line, programOptions),
+        election: {
+          client: connect(cluster, line, { ...programOptions, qps: 0 }),
+          namespace: 'switchyard',
+          name: 'switchyard-worker',
+          identity,
+        },
+        registry: new Registry(),
+        clock,
+        random,
+        log,
+        settings: {
+          controllerName: WORKER_CONTROLLER_NAME,
+          controllers: ['job'],
+          concurrentJobSyncs: 5,
+          concurrentTtlSyncs: 1,
+          batchPeriodMs: 100,
+          namespace: '',
+        },
+      });
+      return run(line, (signal) => worker.run(signal));
+    },
+    async submit(name, parts = {}) {
+      const prepared = prepareJob(manifest(name, parts));
+      if (prepared.kind === 'Refused') throw new Error(JSON.stringify(prepared.problems));
+      await home.create(JOBS, prepared.job);
+    },
+    job: (name) => home.get(JOBS, { namespace: NAMESPACE, name }),
+    jobsOn: async (cluster) => (await known(clients, cluster).list(JOBS)).items,
+    podsOn: async (cluster) => (await known(clients, cluster).list(PODS)).items,
+    async close() {
+      for (const program of running) program.kill();
+      await clock.advance(30_000);
+      await Promise.all([...planes.values()].map((plane) => plane.close()));
+    },
+  };
+  return world;
+}
+
+/** A Job whose pods are imagined to run for some seconds. */
+export function manifest(
+  name: string,
+  {
+    spec = {},
+    seconds = 2,
+    annotations = {},
+  }: { readonly spec?: object; readonly seconds?: number; readonly annotations?: Record<string, string> } = {},
+): JobManifest {
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name, namespace: NAMESPACE, labels: { [QUEUE_NAME_LABEL]: 'main' }, annotations },
+    spec: {
+      template: {
+        metadata: { annotations: { 'switchyard.dev/simulate-duration': `${seconds}s` } },
+        spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '1' } } }] },
+      },
+      ...spec,
+    },
+  };
+}
+
+async function createQueues(home: KubeClient): Promise<void> {
+  const create = <T extends KubeObject>(resource: Resource<T>, object: object) => home.create(resource, object as never);
+  await create(RESOURCE_FLAVORS, { metadata: { name: 'default' }, spec: {} });
+  const flavors = [{ name: 'default', resources: [{ name: 'cpu', nominalQuota: '1000' }] }];
+  await create(CLUSTER_QUEUES, {
+    metadata: { name: 'main' },
+    spec: { namespaceSelector: {}, resourceGroups: [{ coveredResources: ['cpu'], flavors }] },
+  });
+  await create(LOCAL_QUEUES, { metadata: { name: 'main', namespace: NAMESPACE }, spec: { clusterQueue: 'main' } });
+}
+
+async function joinCluster(home: KubeClient, name: string): Promise<void> {
+  const kubeconfig = Buffer.from(JSON.stringify({ clusters: [], users: [], name })).toString('base64');
+  await home.create(SECRETS, { metadata: { name, namespace: 'switchyard' }, data: { kubeconfig } });
+  const spec = { kubeconfigSecretRef: { namespace: 'switchyard', name } };
+  await home.create(WORKER_CLUSTERS, { metadata: { name }, spec });
+}
+
+function known<T>(map: ReadonlyMap<string, T>, name: string): T {
+  const value = map.get(name);
+  if (value === undefined) throw new Error(`there is no cluster ${name}`);
+  return value;
+}

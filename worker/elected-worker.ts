@@ -1,0 +1,31 @@
+import type { KubeClient } from '../shared/kube/client.ts';
+import { fencedClient } from '../shared/kube/fenced-client.ts';
+import { runAsLeader, type LeaderElectionOptions } from '../shared/kube/leader-election.ts';
+import { createWorker, type Worker, type WorkerDeps } from './worker.ts';
+
+export type ElectedWorkerDeps = WorkerDeps & {
+  readonly client: KubeClient;
+  readonly eventClient: KubeClient;
+  /** `client` has a rate limit of its own or none, because renewing the Lease must not wait behind the work. */
+  readonly election: Pick<LeaderElectionOptions, 'client' | 'namespace' | 'name' | 'identity'>;
+};
+
+/**
+ * A worker that works only while it holds the Lease, so that replicas can stand by. Once the Lease is lost nothing more is written, not even
+ * what was begun, and `run` rejects: the program ends and stands by anew. One that stands by is ready: it would work if it were its turn.
+ */
+export function createElectedWorker(deps: ElectedWorkerDeps): Worker {
+  const { client, eventClient, election, clock, random, log } = deps;
+  let worker: Worker | undefined;
+  const lead = (leading: AbortSignal, lost: AbortSignal): Promise<void> => {
+    worker = createWorker({ ...deps, client: fencedClient(client, lost), eventClient: fencedClient(eventClient, lost) });
+    return worker.run(leading);
+  };
+  return {
+    async run(signal) {
+      await runAsLeader({ ...election, clock, random, log }, lead, signal);
+      if (!signal.aborted) throw new Error('leadership was lost');
+    },
+    problem: () => worker?.problem(),
+  };
+}
