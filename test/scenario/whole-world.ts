@@ -193,7 +193,7 @@ export function manifest(
     spec: {
       template: {
         metadata: { annotations: { 'switchyard.dev/simulate-duration': `${seconds}s` } },
-        spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '1' } } }] },
+        spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '100m' } } }] },
       },
       ...spec,
     },

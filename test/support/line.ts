@@ -22,7 +22,7 @@ export const createLine = (options: Partial<Pick<Line, 'callsLeft'>> = {}): Line
     callsLeft: options.callsLeft,
     cut() {
       line.isCut = true;
-      for (const each of [...line.onCut]) each();
+      for (const each of line.onCut) each();
     },
     onCut: new Set(),
   };
