@@ -8,6 +8,7 @@ import type { UserInfo } from './control-plane.ts';
 import { formatOfErrors } from './negotiation.ts';
 import { type ApiRequest, headerOf, parseRequest, type RequestInfo } from './request.ts';
 import { forbidden, internalError, StatusError, unauthorized } from './status-error.ts';
+import type { ServerMetrics } from './server-metrics.ts';
 import type { Store } from './store.ts';
 
 export type ApiServerDeps = {
@@ -15,6 +16,7 @@ export type ApiServerDeps = {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly route: Handler;
+  readonly metrics: ServerMetrics;
   readonly log: Logger;
 };
 
@@ -25,7 +27,7 @@ export interface ApiServer {
 }
 
 export function createApiServer(deps: ApiServerDeps): ApiServer {
-  const { store, authenticator, authorizer, log } = deps;
+  const { store, authenticator, authorizer, metrics, log } = deps;
 
   const whoSpeaks = (request: ApiRequest): UserInfo => {
     const user =
@@ -48,8 +50,10 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
   async function answer(request: ApiRequest): Promise<Answer> {
     let warnings: readonly string[] = [];
     let result: Answer;
+    let info: RequestInfo | undefined;
+    const finished = metrics.requestStarted();
     try {
-      const info = parseRequest(request.method, request.path);
+      info = parseRequest(request.method, request.path);
       const user = whoSpeaks(request);
       authorize(user, info);
       const call = createCall(request, info, user);
@@ -61,6 +65,7 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
     } catch (error) {
       result = refusal(error, request);
     }
+    finished(info, result.status);
     return withWarnings(result, warnings);
   }
 

@@ -6,6 +6,7 @@ import type { Admission } from './admission/admission-request.ts';
 import { createAdmissionChain, createNamespaceLifecycle } from './admission-chain.ts';
 import { createApiServer } from './api-server.ts';
 import { createAuthenticator } from './auth/authenticator.ts';
+import { createServiceAccountTokens } from './auth/service-account-tokens.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { NodeShape } from './controllers/node-agent.ts';
 import { startControllers } from './controller-processes.ts';
@@ -30,6 +31,7 @@ import { builtInSchema } from './schema/builtin.ts';
 import type { ObjectSchema } from './schema/schema.ts';
 import { scaleSubresource } from './scale-subresource.ts';
 import { createServingCertificate, rememberedCertificate } from './serving-certificate.ts';
+import { createServerMetrics } from './server-metrics.ts';
 import { createServedResources, type ServedResource, type ServedResources } from './served-resources.ts';
 import { tokenSubresource } from './service-account-token.ts';
 import { createStore, type Store } from './store.ts';
@@ -88,7 +90,14 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const resources = createServedResources(store);
   for (const definition of BUILT_IN) resources.add(definition, schemaOf(definition), false);
   const token = dataDir === undefined ? newToken() : rememberedToken(dataDir);
-  const authenticator = createAuthenticator(new Map([[token, ADMIN]]));
+  const serviceAccounts = served(resources, { group: '', plural: 'serviceaccounts' });
+  // Whoever holds the administrator's token may do everything anyway, so it may be the key as well.
+  const tokens = createServiceAccountTokens(
+    token,
+    clock,
+    (namespace, name) => serviceAccounts.table.get(namespace, name)?.object.metadata.uid,
+  );
+  const authenticator = createAuthenticator(new Map([[token, ADMIN]]), tokens.userOf);
   const guards = createGuards({ store, resources, authenticator, clock, random, log });
   const admission = createAdmissionChain(admissionPlugins(store, resources, guards));
   const registry = createRegistry({ clock, random, admission });
@@ -100,12 +109,13 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     ...podSubresources({ ...handlers, pods: served(resources, { group: '', plural: 'pods' }) }),
     podLogSubresource(registry, podLogs, served(resources, { group: '', plural: 'pods' })),
     namespaceFinalizeSubresource(handlers, served(resources, { group: '', plural: 'namespaces' })),
-    tokenSubresource(handlers, served(resources, { group: '', plural: 'serviceaccounts' })),
+    tokenSubresource(handlers, serviceAccounts, tokens),
     scaleSubresource({ ...handlers, customResources }),
     ...guards.subresources,
   ];
-  const route = createRouter({ ...handlers, subresources, document: createDocuments(resources, subresources) });
-  const api = createApiServer({ store, authenticator, authorizer: guards.authorizer, route, log });
+  const metrics = createServerMetrics(store, resources, clock);
+  const route = createRouter({ ...handlers, subresources, document: createDocuments(resources, subresources, metrics.registry) });
+  const api = createApiServer({ store, authenticator, authorizer: guards.authorizer, route, metrics, log });
   await bootstrap(resources, registry);
   await guards.createDefaults(registry);
   // As on any cluster of some age, the first revisions are no longer there to watch from.

@@ -1,6 +1,7 @@
 import { type Answer, jsonAnswer, textAnswer } from './answer.ts';
 import type { Call } from './call.ts';
 import { createDiscovery } from './discovery.ts';
+import type { Registry } from 'prom-client';
 import { createOpenApi } from './openapi/openapi.ts';
 import type { ServedResources } from './served-resources.ts';
 import type { Subresource } from './subresource.ts';
@@ -25,10 +26,18 @@ export const KUBERNETES_VERSION = {
 const HEALTH_CHECKS = ['ping', 'etcd', 'log'];
 
 /** Answers the paths that are about the server itself. Undefined for an unknown path. */
-export function createDocuments(resources: ServedResources, subresources: readonly Subresource[]): (call: Call) => Answer | undefined {
+export function createDocuments(
+  resources: ServedResources,
+  subresources: readonly Subresource[],
+  metrics: Registry,
+): (call: Call) => Promise<Answer> | Answer | undefined {
   const discovery = createDiscovery(resources, subresources);
   const openApi = createOpenApi(resources, KUBERNETES_VERSION.gitVersion);
-  return (call) => discovery(call) ?? openApi(call) ?? aboutServer(call);
+  return (call) => (call.info.path === '/metrics' ? metricsAnswer(metrics) : (discovery(call) ?? openApi(call) ?? aboutServer(call)));
+}
+
+async function metricsAnswer(metrics: Registry): Promise<Answer> {
+  return { kind: 'whole', status: 200, headers: { 'content-type': metrics.contentType }, body: await metrics.metrics() };
 }
 
 function aboutServer({ info }: Call): Answer | undefined {
@@ -41,7 +50,7 @@ function aboutServer({ info }: Call): Answer | undefined {
     case '/':
       return jsonAnswer(
         200,
-        JSON.stringify({ paths: ['/api', '/apis', '/healthz', '/livez', '/openapi/v2', '/openapi/v3', '/readyz', '/version'] }),
+        JSON.stringify({ paths: ['/api', '/apis', '/healthz', '/livez', '/metrics', '/openapi/v2', '/openapi/v3', '/readyz', '/version'] }),
       );
     default:
       return undefined;

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { toWireTime } from '../runtime/clock.ts';
 import { jsonAnswer } from './answer.ts';
+import type { ServiceAccountTokens } from './auth/service-account-tokens.ts';
 import { newUid } from './identifiers.ts';
 import { readTokenRequest } from './kinds/token-request.ts';
 import { decodeAs } from './pod-subresources.ts';
@@ -9,11 +9,8 @@ import type { HandlerDeps } from './resource-handlers.ts';
 import type { ServedResource } from './served-resources.ts';
 import type { Subresource } from './subresource.ts';
 
-/**
- * `POST serviceaccounts/x/token`. The token names the account and its expiry as a real one does, but it is signed by
- * nobody and authenticates nobody: it is there for programs that ask for one on their way.
- */
-export const tokenSubresource = (deps: HandlerDeps, serviceAccounts: ServedResource): Subresource => ({
+/** `POST serviceaccounts/x/token`: issues a token that authenticates the account until it expires. */
+export const tokenSubresource = (deps: HandlerDeps, serviceAccounts: ServedResource, tokens: ServiceAccountTokens): Subresource => ({
   group: '',
   version: 'v1',
   resource: 'serviceaccounts',
@@ -40,15 +37,9 @@ export const tokenSubresource = (deps: HandlerDeps, serviceAccounts: ServedResou
         apiVersion: 'authentication.k8s.io/v1',
         metadata: { name, namespace, creationTimestamp: toWireTime(nowMs) },
         spec: { ...spec, boundObjectRef: null },
-        status: { token: unsignedToken(claims), expirationTimestamp: toWireTime(expiresMs) },
+        status: { token: tokens.issue(claims), expirationTimestamp: toWireTime(expiresMs) },
       };
       return jsonAnswer(201, JSON.stringify(body));
     },
   },
 });
-
-const unsignedToken = (claims: object): string => {
-  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const text = `${part({ alg: 'none' })}.${part(claims)}`;
-  return `${text}.${createHash('sha256').update(text).digest('base64url')}`;
-};

@@ -33,6 +33,8 @@ export type Subscription = {
 export interface Table {
   readonly name: string;
   get(namespace: string, name: string): StoredObject | undefined;
+  /** How many objects there are. */
+  size(): number;
   /** The objects of one namespace ('' for all), ordered by key. Shared: not to be changed. */
   list(namespace: string): readonly StoredObject[];
   /** As `list`, narrowed to the objects that carry a label; cheap when asked again. Undefined when not indexed yet. */
@@ -141,6 +143,7 @@ export function createTable(options: TableOptions): Table {
   return {
     name: options.name,
     get,
+    size: () => [...buckets.values()].reduce((sum, { byName }) => sum + byName.size, 0),
     list,
     listByLabel: (namespace, key, values) =>
       labelIndex

@@ -20,12 +20,19 @@ export const AUTHENTICATED = 'system:authenticated';
 export const UNAUTHENTICATED = 'system:unauthenticated';
 export const ANONYMOUS: UserInfo = { name: 'system:anonymous', groups: [UNAUTHENTICATED] };
 
-/** Knows users by their bearer tokens and by client certificates; who brings nothing is anonymous. */
-export function createAuthenticator(usersByToken: ReadonlyMap<string, UserInfo>): Authenticator {
+/**
+ * Knows users by their bearer tokens and by client certificates; who brings nothing is anonymous. `issuedTo` knows the tokens
+ * that the server itself has issued.
+ */
+export function createAuthenticator(
+  usersByToken: ReadonlyMap<string, UserInfo>,
+  issuedTo: (token: string) => UserInfo | undefined = () => undefined,
+): Authenticator {
   const known = [...usersByToken].map(([token, user]) => ({ digest: digestOf(token), user: withGroup(user, AUTHENTICATED) }));
   const userOfToken = (token: string): UserInfo | undefined => {
     const digest = digestOf(token);
-    return known.find((each) => timingSafeEqual(each.digest, digest))?.user;
+    const user = known.find((each) => timingSafeEqual(each.digest, digest))?.user ?? issuedTo(token);
+    return user && withGroup(user, AUTHENTICATED);
   };
   return {
     userOfToken,
