@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { MANAGER_FIELD_MANAGER, SUBMISSION_ANNOTATION, SUBMITTED_AT_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
-import { ApiError, isAlreadyExists } from '../../shared/kube/api-error.ts';
+import { ApiError, hasStatusCause, isAlreadyExists } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
 import { objectKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -115,8 +115,14 @@ async function earlierDelivery(client: ReadClient, manifest: JobManifest, { id, 
 
 /** The server has looked at the Job and said no. It would say so again: waiting does not help, a changed manifest may. */
 const isFinal = (error: unknown): error is ApiError =>
-  error instanceof ApiError && [400, 403, 404, 409, 413, 422].includes(error.code) && !isTerminating(error);
+  error instanceof ApiError && [400, 403, 404, 409, 413, 422].includes(error.code) && !isTerminating(error) && !isOverQuota(error);
 
 /** The namespace of a Job that is created while the namespace goes comes back or does not; only then is it final. */
-const isTerminating = (error: ApiError): boolean =>
-  (error.status.details?.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating');
+const isTerminating = (error: ApiError): boolean => hasStatusCause(error, 'NamespaceTerminating');
+
+/**
+ * A ResourceQuota has no room now, or has not been counted yet. The API server says so in words only (plugin ResourceQuota). What it calls a
+ * failed quota is a manifest that lacks a field, and stays final.
+ */
+const isOverQuota = (error: ApiError): boolean =>
+  error.code === 403 && /is forbidden: (exceeded quota|status unknown for quota|insufficient quota): /.test(error.message);

@@ -25,14 +25,16 @@ export type JobChange =
  * 3. A Job that lives already cannot be given to the manager, because managedBy is immutable.
  * 4. The admission record is the manager's, and so is the release of a suspended Job.
  * 5. The queue of an admitted Job stays, because its quota is charged there; that of any other Job may change, but not go.
- * 6. Priority and cluster wishes must be readable, if they are changed.
+ * 6. The number of pods that an admitted Job may have at once does not grow, because quota was reserved for so many. Suspended, it may:
+ *    the Job is then admitted anew. What one pod requests the API server keeps as it is until the Job is suspended and at rest.
+ * 7. Priority and cluster wishes must be readable, if they are changed.
  */
 export function validateJob(change: JobChange): FieldProblem[] {
   if (change.byManager || isCopy(change.job)) return []; // 1
   if (change.operation === 'CREATE') return queueNameOf(change.job) === undefined ? [] : creationProblems(change.job); // 2
   const { job, oldJob } = change;
   if (oldJob.spec.managedBy !== MANAGER_CONTROLLER_NAME) return adoptionProblems(job, oldJob); // 3
-  return [...recordProblems(job, oldJob), ...queueProblems(job, oldJob), ...wishProblems(job, oldJob)];
+  return [...recordProblems(job, oldJob), ...queueProblems(job, oldJob), ...growthProblems(job, oldJob), ...wishProblems(job, oldJob)];
 }
 
 /** A mirrored copy on a cluster that is its own worker. A Job of the manager that merely wears the label is no copy. */
@@ -78,6 +80,22 @@ function queueProblems(job: DeepReadonly<Job>, oldJob: DeepReadonly<Job>): Field
     return [{ field: QUEUE_FIELD, problem: `cannot be changed while the Job is admitted; it is ${JSON.stringify(before)}` }];
   }
   return queue === undefined ? [{ field: QUEUE_FIELD, problem: 'cannot be removed: without a queue the Job would wait for ever' }] : [];
+}
+
+function growthProblems(job: DeepReadonly<Job>, oldJob: DeepReadonly<Job>): FieldProblem[] {
+  const pods = podsAtOnce(job);
+  const before = podsAtOnce(oldJob);
+  if (activeAdmission(oldJob) === undefined || job.spec.suspend === true || pods <= before) return [];
+  return [
+    {
+      field: 'spec.parallelism',
+      problem: `cannot grow from ${before} to ${pods} pods while the Job is admitted, because quota was reserved for ${before}; set spec.suspend to true with it, and the Job is admitted anew`,
+    },
+  ];
+}
+
+function podsAtOnce({ spec: { parallelism = 1, completions } }: DeepReadonly<Job>): number {
+  return Math.min(parallelism, completions ?? parallelism);
 }
 
 function wishProblems(job: DeepReadonly<Job>, oldJob: DeepReadonly<Job>): FieldProblem[] {

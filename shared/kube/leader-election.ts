@@ -141,13 +141,16 @@ class Candidate {
   }
 
   /** Takes or renews the lease if it is free, expired or ours. Failures are logged and mean no. */
-  async #tryOnce(signal: AbortSignal): Promise<boolean> {
+  async #tryOnce(signal: AbortSignal, isSecondLook = false): Promise<boolean> {
     try {
       return await this.#takeOrRenew(signal);
     } catch (error) {
-      // Two candidates met; the other one was faster.
-      if (isConflict(error) || isAlreadyExists(error)) this.#seen = undefined;
-      else if (!signal.aborted) this.#log.warn('the lease could not be read or written', { error });
+      // Two candidates met; the other one was faster. A leader must know at once whether it still is one.
+      if (isConflict(error) || isAlreadyExists(error)) {
+        this.#seen = undefined;
+        return this.#leading && !isSecondLook ? this.#tryOnce(signal, true) : false;
+      }
+      if (!signal.aborted) this.#log.warn('the lease could not be read or written', { error });
       return false;
     }
   }

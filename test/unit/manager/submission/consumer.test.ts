@@ -1,6 +1,11 @@
+import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import { manifestOf } from '../../../../manager/submission/consumer.ts';
-import { SubmissionRefused, type Submission } from '../../../../manager/submission/submission-queue.ts';
+import { createManagerMetrics } from '../../../../manager/metrics.ts';
+import { manifestOf, runConsumer } from '../../../../manager/submission/consumer.ts';
+import { SubmissionRefused, type Submission, type SubmissionQueue } from '../../../../manager/submission/submission-queue.ts';
+import { createKubeClient } from '../../../../shared/kube/kube-client.ts';
+import { silentLogger } from '../../../../shared/runtime/logger.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 
 const MANIFEST = {
   apiVersion: 'batch/v1',
@@ -66,5 +71,61 @@ describe('a bad manifest', () => {
     expect(refuse({ manifest: { ...MANIFEST, kind: 'Pod' } })).toMatch(/kind: must be Job/);
     expect(refuse({ ...MANIFEST, metadata: {} })).toMatch(/queue-name\]: is missing; set it/);
     expect(refuse({ ...MANIFEST, spec: { ...MANIFEST.spec, managedBy: 'acme.io/x' } })).toMatch(/spec\.managedBy: /);
+  });
+});
+
+describe('a submission whose Job the API server does not take', () => {
+  const outcomeOf = async (code: number, reason: string, message: string, details?: object): Promise<'refused' | 'tried again'> => {
+    const status = { kind: 'Status' as const, status: 'Failure', code, reason, message, ...(details === undefined ? {} : { details }) };
+    let outcome: 'refused' | 'tried again' | undefined;
+    const queue: SubmissionQueue = {
+      consume: async (accept) => {
+        const error: unknown = await accept(submission({ manifest: MANIFEST })).catch((thrown: unknown) => thrown);
+        outcome = error instanceof SubmissionRefused ? 'refused' : 'tried again';
+      },
+      finish: async () => undefined,
+      parked: async function* () {},
+      close: async () => undefined,
+    };
+    const client = createKubeClient(
+      {
+        send: async () => ({ status: code, headers: {}, body: JSON.stringify(status) }),
+        stream: () => Promise.reject(new Error('unused')),
+        close: async () => undefined,
+      },
+      { userAgent: 'test', clock: new FakeClock() },
+    );
+    const metrics = createManagerMetrics(new Registry()).submission;
+    await runConsumer({ queue, queueName: 'q', client, clock: new FakeClock(), log: silentLogger, metrics }, new AbortController().signal);
+    return outcome ?? 'refused';
+  };
+
+  test.each([
+    [
+      403,
+      'Forbidden',
+      'jobs.batch "sum" is forbidden: exceeded quota: few, requested: count/jobs.batch=1, used: count/jobs.batch=1, limited: count/jobs.batch=1',
+    ],
+    [403, 'Forbidden', 'jobs.batch "sum" is forbidden: status unknown for quota: few, resources: count/jobs.batch'],
+    [429, 'TooManyRequests', 'too many requests'],
+    [500, 'InternalError', 'failed calling webhook'],
+  ])('for now is handed out again: %i %s: %s', async (code, reason, message) => {
+    expect(await outcomeOf(code, reason, message)).toBe('tried again');
+  });
+
+  test('because its namespace is going is handed out again', async () => {
+    const details = { causes: [{ reason: 'NamespaceTerminating', message: 'going', field: 'metadata.namespace' }] };
+    expect(await outcomeOf(403, 'Forbidden', 'jobs.batch "sum" is forbidden: the namespace is being terminated', details)).toBe(
+      'tried again',
+    );
+  });
+
+  test.each([
+    [403, 'Forbidden', 'admission webhook "policy.acme.io" denied the request: no'],
+    [403, 'Forbidden', 'jobs.batch "sum" is forbidden: failed quota: few: must specify limits.cpu'],
+    [404, 'NotFound', 'namespaces "nowhere" not found'],
+    [422, 'Invalid', 'Job.batch "sum" is invalid: spec.template.spec.containers: Required value'],
+  ])('ever is refused: %i %s: %s', async (code, reason, message) => {
+    expect(await outcomeOf(code, reason, message)).toBe('refused');
   });
 });

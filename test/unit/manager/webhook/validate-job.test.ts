@@ -45,6 +45,20 @@ describe('a change by a user', () => {
     expect(fields(aHomeJob(), withLabels(aHomeJob(), {}))).toEqual([QUEUE]);
     expect(fields(anAdmittedJob(), withLabels(anAdmittedJob(), { [QUEUE_NAME_LABEL]: 'other' }))).toEqual([QUEUE]);
   });
+  test('cannot let an admitted Job have more pods at once than quota was reserved for', () => {
+    const admitted = (parallelism: number, completions?: number, suspend = false): Job =>
+      anAdmittedJob({
+        spec: { parallelism, suspend, ...(completions === undefined ? { completions: 10 } : { completions, completionMode: 'Indexed' }) },
+      });
+    expect(fields(admitted(2), admitted(3))).toEqual(['spec.parallelism']);
+    expect(fields(admitted(2, 2), admitted(3, 3))).toEqual(['spec.parallelism']);
+    expect(fields(admitted(2), admitted(3), true)).toEqual([]);
+    expect(fields(admitted(3), admitted(2))).toEqual([]);
+    expect(fields(admitted(2, 2), admitted(9, 2))).toEqual([]);
+    expect(fields(admitted(2), admitted(3, undefined, true))).toEqual([]);
+    expect(fields(admitted(2, undefined, true), admitted(3, undefined, true))).toEqual([]);
+    expect(fields(aHomeJob({ spec: { parallelism: 2 } }), aHomeJob({ spec: { parallelism: 3 } }))).toEqual([]);
+  });
   test('cannot give a Job of the built-in controller a queue', () => {
     const builtIn = withLabels(aHomeJob(), {});
     delete builtIn.spec.managedBy;
