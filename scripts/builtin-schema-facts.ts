@@ -1,7 +1,8 @@
 /**
  * What the generated models of @kubernetes/client-node do not tell about the built-in kinds: how lists merge, which
  * optional fields are plain Go values rather than pointers, and which strings are quantities.
- * Taken from the struct tags and markers (`+listType`, `+structType`, `patchStrategy`, `omitempty`) of k8s.io/api v0.36.
+ * Written down by hand from what is known of the types of k8s.io/api v0.36; there is no source here to generate it from.
+ * It is checked against recorded answers of a kube-apiserver v1.36 (test/conformance), as far as those go.
  */
 
 /** A list of names, several to a line. */
@@ -279,3 +280,8 @@ export const QUANTITY_MAPS: ReadonlySet<string> = new Set([
   `),
 ]);
 export const QUANTITIES: ReadonlySet<string> = new Set(['EmptyDirVolumeSource.sizeLimit', 'ResourceFieldSelector.divisor']);
+
+/** Fields that take several forms, and the model of those that are objects. */
+export const OBJECTS_IN_ANY: ReadonlyMap<string, string> = new Map(
+  ['items', 'additionalItems', 'additionalProperties', 'dependencies'].map((field) => [`JSONSchemaProps.${field}`, 'V1JSONSchemaProps']),
+);

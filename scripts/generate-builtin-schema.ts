@@ -15,6 +15,7 @@ import {
   LIST_FACTS,
   OBJECT_PATCH_STRATEGIES,
   POINTER_STRINGS,
+  OBJECTS_IN_ANY,
   QUANTITIES,
   QUANTITY_MAPS,
   REQUIRED_POINTERS,
@@ -84,6 +85,8 @@ function typeOf(attribute: Attribute, path: string): string {
   const map = /^\{ \[key: string\]: (.+); \}$/.exec(attribute.type);
   if (map?.[1] !== undefined) return QUANTITY_MAPS.has(path) ? 'map[]quantity' : `map[]${typeOf({ ...attribute, type: map[1] }, path)}`;
   if (QUANTITIES.has(path)) return 'quantity';
+  const objects = OBJECTS_IN_ANY.get(path);
+  if (objects !== undefined) return `any:${objects}`;
   if (attribute.type === 'number') return attribute.format === '' ? 'int64' : attribute.format;
   if (attribute.format === 'byte') return 'bytes';
   if (attribute.format === 'int-or-string') return 'int-or-string';

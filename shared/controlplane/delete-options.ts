@@ -37,7 +37,7 @@ function fromBody(body: string, contentType: string, groupVersion: string): Unva
   const value = readBody(body, contentType);
   const { kind, apiVersion } = value;
   const expected = ['v1', 'meta.k8s.io/v1', groupVersion];
-  if ((kind !== undefined && kind !== 'DeleteOptions') || (apiVersion !== undefined && !expected.includes(String(apiVersion)))) {
+  if ((kind !== undefined && kind !== 'DeleteOptions') || (apiVersion !== undefined && !expected.some((each) => each === apiVersion))) {
     throw badRequest(
       `no kind ${JSON.stringify(kind ?? '')} is registered for version ${JSON.stringify(apiVersion ?? '')} in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"`,
     );
@@ -52,7 +52,7 @@ function fromBody(body: string, contentType: string, groupVersion: string): Unva
       ...(typeof uid === 'string' ? { uid } : {}),
       ...(typeof resourceVersion === 'string' ? { resourceVersion } : {}),
     },
-    dryRunValues: Array.isArray(value['dryRun']) ? value['dryRun'].map(String) : [],
+    dryRunValues: Array.isArray(value['dryRun']) ? value['dryRun'].filter((each) => typeof each === 'string') : [],
   };
 }
 

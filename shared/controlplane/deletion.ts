@@ -36,7 +36,7 @@ export function decideDeletion(resource: ServedResource, object: AnyObject, opti
   const held = finalizers.length > 0 || strategy.keptAfterDeletion?.(next) === true;
   if (!graceful && !held) return { kind: 'remove' };
   if (object.metadata.deletionTimestamp === undefined) {
-    next.metadata.deletionTimestamp = toWireTime(nowMs + period * 1000);
+    next.metadata.deletionTimestamp = toWireTime(Math.min(nowMs + period * 1000, LAST_MOMENT_MS));
     if (next.metadata.generation !== undefined && next.metadata.generation > 0) next.metadata.generation += 1;
   }
   // A namespace is held by its spec and has no grace period.
@@ -44,6 +44,9 @@ export function decideDeletion(resource: ServedResource, object: AnyObject, opti
   strategy.markDeleting?.(next);
   return held || period > 0 ? { kind: 'mark', next } : { kind: 'mark-and-remove', next };
 }
+
+/** The end of the year 9999, which is as far as a wire time reaches. */
+const LAST_MOMENT_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /** A grace period that runs can only be shortened. */
 function shorten(object: AnyObject, { gracePeriodSeconds }: DeleteOptions, nowMs: number): Deletion {

@@ -37,11 +37,11 @@ async function bind(deps: Deps, call: Call, pods: ServedResource, podName: strin
   const binding = decodeAs(call, 'Binding', '', 'v1', options.fieldValidation);
   const name = podName === '' ? (binding.metadata.name ?? '') : podName;
   const request = { ...writeRequest(call, pods, options, 'CreateOptions'), name, subresource: 'binding' };
-  await askAdmission(deps, request, binding);
+  const admitted = await askAdmission(deps, request, binding);
   // The body has been decoded by the schema of a Binding.
-  const asked = binding as unknown as Binding;
+  const asked = admitted as unknown as Binding;
   checkBinding(name, asked);
-  const { uid } = binding.metadata as { readonly uid?: string };
+  const { uid } = admitted.metadata as { readonly uid?: string };
   const time = toWireTime(deps.clock.now());
   deps.registry.modify(request, uid ?? '', ({ object }) => bindPod(object, asked, time));
   return jsonAnswer(201, DONE);
@@ -52,10 +52,10 @@ async function evict(deps: Deps, call: Call, pods: ServedResource): Promise<Answ
   const eviction = decodeAs(call, 'Eviction', 'policy', 'v1', options.fieldValidation);
   const { name, namespace } = call.info;
   checkEviction(name, eviction);
-  const asked = evictionOptions(eviction);
-  const request = { ...writeRequest(call, pods, options, 'CreateOptions'), dryRun: options.dryRun || asked.dryRun };
+  const dryRun = options.dryRun || evictionOptions(eviction).dryRun;
+  const request = { ...writeRequest(call, pods, options, 'CreateOptions'), dryRun };
   const pod = deps.registry.get(pods, namespace, name);
-  await askAdmission(deps, request, eviction);
+  const asked = evictionOptions(await askAdmission(deps, request, eviction));
   const budgets = deps.resources.find('policy', 'v1', 'poddisruptionbudgets');
   const decision = decideEviction(
     pod.object,
@@ -106,16 +106,17 @@ export function decodeAs(
   return decoded.object;
 }
 
-/** Webhooks see a subresource as a create of its body. */
-export async function askAdmission({ admission }: { admission: Admission }, request: WriteRequest, body: AnyObject): Promise<void> {
+/** Webhooks see a subresource as a create of its body. Returns the body as they have made it. */
+export async function askAdmission({ admission }: { admission: Admission }, request: WriteRequest, body: AnyObject): Promise<AnyObject> {
   const question = {
     ...admissionRequest(request, 'CREATE', body, undefined),
     kind: groupVersionKind(body),
   };
   const mutating = admission.mutate(question);
-  if (mutating !== undefined) await mutating;
-  const validating = admission.validate(question);
+  const object = (mutating === undefined ? undefined : await mutating) ?? body;
+  const validating = admission.validate({ ...question, object });
   if (validating !== undefined) await validating;
+  return object;
 }
 
 const groupVersionKind = ({ apiVersion = '', kind = '' }: AnyObject): { group: string; version: string; kind: string } => {

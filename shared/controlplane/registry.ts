@@ -1,6 +1,6 @@
 import { type Clock, toWireTime } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
-import type { Admission, AdmissionRequest } from './admission/admission-request.ts';
+import type { Admission, AdmissionRequest, GroupVersionKind } from './admission/admission-request.ts';
 import type { UserInfo } from './control-plane.ts';
 import type { DeleteOptions } from './delete-options.ts';
 import { decideDeletion, type Deletion } from './deletion.ts';
@@ -29,6 +29,16 @@ export type WriteRequest = {
   readonly options: Readonly<Record<string, unknown>>;
   /** Adds a Warning header to the answer. */
   warn(text: string): void;
+  /** Absent: admission reviews the object itself. */
+  readonly reviewedAs?: ReviewedAs;
+};
+
+/** A subresource that is a kind of its own, such as Scale, is reviewed as that. */
+export type ReviewedAs = {
+  readonly kind: GroupVersionKind;
+  show(object: AnyObject): AnyObject;
+  /** The object with what admission made of what was shown. */
+  take(object: AnyObject, reviewed: AnyObject): AnyObject;
 };
 
 export type Written = { readonly stored: StoredObject; readonly created: boolean };
@@ -97,7 +107,9 @@ export function createRegistry(deps: RegistryDeps): Registry {
     previous: StoredObject | undefined,
   ): Promise<AnyObject> {
     const asked = admission.mutate(admissionRequest(request, operation, object, previous));
-    return (asked === undefined ? undefined : await asked) ?? object;
+    const changed = asked === undefined ? undefined : await asked;
+    if (changed === undefined) return object;
+    return request.reviewedAs === undefined ? changed : request.reviewedAs.take(object, changed);
   }
 
   async function createOnce(request: WriteRequest, versioned: AnyObject): Promise<Written> {
@@ -340,18 +352,19 @@ export function admissionRequest(
   object: AnyObject | undefined,
   previous: StoredObject | undefined,
 ): AdmissionRequest {
-  const { resource, subresource, options, dryRun, user } = request;
+  const { resource, subresource, options, dryRun, user, reviewedAs } = request;
   const { group, version, kind, plural } = resource.definition;
+  const oldObject = previous === undefined ? undefined : toVersioned(resource, previous.object);
   const name = request.name === '' ? (object?.metadata.name ?? '') : request.name;
   return {
     operation,
-    kind: { group, version, kind },
+    kind: reviewedAs?.kind ?? { group, version, kind },
     resource: { group, version, resource: plural },
     subresource,
     name,
     namespace: group === '' && kind === 'Namespace' ? name : request.namespace,
-    object,
-    oldObject: previous === undefined ? undefined : toVersioned(resource, previous.object),
+    object: reviewedAs === undefined || object === undefined ? object : reviewedAs.show(object),
+    oldObject: reviewedAs === undefined || oldObject === undefined ? oldObject : reviewedAs.show(oldObject),
     options,
     dryRun,
     user,

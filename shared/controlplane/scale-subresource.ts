@@ -1,22 +1,26 @@
-import { jsonAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
+import { jsonAnswer } from './answer.ts';
 import type { Call } from './call.ts';
 import { applyScale, scaleOf } from './crd/scale.ts';
 import type { CustomResources } from './custom-resources.ts';
-import { applyMergePatch } from './patch/merge-patch.ts';
+import { cloneJson } from './patch/json.ts';
+import { JSON_PATCH, MERGE_PATCH, readPatch } from './patch/patch-object.ts';
 import { decodeAs } from './pod-subresources.ts';
-import { readWriteOptions } from './request-options.ts';
+import type { ReviewedAs } from './registry.ts';
+import { headerOf } from './request.ts';
+import { readWriteOptions, type WriteOptions } from './request-options.ts';
 import { type HandlerDeps, namespaceOf, writeRequest } from './resource-handlers.ts';
+import { builtInSchema } from './schema/builtin.ts';
 import { copyOf, type ServedResource } from './served-resources.ts';
-import { notFound, pathNotFound, unsupportedMediaType } from './status-error.ts';
+import { badRequest, notFound, pathNotFound, unsupportedMediaType } from './status-error.ts';
 import type { StoredObject } from './store-table.ts';
 import type { AnyObject } from './strategy.ts';
 import type { Subresource } from './subresource.ts';
-import { headerOf } from './request.ts';
-import { MERGE_PATCH } from './patch/patch-object.ts';
 
 type Deps = HandlerDeps & { readonly customResources: CustomResources };
 type ScalePaths = Parameters<typeof scaleOf>[1];
+/** The Scale that is asked for, given the present one. */
+type NextScale = (scale: AnyObject) => AnyObject;
 
 /** `x/scale` of custom resources whose definition has it. */
 export const scaleSubresource = (deps: Deps): Subresource => ({
@@ -29,14 +33,29 @@ export const scaleSubresource = (deps: Deps): Subresource => ({
       const { resource, paths } = scaled(deps, parent, call);
       return shownScale(deps.registry.get(resource, namespaceOf(call, resource), call.info.name), paths);
     },
-    PUT: (call, resource) => writeScale(deps, call, resource, () => decodeAs(call, 'Scale', 'autoscaling', 'v1', 'Warn')),
-    PATCH: (call, resource) => {
-      if (headerOf(call.request, 'content-type').split(';')[0] !== MERGE_PATCH) throw unsupportedMediaType([MERGE_PATCH]);
-      const patch: unknown = JSON.parse(call.request.body);
-      return writeScale(deps, call, resource, (scale) => applyMergePatch(scale, patch));
+    PUT: (call, parent) => {
+      const options = readWriteOptions(call.info.query, 'UpdateOptions');
+      return writeScale(deps, call, parent, options, () => decodeAs(call, 'Scale', 'autoscaling', 'v1', options.fieldValidation));
+    },
+    PATCH: (call, parent) => {
+      const options = readWriteOptions(call.info.query, 'PatchOptions');
+      return writeScale(deps, call, parent, options, patchedScale(call, options));
     },
   },
 });
+
+function patchedScale(call: Call, options: WriteOptions): NextScale {
+  const type = headerOf(call.request, 'content-type').split(';')[0]?.trim();
+  if (type !== JSON_PATCH && type !== MERGE_PATCH) throw unsupportedMediaType([JSON_PATCH, MERGE_PATCH]);
+  const schema = builtInSchema('autoscaling', 'v1', 'Scale');
+  if (schema === undefined) throw new Error('no schema for autoscaling/v1 Scale');
+  const patch = readPatch(type, call.request.body, options.fieldValidation);
+  return (scale) => {
+    const { object, warnings } = patch.applyTo(scale, schema);
+    for (const warning of warnings) call.warn(warning);
+    return object;
+  };
+}
 
 /** The custom resource and where its definition says its replicas are. Throws 404 when it has no scale. */
 function scaled(
@@ -56,20 +75,37 @@ async function writeScale(
   deps: Deps,
   call: Call,
   parent: ServedResource | undefined,
-  nextScale: (scale: object) => unknown,
+  options: WriteOptions,
+  nextScale: NextScale,
 ): Promise<Answer> {
   const { resource, paths } = scaled(deps, parent, call);
-  const options = readWriteOptions(call.info.query, call.request.method === 'PUT' ? 'UpdateOptions' : 'PatchOptions');
-  const request = { ...writeRequest(call, resource, options, 'UpdateOptions'), subresource: 'scale' };
+  const request = { ...writeRequest(call, resource, options, 'UpdateOptions'), subresource: 'scale', reviewedAs: reviewedAsScale(paths) };
   const makeNext = (current: StoredObject | undefined): AnyObject => {
     if (current === undefined) throw notFound(resource.groupResource, call.info.name);
-    const scale = nextScale(scaleOf(current.object, paths)) as { spec?: { replicas?: number }; metadata?: { resourceVersion?: string } };
+    const scale = nextScale(scaleOf(current.object, paths));
     const next = copyOf(resource, current);
-    const version = scale.metadata?.resourceVersion ?? '';
-    if (version !== '') next.metadata.resourceVersion = version;
-    applyScale(next, scale.spec?.replicas ?? 0, paths);
+    const asked = scale.metadata.resourceVersion ?? '';
+    if (asked !== '') next.metadata.resourceVersion = asked;
+    applyScale(next, replicasOf(scale), paths);
     return next;
   };
   const { stored } = await deps.registry.update(request, makeNext, { expectedUid: '', createsWhenAbsent: false });
   return shownScale(stored, paths);
+}
+
+const reviewedAsScale = (paths: ScalePaths): ReviewedAs => ({
+  kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+  show: (object) => scaleOf(object, paths),
+  take: (object, scale) => {
+    const next = cloneJson(object);
+    applyScale(next, replicasOf(scale), paths);
+    return next;
+  },
+});
+
+/** Webhooks may have made anything of a Scale. */
+function replicasOf({ spec }: AnyObject): number {
+  const replicas = (spec as { readonly replicas?: unknown } | undefined)?.replicas ?? 0;
+  if (typeof replicas !== 'number') throw badRequest('spec.replicas of a Scale is a number');
+  return replicas;
 }

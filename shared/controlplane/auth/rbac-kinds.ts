@@ -97,8 +97,8 @@ function validateAggregation({ aggregationRule }: Role): FieldError[] {
 }
 
 function validateRule(rule: PolicyRule, namespaced: boolean, path: string): FieldError[] {
-  const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
-  const errors = verbs.length === 0 ? [required(`${path}.verbs`, 'verbs must contain at least one value')] : [];
+  const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
+  const errors = (rule.verbs ?? []).length === 0 ? [required(`${path}.verbs`, 'verbs must contain at least one value')] : [];
   if (nonResourceURLs.length > 0) {
     if (namespaced) {
       errors.push(invalid(`${path}.nonResourceURLs`, nonResourceURLs, 'namespaced rules cannot apply to non-resource URLs'));

@@ -94,7 +94,9 @@ function validateApproval(crd: Crd, previous: Crd | undefined): FieldError[] {
 const SCOPES = ['Cluster', 'Namespaced'];
 
 function validateSpec(spec: CrdSpec): FieldError[] {
-  const { group = '', scope = '', versions = [], names = {} } = spec;
+  const { group = '', scope = '', names = {} } = spec;
+  // A required list that is absent is stored as null.
+  const versions = spec.versions ?? [];
   const storageVersions = versions.filter(({ storage }) => storage === true).length;
   const isUnique = new Set(versions.map(({ name }) => name)).size === versions.length;
   return [

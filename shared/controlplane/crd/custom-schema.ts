@@ -1,6 +1,6 @@
 import { objectMetaSchema } from '../schema/builtin.ts';
 import { anySchema, deducedSchema, type Field, type KindName, type ObjectSchema, type Schema, stringSchema } from '../schema/schema.ts';
-import { itemsOf, type JsonSchema, sortedProperties, valuesOf } from './json-schema.ts';
+import { itemsOf, type JsonSchema, propertyOf, sortedProperties, valuesOf } from './json-schema.ts';
 import { pruneUnknownFields } from './schema-pruning.ts';
 
 /** The server's description of a custom resource: what decoding, server-side apply and OpenAPI need of its schema. */
@@ -50,7 +50,7 @@ function listSchema(schema: JsonSchema): Schema {
   const type = schema['x-kubernetes-list-type'];
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];
   const defaults = keys.flatMap((key) => {
-    const value = items?.properties?.[key]?.default;
+    const value = propertyOf(items, key)?.default;
     return value === undefined ? [] : [[key, value] as const];
   });
   return {

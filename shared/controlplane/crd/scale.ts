@@ -1,4 +1,5 @@
 import { type FieldError, invalid } from '../field-error.ts';
+import { fieldOf, setField } from '../patch/json.ts';
 import { isRecord } from './schema-defaults.ts';
 import type { AnyObject } from '../strategy.ts';
 import type { CrdSubresources } from './crd.ts';
@@ -22,7 +23,7 @@ function validateReplicas(object: AnyObject, path: string): FieldError[] {
 }
 
 /** The autoscaling/v1 Scale of an object (GET …/scale). */
-export function scaleOf(object: AnyObject, paths: ScalePaths): object {
+export function scaleOf(object: AnyObject, paths: ScalePaths): AnyObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const spec = valueAt(object, paths.specReplicasPath ?? '');
   const status = valueAt(object, paths.statusReplicasPath ?? '');
@@ -43,12 +44,14 @@ export function applyScale(object: AnyObject, replicas: number, paths: ScalePath
   if (last === undefined) return;
   let at: Record<string, unknown> = object;
   for (const step of steps) {
-    const next = at[step];
-    at = isRecord(next) ? next : ((at[step] = {}) satisfies Record<string, unknown>);
+    const next = fieldOf(at, step);
+    const holder = isRecord(next) ? next : {};
+    if (holder !== next) setField(at, step, holder);
+    at = holder;
   }
-  at[last] = replicas;
+  setField(at, last, replicas);
 }
 
 const stepsOf = (path: string): string[] => path.replace(/^\./, '').split('.');
 const valueAt = (object: AnyObject, path: string): unknown =>
-  stepsOf(path).reduce<unknown>((at, step) => (isRecord(at) ? at[step] : undefined), object);
+  stepsOf(path).reduce<unknown>((at, step) => (isRecord(at) ? fieldOf(at, step) : undefined), object);

@@ -67,7 +67,7 @@ function readConfiguration({ body, schema, name, live }: ApplyRequest): JsonObje
   const configuration = parseConfiguration(body);
   const { group, version, kind } = kindOf(schema);
   const [first = '', second] = typeof configuration.apiVersion === 'string' ? configuration.apiVersion.split('/') : [];
-  const actual = { group: second === undefined ? '' : first, version: second ?? first, kind: String(configuration.kind ?? '') };
+  const actual = { group: second === undefined ? '' : first, version: second ?? first, kind: textOf(configuration.kind) };
   if (actual.group !== group || actual.version !== version || actual.kind !== kind) {
     throw badRequest(`invalid object type: ${actual.group}/${actual.version}, Kind=${actual.kind}`);
   }
@@ -75,12 +75,15 @@ function readConfiguration({ body, schema, name, live }: ApplyRequest): JsonObje
   if (metadata.managedFields !== undefined && metadata.managedFields !== null) throw badRequest('metadata.managedFields must be nil');
   const problem = appliedProblem(configuration, schema);
   if (problem !== undefined) {
-    const where = `${String(metadata.namespace ?? '')}/${String(metadata.name ?? '')}; ${group}/${version}, Kind=${kind}`;
+    const where = `${textOf(metadata.namespace)}/${textOf(metadata.name)}; ${group}/${version}, Kind=${kind}`;
     throw new StatusError(500, '', `failed to create typed patch object (${where}): ${problem}`);
   }
   if (metadata.name === undefined && live === undefined) configuration.metadata = { ...metadata, name };
   return configuration;
 }
+
+/** What is no text is as good as absent. */
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 function parseConfiguration(body: string): JsonObject {
   try {

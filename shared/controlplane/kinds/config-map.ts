@@ -60,12 +60,13 @@ const validateConfigMap = (object: DecodedConfigMap): FieldError[] => {
   let size = 0;
   for (const [key, value] of Object.entries(data)) {
     errors.push(...validateFormat(key, `data[${key}]`, configKeyProblems));
-    if (key in binaryData) errors.push(invalid(`data[${key}]`, key, 'duplicate of key present in binaryData'));
+    if (Object.hasOwn(binaryData, key)) errors.push(invalid(`data[${key}]`, key, 'duplicate of key present in binaryData'));
     size += Buffer.byteLength(value);
   }
   for (const [key, value] of Object.entries(binaryData)) {
     errors.push(...validateFormat(key, `binaryData[${key}]`, configKeyProblems));
-    size += Buffer.byteLength(value, 'base64');
+    // Bytes may be null.
+    size += Buffer.byteLength(value ?? '', 'base64');
   }
   // Upstream reports the whole object, by a path without a name.
   if (size > DATA_MAX_BYTES) errors.push(tooLong('[]', DATA_MAX_BYTES));

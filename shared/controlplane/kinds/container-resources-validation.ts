@@ -20,10 +20,17 @@ export const validateContainerResources = ({ limits = {}, requests = {} }: Resou
   const errors: FieldError[] = [];
   for (const [name, quantity] of Object.entries(limits)) errors.push(...validateAmount(name, quantity, `${path}.limits[${name}]`));
   for (const [name, quantity] of Object.entries(requests)) {
-    errors.push(...validateAmount(name, quantity, `${path}.requests[${name}]`), ...validateRequest(name, quantity, limits[name], path));
+    errors.push(
+      ...validateAmount(name, quantity, `${path}.requests[${name}]`),
+      ...validateRequest(name, quantity, limitOf(limits, name), path),
+    );
   }
   return errors;
 };
+
+/** Names such as `constructor` are found in every object. */
+const limitOf = (limits: Readonly<Record<string, string>>, name: string): string | undefined =>
+  Object.hasOwn(limits, name) ? limits[name] : undefined;
 
 const validateAmount = (name: string, quantity: string, path: string): FieldError[] => [
   ...validateContainerResourceName(name, path),

@@ -58,13 +58,15 @@ const validateExitCodes = (
   path: string,
   containerNames: readonly string[],
 ): FieldError[] => {
-  const { operator = '', containerName, values = [] } = requirement;
+  const { operator = '', containerName } = requirement;
+  // A required list that is absent is stored as null.
+  const values = requirement.values ?? [];
   const errors = validateChoice(operator, `${path}.operator`, EXIT_CODE_OPERATORS);
   if (containerName !== undefined && !containerNames.includes(containerName)) {
     const rule = 'must be one of the container or initContainer names in the pod template';
     errors.push(invalid(`${path}.containerName`, containerName, rule));
   }
-  if (values.length === 0) errors.push(invalid(`${path}.values`, values, 'at least one value is required'));
+  if (values.length === 0) errors.push(invalid(`${path}.values`, requirement.values ?? null, 'at least one value is required'));
   if (values.length > EXIT_CODES_MAX) errors.push(tooMany(`${path}.values`, values.length, EXIT_CODES_MAX));
   for (const [i, value] of values.entries()) {
     if (operator === 'In' && value === 0) errors.push(invalid(`${path}.values[${i}]`, value, 'must not be 0 for the In operator'));

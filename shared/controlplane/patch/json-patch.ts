@@ -11,14 +11,32 @@ export class JsonPatchError extends Error {
   }
 }
 
+/** Copies that together would be larger than the server allows: a few could otherwise fill the memory. It answers 413. */
+export class JsonPatchTooLarge extends Error {
+  constructor(bytes: number) {
+    super(`Unable to complete the copy, the accumulated size increase of copy is ${bytes}, exceeding the limit ${COPIED_BYTES_MAX}`);
+    this.name = 'JsonPatchTooLarge';
+  }
+}
+
+/** kube-apiserver's JSONPatchMaxCopyBytes: as much as a request may have. */
+const COPIED_BYTES_MAX = 3 * 1024 * 1024;
+
 /**
  * RFC 6902 with the liberties that the API server's library takes: a negative index counts from the end, `replace`
  * of an absent key of an object adds it, and `test` for null holds when the key is absent.
- * Returns a new document; throws JsonPatchError.
+ * Returns a new document; throws JsonPatchError and JsonPatchTooLarge.
  */
 export function applyJsonPatch(document: unknown, operations: readonly JsonPatchOperation[]): unknown {
   const holder: JsonObject = { document: cloneJson(document) };
-  for (const operation of operations) applyOperation(holder, operation);
+  let copiedBytes = 0;
+  for (const operation of operations) {
+    if (operation.op === 'copy') {
+      copiedBytes += JSON.stringify(read(locate(holder, operation.from)) ?? null).length;
+      if (copiedBytes > COPIED_BYTES_MAX) throw new JsonPatchTooLarge(copiedBytes);
+    }
+    applyOperation(holder, operation);
+  }
   return holder.document;
 }
 
@@ -46,7 +64,7 @@ function applyOperation(holder: JsonObject, operation: JsonPatchOperation): void
     case 'test':
       return test(locate(holder, operation.path), operation.value ?? null);
     default:
-      throw new JsonPatchError(`Unexpected kind: ${String(operation.op)}`);
+      throw new JsonPatchError(`Unexpected kind: ${JSON.stringify(operation.op)}`);
   }
 }
 

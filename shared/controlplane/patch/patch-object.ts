@@ -7,7 +7,7 @@ import { badRequest, StatusError } from '../status-error.ts';
 import type { AnyObject } from '../strategy.ts';
 import { goValue } from './go-value.ts';
 import { cloneJson, isJsonObject, type JsonObject } from './json.ts';
-import { applyJsonPatch, JsonPatchError } from './json-patch.ts';
+import { applyJsonPatch, JsonPatchError, JsonPatchTooLarge } from './json-patch.ts';
 import { applyMergePatch } from './merge-patch.ts';
 import { applyStrategicMergePatch, StrategicPatchError } from './strategic-merge-patch.ts';
 
@@ -108,6 +108,8 @@ function patchDocument(type: PatchType, live: AnyObject, document: unknown, sche
     throw invalidPatch('{}', `json: cannot unmarshal ${typeName(patched)} into Go value of type struct`);
   } catch (error) {
     if (error instanceof JsonPatchError) throw unprocessable();
+    if (error instanceof JsonPatchTooLarge)
+      throw new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: ${error.message}`);
     if (error instanceof StrategicPatchError) throw strategicRefusal(error);
     throw error;
   }
@@ -138,11 +140,14 @@ function invalidPatch(rendered: string, why: string): StatusError {
 /** A patch may not make another kind of the object. */
 function checkSameKind(patched: JsonObject, live: AnyObject, expected: KindName): void {
   if (patched.kind === live.kind && patched.apiVersion === live.apiVersion) return;
-  const [first = '', second] = String(patched.apiVersion ?? '').split('/');
-  const actual = { group: second === undefined ? '' : first, version: second ?? first, kind: String(patched.kind ?? '') };
+  const [first = '', second] = textOf(patched.apiVersion).split('/');
+  const actual = { group: second === undefined ? '' : first, version: second ?? first, kind: textOf(patched.kind) };
   const known = builtInSchema(actual.group, actual.version, actual.kind) !== undefined;
   throw new TypeMismatch(known ? `unable to decode ${actual.kind} into ${expected.kind}` : notRegistered(actual, expected));
 }
+
+/** What is no text is as good as absent. */
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** The words of runtime.DefaultUnstructuredConverter, through which a strategic merge patch goes. */
 const converterWording: MismatchWording = (value, schema) => {

@@ -16,7 +16,7 @@ export type BuiltInType = {
 };
 
 export type BuiltInField = {
-  /** A scalar type, `any`, a model, or one of these behind `[]` (a list) or `map[]`. */
+  /** A scalar type, `any`, `any:` and the model of its objects, a model, or one of these behind `[]` (a list) or `map[]`. */
   readonly type: string;
   readonly emit: Emit;
   readonly required?: boolean;

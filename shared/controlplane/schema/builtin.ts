@@ -72,6 +72,11 @@ function buildSchema(type: string, described: BuiltInField, models: ReadonlyMap<
     return described.atomic === true ? { ...map, atomic: true } : map;
   }
   if (type === 'any') return anySchema;
+  if (type.startsWith('any:')) {
+    const objects = models.get(type.slice(4))?.schema;
+    if (objects === undefined) throw new Error(`unknown type ${type} in builtin.json`);
+    return { kind: 'any', objects };
+  }
   return models.get(type)?.schema ?? { kind: 'scalar', type: scalarType(type) };
 }
 

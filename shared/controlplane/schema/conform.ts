@@ -122,8 +122,17 @@ function conform(value: unknown, schema: Schema, walk: Walk): unknown {
       conformEntries(value, { schema: schema.values, emit: 'always' }, walk);
       return value;
     case 'any':
-      return value;
+      return schema.objects === undefined ? value : conformForms(value, schema.objects, walk);
   }
+}
+
+/** JSONSchemaPropsOrBool and its like: their own decoders read objects by the schema, and say nothing of unknown fields. */
+function conformForms(value: unknown, schema: ObjectSchema, walk: Walk): unknown {
+  const silent: Walk = { ...walk, options: {} };
+  if (Array.isArray(value)) return conformItems(value, { schema, emit: 'always' }, silent);
+  if (isJsonObject(value)) conformFields(value, schema, silent);
+  else if (typeof value !== 'boolean' && typeof value !== 'string') throw new TypeMismatch('boolean or JSON schema expected');
+  return value;
 }
 
 function conformItems(list: unknown[], items: Field, walk: Walk): unknown[] {

@@ -9,8 +9,12 @@ export class JsonSyntaxError extends Error {
   }
 }
 
+/** Go's decoder stops at 10,000; here each level costs stack in every walk, and no honest object has so many. */
+const DEPTH_MAX = 1000;
+
 /** JSON.parse with Go's words for a syntax error. */
 export function parseJson(text: string): unknown {
+  if (isTooDeep(text)) throw new JsonSyntaxError('exceeded max depth');
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -23,6 +27,20 @@ function goSyntaxError(text: string, message: string): string {
   const character = text[position];
   if (character === undefined || text.slice(position).trim() === '') return 'unexpected end of JSON input';
   return `invalid character ${character === "'" ? String.raw`'\''` : `'${character}'`} looking for beginning of value`;
+}
+
+/** Whether a JSON text nests too deeply to be walked. Every level takes two characters, so most texts are not looked at. */
+export function isTooDeep(text: string): boolean {
+  if (text.length <= 2 * DEPTH_MAX) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    else if (code === OPEN_OBJECT || code === OPEN_LIST) {
+      if (++depth > DEPTH_MAX) return true;
+    } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) depth--;
+  }
+  return false;
 }
 
 /** Whether some object of the text has a key twice, given what the text parses to. */

@@ -22,7 +22,12 @@ export type ScalarType =
 export type ScalarSchema = { readonly kind: 'scalar'; readonly type: ScalarType };
 
 /** JSON of any shape, kept as it is. For server-side apply it is one leaf; `deduced`: its objects are merged field by field. */
-export type AnySchema = { readonly kind: 'any'; readonly deduced?: boolean };
+export type AnySchema = {
+  readonly kind: 'any';
+  readonly deduced?: boolean;
+  /** What its objects, or those of a list, are: JSONSchemaPropsOrBool and its like have several forms. */
+  readonly objects?: ObjectSchema;
+};
 
 export type ObjectSchema = {
   readonly kind: 'object';

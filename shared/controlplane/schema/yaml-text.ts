@@ -1,4 +1,5 @@
 import { parse, type Tags } from 'yaml';
+import { isTooDeep } from './json-text.ts';
 import { isJsonObject, type JsonObject, setField } from '../patch/json.ts';
 
 /** A text that is no YAML. */
@@ -15,6 +16,7 @@ export class YamlSyntaxError extends Error {
  */
 export function parseYaml(text: string): unknown {
   if (text.trimStart().startsWith('{')) {
+    if (isTooDeep(text)) throw new YamlSyntaxError(new Error('exceeded max depth'));
     try {
       return JSON.parse(text);
     } catch {
@@ -22,7 +24,7 @@ export function parseYaml(text: string): unknown {
     }
   }
   try {
-    return withStringKeys(parse(text, { version: '1.1', uniqueKeys: false, customTags: withoutExoticTags }));
+    return withStringKeys(parse(text, { version: '1.1', uniqueKeys: false, logLevel: 'error', customTags: withoutExoticTags }));
   } catch (error) {
     if (error instanceof Error) throw new YamlSyntaxError(error);
     throw error;
