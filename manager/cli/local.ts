@@ -18,7 +18,7 @@ import { HELP, parseOptions, UsageError, type LocalOptions } from './local/optio
 import { prepareDirectory } from './local/run-directory.ts';
 import { startClusters } from './local/clusters.ts';
 import { startPrograms } from './local/programs.ts';
-import { createFromFile, installManager, joinCluster } from './local/set-up.ts';
+import { createFromFile, installKinds, installWebhooks, joinCluster } from './local/set-up.ts';
 import { createPorts } from './local/ports.ts';
 import { watchJobs } from './local/job-watch.ts';
 import { collectResults } from './local/results.ts';
@@ -74,7 +74,8 @@ async function quickStart(options: LocalOptions, cleanUp: CleanUp, signal: Abort
     workers: clusters.workers,
     webhook: { port: webhookPort, certificate },
     prepare: async () => {
-      await installManager(manager.client, ROOT, { port: webhookPort, certificate });
+      await installKinds(manager.client, ROOT);
+      await installWebhooks(manager.client, { port: webhookPort, certificate });
       for (const { name, kubeconfig } of clusters.workers) await joinCluster(manager.client, name, kubeconfig);
       await createFromFile(manager.client, path.join(ROOT, 'examples', 'queues.yaml'));
     },

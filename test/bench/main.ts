@@ -1,9 +1,11 @@
 /** `npm run bench -- SUITE [options]`: measures, prints, and exits with 1 when a figure is outside its permitted range. */
+import { dispatchSuite } from './dispatch.ts';
 import { jobControllerSuite } from './job-controller.ts';
 import type { Suite } from './suite.ts';
 
 const SUITES: Readonly<Record<string, Suite>> = {
   'job-controller': jobControllerSuite,
+  dispatch: dispatchSuite,
 };
 
 const EXIT_USAGE = 2;

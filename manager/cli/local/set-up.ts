@@ -19,16 +19,16 @@ const hooks = (kind: string): Resource => ({
 /** Namespace of the kubeconfig Secrets. */
 export const SYSTEM_NAMESPACE = 'switchyard-system';
 
-/** What `helm install switchyard-manager` would do on a manager cluster, as far as the quick start needs it. */
-export async function installManager(
-  client: WriteClient,
-  root: string,
-  webhook: { port: number; certificate: Certificate },
-): Promise<void> {
+/** Of what `helm install switchyard-manager` would do on a manager cluster: the kinds, and the namespace of the kubeconfigs. */
+export async function installKinds(client: WriteClient, root: string): Promise<void> {
   const folder = path.join(root, 'charts', 'switchyard-manager', 'files', 'crds');
   for (const file of readdirSync(folder).toSorted())
     await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(readFileSync(path.join(folder, file), 'utf8')) as KubeObject);
   await client.create(NAMESPACES, { metadata: { name: SYSTEM_NAMESPACE } });
+}
+
+/** And the webhooks, served by a manager on this machine. */
+export async function installWebhooks(client: WriteClient, webhook: { port: number; certificate: Certificate }): Promise<void> {
   for (const [kind, route, operations] of [
     ['MutatingWebhookConfiguration', 'mutate', ['CREATE']],
     ['ValidatingWebhookConfiguration', 'validate', ['CREATE', 'UPDATE']],

@@ -1,0 +1,241 @@
+/**
+ * One-pod Jobs the whole way: created on a manager cluster, admitted, mirrored to one of two worker clusters, run there, and home again.
+ * Every program is a process of its own: three API servers, the manager, two workers; this process creates the Jobs and plays every
+ * kubelet. Beside it the same writes by a bare loop without any logic, as a measure of what the API servers bear.
+ */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
+import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
+import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
+import { installKinds, joinCluster } from '../../manager/cli/local/set-up.ts';
+import { prepareJob } from '../../manager/prepare-job.ts';
+import type { Job } from '../../shared/api/kubernetes.ts';
+import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { JOBS, NAMESPACES, NODES } from '../../shared/api/resources.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { createHttpTransport } from '../../shared/kube/http-transport.ts';
+import { createInformer } from '../../shared/kube/informer.ts';
+import { createKubeClient } from '../../shared/kube/kube-client.ts';
+import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { silentLogger } from '../../shared/runtime/logger.ts';
+import { inParallel } from '../../worker/in-parallel.ts';
+import { ChildProgram } from '../support/child-program.ts';
+import { type BenchCluster, startBenchCluster } from './cluster.ts';
+import { measureFloor } from './dispatch-floor.ts';
+import { runKubelet } from './job-controller/kubelet.ts';
+import { WorkerProgram } from './job-controller/worker-program.ts';
+import { parseSamples, type Sample } from './prometheus-text.ts';
+import type { Suite } from './suite.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '..', '..');
+const WORKERS = ['east', 'west'];
+const NAMESPACE = 'load';
+const CREATORS = 16;
+/** Calls that the manager may make for a one-pod Job, Events included. */
+const MANAGER_CALLS_PER_JOB_MAX = 6;
+
+export const dispatchSuite: Suite = {
+  about: 'the whole way of one-pod Jobs over two worker clusters: Jobs a second, latency, API calls of the manager per Job',
+  usage: `    --jobs N                how many (default 1000)
+    --rate N                created per second (default: as fast as the API server takes them)
+`,
+  async run(args) {
+    const { values } = parseArgs({ args: [...args], options: { jobs: { type: 'string', default: '1000' }, rate: { type: 'string' } } });
+    const jobs = Number(values.jobs);
+    const rate = values.rate === undefined ? undefined : Number(values.rate);
+    if (!Number.isInteger(jobs) || jobs < 1) throw new Error(`--jobs ${values.jobs}: must be a whole number of at least 1`);
+    if (rate !== undefined && !(rate > 0)) throw new Error(`--rate ${values.rate}: must be a number above 0`);
+    const figures = await measureDispatch(jobs, rate);
+    print(jobs, figures);
+    return figures.managerCallsPerJob <= MANAGER_CALLS_PER_JOB_MAX;
+  },
+};
+
+type Figures = {
+  readonly floorPerSecond: number;
+  readonly perSecond: number;
+  /** From the answer to the create until the informer shows Complete, in milliseconds, ascending. */
+  readonly latenciesMs: readonly number[];
+  readonly managerCallsPerJob: number;
+  readonly managerCalls: ReadonlyMap<string, number>;
+  readonly managerCpuSeconds: number;
+};
+
+async function measureDispatch(jobs: number, rate: number | undefined): Promise<Figures> {
+  await using resources = new AsyncDisposableStack();
+  const start = async (): Promise<{ cluster: BenchCluster; client: KubeClient }> => {
+    const cluster = await startBenchCluster(undefined);
+    resources.defer(() => cluster.stop());
+    const access = accessFromKubeconfig({ kind: 'file', path: cluster.kubeconfigFile }, systemClock);
+    return {
+      cluster,
+      client: createKubeClient(createHttpTransport(access, silentLogger), { userAgent: 'switchyard-bench', clock: systemClock }),
+    };
+  };
+  const home = await start();
+  const workers = await Promise.all(WORKERS.map(start));
+  const floorPerSecond = await measureFloor(
+    home.client,
+    workers.map(({ client }) => client),
+    Math.min(jobs, 500),
+  );
+
+  await setUpQueues(home.client);
+  for (const [index, { cluster, client }] of workers.entries()) {
+    await client.create(NODES, { metadata: { name: 'node-1' }, spec: {} });
+    await client.patchStatus(NODES, { namespace: '', name: 'node-1' }, { type: 'merge', body: { status: A_BIG_NODE } });
+    await joinCluster(home.client, WORKERS[index] ?? '', readFileSync(cluster.kubeconfigFile, 'utf8'));
+    resources.use(await WorkerProgram.start(cluster.kubeconfigFile, ['--kube-api-qps=0']));
+  }
+  const manager = resources.use(
+    new ChildProgram('the manager', [
+      process.execPath,
+      path.join(ROOT, 'manager', 'main.ts'),
+      `--kubeconfig=${home.cluster.kubeconfigFile}`,
+      '--kube-api-qps=0',
+      '--worker-api-qps=0',
+    ]),
+  );
+  const url = await manager.find((line) => /"url":"(http:[^"]+)"/.exec(line)?.[1]);
+  const ending = new AbortController();
+  resources.defer(async () => ending.abort(new Error('the measurement is over')));
+  // The namespace must be there to be watched; the manager would make it with the first copy.
+  for (const { client } of workers) await client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
+  for (const { client } of workers) void runKubelet(client, NAMESPACE, ending.signal);
+  const completions = watchCompletions(home.client, ending.signal);
+  await createAndAwait(home.client, completions, ['warm-up'], undefined);
+
+  const before = await samplesOf(url);
+  const startedMs = performance.now();
+  const names = Array.from({ length: jobs }, (_, index) => `load-${index}`);
+  const latenciesMs = await createAndAwait(home.client, completions, names, rate);
+  const seconds = (performance.now() - startedMs) / 1000;
+  // What is done after a Job has ended, such as deleting its copy, is part of its price.
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  const after = await samplesOf(url);
+  const managerCalls = callsByKind(before, after);
+  return {
+    floorPerSecond,
+    perSecond: jobs / seconds,
+    latenciesMs: latenciesMs.toSorted((a, b) => a - b),
+    managerCalls,
+    managerCallsPerJob: [...managerCalls.values()].reduce((sum, count) => sum + count, 0) / jobs,
+    managerCpuSeconds: sampleOf(after, 'process_cpu_seconds_total') - sampleOf(before, 'process_cpu_seconds_total'),
+  };
+}
+
+const A_BIG_NODE = {
+  allocatable: { cpu: '100k', memory: '100Ti', pods: '100k' },
+  capacity: { cpu: '100k', memory: '100Ti', pods: '100k' },
+  conditions: [{ type: 'Ready', status: 'True' }],
+};
+
+async function setUpQueues(client: KubeClient): Promise<void> {
+  await installKinds(client, ROOT);
+  await client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
+  await client.create(RESOURCE_FLAVORS, { metadata: { name: 'default' }, spec: {} });
+  const group = { coveredResources: ['cpu'], flavors: [{ name: 'default', resources: [{ name: 'cpu', nominalQuota: '100k' }] }] };
+  await client.create(CLUSTER_QUEUES, { metadata: { name: 'main' }, spec: { namespaceSelector: {}, resourceGroups: [group] } });
+  await client.create(LOCAL_QUEUES, { metadata: { name: 'main', namespace: NAMESPACE }, spec: { clusterQueue: 'main' } });
+}
+
+function aJob(name: string): Job {
+  const prepared = prepareJob({
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name, namespace: NAMESPACE, labels: { [QUEUE_NAME_LABEL]: 'main' } },
+    spec: {
+      template: {
+        spec: {
+          restartPolicy: 'Never',
+          containers: [{ name: 'main', image: 'busybox', command: ['true'], resources: { requests: { cpu: '1' } } }],
+        },
+      },
+    },
+  });
+  if (prepared.kind === 'Refused') throw new Error(`the benchmark's own Job is refused: ${JSON.stringify(prepared.problems)}`);
+  return prepared.job as unknown as Job;
+}
+
+/** Resolves, by name, when the Job is Complete on the manager cluster. */
+type Completions = { of(name: string): Promise<void> };
+
+function watchCompletions(client: KubeClient, signal: AbortSignal): Completions {
+  const waiting = new Map<string, PromiseWithResolvers<void>>();
+  const entry = (name: string): PromiseWithResolvers<void> => {
+    const known = waiting.get(name) ?? Promise.withResolvers<void>();
+    waiting.set(name, known);
+    return known;
+  };
+  const informer = createInformer({
+    client,
+    resource: JOBS,
+    namespace: NAMESPACE,
+    clock: systemClock,
+    random: Math.random,
+    log: silentLogger,
+  });
+  informer.addHandler({
+    updated: ({ metadata, status }) => {
+      if (status?.conditions?.some((condition) => condition.type === 'Complete' && condition.status === 'True'))
+        entry(metadata.name).resolve();
+    },
+  });
+  void informer.run(signal);
+  return { of: (name) => entry(name).promise };
+}
+
+async function createAndAwait(
+  client: KubeClient,
+  completions: Completions,
+  names: readonly string[],
+  rate: number | undefined,
+): Promise<number[]> {
+  const startedMs = performance.now();
+  const latencies: Promise<number>[] = [];
+  await inParallel(
+    names.map((name, index) => ({ name, index })),
+    CREATORS,
+    async ({ name, index }) => {
+      const dueMs = rate === undefined ? 0 : startedMs + (index * 1000) / rate - performance.now();
+      if (dueMs > 0) await new Promise((resolve) => setTimeout(resolve, dueMs));
+      await client.create(JOBS, aJob(name));
+      const createdMs = performance.now();
+      latencies.push(completions.of(name).then(() => performance.now() - createdMs));
+    },
+  );
+  return Promise.all(latencies);
+}
+
+const samplesOf = async (url: string): Promise<Sample[]> => parseSamples(await (await fetch(`${url}/metrics`)).text());
+const sampleOf = (samples: readonly Sample[], name: string): number => samples.find((sample) => sample.name === name)?.value ?? 0;
+
+/** `POST`, `PATCH`, ... of the manager to all clusters. */
+function callsByKind(before: readonly Sample[], after: readonly Sample[]): Map<string, number> {
+  const calls = new Map<string, number>();
+  for (const [samples, sign] of [
+    [before, -1],
+    [after, 1],
+  ] as const) {
+    for (const { name, labels, value } of samples) {
+      if (name === 'rest_client_requests_total') calls.set(labels['method'] ?? '', (calls.get(labels['method'] ?? '') ?? 0) + sign * value);
+    }
+  }
+  return calls;
+}
+
+function print(jobs: number, figures: Figures): void {
+  const { perSecond, floorPerSecond, latenciesMs, managerCalls, managerCallsPerJob, managerCpuSeconds } = figures;
+  const quantile = (share: number): string =>
+    `${Math.round(latenciesMs[Math.min(latenciesMs.length - 1, Math.floor(latenciesMs.length * share))] ?? 0)} ms`;
+  const byKind = [...managerCalls].map(([kind, count]) => `${kind} ${(count / jobs).toFixed(2)}`).join(', ');
+  console.log(`${jobs} one-pod Jobs over ${WORKERS.length} worker clusters`);
+  console.log(`  Jobs a second                  ${perSecond.toFixed(1)}`);
+  console.log(`  the same writes, bare loop     ${floorPerSecond.toFixed(1)} Jobs a second`);
+  console.log(`  created to complete at home    p50 ${quantile(0.5)}, p99 ${quantile(0.99)}`);
+  console.log(`  API calls of the manager       ${managerCallsPerJob.toFixed(2)} a Job (at most ${MANAGER_CALLS_PER_JOB_MAX}): ${byKind}`);
+  console.log(`  CPU of the manager             ${((managerCpuSeconds * 1000) / jobs).toFixed(2)} ms a Job`);
+}
