@@ -14,7 +14,7 @@ import { createJobReconciler } from './job/controller.ts';
 import { createJobMemory } from './job/job-memory.ts';
 import { createJobMetrics } from './job/metrics.ts';
 import { createOrphanReconciler } from './job/orphan-pods.ts';
-import { podIndexers, trimPod } from './job/pod-cache.ts';
+import { createPodTrimmer, podIndexers } from './job/pod-cache.ts';
 import { jobTriggers, podTriggers } from './job/triggers.ts';
 import { createTtlMetrics, createTtlReconciler, ttlTriggers } from './ttl/ttl-after-finished.ts';
 
@@ -60,7 +60,7 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
   const { controllerName, batchPeriodMs, namespace } = settings;
   const common = { client, clock, random, log, namespace };
   const jobs = createInformer({ ...common, resource: JOBS });
-  const pods = createInformer({ ...common, resource: PODS, indexers: podIndexers, transform: trimPod });
+  const pods = createInformer({ ...common, resource: PODS, indexers: podIndexers, transform: createPodTrimmer() });
   const recorder = createEventRecorder({ client: eventClient, component: EVENT_SOURCE, clock, log });
   const queueMetrics = createWorkqueueMetrics(registry, clock);
   const newQueue = (name: string, rateLimit: RateLimit) => createWorkqueue({ name, clock, rateLimit, metrics: queueMetrics(name) });

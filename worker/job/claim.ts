@@ -10,7 +10,7 @@ import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { type LabelRequirements, matchesLabelSelector, requirementsOf } from '../../shared/kube/selectors.ts';
 import type { JobMemory } from './job-memory.ts';
-import { controllerOf, ownerlessPods, settledPods, unsettledPods } from './pod-cache.ts';
+import { controllerOf, ownerlessPods, settledFailedPods, settledPods, unsettledPods } from './pod-cache.ts';
 import { ownerReferenceTo } from './pod-template.ts';
 import { isDeleting } from './pod-view.ts';
 
@@ -27,16 +27,17 @@ export type ClaimedPods = {
 };
 
 /**
- * `withSettled`: a rule of the Job may ask pods that are counted already. Otherwise the settled pods are looked at once,
- * and when the labels of one have changed: all that can happen to them is their release.
+ * The settled pods are looked at once, and when the labels of one have changed: all that can happen to them is their
+ * release. `withFailed`: a rule of the Job asks the failed among them every time.
  */
-export async function claimPods(deps: ClaimDeps, job: DeepReadonly<Job>, withSettled: boolean): Promise<ClaimedPods> {
+export async function claimPods(deps: ClaimDeps, job: DeepReadonly<Job>, withFailed: boolean): Promise<ClaimedPods> {
   const { pods, memory } = deps;
   const { uid } = job.metadata;
   const requirements = requirementsOf(job.spec.selector);
   const mayChange = !isDeleting(job);
-  const survey = withSettled || !memory.surveyed.has(uid);
-  const owned = [...unsettledPods(pods, job.metadata), ...(survey ? settledPods(pods, job.metadata) : [])];
+  const survey = !memory.surveyed.has(uid);
+  const settled = survey ? settledPods(pods, job.metadata) : withFailed ? settledFailedPods(pods, job.metadata) : [];
+  const owned = [...unsettledPods(pods, job.metadata), ...settled];
   const claimed = owned.filter((pod) => matchesLabelSelector(requirements, pod.metadata.labels));
   const strays =
     mayChange && claimed.length < owned.length ? owned.filter((pod) => !matchesLabelSelector(requirements, pod.metadata.labels)) : [];

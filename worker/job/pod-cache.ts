@@ -7,6 +7,7 @@ import {
 import type { DeepReadonly, Job, OwnerReference, Pod } from '../../shared/api/kubernetes.ts';
 import type { IndexFunction, Lister } from '../../shared/kube/indexer.ts';
 import { isSettled } from './pod-view.ts';
+import { createSharedValues } from './shared-values.ts';
 
 const BY_OWNER = 'owner';
 
@@ -16,27 +17,34 @@ export const controllerOf = (object: Owned): DeepReadonly<OwnerReference> | unde
 
 /**
  * Each pod stands under one value. The settled pods of a Job - ended, and counted - stand apart from the others,
- * so that a sync costs what is still to be done and not what was done before.
+ * so that a sync costs what is still to be done and not what was done before; and the failed among them apart, because
+ * a pod failure policy may ask them again.
  */
 export const podIndexers: Readonly<Record<string, IndexFunction<Pod>>> = {
   [BY_OWNER]: (pod) => {
     const owner = controllerOf(pod);
     if (owner === undefined) return [ownerlessIn(pod.metadata.namespace)];
-    return [(isSettled(pod) ? settledOf : unsettledOf)(pod.metadata.namespace, owner)];
+    if (!isSettled(pod)) return [unsettledOf(pod.metadata.namespace, owner)];
+    return [(pod.status?.phase === 'Failed' ? settledFailedOf : settledSucceededOf)(pod.metadata.namespace, owner)];
   },
 };
 
 type OwnerName = { readonly kind?: string; readonly name: string; readonly uid: string };
 const ownedBy = (namespace: string, { kind = 'Job', name, uid }: OwnerName): string => `${namespace}/${kind}/${name}/${uid}`;
 const unsettledOf = (namespace: string, owner: OwnerName): string => `unsettled/${ownedBy(namespace, owner)}`;
-const settledOf = (namespace: string, owner: OwnerName): string => `settled/${ownedBy(namespace, owner)}`;
+const settledFailedOf = (namespace: string, owner: OwnerName): string => `failed/${ownedBy(namespace, owner)}`;
+const settledSucceededOf = (namespace: string, owner: OwnerName): string => `succeeded/${ownedBy(namespace, owner)}`;
 const ownerlessIn = (namespace: string): string => `ownerless/${namespace}`;
 
 type JobName = { readonly namespace: string; readonly name: string; readonly uid: string };
 export const unsettledPods = (pods: Lister<Pod>, job: JobName): readonly DeepReadonly<Pod>[] =>
   pods.byIndex(BY_OWNER, unsettledOf(job.namespace, { name: job.name, uid: job.uid }));
-export const settledPods = (pods: Lister<Pod>, job: JobName): readonly DeepReadonly<Pod>[] =>
-  pods.byIndex(BY_OWNER, settledOf(job.namespace, { name: job.name, uid: job.uid }));
+export const settledFailedPods = (pods: Lister<Pod>, job: JobName): readonly DeepReadonly<Pod>[] =>
+  pods.byIndex(BY_OWNER, settledFailedOf(job.namespace, { name: job.name, uid: job.uid }));
+export const settledPods = (pods: Lister<Pod>, job: JobName): readonly DeepReadonly<Pod>[] => [
+  ...settledFailedPods(pods, job),
+  ...pods.byIndex(BY_OWNER, settledSucceededOf(job.namespace, { name: job.name, uid: job.uid })),
+];
 export const ownerlessPods = (pods: Lister<Pod>, namespace: string): readonly DeepReadonly<Pod>[] =>
   pods.byIndex(BY_OWNER, ownerlessIn(namespace));
 
@@ -54,40 +62,74 @@ export function resolveOwner(
 const KEPT_ANNOTATIONS = [JOB_COMPLETION_INDEX, JOB_INDEX_FAILURE_COUNT_ANNOTATION, JOB_INDEX_IGNORED_FAILURE_COUNT_ANNOTATION];
 
 /** A pod is several kilobytes; the Job controller reads a tenth of it, and never writes a pod back as a whole. */
-export function trimPod(pod: Pod): Pod {
-  const { name, namespace, uid, resourceVersion, creationTimestamp, labels, finalizers, ownerReferences } = pod.metadata;
-  const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
-  const { phase, conditions, containerStatuses, initContainerStatuses } = pod.status ?? {};
-  const annotations = keptAnnotations(pod.metadata.annotations);
-  const initContainers = (pod.spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
-  return {
-    metadata: {
-      name,
-      namespace,
-      uid,
-      resourceVersion,
-      creationTimestamp,
-      ...(labels && { labels }),
-      ...(annotations && { annotations }),
-      ...(finalizers && { finalizers }),
-      ...(ownerReferences && { ownerReferences }),
-      ...(deletionTimestamp && { deletionTimestamp }),
-      ...(deletionGracePeriodSeconds && { deletionGracePeriodSeconds }),
-    },
-    spec: {
+export function createPodTrimmer(): (pod: Pod) => Pod {
+  const shared = createSharedValues();
+
+  return function trimPod(pod) {
+    const { name, namespace, uid, resourceVersion, creationTimestamp, labels, finalizers, ownerReferences } = pod.metadata;
+    const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
+    const annotations = keptAnnotations(pod.metadata.annotations);
+    return {
+      metadata: {
+        name,
+        namespace: shared.text(namespace),
+        uid,
+        resourceVersion,
+        creationTimestamp: shared.text(creationTimestamp),
+        ...(labels && { labels: trimLabels(labels) }),
+        ...(annotations && { annotations }),
+        ...(finalizers && { finalizers: shared.value(`finalizers ${finalizers.join()}`, () => finalizers) }),
+        ...(ownerReferences && { ownerReferences: shared.value(`owners ${JSON.stringify(ownerReferences)}`, () => ownerReferences) }),
+        ...(deletionTimestamp && { deletionTimestamp }),
+        ...(deletionGracePeriodSeconds && { deletionGracePeriodSeconds }),
+      },
+      spec: trimSpec(pod.spec),
+      status: trimStatus(pod.status),
+    };
+  };
+
+  /** The completion index is different in each pod of a Job; all other labels are as a rule the same. */
+  function trimLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
+    const trimmed: Record<string, string> = {};
+    for (const [key, value] of Object.entries(labels)) trimmed[key] = key === JOB_COMPLETION_INDEX ? value : shared.text(value);
+    return trimmed;
+  }
+
+  function trimSpec({ nodeName = '', initContainers = [] }: Pod['spec']): Pod['spec'] {
+    const sidecars = initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name);
+    return shared.value(`spec ${nodeName} ${sidecars.join()}`, () => ({
       containers: [],
-      ...(pod.spec.nodeName && { nodeName: pod.spec.nodeName }),
-      ...(initContainers.length > 0 && {
-        initContainers: initContainers.map((container) => ({ name: container.name, restartPolicy: 'Always' })),
-      }),
-    },
-    status: {
+      ...(nodeName && { nodeName }),
+      ...(sidecars.length > 0 && { initContainers: sidecars.map((name) => ({ name, restartPolicy: 'Always' })) }),
+    }));
+  }
+
+  function trimStatus({ phase, conditions, containerStatuses, initContainerStatuses }: Partial<PodStatus> = {}): PodStatus {
+    return {
       ...(phase && { phase }),
       ...(conditions && { conditions: conditions.map(trimCondition) }),
       ...(containerStatuses && { containerStatuses: containerStatuses.map(trimContainerStatus) }),
       ...(initContainerStatuses && { initContainerStatuses: initContainerStatuses.map(trimContainerStatus) }),
-    },
-  };
+    };
+  }
+
+  /** Only the time of readiness is ever asked for. */
+  function trimCondition({ type, status, lastTransitionTime }: PodCondition): PodCondition {
+    const since = type === 'Ready' && lastTransitionTime ? lastTransitionTime : '';
+    return shared.value(`condition ${type} ${status} ${since}`, () => ({ type, status, ...(since && { lastTransitionTime: since }) }));
+  }
+
+  function trimContainerStatus({ name, restartCount, state }: ContainerStatus): ContainerStatus {
+    const { exitCode, finishedAt = '' } = state?.terminated ?? {};
+    return shared.value(`container ${name} ${restartCount} ${exitCode} ${finishedAt}`, () => ({
+      name,
+      image: '',
+      imageID: '',
+      ready: false,
+      restartCount,
+      ...(exitCode !== undefined && { state: { terminated: { exitCode, ...(finishedAt && { finishedAt }) } } }),
+    }));
+  }
 }
 
 function keptAnnotations(annotations: Readonly<Record<string, string>> | undefined): Record<string, string> | undefined {
@@ -97,22 +139,5 @@ function keptAnnotations(annotations: Readonly<Record<string, string>> | undefin
 }
 
 type PodStatus = NonNullable<Pod['status']>;
-const trimCondition = ({ type, status, lastTransitionTime }: NonNullable<PodStatus['conditions']>[number]) => ({
-  type,
-  status,
-  ...(lastTransitionTime && { lastTransitionTime }),
-});
-
-function trimContainerStatus({ name, restartCount, state }: NonNullable<PodStatus['containerStatuses']>[number]) {
-  const terminated = state?.terminated;
-  return {
-    name,
-    image: '',
-    imageID: '',
-    ready: false,
-    restartCount,
-    ...(terminated && {
-      state: { terminated: { exitCode: terminated.exitCode, ...(terminated.finishedAt && { finishedAt: terminated.finishedAt }) } },
-    }),
-  };
-}
+type PodCondition = NonNullable<PodStatus['conditions']>[number];
+type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { Pod } from '../../../../shared/api/kubernetes.ts';
 import { createObjectCache } from '../../../../shared/kube/indexer.ts';
-import { ownerlessPods, podIndexers, settledPods, trimPod, unsettledPods } from '../../../../worker/job/pod-cache.ts';
+import {
+  createPodTrimmer,
+  ownerlessPods,
+  podIndexers,
+  settledFailedPods,
+  settledPods,
+  unsettledPods,
+} from '../../../../worker/job/pod-cache.ts';
 import { aPod, decideOn, indexedJob } from './situation.ts';
 
 const names = (pods: readonly { readonly metadata: { readonly name: string } }[]): string[] => pods.map(({ metadata }) => metadata.name);
@@ -25,6 +32,7 @@ describe('finding pods', () => {
     expect(names(ownerlessPods(cache, 'ns'))).toEqual(['ownerless']);
     cache.set({ ...ended, metadata: { ...ended.metadata, finalizers: [] } });
     expect(names(settledPods(cache, job))).toEqual(['counted', 'ended']);
+    expect(names(settledFailedPods(cache, job))).toEqual(['counted']);
   });
 
   test('pods of another UID, name or kind are not found', () => {
@@ -46,6 +54,15 @@ test('a trimmed pod leads to the same decisions', () => {
   const withoutPods = (decision: ReturnType<typeof decideOn>): unknown =>
     JSON.parse(JSON.stringify(decision, (key, value: unknown) => (key === 'pod' ? undefined : value)));
   const perIndex = indexedJob(5, { backoffLimitPerIndex: 2 });
-  expect(withoutPods(decideOn(perIndex, full.map(trimPod)))).toEqual(withoutPods(decideOn(perIndex, full)));
-  expect(JSON.stringify(trimPod(full[0]!)).length).toBeLessThan(JSON.stringify(full[0]).length);
+  expect(withoutPods(decideOn(perIndex, full.map(createPodTrimmer())))).toEqual(withoutPods(decideOn(perIndex, full)));
+  expect(JSON.stringify(createPodTrimmer()(full[0]!)).length).toBeLessThan(JSON.stringify(full[0]).length);
+});
+
+test('trimmed pods share what is equal in them', () => {
+  const trimPod = createPodTrimmer();
+  const fromWire = (name: string): Pod => structuredClone(aPod({ name, phase: 'Failed', exitCode: 3 }));
+  const [one, other] = [trimPod(fromWire('one')), trimPod(fromWire('other'))];
+  expect(one.metadata.ownerReferences).toBe(other.metadata.ownerReferences);
+  expect(one.status?.containerStatuses?.[0]).toBe(other.status?.containerStatuses?.[0]);
+  expect(one.metadata.name).not.toBe(other.metadata.name);
 });
