@@ -43,6 +43,14 @@ export type ProgramOptions = {
   readonly parts?: Partial<Pick<ManagerDeps, 'submissions' | 'webhook'>>;
 };
 
+export type JobParts = {
+  readonly spec?: object;
+  /** How long its pods are imagined to run. */
+  readonly seconds?: number;
+  readonly exitCode?: number;
+  readonly annotations?: Record<string, string>;
+};
+
 export type WholeWorld = {
   readonly clock: FakeClock;
   readonly home: KubeClient;
@@ -50,10 +58,7 @@ export type WholeWorld = {
   client(cluster: string): KubeClient;
   startManager(identity: string, options?: ProgramOptions): RunningProgram;
   startWorker(cluster: string, identity: string, options?: ProgramOptions): RunningProgram;
-  submit(
-    name: string,
-    parts?: { readonly spec?: object; readonly seconds?: number; readonly annotations?: Record<string, string> },
-  ): Promise<void>;
+  submit(name: string, parts?: JobParts): Promise<void>;
   job(name: string): Promise<Job>;
   jobsOn(cluster: string): Promise<Job[]>;
   podsOn(cluster: string): Promise<Pod[]>;
@@ -178,21 +183,15 @@ export async function createWholeWorld(options: {
 }
 
 /** A Job whose pods are imagined to run for some seconds. */
-export function manifest(
-  name: string,
-  {
-    spec = {},
-    seconds = 2,
-    annotations = {},
-  }: { readonly spec?: object; readonly seconds?: number; readonly annotations?: Record<string, string> } = {},
-): JobManifest {
+export function manifest(name: string, { spec = {}, seconds = 2, exitCode = 0, annotations = {} }: JobParts = {}): JobManifest {
+  const imagined = { 'switchyard.dev/simulate-duration': `${seconds}s`, 'switchyard.dev/simulate-exit-code': String(exitCode) };
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: { name, namespace: NAMESPACE, labels: { [QUEUE_NAME_LABEL]: 'main' }, annotations },
     spec: {
       template: {
-        metadata: { annotations: { 'switchyard.dev/simulate-duration': `${seconds}s` } },
+        metadata: { annotations: imagined },
         spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '100m' } } }] },
       },
       ...spec,
