@@ -192,7 +192,7 @@ function collect(job: JobView, pods: readonly PodView[], decision: Decision, ver
     if (pod.succeeded && !listed.failed.has(pod.uid)) {
       if (!job.indexed) {
         if (!listed.succeeded.has(pod.uid)) succeeded.push(pod.uid);
-      } else if (index !== undefined && decision.tally.indexes && !hasIndex(decision.tally.indexes.previous, index)) newIndexes.push(index);
+      } else if (index !== undefined && isNewlySucceeded(index)) newIndexes.push(index);
     } else if (pod.failed || verdict?.outcome === 'Failed') {
       // A failing Job counts every remaining pod as failed, the running and terminating ones included.
       if (listed.failed.has(pod.uid) || (job.indexed && index === undefined)) return;
@@ -200,6 +200,11 @@ function collect(job: JobView, pods: readonly PodView[], decision: Decision, ver
       if (action !== undefined) policyActions.push(action);
       if (counts) failed.push(pod.uid);
     }
+  }
+  /** An index that failed for good before stays failed, whatever a second pod of it came to. */
+  function isNewlySucceeded(index: number): boolean {
+    const { indexes } = decision.tally;
+    return indexes !== undefined && hasIndex(indexes.succeeded, index) && !hasIndex(indexes.previous, index);
   }
   function entries(capped: boolean): Entries {
     const changed = newIndexes.length > 0 || succeeded.length > left.succeeded.length || failed.length > left.failed.length;

@@ -23,6 +23,8 @@ export interface JobMemory {
   readonly delegated: Set<string>;
   /** Jobs whose settled pods have been compared with the selector since one of them changed its labels. */
   readonly surveyed: Set<string>;
+  /** Jobs whose last sync was full: it did as much as one sync does, and there is more to do. */
+  readonly full: Set<string>;
   backoff(jobUid: string): BackoffRecord;
   rememberBackoff(jobUid: string, record: BackoffRecord): void;
   /**
@@ -39,9 +41,10 @@ export function createJobMemory(clock: Clock, cachedVersion: (resource: WrittenR
   const finalizerExpectations = createFinalizerExpectations();
   const written = createWrittenVersions(clock, cachedVersion);
   const backoffs = new Map<string, BackoffRecord>();
-  const sets = { finished: new Set<string>(), delegated: new Set<string>(), surveyed: new Set<string>() };
+  const sets = { finished: new Set<string>(), delegated: new Set<string>(), surveyed: new Set<string>(), full: new Set<string>() };
   function finish(jobUid: string): void {
     backoffs.delete(jobUid);
+    sets.full.delete(jobUid);
     written.forget(jobUid);
     expectations.forget(jobUid);
   }

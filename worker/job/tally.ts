@@ -67,15 +67,22 @@ function tallyIndexes(job: JobView, pods: readonly PodView[], active: readonly P
   const previous = parseIndexes(job.status.completedIndexes, completions);
   // Neither the expectations nor the uncounted lists are asked here: a success counts once, by its index, whatever the
   // state of its pod's finalizer (upstream calculateSucceededIndexes).
+  const succeededNow = indexesOf(job, pods, (pod) => pod.succeeded && pod.hasFinalizer);
+  if (job.backoffLimitPerIndex === undefined) {
+    return { previous, succeeded: addIndexes(previous, succeededNow), failed: undefined, awaitingReplacement: new Map() };
+  }
+  const limit = job.backoffLimitPerIndex;
+  // UPSTREAM.md Q20: an index may have had two pods, one of which failed for good and one succeeded. What was said first
+  // stays said; of two new ends the success counts.
+  const previouslyFailed = parseIndexes(job.status.failedIndexes, completions);
   const succeeded = addIndexes(
     previous,
-    indexesOf(job, pods, (pod) => pod.succeeded && pod.hasFinalizer),
+    succeededNow.filter((index) => !hasIndex(previouslyFailed, index)),
   );
-  if (job.backoffLimitPerIndex === undefined) return { previous, succeeded, failed: undefined, awaitingReplacement: new Map() };
-  const limit = job.backoffLimitPerIndex;
+  const failedNow = indexesOf(job, pods, (pod) => pod.hasFinalizer && hasFailedForGood(job, pod, limit));
   const failed = addIndexes(
-    parseIndexes(job.status.failedIndexes, completions),
-    indexesOf(job, pods, (pod) => pod.hasFinalizer && hasFailedForGood(job, pod, limit)),
+    previouslyFailed,
+    failedNow.filter((index) => !hasIndex(succeeded, index)),
   );
   return { previous, succeeded, failed, awaitingReplacement: findAwaitingReplacement(job, pods, active, succeeded, failed) };
 }

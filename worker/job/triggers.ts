@@ -12,6 +12,7 @@ import type { JobMemory } from './job-memory.ts';
 import { controllerNameOf, isFinished } from './job-view.ts';
 import type { JobMetrics } from './metrics.ts';
 import { formatOrphanKey, orphanKeyOfJob } from './orphan-pods.ts';
+import { delayOfNextSync } from './pace.ts';
 import { controllerOf, resolveOwner } from './pod-cache.ts';
 import { hasTrackingFinalizer, isDeleting, isSettled, isTerminal } from './pod-view.ts';
 import { parseTime } from './wire-time.ts';
@@ -43,7 +44,8 @@ export function jobTriggers({ queue, orphanQueue, memory, metrics, clock, contro
         return;
       }
       const key = keyOfObject(job);
-      if (job.metadata.generation === previous.metadata.generation) queue.addAfter(key, batchPeriodMs);
+      if (job.metadata.generation === previous.metadata.generation)
+        queue.addAfter(key, delayOfNextSync(memory, job.metadata.uid, batchPeriodMs));
       else queue.add(key);
       const deadlineSeconds = job.spec.activeDeadlineSeconds ?? undefined;
       const startedMs = parseTime(job.status?.startTime);
@@ -64,8 +66,13 @@ export function podTriggers(deps: TriggerDeps): EventHandler<Pod> {
   return {
     added(pod) {
       noteTracked(undefined, pod);
-      if (isDeleting(pod)) return podGoes(pod, false);
       const owner = controllerOf(pod);
+      if (isDeleting(pod)) {
+        // UPSTREAM.md Q19: the creation is seen, however short the pod's life.
+        const created = ownerOf(pod, owner);
+        if (created !== undefined) memory.expectations.creationObserved(created.metadata.uid);
+        return podGoes(pod, false);
+      }
       if (owner === undefined) {
         queueOrphan(pod);
         return wakeMatchingJobs(pod);
@@ -123,7 +130,7 @@ export function podTriggers(deps: TriggerDeps): EventHandler<Pod> {
   }
 
   function wake(job: DeepReadonly<Job>): void {
-    queue.addAfter(keyOf(job.metadata.namespace, job.metadata.name), batchPeriodMs);
+    queue.addAfter(keyOf(job.metadata.namespace, job.metadata.name), delayOfNextSync(memory, job.metadata.uid, batchPeriodMs));
   }
 
   function queueOrphan(pod: DeepReadonly<Pod>): void {

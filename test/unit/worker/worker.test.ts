@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { JOB_TRACKING_FINALIZER } from '../../../shared/api/names.ts';
 import { JOBS, PODS } from '../../../shared/api/resources.ts';
 import { formatTime } from '../../../worker/job/wire-time.ts';
-import { createWorld, FAILED, SUCCEEDED, type World } from './worker-world.ts';
+import { createWorld, FAILED, refusal, SUCCEEDED, type World } from './worker-world.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -73,6 +73,42 @@ describe('one Job', () => {
   });
 });
 
+describe('more pods than one sync takes', () => {
+  test('are created without a pause, and in no sync too many', async () => {
+    await world.createJob({ completions: 1200, parallelism: 1200 });
+    await world.clock.advance(0);
+    expect(await world.pods()).toHaveLength(1200);
+    expect(await world.metric('job_controller_job_syncs_total', { action: 'pods_created' })).toBe(3);
+  });
+
+  test('are not created before the cache shows the first', async () => {
+    world.hold('pods');
+    await world.createJob({ completions: 1200, parallelism: 1200 });
+    await world.pass(5);
+    expect(await world.pods()).toHaveLength(500);
+    world.hold();
+    await world.clock.advance(0);
+    expect(await world.pods()).toHaveLength(1200);
+  });
+
+  test('are counted without a pause', async () => {
+    await world.createJob({ completions: 1200, parallelism: 1200 });
+    await world.pass();
+    for (const pod of await world.pods()) await world.setPod(pod, SUCCEEDED);
+    await world.pass(1);
+    expect(await world.status()).toMatchObject({ succeeded: 1200 });
+    expect(await conditions()).toContain('Complete=True CompletionsReached');
+  });
+
+  test('are not asked for at once when the server refuses them', async () => {
+    world.fault = ({ method, path }) =>
+      method === 'POST' && path.endsWith('/pods') ? refusal(403, 'Forbidden', 'exceeded quota') : undefined;
+    await world.createJob({ completions: 1200, parallelism: 1200 });
+    await world.clock.advance(900);
+    expect(world.calls.filter((call) => call.startsWith('POST') && call.endsWith('/pods'))).toHaveLength(1);
+  });
+});
+
 describe('a cache that is behind', () => {
   test('of pods: none is created twice', async () => {
     world.hold('pods');
@@ -86,6 +122,30 @@ describe('a cache that is behind', () => {
     await world.pass();
     expect(await world.pods()).toHaveLength(2);
     expect(await world.status()).toMatchObject({ active: 2 });
+  });
+
+  test('of a pod that goes before it is seen: it is replaced at once', async () => {
+    world.hold('pods');
+    await world.createJob();
+    await world.pass();
+    for (const pod of await world.pods()) await world.admin.delete(PODS, { namespace: 'ns', name: pod.metadata.name });
+    world.hold();
+    await world.pass(15);
+    expect((await world.pods()).filter(({ metadata }) => metadata.deletionTimestamp === undefined)).toHaveLength(1);
+  });
+
+  test('of a pod that came and went and is never seen: it is replaced after five minutes, though nothing happens', async () => {
+    const pod = { metadata: { name: 'job-gone1', namespace: 'ns', uid: 'gone', resourceVersion: '0' }, spec: { containers: [] } };
+    world.fault = ({ method, path }) =>
+      method === 'POST' && path.endsWith('/pods') ? { status: 201, headers: {}, body: JSON.stringify(pod) } : undefined;
+    await world.createJob();
+    await world.pass();
+    world.fault = undefined;
+    expect(await world.status()).toMatchObject({ active: 1 });
+    await world.clock.advance(299_000);
+    expect(await world.pods()).toEqual([]);
+    await world.clock.advance(5_000);
+    expect(await world.pods()).toHaveLength(1);
   });
 
   test('of pods: none is counted twice', async () => {
