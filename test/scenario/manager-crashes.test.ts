@@ -34,7 +34,7 @@ type Story = {
     readonly outcome?: Outcome['kind'];
   };
 };
-type Step = { readonly when: (world: WholeWorld) => Promise<boolean>; readonly then: (world: WholeWorld) => Promise<void> };
+type Step = { readonly when: (world: WholeWorld) => Promise<boolean>; readonly act: (world: WholeWorld) => Promise<void> };
 
 const atOnce = async (): Promise<boolean> => true;
 const runsOn =
@@ -45,10 +45,10 @@ const restsOn =
   (cluster: string) =>
   async (world: WholeWorld): Promise<boolean> =>
     (await world.jobsOn(cluster)).some(({ spec }) => spec.suspend === true);
-const submitting = (parts: JobParts): Step => ({ when: atOnce, then: (world) => world.submit('sum', parts) });
+const submitting = (parts: JobParts): Step => ({ when: atOnce, act: (world) => world.submit('sum', parts) });
 const setting = (cluster: string, state: 'Active' | 'Draining', when: Step['when']): Step => ({
   when,
-  then: async (world) => {
+  act: async (world) => {
     await world.home.patch(WORKER_CLUSTERS, { namespace: '', name: cluster }, { type: 'merge', body: { spec: { state } } });
   },
 });
@@ -96,7 +96,7 @@ const STORIES: Readonly<Record<string, Story>> = {
       submitting({ seconds: 600 }),
       {
         when: runsOn('eu-1'),
-        then: (world) => world.home.delete(JOBS, { namespace: NAMESPACE, name: 'sum' }, { propagationPolicy: 'Background' }),
+        act: (world) => world.home.delete(JOBS, { namespace: NAMESPACE, name: 'sum' }, { propagationPolicy: 'Background' }),
       },
     ],
     expected: { ending: 'gone', copies: { 'eu-1': 1 }, pods: 1 },
@@ -152,7 +152,7 @@ async function play(story: Story, killAfter: number | undefined): Promise<{ read
     let second: RunningProgram | undefined;
     const steps = [...story.steps];
     for (let seconds = 0; !(steps.length === 0 && (await isOver(world, seen))) && seconds < LIMIT_SECONDS; seconds++) {
-      if ((await steps[0]?.when(world)) === true) await steps.shift()?.then(world);
+      if ((await steps[0]?.when(world)) === true) await steps.shift()?.act(world);
       if (line.isCut && second === undefined) {
         first.kill();
         second = world.startManager('second', { parts });
