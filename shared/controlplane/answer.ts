@@ -7,6 +7,12 @@ export interface StreamSink {
   end(): void;
 }
 
+/** Where a streamed answer goes. */
+export interface StreamConnection extends StreamSink {
+  /** Breaks it, so that the reader meets an error and not an end. */
+  abort(): void;
+}
+
 /** One answer, before it takes the shape of HTTP or of a direct call. */
 export type Answer = {
   readonly status: number;
@@ -14,8 +20,12 @@ export type Answer = {
 } & (
   | { readonly kind: 'whole'; readonly body: string | Uint8Array }
   /** `start` begins to write and returns what stops it. */
-  | { readonly kind: 'stream'; readonly start: (sink: StreamSink) => () => void }
+  | { readonly kind: 'stream'; readonly start: (connection: StreamConnection) => () => void }
+  /** None: the connection breaks. */
+  | { readonly kind: 'broken' }
 );
+
+export const BROKEN: Answer = { kind: 'broken', status: 0, headers: {} };
 
 export type Format = 'json' | 'yaml';
 

@@ -3,8 +3,9 @@ import { type Answer, errorAnswer, withWarnings } from './answer.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import { type AccessQuestion, type Authorizer, forbiddenSentence } from './auth/authorizer.ts';
 import { impersonate } from './auth/impersonation.ts';
-import { createCall, type Handler } from './call.ts';
+import { type Call, createCall, type Handler } from './call.ts';
 import type { UserInfo } from './control-plane.ts';
+import type { FaultGate, FaultSubject } from './faults.ts';
 import { formatOfErrors } from './negotiation.ts';
 import { type ApiRequest, headerOf, parseRequest, type RequestInfo } from './request.ts';
 import { forbidden, internalError, StatusError, unauthorized } from './status-error.ts';
@@ -16,6 +17,7 @@ export type ApiServerDeps = {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly route: Handler;
+  readonly faults: FaultGate;
   readonly metrics: ServerMetrics;
   readonly log: Logger;
 };
@@ -27,7 +29,7 @@ export interface ApiServer {
 }
 
 export function createApiServer(deps: ApiServerDeps): ApiServer {
-  const { store, authenticator, authorizer, metrics, log } = deps;
+  const { store, authenticator, authorizer, faults, metrics, log } = deps;
 
   const whoSpeaks = (request: ApiRequest): UserInfo => {
     const user =
@@ -47,6 +49,14 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
     throw forbidden(of, info.nameInPath ? info.name : '', forbiddenSentence(user, question, reason));
   };
 
+  async function carryOut(call: Call): Promise<Answer> {
+    const result = await deps.route(call);
+    // Nobody is told of a write that is not on disk yet.
+    const durable = store.settled();
+    if (durable !== undefined) await durable;
+    return result;
+  }
+
   async function answer(request: ApiRequest): Promise<Answer> {
     let warnings: readonly string[] = [];
     let result: Answer;
@@ -58,10 +68,7 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
       authorize(user, info);
       const call = createCall(request, info, user);
       warnings = call.warnings;
-      result = await deps.route(call);
-      // Nobody is told of a write that is not on disk yet.
-      const durable = store.settled();
-      if (durable !== undefined) await durable;
+      result = await faults.pass(subjectOf(info, user), () => carryOut(call));
     } catch (error) {
       result = refusal(error, request);
     }
@@ -78,6 +85,14 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
 
   return { answer };
 }
+
+const subjectOf = ({ verb, resource, subresource, namespace, name }: RequestInfo, user: UserInfo): FaultSubject => ({
+  verb,
+  resource: subresource === '' ? resource : `${resource}/${subresource}`,
+  namespace,
+  name,
+  user: user.name,
+});
 
 const questionOf = (info: RequestInfo): AccessQuestion => {
   if (!info.isResourceRequest) return { kind: 'path', verb: info.verb, path: info.path };

@@ -13,6 +13,7 @@ import { startControllers } from './controller-processes.ts';
 import { CRD_RESOURCE } from './crd/crd-strategy.ts';
 import { serveCustomResources } from './custom-resources.ts';
 import { createDocuments } from './documents.ts';
+import { createFaults, type Faults } from './faults.ts';
 import { type HttpServer, listenHttp } from './http-server.ts';
 import { expireEvents } from './event-expiry.ts';
 import { createGuards, GUARD_RESOURCES, type Guards } from './guards.ts';
@@ -80,6 +81,8 @@ export interface ControlPlane {
   transport(user?: UserInfo): Transport;
   /** Serves HTTP on a port. Returns the URL, and a kubeconfig (YAML) whose user is a member of system:masters. */
   listen(options?: ListenOptions): Promise<{ readonly url: string; readonly kubeconfig: string }>;
+  /** Makes things go wrong on purpose, for requests that come through `transport` and through `listen` alike. */
+  readonly faults: Faults;
   /** Stops controllers and sockets; with a data directory everything acknowledged is on disk. */
   close(): Promise<void>;
 }
@@ -115,7 +118,8 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   ];
   const metrics = createServerMetrics(store, resources, clock);
   const route = createRouter({ ...handlers, subresources, document: createDocuments(resources, subresources, metrics.registry) });
-  const api = createApiServer({ store, authenticator, authorizer: guards.authorizer, route, metrics, log });
+  const faults = createFaults(clock, random);
+  const api = createApiServer({ store, authenticator, authorizer: guards.authorizer, route, faults, metrics, log });
   await bootstrap(resources, registry);
   await guards.createDefaults(registry);
   // As on any cluster of some age, the first revisions are no longer there to watch from.
@@ -133,6 +137,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const controllers = startControllers(options, transport(CONTROLLERS_USER), podLogs);
   return {
     transport,
+    faults,
     listen: async ({ host = '127.0.0.1', port = 0, plain = false, clientCaPem } = {}) => {
       const certificate = plain
         ? undefined

@@ -1,117 +1,205 @@
-import { type Clock, sleep } from '../runtime/clock.ts';
-import type { Transport, TransportRequest, TransportResponse, TransportStream } from '../kube/transport.ts';
-import { StatusError, tooManyRequests } from './status-error.ts';
+import { type Clock, sleep, type Timer } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import { type Answer, BROKEN, type StreamConnection } from './answer.ts';
+import type { StatusError } from './status-error.ts';
 
-/** What goes wrong on the way of one request. */
+/** Which requests a fault is about. What is absent does not matter; without anything it is every request of everybody. */
+export type FaultMatch = {
+  /** get, list, watch, create, update, patch, delete, deletecollection; the last five are WRITES. */
+  readonly verbs?: readonly string[];
+  /** Plural names, and subresources such as `jobs/status`, which `jobs` does not include. */
+  readonly resources?: readonly string[];
+  readonly namespaces?: readonly string[];
+  readonly names?: readonly string[];
+  /** The controllers beside the API speak as `system:kube-controller-manager`. */
+  readonly users?: readonly string[];
+};
+
+export const WRITES: readonly string[] = ['create', 'update', 'patch', 'delete', 'deletecollection'];
+
 export type Fault =
-  /** The server answers with an error and does nothing. `retryAfterSeconds` only with 429. */
-  | { readonly kind: 'refuse'; readonly code: 429 | 500 | 503 | 504; readonly retryAfterSeconds?: number }
-  /** The connection breaks before the server hears of the request. */
-  | { readonly kind: 'lose-request' }
-  /** The server does what it was asked, and the connection breaks before the answer arrives. */
-  | { readonly kind: 'lose-answer' }
+  /** The server answers with this error and does nothing else. */
+  | { readonly kind: 'refuse'; readonly error: StatusError }
   /** Everything is in order, only late. */
   | { readonly kind: 'delay'; readonly ms: number }
-  /** A stream breaks after a while. */
-  | { readonly kind: 'cut'; readonly afterMs: number }
-  /** The request goes nowhere and nothing ever comes back, until its signal aborts. */
+  /** The connection breaks before the server has done anything. */
+  | { readonly kind: 'lose-request' }
+  /** The server does what it was asked, then the connection breaks. */
+  | { readonly kind: 'lose-answer' }
+  /** Watches break some time after they began. */
+  | { readonly kind: 'cut-watches'; readonly afterMs: number }
+  /** Watches, open ones too, stand still: they are stale until the fault is lifted, and then deliver what they held back. */
+  | { readonly kind: 'hold-watches' }
+  /** Nothing is done and nothing comes back, from open watches neither. All these connections break when the fault is lifted. */
   | { readonly kind: 'black-hole' };
 
-/** Decides what goes wrong with a request; undefined: nothing. */
-export type FaultPlan = (request: TransportRequest) => Fault | undefined;
+export type FaultRule = FaultMatch & {
+  readonly fault: Fault;
+  /** For so many requests only. */
+  readonly times?: number;
+  /** From 0 to 1: how likely a request is to meet the fault. */
+  readonly rate?: number;
+};
 
-/** A connection to an API server on which things go wrong as planned. */
-export function createFaultyTransport(transport: Transport, plan: FaultPlan, clock: Clock): Transport {
-  const broken = ({ method, path }: TransportRequest): Error => new Error(`connection lost: ${method} ${path}`);
+/** What goes wrong with the requests to a control plane, on purpose. */
+export interface Faults {
+  /** From now on, until the returned function lifts it. Where several match, the newest counts. */
+  add(rule: FaultRule): () => void;
+  /** Lifts all. */
+  clear(): void;
+  /** Breaks the open watches that match, as when a server restarts. Returns how many there were. */
+  cutWatches(match?: FaultMatch): number;
+}
 
-  async function send(request: TransportRequest): Promise<TransportResponse> {
-    const fault = plan(request);
+/** A request as faults see it. */
+export type FaultSubject = {
+  readonly verb: string;
+  /** `jobs`, `jobs/status`; '' for paths that are about no resource. */
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly user: string;
+};
+
+/** The gate that every request passes. */
+export interface FaultGate {
+  /** Lets `proceed` answer, unless a fault says otherwise. Rejects with the StatusError of a refusal. */
+  pass(subject: FaultSubject, proceed: () => Promise<Answer>): Promise<Answer>;
+}
+
+export function createFaults(clock: Clock, random: Random): Faults & FaultGate {
+  /** Oldest first. */
+  const active: ActiveRule[] = [];
+  const watches = new Set<OpenWatch>();
+
+  const release = (rule: ActiveRule): void => {
+    rule.lifted.resolve();
+    for (const watch of watches) watch.lifted(rule);
+  };
+  const lift = (rule: ActiveRule): void => {
+    const index = active.indexOf(rule);
+    if (index >= 0) active.splice(index, 1).forEach(release);
+  };
+  const ruleFor = (subject: FaultSubject): ActiveRule | undefined => {
+    const rule = active.findLast(
+      (each) => each.timesLeft > 0 && matches(each, subject) && (each.rate === undefined || random() < each.rate),
+    );
+    if (rule !== undefined) rule.timesLeft--;
+    return rule;
+  };
+
+  async function pass(subject: FaultSubject, proceed: () => Promise<Answer>): Promise<Answer> {
+    const rule = ruleFor(subject);
+    const fault = rule?.fault;
     switch (fault?.kind) {
       case 'refuse':
-        return refusal(fault);
+        throw fault.error;
       case 'lose-request':
-        throw broken(request);
+        return BROKEN;
       case 'lose-answer':
-        await transport.send(request);
-        throw broken(request);
-      case 'delay':
-        await sleep(clock, fault.ms, request.signal);
-        return transport.send(request);
+        await proceed();
+        return BROKEN;
       case 'black-hole':
-        return nothing(request);
-      case 'cut':
+        await rule?.lifted.promise;
+        return BROKEN;
+      case 'delay':
+        await sleep(clock, fault.ms);
+        break;
+      case 'cut-watches':
+      case 'hold-watches':
       case undefined:
-        return transport.send(request);
     }
+    const answer = await proceed();
+    return answer.kind === 'stream' ? { ...answer, start: (connection) => watched(subject, answer, connection, rule) } : answer;
   }
 
-  async function stream(request: TransportRequest): Promise<TransportStream> {
-    const fault = plan(request);
-    switch (fault?.kind) {
-      case 'refuse': {
-        const { status, headers, body } = refusal(fault);
-        return { status, headers, chunks: once(body) };
-      }
-      case 'lose-request':
-      case 'lose-answer':
-        throw broken(request);
-      case 'delay':
-        await sleep(clock, fault.ms, request.signal);
-        return transport.stream(request);
-      case 'black-hole':
-        return nothing(request);
-      case 'cut':
-        return cutAfter(transport, request, fault.afterMs, clock, broken(request));
-      case undefined:
-        return transport.stream(request);
-    }
+  function watched(
+    subject: FaultSubject,
+    answer: Answer & { kind: 'stream' },
+    connection: StreamConnection,
+    rule?: ActiveRule,
+  ): () => void {
+    const watch = new OpenWatch(subject, connection);
+    for (const each of active) if (each === rule || (isForAll(each) && matches(each, subject))) watch.began(each);
+    watches.add(watch);
+    let timer: Timer | undefined;
+    if (rule?.fault.kind === 'cut-watches') timer = clock.schedule(() => watch.abort(), rule.fault.afterMs);
+    const stop = answer.start(watch);
+    return () => {
+      timer?.cancel();
+      watches.delete(watch);
+      stop();
+    };
   }
 
-  return { send, stream, close: () => transport.close() };
+  return {
+    pass,
+    add: (rule) => {
+      const added: ActiveRule = { ...rule, timesLeft: rule.times ?? Infinity, lifted: Promise.withResolvers<void>() };
+      active.push(added);
+      for (const watch of isForAll(added) ? watches : []) if (matches(added, watch.subject)) watch.began(added);
+      return () => lift(added);
+    },
+    clear: () => {
+      for (const rule of active.splice(0)) release(rule);
+    },
+    cutWatches: (match = {}) => {
+      const cut = [...watches].filter(({ subject }) => matches(match, subject));
+      for (const watch of cut) watch.abort();
+      return cut.length;
+    },
+  };
 }
 
-function refusal({ code, retryAfterSeconds = 1 }: Extract<Fault, { kind: 'refuse' }>): TransportResponse {
-  const error =
-    code === 429
-      ? tooManyRequests('too many requests, please try again later', retryAfterSeconds)
-      : new StatusError(code, code === 503 ? 'ServiceUnavailable' : code === 504 ? 'Timeout' : 'InternalError', 'a planned fault');
-  const headers = code === 429 ? { 'retry-after': String(retryAfterSeconds) } : {};
-  return { status: code, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(error.toStatus()) };
-}
+type ActiveRule = FaultRule & { timesLeft: number; readonly lifted: PromiseWithResolvers<void> };
 
-async function* once(text: string): AsyncGenerator<string> {
-  yield text;
-}
+/** A rule that neither counts nor draws lots holds open watches as well. */
+const isForAll = ({ times, rate }: FaultRule): boolean => times === undefined && rate === undefined;
 
-/** Waits for the abort of the request, however long that takes. */
-const nothing = ({ signal }: TransportRequest): Promise<never> =>
-  new Promise((_, reject) => {
-    const stop = (): void => reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted'));
-    if (signal?.aborted === true) stop();
-    signal?.addEventListener('abort', stop, { once: true });
-  });
+const matches = ({ verbs, resources, namespaces, names, users }: FaultMatch, subject: FaultSubject): boolean =>
+  (verbs?.includes(subject.verb) ?? true) &&
+  (resources?.includes(subject.resource) ?? true) &&
+  (namespaces?.includes(subject.namespace) ?? true) &&
+  (names?.includes(subject.name) ?? true) &&
+  (users?.includes(subject.user) ?? true);
 
-async function cutAfter(
-  transport: Transport,
-  request: TransportRequest,
-  afterMs: number,
-  clock: Clock,
-  error: Error,
-): Promise<TransportStream> {
-  const cutting = new AbortController();
-  const forward = (): void => cutting.abort(request.signal?.reason);
-  if (request.signal?.aborted === true) forward();
-  request.signal?.addEventListener('abort', forward, { once: true });
-  const timer = clock.schedule(() => cutting.abort(error), afterMs);
-  const { status, headers, chunks } = await transport.stream({ ...request, signal: cutting.signal });
-  return { status, headers, chunks: cancelling(chunks, () => timer.cancel()) };
-}
+/** A watch between the server, which writes, and its connection, which may be made to wait. */
+class OpenWatch {
+  readonly subject: FaultSubject;
+  readonly #connection: StreamConnection;
+  /** The rules that hold it back. */
+  readonly #holders = new Set<ActiveRule>();
+  #pending: string[] = [];
+  #ended = false;
 
-/** Runs `done` when the reader has come to the end or turned away. */
-async function* cancelling(chunks: AsyncIterable<string>, done: () => void): AsyncGenerator<string> {
-  try {
-    yield* chunks;
-  } finally {
-    done();
+  constructor(subject: FaultSubject, connection: StreamConnection) {
+    this.subject = subject;
+    this.#connection = connection;
+  }
+
+  write(text: string): void {
+    if (this.#holders.size > 0) this.#pending.push(text);
+    else this.#connection.write(text);
+  }
+
+  end(): void {
+    this.#ended = true;
+    if (this.#holders.size === 0) this.#connection.end();
+  }
+
+  abort(): void {
+    this.#connection.abort();
+  }
+
+  began(rule: ActiveRule): void {
+    if (rule.fault.kind === 'hold-watches' || rule.fault.kind === 'black-hole') this.#holders.add(rule);
+  }
+
+  lifted(rule: ActiveRule): void {
+    if (!this.#holders.delete(rule)) return;
+    if (rule.fault.kind === 'black-hole') return this.abort();
+    if (this.#holders.size > 0) return;
+    for (const text of this.#pending.splice(0)) this.#connection.write(text);
+    if (this.#ended) this.#connection.end();
   }
 }

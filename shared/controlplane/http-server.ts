@@ -2,7 +2,7 @@ import { createServer as createPlainServer, type IncomingMessage, type RequestLi
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { type Answer, errorAnswer, type StreamSink } from './answer.ts';
+import { type Answer, errorAnswer, type StreamConnection } from './answer.ts';
 import type { ApiServer } from './api-server.ts';
 import { PROTOBUF, protobufToJson } from './protobuf/body.ts';
 import type { ApiRequest } from './request.ts';
@@ -74,15 +74,17 @@ async function answerTo(api: ApiServer, request: IncomingMessage, body: Buffer):
     headers: request.headers,
     ...clientCertificateOf(request),
   };
-  if (!(request.headers['content-type'] ?? '').startsWith(PROTOBUF) || body.length === 0)
-    return api.answer({ ...arrived, body: body.toString() });
+  const isProtobuf = (request.headers['content-type'] ?? '').startsWith(PROTOBUF) && body.length > 0;
+  if (!isProtobuf) return api.answer({ ...arrived, body: body.toString() });
+  let json: string;
   try {
-    const json = protobufToJson(body);
-    return await api.answer({ ...arrived, headers: { ...request.headers, 'content-type': 'application/json' }, body: json });
+    json = protobufToJson(body);
   } catch (error) {
-    if (error instanceof StatusError) return errorAnswer(error);
-    throw error;
+    if (!(error instanceof StatusError)) throw error;
+    // What cannot be read here goes on as it came, and is refused where bodies are read: there may be nothing to write to.
+    return error.code === 415 ? api.answer({ ...arrived, body: body.toString() }) : errorAnswer(error);
   }
+  return api.answer({ ...arrived, headers: { ...request.headers, 'content-type': 'application/json' }, body: json });
 }
 
 /** What a verified client certificate says about who speaks. */
@@ -119,6 +121,10 @@ const asBytes = (headers: Answer['headers']): Record<string, string | string[]> 
 };
 
 function write(answer: Answer, request: IncomingMessage, response: ServerResponse): void {
+  if (answer.kind === 'broken') {
+    request.socket.destroy();
+    return;
+  }
   if (answer.kind === 'stream') {
     response.writeHead(answer.status, answer.headers);
     response.flushHeaders();
@@ -132,7 +138,7 @@ function write(answer: Answer, request: IncomingMessage, response: ServerRespons
 }
 
 /** Writes what comes in one turn of the event loop as one chunk. */
-function responseSink(response: ServerResponse): StreamSink {
+function responseSink(response: ServerResponse): StreamConnection {
   let pending = '';
   let scheduled = false;
   let ending = false;
@@ -157,5 +163,6 @@ function responseSink(response: ServerResponse): StreamSink {
       ending = true;
       schedule();
     },
+    abort: () => response.destroy(),
   };
 }

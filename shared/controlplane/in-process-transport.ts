@@ -1,5 +1,5 @@
 import type { Transport, TransportRequest, TransportResponse, TransportStream } from '../kube/transport.ts';
-import type { Answer, StreamSink } from './answer.ts';
+import type { Answer, StreamConnection } from './answer.ts';
 import type { ApiServer } from './api-server.ts';
 import type { UserInfo } from './control-plane.ts';
 
@@ -11,12 +11,16 @@ export function createInProcessTransport(api: ApiServer, user: UserInfo): Transp
   const open = new Set<() => void>();
   let closed = false;
 
-  const ask = (request: TransportRequest): Promise<Answer> => {
+  const ask = async (request: TransportRequest): Promise<DeliveredAnswer> => {
     if (closed) throw new Error('the transport is closed');
-    request.signal?.throwIfAborted();
-    return api.answer({ method: request.method, path: request.path, headers: request.headers, body: request.body ?? '', user });
+    const { method, path, headers, body = '', signal } = request;
+    signal?.throwIfAborted();
+    const answering = api.answer({ method, path, headers, body, user });
+    const answer = await (signal === undefined ? answering : unlessAborted(answering, signal));
+    if (answer.kind === 'broken') throw new Error(`connection lost: ${method} ${path}`);
+    return answer;
   };
-  const stream = (request: TransportRequest, answer: Answer): TransportStream => {
+  const stream = (request: TransportRequest, answer: DeliveredAnswer): TransportStream => {
     const { status, headers } = answer;
     if (answer.kind === 'whole') return { status, headers, chunks: onlyChunk(textOf(answer.body)) };
     const queue = createChunkQueue();
@@ -49,6 +53,17 @@ export function createInProcessTransport(api: ApiServer, user: UserInfo): Transp
   };
 }
 
+type DeliveredAnswer = Exclude<Answer, { kind: 'broken' }>;
+
+/** A caller that gives up waits no longer; the server goes on, as one over the network would. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(asError(signal.reason));
+    signal.addEventListener('abort', stop, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
 /** Only protobuf documents are bytes; no direct caller asks for them. */
 const textOf = (body: string | Uint8Array): string => (typeof body === 'string' ? body : Buffer.from(body).toString('latin1'));
 
@@ -59,7 +74,7 @@ async function* onlyChunk(text: string): AsyncGenerator<string> {
 const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)));
 
 /** Joins a writer that does not wait with a reader that does. What is written between two reads is one chunk. */
-function createChunkQueue(): { sink: StreamSink; fail(reason: unknown): void; read(abandoned: () => void): AsyncGenerator<string> } {
+function createChunkQueue(): { sink: StreamConnection; fail(reason: unknown): void; read(abandoned: () => void): AsyncGenerator<string> } {
   let pending = '';
   let ended = false;
   let failure: { readonly reason: unknown } | undefined;
@@ -95,6 +110,10 @@ function createChunkQueue(): { sink: StreamSink; fail(reason: unknown): void; re
       },
       end: () => {
         ended = true;
+        notify();
+      },
+      abort: () => {
+        failure ??= { reason: new Error('connection lost') };
         notify();
       },
     },
