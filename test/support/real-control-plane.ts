@@ -26,8 +26,8 @@ const PROBE_EVERY_MS = 100;
 export const realControlPlaneAssets = (): string | undefined => process.env['KUBEBUILDER_ASSETS'] || undefined;
 
 /** Starts both programs and waits until the API server is ready. Throws when KUBEBUILDER_ASSETS is not set, or one of them ends. */
-export async function startRealControlPlane(assets: string | undefined = realControlPlaneAssets()): Promise<RealControlPlane> {
-  if (assets === undefined) throw new Error('KUBEBUILDER_ASSETS names no directory with etcd and kube-apiserver');
+export async function startRealControlPlane(assets: string = realControlPlaneAssets() ?? ''): Promise<RealControlPlane> {
+  if (assets === '') throw new Error('KUBEBUILDER_ASSETS names no directory with etcd and kube-apiserver');
   const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-apiserver-'));
   const [etcdClientPort, etcdPeerPort, apiPort] = [await freePort(), await freePort(), await freePort()];
   const token = newToken();

@@ -16,7 +16,7 @@ export class WorkerProgram implements AsyncDisposable {
   }
 
   static async start(kubeconfigFile: string, flags: readonly string[], nodeFlags: readonly string[] = []): Promise<WorkerProgram> {
-    const command = [process.execPath, ...nodeFlags, MAIN, '--kubeconfig', kubeconfigFile, ...flags] as const;
+    const command = [process.execPath, '--max-semi-space-size=8', ...nodeFlags, MAIN, '--kubeconfig', kubeconfigFile, ...flags] as const;
     const worker = new WorkerProgram(new ChildProgram('the worker', command));
     worker.#program.onLine((line) => worker.#hear(line));
     try {
