@@ -12,6 +12,8 @@ export interface ControllerExpectations {
   /** May go below zero. */
   deletionObserved(key: string): void;
   satisfied(key: string): boolean;
+  /** How long until the record of the key is too old to wait for, in milliseconds; 0 when the key is satisfied. */
+  expiresInMs(key: string): number;
   forget(key: string): void;
 }
 
@@ -25,16 +27,18 @@ export function createControllerExpectations(clock: Clock): ControllerExpectatio
     const record = records.get(key);
     if (record !== undefined) record[kind] -= 1;
   };
+  const expiresInMs = (key: string): number => {
+    const record = records.get(key);
+    if (record === undefined || (record.creations <= 0 && record.deletions <= 0)) return 0;
+    return Math.max(0, EXPECTATION_TIMEOUT_MS + 1 - (clock.now() - record.sinceMs));
+  };
   return {
     expectCreations: (key, count) => void records.set(key, { creations: count, deletions: 0, sinceMs: clock.now() }),
     expectDeletions: (key, count) => void records.set(key, { creations: 0, deletions: count, sinceMs: clock.now() }),
     creationObserved: (key) => lower(key, 'creations'),
     deletionObserved: (key) => lower(key, 'deletions'),
-    satisfied(key) {
-      const record = records.get(key);
-      if (record === undefined || (record.creations <= 0 && record.deletions <= 0)) return true;
-      return clock.now() - record.sinceMs > EXPECTATION_TIMEOUT_MS;
-    },
+    satisfied: (key) => expiresInMs(key) === 0,
+    expiresInMs,
     forget: (key) => void records.delete(key),
   };
 }

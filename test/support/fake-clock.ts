@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../shared/runtime/clock.ts';
 
-type Pending = { readonly dueMs: number; readonly order: number; readonly callback: () => void };
+type Pending = { readonly dueMs: number; readonly order: number; readonly callback: () => void; cancelled: boolean };
 
 /**
  * A clock that stands still until told to move. Timers run in the order of their due time, then of their making;
@@ -9,7 +9,9 @@ type Pending = { readonly dueMs: number; readonly order: number; readonly callba
 export class FakeClock implements Clock {
   #now: number;
   #order = 0;
-  readonly #pending = new Set<Pending>();
+  #waiting = 0;
+  /** A binary heap; cancelled timers stay in it until they come to the top. */
+  readonly #heap: Pending[] = [];
 
   constructor(startMs = Date.UTC(2026, 0, 1)) {
     this.#now = startMs;
@@ -20,9 +22,16 @@ export class FakeClock implements Clock {
   }
 
   schedule(callback: () => void, delayMs: number): Timer {
-    const timer = { dueMs: this.#now + Math.max(0, delayMs), order: this.#order++, callback };
-    this.#pending.add(timer);
-    return { cancel: () => this.#pending.delete(timer) };
+    const timer = { dueMs: this.#now + Math.max(0, delayMs), order: this.#order++, callback, cancelled: false };
+    push(this.#heap, timer);
+    this.#waiting++;
+    return {
+      cancel: () => {
+        if (timer.cancelled) return;
+        timer.cancelled = true;
+        this.#waiting--;
+      },
+    };
   }
 
   /** Moves time forward by `ms` and runs every timer that falls due, those made on the way included. */
@@ -50,28 +59,57 @@ export class FakeClock implements Clock {
 
   /** How many timers are waiting. */
   pendingTimers(): number {
-    return this.#pending.size;
+    return this.#waiting;
   }
 
   async #fire(timer: Pending): Promise<void> {
-    this.#pending.delete(timer);
+    pop(this.#heap);
+    // One that has fired can no longer be cancelled.
+    timer.cancelled = true;
+    this.#waiting--;
     this.#now = timer.dueMs;
     timer.callback();
     await settle();
   }
 
   #earliest(): Pending | undefined {
-    let earliest: Pending | undefined;
-    for (const timer of this.#pending) {
-      if (earliest === undefined || timer.dueMs < earliest.dueMs || (timer.dueMs === earliest.dueMs && timer.order < earliest.order)) {
-        earliest = timer;
-      }
-    }
-    return earliest;
+    while (this.#heap[0]?.cancelled === true) pop(this.#heap);
+    return this.#heap[0];
   }
 }
 
 /** Two turns of the event loop: promises, what they set off with setImmediate, and the promises of that. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+const isBefore = (a: Pending, b: Pending): boolean => a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);
+
+function push(heap: Pending[], timer: Pending): void {
+  let position = heap.length;
+  heap.push(timer);
+  while (position > 0) {
+    const above = (position - 1) >> 1;
+    const parent = heap[above];
+    if (parent === undefined || !isBefore(timer, parent)) break;
+    heap[position] = parent;
+    position = above;
+  }
+  heap[position] = timer;
+}
+
+function pop(heap: Pending[]): void {
+  const last = heap.pop();
+  if (last === undefined || heap.length === 0) return;
+  let position = 0;
+  for (;;) {
+    const left = heap[2 * position + 1];
+    if (left === undefined) break;
+    const right = heap[2 * position + 2];
+    const [child, below] = right !== undefined && isBefore(right, left) ? [right, 2 * position + 2] : [left, 2 * position + 1];
+    if (!isBefore(child, last)) break;
+    heap[position] = child;
+    position = below;
+  }
+  heap[position] = last;
 }

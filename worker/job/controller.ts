@@ -123,7 +123,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
       const ledger = account(observation, decision, applied, clock.now());
       await track(job, observation, decision, ledger);
       if (applied.error !== undefined) throw applied.error;
-      if (ledger.capped || isFull(decision.plan)) goOn(key, uid);
+      if (!ledger.held && (ledger.capped || isFull(decision.plan))) goOn(key, uid);
       result = 'success';
     } finally {
       metrics.synced(view, result, action, (clock.now() - startedMs) / 1000);

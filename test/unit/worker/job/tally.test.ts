@@ -118,6 +118,18 @@ describe('backoff limit per index', () => {
     expect(formatIndexes(indexes!.failed!)).toBe('0');
   });
 
+  test('an index of which one pod failed for good and another succeeded has succeeded', () => {
+    const seen = [aPod({ index: 0, phase: 'Failed', failures: 1 }), aPod({ index: 0, phase: 'Succeeded' })];
+    const { indexes } = decideOn(job, seen).tally;
+    expect([formatIndexes(indexes!.succeeded), formatIndexes(indexes!.failed!)]).toEqual(['0', '']);
+  });
+
+  test('an index that failed for good stays failed when a second pod of it succeeds', () => {
+    const spec = indexedJob(5, { backoffLimitPerIndex: 1 }, { failedIndexes: '0' });
+    const { indexes } = decideOn(spec, [aPod({ index: 0, phase: 'Succeeded' })]).tally;
+    expect([formatIndexes(indexes!.succeeded), formatIndexes(indexes!.failed!)]).toEqual(['', '0']);
+  });
+
   test('failed indexes are kept and read against the completions', () => {
     const { indexes } = decideOn(indexedJob(3, { backoffLimitPerIndex: 0 }, { failedIndexes: '1,4' })).tally;
     expect(formatIndexes(indexes!.failed!)).toBe('1');

@@ -1,0 +1,129 @@
+/** The workers of a simulated cluster: processes that run the real worker, are killed, come back, and may contend for leadership. */
+import { Registry } from 'prom-client';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { createKubeClient } from '../../shared/kube/kube-client.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { silentLogger, type LogFields, type Logger } from '../../shared/runtime/logger.ts';
+import { seededRandom } from '../../shared/runtime/random.ts';
+import { createElectedWorker } from '../../worker/elected-worker.ts';
+import { createWorker } from '../../worker/worker.ts';
+import { BUILT_IN_SETTINGS } from '../support/embedded-cluster.ts';
+import type { Dice } from './dice.ts';
+import { createMortalClock } from './mortal-clock.ts';
+import type { Line, Network } from './network.ts';
+
+export type FleetDeps = {
+  readonly network: Network;
+  readonly clock: Clock;
+  readonly dice: Dice;
+  readonly trace: (line: string) => void;
+  /** One worker without election, or several that elect a leader. */
+  readonly workers: number;
+};
+
+export interface Fleet {
+  /** What a worker should never have done, in words. */
+  readonly defects: string[];
+  readonly incarnations: () => number;
+  /** Cuts one of the workers off for a while. */
+  cutOff(forMs: number): void;
+  /** Kills one of the workers. */
+  kill(): void;
+  /** Asks all to stop as SIGTERM does. */
+  stop(): void;
+  /** Workers that believe to be the leader. */
+  leaders(): number;
+}
+
+type Incarnation = { readonly line: Line; readonly stopping: AbortController; leads: boolean; die(): void };
+
+export function startFleet({ network, clock, dice, trace, workers }: FleetDeps): Fleet {
+  const slots: (Incarnation | undefined)[] = [];
+  const defects: string[] = [];
+  let incarnations = 0;
+  let stopped = false;
+
+  for (let slot = 0; slot < workers; slot++) start(slot);
+
+  function start(slot: number): void {
+    if (stopped) return;
+    const name = `worker-${slot}.${++incarnations}`;
+    trace(`${name}: starts`);
+    const mortal = createMortalClock(clock);
+    const stopping = new AbortController();
+    const die = (): void => {
+      if (slots[slot] !== incarnation) return;
+      trace(`${name}: is dead`);
+      incarnation.leads = false;
+      line.kill();
+      mortal.kill();
+      slots[slot] = undefined;
+      clock.schedule(() => start(slot), dice.int(100, 15_000));
+    };
+    const line = network.connect(name, mortal, die);
+    const heedElection = (message: string): void => {
+      if (message === 'leadership acquired') incarnation.leads = true;
+      if (message === 'leadership released') incarnation.leads = false;
+      if (message !== 'leadership lost') return;
+      incarnation.leads = false;
+      line.forbidWrites('the loss of leadership');
+    };
+    const incarnation: Incarnation = { line, stopping, leads: false, die };
+    slots[slot] = incarnation;
+    const log = watchfulLogger(name, trace, defects, heedElection);
+    const newClient = (): KubeClient => createKubeClient(line, { userAgent: name, clock: mortal });
+    const settings = { ...BUILT_IN_SETTINGS, controllers: ['job'] as const, concurrentJobSyncs: dice.int(1, 5) };
+    const random = seededRandom(dice.int(0, 2 ** 30));
+    const deps = { client: newClient(), eventClient: newClient(), registry: new Registry(), clock: mortal, random, log, settings };
+    const election = { client: newClient(), namespace: 'default', name: 'switchyard-worker', identity: name };
+    const worker = workers === 1 ? createWorker(deps) : createElectedWorker({ ...deps, election });
+    const running = worker.run(stopping.signal);
+    running.then(
+      // A process that has ended is started anew, unless it was asked to end.
+      () => !stopping.signal.aborted && die(),
+      (error: unknown) => {
+        if (!isEndOfLeadership(error)) defects.push(`${name}: the worker failed: ${describe(error)}`);
+        die();
+      },
+    );
+  }
+
+  const living = (): Incarnation[] => slots.flatMap((incarnation) => incarnation ?? []);
+  return {
+    defects,
+    incarnations: () => incarnations,
+    cutOff: (forMs) => dice.some(living())?.line.cutOff(forMs),
+    kill: () => dice.some(living())?.die(),
+    stop() {
+      stopped = true;
+      for (const { stopping } of living()) stopping.abort(new Error('the simulation is over'));
+    },
+    leaders: () => living().filter(({ leads }) => leads).length,
+  };
+}
+
+const isEndOfLeadership = (error: unknown): boolean => error instanceof Error && error.message === 'leadership was lost';
+
+/** Mistakes of the program itself, as opposed to what a network or a server does to it. */
+const BLUNDERS = [TypeError, RangeError, ReferenceError, SyntaxError];
+
+function watchfulLogger(name: string, trace: (line: string) => void, defects: string[], heed: (message: string) => void): Logger {
+  const look = (message: string, fields: LogFields = {}): void => {
+    const text = fields.error === undefined ? message : `${message}: ${describe(fields.error)}`;
+    trace(`${name}: log: ${text}`);
+    heed(message);
+    if (hasBlunder(fields.error) || message === 'an event handler threw') defects.push(`${name}: ${text}`);
+  };
+  const logger: Logger = { ...silentLogger, info: look, warn: look, error: look, with: () => logger };
+  return logger;
+}
+
+function hasBlunder(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (BLUNDERS.some((type) => cause instanceof type)) return true;
+  }
+  return false;
+}
+
+const describe = (error: unknown): string =>
+  error instanceof Error ? `${error.message}${error.cause === undefined ? '' : ` <- ${describe(error.cause)}`}` : String(error);

@@ -1,0 +1,255 @@
+/**
+ * The way from a worker to its API server, on which anything may go wrong: requests that never arrive, answers that never
+ * come back, requests that are carried out after everybody has given them up, refusals, slow and broken watches, partitions,
+ * and the death of the process between any two calls.
+ */
+import type { Transport, TransportRequest, TransportResponse, TransportStream } from '../../shared/kube/transport.ts';
+import { type Clock, sleep } from '../../shared/runtime/clock.ts';
+import type { Dice } from './dice.ts';
+
+export type FaultKind =
+  | 'refused'
+  | 'throttled'
+  | 'request lost'
+  | 'answer lost'
+  | 'done late'
+  | 'conflict'
+  | 'over quota'
+  | 'slow request'
+  | 'slow answer'
+  | 'watch cut'
+  | 'watch expired'
+  | 'watch late'
+  | 'partition'
+  | 'crash before a call'
+  | 'crash after a call';
+
+export type Weather = {
+  /** Share of the requests on which something goes wrong. */
+  readonly faults: number;
+  /** Share of the requests at which the process dies. */
+  readonly crashes: number;
+  readonly latencyMs: number;
+  /** How late watch events may be. */
+  readonly lagMs: number;
+};
+
+export const FAIR: Weather = { faults: 0, crashes: 0, latencyMs: 0, lagMs: 0 };
+
+export interface Network {
+  weather: Weather;
+  readonly faults: Map<FaultKind, number>;
+  /** Pod creations of a Job (by UID) that may have happened although the worker was told otherwise. */
+  readonly doubtfulCreations: Map<string, number>;
+  /** Calls of all workers, watches and the renewal of the lease left out. */
+  calls(): number;
+  /** What the server refused as invalid, in words. */
+  readonly invalid: string[];
+  /** The way of one process. */
+  connect(name: string, clock: Clock, crash: () => void): Line;
+}
+
+export interface Line extends Transport {
+  /** Lets nothing through any more, in either direction. */
+  kill(): void;
+  /** From now on each write is reported: this process has no right to write. */
+  forbidWrites(why: string): void;
+  cutOff(forMs: number): void;
+}
+
+export function createNetwork(server: () => Transport, clock: Clock, dice: Dice, trace: (line: string) => void): Network {
+  const faults = new Map<FaultKind, number>();
+  const doubtfulCreations = new Map<string, number>();
+  const invalid: string[] = [];
+  let calls = 0;
+
+  const note = (kind: FaultKind, name: string, what: string): void => {
+    faults.set(kind, (faults.get(kind) ?? 0) + 1);
+    trace(`${name}: ${kind}: ${what}`);
+  };
+  const doubt = (request: TransportRequest): void => {
+    const uid = request.method === 'POST' && request.path.endsWith('/pods') ? ownerIn(request.body ?? '') : undefined;
+    if (uid !== undefined) doubtfulCreations.set(uid, (doubtfulCreations.get(uid) ?? 0) + 1);
+  };
+
+  function connect(name: string, mortal: Clock, crash: () => void): Line {
+    const transport = server();
+    const death = new AbortController();
+    let forbidden: string | undefined;
+    let cutOffUntilMs = 0;
+    const isDead = (): boolean => death.signal.aborted;
+
+    async function send(request: TransportRequest): Promise<TransportResponse> {
+      const what = `${request.method} ${request.path}`;
+      if (isDead()) return never();
+      request.signal?.throwIfAborted();
+      const isLease = request.path.includes('/leases');
+      if (!isLease) calls++;
+      if (forbidden !== undefined && request.method !== 'GET' && !isLease) invalid.push(`${name}: ${what} after ${forbidden}`);
+      await waitUp(request, 'slow request');
+      await throughPartition(request);
+      if (!isLease && dice.chance(network.weather.crashes)) return die(request, what);
+      request.signal?.throwIfAborted();
+      const fault = dice.chance(network.weather.faults) ? chooseFault(request) : undefined;
+      if (fault !== undefined) note(fault, name, what);
+      switch (fault) {
+        case 'request lost':
+          throw new Error(`connection lost: ${what}`);
+        case 'answer lost':
+          doubt(request);
+          await deliver(request);
+          throw new Error(`connection lost: ${what}`);
+        case 'done late':
+          doubt(request);
+          clock.schedule(() => void transport.send(withoutSignal(request)), dice.int(1, 5000));
+          throw new Error(`timeout: ${what}`);
+        case undefined:
+          break;
+        default:
+          return refusalOf(fault);
+      }
+      const response = await deliver(request);
+      await waitUp(request, 'slow answer');
+      return isDead() ? never() : response;
+    }
+
+    async function deliver(request: TransportRequest): Promise<TransportResponse> {
+      if (isDead()) return never();
+      const response = await transport.send(request);
+      trace(
+        `${name}: ${request.method} ${request.path} ${response.status}${request.path.endsWith('/status') ? ` ${statusIn(request)}` : ''}`,
+      );
+      // A pod may have begun to go, or changed hands, since the worker saw it: then a PATCH of it is rightly refused.
+      if ((response.status === 422 && request.method !== 'PATCH') || response.status === 400) {
+        invalid.push(`${name}: ${request.method} ${request.path} ${response.status}: ${messageIn(response.body)}`);
+      }
+      return isDead() ? never() : response;
+    }
+
+    async function die(request: TransportRequest, what: string): Promise<never> {
+      const after = dice.chance(0.5);
+      note(after ? 'crash after a call' : 'crash before a call', name, what);
+      if (after) await transport.send(withoutSignal(request));
+      crash();
+      return never();
+    }
+
+    async function waitUp(request: TransportRequest, kind: FaultKind): Promise<void> {
+      const { latencyMs } = network.weather;
+      if (latencyMs === 0 || dice.chance(0.5)) return;
+      const isSlow = dice.chance(0.02);
+      if (isSlow) note(kind, name, `${request.method} ${request.path}`);
+      await sleep(mortal, isSlow ? dice.int(1000, 20_000) : dice.int(1, latencyMs), request.signal);
+      request.signal?.throwIfAborted();
+    }
+
+    async function throughPartition(request: TransportRequest): Promise<void> {
+      if (cutOffUntilMs <= clock.now()) return;
+      await sleep(mortal, cutOffUntilMs - clock.now(), request.signal);
+      throw new Error(`connection lost: ${request.method} ${request.path}`);
+    }
+
+    async function stream(request: TransportRequest): Promise<TransportStream> {
+      if (isDead()) return never();
+      await waitUp(request, 'slow request');
+      await throughPartition(request);
+      if (isDead()) return never();
+      const fault = dice.chance(network.weather.faults) ? dice.pick(WATCH_FAULTS) : undefined;
+      if (fault !== undefined) note(fault, name, request.path);
+      if (fault === 'watch expired') return { status: 200, headers: {}, chunks: once(EXPIRED) };
+      if (fault === 'request lost') throw new Error(`connection lost: ${request.path}`);
+      const cutting = new AbortController();
+      if (fault === 'watch cut') mortal.schedule(() => cutting.abort(new Error('connection lost')), dice.int(10, 30_000));
+      const signals = [cutting.signal, death.signal, ...(request.signal === undefined ? [] : [request.signal])];
+      const { status, headers, chunks } = await transport.stream({ ...request, signal: AbortSignal.any(signals) });
+      return { status, headers, chunks: late(chunks, request) };
+    }
+
+    /** What came while the reader had to wait comes as one chunk with the next. */
+    async function* late(chunks: AsyncIterable<string>, request: TransportRequest): AsyncGenerator<string> {
+      try {
+        for await (const chunk of chunks) {
+          const delayMs = lag();
+          if (delayMs > 5000) note('watch late', name, `${request.path} by ${delayMs} ms`);
+          if (delayMs > 0) await sleep(mortal, delayMs, request.signal);
+          if (cutOffUntilMs > clock.now()) await sleep(mortal, cutOffUntilMs - clock.now(), request.signal);
+          if (isDead()) await never();
+          if (request.signal?.aborted === true) throw request.signal.reason;
+          yield chunk;
+        }
+      } catch (error) {
+        if (isDead()) await never();
+        throw error;
+      }
+    }
+
+    function lag(): number {
+      const { lagMs } = network.weather;
+      if (lagMs === 0 || dice.chance(0.4)) return 0;
+      return dice.chance(0.03) ? dice.int(5000, 60_000) : dice.int(1, lagMs);
+    }
+
+    return {
+      send,
+      stream,
+      close: () => transport.close(),
+      kill: () => death.abort(new Error('killed')),
+      forbidWrites: (why) => (forbidden ??= why),
+      cutOff: (forMs) => {
+        note('partition', name, `${forMs} ms`);
+        cutOffUntilMs = clock.now() + forMs;
+      },
+    };
+  }
+
+  function chooseFault({ method, path }: TransportRequest): FaultKind {
+    if (method === 'POST' && path.endsWith('/pods') && dice.chance(0.3)) return 'over quota';
+    if (method === 'PUT' && dice.chance(0.3)) return 'conflict';
+    return dice.pick(method === 'GET' ? READ_FAULTS : WRITE_FAULTS);
+  }
+
+  const network: Network = { weather: FAIR, faults, doubtfulCreations, calls: () => calls, invalid, connect };
+  return network;
+}
+
+const READ_FAULTS = ['refused', 'throttled', 'request lost'] as const;
+const WRITE_FAULTS = ['refused', 'throttled', 'request lost', 'answer lost', 'answer lost', 'done late'] as const;
+const WATCH_FAULTS = ['watch cut', 'watch cut', 'watch expired', 'request lost'] as const;
+
+/** What a process that is no more waits for. */
+const never = (): Promise<never> => new Promise(() => undefined);
+
+const withoutSignal = ({ method, path, headers, body }: TransportRequest): TransportRequest => ({
+  method,
+  path,
+  headers,
+  ...(body === undefined ? {} : { body }),
+});
+
+const json = { 'content-type': 'application/json' };
+const refusal = (code: number, reason: string, message: string, headers: Record<string, string> = {}): TransportResponse => ({
+  status: code,
+  headers: { ...json, ...headers },
+  body: JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message }),
+});
+
+function refusalOf(fault: FaultKind): TransportResponse {
+  if (fault === 'throttled') return refusal(429, 'TooManyRequests', 'too many requests', { 'retry-after': '1' });
+  if (fault === 'conflict') return refusal(409, 'Conflict', 'the object has been modified');
+  if (fault === 'over quota') return refusal(403, 'Forbidden', 'exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2');
+  return refusal(500, 'InternalError', 'the server is not well');
+}
+
+const EXPIRED = `${JSON.stringify({
+  type: 'ERROR',
+  object: { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 410, reason: 'Expired', message: 'too old resource version' },
+})}\n`;
+
+async function* once(text: string): AsyncGenerator<string> {
+  yield text;
+}
+
+type OwnedBody = { readonly metadata?: { readonly ownerReferences?: readonly { readonly uid: string }[] } };
+const ownerIn = (body: string): string | undefined => (JSON.parse(body) as OwnedBody).metadata?.ownerReferences?.[0]?.uid;
+const messageIn = (body: string): string => (JSON.parse(body) as { readonly message?: string }).message ?? body;
+const statusIn = ({ body = '{}' }: TransportRequest): string => JSON.stringify((JSON.parse(body) as { readonly status?: unknown }).status);

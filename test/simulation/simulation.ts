@@ -1,0 +1,171 @@
+/**
+ * A seeded world: Jobs of every kind on an embedded control plane, the real worker behind a faulty network, a kubelet and a user
+ * that do as the dice fall. After each step the promises are held against everything that happened. Then the faults stop, and
+ * every Job must come to its right end, and everything to rest.
+ */
+import type { Job } from '../../shared/api/kubernetes.ts';
+import { NAMESPACES, NODES } from '../../shared/api/resources.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { seededRandom } from '../../shared/runtime/random.ts';
+import { silentLogger } from '../../shared/runtime/logger.ts';
+import { createControlPlane } from '../../shared/controlplane/control-plane.ts';
+import { createKubeClient } from '../../shared/kube/kube-client.ts';
+import { type Change, recordHistory } from '../support/cluster-history.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { createCountedOnce } from '../support/invariants/counted-once.ts';
+import { isOver } from '../support/invariants/invariant.ts';
+import { createNeverTooMany } from '../support/invariants/never-too-many.ts';
+import { createRightEnd } from '../support/invariants/right-end.ts';
+import { createStatusHistory } from '../support/invariants/status-history.ts';
+import { createDice, type Dice } from './dice.ts';
+import { startFleet } from './fleet.ts';
+import { createKubelet, NODE } from './kubelet.ts';
+import { createNetwork, FAIR, type FaultKind, type Weather } from './network.ts';
+import { createUser } from './user.ts';
+
+export type Outcome = {
+  readonly seed: number;
+  /** How promises were broken; empty when all were kept. */
+  readonly violations: readonly string[];
+  readonly steps: number;
+  readonly jobsFinished: number;
+  readonly podsEnded: number;
+  readonly calls: number;
+  readonly incarnations: number;
+  readonly faults: ReadonlyMap<FaultKind, number>;
+};
+
+const CALM_ROUNDS_MAX = 400;
+const CALM_ROUND_MS = 15_000;
+const QUIET_MS = 3_600_000;
+/** Leaders renew every two seconds, so an hour of them takes long. */
+const QUIET_WITH_ELECTION_MS = 600_000;
+
+export async function simulate(seed: number, print?: (line: string) => void): Promise<Outcome> {
+  const clock = new FakeClock();
+  const startMs = clock.now();
+  const trace = print === undefined ? () => undefined : (line: string) => print(`${((clock.now() - startMs) / 1000).toFixed(3)} ${line}`);
+  const dice = createDice(seed);
+  const plane = await createControlPlane({
+    clock,
+    random: seededRandom(seed ^ 0x5eed),
+    log: silentLogger,
+    controllers: ['garbage-collector', 'namespace', 'pod-gc'],
+  });
+  const admin = createKubeClient(plane.transport(), { userAgent: 'simulation', clock });
+  await furnish(admin);
+  const history = await recordHistory(admin);
+  const network = createNetwork(() => plane.transport(), clock, dice, trace);
+  const circumstances = { doubtfulCreations: (uid: string) => network.doubtfulCreations.get(uid) ?? 0 };
+  const invariants = [createCountedOnce(circumstances), createNeverTooMany(circumstances), createStatusHistory(), createRightEnd()];
+  const workers = dice.chance(0.15) ? 2 : 1;
+  const violations: string[] = [];
+  let podsEnded = 0;
+  let steps = 0;
+
+  network.weather = randomWeather(dice);
+  trace(`weather ${JSON.stringify(network.weather)}, ${workers} workers`);
+  const fleet = startFleet({ network, clock, dice, trace, workers });
+  const kubelet = createKubelet(admin, clock, dice, trace);
+  const user = createUser(admin, clock, dice, trace);
+
+  function look(): void {
+    for (const change of history.next()) {
+      trace(describeChange(change));
+      if (change.kind === 'Pod' && isNewEnd(change)) podsEnded++;
+      for (const invariant of invariants) violations.push(...invariant.observe(change));
+    }
+    violations.push(...fleet.defects.splice(0), ...network.invalid.splice(0));
+    if (fleet.leaders() > 1) violations.push('two workers believe to be the leader');
+  }
+
+  const jobs = (): Job[] => [...history.jobs.values()];
+  const isUnfinished = (job: Job): boolean => !isOver(job) && typeof job.spec.managedBy !== 'string';
+
+  async function storm(): Promise<void> {
+    const failures = dice.pick([0.1, 0.3, 0.6]);
+    for (let count = dice.int(1, 4); count > 0; count--) await user.createJob();
+    for (let left = dice.int(20, 70); left > 0 && violations.length === 0; left--) {
+      steps++;
+      await clock.advance(dice.chance(0.15) ? dice.int(3000, 60_000) : dice.int(10, 2500));
+      look();
+      await kubelet.run([...history.pods.values()], 0.4, failures);
+      if (dice.chance(0.3)) await user.meddle(jobs(), [...history.pods.values()]);
+      if (network.weather.faults > 0 && dice.chance(0.02)) fleet.cutOff(dice.int(1000, 40_000));
+      if (network.weather.crashes > 0 && dice.chance(0.02)) fleet.kill();
+    }
+  }
+
+  async function calm(): Promise<void> {
+    network.weather = FAIR;
+    trace('the storm is over');
+    for (let round = 0; round < CALM_ROUNDS_MAX && violations.length === 0; round++) {
+      steps++;
+      await clock.advance(CALM_ROUND_MS);
+      look();
+      const waiting =
+        jobs().some(isUnfinished) || [...history.pods.values()].some(({ metadata }) => metadata.deletionTimestamp !== undefined);
+      if (!waiting) return;
+      await user.relent(jobs().filter(isUnfinished));
+      await kubelet.run([...history.pods.values()], 1, 0.05);
+    }
+  }
+
+  async function rest(): Promise<void> {
+    // What is on its way still may arrive: late watch events, finalizers to take off, the Events' retries.
+    await clock.advance(180_000);
+    look();
+    const before = network.calls();
+    await clock.advance(workers === 1 ? QUIET_MS : QUIET_WITH_ELECTION_MS);
+    look();
+    if (network.calls() > before) violations.push(`${network.calls() - before} calls in a world in which nothing moves`);
+    const world = { jobs: jobs(), pods: [...history.pods.values()] };
+    for (const invariant of invariants) violations.push(...invariant.atRest(world));
+  }
+
+  await storm();
+  if (violations.length === 0) await calm();
+  if (violations.length === 0) await rest();
+  const jobsFinished = jobs().filter(isOver).length;
+  fleet.stop();
+  history.stop();
+  await clock.advance(0);
+  await plane.close();
+  return {
+    seed,
+    violations,
+    steps,
+    jobsFinished,
+    podsEnded,
+    calls: network.calls(),
+    incarnations: fleet.incarnations(),
+    faults: network.faults,
+  };
+}
+
+async function furnish(admin: KubeClient): Promise<void> {
+  for (const name of ['team', 'doomed']) await admin.create(NAMESPACES, { metadata: { name } });
+  await admin.create(NODES, { metadata: { name: NODE } });
+}
+
+/** Some runs are calm, some only slow, some stormy. */
+function randomWeather(dice: Dice): Weather {
+  return {
+    faults: dice.pick([0, 0.02, 0.1, 0.25]),
+    crashes: dice.pick([0, 0, 0.005, 0.03]),
+    latencyMs: dice.pick([0, 20, 200]),
+    lagMs: dice.pick([0, 50, 2000, 8000]),
+  };
+}
+
+const hasEndedIn = (phase: string | undefined): boolean => phase === 'Succeeded' || phase === 'Failed';
+const isNewEnd = (change: Extract<Change, { kind: 'Pod' }>): boolean =>
+  hasEndedIn(change.object.status?.phase) && !hasEndedIn(change.previous?.status?.phase);
+
+function describeChange({ kind, revision, gone, object }: Change): string {
+  const { namespace, name, uid, finalizers = [], deletionTimestamp } = object.metadata;
+  const state =
+    kind === 'Pod' ? object.status?.phase : JSON.stringify({ spec: { ...object.spec, template: undefined }, status: object.status });
+  const marks = [...(gone ? ['gone'] : []), ...(deletionTimestamp === undefined ? [] : ['deleting']), ...finalizers];
+  return `  @${revision} ${kind} ${namespace}/${name} ${uid} ${marks.join(' ')} ${state}`;
+}

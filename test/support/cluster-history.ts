@@ -1,0 +1,75 @@
+/** What really happened to the Jobs and pods of a cluster: every version of every one, in the order of the server. */
+import type { Job, Pod } from '../../shared/api/kubernetes.ts';
+import { JOBS, PODS } from '../../shared/api/resources.ts';
+import type { KubeClient, WatchEvent } from '../../shared/kube/client.ts';
+
+type ChangeOf<K extends string, T> = {
+  readonly kind: K;
+  readonly revision: number;
+  /** The object was removed; `object` is its last version. */
+  readonly gone: boolean;
+  readonly object: T;
+  readonly previous: T | undefined;
+};
+export type JobChange = ChangeOf<'Job', Job>;
+export type PodChange = ChangeOf<'Pod', Pod>;
+export type Change = JobChange | PodChange;
+
+export interface ClusterHistory {
+  /** What has changed since the last call, in order. */
+  next(): readonly Change[];
+  /** The objects after the last change that `next` gave out, by UID. */
+  readonly jobs: ReadonlyMap<string, Job>;
+  readonly pods: ReadonlyMap<string, Pod>;
+  stop(): void;
+}
+
+/** Longer than any run: the watches of the history never end by themselves. */
+const FOREVER_SECONDS = 100_000_000;
+
+export async function recordHistory(client: KubeClient): Promise<ClusterHistory> {
+  const jobs = new Map<string, Job>();
+  const pods = new Map<string, Pod>();
+  const pending: Change[] = [];
+  const stopping = new AbortController();
+  const { resourceVersion } = await client.list(JOBS);
+  const options = { resourceVersion, timeoutSeconds: FOREVER_SECONDS, signal: stopping.signal };
+  const jobEvents = await client.watch(JOBS, options);
+  const podEvents = await client.watch(PODS, options);
+  const failures: unknown[] = [];
+  const reading = [
+    read<Job>(jobEvents, (event) => pending.push({ kind: 'Job', ...event })),
+    read<Pod>(podEvents, (event) => pending.push({ kind: 'Pod', ...event })),
+  ];
+  for (const each of reading) void each.catch((error: unknown) => stopping.signal.aborted || failures.push(error));
+
+  return {
+    jobs,
+    pods,
+    next() {
+      if (failures.length > 0) throw new Error('the history of the cluster is not complete', { cause: failures[0] });
+      const changes = pending.splice(0).toSorted((a, b) => a.revision - b.revision);
+      return changes.map((change) => (change.kind === 'Job' ? enter(jobs, change) : enter(pods, change)));
+    },
+    stop: () => stopping.abort(new Error('the history ends')),
+  };
+}
+
+type Read<T> = Omit<ChangeOf<'Job', T>, 'kind'>;
+async function read<T extends Job | Pod>(events: AsyncIterable<readonly WatchEvent<T>[]>, tell: (change: Read<T>) => void): Promise<void> {
+  for await (const batch of events) {
+    for (const event of batch) {
+      if (event.type === 'BOOKMARK') continue;
+      const revision = Number(event.object.metadata.resourceVersion);
+      tell({ revision, gone: event.type === 'DELETED', object: event.object, previous: undefined });
+    }
+  }
+}
+
+function enter<K extends string, T extends Job | Pod>(known: Map<string, T>, change: ChangeOf<K, T>): ChangeOf<K, T> {
+  const { uid } = change.object.metadata;
+  const previous = known.get(uid);
+  if (change.gone) known.delete(uid);
+  else known.set(uid, change.object);
+  return { ...change, previous };
+}

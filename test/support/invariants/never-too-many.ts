@@ -1,0 +1,81 @@
+/** No Job has more pods at work than it may have, no index has two, and nothing is created for a Job that is at its end. */
+import type { Job, Pod } from '../../../shared/api/kubernetes.ts';
+import type { JobChange, PodChange } from '../cluster-history.ts';
+import {
+  type Circumstances,
+  controllerUidOf,
+  describeJob,
+  hasCondition,
+  indexOf,
+  type Invariant,
+  isActive,
+  isTracked,
+  parseIndexText,
+  phaseOf,
+} from './invariant.ts';
+
+type JobRecord = {
+  job: Job;
+  /** The most it ever could have: a worker may act on a spec that has changed since. */
+  parallelismMax: number;
+  completionsMax: number;
+  adopted: number;
+  /** Pods it has, by UID. */
+  readonly pods: Map<string, Pod>;
+};
+
+export function createNeverTooMany(circumstances: Circumstances): Invariant {
+  const jobs = new Map<string, JobRecord>();
+  return {
+    observe: (change) => (change.kind === 'Job' ? observeJob(change) : observePod(change)),
+    atRest: () => [],
+  };
+
+  function observeJob({ object: job }: JobChange): string[] {
+    const { uid } = job.metadata;
+    const record = jobs.get(uid) ?? { job, parallelismMax: 0, completionsMax: 0, adopted: 0, pods: new Map<string, Pod>() };
+    jobs.set(uid, record);
+    record.job = job;
+    record.parallelismMax = Math.max(record.parallelismMax, job.spec.parallelism ?? 1);
+    record.completionsMax = Math.max(record.completionsMax, job.spec.completions ?? Number.POSITIVE_INFINITY);
+    return [];
+  }
+
+  function observePod({ object: pod, previous, gone }: PodChange): string[] {
+    const uid = controllerUidOf(pod);
+    for (const [jobUid, record] of jobs) if (jobUid !== uid) record.pods.delete(pod.metadata.uid);
+    const record = jobs.get(uid ?? '');
+    if (record === undefined) return [];
+    if (gone) record.pods.delete(pod.metadata.uid);
+    else record.pods.set(pod.metadata.uid, pod);
+    if (previous !== undefined && controllerUidOf(previous) !== uid) record.adopted++;
+    if (previous !== undefined || !isTracked(pod)) return [];
+    return problemsOfCreation(record, pod).map((problem) => `${describeJob(record.job)}: created ${pod.metadata.name}, but ${problem}`);
+  }
+
+  function problemsOfCreation({ job, parallelismMax, completionsMax, adopted, pods }: JobRecord, created: Pod): string[] {
+    const spare = circumstances.doubtfulCreations(job.metadata.uid) + adopted;
+    // A creation that was given up may come at any time, also when the Job is over.
+    if (spare > 0) return [];
+    const active = [...pods.values()].filter((pod) => isActive(pod) && isTracked(pod));
+    const problems: string[] = [];
+    if (active.length > parallelismMax) problems.push(`${active.length} pods are active and parallelism was at most ${parallelismMax}`);
+    if (hasCondition(job, 'Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget')) problems.push('the Job is at its end');
+    if (job.spec.managedBy !== undefined && job.spec.managedBy !== null) problems.push('the Job is not ours');
+    const index = indexOf(job, created);
+    if (index !== undefined) {
+      const rivals = active.filter((pod) => pod !== created && indexOf(job, pod) === index);
+      if (rivals.length > 0) problems.push(`index ${index} runs already`);
+      if (parseIndexText(job.status?.completedIndexes).includes(index)) problems.push(`index ${index} is complete`);
+      if (parseIndexText(job.status?.failedIndexes).includes(index)) problems.push(`index ${index} has failed`);
+    } else {
+      const succeeded = [...pods.values()].filter((pod) => isTracked(pod) && phaseOf(pod) === 'Succeeded').length;
+      const counted = job.status?.succeeded ?? 0;
+      const waiting = job.status?.uncountedTerminatedPods?.succeeded?.filter((uid) => !isTracked(pods.get(uid) ?? created)).length ?? 0;
+      if (active.length + succeeded + counted + waiting > completionsMax) {
+        problems.push(`${active.length} active and ${succeeded + counted + waiting} succeeded are more than ${completionsMax} completions`);
+      }
+    }
+    return problems;
+  }
+}
