@@ -1,0 +1,375 @@
+/**
+ * What people do with kubectl, with every kubectl of this machine, against one embedded control plane whose node agent runs
+ * the containers and beside which our worker runs the Jobs.
+ */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { stringify } from 'yaml';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { customResourceDefinition } from '../../manager/api/kind-definition.ts';
+import { SWITCHYARD_KINDS } from '../../manager/api/kinds.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { type EmbeddedCluster, type RunningWorker, startCluster, startWorker } from '../support/embedded-cluster.ts';
+import { createKubectl, findKubectls, type Kubectl } from '../support/kubectl.ts';
+
+const TEST_LIMIT_MS = 60_000;
+const kubectls = findKubectls(process.env);
+const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-kubectl-'));
+const kubeconfig = path.join(directory, 'kubeconfig');
+let cluster: EmbeddedCluster;
+let worker: RunningWorker;
+
+beforeAll(async () => {
+  if (kubectls.length === 0) return;
+  cluster = await startCluster(systemClock, ['garbage-collector', 'namespace', 'pod-gc', 'node-agent']);
+  worker = startWorker(cluster, systemClock);
+  writeFileSync(kubeconfig, (await cluster.plane.listen()).kubeconfig);
+}, TEST_LIMIT_MS);
+
+afterAll(async () => {
+  await worker?.stop();
+  await cluster?.plane.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test.runIf(kubectls.length === 0)('kubectl', ({ skip }) => skip('no kubectl on the PATH, and $KUBECTL_BINARIES names none'));
+
+describe.each(kubectls)('kubectl $version', { timeout: TEST_LIMIT_MS }, (binary) => {
+  /** Distinguishes what is not in a namespace; the namespace of the rest. */
+  const ns = binary.version.replaceAll('.', '-').toLowerCase();
+  const kubectl: Kubectl = createKubectl(binary, kubeconfig, ns, path.join(directory, ns));
+  /** A Job that sleeps for so many seconds and then prints a word. */
+  const createJob = (name: string, seconds = 0): Promise<string> =>
+    kubectl(`create job ${name} --image=busybox -- sh -c 'sleep ${seconds}; echo done with ${name}'`);
+  const apply = (object: object, flags = ''): Promise<string> => kubectl(`apply -f - ${flags}`, { stdin: stringify(object) });
+  const read = async (command: string): Promise<unknown> => JSON.parse(await kubectl(`get ${command} -o json`));
+  const jsonpath = (command: string, at: string): Promise<string> => kubectl(`get ${command} -o 'jsonpath={${at}}'`);
+  const configMap = (name: string, data: Record<string, string>): object => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name },
+    data,
+  });
+
+  test('creates what it has a generator for', async () => {
+    const lines = [
+      await kubectl(`create namespace ${ns}`),
+      await kubectl('create serviceaccount robot'),
+      await kubectl('create configmap settings --from-literal=colour=blue'),
+      await kubectl('create secret generic password --from-literal=word=open'),
+      await kubectl('create secret docker-registry registry --docker-username=u --docker-password=p'),
+      await kubectl('create quota small --hard=configmaps=50,pods=1000'),
+      await kubectl(`create priorityclass high-${ns} --value=1000 --description=first`),
+      await kubectl('create role reader --verb=get,list --resource=pods,pods/log'),
+      await kubectl(`create rolebinding readers --role=reader --serviceaccount=${ns}:robot`),
+      await kubectl(`create clusterrole lister-${ns} --verb=list --resource=jobs.batch,nodes`),
+      await kubectl(`create clusterrolebinding listers-${ns} --clusterrole=lister-${ns} --user=alice --group=devs`),
+      await kubectl('create poddisruptionbudget spare --min-available=1 --selector=app=none'),
+      await kubectl(`create cronjob nightly --image=busybox '--schedule=0 3 * * *' -- echo night`),
+      await kubectl('create job by-hand --from=cronjob/nightly'),
+      await createJob('plain'),
+      await kubectl(`run bare --image=busybox --restart=Never --labels=app=bare --command -- echo bare`),
+    ];
+    for (const line of lines) expect(line).toMatch(/ created\n$/);
+    expect(await read('secret password')).toMatchObject({ type: 'Opaque', data: { word: 'b3Blbg==' } });
+    expect(await read('configmap settings')).toMatchObject({ data: { colour: 'blue' } });
+    expect(await read('quota small')).toMatchObject({ spec: { hard: { configmaps: '50', pods: '1k' } } });
+    expect(await read(`priorityclass high-${ns}`)).toMatchObject({
+      value: 1000,
+      description: 'first',
+      preemptionPolicy: 'PreemptLowerPriority',
+    });
+    expect(await read('rolebinding readers')).toMatchObject({ subjects: [{ kind: 'ServiceAccount', name: 'robot', namespace: ns }] });
+    expect(await read('poddisruptionbudget spare')).toMatchObject({
+      spec: { minAvailable: 1, selector: { matchLabels: { app: 'none' } } },
+    });
+    expect(await jsonpath('job by-hand', '.spec.template.spec.containers[0].command')).toBe('["echo","night"]');
+    expect(await jsonpath('job by-hand', '.metadata.ownerReferences[0].name')).toBe('nightly');
+    expect((await kubectl('create token robot --duration=10m')).split('.')).toHaveLength(3);
+  });
+
+  test('says why something cannot be created', async () => {
+    expect(await kubectl.refused('create configmap settings')).toContain('configmaps "settings" already exists');
+    expect(await kubectl.refused('create deployment web --image=nginx')).toContain('could not find the requested resource');
+    expect(await kubectl.refused('create job Bad_Name --image=busybox')).toMatch(/metadata.name: Invalid value: "Bad_Name"/);
+    const mistyped = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'typo' }, spec: { completion: 3, template: {} } };
+    expect(await kubectl.refused('create -f -', { stdin: stringify(mistyped) })).toMatch(/unknown field "spec.completion"/);
+    expect(await kubectl.refused('create --validate=ignore -f -', { stdin: stringify(mistyped) })).toMatch(
+      /spec.template.spec.containers: Required value/,
+    );
+  });
+
+  test('gets objects in every format', async () => {
+    await kubectl('wait --for=condition=complete job/plain --timeout=20s');
+    expect(await kubectl('get jobs')).toMatch(/^NAME +STATUS +COMPLETIONS +DURATION +AGE\n(.*\n)*plain +Complete +1\/1 +\d+s +\d+s\n/);
+    expect(await kubectl('get jobs -o wide')).toMatch(
+      /CONTAINERS +IMAGES +SELECTOR\n(.*\n)*plain .* busybox +batch.kubernetes.io\/controller-uid=/,
+    );
+    expect(await kubectl('get pods -o wide -l job-name=plain')).toMatch(/plain-\w{5} +0\/1 +Completed +0 +\d+s +127\.\S+ +node-1 /);
+    expect(await kubectl('get job plain -o yaml')).toMatch(/^apiVersion: batch\/v1\nkind: Job\n/);
+    expect(await kubectl('get job plain -o name')).toBe('job.batch/plain\n');
+    expect(await kubectl('get jobs -o custom-columns=NAME:.metadata.name,DONE:.status.succeeded')).toMatch(/plain +1\n/);
+    expect(await kubectl(`get jobs -o 'go-template={{range .items}}{{.metadata.name}} {{end}}'`)).toContain('plain ');
+    expect(await kubectl('get pods --show-labels --sort-by=.metadata.creationTimestamp')).toContain('app=bare');
+    expect(await kubectl('get pods -L app')).toMatch(/APP\n/);
+    expect(await kubectl('get all')).toMatch(/pod\/bare (.*\n)*.*job.batch\/plain /);
+    expect(await kubectl('get jobs,configmaps -o name')).toContain('configmap/settings\n');
+    expect(await kubectl('get jobs --chunk-size=1 -o name')).toContain('job.batch/by-hand\n');
+    expect(await kubectl('get jobs.v1.batch/plain -o name')).toBe('job.batch/plain\n');
+    expect(await kubectl(`get --raw /apis/batch/v1/namespaces/${ns}/jobs/plain/status`)).toContain('"kind":"Job"');
+    expect(await read('jobs')).toMatchObject({ kind: 'List', items: expect.arrayContaining([expect.objectContaining({ kind: 'Job' })]) });
+    expect(await kubectl('get nodes,namespaces,events,secrets,serviceaccounts,roles,quota,pdb,cronjobs,leases')).toContain('node/node-1');
+  });
+
+  test('selects by labels and fields, in one namespace and in all', async () => {
+    expect(await kubectl('get pods -l app=bare -o name')).toBe('pod/bare\n');
+    expect(await kubectl(`get pods -l 'app in (bare,none),!job-name' -o name`)).toBe('pod/bare\n');
+    expect(await kubectl('get pods --field-selector=metadata.name=bare -o name')).toBe('pod/bare\n');
+    expect(await kubectl('get pods --field-selector=status.phase=Failed -o name')).toBe('');
+    expect(await kubectl(`get pods -A --field-selector=metadata.namespace=${ns},spec.nodeName=node-1 -o name`)).toContain('pod/bare\n');
+    expect(await kubectl('get jobs -A')).toMatch(new RegExp(`NAMESPACE .*\\n(.*\\n)*${ns} +plain `));
+    expect(await kubectl.refused('get pods --field-selector=spec.color=red')).toContain('field label not supported: spec.color');
+    expect(await kubectl.refused('get job nothing')).toContain('jobs.batch "nothing" not found');
+    expect((await kubectl.attempt('get jobs -l no=where')).stderr).toContain(`No resources found in ${ns} namespace.`);
+  });
+
+  test('watches', async () => {
+    const rows = kubectl.start('get jobs -w');
+    const events = kubectl.start('get configmaps --watch-only -o name');
+    await vi.waitFor(() => expect(rows.output()).toContain('plain'), WAIT);
+    await createJob('watched', 0.2);
+    await vi.waitFor(() => expect(rows.output()).toMatch(/watched +Running +0\/1(.*\n)*watched +Complete +1\/1/), WAIT);
+    await kubectl('create configmap seen');
+    await vi.waitFor(() => expect(events.output()).toBe('configmap/seen\n'), WAIT);
+    await Promise.all([rows.stop(), events.stop()]);
+  });
+
+  test('describes', async () => {
+    const job = await kubectl('describe job plain');
+    expect(job).toMatch(/Pods Statuses: +0 Active \(0 Ready\) \/ 1 Succeeded \/ 0 Failed/);
+    expect(job).toMatch(/Normal +SuccessfulCreate .* job-controller +Created pod: plain-/);
+    expect(job).toMatch(/Normal +Completed .* job-controller +Job completed/);
+    expect(await kubectl('describe pods -l job-name=plain')).toMatch(
+      /Controlled By: +Job\/plain\n(.*\n)*.*State: +Terminated\n +Reason: +Completed\n/,
+    );
+    expect(await kubectl('describe node node-1')).toMatch(/Ready +True .*KubeletReady(.*\n)*Non-terminated Pods:/);
+    expect(await kubectl(`describe namespace ${ns}`)).toMatch(/Status: +Active\n(.*\n)*Resource Quotas\n +Name: +small/);
+    expect(await kubectl('describe configmap settings')).toContain('blue');
+    expect(await kubectl('describe secret password')).toMatch(/word: +4 bytes/);
+    expect(await kubectl('describe quota small')).toMatch(/Resource +Used +Hard/);
+    expect(await kubectl('describe role reader')).toMatch(/pods\/log +\[\] +\[\] +\[get list\]/);
+    expect(await kubectl('describe cronjob nightly')).toMatch(/Schedule: +0 3 \* \* \*/);
+    expect(await kubectl('describe poddisruptionbudget spare')).toMatch(/Min available: +1/);
+  });
+
+  test('applies on the client side', async () => {
+    const job = (labels: object): object => ({
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name: 'applied', labels },
+      spec: {
+        suspend: true,
+        template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', command: ['true'] }] } },
+      },
+    });
+    expect(await apply(job({ a: '1', b: '1' }))).toBe('job.batch/applied created\n');
+    expect(await apply(job({ a: '1', b: '1' }))).toBe('job.batch/applied unchanged\n');
+    const difference = await kubectl.attempt('diff -f -', { stdin: stringify(job({ a: '2' })) });
+    expect(difference).toMatchObject({ code: 1, stdout: expect.stringMatching(/-\s+a: "1"\n(.*\n)*\+\s+a: "2"/) });
+    expect(await apply(job({ a: '2' }), '--dry-run=server')).toBe('job.batch/applied configured (server dry run)\n');
+    expect(await apply(job({ a: '2' }))).toBe('job.batch/applied configured\n');
+    expect(await jsonpath('job applied', '.metadata.labels')).toBe('{"a":"2"}');
+    expect(await kubectl('apply view-last-applied job/applied')).toContain('suspend: true');
+    expect(await kubectl('get job applied')).toMatch(/applied +Suspended +0\/1/);
+    expect(await kubectl.refused('apply -f -', { stdin: stringify({ ...job({}), spec: { completions: 2, template: {} } }) })).toMatch(
+      /spec.template: Invalid value|field is immutable/,
+    );
+  });
+
+  test('applies on the server side, and hears of conflicts', async () => {
+    const serverSide = (data: Record<string, string>, flags: string): Promise<string> =>
+      apply(configMap('shared', data), `--server-side ${flags}`);
+    expect(await serverSide({ a: '1', b: '1' }, '--field-manager=one')).toBe('configmap/shared serverside-applied\n');
+    expect(await serverSide({ c: '1' }, '--field-manager=two')).toBe('configmap/shared serverside-applied\n');
+    const conflict = await kubectl.refused('apply -f - --server-side --field-manager=two', {
+      stdin: stringify(configMap('shared', { a: '2' })),
+    });
+    expect(conflict).toMatch(/Apply failed with 1 conflict: conflict with "one": \.data\.a/);
+    expect(await serverSide({ a: '2' }, '--field-manager=two --force-conflicts')).toBe('configmap/shared serverside-applied\n');
+    expect(await serverSide({ b: '2' }, '--field-manager=one')).toBe('configmap/shared serverside-applied\n');
+    expect(await read('configmap shared')).toMatchObject({ data: { a: '2', b: '2' } });
+    expect(await kubectl('get configmap shared -o yaml --show-managed-fields')).toMatch(/manager: one\n +operation: Apply/);
+  });
+
+  test('patches, labels, annotates, replaces and edits', async () => {
+    const labels = (): Promise<string> => jsonpath('job applied', '.metadata.labels');
+    await kubectl(`patch job applied -p '{"metadata":{"labels":{"by":"strategic"}}}'`);
+    await kubectl(`patch job applied --type=merge -p '{"metadata":{"labels":{"a":null}}}'`);
+    await kubectl(`patch job applied --type=json -p '[{"op":"add","path":"/metadata/labels/json","value":"yes"}]'`);
+    expect(JSON.parse(await labels())).toEqual({ by: 'strategic', json: 'yes' });
+    expect(await kubectl(`patch job applied -p '{"metadata":{"labels":{"by":"strategic"}}}'`)).toBe(
+      'job.batch/applied patched (no change)\n',
+    );
+    await kubectl(`patch job applied --subresource=status --type=merge -p '{"status":{"conditions":[{"type":"Note","status":"True"}]}}'`);
+    expect(await jsonpath('job applied', '.status.conditions[?(@.type=="Note")].status')).toBe('True');
+
+    expect(await kubectl('label job applied by-')).toMatch(/unlabeled/);
+    expect(await kubectl.refused('label job applied json=no')).toContain("'json' already has a value (yes)");
+    await kubectl('label job applied json=no --overwrite');
+    await kubectl('annotate jobs --all seen=yes');
+    expect(await labels()).toBe('{"json":"no"}');
+    expect(await kubectl('get jobs -o jsonpath={.items[*].metadata.annotations.seen}')).toMatch(/^(yes ?)+$/);
+
+    const stored = (await read('configmap settings')) as { data: object };
+    await kubectl('replace -f -', { stdin: JSON.stringify({ ...stored, data: { colour: 'green' } }) });
+    expect(await jsonpath('configmap settings', '.data.colour')).toBe('green');
+    expect(await kubectl.refused('replace -f -', { stdin: JSON.stringify(stored) })).toContain('the object has been modified');
+
+    await kubectl('edit configmap settings', { environment: { EDITOR: editor('s/green/red/') } });
+    expect(await jsonpath('configmap settings', '.data.colour')).toBe('red');
+    await kubectl('edit job applied', { environment: { EDITOR: editor('s/suspend: true/suspend: false/') } });
+    await kubectl('wait --for=condition=complete job/applied --timeout=20s');
+    expect(await kubectl.refused('edit job applied', { environment: { EDITOR: editor('s/completions: 1/completions: 2/') } })).toMatch(
+      /field is immutable|Edit cancelled/,
+    );
+  });
+
+  test('scales a Job by a patch', async () => {
+    await kubectl(`create job wide --image=busybox -- sh -c 'sleep 30'`);
+    await kubectl(`patch job wide --type=merge -p '{"spec":{"parallelism":3}}'`);
+    await kubectl(`patch job wide --type=merge -p '{"spec":{"parallelism":0}}'`);
+    await vi.waitFor(async () => expect(await kubectl('get job wide -o jsonpath={.status.active}')).toMatch(/^0?$/), WAIT);
+    await kubectl('delete job wide --now');
+  });
+
+  test('shows logs and events', async () => {
+    expect(await kubectl('logs job/plain')).toBe('done with plain\n');
+    expect(await kubectl('logs -l job-name=plain --tail=1 --prefix')).toMatch(/^\[pod\/plain-\w{5}\/plain\] done with plain\n$/);
+    await kubectl(`run talker --image=busybox --restart=Never --command -- sh -c 'for i in 1 2 3; do echo $i; sleep 0.2; done'`);
+    await kubectl('wait --for=condition=Ready pod/talker --timeout=20s');
+    expect(await kubectl('logs -f talker')).toBe('1\n2\n3\n');
+    expect(await kubectl('logs talker --since=1h --limit-bytes=2')).toBe('1\n');
+    expect(await kubectl.refused('logs talker -c nobody')).toContain('container nobody is not valid for pod talker');
+    expect(await kubectl('get events --field-selector=involvedObject.name=plain')).toMatch(/Normal +SuccessfulCreate +job\/plain/);
+    expect(await kubectl('events --for=job/plain')).toMatch(/Normal +Completed +Job\/plain/i);
+  });
+
+  test('waits', async () => {
+    await createJob('awaited', 0.2);
+    expect(await kubectl('wait --for=condition=complete job/awaited --timeout=20s')).toBe('job.batch/awaited condition met\n');
+    expect(await kubectl(`wait '--for=jsonpath={.status.succeeded}=1' job/awaited --timeout=20s`)).toContain('condition met');
+    const gone = kubectl('wait --for=delete job/awaited --timeout=20s');
+    await kubectl('delete job awaited --wait=false');
+    await gone;
+    expect(await kubectl.refused('wait --for=condition=failed job/plain --timeout=200ms')).toContain('timed out waiting for the condition');
+  });
+
+  test('deletes with every propagation policy', async () => {
+    const podsOf = (job: string): Promise<string> => kubectl(`get pods -l job-name=${job} -o name`);
+    for (const name of ['background', 'foreground', 'orphan']) await createJob(name, 30);
+    for (const name of ['background', 'foreground', 'orphan']) {
+      await vi.waitFor(async () => expect(await podsOf(name)).toMatch(/^pod\/.*\n$/), WAIT);
+    }
+    await kubectl('delete job foreground --cascade=foreground --now');
+    expect(await podsOf('foreground')).toBe('');
+    await kubectl('delete job background --cascade=background');
+    await vi.waitFor(async () => expect(await podsOf('background')).toBe(''), WAIT);
+    await kubectl('delete job orphan --cascade=orphan');
+    expect(await podsOf('orphan')).toMatch(/^pod\/orphan-\w{5}\n$/);
+    expect(await jsonpath('pods -l job-name=orphan', '.items[0].metadata.ownerReferences')).toBe('');
+    expect(await kubectl('delete pods -l job-name=orphan --grace-period=0 --force')).toMatch(/force deleted/);
+
+    expect(await kubectl('delete configmap shared --dry-run=server')).toMatch(/"shared" deleted.*\(server dry run\)/);
+    expect(await kubectl('delete configmap shared nothing --ignore-not-found')).toMatch(/"shared" deleted/);
+    expect(await kubectl.refused('delete configmap shared')).toContain('configmaps "shared" not found');
+    await kubectl('delete configmaps --all');
+    expect(await kubectl('get configmaps -o name')).toBe('');
+  });
+
+  test('asks what may be done, and by whom', async () => {
+    expect(await kubectl('auth can-i create jobs')).toBe('yes\n');
+    expect(await kubectl(`auth can-i list pods --as=system:serviceaccount:${ns}:robot`)).toBe('yes\n');
+    expect(await kubectl.attempt(`auth can-i delete pods --as=system:serviceaccount:${ns}:robot`)).toMatchObject({
+      code: 1,
+      stdout: /^no/,
+    });
+    expect(await kubectl(`auth can-i --list --as=system:serviceaccount:${ns}:robot`)).toMatch(/pods\/log +\[\] +\[\] +\[get list\]/);
+    expect(await kubectl.refused('get secrets --as=alice')).toMatch(/secrets is forbidden: User "alice" cannot list resource "secrets"/);
+    expect(await kubectl('get nodes --as=alice --as-group=devs -o name')).toBe('node/node-1\n');
+    // The review of oneself became v1 with 1.28; an API server of today serves nothing older.
+    if (!binary.version.startsWith('v1.27')) expect(await kubectl('auth whoami')).toMatch(/Username +kubernetes-admin/);
+  });
+
+  test('finds its way through the API', async () => {
+    expect(await kubectl('version')).toMatch(/Server Version.*v1\.\d+/);
+    expect(await kubectl('api-resources')).toMatch(/^jobs +batch\/v1 +true +Job$/m);
+    expect(await kubectl('api-resources --namespaced=false --verbs=list -o name')).toContain('nodes\n');
+    expect(await kubectl('api-versions')).toContain('batch/v1\n');
+    expect(await kubectl('explain job.spec')).toMatch(/backoffLimit\s+<integer>/);
+    expect(await kubectl('explain job.spec.podFailurePolicy.rules --recursive')).toMatch(
+      /onExitCodes\s+<PodFailurePolicyOnExitCodesRequirement>/,
+    );
+    expect(await kubectl('get --raw /readyz')).toBe('ok');
+    expect(await kubectl.refused('top pods')).toContain('Metrics API not available');
+    expect(await kubectl.refused('get deployments')).toContain('the server doesn\'t have a resource type "deployments"');
+  });
+
+  test('works with our own kinds', async () => {
+    const definitions = SWITCHYARD_KINDS.map((kind) => stringify(customResourceDefinition(kind), { aliasDuplicateObjects: false })).join(
+      '---\n',
+    );
+    await kubectl('apply -f -', { stdin: definitions });
+    await kubectl('wait --for=condition=Established crd/workerclusters.switchyard.dev --timeout=20s');
+    const workerCluster = { apiVersion: 'switchyard.dev/v1alpha1', kind: 'WorkerCluster', metadata: { name: ns }, spec: { local: true } };
+    expect(await apply(workerCluster)).toBe(`workercluster.switchyard.dev/${ns} created\n`);
+    expect(await apply(workerCluster)).toBe(`workercluster.switchyard.dev/${ns} unchanged\n`);
+    await kubectl(`patch wc ${ns} --type=merge -p '{"spec":{"state":"Cordoned"}}'`);
+    const condition = '{"type":"Ready","status":"True","reason":"Fine","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}';
+    await kubectl(`patch wc ${ns} --subresource=status --type=merge -p '{"status":{"conditions":[${condition}]}}'`);
+    await kubectl(`wait --for=condition=Ready wc/${ns} --timeout=20s`);
+    expect(await kubectl('get wc')).toMatch(new RegExp(`^NAME +STATE +CONNECTED +READY +AGE\\n(.*\\n)*${ns} +Cordoned +True `));
+    expect(await kubectl('get switchyard -o name')).toContain(`workercluster.switchyard.dev/${ns}\n`);
+    expect(await kubectl('explain workerclusters.spec')).toMatch(/state\s+<string>/);
+    expect(await kubectl(`describe wc ${ns}`)).toMatch(/State: +Cordoned/);
+    expect(await kubectl.refused(`patch wc ${ns} --type=merge -p '{"spec":{"state":"Asleep"}}'`)).toMatch(
+      /spec.state: Unsupported value: "Asleep"/,
+    );
+    expect(await kubectl(`apply --server-side --force-conflicts -f -`, { stdin: stringify(workerCluster) })).toContain(
+      'serverside-applied',
+    );
+    expect(await kubectl(`delete wc ${ns}`)).toContain('deleted');
+  });
+
+  test('cordons and drains a node', async () => {
+    await kubectl(`run moving --image=busybox --restart=Never --command -- sleep 30`);
+    await kubectl('wait --for=condition=Ready pod/moving --timeout=20s');
+    expect(await kubectl('cordon node-1')).toContain('cordoned');
+    expect(await kubectl('get node node-1')).toContain('Ready,SchedulingDisabled');
+    expect(await kubectl('drain node-1 --pod-selector=run=moving --force --grace-period=1 --timeout=30s')).toContain('node/node-1 drained');
+    expect(await kubectl('get pods -l run=moving -o name')).toBe('');
+    await kubectl(`run moving --image=busybox --restart=Never --command -- true`);
+    const scheduled = '.status.conditions[?(@.type=="PodScheduled")].message';
+    await vi.waitFor(async () => expect(await jsonpath('pod moving', scheduled)).toContain('0/1 nodes are available'), WAIT);
+    await kubectl('uncordon node-1');
+    await kubectl(`wait '--for=jsonpath={.status.phase}=Succeeded' pod/moving --timeout=20s`);
+    expect(await kubectl('taint node node-1 special=yes:PreferNoSchedule')).toContain('tainted');
+    expect(await kubectl('taint node node-1 special-')).toContain('untainted');
+  });
+
+  test('deletes a namespace with everything in it', async () => {
+    expect(await kubectl(`delete namespace ${ns}`)).toContain('deleted');
+    expect(await kubectl('get jobs,pods,configmaps,secrets -o name')).toBe('');
+    await kubectl(`delete clusterrole/lister-${ns} clusterrolebinding/listers-${ns} priorityclass/high-${ns}`);
+  });
+});
+
+const WAIT = { timeout: 20_000, interval: 100 };
+
+/** An EDITOR that changes the file with a sed expression. */
+function editor(expression: string): string {
+  const file = path.join(directory, `edit-${expression.replaceAll(/\W/g, '-')}`);
+  writeFileSync(file, `#!/bin/sh\nsed -i '${expression}' "$1"\n`);
+  chmodSync(file, 0o755);
+  return file;
+}
