@@ -1,0 +1,214 @@
+/** Goal: what the charts install is accepted by an API server, and grants each program what it needs and nothing else. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
+import type { Acceptance, Submission, SubmissionQueue } from '../../manager/submission/submission-queue.ts';
+import { EVENTS, JOBS, NAMESPACES, PODS, type Resource } from '../../shared/api/resources.ts';
+import type { UserInfo } from '../../shared/controlplane/control-plane.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { ofKind, renderChart, type Chart, type Rendered } from '../support/helm.ts';
+import type { SentRequest } from '../support/line.ts';
+import { createWholeWorld, HOME, manifest, NAMESPACE, type RunningProgram, type WholeWorld } from './whole-world.ts';
+
+/** The embedded API server does not serve these kinds; no permission depends on them. */
+const NOT_SERVED = ['Deployment', 'Service'];
+const kind = (group: string, plural: string, name: string, namespaced: boolean): Resource => ({
+  group,
+  version: 'v1',
+  plural,
+  kind: name,
+  namespaced,
+});
+const RBAC = 'rbac.authorization.k8s.io';
+const KINDS: readonly Resource[] = [
+  kind('apiextensions.k8s.io', 'customresourcedefinitions', 'CustomResourceDefinition', false),
+  kind('', 'serviceaccounts', 'ServiceAccount', true),
+  kind('', 'secrets', 'Secret', true),
+  kind(RBAC, 'clusterroles', 'ClusterRole', false),
+  kind(RBAC, 'clusterrolebindings', 'ClusterRoleBinding', false),
+  kind(RBAC, 'roles', 'Role', true),
+  kind(RBAC, 'rolebindings', 'RoleBinding', true),
+  kind('admissionregistration.k8s.io', 'mutatingwebhookconfigurations', 'MutatingWebhookConfiguration', false),
+  kind('admissionregistration.k8s.io', 'validatingwebhookconfigurations', 'ValidatingWebhookConfiguration', false),
+];
+
+/** Server-side apply of everything a chart renders; the webhooks are taken away again, because no Service leads to them here. */
+async function install(client: KubeClient, rendered: readonly Rendered[]): Promise<void> {
+  for (const resource of KINDS) {
+    for (const object of ofKind(rendered, resource.kind)) {
+      const key = { namespace: object.metadata.namespace ?? '', name: object.metadata.name };
+      await client.patch(resource, key, { type: 'apply', body: object }, { fieldManager: 'helm' });
+      if (resource.plural.endsWith('webhookconfigurations')) await client.delete(resource, key);
+    }
+  }
+}
+
+test.each<Chart>(['manager', 'worker'])(
+  'every object of the %s chart is of a kind that is applied here, or known not to be served',
+  (chart) => {
+    const kinds = new Set(renderChart(chart).map((object) => object.kind));
+    const known = [...KINDS.map((resource) => resource.kind), ...NOT_SERVED];
+    expect([...kinds].filter((each) => !known.includes(each))).toEqual([]);
+  },
+);
+
+/** `verb group/resource`, as the bindings of the rendered chart grant it to a ServiceAccount. */
+function grantsTo(account: string, rendered: readonly Rendered[]): string[] {
+  type Binding = { subjects: { name: string }[]; roleRef: { kind: string; name: string } };
+  type Rule = { apiGroups: string[]; resources: string[]; verbs: string[] };
+  const bindings = [...ofKind(rendered, 'ClusterRoleBinding'), ...ofKind(rendered, 'RoleBinding')] as unknown as Binding[];
+  const roles = bindings.filter(({ subjects }) => subjects.some(({ name }) => name === account)).map(({ roleRef }) => roleRef);
+  const rules = roles
+    .flatMap((ref) => ofKind(rendered, ref.kind).filter(({ metadata }) => metadata.name === ref.name))
+    .flatMap((role) => role['rules'] as Rule[]);
+  return rules.flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${group === '' ? '' : `${group}/`}${resource}`)),
+    ),
+  );
+}
+
+const accountOf = (rendered: readonly Rendered[]): string => {
+  const [deployment] = ofKind(rendered, 'Deployment') as unknown as { spec: { template: { spec: { serviceAccountName: string } } } }[];
+  return deployment?.spec.template.spec.serviceAccountName ?? '';
+};
+const userOf = (account: string): UserInfo => ({
+  name: `system:serviceaccount:switchyard:${account}`,
+  groups: ['system:serviceaccounts', 'system:serviceaccounts:switchyard', 'system:authenticated'],
+});
+
+const MANAGER_ACCESS = 'test-switchyard-worker-manager-access';
+const webhookFiles: string[] = [];
+let world: WholeWorld;
+
+/** The certificate that the chart made, in files as its Deployment mounts it. */
+function webhookOf(rendered: readonly Rendered[]): { address: string; certFile: string; keyFile: string } {
+  const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-charts-'));
+  webhookFiles.push(directory);
+  const [secret] = ofKind(rendered, 'Secret') as unknown as { data: Record<string, string> }[];
+  for (const name of ['tls.crt', 'tls.key']) writeFileSync(path.join(directory, name), Buffer.from(secret?.data[name] ?? '', 'base64'));
+  return { address: '127.0.0.1:0', certFile: path.join(directory, 'tls.crt'), keyFile: path.join(directory, 'tls.key') };
+}
+
+/** Hands out each submission twice, as happens when a manager dies over one. */
+function createTwiceQueue(): SubmissionQueue & { add(submission: Submission): void; readonly accepted: Acceptance[] } {
+  let take: ((submission: Submission) => void) | undefined;
+  const accepted: Acceptance[] = [];
+  return {
+    accepted,
+    add: (submission) => take?.(submission),
+    consume: (accept, signal) =>
+      new Promise((resolve) => {
+        take = (submission) =>
+          void (async () => {
+            for (let delivery = 0; delivery < 2; delivery++) accepted.push(await accept(submission));
+          })();
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      }),
+    finish: async () => undefined,
+    parked: async function* () {},
+    close: async () => undefined,
+  };
+}
+
+/** Permissions that this run does not use, and what they are for. */
+const EVENTS_REPEATED = { 'patch events': 'an Event that happens again is counted up' };
+const COPY_THERE = {
+  'get batch/jobs': 'a copy that is there already, made by a call whose answer was lost, is looked at before it is taken for ours',
+};
+const WORKER_RARELY = {
+  'get batch/jobs': 'before a pod is adopted, or freed because its Job is gone, the Job is read anew',
+  'update batch/jobs/finalizers': 'OwnerReferencesPermissionEnforcement asks for it where pods block the deletion of their owner',
+};
+
+const unused = (grants: readonly string[], used: readonly SentRequest[], explained: Readonly<Record<string, string>>): string[] => {
+  const asked = new Set(used.map(({ verb, resource }) => `${verb} ${resource}`));
+  return grants.filter((grant) => !asked.has(grant) && explained[grant] === undefined);
+};
+const isComplete = async (name: string): Promise<boolean> =>
+  (await world.job(name)).status?.conditions?.some(({ type, status }) => type === 'Complete' && status === 'True') ?? false;
+
+describe('with the accounts that the charts make', () => {
+  afterEach(async () => {
+    await world.close();
+    for (const directory of webhookFiles.splice(0)) rmSync(directory, { recursive: true });
+  });
+  const managerChart = renderChart('manager');
+  const workerChart = renderChart('worker');
+  let manager: RunningProgram;
+  let worker: RunningProgram;
+  const queue = createTwiceQueue();
+  beforeEach(async () => {
+    world = await createWholeWorld({
+      clusters: ['eu-1'],
+      install: (client, cluster) => install(client, cluster === HOME ? managerChart : workerChart),
+    });
+    await world.client('eu-1').delete(NAMESPACES, { namespace: '', name: NAMESPACE });
+    await world.clock.advance(5_000);
+    manager = world.startManager('manager', {
+      user: (cluster) => userOf(cluster === HOME ? accountOf(managerChart) : MANAGER_ACCESS),
+      parts: { submissions: { queue, name: 'q' }, webhook: webhookOf(managerChart) },
+    });
+    worker = world.startWorker('eu-1', 'worker', { user: () => userOf(accountOf(workerChart)) });
+    await world.clock.advance(5_000);
+  });
+
+  test('Jobs go the whole way, nothing is forbidden, and no permission is without use', async () => {
+    await world.submit('plain', { spec: { completions: 2 } });
+    await world.clock.advance(2_000);
+    await world.submit('huge', { spec: { parallelism: 100_000 } });
+    queue.add({ id: '1', submittedAt: 1, name: 'submitted', data: manifest('submitted') });
+    await world.submit('shrinking', { spec: { completions: 6, parallelism: 3 }, seconds: 20 });
+    await world.submit('deleted', { seconds: 600 });
+    await world.clock.advance(5_000);
+    await world.home.patch(JOBS, { namespace: NAMESPACE, name: 'shrinking' }, { type: 'merge', body: { spec: { parallelism: 1 } } });
+    await world.home.delete(JOBS, { namespace: NAMESPACE, name: 'deleted' }, { propagationPolicy: 'Background' });
+    await world
+      .client('eu-1')
+      .delete(NAMESPACES, { namespace: '', name: 'elsewhere' })
+      .catch(() => undefined);
+    await world.clock.advance(200_000);
+
+    for (const name of ['plain', 'submitted', 'shrinking'])
+      expect({ name, complete: await isComplete(name) }).toEqual({ name, complete: true });
+    expect(queue.accepted).toHaveLength(2);
+    expect(await world.jobsOn('eu-1')).toEqual([]);
+    expect((await world.home.list(EVENTS)).items).not.toEqual([]);
+    expect({ manager: manager.line.refused, worker: worker.line.refused }).toEqual({ manager: [], worker: [] });
+
+    const at = (cluster: string): SentRequest[] => manager.line.sent.filter((each) => each.cluster === cluster);
+    expect(unused(grantsTo(accountOf(managerChart), managerChart), at(HOME), EVENTS_REPEATED)).toEqual([]);
+    expect(unused(grantsTo(MANAGER_ACCESS, workerChart), at('eu-1'), COPY_THERE)).toEqual([]);
+    expect(unused(grantsTo(accountOf(workerChart), workerChart), worker.line.sent, { ...EVENTS_REPEATED, ...WORKER_RARELY })).toEqual([]);
+  });
+
+  test('with localWorker.enabled the manager’s cluster is a worker, too', async () => {
+    const chart = renderChart('manager', 'localWorker.enabled=true');
+    const local = renderChart('worker', 'managerAccess.create=false');
+    await install(world.home, [...chart, ...local]);
+    manager.kill();
+    worker.kill();
+    await world.home.patch(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' }, { type: 'merge', body: { spec: { state: 'Cordoned' } } });
+    await world.home.create(WORKER_CLUSTERS, { metadata: { name: 'here' }, spec: { local: true, capacity: { cpu: '4' } } });
+    const localManager = world.startManager('local', { user: (cluster) => userOf(cluster === HOME ? accountOf(chart) : MANAGER_ACCESS) });
+    const localWorker = world.startWorker(HOME, 'local', { user: () => userOf(accountOf(local)) });
+    await world.clock.advance(30_000);
+    await world.submit('sum');
+    await world.clock.advance(5_000);
+    const [pod] = await world.podsOn(HOME);
+    await world.home.patchStatus(
+      PODS,
+      { namespace: NAMESPACE, name: pod?.metadata.name ?? '' },
+      { type: 'merge', body: { status: { phase: 'Succeeded' } } },
+    );
+    await world.clock.advance(10_000);
+    expect(await isComplete('sum')).toBe(true);
+    expect((await world.jobsOn(HOME)).map(({ metadata }) => metadata.name)).toEqual(['sum']);
+    expect({ manager: localManager.line.refused, worker: localWorker.line.refused }).toEqual({ manager: [], worker: [] });
+    const more = grantsTo(accountOf(chart), chart).filter((grant) => !grantsTo(accountOf(managerChart), managerChart).includes(grant));
+    expect(more).toEqual(['delete batch/jobs', 'list nodes', 'watch nodes']);
+    expect(unused(more, localManager.line.sent, {})).toEqual([]);
+  });
+});
