@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createClientMetrics } from '../shared/kube/client-metrics.ts';
 import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../shared/kube/client.ts';
@@ -49,6 +49,7 @@ async function main(config: ManagerConfig): Promise<number> {
 async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, log: Logger, signal: AbortSignal): Promise<void> {
   const clock = systemClock;
   const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
   const metricsOf = createClientMetrics(registry);
   const clientOver = (transport: Transport, { server }: ClusterAccess, { qps, burst }: ApiRate): KubeClient =>
     createKubeClient(transport, {
