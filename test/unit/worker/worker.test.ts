@@ -100,6 +100,17 @@ describe('more pods than one sync takes', () => {
     expect(await conditions()).toContain('Complete=True CompletionsReached');
   });
 
+  test('are not looked at again and again while a back-off keeps them from being counted', async () => {
+    await world.createJob({ completions: 700, parallelism: 700, backoffLimit: 2000 });
+    await world.pass();
+    const [ready, ...others] = await world.pods();
+    await world.setPod(ready!, { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] });
+    for (const pod of others) await world.setPod(pod, FAILED);
+    const before = await world.metric('job_controller_job_syncs_total');
+    await world.pass(3);
+    expect((await world.metric('job_controller_job_syncs_total')) - before).toBeLessThan(4);
+  });
+
   test('are not asked for at once when the server refuses them', async () => {
     world.fault = ({ method, path }) =>
       method === 'POST' && path.endsWith('/pods') ? refusal(403, 'Forbidden', 'exceeded quota') : undefined;
