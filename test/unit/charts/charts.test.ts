@@ -1,14 +1,36 @@
 import { describe, expect, test } from 'vitest';
+import { MANAGER_PROGRAM, type ManagerConfig } from '../../../manager/config.ts';
+import { parseFlags, type ParsedFlags } from '../../../shared/runtime/flags.ts';
+import { WORKER_PROGRAM, type WorkerConfig } from '../../../worker/config.ts';
 import { CHARTS, helm, ofKind, renderChart, REQUIRED_VALUES, type Chart, type Rendered } from '../../support/helm.ts';
 
 const BOTH: readonly Chart[] = ['manager', 'worker'];
 type Rule = { apiGroups: string[]; resources: string[]; verbs: string[] };
 const rulesOf = (objects: readonly Rendered[], kind: 'ClusterRole' | 'Role'): Rule[] =>
   ofKind(objects, kind).flatMap((role) => role['rules'] as Rule[]);
-const argsOf = (objects: readonly Rendered[]): string[] => {
-  const [deployment] = ofKind(objects, 'Deployment') as unknown as { spec: { template: { spec: { containers: { args: string[] }[] } } } }[];
-  return deployment?.spec.template.spec.containers[0]?.args ?? [];
+type Container = { args: string[]; env?: { name: string; value?: string }[]; securityContext: object };
+const containerOf = (objects: readonly Rendered[]): Container => {
+  const [deployment] = ofKind(objects, 'Deployment') as unknown as { spec: { template: { spec: { containers: Container[] } } } }[];
+  const container = deployment?.spec.template.spec.containers[0];
+  if (container === undefined) throw new Error('the chart renders no container');
+  return container;
 };
+
+/** The configuration that the program itself reads from what the chart passes to it. */
+const configOf = <Config>(
+  parse: (args: string[], environment: Record<string, string>) => ParsedFlags<Config>,
+  objects: readonly Rendered[],
+): Config => {
+  const { args, env = [] } = containerOf(objects);
+  const environment = Object.fromEntries(env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])));
+  const parsed = parse(args, environment);
+  if (parsed.kind !== 'Run') throw new Error(JSON.stringify(parsed));
+  return parsed.config;
+};
+const managerConfig = (...values: string[]): ManagerConfig =>
+  configOf((args, environment) => parseFlags(MANAGER_PROGRAM, args, environment), renderChart('manager', ...values));
+const workerConfig = (...values: string[]): WorkerConfig =>
+  configOf((args, environment) => parseFlags(WORKER_PROGRAM, args, environment), renderChart('worker', ...values));
 
 describe.each(BOTH)('the chart of the %s', (chart) => {
   test('helm finds nothing wrong with it', () => {
@@ -87,6 +109,68 @@ describe('the manager chart', () => {
   });
 });
 
+describe('what the manager chart passes to the program', () => {
+  test('is taken by it', () => {
+    expect(managerConfig()).toEqual({
+      kubeconfig: undefined,
+      redisUrl: 'redis://redis:6379',
+      redisPrefix: 'bull',
+      submissionQueue: 'switchyard-submissions',
+      concurrentSubmissions: 50,
+      managerId: undefined,
+      leaderElection: { namespace: 'switchyard', name: 'test-switchyard-manager' },
+      metricsAddress: '0.0.0.0:8080',
+      webhook: {
+        address: '0.0.0.0:9443',
+        certFile: '/etc/switchyard/webhook-tls/tls.crt',
+        keyFile: '/etc/switchyard/webhook-tls/tls.key',
+      },
+      home: { qps: 100, burst: 200 },
+      worker: { qps: 50, burst: 100 },
+      concurrentDispatches: 16,
+      logLevel: 'info',
+    });
+  });
+
+  test('says what the values say', () => {
+    const config = managerConfig(
+      'config.managerId=prod',
+      'config.kubeApiQps=0',
+      'config.kubeApiBurst=7',
+      'config.workerApiQps=25',
+      'config.workerApiBurst=8',
+      'config.submissionQueue=jobs',
+      'config.logLevel=warn',
+      'webhook.port=8443',
+      'metrics.port=9000',
+      'extraArgs={--concurrent-dispatches=4}',
+      'extraEnv[0].name=SWITCHYARD_REDIS_PREFIX,extraEnv[0].value=mine',
+    );
+    expect(config).toMatchObject({
+      managerId: 'prod',
+      redisPrefix: 'mine',
+      home: { qps: 0, burst: 7 },
+      worker: { qps: 25, burst: 8 },
+      submissionQueue: 'jobs',
+      logLevel: 'warn',
+      webhook: { address: '0.0.0.0:8443' },
+      metricsAddress: '0.0.0.0:9000',
+      concurrentDispatches: 4,
+    });
+  });
+
+  test('is a plain number where a value is large, though YAML makes it a float', () => {
+    const set = REQUIRED_VALUES.manager.flatMap((value) => ['--set', value]);
+    const text = helm('template', 'test', CHARTS.manager, '--kube-version', '1.36.0', ...set, '--set-json', 'config.kubeApiBurst=2000000');
+    expect(text).toContain('--kube-api-burst=2000000\n');
+  });
+
+  test('leaves the Redis URL in its Secret when there is one', () => {
+    const { env } = containerOf(renderChart('manager', 'redis.url=', 'redis.existingSecret=redis'));
+    expect(env).toEqual([{ name: 'SWITCHYARD_REDIS_URL', valueFrom: { secretKeyRef: { name: 'redis', key: 'url' } } }]);
+  });
+});
+
 describe('the worker chart', () => {
   test('it may delete Jobs only when it runs the TTL controller', () => {
     const jobVerbs = (...values: string[]): string[] =>
@@ -97,10 +181,43 @@ describe('the worker chart', () => {
     expect(jobVerbs('config.controllers={job,ttl-after-finished}')).toContain('delete');
   });
 
-  test('the values reach the program as flags', () => {
-    const args = argsOf(renderChart('worker', 'config.controllerName=kubernetes.io/job-controller', 'config.concurrentJobSyncs=9'));
-    expect(args).toEqual(
-      expect.arrayContaining(['--controller-name=kubernetes.io/job-controller', '--concurrent-job-syncs=9', '--leader-elect']),
+  test('the program takes what the chart passes, and reads the values from it', () => {
+    expect(workerConfig()).toEqual({
+      kubeconfig: undefined,
+      context: undefined,
+      controllerName: 'switchyard.dev/worker',
+      controllers: ['job'],
+      concurrentJobSyncs: 5,
+      concurrentTtlSyncs: 5,
+      batchPeriodMs: 1000,
+      namespace: '',
+      kubeApiQps: 50,
+      kubeApiBurst: 100,
+      leaderElection: { namespace: 'switchyard', name: 'test-switchyard-worker' },
+      metricsAddress: '0.0.0.0:8080',
+      logLevel: 'info',
+    });
+    const config = workerConfig(
+      'config.controllerName=kubernetes.io/job-controller',
+      'config.controllers={job,ttl-after-finished}',
+      'config.concurrentJobSyncs=9',
+      'config.kubeApiQps=7',
+      'config.logLevel=debug',
+      'metrics.port=9000',
+      'fullnameOverride=jobs',
+      'extraArgs={--job-batch-period=250ms}',
+      'extraEnv[0].name=SWITCHYARD_CONCURRENT_TTL_AFTER_FINISHED_SYNCS,extraEnv[0].value=7',
     );
+    expect(config).toMatchObject({
+      controllerName: 'kubernetes.io/job-controller',
+      controllers: ['job', 'ttl-after-finished'],
+      concurrentJobSyncs: 9,
+      concurrentTtlSyncs: 7,
+      batchPeriodMs: 250,
+      kubeApiQps: 7,
+      leaderElection: { namespace: 'switchyard', name: 'jobs' },
+      metricsAddress: '0.0.0.0:9000',
+      logLevel: 'debug',
+    });
   });
 });
