@@ -21,6 +21,8 @@ export const MAX_UNCOUNTED_PODS = 500;
 
 /** What carrying out the plan came to. */
 export type PodsOutcome = {
+  /** A creation was refused because the namespace is being deleted: nothing will ever be created there again. */
+  readonly namespaceGoes?: boolean;
   /** Pods to report as active. */
   readonly active: number;
   /** Successful deletions: they are terminating from now on. */
@@ -53,7 +55,7 @@ export function account(observation: Observation, decision: Decision, outcome: P
   const suspension = suspendOrResume(job, decision, verdict, nowMs);
   const tracked = new Set(pods.filter((pod) => pod.tracked).map((pod) => pod.uid));
   const left = countLeftovers(job, tracked);
-  const entries = collect(job, pods, decision, verdict, left);
+  const entries = collect(job, pods, decision, outcome, verdict, left);
   const indexed = indexStatus(decision, entries.newIndexes);
   const interim = interimCondition(verdict, nowMs);
   const reported = {
@@ -168,7 +170,14 @@ type Entries = {
   readonly changed: boolean;
 };
 
-function collect(job: JobView, pods: readonly PodView[], decision: Decision, verdict: Verdict | undefined, left: Leftovers): Entries {
+function collect(
+  job: JobView,
+  pods: readonly PodView[],
+  decision: Decision,
+  outcome: PodsOutcome,
+  verdict: Verdict | undefined,
+  left: Leftovers,
+): Entries {
   const listed = {
     succeeded: new Set(job.status.uncountedTerminatedPods.succeeded),
     failed: new Set(job.status.uncountedTerminatedPods.failed),
@@ -178,7 +187,7 @@ function collect(job: JobView, pods: readonly PodView[], decision: Decision, ver
   const newIndexes: number[] = [];
   const removals: PodView[] = [];
   const policyActions: PolicyAction[] = [];
-  const removable = pods.filter((pod) => pod.tracked && isRemovable(job, pod, decision, verdict));
+  const removable = pods.filter((pod) => pod.tracked && isRemovable(job, pod, decision, outcome, verdict));
   if (job.indexed) removable.sort((a, b) => (a.index ?? -1) - (b.index ?? -1));
   for (const pod of removable) {
     removals.push(pod);
@@ -212,10 +221,17 @@ function collect(job: JobView, pods: readonly PodView[], decision: Decision, ver
   }
 }
 
-function isRemovable(job: JobView, pod: PodView, { tally }: Decision, verdict: Verdict | undefined): boolean {
+function isRemovable(
+  job: JobView,
+  pod: PodView,
+  { tally }: Decision,
+  { namespaceGoes = false }: PodsOutcome,
+  verdict: Verdict | undefined,
+): boolean {
   if (job.deleting || verdict !== undefined || pod.succeeded) return true;
   if (!pod.failed) return false;
-  return pod.index === undefined || tally.indexes?.awaitingReplacement.get(pod.index)?.uid !== pod.uid;
+  // UPSTREAM.md Q21: who waits for a replacement that cannot come would keep the namespace from going.
+  return namespaceGoes || pod.index === undefined || tally.indexes?.awaitingReplacement.get(pod.index)?.uid !== pod.uid;
 }
 
 type IndexStatus = { readonly succeeded?: number; readonly completedIndexes?: string; readonly failedIndexes?: string };

@@ -57,6 +57,19 @@ describe('creating pods', () => {
     expect(await world.status()).toMatchObject({ active: 3 });
   });
 
+  test('refused because the namespace is going: a failed pod that waits for its replacement does not hold it', async () => {
+    await world.createJob({ completions: 1, completionMode: 'Indexed', backoffLimitPerIndex: 3 });
+    await world.pass();
+    const causes = [{ reason: 'NamespaceTerminating', message: 'namespace ns is being terminated', field: 'metadata.namespace' }];
+    world.fault = refuse(isCreate, refusal(403, 'Forbidden', 'pods "x" is forbidden', { causes }));
+    for (const pod of await world.pods()) await world.setPod(pod, FAILED);
+    await world.pass(5);
+    expect((await world.pods()).map(({ metadata }) => metadata.finalizers)).toEqual([[JOB_TRACKING_FINALIZER]]);
+    await world.pass(10);
+    expect((await world.pods()).map(({ metadata }) => metadata.finalizers)).toEqual([undefined]);
+    expect(await world.status()).toMatchObject({ failed: 1, failedIndexes: '' });
+  });
+
   test('made although the answer was lost: seen by the cache, and not made twice', async () => {
     world.lostAnswer = refuse(isCreate, refusal(504, 'Timeout', 'the request timed out'), 1);
     await world.createJob();
