@@ -29,6 +29,7 @@ export interface OutcomeReporter {
 const CONCURRENCY = 16;
 const SWEEP_INTERVAL_MS = 300_000;
 const SWEEP_RETRY_MS = 5_000;
+const KEPT_STANDING_BY_MS = 600_000;
 
 /**
  * Watches Jobs that came through the queue. A Job that ended or was deleted settles its submission, also when that happened while nobody
@@ -39,11 +40,21 @@ export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporte
   const { jobs, queue, clock, log, metrics } = deps;
   const keys = createWorkqueue({ name: 'outcomes', clock, rateLimit: { baseDelayMs: 100, maxDelayMs: 10_000 } });
   /** What is still to be told: a deleted Job is in no cache any more. */
-  const untold = new Map<string, { readonly ref: SubmissionRef; readonly outcome: Outcome }>();
+  const untold = new Map<string, { readonly ref: SubmissionRef; readonly outcome: Outcome; readonly sinceMs: number }>();
+  let telling = false;
   const tell = (ref: SubmissionRef, outcome: Outcome): void => {
     const key = `${ref.id}@${ref.submittedAt}`;
-    untold.set(key, { ref, outcome });
-    keys.add(key);
+    untold.delete(key); // A later one moves to the end.
+    untold.set(key, { ref, outcome, sinceMs: clock.now() });
+    if (telling) keys.add(key);
+    else forgetTold();
+  };
+  /** While another replica leads, what it has had time to tell is not kept; a sweep would find what it has not. */
+  const forgetTold = (): void => {
+    for (const [key, { sinceMs }] of untold) {
+      if (sinceMs > clock.now() - KEPT_STANDING_BY_MS) return;
+      untold.delete(key);
+    }
   };
   const seen = (job: DeepReadonly<Job>, outcome: Outcome | undefined): void => {
     const ref = submissionOf(job);
@@ -90,12 +101,14 @@ export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporte
       const stop = (): void => keys.shutDown();
       if (signal.aborted) return stop();
       signal.addEventListener('abort', stop, { once: true });
-      const telling = runController({ name: 'outcomes', queue: keys, concurrency: CONCURRENCY, reconcile, clock, log });
+      telling = true;
+      for (const key of untold.keys()) keys.add(key);
+      const tellingAll = runController({ name: 'outcomes', queue: keys, concurrency: CONCURRENCY, reconcile, clock, log });
       const synced = await jobs.waitForSync(signal).then(
         () => true,
         () => false,
       );
-      await Promise.all([telling, synced ? runSweeps(signal) : undefined]);
+      await Promise.all([tellingAll, synced ? runSweeps(signal) : undefined]);
     },
   };
 }

@@ -165,10 +165,6 @@ describe('with the accounts that the charts make', () => {
     await world.clock.advance(5_000);
     await world.home.patch(JOBS, { namespace: NAMESPACE, name: 'shrinking' }, { type: 'merge', body: { spec: { parallelism: 1 } } });
     await world.home.delete(JOBS, { namespace: NAMESPACE, name: 'deleted' }, { propagationPolicy: 'Background' });
-    await world
-      .client('eu-1')
-      .delete(NAMESPACES, { namespace: '', name: 'elsewhere' })
-      .catch(() => undefined);
     await world.clock.advance(200_000);
 
     for (const name of ['plain', 'submitted', 'shrinking'])

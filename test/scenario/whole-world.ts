@@ -48,6 +48,8 @@ export type JobParts = {
   /** How long its pods are imagined to run. */
   readonly seconds?: number;
   readonly exitCode?: number;
+  /** What each pod requests. */
+  readonly cpu?: string;
   readonly annotations?: Record<string, string>;
 };
 
@@ -183,7 +185,10 @@ export async function createWholeWorld(options: {
 }
 
 /** A Job whose pods are imagined to run for some seconds. */
-export function manifest(name: string, { spec = {}, seconds = 2, exitCode = 0, annotations = {} }: JobParts = {}): JobManifest {
+export function manifest(
+  name: string,
+  { spec = {}, seconds = 2, exitCode = 0, cpu = '100m', annotations = {} }: JobParts = {},
+): JobManifest {
   const imagined = { 'switchyard.dev/simulate-duration': `${seconds}s`, 'switchyard.dev/simulate-exit-code': String(exitCode) };
   return {
     apiVersion: 'batch/v1',
@@ -192,7 +197,7 @@ export function manifest(name: string, { spec = {}, seconds = 2, exitCode = 0, a
     spec: {
       template: {
         metadata: { annotations: imagined },
-        spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '100m' } } }] },
+        spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu } } }] },
       },
       ...spec,
     },
