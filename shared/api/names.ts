@@ -41,6 +41,15 @@ export const SUBMITTED_AT_ANNOTATION = 'switchyard.dev/submitted-at';
 /** Annotation by which a Job asks that a worker cut off from its manager stops it. */
 export const FENCING_ANNOTATION = 'switchyard.dev/fencing';
 
+/** Annotations of a pod on an embedded control plane whose containers are not run but imagined: for how long, ... */
+export const SIMULATE_DURATION_ANNOTATION = 'switchyard.dev/simulate-duration';
+/** ... with which exit code they end, ... */
+export const SIMULATE_EXIT_CODE_ANNOTATION = 'switchyard.dev/simulate-exit-code';
+/** ... and, a number from 0 to 1, how likely a container is to fail (with the exit code above, or 1). */
+export const SIMULATE_FAILURE_RATE_ANNOTATION = 'switchyard.dev/simulate-failure-rate';
+/** Annotation of a node of an embedded control plane that is without power: `true`, or the time after which that is noticed (`10s`). */
+export const SIMULATE_NODE_LOSS_ANNOTATION = 'switchyard.dev/simulate-node-loss';
+
 /** Finalizer that keeps a pod until the Job controller has counted it (KEP-2307). */
 export const JOB_TRACKING_FINALIZER = 'batch.kubernetes.io/job-tracking';
 /** Label and annotation key of a pod's completion index. */

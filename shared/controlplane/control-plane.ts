@@ -8,7 +8,7 @@ import { createApiServer } from './api-server.ts';
 import { createAuthenticator } from './auth/authenticator.ts';
 import { createServiceAccountTokens } from './auth/service-account-tokens.ts';
 import { bootstrap } from './bootstrap.ts';
-import type { NodeShape } from './controllers/node-agent.ts';
+import type { NodeShape } from './controllers/node-agent/node-status.ts';
 import { startControllers } from './controller-processes.ts';
 import { CRD_RESOURCE } from './crd/crd-strategy.ts';
 import { serveCustomResources } from './custom-resources.ts';
@@ -39,7 +39,7 @@ import { createStore, type Store } from './store.ts';
 import type { AnyObject, ResourceDefinition } from './strategy.ts';
 
 /** Controllers that can run beside the API, as kube-controller-manager and kubelet do beside a real one. */
-export type ControlPlaneController = 'garbage-collector' | 'namespace' | 'pod-gc' | 'node-agent';
+export type ControlPlaneController = 'garbage-collector' | 'namespace' | 'pod-gc' | 'taint-eviction' | 'node-agent';
 
 export type ControlPlaneOptions = {
   readonly clock: Clock;

@@ -78,7 +78,9 @@ export function createFaults(clock: Clock, random: Random): Faults & FaultGate {
   };
   const lift = (rule: ActiveRule): void => {
     const index = active.indexOf(rule);
-    if (index >= 0) active.splice(index, 1).forEach(release);
+    if (index < 0) return;
+    active.splice(index, 1);
+    release(rule);
   };
   const ruleFor = (subject: FaultSubject): ActiveRule | undefined => {
     const rule = active.findLast(

@@ -1,13 +1,14 @@
-import { arch } from 'node:os';
-import type { DeepReadonly, Node, Pod, Unsaved } from '../../api/kubernetes.ts';
+import type { DeepReadonly, Node, Pod } from '../../api/kubernetes.ts';
 import { NODES, PODS } from '../../api/resources.ts';
-import { isAlreadyExists } from '../../kube/api-error.ts';
-import { createInformer } from '../../kube/informer.ts';
+import { type ReconcileResult, runController } from '../../kube/controller.ts';
+import { createInformer, type Informer } from '../../kube/informer.ts';
+import { createWorkqueue } from '../../kube/workqueue.ts';
 import { sleep, toWireTime } from '../../runtime/clock.ts';
 import type { PodLogs } from '../pod-log.ts';
 import type { Controller, ControllerDeps } from './controllers.ts';
 import { isTerminal } from './doomed-pods.ts';
 import type { ContainerRuntime } from './node-agent/container-runtime.ts';
+import { HOST_IP, isUnreachable, lossGraceMs, markReady, markUnreachable, type NodeShape, registerNode } from './node-agent/node-status.ts';
 import { createPodLogFiles } from './node-agent/pod-log-files.ts';
 import { PodWorker } from './node-agent/pod-worker.ts';
 import { createProcessContainers } from './node-agent/process-containers.ts';
@@ -23,17 +24,9 @@ export type NodeAgentOptions = {
   readonly logs?: PodLogs;
 };
 
-export type NodeShape = {
-  readonly name: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  /** Quantities of cpu, memory, pods and others; what is absent has a generous default. */
-  readonly capacity?: Readonly<Record<string, string>>;
-};
-
-const CAPACITY = { cpu: '16', memory: '64Gi', 'ephemeral-storage': '100Gi', pods: '500' };
-const NOT_READY_TAINT = 'node.kubernetes.io/not-ready';
-const HOST_IP = '127.0.0.1';
+const NODE_RATE_LIMIT = { baseDelayMs: 100, maxDelayMs: 10_000 };
 const NODE_RETRY_MS = 1000;
+const BY_NODE = 'node';
 
 /**
  * Scheduler and kubelet of an embedded control plane: registers nodes, gives pods without one a node with room, and
@@ -44,13 +37,19 @@ export function createNodeAgent(deps: ControllerDeps, options: NodeAgentOptions)
   return { run: (signal) => new NodeAgent(deps, options).run(signal) };
 }
 
+type RunningPod = { readonly worker: PodWorker; readonly ended: Promise<void>; readonly node: string; isLost: boolean };
+
 class NodeAgent {
   readonly #deps: ControllerDeps;
   readonly #options: NodeAgentOptions;
-  readonly #nodes: readonly NodeShape[];
+  readonly #shapes: ReadonlyMap<string, NodeShape>;
+  readonly #nodes: Informer<Node>;
+  readonly #pods: Informer<Pod>;
   readonly #processes: ContainerRuntime;
   readonly #simulation: ContainerRuntime;
-  readonly #workers = new Map<string, { readonly worker: PodWorker; readonly ended: Promise<void> }>();
+  readonly #workers = new Map<string, RunningPod>();
+  /** Nodes that are lost, and since when. */
+  readonly #lostSinceMs = new Map<string, number>();
   /** Pods whose end was seen; a late event about them starts nothing again. */
   readonly #over = new Set<string>();
   #addresses = 0;
@@ -59,7 +58,9 @@ class NodeAgent {
   constructor(deps: ControllerDeps, options: NodeAgentOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.#nodes = options.nodes ?? [{ name: 'node-1' }];
+    this.#shapes = new Map((options.nodes ?? [{ name: 'node-1' }]).map((shape) => [shape.name, shape]));
+    this.#nodes = createInformer({ ...deps, resource: NODES });
+    this.#pods = createInformer({ ...deps, resource: PODS, indexers: { [BY_NODE]: ({ spec }) => [spec.nodeName ?? ''] } });
     this.#processes = createProcessContainers(options.directory, deps.clock, deps.log);
     this.#simulation = createSimulatedContainers(deps.clock, deps.random);
   }
@@ -69,18 +70,18 @@ class NodeAgent {
     const forgetLogs = logs?.add(createPodLogFiles(directory, this.#deps.clock, (uid) => this.#workers.has(uid)));
     await this.#register(signal);
     const scheduler = new Scheduler(this.#deps);
-    const nodes = createInformer({ ...this.#deps, resource: NODES });
-    const pods = createInformer({ ...this.#deps, resource: PODS });
-    nodes.addHandler({
-      added: (node) => scheduler.nodeChanged(node),
-      updated: (node) => scheduler.nodeChanged(node),
-      deleted: (node) => scheduler.nodeGone(node.metadata.name),
-    });
+    const { clock, log } = this.#deps;
+    const queue = createWorkqueue({ name: 'node_agent_nodes', clock, rateLimit: NODE_RATE_LIMIT });
+    const nodeChanged = (node: DeepReadonly<Node>): void => {
+      scheduler.nodeChanged(node);
+      queue.add(node.metadata.name);
+    };
+    this.#nodes.addHandler({ added: nodeChanged, updated: nodeChanged, deleted: ({ metadata }) => scheduler.nodeGone(metadata.name) });
     const changed = (pod: DeepReadonly<Pod>): void => {
       scheduler.podChanged(pod);
       this.#podChanged(pod);
     };
-    pods.addHandler({
+    this.#pods.addHandler({
       added: changed,
       updated: changed,
       deleted: (pod) => {
@@ -88,7 +89,11 @@ class NodeAgent {
         this.#podGone(pod);
       },
     });
-    await Promise.all([nodes.run(signal), pods.run(signal)]);
+    const reconcile = (name: string): Promise<ReconcileResult> => this.#reconcileNode(name);
+    const working = runController({ name: 'node-agent', queue, concurrency: 1, reconcile, clock, log });
+    await Promise.all([this.#nodes.run(signal), this.#pods.run(signal)]);
+    queue.shutDown();
+    await working;
     this.#stopped = true;
     scheduler.stop();
     forgetLogs?.();
@@ -105,9 +110,10 @@ class NodeAgent {
 
   #podChanged(pod: DeepReadonly<Pod>): void {
     const { uid, deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
+    if (this.#lostSinceMs.has(pod.spec.nodeName ?? '')) return;
     const known = this.#workers.get(uid);
     if (known === undefined) {
-      const ours = this.#nodes.some(({ name }) => name === pod.spec.nodeName);
+      const ours = this.#shapes.has(pod.spec.nodeName ?? '');
       if (ours && !isTerminal(pod) && !this.#over.has(uid)) this.#start(pod);
     }
     if (deletionTimestamp !== undefined) this.#workers.get(uid)?.worker.delete(deletionGracePeriodSeconds);
@@ -140,9 +146,11 @@ class NodeAgent {
       .catch((error: unknown) => this.#deps.log.error('running a pod failed', { pod: `${namespace}/${name}`, error }))
       .then(() => {
         this.#workers.delete(uid);
-        this.#over.add(uid);
+        // A pod that was lost with its node has not come to its end.
+        if (!running.isLost) this.#over.add(uid);
       });
-    this.#workers.set(uid, { worker, ended });
+    const running: RunningPod = { worker, ended, node: pod.spec.nodeName ?? '', isLost: false };
+    this.#workers.set(uid, running);
   }
 
   #runtimeOf(pod: DeepReadonly<Pod>): ContainerRuntime {
@@ -155,66 +163,60 @@ class NodeAgent {
     return `127.1.${Math.floor(number / 256)}.${number % 256}`;
   }
 
+  /** Nodes that are lost from the beginning are known as such before their pods are. */
   async #register(signal: AbortSignal): Promise<void> {
-    for (const shape of this.#nodes) {
+    const { client, clock, log } = this.#deps;
+    for (const shape of this.#shapes.values()) {
       while (!signal.aborted) {
         try {
-          await this.#registerOne(shape);
+          const node = await registerNode(client, shape);
+          if (lossGraceMs(node) === undefined) await markReady(client, shape, toWireTime(clock.now()));
+          else this.#lostSinceMs.set(shape.name, clock.now());
           break;
         } catch (error) {
-          this.#deps.log.warn('registering a node failed', { node: shape.name, error });
-          await sleep(this.#deps.clock, NODE_RETRY_MS, signal);
+          log.warn('registering a node failed', { node: shape.name, error });
+          await sleep(clock, NODE_RETRY_MS, signal);
         }
       }
     }
   }
 
-  async #registerOne(shape: NodeShape): Promise<void> {
+  /** Plays the loss of a node while it is annotated as lost, and its return. */
+  async #reconcileNode(name: string): Promise<ReconcileResult> {
     const { client, clock } = this.#deps;
-    const node = nodeObject(shape);
-    try {
-      await client.create(NODES, node);
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
+    const node = this.#nodes.get({ namespace: '', name });
+    const shape = this.#shapes.get(name);
+    if (node === undefined || shape === undefined) return undefined;
+    const graceMs = lossGraceMs(node);
+    if (graceMs === undefined) {
+      if (this.#lostSinceMs.has(name)) await this.#restoreNode(shape);
+      return undefined;
     }
-    const key = { namespace: '', name: shape.name };
-    const status = nodeStatus(shape, toWireTime(clock.now()));
-    const { spec } = await client.patchStatus(NODES, key, { type: 'strategic', body: { status } });
-    // A new node is tainted until the node life-cycle controller, whose part this is here, has seen it ready.
-    const taints = (spec?.taints ?? []).filter((taint) => taint.key !== NOT_READY_TAINT);
-    if (taints.length < (spec?.taints ?? []).length) await client.patch(NODES, key, { type: 'merge', body: { spec: { taints } } });
+    const sinceMs = this.#lostSinceMs.get(name) ?? clock.now();
+    if (!this.#lostSinceMs.has(name)) this.#loseNode(name);
+    this.#lostSinceMs.set(name, sinceMs);
+    if (sinceMs + graceMs > clock.now()) return { requeueAfterMs: sinceMs + graceMs - clock.now() };
+    if (!isUnreachable(node)) await markUnreachable(client, node, this.#podsOn(name), toWireTime(clock.now()));
+    return undefined;
   }
-}
 
-function nodeObject({ name, labels }: NodeShape): Unsaved<Node> {
-  const wellKnown = { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': architecture() };
-  return { metadata: { name, labels: { ...wellKnown, ...labels } }, spec: {} };
-}
+  /** As when the power fails: everything ends, and nobody is told. */
+  #loseNode(name: string): void {
+    for (const running of this.#workers.values()) {
+      if (running.node !== name) continue;
+      running.isLost = true;
+      running.worker.abandon();
+    }
+  }
 
-const architecture = (): string => (arch() === 'x64' ? 'amd64' : arch());
+  async #restoreNode(shape: NodeShape): Promise<void> {
+    await Promise.all([...this.#workers.values()].filter(({ isLost }) => isLost).map(({ ended }) => ended));
+    await markReady(this.#deps.client, shape, toWireTime(this.#deps.clock.now()));
+    this.#lostSinceMs.delete(shape.name);
+    for (const pod of this.#podsOn(shape.name)) this.#podChanged(pod);
+  }
 
-function nodeStatus({ name, capacity }: NodeShape, now: string): Node['status'] {
-  const amounts = { ...CAPACITY, ...capacity };
-  const condition = (type: string, status: string, reason: string, message: string) => ({
-    type,
-    status,
-    reason,
-    message,
-    lastHeartbeatTime: now,
-    lastTransitionTime: now,
-  });
-  return {
-    capacity: amounts,
-    allocatable: amounts,
-    addresses: [
-      { type: 'InternalIP', address: HOST_IP },
-      { type: 'Hostname', address: name },
-    ],
-    conditions: [
-      condition('MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
-      condition('DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
-      condition('PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
-      condition('Ready', 'True', 'KubeletReady', 'the node agent is running'),
-    ],
-  };
+  #podsOn(node: string): readonly DeepReadonly<Pod>[] {
+    return this.#pods.byIndex(BY_NODE, node);
+  }
 }

@@ -4,6 +4,7 @@ import { createGarbageCollector } from './garbage-collector.ts';
 import { createNamespaceController } from './namespace-controller.ts';
 import { createNodeAgent, type NodeAgentOptions } from './node-agent.ts';
 import { createPodGc } from './pod-gc.ts';
+import { createTaintEviction } from './taint-eviction.ts';
 
 /** The named controllers as one. `nodeAgent` is needed where `node-agent` is among them. */
 export function createControllers(
@@ -29,6 +30,8 @@ function createController(name: ControlPlaneController, deps: ControllerDeps, no
       return createNamespaceController(deps);
     case 'pod-gc':
       return createPodGc(deps);
+    case 'taint-eviction':
+      return createTaintEviction(deps);
     case 'node-agent':
       if (nodeAgent === undefined) throw new Error('the node agent needs a directory for the logs of its containers');
       return createNodeAgent(deps, nodeAgent);

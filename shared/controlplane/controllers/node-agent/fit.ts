@@ -57,7 +57,8 @@ function repellingTaint({ spec }: DeepReadonly<Pod>, node: DeepReadonly<Node>): 
 
 type Toleration = NonNullable<DeepReadonly<Pod>['spec']['tolerations']>[number];
 type Taint = NonNullable<NonNullable<DeepReadonly<Node>['spec']>['taints']>[number];
-function tolerates({ key = '', operator = 'Equal', value = '', effect = '' }: Toleration, taint: Taint): boolean {
+/** Whether a toleration is about this taint. */
+export function tolerates({ key = '', operator = 'Equal', value = '', effect = '' }: Toleration, taint: Taint): boolean {
   if (effect !== '' && effect !== taint.effect) return false;
   if (key !== '' && key !== taint.key) return false;
   return operator === 'Exists' || (key !== '' && value === (taint.value ?? ''));

@@ -1,13 +1,8 @@
+import { SIMULATE_DURATION_ANNOTATION, SIMULATE_EXIT_CODE_ANNOTATION, SIMULATE_FAILURE_RATE_ANNOTATION } from '../../../api/names.ts';
 import type { DeepReadonly, Pod } from '../../../api/kubernetes.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Random } from '../../../runtime/random.ts';
 import type { ContainerExit, ContainerRuntime } from './container-runtime.ts';
-
-/** Annotations of a pod whose containers are not run but imagined. */
-export const SIMULATE_DURATION_ANNOTATION = 'switchyard.dev/simulate-duration';
-export const SIMULATE_EXIT_CODE_ANNOTATION = 'switchyard.dev/simulate-exit-code';
-/** A number from 0 to 1: how likely a container is to fail (with the exit code above, or 1). */
-export const SIMULATE_FAILURE_RATE_ANNOTATION = 'switchyard.dev/simulate-failure-rate';
 
 /** What a process that heeds SIGTERM usually leaves. */
 const EXIT_CODE_SIGTERM = 143;

@@ -63,7 +63,7 @@ export class StatusWriter {
     const status = podStatus(this.#pod, this.#record, this.#clock.now());
     const text = JSON.stringify(status);
     if (text === this.#written) return;
-    const body = { metadata: { uid: this.#pod.metadata.uid }, status };
+    const body = { metadata: { uid: this.#pod.metadata.uid }, status: { ...status, podIPs: this.#addresses() } };
     try {
       this.#pod = await this.#client.patchStatus(PODS, objectKey(this.#pod), { type: 'strategic', body });
       this.#written = text;
@@ -76,6 +76,13 @@ export class StatusWriter {
       await sleep(this.#clock, RETRY_MS);
       this.#pending = true;
     }
+  }
+
+  /** Addresses merge by their value: those of an earlier life, before this node was lost, are taken away. */
+  #addresses(): object[] {
+    const { podIp } = this.#record;
+    const outdated = (this.#pod.status?.podIPs ?? []).filter(({ ip }) => ip !== podIp);
+    return [...outdated.map(({ ip }) => ({ $patch: 'delete', ip })), { ip: podIp }];
   }
 }
 
