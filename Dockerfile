@@ -1,7 +1,8 @@
 # One image for both programs; the charts choose with `command`.
 FROM node:24-slim
 WORKDIR /app
-ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/.compile-cache
+# A young generation of Node's default size costs a controller a hundred megabytes and saves no time (docs/benchmarks.md).
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/.compile-cache NODE_OPTIONS=--max-semi-space-size=8
 COPY package.json package-lock.json ./
 # The image has Node 24 itself: the packages that carry a node binary are optional and left out.
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund

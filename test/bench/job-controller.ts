@@ -15,6 +15,7 @@ const USAGE = `    --shapes LIST           which loads, separated by commas: ${S
                               .map(({ name }) => name)
                               .join(', ')})
     --shape JOBSxPODS[/P]   a load of your own, P pods at a time, without permitted ranges
+    --probe-every SECONDS   beside it a Job of one pod that often, to see whether the load starves it
     --mode MODE             NonIndexed or Indexed (default: both)
     --runs N                runs of each (default 1)
     --kubeconfig FILE       the cluster; it must let us create namespaces. Default: etcd and kube-apiserver from the
@@ -27,6 +28,7 @@ const USAGE = `    --shapes LIST           which loads, separated by commas: ${S
 const OPTIONS = {
   shapes: { type: 'string' },
   shape: { type: 'string' },
+  'probe-every': { type: 'string' },
   mode: { type: 'string' },
   runs: { type: 'string', default: '1' },
   kubeconfig: { type: 'string' },
@@ -49,7 +51,8 @@ export const jobControllerSuite: Suite = {
     const runs = Number(values.runs);
     let good = true;
     console.log(HEADER);
-    for (const shape of chosenShapes(values)) {
+    for (const chosen of chosenShapes(values)) {
+      const shape = values['probe-every'] === undefined ? chosen : { ...chosen, probeEveryMs: Number(values['probe-every']) * 1000 };
       for (const mode of shape.modes.filter((each) => values.mode === undefined || each === values.mode)) {
         for (let run = 0; run < runs; run++) {
           const cluster = await startBenchCluster(values.kubeconfig);

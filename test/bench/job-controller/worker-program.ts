@@ -6,6 +6,9 @@ import { parseSamples, type Sample } from '../prometheus-text.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../../../worker/main.ts');
 
+/** As scripts/run.mjs and the image start it. */
+const NODE_FLAGS = ['--max-semi-space-size=8'];
+
 export class WorkerProgram implements AsyncDisposable {
   readonly #program: ChildProgram;
   #url = '';
@@ -16,7 +19,7 @@ export class WorkerProgram implements AsyncDisposable {
   }
 
   static async start(kubeconfigFile: string, flags: readonly string[], nodeFlags: readonly string[] = []): Promise<WorkerProgram> {
-    const command = [process.execPath, '--max-semi-space-size=8', ...nodeFlags, MAIN, '--kubeconfig', kubeconfigFile, ...flags] as const;
+    const command = [process.execPath, ...NODE_FLAGS, ...nodeFlags, MAIN, '--kubeconfig', kubeconfigFile, ...flags] as const;
     const worker = new WorkerProgram(new ChildProgram('the worker', command));
     worker.#program.onLine((line) => worker.#hear(line));
     try {
