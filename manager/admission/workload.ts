@@ -91,11 +91,12 @@ function phaseOf(job: DeepReadonly<Job>, record: AdmissionRecord | undefined): W
   return job.metadata.deletionTimestamp === undefined ? 'Pending' : 'Finished';
 }
 
-/** How many pods may exist at once: completions that are already there need none (Kueue's reclaimable pods). */
-function podCount({ spec, status }: DeepReadonly<Job>): number {
-  const parallelism = spec.parallelism ?? 1;
-  if (spec.completions === undefined || spec.completions === null) return parallelism;
-  return Math.max(0, Math.min(parallelism, spec.completions - (status?.succeeded ?? 0)));
+/**
+ * How many pods may exist at once. Completions free nothing before the Job ends: a copy that is made anew, on another cluster or because the
+ * last one was lost, counts from zero and runs as many pods again.
+ */
+function podCount({ spec: { parallelism = 1, completions } }: DeepReadonly<Job>): number {
+  return Math.min(parallelism, completions ?? parallelism);
 }
 
 function requestsOf(job: DeepReadonly<Job>): { readonly requests: Requests; readonly problem?: string } {
