@@ -171,6 +171,24 @@ describe('a cache that is behind', () => {
     expect(await world.status()).toMatchObject({ succeeded: 2, active: 2, uncountedTerminatedPods: {} });
   });
 
+  test('of pods: one that was gone when its finalizer was to be removed is not counted twice', async () => {
+    await world.createJob({ completions: 2, parallelism: 1 });
+    await world.pass();
+    for (const pod of await world.pods()) await world.admin.delete(PODS, { namespace: 'ns', name: pod.metadata.name });
+    await world.clock.advance(0);
+    world.hold('pods');
+    let lost = 0;
+    world.lostAnswer = ({ method, path }) =>
+      method === 'PATCH' && path.includes('/pods/') && lost++ === 0 ? refusal(504, 'Timeout', 'the request timed out') : undefined;
+    await world.pass(20);
+    await world.patchJob({ metadata: { labels: { touched: 'yes' } } });
+    await world.pass();
+    expect(await world.status()).toMatchObject({ failed: 1, uncountedTerminatedPods: {} });
+    world.hold();
+    await world.pass();
+    expect(await world.status()).toMatchObject({ failed: 1, uncountedTerminatedPods: {} });
+  });
+
   test('of pods: a finalizer that is gone is not removed once more when the Job has ended', async () => {
     await world.createJob();
     await world.pass();
