@@ -9,10 +9,11 @@ import { isInvalid, isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { type LabelRequirements, matchesLabelSelector, requirementsOf } from '../../shared/kube/selectors.ts';
+import { FINALIZER_REMOVAL } from './apply.ts';
 import type { JobMemory } from './job-memory.ts';
 import { controllerOf, ownerlessPods, settledFailedPods, settledPods, unsettledPods } from './pod-cache.ts';
 import { ownerReferenceTo } from './pod-template.ts';
-import { isDeleting } from './pod-view.ts';
+import { hasTrackingFinalizer, isDeleting } from './pod-view.ts';
 
 export type ClaimDeps = {
   readonly client: ReadClient & WriteClient;
@@ -39,14 +40,15 @@ export async function claimPods(deps: ClaimDeps, job: DeepReadonly<Job>, withFai
   const settled = survey ? settledPods(pods, job.metadata) : withFailed ? settledFailedPods(pods, job.metadata) : [];
   const owned = [...unsettledPods(pods, job.metadata), ...settled];
   const claimed = owned.filter((pod) => matchesLabelSelector(requirements, pod.metadata.labels));
-  const strays =
-    mayChange && claimed.length < owned.length ? owned.filter((pod) => !matchesLabelSelector(requirements, pod.metadata.labels)) : [];
+  const strangers = claimed.length < owned.length ? owned.filter((pod) => !matchesLabelSelector(requirements, pod.metadata.labels)) : [];
+  const strays = mayChange ? strangers : strangers.filter(hasTrackingFinalizer);
+  const letGo = mayChange ? release : free;
   const orphans = mayChange ? findAdoptable(pods, job, requirements) : [];
   // Settled ones are marked before the first await: labels that change meanwhile take the mark away again.
   if (survey) memory.surveyed.add(uid);
   if (strays.length === 0 && orphans.length === 0) return { pods: claimed, adopted: new Set() };
   try {
-    const [adopted] = await Promise.all([adoptAll(deps, job, orphans), settleAll(strays.map((pod) => release(deps, job, pod)))]);
+    const [adopted] = await Promise.all([adoptAll(deps, job, orphans), settleAll(strays.map((pod) => letGo(deps, job, pod)))]);
     return { pods: [...claimed, ...adopted], adopted: new Set(adopted.map((pod) => pod.metadata.uid)) };
   } catch (error) {
     memory.surveyed.delete(uid);
@@ -111,6 +113,17 @@ async function release(deps: ClaimDeps, job: DeepReadonly<Job>, pod: DeepReadonl
     if (owner !== undefined) deps.memory.written.record(owner.uid, 'pods', patched.metadata.resourceVersion);
   } catch (error) {
     if (!isNotFound(error) && !isInvalid(error)) throw new Error(`release pod ${namespace}/${name}`, { cause: error });
+  }
+}
+
+/** UPSTREAM.md Q23: a Job that is being deleted keeps its pods, but who is not its own must not stay for want of somebody to count it. */
+async function free(deps: ClaimDeps, job: DeepReadonly<Job>, pod: DeepReadonly<Pod>): Promise<void> {
+  const { namespace, name } = pod.metadata;
+  try {
+    const patched = await deps.client.patch(PODS, { namespace, name }, { type: 'strategic', body: FINALIZER_REMOVAL });
+    deps.memory.written.record(job.metadata.uid, 'pods', patched.metadata.resourceVersion);
+  } catch (error) {
+    if (!isNotFound(error)) throw new Error(`free pod ${namespace}/${name}`, { cause: error });
   }
 }
 

@@ -63,9 +63,9 @@ export function createOrphanReconciler(deps: OrphanReconcilerDeps): Reconcile {
       return undefined;
     }
     const requirements = requirementsOf(key.selector);
-    const left = [...unsettledPods(pods, key), ...ownerlessPods(pods, key.namespace)].filter((pod) =>
-      matchesLabelSelector(requirements, pod.metadata.labels),
-    );
+    // UPSTREAM.md Q23: who is owned needs no matching labels, as nobody else will ever free it.
+    const ownerless = ownerlessPods(pods, key.namespace).filter((pod) => matchesLabelSelector(requirements, pod.metadata.labels));
+    const left = [...unsettledPods(pods, key), ...ownerless];
     const goneUid = key.gone ? key.uid : undefined;
     const failures = await inParallel(left, REQUESTS_MAX, (pod) => free(pod, goneUid).then(nothing, (error: unknown) => ({ error })));
     const failed = failures.filter((failure) => failure !== undefined);

@@ -392,6 +392,22 @@ describe('the pods of a Job that goes', () => {
 
 describe('pods that nobody counts', () => {
   const finalizers = [JOB_TRACKING_FINALIZER];
+  test('that no longer match it do not hold it when it is deleted in the foreground', async () => {
+    await world.createJob();
+    await world.pass();
+    for (const { metadata } of await world.pods()) {
+      world.hold('pods');
+      const body = { metadata: { labels: { 'batch.kubernetes.io/controller-uid': 'nobody' } } };
+      await world.admin.patch(PODS, { namespace: 'ns', name: metadata.name }, { type: 'merge', body });
+    }
+    await world.admin.delete(JOBS, { namespace: 'ns', name: 'job' }, { propagationPolicy: 'Foreground' });
+    await world.clock.advance(0);
+    world.hold();
+    await world.pass(5);
+    expect(await tracked()).toEqual([false]);
+    expect((await world.status()).failed).toBeUndefined();
+  });
+
   test('lose their finalizer when they have no controller', async () => {
     await world.createPod({ name: 'stray', finalizers });
     await world.pass();
