@@ -1,6 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -80,49 +78,5 @@ describe('a data directory', () => {
     const reopened = openSqlitePersistence(directory);
     expect(reopened.load()).toEqual({ revision: 2, objects: [{ ...record, revision: 2 }] });
     reopened.close();
-  });
-});
-
-describe('a process that is killed', () => {
-  const MAIN = path.resolve(import.meta.dirname, '../../../../shared/controlplane/main.ts');
-
-  const start = async (): Promise<{ child: ChildProcess; url: string; token: string }> => {
-    const kubeconfig = path.join(directory, 'kubeconfig');
-    rmSync(kubeconfig, { force: true });
-    const flags = ['--kubeconfig-out', kubeconfig, '--data-dir', path.join(directory, 'data'), '--plain', '--log-level', 'error'];
-    const child = spawn(process.execPath, [MAIN, ...flags], { stdio: ['ignore', 'ignore', 'inherit'] });
-    for (let wait = 0; wait < 200 && !existsSync(kubeconfig); wait++) await new Promise((resolve) => setTimeout(resolve, 50));
-    const text = readFileSync(kubeconfig, 'utf8');
-    return { child, url: /server: (\S+)/.exec(text)?.[1] ?? '', token: /token: (\S+)/.exec(text)?.[1] ?? '' };
-  };
-
-  test('has lost no write that it acknowledged', { timeout: 60_000 }, async () => {
-    const acknowledged: string[] = [];
-    const server = await start();
-    const headers = { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' };
-    const write = async (writer: number): Promise<void> => {
-      for (let index = 0; ; index++) {
-        const name = `c-${writer}-${index}`;
-        const answer = await fetch(server.url + CONFIG_MAPS, { method: 'POST', headers, body: JSON.stringify(configMap(name)) });
-        await answer.text();
-        if (answer.status === 201) acknowledged.push(name);
-      }
-    };
-    // The writers end when their server does.
-    const writers = Array.from({ length: 8 }, (_, writer) => write(writer).catch((error: unknown) => error));
-    while (acknowledged.length < 500) await new Promise((resolve) => setTimeout(resolve, 5));
-    const killed = once(server.child, 'exit');
-    server.child.kill('SIGKILL');
-    await killed;
-    await Promise.all(writers);
-
-    const again = await start();
-    const answer = await fetch(again.url + CONFIG_MAPS, { headers: { authorization: `Bearer ${again.token}` } });
-    const list = (await answer.json()) as { items: { metadata: { name: string } }[] };
-    const found = new Set(list.items.map(({ metadata }) => metadata.name));
-    expect(acknowledged.filter((name) => !found.has(name))).toEqual([]);
-    const ended = once(again.child, 'exit');
-    again.child.kill('SIGTERM');
-    expect(await ended).toEqual([0, null]);
   });
 });
