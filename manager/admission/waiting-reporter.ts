@@ -10,7 +10,7 @@ import { parseKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue } from '../../shared/kube/workqueue.ts';
 import { sleep, toWireTime, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
+import { JobEventReason, QuotaReservedReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { Hindrance } from './snapshot.ts';
 import { finishedCondition } from './workload.ts';
 
@@ -130,7 +130,9 @@ export function waitingConditions(job: DeepReadonly<Job>, hindrance: Hindrance, 
     lastProbeTime: time,
     lastTransitionTime: (isFalse ? present.lastTransitionTime : undefined) ?? time,
   };
-  const neverSuspended = job.spec.suspend === true && !conditions.some(({ type }) => type === 'Suspended');
+  // Of a Job that is being evicted only its copy can tell whether anything still runs.
+  const rests = job.spec.suspend === true && hindrance.reason !== QuotaReservedReason.Evicted;
+  const neverSuspended = rests && !conditions.some(({ type }) => type === 'Suspended');
   return neverSuspended ? [waiting, suspended(time)] : [waiting];
 }
 

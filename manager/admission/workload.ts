@@ -1,4 +1,5 @@
 import { clusterWishOf, priorityOf, queueNameOf, type ClusterWish } from '../api/job-annotations.ts';
+import { SwitchyardCondition } from '../api/reasons.ts';
 import { admissionRecordOf, type AdmissionRecord } from '../api/records.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
@@ -84,9 +85,10 @@ function phaseOf(job: DeepReadonly<Job>, record: AdmissionRecord | undefined): W
   if (finishedCondition(job) !== undefined) return 'Finished';
   if (record !== undefined) {
     if (job.spec.suspend !== true) return 'Admitted';
-    // The worker takes startTime away and reports Suspended once it has acted on the suspension; until then pods may run.
-    const started = job.status?.startTime !== undefined && !hasCondition(job, 'Suspended');
-    if (started || (job.status?.active ?? 0) > 0) return 'Evicting';
+    // The worker takes startTime away and reports Suspended once it has acted on the suspension; until then pods may run, also those of a copy
+    // that has told nothing yet.
+    const mayRun = job.status?.startTime !== undefined || hasCondition(job, SwitchyardCondition.Dispatched);
+    if ((mayRun && !hasCondition(job, 'Suspended')) || (job.status?.active ?? 0) > 0) return 'Evicting';
   }
   return job.metadata.deletionTimestamp === undefined ? 'Pending' : 'Finished';
 }

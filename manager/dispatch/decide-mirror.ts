@@ -105,14 +105,23 @@ function decide(group: MirrorGroup, now: number): MirrorPlan {
 
 /** Rule 5. */
 function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, copy: Copy, now: number): MirrorPlan {
-  const remote = copy.job.status;
+  const remote = toldBy(copy.job);
   const own = [...quotaReserved(local, record), dispatched(record)];
   const home = writeHome(local, toLocalStatus({ local, remote, own, now }));
   const wanted = remoteJobOf(group, local, record);
   // A copy that has reached its verdict is not disturbed: what it does now is finish.
-  if (copy.deleting || hasVerdict(remote) || 'reason' in wanted) return { remote: [], home };
+  if (copy.deleting || hasVerdict(copy.job.status) || 'reason' in wanted) return { remote: [], home };
   const spec = specChange(copy.job, wanted, local.spec.suspend ?? false);
   return { remote: spec === undefined ? [] : [{ kind: 'Update', cluster: copy.cluster, copy: copy.job, spec }], home };
+}
+
+/**
+ * What a copy says of itself. That it rests counts only while it is told to: once it is resumed its pods may run before it says so, and if the
+ * cluster is lost then, nobody may take the Job for one that rests.
+ */
+function toldBy({ spec, status }: DeepReadonly<Job>): DeepReadonly<JobStatus> | undefined {
+  if (spec.suspend === true || status?.conditions === undefined) return status;
+  return { ...status, conditions: status.conditions.filter((each) => each.type !== 'Suspended' || each.status !== 'True') };
 }
 
 /** Rules 6 to 9. */

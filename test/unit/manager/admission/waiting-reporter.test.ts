@@ -32,4 +32,9 @@ describe('telling a Job why it waits', () => {
   test('a Job that had quota before begins to wait now', () => {
     expect(waitingConditions(told({ status: 'True' }), hindrance, now)).toMatchObject([{ lastTransitionTime: '2026-01-01T00:01:05Z' }]);
   });
+  test('a Job that is being evicted is not shown as suspended before its copy says so', () => {
+    expect(waitingConditions(aHomeJob(), { reason: 'Evicted', message: 'evicted' }, now)?.map(({ type }) => type)).toEqual([
+      'QuotaReserved',
+    ]);
+  });
 });

@@ -76,6 +76,7 @@ describe('how far a Workload has come', () => {
     expect(phase({ metadata: { annotations }, status: { startTime: '2026-01-01T00:00:00Z' } })).toBe('Evicting');
     expect(phase({ metadata: { annotations }, status: { conditions: [{ type: 'Suspended', status: 'True' }] } })).toBe('Pending');
     expect(phase({ metadata: { annotations } })).toBe('Pending');
+    expect(phase({ metadata: { annotations }, status: { conditions: [{ type: 'Dispatched', status: 'True' }] } })).toBe('Evicting');
   });
   test('Complete or Failed it is finished whatever else it says', () => {
     expect(
