@@ -28,7 +28,8 @@ switch (parsed.kind) {
     process.exitCode = EXIT_USAGE;
     break;
   case 'Run':
-    process.exitCode = await main(parsed.config);
+    // Not by exitCode: what has not ended within the drain time would keep the process alive.
+    process.exit(await main(parsed.config));
 }
 
 async function main(config: ManagerConfig): Promise<number> {

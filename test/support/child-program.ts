@@ -7,7 +7,7 @@ const STOP_WITHIN_MS = 20_000;
 /** Lines kept to explain why a program has ended. */
 const LINES_KEPT = 30;
 
-/** A program in a process of its own, known by what it prints. */
+/** A program in a process of its own, known by what it prints. It does not outlive this process. */
 export class ChildProgram implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #name: string;
@@ -21,6 +21,9 @@ export class ChildProgram implements AsyncDisposable {
     this.#child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...environment } });
     // A program that cannot be started ends, too: with 'error' in place of 'exit'.
     this.#ended = once(this.#child, 'exit').catch((error: unknown) => this.#hear(String(error)));
+    const kill = (): void => void this.#child.kill('SIGKILL');
+    process.once('exit', kill);
+    void this.#ended.then(() => process.off('exit', kill));
     for (const input of [this.#child.stdout, this.#child.stderr]) {
       if (input !== null) createInterface({ input }).on('line', (line) => this.#hear(line));
     }

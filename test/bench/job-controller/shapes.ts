@@ -46,7 +46,7 @@ export const SHAPES: readonly Shape[] = [
     jobs: 20,
     podsPerJob: 100,
     modes: BOTH,
-    permitted: { callsPerPodMax: 2.35, ownCallsPerPodMax: 2.1, secondsMax: 10.2 },
+    permitted: { callsPerPodMax: 2.3, ownCallsPerPodMax: 2.05, secondsMax: 10.2 },
   },
   {
     name: '2000x1',
