@@ -260,8 +260,8 @@ describe.each(kubectls)('kubectl $version', { timeout: TEST_LIMIT_MS }, (binary)
 
   test('shows logs and events', async () => {
     await kubectl(`run talker --image=busybox --restart=Never --command -- sh -c 'for i in 1 2 3; do echo $i; sleep 0.1; done'`);
-    await kubectl(`wait '--for=jsonpath={.status.containerStatuses[0].started}=true' pod/talker --timeout=20s`);
-    expect(await kubectl('logs -f talker')).toBe('1\n2\n3\n');
+    const followed = await vi.waitUntil(async () => (await kubectl.attempt('logs -f talker')).stdout, WAIT);
+    expect(followed).toBe('1\n2\n3\n');
     await expectOutputs({
       'logs job/plain': /^done with plain\n$/,
       'logs -l job-name=plain --tail=1 --prefix': /^\[pod\/plain-\w{5}\/plain\] done with plain\n$/,

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
+import type { Pod } from '../../../api/kubernetes.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { StreamSink } from '../../answer.ts';
 import type { PodLogOptions, PodLogSource } from '../../pod-log.ts';
@@ -16,10 +17,23 @@ export function createPodLogFiles(root: string, clock: Clock, isRunning: (uid: s
   return {
     open(pod, options, sink) {
       const file = logFile(root, pod, options);
-      if (file === undefined) return undefined;
+      if (file === undefined) {
+        if (isRunning(pod.metadata.uid, options.container)) refuseBeforeStart(pod, options.container);
+        return undefined;
+      }
       return stream(file, options, sink, clock, () => isRunning(pod.metadata.uid, options.container));
     },
   };
+}
+
+/** What a kubelet says of a container that has not run yet. One that runs without a log is an imagined one. */
+function refuseBeforeStart(pod: AnyObject, container: string): void {
+  const { containerStatuses = [], initContainerStatuses = [] } = (pod['status'] ?? {}) as NonNullable<Pod['status']>;
+  const { running, terminated, waiting } =
+    [...initContainerStatuses, ...containerStatuses].find(({ name }) => name === container)?.state ?? {};
+  if (running !== undefined || terminated !== undefined) return;
+  const reason = waiting?.reason ?? 'ContainerCreating';
+  throw badRequest(`container ${JSON.stringify(container)} in pod ${JSON.stringify(pod.metadata.name)} is waiting to start: ${reason}`);
 }
 
 /** The log of the container's last run, or of the one before with `previous`. */

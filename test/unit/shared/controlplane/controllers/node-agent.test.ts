@@ -287,6 +287,7 @@ describe('a pod of processes', () => {
       phase: 'Pending',
       containerStatuses: [{ state: { waiting: { reason: 'CreateContainerConfigError' } } }],
     });
+    await expect(logOf('p')).rejects.toThrow('container "main" in pod "p" is waiting to start: CreateContainerConfigError');
     await cluster.client.create(CONFIG_MAPS, { metadata: { name: 'late', namespace: 'default' }, data: { colour: 'red' } });
     await cluster.clock.advance(2000);
     await eventually(async () => (await phase('p')) === 'Succeeded');
