@@ -132,10 +132,16 @@ function write(answer: Answer, request: IncomingMessage, response: ServerRespons
     response.on('close', stop);
     return;
   }
-  const { status, headers, body } = answer;
+  const { status, headers } = answer;
+  const body = encoded(answer.body);
   response.writeHead(status, { ...asBytes(headers), 'content-length': Buffer.byteLength(body) });
   response.end(request.method === 'HEAD' ? undefined : body);
 }
+
+/** From this length a text is encoded here, once: Node would measure it, and then make room for the longest that it could be. */
+const LONG_TEXT = 64 * 1024;
+const encoded = (text: string | Uint8Array): string | Uint8Array =>
+  typeof text === 'string' && text.length >= LONG_TEXT ? Buffer.from(text) : text;
 
 /** Writes what comes in one turn of the event loop as one chunk. */
 function responseSink(response: ServerResponse): StreamConnection {
@@ -144,7 +150,7 @@ function responseSink(response: ServerResponse): StreamConnection {
   let ending = false;
   const flush = (): void => {
     scheduled = false;
-    if (pending !== '') response.write(pending);
+    if (pending !== '') response.write(encoded(pending));
     pending = '';
     if (ending) response.end();
     else if (response.writableLength > STREAM_BUFFER_LIMIT_BYTES) response.destroy();

@@ -1,4 +1,5 @@
 import { createLabelIndex, type LabelIndex } from './label-index.ts';
+import { type Change, compareKeys, createOrderedObjects, type OrderedObjects, withChanges } from './ordered-objects.ts';
 import type { AnyObject } from './strategy.ts';
 
 /** An object as it is stored: without kind and apiVersion, never changed again. */
@@ -67,17 +68,9 @@ type TableOptions = {
   written(event: StoreEvent): void;
 };
 
-/** The objects of one namespace. `sorted` is undefined when it must be made anew. */
-type Bucket = { readonly byName: Map<string, StoredObject>; sorted: StoredObject[] | undefined };
-
-/** Orders as the storage keys `namespace/name` do: `ns-two/` comes before `ns/`. */
-const compareKeys = (a: StoredObject, b: StoredObject): number => {
-  if (a.namespace === b.namespace) return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
-  return `${a.namespace}/` < `${b.namespace}/` ? -1 : 1;
-};
-
 export function createTable(options: TableOptions): Table {
-  const buckets = new Map<string, Bucket>();
+  /** By namespace; none is empty. */
+  const namespaces = new Map<string, OrderedObjects>();
   const subscriptions = new Map<string, Set<Subscription>>();
   const labelIndex: LabelIndex = createLabelIndex();
   let compacted = options.compactedRevision;
@@ -87,28 +80,20 @@ export function createTable(options: TableOptions): Table {
   /** Written, in order, but not published yet. */
   const unpublished: StoreEvent[] = [];
 
-  const bucketOf = (namespace: string): Bucket => {
-    let bucket = buckets.get(namespace);
-    if (bucket === undefined) buckets.set(namespace, (bucket = { byName: new Map(), sorted: undefined }));
-    return bucket;
-  };
-  const get = (namespace: string, name: string): StoredObject | undefined => buckets.get(namespace)?.byName.get(name);
+  const get = (namespace: string, name: string): StoredObject | undefined => namespaces.get(namespace)?.get(name);
   const insert = (stored: StoredObject, previous: StoredObject | undefined): void => {
-    const bucket = bucketOf(stored.namespace);
-    bucket.byName.set(stored.name, stored);
-    bucket.sorted = undefined;
+    let objects = namespaces.get(stored.namespace);
+    if (objects === undefined) namespaces.set(stored.namespace, (objects = createOrderedObjects(stored.namespace)));
+    objects.set(stored);
     labelIndex.replace(previous, stored);
   };
-  const sortedBucket = (bucket: Bucket): StoredObject[] => (bucket.sorted ??= [...bucket.byName.values()].sort(compareKeys));
   const list = (namespace: string): readonly StoredObject[] => {
-    if (namespace !== '') {
-      const bucket = buckets.get(namespace);
-      return bucket === undefined ? [] : sortedBucket(bucket);
+    if (namespace !== '' || namespaces.size <= 1) {
+      const objects = namespace === '' ? namespaces.values().next().value : namespaces.get(namespace);
+      return objects?.list() ?? [];
     }
-    const only = buckets.size === 1 ? buckets.values().next().value : undefined;
-    if (only !== undefined) return sortedBucket(only);
-    const namespaces = [...buckets.keys()].sort((a, b) => (`${a}/` < `${b}/` ? -1 : 1));
-    return namespaces.flatMap((each) => sortedBucket(bucketOf(each)));
+    const names = [...namespaces.keys()].sort((a, b) => (`${a}/` < `${b}/` ? -1 : 1));
+    return names.flatMap((each) => namespaces.get(each)?.list() ?? []);
   };
 
   const forget = (): void => {
@@ -143,7 +128,7 @@ export function createTable(options: TableOptions): Table {
   return {
     name: options.name,
     get,
-    size: () => [...buckets.values()].reduce((sum, { byName }) => sum + byName.size, 0),
+    size: () => [...namespaces.values()].reduce((sum, objects) => sum + objects.size(), 0),
     list,
     listByLabel: (namespace, key, values) =>
       labelIndex
@@ -151,20 +136,15 @@ export function createTable(options: TableOptions): Table {
         .filter((stored) => namespace === '' || stored.namespace === namespace)
         .sort(compareKeys),
     listAt: (namespace, revision) => {
-      const changed = new Map<string, StoredObject | undefined>();
-      const undo = (event: StoreEvent): void => {
-        if (event.revision > revision && (namespace === '' || event.current.namespace === namespace))
-          changed.set(`${event.current.namespace}/${event.current.name}`, event.previous);
+      const changed = new Map<string, Change>();
+      const undo = ({ current, previous, revision: at }: StoreEvent): void => {
+        if (at <= revision || (namespace !== '' && current.namespace !== namespace)) return;
+        changed.set(`${current.namespace}/${current.name}`, { namespace: current.namespace, name: current.name, now: previous });
       };
       for (const event of unpublished.toReversed()) undo(event);
-      for (let index = events.length - 1; index >= firstAfter(revision); index--) {
-        const event = events[index];
-        if (event !== undefined) undo(event);
-      }
+      for (const event of events.slice(firstAfter(revision)).reverse()) undo(event);
       const now = list(namespace);
-      if (changed.size === 0) return now;
-      const kept = now.filter((stored) => !changed.has(`${stored.namespace}/${stored.name}`));
-      return [...kept, ...[...changed.values()].filter((stored) => stored !== undefined)].sort(compareKeys);
+      return changed.size === 0 ? now : withChanges(now, [...changed.values()]);
     },
     put: (object) => {
       const revision = options.nextRevision();
@@ -177,10 +157,9 @@ export function createTable(options: TableOptions): Table {
       return stored;
     },
     remove: (stored) => {
-      const bucket = bucketOf(stored.namespace);
-      bucket.byName.delete(stored.name);
-      bucket.sorted = undefined;
-      if (bucket.byName.size === 0) buckets.delete(stored.namespace);
+      const objects = namespaces.get(stored.namespace);
+      objects?.delete(stored.name);
+      if (objects?.size() === 0) namespaces.delete(stored.namespace);
       labelIndex.replace(stored, undefined);
       const revision = options.nextRevision();
       const object = { ...stored.object, metadata: { ...stored.object.metadata, resourceVersion: String(revision) } };

@@ -1,4 +1,5 @@
 /** `npm run bench -- SUITE [options]`: measures, prints, and exits with 1 when a figure is outside its permitted range. */
+import { controlPlaneSuite } from './control-plane.ts';
 import { dispatchSuite } from './dispatch.ts';
 import { jobControllerSuite } from './job-controller.ts';
 import type { Suite } from './suite.ts';
@@ -6,9 +7,16 @@ import type { Suite } from './suite.ts';
 const SUITES: Readonly<Record<string, Suite>> = {
   'job-controller': jobControllerSuite,
   dispatch: dispatchSuite,
+  'control-plane': controlPlaneSuite,
 };
 
 const EXIT_USAGE = 2;
+const EXIT_TERMINATED = 143;
+const EXIT_INTERRUPTED = 130;
+
+// By an orderly exit, because programs started by a suite end with this process.
+process.once('SIGTERM', () => process.exit(EXIT_TERMINATED));
+process.once('SIGINT', () => process.exit(EXIT_INTERRUPTED));
 
 process.exitCode = await main(process.argv.slice(2));
 
