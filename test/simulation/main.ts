@@ -33,7 +33,9 @@ async function soak(from: number, count: number): Promise<number> {
   const startedMs = performance.now();
   const outcomes: Outcome[] = [];
   let failures = 0;
-  for (let seed = from; seed < from + count && failures < FAILURES_MAX; seed++) {
+  let stopped = false;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (stopped = true));
+  for (let seed = from; seed < from + count && failures < FAILURES_MAX && !stopped; seed++) {
     const outcome = await simulate(seed);
     report(outcome);
     if (outcome.violations.length > 0) failures++;

@@ -67,6 +67,7 @@ export function createCountedOnce(circumstances: Circumstances): Invariant {
         else if (pod === undefined) problems.push(`pod ${uid} is counted and never was`);
         else if (list === 'succeeded' && phaseOf(pod.pod) !== 'Succeeded')
           problems.push(`pod ${uid} counts as succeeded in phase ${phaseOf(pod.pod)}`);
+        else if (list === 'failed' && isIgnoredByExit(job, pod.pod)) problems.push(`pod ${uid} counts as failed, and a rule ignores it`);
         else if (list === 'failed' && !mayCountAsFailed(job, pod))
           problems.push(`pod ${uid} counts as failed in phase ${phaseOf(pod.pod)}`);
       }
@@ -205,3 +206,7 @@ function isIgnored({ spec }: DeepReadonly<Job>, { status }: DeepReadonly<Pod>): 
   }
   return false;
 }
+
+/** The same where it cannot change any more: by how the pod ended. A failing Job may have counted the pod before that. */
+const isIgnoredByExit = (job: DeepReadonly<Job>, pod: DeepReadonly<Pod>): boolean =>
+  !hasCondition(job, 'FailureTarget') && isIgnored(job, { ...pod, status: { ...pod.status, conditions: [] } });

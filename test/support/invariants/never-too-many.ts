@@ -55,24 +55,25 @@ export function createNeverTooMany(circumstances: Circumstances): Invariant {
 
   function problemsOfCreation({ job, parallelismMax, completionsMax, adopted, pods }: JobRecord, created: Pod): string[] {
     const spare = circumstances.doubtfulCreations(job.metadata.uid) + adopted;
-    // A creation that was given up may come at any time, also when the Job is over.
-    if (spare > 0) return [];
     const active = [...pods.values()].filter((pod) => isActive(pod) && isTracked(pod));
     const problems: string[] = [];
-    if (active.length > parallelismMax) problems.push(`${active.length} pods are active and parallelism was at most ${parallelismMax}`);
-    if (hasCondition(job, 'Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget')) problems.push('the Job is at its end');
+    if (active.length > parallelismMax + spare)
+      problems.push(`${active.length} pods are active and parallelism was at most ${parallelismMax}`);
+    // A creation that was given up may come at any time, also when the Job is over.
+    if (spare === 0 && hasCondition(job, 'Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget'))
+      problems.push('the Job is at its end');
     if (job.spec.managedBy !== undefined && job.spec.managedBy !== null) problems.push('the Job is not ours');
     const index = indexOf(job, created);
     if (index !== undefined) {
       const rivals = active.filter((pod) => pod !== created && indexOf(job, pod) === index);
-      if (rivals.length > 0) problems.push(`index ${index} runs already`);
-      if (parseIndexText(job.status?.completedIndexes).includes(index)) problems.push(`index ${index} is complete`);
-      if (parseIndexText(job.status?.failedIndexes).includes(index)) problems.push(`index ${index} has failed`);
+      if (rivals.length > spare) problems.push(`index ${index} runs already`);
+      if (spare === 0 && parseIndexText(job.status?.completedIndexes).includes(index)) problems.push(`index ${index} is complete`);
+      if (spare === 0 && parseIndexText(job.status?.failedIndexes).includes(index)) problems.push(`index ${index} has failed`);
     } else {
       const succeeded = [...pods.values()].filter((pod) => isTracked(pod) && phaseOf(pod) === 'Succeeded').length;
       const counted = job.status?.succeeded ?? 0;
       const waiting = job.status?.uncountedTerminatedPods?.succeeded?.filter((uid) => !isTracked(pods.get(uid) ?? created)).length ?? 0;
-      if (active.length + succeeded + counted + waiting > completionsMax) {
+      if (active.length + succeeded + counted + waiting > completionsMax + spare) {
         problems.push(`${active.length} active and ${succeeded + counted + waiting} succeeded are more than ${completionsMax} completions`);
       }
     }
