@@ -2,26 +2,10 @@ import { type Answer, jsonAnswer, textAnswer } from './answer.ts';
 import type { Call } from './call.ts';
 import { createDiscovery } from './discovery.ts';
 import type { Registry } from 'prom-client';
+import { KUBERNETES_VERSION } from './kubernetes-version.ts';
 import { createOpenApi } from './openapi/openapi.ts';
 import type { ServedResources } from './served-resources.ts';
 import type { Subresource } from './subresource.ts';
-
-/** The release whose behaviour the control plane emulates. */
-export const KUBERNETES_VERSION = {
-  major: '1',
-  minor: '36',
-  emulationMajor: '1',
-  emulationMinor: '36',
-  minCompatibilityMajor: '1',
-  minCompatibilityMinor: '35',
-  gitVersion: 'v1.36.2',
-  gitCommit: '',
-  gitTreeState: 'clean',
-  buildDate: '1970-01-01T00:00:00Z',
-  goVersion: '',
-  compiler: 'embedded',
-  platform: 'node',
-};
 
 const HEALTH_CHECKS = ['ping', 'etcd', 'log'];
 

@@ -130,6 +130,7 @@ describe.each(kubectls)('kubectl $version', { timeout: TEST_LIMIT_MS }, (binary)
       'get jobs --chunk-size=1 -o name': /job.batch\/by-hand\n/,
       'get jobs.v1.batch/plain -o name': /^job.batch\/plain\n$/,
       [`get --raw /apis/batch/v1/namespaces/${ns}/jobs/plain/status`]: /"kind":"Job"/,
+      'get nodes -o wide': /^node-1 +Ready +<none> +\d+\w* +v1\.36\.\d+ +127\.0\.0\.1 .* process:\/\//m,
       'get nodes,namespaces,events,secrets,serviceaccounts,roles,quota,pdb,cronjobs,leases': /node\/node-1/,
     });
   });

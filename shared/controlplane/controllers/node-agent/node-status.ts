@@ -1,10 +1,11 @@
-import { arch } from 'node:os';
+import { arch, release, type as operatingSystem } from 'node:os';
 import { SIMULATE_NODE_LOSS_ANNOTATION } from '../../../api/names.ts';
 import type { DeepReadonly, Node, Pod, Unsaved } from '../../../api/kubernetes.ts';
 import { NODES, PODS } from '../../../api/resources.ts';
 import { isAlreadyExists, isNotFound } from '../../../kube/api-error.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import { objectKey } from '../../../kube/keys.ts';
+import { KUBERNETES_VERSION } from '../../kubernetes-version.ts';
 import { parseDurationMs } from './simulated-containers.ts';
 
 export type NodeShape = {
@@ -110,6 +111,18 @@ function nodeStatus({ name, capacity }: NodeShape, now: string): Node['status'] 
   return {
     capacity: amounts,
     allocatable: amounts,
+    nodeInfo: {
+      architecture: architecture(),
+      bootID: '',
+      containerRuntimeVersion: `process://${process.versions.node}`,
+      kernelVersion: release(),
+      kubeProxyVersion: '',
+      kubeletVersion: KUBERNETES_VERSION.gitVersion,
+      machineID: '',
+      operatingSystem: 'linux',
+      osImage: operatingSystem(),
+      systemUUID: '',
+    },
     addresses: [
       { type: 'InternalIP', address: HOST_IP },
       { type: 'Hostname', address: name },
