@@ -8,7 +8,7 @@ import { type BenchCluster, startBenchCluster } from './cluster.ts';
 import { type Figures, violations } from './job-controller/figures.ts';
 import { type Run, runShape } from './job-controller/run-shape.ts';
 import { type CompletionMode, type Shape, SHAPES } from './job-controller/shapes.ts';
-import type { Suite } from './suite.ts';
+import { type Suite, UsageError } from './suite.ts';
 
 const USAGE = `    --shapes LIST           which loads, separated by commas: ${SHAPES.map(({ name }) => name).join(', ')}
                             (default: ${SHAPES.filter(({ onRequest }) => !onRequest)
@@ -48,17 +48,20 @@ export const jobControllerSuite: Suite = {
     const { values } = parseArgs({ args: [...args], options: OPTIONS, strict: true });
     const workerFlags = WORKER_FLAGS.flatMap((name) => (values[name] === undefined ? [] : [`--${name}=${values[name]}`]));
     const nodeFlags = values['cpu-profile'] === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values['cpu-profile']}`];
-    const runs = Number(values.runs);
+    const runs = readCount('runs', values.runs);
+    const probeEveryMs = values['probe-every'] === undefined ? undefined : readCount('probe-every', values['probe-every']) * 1000;
+    const mode = readMode(values.mode);
+    const shapes = chosenShapes(values);
     let good = true;
     console.log(HEADER);
-    for (const chosen of chosenShapes(values)) {
-      const shape = values['probe-every'] === undefined ? chosen : { ...chosen, probeEveryMs: Number(values['probe-every']) * 1000 };
-      for (const mode of shape.modes.filter((each) => values.mode === undefined || each === values.mode)) {
+    for (const chosen of shapes) {
+      const shape = probeEveryMs === undefined ? chosen : { ...chosen, probeEveryMs };
+      for (const each of mode === undefined ? shape.modes : [mode]) {
         for (let run = 0; run < runs; run++) {
           const cluster = await startBenchCluster(values.kubeconfig);
           try {
             const namespace = `bench-${randomBytes(4).toString('hex')}`;
-            good = report(shape, mode, cluster, await runShape(shape, mode, { cluster, namespace, workerFlags, nodeFlags })) && good;
+            good = report(shape, each, cluster, await runShape(shape, each, { cluster, namespace, workerFlags, nodeFlags })) && good;
           } finally {
             await cluster.stop();
           }
@@ -69,13 +72,23 @@ export const jobControllerSuite: Suite = {
   },
 };
 
+function readCount(option: string, text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new UsageError(`--${option}: ${JSON.stringify(text)} is no whole number of at least 1`);
+}
+
+function readMode(text: string | undefined): CompletionMode | undefined {
+  if (text === undefined || text === 'NonIndexed' || text === 'Indexed') return text;
+  throw new UsageError(`--mode: ${JSON.stringify(text)} is neither NonIndexed nor Indexed`);
+}
+
 function chosenShapes({ shapes, shape }: { readonly shapes?: string; readonly shape?: string }): readonly Shape[] {
   if (shape !== undefined) return [parseShape(shape)];
   if (shapes === undefined) return SHAPES.filter(({ onRequest }) => onRequest !== true);
   return shapes.split(',').map((name) => {
     const known = SHAPES.find((each) => each.name === name.trim());
     if (known === undefined)
-      throw new Error(`--shapes: there is no ${JSON.stringify(name)}: choose from ${SHAPES.map((each) => each.name).join(', ')}`);
+      throw new UsageError(`--shapes: there is no ${JSON.stringify(name)}: choose from ${SHAPES.map((each) => each.name).join(', ')}`);
     return known;
   });
 }
@@ -83,7 +96,7 @@ function chosenShapes({ shapes, shape }: { readonly shapes?: string; readonly sh
 function parseShape(text: string): Shape {
   const match = /^(\d+)x(\d+)(?:\/(\d+))?$/.exec(text);
   if (match === null)
-    throw new Error(`--shape: ${JSON.stringify(text)} is no shape: write JOBSxPODS or JOBSxPODS/PARALLELISM, as in 20x100/10`);
+    throw new UsageError(`--shape: ${JSON.stringify(text)} is no shape: write JOBSxPODS or JOBSxPODS/PARALLELISM, as in 20x100/10`);
   const [, jobs, podsPerJob, parallelism] = match;
   return {
     name: text,

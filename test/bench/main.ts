@@ -2,7 +2,7 @@
 import { controlPlaneSuite } from './control-plane.ts';
 import { dispatchSuite } from './dispatch.ts';
 import { jobControllerSuite } from './job-controller.ts';
-import type { Suite } from './suite.ts';
+import { type Suite, UsageError } from './suite.ts';
 
 const SUITES: Readonly<Record<string, Suite>> = {
   'job-controller': jobControllerSuite,
@@ -34,12 +34,26 @@ async function main([name = '--help', ...args]: readonly string[]): Promise<numb
     console.log(suiteText(name, suite));
     return 0;
   }
-  return (await suite.run(args)) ? 0 : 1;
+  try {
+    return (await suite.run(args)) ? 0 : 1;
+  } catch (error) {
+    if (!isUsageError(error)) throw error;
+    console.error(`${error.message}. See npm run bench -- ${name} --help.`);
+    return EXIT_USAGE;
+  }
 }
 
-const suiteText = (name: string, { about, usage }: Suite): string => `${name}\n    ${about}\n\n${usage}`;
+function suiteText(name: string, { about, usage }: Suite): string {
+  return `${name}\n    ${about}\n\n${usage}`;
+}
 
-const helpText = (): string =>
-  `Usage: npm run bench -- SUITE [options]\n\n${Object.entries(SUITES)
-    .map(([name, suite]) => suiteText(name, suite))
-    .join('\n')}`;
+function helpText(): string {
+  const suites = Object.entries(SUITES).map(([name, suite]) => suiteText(name, suite));
+  return `Usage: npm run bench -- SUITE [options]\n\n${suites.join('\n')}`;
+}
+
+/** A suite's own word for it, or that of parseArgs. */
+function isUsageError(error: unknown): error is Error {
+  if (error instanceof UsageError) return true;
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+}
