@@ -19,7 +19,7 @@ export function createPresenter(resource: ServedResource, representation: Repres
     case 'table':
       return tablePresenter(resource, representation, includeObject(query), now);
     case 'metadata':
-      return metadataPresenter(representation);
+      return metadataPresenter(resource, representation);
     case 'object':
       return objectPresenter(resource);
   }
@@ -54,10 +54,19 @@ const listMeta = ({ resourceVersion, continueToken, remainingItemCount }: ListPa
   ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
 });
 
-function metadataPresenter({ metaVersion }: Representation): Presenter {
+function metadataPresenter({ metadataTexts }: ServedResource, { metaVersion }: Representation): Presenter {
   const apiVersion = `meta.k8s.io/${metaVersion}`;
   const partial = ({ object }: StoredObject): object => ({ kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata });
-  const text = (stored: StoredObject): string => JSON.stringify(partial(stored));
+  const made = (stored: StoredObject): string => JSON.stringify(partial(stored));
+  /** Every watcher of metadata shows the same text. */
+  const text = (stored: StoredObject): string => {
+    if (metaVersion !== 'v1') return made(stored);
+    const known = metadataTexts.get(stored);
+    if (known !== undefined) return known;
+    const fresh = made(stored);
+    metadataTexts.set(stored, fresh);
+    return fresh;
+  };
   return {
     object: text,
     watched: text,

@@ -15,6 +15,8 @@ export type ServedResource = {
   readonly groupKind: GroupKind;
   /** The beginning of an object in an answer; what is stored has neither kind nor apiVersion. */
   readonly textHead: string;
+  /** PartialObjectMetadata of what is stored, as JSON, where somebody has asked for it. */
+  readonly metadataTexts: WeakMap<StoredObject, string>;
 };
 
 /** Which resources exist at the moment. CustomResourceDefinitions add and remove some. */
@@ -56,6 +58,7 @@ export function createServedResources(store: Store): ServedResources {
         groupResource: { group: storageGroup, resource: plural },
         groupKind: { group: storageGroup, kind },
         textHead: `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`,
+        metadataTexts: new WeakMap(),
       });
       generation++;
     },

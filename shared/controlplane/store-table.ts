@@ -52,6 +52,8 @@ export interface Table {
   compactedRevision(): number;
   /** Forgets the events up to `revision`. */
   compact(revision: number): void;
+  /** The object of an update as watchers see it whose selector it no longer matches: the old one, with the version of the write. Made once for all. */
+  departed(event: StoreEvent): StoredObject | undefined;
   /** Published events after `revision`. */
   eventsSince(revision: number): readonly StoreEvent[];
   subscribe(subscription: Subscription): () => void;
@@ -77,6 +79,7 @@ export function createTable(options: TableOptions): Table {
   let events: StoreEvent[] = [];
   /** Index in `events` of the oldest one remembered; the array is cut only when half of it is forgotten. */
   let oldest = 0;
+  const departures = new WeakMap<StoreEvent, StoredObject>();
   /** Written, in order, but not published yet. */
   const unpublished: StoreEvent[] = [];
 
@@ -179,6 +182,16 @@ export function createTable(options: TableOptions): Table {
     compact: (revision) => {
       oldest = firstAfter(revision);
       compacted = Math.max(compacted, revision);
+    },
+    departed: (event) => {
+      const { previous, revision } = event;
+      if (previous === undefined) return undefined;
+      const known = departures.get(event);
+      if (known !== undefined) return known;
+      const object = { ...previous.object, metadata: { ...previous.object.metadata, resourceVersion: String(revision) } };
+      const made = { ...previous, revision, object, text: JSON.stringify(object) };
+      departures.set(event, made);
+      return made;
     },
     eventsSince: (revision) => events.slice(firstAfter(revision)),
     subscribe: (subscription) => {

@@ -8,7 +8,7 @@ import { isUnsigned, resourceVersionSyntax } from './request-options.ts';
 import type { ServedResource } from './served-resources.ts';
 import { expired, unknownError } from './status-error.ts';
 import type { Store } from './store.ts';
-import { type StoredObject, type StoreEvent } from './store-table.ts';
+import type { StoredObject, StoreEvent, Table } from './store-table.ts';
 
 export type WatchDeps = { readonly store: Store; readonly clock: Clock; readonly random: Random };
 
@@ -78,7 +78,7 @@ function runWatch(
   };
   const next = (event: StoreEvent): void => {
     if (event.revision <= start.revision) return;
-    const change = changeOf(event, (stored) => selector.matchesEverything || selector.matches(stored.object));
+    const change = changeOf(table, event, (stored) => selector.matchesEverything || selector.matches(stored.object));
     if (change !== undefined) send(change.type, change.stored);
   };
   const bookmark = (annotations?: Record<string, string>): void => {
@@ -128,15 +128,16 @@ function scheduleBookmarks(clock: Clock, timeoutMs: number, bookmark: () => void
 
 /** How a watcher with a selector sees a write; undefined: not at all. */
 function changeOf(
-  { deleted, current, previous, revision }: StoreEvent,
+  table: Table,
+  event: StoreEvent,
   matches: (stored: StoredObject) => boolean,
 ): { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly stored: StoredObject } | undefined {
+  const { deleted, current, previous } = event;
   const before = previous !== undefined && matches(previous);
   if (deleted) return before ? { type: 'DELETED', stored: current } : undefined;
   const now = matches(current);
   if (now) return { type: before ? 'MODIFIED' : 'ADDED', stored: current };
-  if (!before) return undefined;
-  // Leaving a selector looks like a deletion: the old object with the version of the write.
-  const object = { ...previous.object, metadata: { ...previous.object.metadata, resourceVersion: String(revision) } };
-  return { type: 'DELETED', stored: { ...previous, revision, object, text: JSON.stringify(object) } };
+  // Leaving a selector looks like a deletion.
+  const departed = before ? table.departed(event) : undefined;
+  return departed === undefined ? undefined : { type: 'DELETED', stored: departed };
 }
