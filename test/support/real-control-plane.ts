@@ -73,6 +73,8 @@ export const etcdFlags = (directory: string, clientPort: number, peerPort: numbe
 export const apiServerFlags = (directory: string, etcdPort: number, port: number): string[] => [
   `--etcd-servers=http://${HOST}:${etcdPort}`,
   `--bind-address=${HOST}`,
+  // Without it the server looks for a default route, and a machine without one cannot start it.
+  `--advertise-address=${HOST}`,
   `--secure-port=${port}`,
   `--cert-dir=${directory}`,
   `--tls-cert-file=${path.join(directory, 'server.crt')}`,
