@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { boolField, type Encoded, message, messageField, stringField } from '../../../../../shared/controlplane/openapi/protobuf.ts';
 import { protobufToJson } from '../../../../../shared/controlplane/protobuf/body.ts';
-import { StatusError } from '../../../../../shared/controlplane/status-error.ts';
+import type { StatusError } from '../../../../../shared/controlplane/status-error.ts';
 
 /** A document as client-go sends it: magic, then an envelope of type and raw message. */
 const document = (apiVersion: string, kind: string, raw: Encoded): Buffer => {
@@ -9,12 +9,18 @@ const document = (apiVersion: string, kind: string, raw: Encoded): Buffer => {
   return Buffer.concat([Buffer.from('k8s\0'), message(messageField(1, typeMeta), messageField(2, raw))]);
 };
 const intField = (number: number, value: number): Encoded => Uint8Array.from([number * 8, value]);
-const metadata = (name: string): Encoded | undefined => messageField(1, message(stringField(1, name), intField(7, 0), messageField(8, message())));
+const metadata = (name: string): Encoded | undefined =>
+  messageField(1, message(stringField(1, name), intField(7, 0), messageField(8, message())));
 const entry = (key: string, value: Encoded | undefined): Encoded => message(stringField(1, key), value);
 
 describe('a protobuf body', () => {
   test('becomes the JSON that a JSON client would have sent', () => {
-    const config = message(metadata('c'), messageField(2, entry('a', stringField(2, 'b'))), messageField(2, entry('x', undefined)), boolField(4, true));
+    const config = message(
+      metadata('c'),
+      messageField(2, entry('a', stringField(2, 'b'))),
+      messageField(2, entry('x', undefined)),
+      boolField(4, true),
+    );
     expect(JSON.parse(protobufToJson(document('v1', 'ConfigMap', config)))).toEqual({
       kind: 'ConfigMap',
       apiVersion: 'v1',
@@ -32,7 +38,9 @@ describe('a protobuf body', () => {
     expect(JSON.parse(protobufToJson(document('batch/v1', 'Job', message(metadata('j'), messageField(2, jobSpec)))))).toMatchObject({
       spec: {
         parallelism: 3,
-        template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', command: ['sh', '-c'], resources: { limits: { cpu: '100m' } } }] } },
+        template: {
+          spec: { restartPolicy: 'Never', containers: [{ name: 'c', command: ['sh', '-c'], resources: { limits: { cpu: '100m' } } }] },
+        },
       },
     });
     const secret = message(metadata('s'), messageField(2, entry('k', messageField(2, Buffer.from('v')))));
