@@ -37,8 +37,10 @@ export function tallyPods(job: JobView, pods: readonly PodView[]): Tally {
   const { succeeded: uncountedSucceeded, failed: uncountedFailed } = job.status.uncountedTerminatedPods;
   const succeededUids = new Set(uncountedSucceeded);
   const failedUids = new Set(uncountedFailed);
-  const newSucceeded = pods.filter((pod) => pod.succeeded && isToBeCounted(job, pod) && !succeededUids.has(pod.uid));
-  const newFailed = pods.filter((pod) => pod.failed && isToBeCounted(job, pod) && !failedUids.has(pod.uid));
+  // UPSTREAM.md Q24: a pod that stands in either list is counted there, however it has ended since.
+  const isNew = (pod: PodView): boolean => isToBeCounted(job, pod) && !succeededUids.has(pod.uid) && !failedUids.has(pod.uid);
+  const newSucceeded = pods.filter((pod) => pod.succeeded && isNew(pod));
+  const newFailed = pods.filter((pod) => pod.failed && isNew(pod));
   const active = pods.filter((pod) => pod.active);
   const indexes = job.indexed ? tallyIndexes(job, pods, active) : undefined;
   return {

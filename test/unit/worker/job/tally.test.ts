@@ -31,6 +31,14 @@ describe('counting pods', () => {
     expect([tally.succeeded, tally.failed]).toEqual([3 + 1 + 1, 2 + 1 + 1]);
   });
 
+  test('a pod listed as failed when it was deleted counts as failed only, though it succeeded in the end', () => {
+    const listed = { uncountedTerminatedPods: { succeeded: [], failed: ['uid-late'] } };
+    const late = aPod({ name: 'late', phase: 'Succeeded', deleting: true });
+    const { tally, verdict } = decideOn(aJob({ parallelism: 1 }, listed), [late]);
+    expect([tally.succeeded, tally.failed]).toEqual([0, 1]);
+    expect(verdict).toBeUndefined();
+  });
+
   test('a failure that a rule ignores is not among the failed, but delays', () => {
     const { tally, backoff } = decideOn(aJob({ podFailurePolicy: onExitCodes('Ignore', 42) }), [aPod({ phase: 'Failed', exitCode: 42 })]);
     expect(tally.failed).toBe(0);
