@@ -28,12 +28,15 @@ export function createInProcessTransport(api: ApiServer, user: UserInfo): Transp
     const end = (reason: unknown): void => {
       stop();
       open.delete(close);
+      // A signal that outlives the stream would keep it, and all it refers to, for ever.
+      request.signal?.removeEventListener('abort', abort);
       queue.fail(reason);
     };
+    const abort = (): void => end(request.signal?.reason);
     const close = (): void => end(new Error('the transport is closed'));
     open.add(close);
     if (request.signal?.aborted === true) end(request.signal.reason);
-    request.signal?.addEventListener('abort', () => end(request.signal?.reason), { once: true });
+    else request.signal?.addEventListener('abort', abort, { once: true });
     return { status, headers, chunks: queue.read(() => end(undefined)) };
   };
 
