@@ -66,7 +66,7 @@ export function createKubelet(client: KubeClient, clock: Clock, dice: Dice, trac
 
   async function end(pod: Pod, failures: number): Promise<void> {
     if (!dice.chance(failures)) return setStatus(pod, ended(pod, 'Succeeded', 0));
-    await setStatus(pod, ended(pod, 'Failed', dice.pick([1, 1, 2, IGNORED_EXIT, FATAL_EXIT, INDEX_EXIT])));
+    await setStatus(pod, ended(pod, 'Failed', dice.pick([1, 2, IGNORED_EXIT, IGNORED_EXIT, FATAL_EXIT, INDEX_EXIT])));
   }
 
   function ended(pod: Pod, phase: 'Succeeded' | 'Failed', exitCode: number): PodStatus {

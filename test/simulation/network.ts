@@ -30,11 +30,14 @@ export type Weather = {
   /** Share of the requests at which the process dies. */
   readonly crashes: number;
   readonly latencyMs: number;
-  /** How late watch events may be. */
-  readonly lagMs: number;
+  /** How late watch events may be, apart by what they tell of: a worker's caches need not agree on the time. */
+  readonly jobLagMs: number;
+  readonly podLagMs: number;
+  /** Share of the patches of pods that are done, and whose answer is lost. */
+  readonly lostPatches: number;
 };
 
-export const FAIR: Weather = { faults: 0, crashes: 0, latencyMs: 0, lagMs: 0 };
+export const FAIR: Weather = { faults: 0, crashes: 0, latencyMs: 0, jobLagMs: 0, podLagMs: 0, lostPatches: 0 };
 
 export interface Network {
   weather: Weather;
@@ -90,7 +93,7 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
       await throughPartition(request);
       if (!isLease && dice.chance(network.weather.crashes)) return die(request, what);
       request.signal?.throwIfAborted();
-      const fault = dice.chance(network.weather.faults) ? chooseFault(request) : undefined;
+      const fault = faultOn(request);
       if (fault !== undefined) note(fault, name, what);
       switch (fault) {
         case 'request lost':
@@ -169,7 +172,7 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
     async function* late(chunks: AsyncIterable<string>, request: TransportRequest): AsyncGenerator<string> {
       try {
         for await (const chunk of chunks) {
-          const delayMs = lag();
+          const delayMs = lag(request);
           if (delayMs > 5000) note('watch late', name, `${request.path} by ${delayMs} ms`);
           if (delayMs > 0) await sleep(mortal, delayMs, request.signal);
           if (cutOffUntilMs > clock.now()) await sleep(mortal, cutOffUntilMs - clock.now(), request.signal);
@@ -183,8 +186,9 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
       }
     }
 
-    function lag(): number {
-      const { lagMs } = network.weather;
+    function lag({ path }: TransportRequest): number {
+      const { jobLagMs, podLagMs } = network.weather;
+      const lagMs = path.includes('/pods') ? podLagMs : jobLagMs;
       if (lagMs === 0 || dice.chance(0.4)) return 0;
       return dice.chance(0.03) ? dice.int(5000, 60_000) : dice.int(1, lagMs);
     }
@@ -200,6 +204,11 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
         cutOffUntilMs = clock.now() + forMs;
       },
     };
+  }
+
+  function faultOn(request: TransportRequest): FaultKind | undefined {
+    if (request.method === 'PATCH' && request.path.includes('/pods/') && dice.chance(network.weather.lostPatches)) return 'answer lost';
+    return dice.chance(network.weather.faults) ? chooseFault(request) : undefined;
   }
 
   function chooseFault({ method, path }: TransportRequest): FaultKind {

@@ -47,11 +47,11 @@ function limitsOf(kind: string, dice: Dice): Partial<JobSpec> {
       ...(dice.chance(0.2) ? { backoffLimit: dice.int(1, 6) } : {}),
     };
   }
-  return dice.chance(0.6) ? { backoffLimit: dice.pick([0, 1, 2, 4, 20]) } : {};
+  return dice.chance(0.6) ? { backoffLimit: dice.pick([0, 0, 1, 2, 4, 20]) } : {};
 }
 
 function optionsOf(kind: string, dice: Dice): Partial<JobSpec> {
-  const hasPolicy = dice.chance(0.25);
+  const hasPolicy = dice.chance(0.4);
   return {
     ...(dice.chance(0.12) ? { activeDeadlineSeconds: dice.pick([0, 5, 20, 60, 300]) } : {}),
     ...(dice.chance(0.15) ? { suspend: true } : {}),
@@ -69,7 +69,7 @@ function randomPolicy(kind: string, dice: Dice): NonNullable<JobSpec['podFailure
   if (dice.chance(0.7)) rules.push(onExit('Ignore', IGNORED_EXIT));
   if (dice.chance(0.3)) rules.push(onExit('FailJob', FATAL_EXIT));
   if (kind === 'per index' && dice.chance(0.6)) rules.push(onExit('FailIndex', INDEX_EXIT));
-  if (dice.chance(0.3)) rules.push({ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] });
+  if (dice.chance(0.2)) rules.push({ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] });
   return { rules };
 }
 

@@ -14,6 +14,7 @@ import { type Change, recordHistory } from '../support/cluster-history.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { createCountedOnce } from '../support/invariants/counted-once.ts';
 import { isOver } from '../support/invariants/invariant.ts';
+import { createExactCounts } from '../support/invariants/exact-counts.ts';
 import { createNeverTooMany } from '../support/invariants/never-too-many.ts';
 import { createRightEnd } from '../support/invariants/right-end.ts';
 import { createStatusHistory } from '../support/invariants/status-history.ts';
@@ -37,8 +38,9 @@ export type Outcome = {
 
 const CALM_ROUNDS_MAX = 400;
 const CALM_ROUND_MS = 15_000;
-const QUIET_MS = 3_600_000;
-/** Leaders renew every two seconds, so an hour of them takes long. */
+/** Longer than the longest wait of a worker, which is a back-off of ten minutes. */
+const QUIET_MS = 900_000;
+/** Leaders renew every two seconds, so much of it takes long. */
 const QUIET_WITH_ELECTION_MS = 600_000;
 
 export async function simulate(seed: number, print?: (line: string) => void): Promise<Outcome> {
@@ -57,7 +59,13 @@ export async function simulate(seed: number, print?: (line: string) => void): Pr
   const history = await recordHistory(admin);
   const network = createNetwork(() => plane.transport(), clock, dice, trace);
   const circumstances = { doubtfulCreations: (uid: string) => network.doubtfulCreations.get(uid) ?? 0 };
-  const invariants = [createCountedOnce(circumstances), createNeverTooMany(circumstances), createStatusHistory(), createRightEnd()];
+  const invariants = [
+    createCountedOnce(circumstances),
+    createExactCounts(circumstances),
+    createNeverTooMany(circumstances),
+    createStatusHistory(),
+    createRightEnd(),
+  ];
   const workers = dice.chance(0.15) ? 2 : 1;
   const violations: string[] = [];
   let podsEnded = 0;
@@ -148,13 +156,18 @@ async function furnish(admin: KubeClient): Promise<void> {
   await admin.create(NODES, { metadata: { name: NODE } });
 }
 
-/** Some runs are calm, some only slow, some stormy. */
+const LAGS_MS = [0, 50, 2000, 8000, 30_000] as const;
+
+/** Some runs are calm, some only slow, some stormy. In some only the pods are seen late: then what was done to them is not known. */
 function randomWeather(dice: Dice): Weather {
+  const arePodsLate = dice.chance(0.15);
   return {
     faults: dice.pick([0, 0.02, 0.1, 0.25]),
     crashes: dice.pick([0, 0, 0.005, 0.03]),
     latencyMs: dice.pick([0, 20, 200]),
-    lagMs: dice.pick([0, 50, 2000, 8000]),
+    jobLagMs: arePodsLate ? 0 : dice.pick(LAGS_MS),
+    podLagMs: arePodsLate ? 30_000 : dice.pick(LAGS_MS),
+    lostPatches: arePodsLate ? 0.5 : dice.pick([0, 0, 0, 0.3]),
   };
 }
 
