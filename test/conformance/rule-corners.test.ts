@@ -134,3 +134,61 @@ test('the pod with the least behind it goes first when parallelism falls', async
   expect(deleted.toSorted((a, b) => a.localeCompare(b))).toEqual(['delete p0', 'delete p2', 'delete p3']);
   expect(await cluster.shown()).toMatchObject({ active: 1, ready: 1, terminating: 3 });
 });
+
+test('a suspended Job that shrinks to what has succeeded shows that it will complete, and does so when it is resumed', async () => {
+  await cluster.create({ ...INDEXED, completions: 2, parallelism: 2 });
+  await cluster.pod('0', 'succeed');
+  await cluster.pass(2);
+  await cluster.patch({ suspend: true });
+  await cluster.pass(3);
+  await cluster.patch({ completions: 1, parallelism: 1 });
+  await cluster.pass(3);
+  const suspended = 'Suspended/JobSuspended: Job suspended';
+  expect(await cluster.shown()).toMatchObject({ succeeded: 1, conditions: [suspended, `SuccessCriteriaMet/${REACHED}`] });
+  await cluster.patch({ suspend: false });
+  await cluster.pass(3);
+  expect(await cluster.shown()).toMatchObject({ conditions: [suspended, `SuccessCriteriaMet/${REACHED}`, `Complete/${REACHED}`] });
+});
+
+test('the deadline of a resumed Job counts from its resume', async () => {
+  await cluster.create({ activeDeadlineSeconds: 10 });
+  await cluster.pass(6);
+  await cluster.patch({ suspend: true });
+  await cluster.pass(30);
+  await cluster.patch({ suspend: false });
+  await cluster.pass(8);
+  expect(await cluster.shown()).toMatchObject({ active: 1, conditions: ['not Suspended/JobResumed: Job resumed'] });
+  await cluster.pass(3);
+  expect(await cluster.shown()).toMatchObject({ failed: 1 });
+  await cluster.pass(3);
+  expect(await cluster.events()).toEqual([
+    'Suspended: Job suspended',
+    'Resumed: Job resumed',
+    'DeadlineExceeded: Job was active longer than specified deadline',
+  ]);
+});
+
+test('a ready pod beside a back-off is not reported before the back-off ends', async () => {
+  await cluster.create({ completions: 2, parallelism: 2 });
+  await cluster.pod('p1', 'ready');
+  await cluster.pass(2);
+  cluster.trace();
+  await cluster.pod('p0', 'fail');
+  await cluster.pass(5);
+  expect(cluster.trace()).toEqual([]);
+  expect(await cluster.shown()).toEqual({ active: 2, ready: 1, terminating: 0, conditions: [] });
+  await cluster.pass(8);
+  expect(await cluster.shown()).toEqual({ active: 2, ready: 1, terminating: 0, failed: 1, conditions: [] });
+});
+
+test('failures that the policy ignores are told to the replacement of their index apart', async () => {
+  const podFailurePolicy = { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }] };
+  await cluster.create({ ...INDEXED, completions: 1, backoffLimitPerIndex: 0, podFailurePolicy: podFailurePolicy as never });
+  await cluster.pod('0', 'fail', { conditions: [{ type: 'DisruptionTarget', status: 'True' }] });
+  await cluster.pass(12);
+  expect((await cluster.pods()).at(-1)?.metadata.annotations).toMatchObject({
+    'batch.kubernetes.io/job-index-failure-count': '0',
+    'batch.kubernetes.io/job-index-ignored-failure-count': '1',
+  });
+  expect(await cluster.shown()).toEqual({ active: 1, ready: 0, terminating: 0, failedIndexes: '', conditions: [] });
+});
