@@ -25,6 +25,7 @@ export function randomJob(dice: Dice, namespace: string, name: string): Unsaved<
     },
   };
   if (spec.podFailurePolicy === undefined && spec.backoffLimitPerIndex === undefined && dice.chance(0.15)) restartInPlace(spec);
+  if (spec.template.spec?.restartPolicy === 'Never' && dice.chance(0.15)) tolerate(spec);
   if (dice.chance(0.1)) selectByHand(spec, name);
   if (dice.chance(0.04)) spec.managedBy = OTHER_CONTROLLER;
   return { metadata: { namespace, name }, spec };
@@ -71,6 +72,13 @@ function randomPolicy(kind: string, dice: Dice): NonNullable<JobSpec['podFailure
   if (kind === 'per index' && dice.chance(0.6)) rules.push(onExit('FailIndex', INDEX_EXIT));
   if (dice.chance(0.2)) rules.push({ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] });
   return { rules };
+}
+
+/** One failure that counts is the end, and those that are ignored are not. */
+function tolerate(spec: JobSpec): void {
+  delete spec.podReplacementPolicy;
+  spec.backoffLimit = 0;
+  spec.podFailurePolicy = { rules: [{ action: 'Ignore', onExitCodes: { operator: 'In', values: [1, IGNORED_EXIT] } }] };
 }
 
 function restartInPlace(spec: JobSpec): void {

@@ -160,7 +160,7 @@ const LAGS_MS = [0, 50, 2000, 8000, 30_000] as const;
 
 /** Some runs are calm, some only slow, some stormy. In some only the pods are seen late: then what was done to them is not known. */
 function randomWeather(dice: Dice): Weather {
-  const arePodsLate = dice.chance(0.15);
+  const arePodsLate = dice.chance(0.2);
   return {
     faults: dice.pick([0, 0.02, 0.1, 0.25]),
     crashes: dice.pick([0, 0, 0.005, 0.03]),

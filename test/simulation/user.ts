@@ -101,7 +101,7 @@ export function createUser(client: KubeClient, clock: Clock, dice: Dice, trace: 
   async function meddleWithPod(pod: Pod): Promise<void> {
     const { namespace, name, labels = {} } = pod.metadata;
     const key = { namespace, name };
-    const action = dice.pick(['delete', 'delete', 'kill', 'evict', 'relabel']);
+    const action = dice.pick(['delete', 'delete', 'delete', 'delete', 'kill', 'evict', 'relabel']);
     trace(`user: ${action} pod ${name}`);
     switch (action) {
       case 'delete':

@@ -1,5 +1,6 @@
 /**
- * At rest the counters are the true numbers, known from the pods themselves and not from the lists in the status. Held against
+ * The truth about failures and successes, known from the pods themselves and not from the lists in the status. No Job is given up
+ * for failures that it has not had, and at rest the counters are the true numbers. The latter is held against
  * Jobs of which no pod may be dropped: never suspended, shrunk or deleted, with no pod adopted, released or created in doubt.
  */
 import type { Job, Pod } from '../../../shared/api/kubernetes.ts';
@@ -35,9 +36,9 @@ export function createExactCounts(circumstances: Circumstances): Invariant {
   };
   return {
     observe(change) {
-      if (change.kind === 'Job') noteJob(change);
-      else notePod(change);
-      return [];
+      if (change.kind === 'Pod') notePod(change);
+      else noteJob(change);
+      return change.kind === 'Job' ? givenUpTooSoon(change) : [];
     },
     atRest: ({ jobs, pods }) => [...jobs].filter(isOver).flatMap((job) => compare(job, [...pods])),
   };
@@ -46,6 +47,18 @@ export function createExactCounts(circumstances: Circumstances): Invariant {
     if (job.spec.suspend === true || isGoing(job) || (previous !== undefined && isSmaller(job, previous))) {
       recordOf(job.metadata.uid).mayDrop = true;
     }
+  }
+
+  /** Later the pods that a failing Job deletes are among the failed: what led to the end can only be told now. */
+  function givenUpTooSoon({ object: job, previous }: JobChange): string[] {
+    if (!isPastBackoffLimit(job) || (previous !== undefined && isPastBackoffLimit(previous))) return [];
+    if (job.spec.template.spec?.restartPolicy === 'OnFailure') return [];
+    const { backoffLimit = 6 } = job.spec;
+    const pods = [...recordOf(job.metadata.uid).pods.values()];
+    const failures = pods.filter((pod) => (phaseOf(pod) === 'Failed' || isGoing(pod)) && isIgnored(job, pod) !== 'yes').length;
+    return failures > backoffLimit
+      ? []
+      : [`${describeJob(job)}: past its backoffLimit ${backoffLimit} with ${failures} failures that count`];
   }
 
   function notePod({ object: pod, previous }: PodChange): void {
@@ -79,6 +92,9 @@ export function createExactCounts(circumstances: Circumstances): Invariant {
     return problems.map((problem) => `${describeJob(job)}: ${problem}`);
   }
 }
+
+const isPastBackoffLimit = ({ status }: Job): boolean =>
+  status?.conditions?.some(({ type, reason }) => type === 'FailureTarget' && reason === 'BackoffLimitExceeded') ?? false;
 
 function beyond(counter: string, value: number, { least, most }: Range): string[] {
   if (value >= least && value <= most) return [];
