@@ -19,6 +19,8 @@ type Facts = {
   hadDeadline: boolean;
   /** A finished Job can be resized, too. */
   fewestCompletions: number;
+  /** The most that its status ever said. */
+  mostSucceeded: number;
   maxRestarts: number;
   readonly exitCodes: Set<number>;
   readonly podConditions: Set<string>;
@@ -30,6 +32,7 @@ export function createRightEnd(): Invariant {
     const known = facts.get(uid) ?? {
       hadDeadline: false,
       fewestCompletions: Number.POSITIVE_INFINITY,
+      mostSucceeded: 0,
       maxRestarts: 0,
       exitCodes: new Set(),
       podConditions: new Set(),
@@ -57,6 +60,7 @@ export function createRightEnd(): Invariant {
   function noteJob({ object: job }: JobChange): void {
     const known = factsOf(job.metadata.uid);
     known.fewestCompletions = Math.min(known.fewestCompletions, job.spec.completions ?? 1);
+    known.mostSucceeded = Math.max(known.mostSucceeded, job.status?.succeeded ?? 0);
     if (typeof job.spec.activeDeadlineSeconds === 'number') known.hadDeadline = true;
   }
 
@@ -88,7 +92,8 @@ export function createRightEnd(): Invariant {
       case 'CompletionsReached':
         return succeeded >= known.fewestCompletions ? [] : [why];
       case 'SuccessPolicy':
-        return spec.successPolicy && succeeded > 0 ? [] : [why];
+        // Completions may shrink after the policy was met, and take the indexes that met it along.
+        return spec.successPolicy && known.mostSucceeded > 0 ? [] : [why];
       case 'BackoffLimitExceeded':
         return failed > (spec.backoffLimit ?? 6) || known.maxRestarts > 0 ? [] : [why];
       case 'DeadlineExceeded':
