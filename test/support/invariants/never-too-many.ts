@@ -70,9 +70,9 @@ export function createNeverTooMany(circumstances: Circumstances): Invariant {
       if (spare === 0 && parseIndexText(job.status?.completedIndexes).includes(index)) problems.push(`index ${index} is complete`);
       if (spare === 0 && parseIndexText(job.status?.failedIndexes).includes(index)) problems.push(`index ${index} has failed`);
     } else {
-      // One that was listed as failed when it was deleted, and succeeded after all, has been replaced (UPSTREAM.md Q24).
-      const failed = new Set(job.status?.uncountedTerminatedPods?.failed);
-      const isSuccess = (pod: Pod): boolean => isTracked(pod) && phaseOf(pod) === 'Succeeded' && !failed.has(pod.metadata.uid);
+      // One that is deleted counts as failed and is replaced as soon as that is seen; that it succeeds after all may be seen later.
+      const isSuccess = (pod: Pod): boolean =>
+        isTracked(pod) && phaseOf(pod) === 'Succeeded' && pod.metadata.deletionTimestamp === undefined;
       const succeeded = [...pods.values()].filter(isSuccess).length;
       const counted = job.status?.succeeded ?? 0;
       const waiting = job.status?.uncountedTerminatedPods?.succeeded?.filter((uid) => !isTracked(pods.get(uid) ?? created)).length ?? 0;
