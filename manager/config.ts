@@ -1,3 +1,4 @@
+import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../shared/api/names.ts';
 import {
   bindAddress,
   FlagError,
@@ -48,13 +49,13 @@ const FLAGS = {
   },
   'redis-prefix': {
     value: 'PREFIX',
-    fallback: 'bull',
+    fallback: SUBMISSION_QUEUE_PREFIX,
     about: 'BullMQ’s key prefix; on a Redis cluster a hash tag, such as {bull}',
     parse: text,
   },
   'submission-queue': {
     value: 'NAME',
-    fallback: 'switchyard-submissions',
+    fallback: SUBMISSION_QUEUE,
     about: 'BullMQ queue that carries submissions',
     parse: queueName,
   },

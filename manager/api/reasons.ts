@@ -68,10 +68,9 @@ export type DispatchedReason = (typeof DispatchedReason)[keyof typeof Dispatched
 
 /** Event reasons on Jobs of the manager cluster. */
 export const JobEventReason = {
-  Admitted: 'Admitted',
+  /** It waits; the message says for what. */
   Pending: 'Pending',
-  Evicted: 'Evicted',
-  Dispatched: 'Dispatched',
+  /** Its copy could not be made; the message says why. */
   DispatchFailed: 'DispatchFailed',
 } as const;
 export type JobEventReason = (typeof JobEventReason)[keyof typeof JobEventReason];

@@ -1,5 +1,6 @@
 import { DelayedError, Queue, QueueEvents, UnrecoverableError, WaitingChildrenError, Worker, type Job } from 'bullmq';
 import { Redis } from 'ioredis';
+import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../../shared/api/names.ts';
 import { settlesWithin, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import {
@@ -23,10 +24,6 @@ export type BullmqQueueOptions = {
   readonly clock: Clock;
   readonly log: Logger;
 };
-
-/** Where users put their submissions unless the manager is told otherwise. */
-export const DEFAULT_QUEUE_NAME = 'switchyard-submissions';
-export const DEFAULT_PREFIX = 'bull';
 
 /** Outcomes are kept at least as long as a submitter may still come to ask. */
 const OUTCOME_KEPT_SECONDS = 7 * 24 * 3600;
@@ -220,8 +217,8 @@ export type SubmissionHandle = {
 /** Connects a producer to the submissions of a manager. */
 export function connectSubmitter({
   redisUrl,
-  name = DEFAULT_QUEUE_NAME,
-  prefix = DEFAULT_PREFIX,
+  name = SUBMISSION_QUEUE,
+  prefix = SUBMISSION_QUEUE_PREFIX,
 }: {
   readonly redisUrl: string;
   readonly name?: string;

@@ -38,8 +38,10 @@ export const PRIORITY_ANNOTATION = 'switchyard.dev/priority';
 export const SUBMISSION_ANNOTATION = 'switchyard.dev/submission';
 /** Annotation beside it: when it was submitted, in epoch milliseconds. A queue that was wiped hands out its ids once more. */
 export const SUBMITTED_AT_ANNOTATION = 'switchyard.dev/submitted-at';
-/** Annotation by which a Job asks that a worker cut off from its manager stops it. */
-export const FENCING_ANNOTATION = 'switchyard.dev/fencing';
+
+/** The BullMQ queue on which users put submissions, and BullMQ's key prefix, unless the manager is told otherwise. */
+export const SUBMISSION_QUEUE = 'switchyard-submissions';
+export const SUBMISSION_QUEUE_PREFIX = 'bull';
 
 /** Annotations of a pod on an embedded control plane whose containers are not run but imagined: for how long, ... */
 export const SIMULATE_DURATION_ANNOTATION = 'switchyard.dev/simulate-duration';

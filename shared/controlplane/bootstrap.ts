@@ -1,3 +1,4 @@
+import { SYSTEM_NAMESPACES } from './kinds/namespace.ts';
 import type { UserInfo } from './control-plane.ts';
 import { SYSTEM_PRIORITY_CLASSES } from './kinds/priority-class.ts';
 import type { Registry, WriteRequest } from './registry.ts';
@@ -7,14 +8,12 @@ import type { AnyObject } from './strategy.ts';
 /** The server itself, as the author of what exists from the beginning. */
 export const API_SERVER_USER: UserInfo = { name: 'system:apiserver', groups: ['system:masters'] };
 
-const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
-
 /** Creates what every cluster has, where it is not there yet. */
 export async function bootstrap(resources: ServedResources, registry: Registry): Promise<void> {
   const namespaces = resources.find('', 'v1', 'namespaces');
   const priorityClasses = resources.find('scheduling.k8s.io', 'v1', 'priorityclasses');
   if (namespaces === undefined || priorityClasses === undefined) throw new Error('the core kinds are not served');
-  for (const name of NAMESPACES) await createUnlessThere(registry, namespaces, '', { metadata: { name } });
+  for (const name of SYSTEM_NAMESPACES) await createUnlessThere(registry, namespaces, '', { metadata: { name } });
   for (const { name, ...fields } of SYSTEM_PRIORITY_CLASSES) {
     await createUnlessThere(registry, priorityClasses, '', { metadata: { name }, ...fields });
   }

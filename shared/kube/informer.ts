@@ -1,12 +1,10 @@
 import type { DeepReadonly, KubeObject, ObjectKey } from '../api/kubernetes.ts';
 import type { Resource } from '../api/resources.ts';
-import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { Random } from '../runtime/random.ts';
-import type { ReadClient, WatchClient, WatchEvent } from './client.ts';
+import type { WatchEvent } from './client.ts';
 import { createObjectCache, type IndexFunction, type Lister, type ObjectCache } from './indexer.ts';
 import { keyOfObject } from './keys.ts';
-import { type ReflectorSink, reflect } from './reflector.ts';
+import { type ReflectorOptions, type ReflectorSink, reflect } from './reflector.ts';
 
 export type EventHandler<T> = {
   added?(object: DeepReadonly<T>, isInInitialList: boolean): void;
@@ -15,16 +13,7 @@ export type EventHandler<T> = {
   deleted?(object: DeepReadonly<T>, finalStateUnknown: boolean): void;
 };
 
-export type InformerOptions<T extends KubeObject> = {
-  readonly client: ReadClient & WatchClient;
-  readonly resource: Resource<T>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  /** '' or absent: all namespaces. */
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
+export type InformerOptions<T extends KubeObject> = ReflectorOptions<T> & {
   readonly indexers?: Readonly<Record<string, IndexFunction<T>>>;
   /** Runs on each object before it is cached; default drops managedFields. */
   readonly transform?: (object: T) => T;

@@ -10,8 +10,6 @@ export class QuantityError extends Error {
   override readonly name = 'QuantityError';
 }
 
-export const ZERO_QUANTITY: Quantity = { nanos: 0n, format: 'DecimalSI' };
-
 const NANOS_PER_UNIT = 1_000_000_000n;
 const NANOS_PER_MILLI = 1_000_000n;
 const NANOS_MAX = (2n ** 63n - 1n) * NANOS_PER_UNIT;

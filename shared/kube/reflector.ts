@@ -24,6 +24,7 @@ export type ReflectorOptions<T extends KubeObject> = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** '' or absent: all namespaces. */
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;

@@ -1,6 +1,6 @@
 import { cloneJson, fieldOf, isJsonObject, type JsonObject, setField } from '../patch/json.ts';
 import type { ListSchema, Schema } from '../schema/schema.ts';
-import { childOf, EMPTY_SET, type FieldSet, isEmptySet, isMember } from './field-set.ts';
+import { childOf, type FieldSet, isEmptySet, isMember } from './field-set.ts';
 import { asList, asMap, itemElement, shapeOf } from './typed-value.ts';
 
 /** What a live object becomes when a configuration is applied to it: leaves of the configuration win, containers merge. Returns a copy. */
@@ -90,7 +90,3 @@ export function removeItems(value: unknown, set: FieldSet, schema: Schema): unkn
   }
   return Object.keys(kept).length === 0 ? null : kept;
 }
-
-/** A set with one path, given by its elements. */
-export const setOfPath = (...elements: readonly string[]): FieldSet =>
-  elements.reduceRight<FieldSet>((node, element) => ({ [element]: node }), EMPTY_SET);
