@@ -1,12 +1,9 @@
 import { SYSTEM_NAMESPACES } from './kinds/namespace.ts';
-import type { UserInfo } from './control-plane.ts';
+import { API_SERVER_USER } from './auth/user-info.ts';
 import { SYSTEM_PRIORITY_CLASSES } from './kinds/priority-class.ts';
-import type { Registry, WriteRequest } from './registry.ts';
-import type { ServedResource, ServedResources } from './served-resources.ts';
-import type { AnyObject } from './strategy.ts';
-
-/** The server itself, as the author of what exists from the beginning. */
-export const API_SERVER_USER: UserInfo = { name: 'system:apiserver', groups: ['system:masters'] };
+import type { Registry, WriteRequest } from './registry/registry.ts';
+import type { ServedResource, ServedResources } from './resources/served-resources.ts';
+import type { AnyObject } from './apimachinery/object.ts';
 
 /** Creates what every cluster has, where it is not there yet. */
 export async function bootstrap(resources: ServedResources, registry: Registry): Promise<void> {

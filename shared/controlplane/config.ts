@@ -1,6 +1,6 @@
 import { type FlagTable, type FlagValues, listOf, oneOf, text, wholeNumber, type Program } from '../runtime/flags.ts';
 import { LOG_LEVELS, type LogLevel } from '../runtime/pino-logger.ts';
-import type { ControlPlaneController } from './control-plane.ts';
+import type { ControlPlaneController } from './controllers/controllers.ts';
 
 /** How one control plane runs as a program of its own. */
 export type ControlPlaneConfig = {

@@ -3,43 +3,43 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Admission } from './admission/admission-request.ts';
-import { createAdmissionChain, createNamespaceLifecycle } from './admission-chain.ts';
-import { createApiServer } from './api-server.ts';
+import { createAdmissionChain, createNamespaceLifecycle } from './admission/admission-chain.ts';
+import { createApiServer } from './server/api-server.ts';
 import { createAuthenticator } from './auth/authenticator.ts';
 import { createServiceAccountTokens } from './auth/service-account-tokens.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { NodeShape } from './controllers/node-agent/node-status.ts';
-import { startControllers } from './controller-processes.ts';
+import type { ControlPlaneController } from './controllers/controllers.ts';
+import type { UserInfo } from './auth/user-info.ts';
+import { startControllers } from './controllers/controller-processes.ts';
 import { CRD_RESOURCE } from './crd/crd-strategy.ts';
-import { serveCustomResources } from './custom-resources.ts';
-import { createDocuments } from './documents.ts';
-import { createFaults, type Faults } from './faults.ts';
-import { type HttpServer, listenHttp } from './http-server.ts';
-import { expireEvents } from './event-expiry.ts';
+import { serveCustomResources } from './crd/custom-resources.ts';
+import { createDocuments } from './discovery/documents.ts';
+import { createFaults, type Faults } from './server/faults.ts';
+import { type HttpServer, listenHttp } from './server/http-server.ts';
+import { expireEvents } from './storage/event-expiry.ts';
 import { createGuards, GUARD_RESOURCES, type Guards } from './guards.ts';
-import { createInProcessTransport } from './in-process-transport.ts';
-import { createPodAdmission } from './kinds/pod-admission.ts';
-import { createQuotaAdmission } from './kinds/quota-admission.ts';
-import { kubeconfigFor, newToken, rememberedToken } from './kubeconfig-file.ts';
+import { createInProcessTransport } from './server/in-process-transport.ts';
+import { createPodAdmission } from './admission/pod-admission.ts';
+import { createQuotaAdmission } from './admission/quota-admission.ts';
+import { kubeconfigFor, newToken, rememberedToken } from './server/kubeconfig-file.ts';
 import { BUILT_IN_RESOURCES } from './kinds/built-in-resources.ts';
-import { namespaceFinalizeSubresource } from './namespace-finalize.ts';
-import { openSqlitePersistence } from './persistence.ts';
-import { createPodLogs, podLogSubresource } from './pod-log.ts';
-import { podSubresources } from './pod-subresources.ts';
-import { createRegistry } from './registry.ts';
-import { createRouter } from './router.ts';
+import { namespaceFinalizeSubresource } from './subresources/namespace-finalize.ts';
+import { openSqlitePersistence } from './storage/persistence.ts';
+import { createPodLogs, podLogSubresource } from './subresources/pod-log.ts';
+import { podSubresources } from './subresources/pod-subresources.ts';
+import { createRegistry } from './registry/registry.ts';
+import { createRouter } from './endpoints/router.ts';
 import { builtInSchema } from './schema/builtin.ts';
 import type { ObjectSchema } from './schema/schema.ts';
-import { scaleSubresource } from './scale-subresource.ts';
-import { createServingCertificate, rememberedCertificate } from './serving-certificate.ts';
-import { createServerMetrics } from './server-metrics.ts';
-import { createServedResources, type ServedResource, type ServedResources } from './served-resources.ts';
-import { tokenSubresource } from './service-account-token.ts';
-import { createStore, type Store } from './store.ts';
-import type { AnyObject, ResourceDefinition } from './strategy.ts';
-
-/** Controllers that can run beside the API, as kube-controller-manager and kubelet do beside a real one. */
-export type ControlPlaneController = 'garbage-collector' | 'namespace' | 'pod-gc' | 'taint-eviction' | 'node-agent';
+import { scaleSubresource } from './subresources/scale-subresource.ts';
+import { createServingCertificate, rememberedCertificate } from './server/serving-certificate.ts';
+import { createServerMetrics } from './server/server-metrics.ts';
+import { createServedResources, type ServedResource, type ServedResources } from './resources/served-resources.ts';
+import { tokenSubresource } from './subresources/service-account-token.ts';
+import { createStore, type Store } from './storage/store.ts';
+import type { AnyObject } from './apimachinery/object.ts';
+import type { ResourceDefinition } from './resources/strategy.ts';
 
 export type ControlPlaneOptions = {
   readonly clock: Clock;
@@ -52,14 +52,6 @@ export type ControlPlaneOptions = {
   readonly nodes?: readonly NodeShape[];
   /** Where the node agent keeps logs and working directories; default: below `dataDir`, else a temporary directory that goes at the end. */
   readonly nodeDir?: string;
-};
-
-/** Who speaks, for authorization. `system:masters` may do everything. */
-export type UserInfo = {
-  readonly name: string;
-  readonly uid?: string;
-  readonly groups: readonly string[];
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
 };
 
 export type ListenOptions = {

@@ -1,5 +1,4 @@
 import { labelKeyProblems, labelValueProblems } from './label-syntax.ts';
-import type { LabelRequirement } from './selectors.ts';
 
 /**
  * Reads a label selector string as apimachinery's labels.Parse does, with its messages, because an API server
@@ -15,6 +14,13 @@ export function parseRequirements(text: string): readonly LabelRequirement[] | s
     throw error;
   }
 }
+
+/** One term of a label selector. `Gt` and `Lt` compare integers (node affinity, and `key>5` in a selector string). */
+export type LabelRequirement = {
+  readonly key: string;
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
+  readonly values: readonly string[];
+};
 
 /** The common case, `key=value` terms of plain characters, without the machinery. */
 const SIMPLE_TERM = /^([A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)=([A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)$/;

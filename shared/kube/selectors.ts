@@ -1,12 +1,5 @@
 import type { DeepReadonly, LabelSelector } from '../api/kubernetes.ts';
-import { parseRequirements } from './selectors-parser.ts';
-
-/** One term of a label selector. `Gt` and `Lt` compare integers (node affinity, and `key>5` in a selector string). */
-export type LabelRequirement = {
-  readonly key: string;
-  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
-  readonly values: readonly string[];
-};
+import { type LabelRequirement, parseRequirements } from './selectors-parser.ts';
 
 /** A selector ready for matching: all terms must hold, none at all matches everything. */
 export type LabelRequirements = readonly LabelRequirement[];

@@ -24,7 +24,7 @@ export type TransportStream = {
 
 /**
  * The way to one API server. Two exist: pooled HTTP(S) connections with the kubeconfig's authentication
- * (`http-transport.ts`), and direct calls into an embedded control plane (`controlplane/in-process-transport.ts`).
+ * (`http-transport.ts`), and direct calls into an embedded control plane (`controlplane/server/in-process-transport.ts`).
  * A transport neither retries nor interprets: a response of any status is a response, a broken connection is an error.
  */
 export interface Transport {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import type { Acceptance, Submission, SubmissionQueue } from '../../manager/submission/submission-queue.ts';
 import { EVENTS, JOBS, NAMESPACES, PODS, type Resource } from '../../shared/api/resources.ts';
-import type { UserInfo } from '../../shared/controlplane/control-plane.ts';
+import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { ofKind, renderChart, type Chart, type Rendered } from '../support/helm.ts';
 import type { SentRequest } from '../support/line.ts';

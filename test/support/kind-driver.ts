@@ -1,5 +1,6 @@
-import type { FieldError } from '../../shared/controlplane/field-error.ts';
-import type { AnyObject, ResourceStrategy } from '../../shared/controlplane/strategy.ts';
+import type { FieldError } from '../../shared/controlplane/apimachinery/field-error.ts';
+import type { AnyObject } from '../../shared/controlplane/apimachinery/object.ts';
+import type { ResourceStrategy } from '../../shared/controlplane/resources/strategy.ts';
 
 /** Puts objects through a strategy in the order of the generic registry, without store or server. */
 export interface KindDriver {

@@ -8,8 +8,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Agent, request } from 'undici';
-import { kubeconfigFor, newToken } from '../../shared/controlplane/kubeconfig-file.ts';
-import { createServingCertificate } from '../../shared/controlplane/serving-certificate.ts';
+import { kubeconfigFor, newToken } from '../../shared/controlplane/server/kubeconfig-file.ts';
+import { createServingCertificate } from '../../shared/controlplane/server/serving-certificate.ts';
 import { ChildProgram } from './child-program.ts';
 
 export type RealControlPlane = {

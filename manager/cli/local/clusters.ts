@@ -1,6 +1,7 @@
 import { createWriteStream, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createControlPlane, type ControlPlane, type ControlPlaneController } from '../../../shared/controlplane/control-plane.ts';
+import { createControlPlane, type ControlPlane } from '../../../shared/controlplane/control-plane.ts';
+import type { ControlPlaneController } from '../../../shared/controlplane/controllers/controllers.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient } from '../../../shared/kube/kube-client.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';

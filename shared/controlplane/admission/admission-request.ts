@@ -1,5 +1,5 @@
-import type { UserInfo } from '../control-plane.ts';
-import type { AnyObject } from '../strategy.ts';
+import type { UserInfo } from '../auth/user-info.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
 
 /**
  * One write on its way through admission (admission.Attributes of apiserver). Objects are as they would be

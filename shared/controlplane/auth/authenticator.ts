@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { UserInfo } from '../control-plane.ts';
+import type { UserInfo } from './user-info.ts';
 
 /** What a connection and its headers say about who speaks. */
 export type Credentials = {

@@ -1,4 +1,4 @@
-import type { UserInfo } from '../control-plane.ts';
+import type { UserInfo } from './user-info.ts';
 
 /** What somebody wants to do. */
 export type AccessQuestion = ResourceAccess | PathAccess;

@@ -1,5 +1,5 @@
-import type { UserInfo } from '../control-plane.ts';
-import { forbidden, StatusError } from '../status-error.ts';
+import type { UserInfo } from './user-info.ts';
+import { forbidden, StatusError } from '../apimachinery/status-error.ts';
 import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED } from './authenticator.ts';
 import { type Authorizer, forbiddenSentence, type ResourceAccess } from './authorizer.ts';
 

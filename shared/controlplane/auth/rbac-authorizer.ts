@@ -1,6 +1,6 @@
 import { matchesSelectorObject } from '../../kube/selectors.ts';
-import type { UserInfo } from '../control-plane.ts';
-import type { Table } from '../store-table.ts';
+import type { UserInfo } from './user-info.ts';
+import type { Table } from '../storage/store-table.ts';
 import type { AccessDecision, AccessQuestion, Authorizer } from './authorizer.ts';
 import { asBinding, asRole, type Binding, type RoleRef, type Subject } from './rbac-kinds.ts';
 import { type PolicyRule, ruleAllows } from './rbac-rules.ts';

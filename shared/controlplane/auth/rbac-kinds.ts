@@ -1,12 +1,13 @@
 import type { LabelSelector } from '../../api/kubernetes.ts';
-import { type FieldError, invalid, notSupported, required } from '../field-error.ts';
+import { type FieldError, invalid, notSupported, required } from '../apimachinery/field-error.ts';
 import { validateLabelSelector } from '../kinds/label-selector-validation.ts';
-import { dns1123SubdomainProblems } from '../kinds/name-formats.ts';
-import { pathSegmentName, validateObjectMeta } from '../kinds/object-meta-validation.ts';
-import { semanticEqual } from '../kinds/semantic-equal.ts';
+import { dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
+import { pathSegmentName, validateObjectMeta } from '../apimachinery/object-meta-validation.ts';
+import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 import { ageOf } from '../kinds/age.ts';
 import { AGE_COLUMN, column, NAME_COLUMN } from '../kinds/table-columns.ts';
-import type { AnyObject, ResourceDefinition, ResourceStrategy, TablePrinter } from '../strategy.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import type { ResourceDefinition, ResourceStrategy, TablePrinter } from '../resources/strategy.ts';
 import type { PolicyRule } from './rbac-rules.ts';
 
 export type Role = AnyObject & { rules?: PolicyRule[] | null; aggregationRule?: { clusterRoleSelectors?: LabelSelector[] } };

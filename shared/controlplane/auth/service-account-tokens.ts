@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../runtime/clock.ts';
-import type { UserInfo } from '../control-plane.ts';
+import type { UserInfo } from './user-info.ts';
 
 /** What a ServiceAccount's token says; the names are those of Kubernetes' bound tokens. */
 export type TokenClaims = {

@@ -5,7 +5,7 @@ import {
   dns1123SubdomainProblems,
   labelValueProblems,
   qualifiedNameProblems,
-} from '../kinds/name-formats.ts';
+} from '../apimachinery/name-formats.ts';
 
 /** One named format: `format.dns1123Label()`. */
 class Format {

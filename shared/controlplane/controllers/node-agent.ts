@@ -4,7 +4,7 @@ import { type ReconcileResult, runController } from '../../kube/controller.ts';
 import { createInformer, type Informer } from '../../kube/informer.ts';
 import { createWorkqueue } from '../../kube/workqueue.ts';
 import { sleep, toWireTime } from '../../runtime/clock.ts';
-import type { PodLogs } from '../pod-log.ts';
+import type { PodLogs } from '../subresources/pod-log.ts';
 import type { Controller, ControllerDeps } from './controllers.ts';
 import { isTerminal } from './doomed-pods.ts';
 import type { ContainerRuntime } from './node-agent/container-runtime.ts';

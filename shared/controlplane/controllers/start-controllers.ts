@@ -1,4 +1,4 @@
-import type { ControlPlaneController } from '../control-plane.ts';
+import type { ControlPlaneController } from './controllers.ts';
 import type { Controller, ControllerDeps } from './controllers.ts';
 import { createGarbageCollector } from './garbage-collector.ts';
 import { createNamespaceController } from './namespace-controller.ts';

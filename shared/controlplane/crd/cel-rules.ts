@@ -1,7 +1,7 @@
 import { type Environment, Optional } from '@marcbachmann/cel-js';
 import { CelCompileError, type CelProgram, compileCel, kubernetesEnvironment } from '../cel/environment.ts';
-import { duplicate, type FieldError, forbidden, invalid, OMIT_VALUE, required } from '../field-error.ts';
-import { jsonEquals } from '../patch/json.ts';
+import { duplicate, type FieldError, forbidden, invalid, OMIT_VALUE, required } from '../apimachinery/field-error.ts';
+import { jsonEquals } from '../apimachinery/json.ts';
 import { celTypeOf } from './cel-types.ts';
 import { correlatedField, correlatedItem, type OldValue } from './correlation.ts';
 import { itemsOf, type JsonSchema, sortedProperties, someSchema, type ValidationRule, valuesOf } from './json-schema.ts';

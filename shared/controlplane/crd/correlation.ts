@@ -1,4 +1,4 @@
-import { jsonEquals } from '../patch/json.ts';
+import { jsonEquals } from '../apimachinery/json.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { isRecord } from './schema-defaults.ts';
 

@@ -1,6 +1,7 @@
-import { semanticEqual } from '../kinds/semantic-equal.ts';
+import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 import { column, NAME_COLUMN } from '../kinds/table-columns.ts';
-import type { AnyObject, ResourceDefinition, ResourceStrategy } from '../strategy.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import type { ResourceDefinition, ResourceStrategy } from '../resources/strategy.ts';
 import { asCrd, CLEANUP_FINALIZER, type Crd } from './crd.ts';
 import { withCondition } from './crd-conditions.ts';
 import { validateCrd, validateCrdStatus, validateCrdUpdate } from './crd-validation.ts';

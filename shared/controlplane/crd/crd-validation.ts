@@ -1,8 +1,8 @@
-import { validateServiceReference, validateWebhookUrl } from '../admission/webhook-address-validation.ts';
-import { duplicate, type FieldError, forbidden, invalid, notSupported, required, tooMany } from '../field-error.ts';
-import { dns1035LabelProblems, dns1123SubdomainProblems } from '../kinds/name-formats.ts';
-import { validateAnyObjectMeta } from '../kinds/object-meta-validation.ts';
-import { semanticEqual } from '../kinds/semantic-equal.ts';
+import { validateServiceReference, validateWebhookUrl } from '../admission/webhook/webhook-address-validation.ts';
+import { duplicate, type FieldError, forbidden, invalid, notSupported, required, tooMany } from '../apimachinery/field-error.ts';
+import { dns1035LabelProblems, dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
+import { validateAnyObjectMeta } from '../apimachinery/object-meta-validation.ts';
+import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 import {
   type Crd,
   type CrdNames,

@@ -1,6 +1,6 @@
-import { semanticEqual } from '../kinds/semantic-equal.ts';
-import type { DecodedServiceReference } from '../admission/webhook-validation.ts';
-import type { AnyObject } from '../strategy.ts';
+import { semanticEqual } from '../apimachinery/semantic-equal.ts';
+import type { DecodedServiceReference } from '../admission/webhook/webhook-address-validation.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /** A CustomResourceDefinition as decoding leaves it. */

@@ -1,7 +1,8 @@
-import { type FieldError, invalid } from '../field-error.ts';
-import { subdomainName, validateAnyObjectMeta } from '../kinds/object-meta-validation.ts';
-import { jsonEquals } from '../patch/json.ts';
-import type { AnyObject, ResourceStrategy } from '../strategy.ts';
+import { type FieldError, invalid } from '../apimachinery/field-error.ts';
+import { subdomainName, validateAnyObjectMeta } from '../apimachinery/object-meta-validation.ts';
+import { jsonEquals } from '../apimachinery/json.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import type { ResourceStrategy } from '../resources/strategy.ts';
 import { compileRules } from './cel-rules.ts';
 import type { OldValue } from './correlation.ts';
 import type { CrdVersion } from './crd.ts';

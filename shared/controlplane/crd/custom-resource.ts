@@ -1,6 +1,6 @@
 import type { ObjectSchema } from '../schema/schema.ts';
-import type { ResourceDefinition } from '../strategy.ts';
-import { compareVersions } from '../api-groups.ts';
+import type { ResourceDefinition } from '../resources/strategy.ts';
+import { compareVersions } from '../discovery/api-groups.ts';
 import type { Crd, CrdVersion } from './crd.ts';
 import { customResourceStrategy } from './custom-resource-strategy.ts';
 import { customSchema } from './custom-schema.ts';

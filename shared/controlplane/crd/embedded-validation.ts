@@ -1,7 +1,7 @@
-import { type FieldError, invalid, required } from '../field-error.ts';
-import { dns1035LabelProblems } from '../kinds/name-formats.ts';
-import { pathSegmentName, validateAnyObjectMeta } from '../kinds/object-meta-validation.ts';
-import type { AnyMeta } from '../strategy.ts';
+import { type FieldError, invalid, required } from '../apimachinery/field-error.ts';
+import { dns1035LabelProblems } from '../apimachinery/name-formats.ts';
+import { pathSegmentName, validateAnyObjectMeta } from '../apimachinery/object-meta-validation.ts';
+import type { AnyMeta } from '../apimachinery/object.ts';
 import { itemsOf, type JsonSchema, propertyOf, someSchema, valuesOf } from './json-schema.ts';
 import { isRecord } from './schema-defaults.ts';
 

@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { dns1123LabelProblems, dns1123SubdomainProblems } from '../kinds/name-formats.ts';
+import { dns1123LabelProblems, dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
 import { parseQuantity } from '../../kube/quantity.ts';
 
 /** Formats of strings that are checked (strfmt of kube-openapi); all others are noted in a warning and ignored. */

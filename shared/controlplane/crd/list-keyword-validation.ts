@@ -1,4 +1,4 @@
-import { type FieldError, forbidden, invalid, notSupported, required } from '../field-error.ts';
+import { type FieldError, forbidden, invalid, notSupported, required } from '../apimachinery/field-error.ts';
 import { itemsOf, type JsonSchema, propertyOf } from './json-schema.ts';
 
 const LIST_TYPE = 'x-kubernetes-list-type';

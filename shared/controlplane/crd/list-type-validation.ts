@@ -1,5 +1,5 @@
-import { duplicate, type FieldError } from '../field-error.ts';
-import { jsonEquals } from '../patch/json.ts';
+import { duplicate, type FieldError } from '../apimachinery/field-error.ts';
+import { jsonEquals } from '../apimachinery/json.ts';
 import { itemsOf, type JsonSchema, propertyOf, valuesOf } from './json-schema.ts';
 import { isRecord } from './schema-defaults.ts';
 

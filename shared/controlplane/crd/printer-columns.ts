@@ -1,6 +1,7 @@
 import { ageOf } from '../kinds/age.ts';
 import { NAME_COLUMN } from '../kinds/table-columns.ts';
-import type { AnyObject, TableColumn, TablePrinter } from '../strategy.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import type { TableColumn, TablePrinter } from '../resources/strategy.ts';
 import type { PrinterColumn } from './crd.ts';
 import { compileJsonPath } from './json-path.ts';
 

@@ -1,4 +1,4 @@
-import type { Table } from '../store-table.ts';
+import type { Table } from '../storage/store-table.ts';
 import type { Crd } from './crd.ts';
 import { applySchemaDefaults } from './schema-defaults.ts';
 import { pruneUnknownFields } from './schema-pruning.ts';

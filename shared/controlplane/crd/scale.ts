@@ -1,7 +1,7 @@
-import { type FieldError, invalid } from '../field-error.ts';
-import { fieldOf, setField } from '../patch/json.ts';
+import { type FieldError, invalid } from '../apimachinery/field-error.ts';
+import { fieldOf, setField } from '../apimachinery/json.ts';
 import { isRecord } from './schema-defaults.ts';
-import type { AnyObject } from '../strategy.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
 import type { CrdSubresources } from './crd.ts';
 
 type ScalePaths = NonNullable<CrdSubresources['scale']>;

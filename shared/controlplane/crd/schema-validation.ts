@@ -1,5 +1,5 @@
-import { type FieldError, forbidden, invalid, notSupported, required } from '../field-error.ts';
-import { jsonEquals } from '../patch/json.ts';
+import { type FieldError, forbidden, invalid, notSupported, required } from '../apimachinery/field-error.ts';
+import { jsonEquals } from '../apimachinery/json.ts';
 import { checkRule, usesOldSelf } from './cel-rules.ts';
 import { itemsOf, type JsonSchema, propertyOf, sortedProperties, someSchema, type ValidationRule, valuesOf } from './json-schema.ts';
 import { validateListTypes } from './list-type-validation.ts';

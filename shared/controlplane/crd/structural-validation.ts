@@ -1,4 +1,4 @@
-import { type FieldError, forbidden, invalid, required } from '../field-error.ts';
+import { type FieldError, forbidden, invalid, required } from '../apimachinery/field-error.ts';
 import { itemsOf, type JsonSchema, propertyOf, sortedProperties, valuesOf } from './json-schema.ts';
 
 /** Where in a schema a subschema stands, for the wording of a missing type. */

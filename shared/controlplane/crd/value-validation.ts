@@ -1,5 +1,5 @@
-import { type FieldError, invalid, notSupported, required, tooLong, tooMany } from '../field-error.ts';
-import { jsonEquals } from '../patch/json.ts';
+import { type FieldError, invalid, notSupported, required, tooLong, tooMany } from '../apimachinery/field-error.ts';
+import { jsonEquals } from '../apimachinery/json.ts';
 import { correlatedItem, correlatedField } from './correlation.ts';
 import { formatProblem, isKnownFormat } from './formats.ts';
 import { itemsOf, type JsonSchema, propertyOf, sortedProperties, valuesOf } from './json-schema.ts';

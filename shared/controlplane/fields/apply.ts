@@ -1,12 +1,12 @@
-import { isJsonObject, type JsonObject } from '../patch/json.ts';
+import { isJsonObject, type JsonObject } from '../apimachinery/json.ts';
 import { conformDecoded, kindOf } from '../schema/decode.ts';
 import { TypeMismatch } from '../schema/conform.ts';
 import { duplicateFields } from '../schema/decode.ts';
 import { hasDuplicateKeys } from '../schema/json-text.ts';
 import type { FieldValidation, ObjectSchema } from '../schema/schema.ts';
 import { parseYaml, YamlSyntaxError } from '../schema/yaml-text.ts';
-import { badRequest, StatusError } from '../status-error.ts';
-import type { AnyObject } from '../strategy.ts';
+import { badRequest, StatusError } from '../apimachinery/status-error.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
 import { allowedByLastApplied, refreshLastApplied } from './last-applied.ts';
 import { appliedFields, compareObjects, withNamedFields } from './compare.ts';
 import { difference, EMPTY_SET, type FieldSet, intersection, isEmptySet, pathsOf, union } from './field-set.ts';

@@ -1,4 +1,4 @@
-import { fieldOf, jsonEquals } from '../patch/json.ts';
+import { fieldOf, jsonEquals } from '../apimachinery/json.ts';
 import type { Schema } from '../schema/schema.ts';
 import { EMPTY_SET, type FieldSet, makeNode } from './field-set.ts';
 import { asList, asMap, indexItems, isEmptyContainer, type Shape, shapeOf } from './typed-value.ts';

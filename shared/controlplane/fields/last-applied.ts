@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject } from '../patch/json.ts';
+import { isJsonObject, type JsonObject } from '../apimachinery/json.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
-import type { AnyObject } from '../strategy.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
 import { appliedFields } from './compare.ts';
 import { pathsOf } from './field-set.ts';
 

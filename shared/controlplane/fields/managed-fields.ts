@@ -1,7 +1,7 @@
-import { isJsonObject, jsonEquals, type JsonObject } from '../patch/json.ts';
+import { isJsonObject, jsonEquals, type JsonObject } from '../apimachinery/json.ts';
 import { conformObject } from '../schema/conform.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
-import type { AnyObject } from '../strategy.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
 import { type Comparison, compareObjects } from './compare.ts';
 import { difference, EMPTY_SET, type FieldSet, isEmptySet, union } from './field-set.ts';
 import { capUpdateManagers, isSameManager, type Manager, readManagers, withoutEmpty, writeManagers } from './managers.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../patch/json.ts';
+import { isJsonObject } from '../apimachinery/json.ts';
 import { EMPTY_SET, type FieldSet, isEmptySet, union } from './field-set.ts';
 
 /** One entry of metadata.managedFields: who owns which fields. */

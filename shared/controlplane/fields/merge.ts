@@ -1,4 +1,4 @@
-import { cloneJson, fieldOf, isJsonObject, type JsonObject, setField } from '../patch/json.ts';
+import { cloneJson, fieldOf, isJsonObject, type JsonObject, setField } from '../apimachinery/json.ts';
 import type { ListSchema, Schema } from '../schema/schema.ts';
 import { childOf, type FieldSet, isEmptySet, isMember } from './field-set.ts';
 import { asList, asMap, itemElement, shapeOf } from './typed-value.ts';

@@ -1,4 +1,4 @@
-import { fieldOf, isJsonObject, type JsonObject } from '../patch/json.ts';
+import { fieldOf, isJsonObject, type JsonObject } from '../apimachinery/json.ts';
 import { deducedSchema, type ListSchema, type Schema } from '../schema/schema.ts';
 
 /** How server-side apply sees a value: as one leaf, or as a container whose parts have owners of their own. */

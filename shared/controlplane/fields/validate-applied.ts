@@ -1,4 +1,4 @@
-import { isJsonObject } from '../patch/json.ts';
+import { isJsonObject } from '../apimachinery/json.ts';
 import type { ListSchema, ScalarSchema, Schema } from '../schema/schema.ts';
 import { itemElement } from './typed-value.ts';
 

@@ -1,4 +1,4 @@
-import type { ResourceDefinition, ResourceStrategy, ResourceView } from '../strategy.ts';
+import type { ResourceDefinition, ResourceStrategy, ResourceView } from '../resources/strategy.ts';
 import { configMapStrategy } from './config-map.ts';
 import { cronJobStrategy } from './cron-job.ts';
 import { eventView } from './event-view.ts';

@@ -1,4 +1,4 @@
-import { notSupported, required, type FieldError } from '../field-error.ts';
+import { notSupported, required, type FieldError } from '../apimachinery/field-error.ts';
 
 /** A string that must be one of a few; '' means that it is missing. Upstream lists the choices in their order of declaration. */
 export const validateChoice = (value: string, path: string, choices: readonly string[]): FieldError[] => {

@@ -1,10 +1,11 @@
-import { forbidden, invalid, tooLong, type FieldError } from '../field-error.ts';
-import type { AnyObject, ResourceStrategy } from '../strategy.ts';
+import { forbidden, invalid, tooLong, type FieldError } from '../apimachinery/field-error.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import type { ResourceStrategy } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
 import { validateFormat } from './choice-validation.ts';
-import { configKeyProblems } from './name-formats.ts';
-import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from './object-meta-validation.ts';
-import { semanticEqual } from './semantic-equal.ts';
+import { configKeyProblems } from '../apimachinery/name-formats.ts';
+import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
+import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
 
 /** Of the values of a ConfigMap or a Secret together. */

@@ -1,9 +1,9 @@
 import type { Container } from '../../api/kubernetes.ts';
 import { compareQuantities, formatQuantity, parseQuantity, toMilliUnits } from '../../kube/quantity.ts';
-import { invalid, required, type FieldError } from '../field-error.ts';
+import { invalid, required, type FieldError } from '../apimachinery/field-error.ts';
 import { validateFormat } from './choice-validation.ts';
 import type { Decoded } from './decoded.ts';
-import { qualifiedNameProblems } from './name-formats.ts';
+import { qualifiedNameProblems } from '../apimachinery/name-formats.ts';
 import {
   isCount,
   isExtendedResource,

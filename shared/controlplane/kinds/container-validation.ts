@@ -1,9 +1,9 @@
-import { duplicate, fieldNotFound, forbidden, invalid, required, type FieldError } from '../field-error.ts';
+import { duplicate, fieldNotFound, forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
 import { validateChoice, validateFormat, validateOptionalChoice } from './choice-validation.ts';
 import { validateContainerResources } from './container-resources-validation.ts';
 import type { DecodedContainer, DecodedPodSpec, DecodedVolume } from './decoded.ts';
 import { validateEnv, validateEnvFrom } from './env-validation.ts';
-import { dns1123LabelProblems, portNameProblems } from './name-formats.ts';
+import { dns1123LabelProblems, portNameProblems } from '../apimachinery/name-formats.ts';
 import { validateRange } from './number-validation.ts';
 import { validateLifecycle, validateProbes } from './probe-validation.ts';
 import { validateVolumeMounts } from './volume-validation.ts';

@@ -1,13 +1,14 @@
 import type { V1CronJobSpec, V1CronJobStatus } from '@kubernetes/client-node';
 import type { Wire } from '../../api/kubernetes.ts';
-import { invalid, notSupported, required, type FieldError } from '../field-error.ts';
-import type { AnyObject, ResourceStrategy } from '../strategy.ts';
+import { invalid, notSupported, required, type FieldError } from '../apimachinery/field-error.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import type { ResourceStrategy } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
 import { validateChoice } from './choice-validation.ts';
 import type { Decoded } from './decoded.ts';
 import { bumpGeneration, keepSpec } from './generation.ts';
 import { validateJobSpecWithoutSelector } from './job-validation.ts';
-import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from './object-meta-validation.ts';
+import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { validateNonNegative } from './number-validation.ts';
 import { applyPodSpecDefaults } from './pod-defaults.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';

@@ -1,5 +1,5 @@
 import type { JobSpec, JobStatus, PodCondition, PodSpec, PodStatus, PodTemplateSpec } from '../../api/kubernetes.ts';
-import type { AnyObject } from '../strategy.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
 
 /**
  * A value as decoding leaves it: every field that is there has its type (the schema has been checked), and any field may be absent,

@@ -1,8 +1,8 @@
-import { invalid, notSupported, required, type FieldError } from '../field-error.ts';
+import { invalid, notSupported, required, type FieldError } from '../apimachinery/field-error.ts';
 import { validateFormat } from './choice-validation.ts';
 import type { DecodedContainer } from './decoded.ts';
-import { configKeyProblems, dns1123SubdomainProblems, envVarNameProblems, qualifiedNameProblems } from './name-formats.ts';
-import { subdomainName } from './object-meta-validation.ts';
+import { configKeyProblems, dns1123SubdomainProblems, envVarNameProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { subdomainName } from '../apimachinery/object-meta-validation.ts';
 
 type EnvVar = NonNullable<DecodedContainer['env']>[number];
 type EnvFrom = NonNullable<DecodedContainer['envFrom']>[number];

@@ -1,4 +1,5 @@
-import type { AnyObject, ResourceView } from '../strategy.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import type { ResourceView } from '../resources/strategy.ts';
 import { asEvent } from './event.ts';
 
 /** Names of the fields that differ: in events.k8s.io/v1, and in core/v1, which is how Events are stored. */

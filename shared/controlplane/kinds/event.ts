@@ -1,10 +1,11 @@
-import { invalid, required, type FieldError } from '../field-error.ts';
-import type { AnyObject, ResourceStrategy, TablePrinter } from '../strategy.ts';
+import { invalid, required, type FieldError } from '../apimachinery/field-error.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import type { ResourceStrategy, TablePrinter } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
 import { validateFormat } from './choice-validation.ts';
-import { dns1123SubdomainProblems, qualifiedNameProblems } from './name-formats.ts';
-import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from './object-meta-validation.ts';
-import { semanticEqual } from './semantic-equal.ts';
+import { dns1123SubdomainProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
+import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 import { column } from './table-columns.ts';
 
 type Reference = {

@@ -1,5 +1,5 @@
-import type { AnyObject } from '../strategy.ts';
-import { semanticEqual } from './semantic-equal.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 
 /** prepareForUpdate of kinds with spec and status: status stays, and a spec that differs is a new generation. */
 export const bumpGeneration = (next: AnyObject, previous: AnyObject): void => {

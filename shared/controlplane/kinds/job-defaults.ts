@@ -1,6 +1,6 @@
 import { asJob, type DecodedJob, type DecodedJobSpec } from './decoded.ts';
 import { applyPodSpecDefaults } from './pod-defaults.ts';
-import type { AnyObject } from '../strategy.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
 
 /** `backoffLimit` when every index has a limit of its own: the largest int32, so that it never decides. */
 const NO_BACKOFF_LIMIT = 2 ** 31 - 1;

@@ -1,10 +1,10 @@
-import { OMIT_VALUE, duplicate, invalid, required, type FieldError } from '../field-error.ts';
+import { OMIT_VALUE, duplicate, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
 import { countIndexes, firstCommonIndex } from './completion-indexes.ts';
 import type { DecodedJob, DecodedJobSpec, DecodedJobStatus } from './decoded.ts';
 import { goValue } from './go-value.ts';
 import { validateNonNegative } from './number-validation.ts';
-import { validateObjectMetaUpdate } from './object-meta-validation.ts';
-import { semanticEqual } from './semantic-equal.ts';
+import { validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
+import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 
 type Conditions = DecodedJobStatus['conditions'];
 type Change = {

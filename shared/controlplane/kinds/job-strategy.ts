@@ -1,5 +1,5 @@
 import { CONTROLLER_UID_LABEL, JOB_NAME_LABEL, LEGACY_CONTROLLER_UID_LABEL, LEGACY_JOB_NAME_LABEL } from '../../api/names.ts';
-import type { ResourceStrategy } from '../strategy.ts';
+import type { ResourceStrategy } from '../resources/strategy.ts';
 import { asJob, type DecodedJob, type DecodedJobSpec } from './decoded.ts';
 import { applyJobDefaults, copyTemplateLabels } from './job-defaults.ts';
 import { validateJobStatusUpdate } from './job-status-validation.ts';
@@ -7,7 +7,7 @@ import { jobTable } from './job-table.ts';
 import { validateJobUpdate } from './job-update-validation.ts';
 import { validateJob } from './job-validation.ts';
 import { jobWarnings } from './job-warnings.ts';
-import { semanticEqual } from './semantic-equal.ts';
+import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 
 /** batch/v1 Job: pkg/registry/batch/job of the API server. */
 export const jobStrategy: ResourceStrategy = {

@@ -1,4 +1,4 @@
-import type { TablePrinter } from '../strategy.ts';
+import type { TablePrinter } from '../resources/strategy.ts';
 import { ageOf, humanDuration } from './age.ts';
 import { asJob, type DecodedJob } from './decoded.ts';
 import { isConditionTrue } from './job-status-validation.ts';

@@ -1,10 +1,10 @@
-import { invalid, type FieldError } from '../field-error.ts';
+import { invalid, type FieldError } from '../apimachinery/field-error.ts';
 import type { DecodedJob, DecodedJobSpec, DecodedPodSpec, DecodedPodTemplate } from './decoded.ts';
 import { goValue, writtenSelector } from './go-value.ts';
 import { isConditionTrue } from './job-status-validation.ts';
 import { validateJobSpec } from './job-validation.ts';
-import { validateObjectMetaUpdate } from './object-meta-validation.ts';
-import { semanticEqual } from './semantic-equal.ts';
+import { validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
+import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 
 /** ValidateJobUpdate of batch/v1. The rules of the spec come a second time, so their causes appear twice, as upstream's do. */
 export const validateJobUpdate = (next: DecodedJob, previous: DecodedJob): FieldError[] => {

@@ -1,13 +1,13 @@
 import { CONTROLLER_UID_LABEL, JOB_NAME_LABEL, LEGACY_CONTROLLER_UID_LABEL, LEGACY_JOB_NAME_LABEL } from '../../api/names.ts';
 import { matchesLabelSelector } from '../../kube/selectors.ts';
-import { invalid, notSupported, required, tooLong, type FieldError } from '../field-error.ts';
+import { invalid, notSupported, required, tooLong, type FieldError } from '../apimachinery/field-error.ts';
 import type { DecodedJob, DecodedJobSpec } from './decoded.ts';
 import { goValue, sortedMap, writtenSelector } from './go-value.ts';
 import { validatePodFailurePolicy, validateSuccessPolicy } from './job-policy-validation.ts';
 import { usableRequirements, validateLabelSelector } from './label-selector-validation.ts';
-import { dns1123LabelProblems, dns1123SubdomainProblems, httpPathProblems } from './name-formats.ts';
+import { dns1123LabelProblems, dns1123SubdomainProblems, httpPathProblems } from '../apimachinery/name-formats.ts';
 import { validateNonNegative } from './number-validation.ts';
-import { subdomainName, validateObjectMeta } from './object-meta-validation.ts';
+import { subdomainName, validateObjectMeta } from '../apimachinery/object-meta-validation.ts';
 import { validatePodTemplate } from './pod-template-validation.ts';
 
 const INDEXED_PARALLELISM_MAX = 100_000;

@@ -1,9 +1,9 @@
 import type { LabelSelector } from '../../api/kubernetes.ts';
 import { requirementsOf, type LabelRequirements } from '../../kube/selectors.ts';
-import { forbidden, invalid, required, type FieldError } from '../field-error.ts';
+import { forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
 import type { Decoded } from './decoded.ts';
-import { labelValueProblems, qualifiedNameProblems } from './name-formats.ts';
-import { validateLabels } from './object-meta-validation.ts';
+import { labelValueProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { validateLabels } from '../apimachinery/object-meta-validation.ts';
 
 type Expression = NonNullable<Decoded<LabelSelector>['matchExpressions']>[number];
 

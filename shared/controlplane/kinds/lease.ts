@@ -1,8 +1,9 @@
-import { forbidden, invalid, type FieldError } from '../field-error.ts';
-import type { AnyObject, ResourceStrategy } from '../strategy.ts';
+import { forbidden, invalid, type FieldError } from '../apimachinery/field-error.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import type { ResourceStrategy } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
 import { validateNonNegative } from './number-validation.ts';
-import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from './object-meta-validation.ts';
+import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
 
 type DecodedLease = AnyObject & {

@@ -1,6 +1,6 @@
-import type { ResourceStrategy } from '../strategy.ts';
+import type { ResourceStrategy } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
-import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from './object-meta-validation.ts';
+import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { NAME_COLUMN, column } from './table-columns.ts';
 
 /** core/v1 LimitRange: kept for users' manifests; nothing here applies limits to pods. */

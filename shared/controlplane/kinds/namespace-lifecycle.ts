@@ -1,5 +1,5 @@
-import { forbidden, notFound, type GroupResource, type StatusError } from '../status-error.ts';
-import type { AnyObject } from '../strategy.ts';
+import { forbidden, notFound, type GroupResource, type StatusError } from '../apimachinery/status-error.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
 
 /** Namespaces that cannot be deleted. */
 const IMMORTAL: readonly string[] = ['default', 'kube-system', 'kube-public'];

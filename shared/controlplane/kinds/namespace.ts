@@ -1,10 +1,11 @@
-import { invalid, type FieldError } from '../field-error.ts';
-import type { AnyObject, ResourceStrategy } from '../strategy.ts';
+import { invalid, type FieldError } from '../apimachinery/field-error.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import type { ResourceStrategy } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
 import { validateFormat } from './choice-validation.ts';
 import { keepSpec, restore } from './generation.ts';
-import { qualifiedNameProblems } from './name-formats.ts';
-import { labelName, validateObjectMeta, validateObjectMetaUpdate } from './object-meta-validation.ts';
+import { qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { labelName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
 
 /** Names the namespace to selectors; nobody can change it. */

@@ -1,16 +1,17 @@
 import type { V1NodeSpec, V1NodeStatus } from '@kubernetes/client-node';
 import type { Wire } from '../../api/kubernetes.ts';
-import { duplicate, forbidden, invalid, required, type FieldError } from '../field-error.ts';
-import type { AnyObject, ResourceStrategy } from '../strategy.ts';
+import { duplicate, forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import type { ResourceStrategy } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
 import { validateFormat } from './choice-validation.ts';
 import { validateResourceQuantity } from './container-resources-validation.ts';
 import type { Decoded } from './decoded.ts';
 import { keepSpec, restore } from './generation.ts';
-import { labelValueProblems, qualifiedNameProblems } from './name-formats.ts';
-import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from './object-meta-validation.ts';
+import { labelValueProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { validateTaintEffect } from './pod-scheduling-validation.ts';
-import { semanticEqual } from './semantic-equal.ts';
+import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
 
 type DecodedNode = AnyObject & {

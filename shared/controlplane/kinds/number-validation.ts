@@ -1,4 +1,4 @@
-import { invalid, type FieldError } from '../field-error.ts';
+import { invalid, type FieldError } from '../apimachinery/field-error.ts';
 
 /** Nothing for an absent number: unset is not negative. */
 export const validateNonNegative = (value: number | undefined, path: string): FieldError[] =>

@@ -1,5 +1,5 @@
-import type { AnyObject } from '../strategy.ts';
-import { badRequest, conflict, unknownError } from '../status-error.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import { badRequest, conflict, unknownError } from '../apimachinery/status-error.ts';
 import { asPod } from './decoded.ts';
 import { withPodCondition } from './pod-conditions.ts';
 

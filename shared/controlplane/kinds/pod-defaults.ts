@@ -8,7 +8,7 @@ import {
   type DecodedVolume,
 } from './decoded.ts';
 import { defaultPullPolicy } from './image-reference.ts';
-import type { AnyObject } from '../strategy.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
 
 const FILE_MODE_0644 = 0o644;
 

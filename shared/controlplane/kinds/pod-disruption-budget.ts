@@ -1,12 +1,13 @@
 import type { V1PodDisruptionBudgetSpec, V1PodDisruptionBudgetStatus } from '@kubernetes/client-node';
 import type { Wire } from '../../api/kubernetes.ts';
-import { invalid, type FieldError } from '../field-error.ts';
-import type { AnyObject, ResourceStrategy, TablePrinter } from '../strategy.ts';
+import { invalid, type FieldError } from '../apimachinery/field-error.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import type { ResourceStrategy, TablePrinter } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
 import type { Decoded } from './decoded.ts';
 import { bumpGeneration, keepSpec } from './generation.ts';
 import { validateLabelSelector } from './label-selector-validation.ts';
-import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from './object-meta-validation.ts';
+import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { validateNonNegative } from './number-validation.ts';
 import { validateOptionalChoice } from './choice-validation.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';

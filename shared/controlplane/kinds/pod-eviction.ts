@@ -1,6 +1,6 @@
 import { matchesLabelSelector } from '../../kube/selectors.ts';
-import type { AnyObject } from '../strategy.ts';
-import { badRequest, forbidden, tooManyRequests, type StatusError } from '../status-error.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import { badRequest, forbidden, tooManyRequests, type StatusError } from '../apimachinery/status-error.ts';
 import { asPod, type DecodedPod } from './decoded.ts';
 import { usableRequirements } from './label-selector-validation.ts';
 import { asBudget, type DecodedBudget } from './pod-disruption-budget.ts';

@@ -1,8 +1,8 @@
-import { duplicate, forbidden, invalid, notSupported, required, type FieldError } from '../field-error.ts';
+import { duplicate, forbidden, invalid, notSupported, required, type FieldError } from '../apimachinery/field-error.ts';
 import { validateFormat, validateOptionalChoice } from './choice-validation.ts';
 import type { DecodedPodSpec } from './decoded.ts';
 import { validateLabelSelector } from './label-selector-validation.ts';
-import { dns1123LabelProblems, dns1123SubdomainProblems, labelValueProblems, qualifiedNameProblems } from './name-formats.ts';
+import { dns1123LabelProblems, dns1123SubdomainProblems, labelValueProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
 
 type Toleration = NonNullable<DecodedPodSpec['tolerations']>[number];
 type Affinity = NonNullable<DecodedPodSpec['affinity']>;

@@ -1,9 +1,9 @@
-import { invalid, required, type FieldError } from '../field-error.ts';
+import { invalid, required, type FieldError } from '../apimachinery/field-error.ts';
 import { validateChoice, validateFormat } from './choice-validation.ts';
 import { validateContainers, validateEphemeralContainers, validateInitContainers } from './container-validation.ts';
 import type { DecodedPodSpec } from './decoded.ts';
-import { dns1123LabelProblems, dns1123SubdomainProblems, qualifiedNameProblems } from './name-formats.ts';
-import { validateLabels } from './object-meta-validation.ts';
+import { dns1123LabelProblems, dns1123SubdomainProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { validateLabels } from '../apimachinery/object-meta-validation.ts';
 import { validateAffinity, validateSchedulingGates, validateTolerations, validateTopologySpread } from './pod-scheduling-validation.ts';
 import { validateVolumes } from './volume-validation.ts';
 

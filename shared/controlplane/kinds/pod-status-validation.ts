@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
-import { duplicate, forbidden, invalid, type FieldError } from '../field-error.ts';
+import { duplicate, forbidden, invalid, type FieldError } from '../apimachinery/field-error.ts';
 import { validateFormat } from './choice-validation.ts';
 import type { DecodedPod, DecodedPodSpec, DecodedPodStatus } from './decoded.ts';
-import { dns1123SubdomainProblems, qualifiedNameProblems } from './name-formats.ts';
-import { validateObjectMetaUpdate } from './object-meta-validation.ts';
-import { semanticEqual } from './semantic-equal.ts';
+import { dns1123SubdomainProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
+import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 
 type ContainerStatuses = NonNullable<DecodedPodStatus['containerStatuses']>;
 type StatusList = 'containerStatuses' | 'initContainerStatuses' | 'ephemeralContainerStatuses';

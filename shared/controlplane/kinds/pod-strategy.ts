@@ -1,4 +1,4 @@
-import type { ResourceStrategy } from '../strategy.ts';
+import type { ResourceStrategy } from '../resources/strategy.ts';
 import { asPod, type DecodedPodSpec, type DecodedPodStatus } from './decoded.ts';
 import { applyPodDefaults } from './pod-defaults.ts';
 import { qosClassOf } from './pod-qos.ts';
@@ -8,7 +8,7 @@ import { podTable } from './pod-table.ts';
 import { validatePodUpdate } from './pod-update-validation.ts';
 import { validatePodCreate } from './pod-validation.ts';
 import { podSpecWarnings } from './pod-warnings.ts';
-import { semanticEqual } from './semantic-equal.ts';
+import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 
 /** core/v1 Pod: pkg/registry/core/pod of the API server. */
 export const podStrategy: ResourceStrategy = {

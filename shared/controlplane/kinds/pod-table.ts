@@ -1,4 +1,4 @@
-import type { TablePrinter } from '../strategy.ts';
+import type { TablePrinter } from '../resources/strategy.ts';
 import { ageOf, humanDuration } from './age.ts';
 import { asPod, type DecodedPod, type DecodedPodStatus } from './decoded.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';

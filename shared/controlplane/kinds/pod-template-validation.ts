@@ -1,6 +1,6 @@
-import { forbidden, type FieldError } from '../field-error.ts';
+import { forbidden, type FieldError } from '../apimachinery/field-error.ts';
 import type { DecodedPodTemplate } from './decoded.ts';
-import { validateAnnotations, validateLabels } from './object-meta-validation.ts';
+import { validateAnnotations, validateLabels } from '../apimachinery/object-meta-validation.ts';
 import { validatePodSpec } from './pod-spec-validation.ts';
 
 /**

@@ -1,9 +1,9 @@
-import { forbidden, invalid, required, type FieldError } from '../field-error.ts';
+import { forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
 import type { DecodedContainer, DecodedPod, DecodedPodSpec } from './decoded.ts';
-import { validateObjectMetaUpdate } from './object-meta-validation.ts';
+import { validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { validateTolerations } from './pod-scheduling-validation.ts';
 import { validatePod } from './pod-validation.ts';
-import { semanticEqual } from './semantic-equal.ts';
+import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 
 const INT32_MAX = 2 ** 31 - 1;
 /** Upstream's list; it leaves out scheduling gates and what gated pods may change. */

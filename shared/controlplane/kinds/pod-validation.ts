@@ -1,7 +1,7 @@
-import { forbidden, invalid, type FieldError } from '../field-error.ts';
+import { forbidden, invalid, type FieldError } from '../apimachinery/field-error.ts';
 import { validateImagesOfPod } from './container-validation.ts';
 import type { DecodedPod } from './decoded.ts';
-import { subdomainName, validateObjectMeta } from './object-meta-validation.ts';
+import { subdomainName, validateObjectMeta } from '../apimachinery/object-meta-validation.ts';
 import { validatePodSpec } from './pod-spec-validation.ts';
 
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';

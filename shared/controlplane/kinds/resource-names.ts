@@ -1,4 +1,4 @@
-import { qualifiedNameProblems } from './name-formats.ts';
+import { qualifiedNameProblems } from '../apimachinery/name-formats.ts';
 
 const HUGE_PAGES = 'hugepages-';
 const CONTAINER_RESOURCES = new Set(['cpu', 'memory', 'ephemeral-storage']);

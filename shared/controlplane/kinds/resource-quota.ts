@@ -1,14 +1,15 @@
 import type { V1ResourceQuotaSpec, V1ResourceQuotaStatus } from '@kubernetes/client-node';
 import type { Wire } from '../../api/kubernetes.ts';
-import { invalid, type FieldError } from '../field-error.ts';
-import type { AnyObject, ResourceStrategy } from '../strategy.ts';
+import { invalid, type FieldError } from '../apimachinery/field-error.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import type { ResourceStrategy } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
 import { validateFormat } from './choice-validation.ts';
 import { validateResourceQuantity } from './container-resources-validation.ts';
 import type { Decoded } from './decoded.ts';
 import { keepSpec, restore } from './generation.ts';
-import { qualifiedNameProblems } from './name-formats.ts';
-import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from './object-meta-validation.ts';
+import { qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { isStandardResource } from './resource-names.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
 

@@ -1,10 +1,11 @@
-import { invalid, required, tooLong, type FieldError } from '../field-error.ts';
-import type { AnyObject, ResourceStrategy } from '../strategy.ts';
+import { invalid, required, tooLong, type FieldError } from '../apimachinery/field-error.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import type { ResourceStrategy } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
 import { validateFormat } from './choice-validation.ts';
 import { DATA_MAX_BYTES, validateStaysImmutable } from './config-map.ts';
-import { configKeyProblems } from './name-formats.ts';
-import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from './object-meta-validation.ts';
+import { configKeyProblems } from '../apimachinery/name-formats.ts';
+import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
 
 type DecodedSecret = AnyObject & {

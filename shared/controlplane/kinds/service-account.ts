@@ -1,6 +1,7 @@
-import type { AnyObject, ResourceStrategy } from '../strategy.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import type { ResourceStrategy } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
-import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from './object-meta-validation.ts';
+import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
 
 const validate = ({ metadata }: AnyObject) => validateObjectMeta(metadata, true, subdomainName);

@@ -1,4 +1,4 @@
-import type { TableColumn } from '../strategy.ts';
+import type { TableColumn } from '../resources/strategy.ts';
 
 /** A column of a Table. Columns of priority 1 appear in wide output only; `description` is what `kubectl explain` would say. */
 export const column = (name: string, description: string, options: { wide?: true; type?: string; format?: string } = {}): TableColumn => ({

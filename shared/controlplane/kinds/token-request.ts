@@ -1,5 +1,5 @@
-import { invalid as invalidField, type FieldError } from '../field-error.ts';
-import { invalid } from '../status-error.ts';
+import { invalid as invalidField, type FieldError } from '../apimachinery/field-error.ts';
+import { invalid } from '../apimachinery/status-error.ts';
 
 const EXPIRATION_MIN_SECONDS = 600;
 const EXPIRATION_MAX_SECONDS = 2 ** 32;

@@ -1,8 +1,8 @@
 import { parseQuantity } from '../../kube/quantity.ts';
-import { duplicate, fieldNotFound, forbidden, invalid, required, type FieldError } from '../field-error.ts';
+import { duplicate, fieldNotFound, forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
 import { validateFormat, validateOptionalChoice } from './choice-validation.ts';
 import type { DecodedContainer, DecodedVolume } from './decoded.ts';
-import { dns1123LabelProblems } from './name-formats.ts';
+import { dns1123LabelProblems } from '../apimachinery/name-formats.ts';
 
 type Item = { key?: string | undefined; path?: string | undefined; mode?: number | undefined };
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from './json.ts';
+import { isJsonObject } from '../apimachinery/json.ts';
 
 /** A JSON value as Go's `%v` prints the map that holds it: `map[image:x ports:[80]]`. It occurs in error messages. */
 export function goValue(value: unknown): string {

@@ -1,4 +1,4 @@
-import { cloneJson, fieldOf, isJsonObject, type JsonObject, jsonEquals, setField } from './json.ts';
+import { cloneJson, fieldOf, isJsonObject, type JsonObject, jsonEquals, setField } from '../apimachinery/json.ts';
 
 /** One operation of RFC 6902, as far as it could be read. */
 export type JsonPatchOperation = { readonly op?: unknown; readonly path?: unknown; readonly from?: unknown; readonly value?: unknown };

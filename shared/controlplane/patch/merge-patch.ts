@@ -1,4 +1,4 @@
-import { cloneJson, fieldOf, isJsonObject, type JsonObject, setField } from './json.ts';
+import { cloneJson, fieldOf, isJsonObject, type JsonObject, setField } from '../apimachinery/json.ts';
 
 /** RFC 7386: null removes, objects merge, anything else replaces. Returns a new document that shares unchanged parts with the old one. */
 export function applyMergePatch(document: unknown, patch: unknown): unknown {

@@ -1,5 +1,5 @@
 import { anySchema, type Field, type Schema } from '../schema/schema.ts';
-import { cloneJson, fieldOf, isJsonObject, type JsonObject, setField } from './json.ts';
+import { cloneJson, fieldOf, isJsonObject, type JsonObject, setField } from '../apimachinery/json.ts';
 import { goValue } from './go-value.ts';
 import { mergeScalars, orderElements, sameKey } from './strategic-order.ts';
 

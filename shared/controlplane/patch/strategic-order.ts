@@ -1,4 +1,4 @@
-import { fieldOf, isJsonObject, jsonEquals } from './json.ts';
+import { fieldOf, isJsonObject, jsonEquals } from '../apimachinery/json.ts';
 
 /**
  * The order of a list after a strategic merge: elements of the patch in the order of the patch, the others in the order

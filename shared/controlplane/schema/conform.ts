@@ -1,5 +1,5 @@
 import { formatQuantity, parseQuantity, QuantityError } from '../../kube/quantity.ts';
-import { isJsonObject, type JsonObject } from '../patch/json.ts';
+import { isJsonObject, type JsonObject } from '../apimachinery/json.ts';
 import type { Field, ObjectSchema, ScalarSchema, Schema } from './schema.ts';
 import { canonicalMicroTime, canonicalTime, TimeError } from './time-text.ts';
 

@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject } from '../patch/json.ts';
-import { badRequest, StatusError } from '../status-error.ts';
-import type { AnyObject } from '../strategy.ts';
+import { isJsonObject, type JsonObject } from '../apimachinery/json.ts';
+import { badRequest, StatusError } from '../apimachinery/status-error.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
 import { builtInSchema, objectMetaSchema } from './builtin.ts';
 import { conformObject, conformValue, type ConformOptions, TypeMismatch } from './conform.ts';
 import { hasDuplicateKeys, JsonSyntaxError, keysInOrder, parseJson } from './json-text.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../patch/json.ts';
+import { isJsonObject } from '../apimachinery/json.ts';
 import { pathText } from './conform.ts';
 
 /** A text that is no JSON; the message is close to Go's. */

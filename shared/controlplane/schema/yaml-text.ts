@@ -1,6 +1,6 @@
 import { parse, type Tags } from 'yaml';
 import { isTooDeep } from './json-text.ts';
-import { isJsonObject, type JsonObject, setField } from '../patch/json.ts';
+import { isJsonObject, type JsonObject, setField } from '../apimachinery/json.ts';
 
 /** A text that is no YAML. */
 export class YamlSyntaxError extends Error {

@@ -1,6 +1,7 @@
 import type { DeepReadonly, Node, Pod } from '../../../api/kubernetes.ts';
 import { parseQuantity } from '../../../kube/quantity.ts';
-import { type LabelRequirement, matchesLabelSelector } from '../../../kube/selectors.ts';
+import { matchesLabelSelector } from '../../../kube/selectors.ts';
+import type { LabelRequirement } from '../../../kube/selectors-parser.ts';
 
 /** Amounts by resource name, in billionths; `pods` counts pods. */
 export type Amounts = Readonly<Record<string, bigint>>;

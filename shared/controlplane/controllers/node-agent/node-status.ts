@@ -5,7 +5,7 @@ import { NODES, PODS } from '../../../api/resources.ts';
 import { isAlreadyExists, isNotFound } from '../../../kube/api-error.ts';
 import type { KubeClient } from '../../../kube/client.ts';
 import { objectKey } from '../../../kube/keys.ts';
-import { KUBERNETES_VERSION } from '../../kubernetes-version.ts';
+import { KUBERNETES_VERSION } from '../../apimachinery/kubernetes-version.ts';
 import { parseDurationMs } from './simulated-containers.ts';
 
 export type NodeShape = {

@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import type { Pod } from '../../../api/kubernetes.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import type { StreamSink } from '../../answer.ts';
-import type { PodLogOptions, PodLogSource } from '../../pod-log.ts';
-import { badRequest } from '../../status-error.ts';
-import type { AnyObject } from '../../strategy.ts';
+import type { StreamSink } from '../../request/answer.ts';
+import type { PodLogOptions, PodLogSource } from '../../subresources/pod-log.ts';
+import { badRequest } from '../../apimachinery/status-error.ts';
+import type { AnyObject } from '../../apimachinery/object.ts';
 import { containerFiles } from './pod-directory.ts';
 
 const FOLLOW_PERIOD_MS = 200;

@@ -1,5 +1,5 @@
 import { createControlPlane, type ControlPlane, type ControlPlaneOptions } from '../../../../shared/controlplane/control-plane.ts';
-import type { AnyObject } from '../../../../shared/controlplane/strategy.ts';
+import type { AnyObject } from '../../../../shared/controlplane/apimachinery/object.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { seededRandom } from '../../../../shared/runtime/random.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

@@ -3,7 +3,7 @@ import { createAuthenticator } from '../../../../../shared/controlplane/auth/aut
 import { type AccessQuestion, forbiddenSentence } from '../../../../../shared/controlplane/auth/authorizer.ts';
 import { impersonate } from '../../../../../shared/controlplane/auth/impersonation.ts';
 import { createRbacAuthorizer, type RbacAuthorizer } from '../../../../../shared/controlplane/auth/rbac-authorizer.ts';
-import { createStore } from '../../../../../shared/controlplane/store.ts';
+import { createStore } from '../../../../../shared/controlplane/storage/store.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 
 const object = (name: string, content: object, namespace?: string) => ({

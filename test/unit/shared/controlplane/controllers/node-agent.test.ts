@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Pod } from '../../../../../shared/api/kubernetes.ts';
 import { CONFIG_MAPS, NODES, PODS } from '../../../../../shared/api/resources.ts';
 import { createNodeAgent, type NodeAgentOptions } from '../../../../../shared/controlplane/controllers/node-agent.ts';
-import { createPodLogs, type PodLogs } from '../../../../../shared/controlplane/pod-log.ts';
+import { createPodLogs, type PodLogs } from '../../../../../shared/controlplane/subresources/pod-log.ts';
 import { systemClock } from '../../../../../shared/runtime/clock.ts';
 import { anEmbeddedCluster, createPod, type EmbeddedCluster } from './embedded-cluster.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkRule, compileRules } from '../../../../../shared/controlplane/crd/cel-rules.ts';
 import type { JsonSchema, ValidationRule } from '../../../../../shared/controlplane/crd/json-schema.ts';
-import type { FieldError } from '../../../../../shared/controlplane/field-error.ts';
+import type { FieldError } from '../../../../../shared/controlplane/apimachinery/field-error.ts';
 
 const verdict = (schema: JsonSchema, rule: ValidationRule, value: unknown, ...old: unknown[]): string[] => {
   const rooted: JsonSchema = { type: 'object', properties: { v: { ...schema, 'x-kubernetes-validations': [rule] } } };

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { customResourceStrategy } from '../../../../../shared/controlplane/crd/custom-resource-strategy.ts';
 import type { JsonSchema } from '../../../../../shared/controlplane/crd/json-schema.ts';
 import { pruneUnknownFields } from '../../../../../shared/controlplane/crd/schema-pruning.ts';
-import type { FieldError } from '../../../../../shared/controlplane/field-error.ts';
-import type { AnyObject } from '../../../../../shared/controlplane/strategy.ts';
+import type { FieldError } from '../../../../../shared/controlplane/apimachinery/field-error.ts';
+import type { AnyObject } from '../../../../../shared/controlplane/apimachinery/object.ts';
 
 const schema: JsonSchema = {
   type: 'object',

@@ -4,8 +4,8 @@ import { trackUpdate } from '../../../../../shared/controlplane/fields/managed-f
 import { builtInSchema } from '../../../../../shared/controlplane/schema/builtin.ts';
 import { decodeObject } from '../../../../../shared/controlplane/schema/decode.ts';
 import type { ObjectSchema } from '../../../../../shared/controlplane/schema/schema.ts';
-import { StatusError } from '../../../../../shared/controlplane/status-error.ts';
-import type { AnyObject } from '../../../../../shared/controlplane/strategy.ts';
+import { StatusError } from '../../../../../shared/controlplane/apimachinery/status-error.ts';
+import type { AnyObject } from '../../../../../shared/controlplane/apimachinery/object.ts';
 
 const schemaOf = (kind: string): ObjectSchema => {
   const schema = builtInSchema('', 'v1', kind);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { eventView } from '../../../../../shared/controlplane/kinds/event-view.ts';
 import { eventStrategy, newEventStrategy } from '../../../../../shared/controlplane/kinds/event.ts';
-import type { AnyObject } from '../../../../../shared/controlplane/strategy.ts';
+import type { AnyObject } from '../../../../../shared/controlplane/apimachinery/object.ts';
 import { driveKind } from '../../../../support/kind-driver.ts';
 
 const old = driveKind(eventStrategy);

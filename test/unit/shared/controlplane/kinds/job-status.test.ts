@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { jobStrategy } from '../../../../../shared/controlplane/kinds/job-strategy.ts';
-import type { AnyObject } from '../../../../../shared/controlplane/strategy.ts';
+import type { AnyObject } from '../../../../../shared/controlplane/apimachinery/object.ts';
 import { driveKind } from '../../../../support/kind-driver.ts';
 
 const jobs = driveKind(jobStrategy);

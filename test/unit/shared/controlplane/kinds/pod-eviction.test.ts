@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { decideEviction } from '../../../../../shared/controlplane/kinds/pod-eviction.ts';
-import { StatusError } from '../../../../../shared/controlplane/status-error.ts';
-import type { AnyObject } from '../../../../../shared/controlplane/strategy.ts';
+import { StatusError } from '../../../../../shared/controlplane/apimachinery/status-error.ts';
+import type { AnyObject } from '../../../../../shared/controlplane/apimachinery/object.ts';
 
 const TIME = '2026-01-01T00:00:00Z';
 const meta = (name: string, more: object = {}) => ({

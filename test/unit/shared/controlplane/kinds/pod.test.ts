@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { podStrategy } from '../../../../../shared/controlplane/kinds/pod-strategy.ts';
-import type { AnyObject } from '../../../../../shared/controlplane/strategy.ts';
+import type { AnyObject } from '../../../../../shared/controlplane/apimachinery/object.ts';
 import { driveKind } from '../../../../support/kind-driver.ts';
 
 const pods = driveKind(podStrategy);

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { humanDuration } from '../../../../../shared/controlplane/kinds/age.ts';
 import { jobTable } from '../../../../../shared/controlplane/kinds/job-table.ts';
 import { podTable } from '../../../../../shared/controlplane/kinds/pod-table.ts';
-import type { AnyObject, TablePrinter } from '../../../../../shared/controlplane/strategy.ts';
+import type { AnyObject } from '../../../../../shared/controlplane/apimachinery/object.ts';
+import type { TablePrinter } from '../../../../../shared/controlplane/resources/strategy.ts';
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');
 const object = (fields: object, meta: object = {}): AnyObject => ({

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { builtInSchema } from '../../../../../shared/controlplane/schema/builtin.ts';
 import { decodeObject } from '../../../../../shared/controlplane/schema/decode.ts';
 import type { FieldValidation, ObjectSchema } from '../../../../../shared/controlplane/schema/schema.ts';
-import { StatusError } from '../../../../../shared/controlplane/status-error.ts';
+import { StatusError } from '../../../../../shared/controlplane/apimachinery/status-error.ts';
 
 const schemaOf = (group: string, kind: string): ObjectSchema => {
   const schema = builtInSchema(group, 'v1', kind);

@@ -1,0 +1,168 @@
+import { type Clock, toWireTime } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { API_SERVER_USER } from '../auth/user-info.ts';
+import { asCrd, CLEANUP_FINALIZER, type Crd, type CrdVersion, hasCondition } from './crd.ts';
+import { withCondition } from './crd-conditions.ts';
+import { establish } from './crd-lifecycle.ts';
+import { resourcesFromCrd } from './custom-resource.ts';
+import { readAnew } from './read-anew.ts';
+import type { Registry, WriteRequest } from '../registry/registry.ts';
+import type { ServedResource, ServedResources } from '../resources/served-resources.ts';
+import type { Store } from '../storage/store.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+import type { Table } from '../storage/store-table.ts';
+
+export type CustomResourcesDeps = {
+  readonly store: Store;
+  readonly resources: ServedResources;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+/** Serves what the stored CustomResourceDefinitions describe, and follows them. */
+export interface CustomResources {
+  /** The version of a CRD that a served resource comes from. */
+  versionOf(resource: ServedResource): CrdVersion | undefined;
+  stop(): void;
+}
+
+type Served = { readonly group: string; readonly version: string; readonly plural: string };
+
+/** Establishes and serves every CRD there is, then reacts to each change of one. */
+export function serveCustomResources(deps: CustomResourcesDeps, crds: ServedResource): CustomResources {
+  const { store, resources, registry, clock, log } = deps;
+  const served = new Map<string, readonly Served[]>();
+  const versions = new Map<string, CrdVersion>();
+  const cleanups = new Map<string, () => void>();
+  let stopped = false;
+
+  const follow = (name: string): void => {
+    if (stopped) return;
+    const stored = crds.table.get('', name);
+    if (stored === undefined) return withdraw(name);
+    const crd = asCrd(stored.object);
+    if (crd.metadata.deletionTimestamp !== undefined) return cleanUp(stored, crd);
+    const others = crds.table.list('').map(({ object }) => asCrd(object));
+    const status = establish(crd, others, toWireTime(clock.now()));
+    // Writing the status leads here again, with nothing left to say.
+    if (status !== undefined) return writeCrd(name, (current) => ({ ...current, metadata: { ...current.metadata }, status }));
+    if (hasCondition(crd, 'Established')) serve(name, crd);
+  };
+
+  const serve = (name: string, crd: Crd): void => {
+    const next = resourcesFromCrd(crd);
+    const keys = next.map(({ definition: { group, version, plural } }) => ({ group, version, plural }));
+    withdraw(name);
+    readAnew(store.table(`${crd.spec?.group ?? ''}/${crd.spec?.names?.plural ?? ''}`), crd);
+    for (const { definition, schema, version } of next) {
+      resources.add(definition, schema, true);
+      versions.set(keyOf(definition), version);
+    }
+    served.set(name, keys);
+  };
+
+  const withdraw = (name: string): void => {
+    for (const { group, version, plural } of served.get(name) ?? []) {
+      resources.remove(group, version, plural);
+      versions.delete(keyOf({ group, version, plural }));
+    }
+    served.delete(name);
+  };
+
+  /** Deletes all objects of a CRD that is going, then lets it go. Objects with finalizers hold it up. */
+  const cleanUp = (stored: StoredObject, crd: Crd): void => {
+    const { name } = stored;
+    if (!(crd.metadata.finalizers ?? []).includes(CLEANUP_FINALIZER)) return;
+    if (!crd.status?.conditions?.some(({ reason }) => reason === DELETING_INSTANCES.reason)) {
+      const now = toWireTime(clock.now());
+      // Writing the status leads here again, to do what it says.
+      return writeCrd(name, (current) => ({
+        ...current,
+        metadata: { ...current.metadata },
+        status: withCondition(current.status, DELETING_INSTANCES, now),
+      }));
+    }
+    const table = store.table(`${crd.spec?.group ?? ''}/${crd.spec?.names?.plural ?? ''}`);
+    if (table.list('').length > 0) {
+      if (cleanups.has(name)) return;
+      // Served until the last object has gone, but for creates.
+      serve(name, crd);
+      cleanups.set(name, deleteAll(table, name));
+      return;
+    }
+    cleanups.get(name)?.();
+    cleanups.delete(name);
+    writeCrd(name, (current) => {
+      const finalizers = (current.metadata.finalizers ?? []).filter((finalizer) => finalizer !== CLEANUP_FINALIZER);
+      return { ...current, metadata: { ...current.metadata, finalizers } };
+    });
+  };
+
+  /** Deletes what is there and looks at the CRD again whenever an object has gone. */
+  const deleteAll = (table: Table, name: string): (() => void) => {
+    const resource = served.get(name)?.map(({ group, version, plural }) => resources.find(group, version, plural))[0];
+    const unsubscribe = table.subscribe({ namespace: '', name: '', next: ({ deleted }) => deleted && later(name) });
+    if (resource === undefined) return unsubscribe;
+    for (const { namespace, name: objectName } of table.list('')) {
+      registry
+        .delete({ ...requestFor(resource), namespace, name: objectName }, DELETE_IN_BACKGROUND)
+        .catch((error: unknown) =>
+          log.error('custom resource of a deleted definition stays', { definition: name, namespace, name: objectName, error }),
+        );
+    }
+    return unsubscribe;
+  };
+
+  const writeCrd = (name: string, change: (crd: Crd) => Crd): void => {
+    registry.modify({ ...requestFor(crds), name }, '', ({ object }) => change(asCrd(object)));
+  };
+  /** Subscribers hear of a write while it is being made; what follows from it is written after it. */
+  const later = (name: string): void =>
+    queueMicrotask(() => {
+      try {
+        follow(name);
+      } catch (error) {
+        log.error('custom resource definition cannot be served', { definition: name, error });
+      }
+    });
+
+  const unsubscribe = crds.table.subscribe({ namespace: '', name: '', next: ({ current }) => later(current.name) });
+  for (const { name } of crds.table.list('')) follow(name);
+  return {
+    versionOf: ({ definition }) => versions.get(keyOf(definition)),
+    stop: () => {
+      stopped = true;
+      unsubscribe();
+      for (const stop of cleanups.values()) stop();
+    },
+  };
+}
+
+const keyOf = ({ group, version, plural }: Served): string => `${group}/${version}/${plural}`;
+
+const DELETING_INSTANCES = {
+  type: 'Terminating',
+  status: 'True',
+  reason: 'InstanceDeletionInProgress',
+  message: 'CustomResource deletion is in progress',
+};
+
+const DELETE_IN_BACKGROUND = {
+  gracePeriodSeconds: undefined,
+  propagationPolicy: undefined,
+  orphanDependents: undefined,
+  preconditions: {},
+  dryRun: false,
+};
+
+const requestFor = (resource: ServedResource): WriteRequest => ({
+  resource,
+  namespace: '',
+  name: '',
+  subresource: '',
+  user: API_SERVER_USER,
+  dryRun: false,
+  options: {},
+  warn: () => undefined,
+});

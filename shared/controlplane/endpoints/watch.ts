@@ -1,0 +1,144 @@
+import type { Clock, Timer } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { StreamSink } from '../request/answer.ts';
+import { candidates, waitForRevision } from '../registry/list.ts';
+import type { ListOptions } from '../registry/list-options.ts';
+import type { Presenter } from './presentation.ts';
+import { isUnsigned, resourceVersionSyntax } from '../registry/request-options.ts';
+import type { ServedResource } from '../resources/served-resources.ts';
+import { expired, unknownError } from '../apimachinery/status-error.ts';
+import type { Store } from '../storage/store.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+import type { StoreEvent, Table } from '../storage/store-table.ts';
+
+export type WatchDeps = { readonly store: Store; readonly clock: Clock; readonly random: Random };
+
+/** kube-apiserver's --min-request-timeout; a watch without timeoutSeconds lasts between this and twice this. */
+const MIN_TIMEOUT_SECONDS = 1800;
+const BOOKMARK_PERIOD_MS = 60_000;
+/** The last bookmark of a watch, for a client that will resume. */
+const FINAL_BOOKMARK_MS = 2000;
+
+/** Where a watch begins. `initial`: what exists comes first, as ADDED. */
+type Start = { readonly revision: number; readonly initial: boolean; readonly endMark: boolean };
+
+/**
+ * Prepares a watch: checks its version and waits for a version of the future where a streaming list asks for one.
+ * The stream begins when the result is called. Throws for versions that cannot be read.
+ */
+export async function prepareWatch(
+  deps: WatchDeps,
+  resource: ServedResource,
+  namespace: string,
+  options: ListOptions,
+  presenter: Presenter,
+): Promise<(sink: StreamSink) => () => void> {
+  const { resourceVersion, sendInitialEvents, allowWatchBookmarks } = options;
+  if (resourceVersion !== '' && !isUnsigned(resourceVersion)) throw unknownError(resourceVersionSyntax(resourceVersion));
+  const asked = Number(resourceVersion === '' ? '0' : resourceVersion);
+  if (sendInitialEvents === true && allowWatchBookmarks && asked > deps.store.revision()) await waitForRevision(deps, asked);
+  return (sink) => {
+    const published = deps.store.publishedRevision();
+    const initial = sendInitialEvents ?? asked === 0;
+    const start: Start = {
+      revision: initial || asked === 0 ? published : asked,
+      initial,
+      endMark: sendInitialEvents === true && allowWatchBookmarks,
+    };
+    return runWatch(deps, resource, namespace, options, presenter, start, sink);
+  };
+}
+
+function runWatch(
+  { store, clock, random }: WatchDeps,
+  resource: ServedResource,
+  namespace: string,
+  options: ListOptions,
+  presenter: Presenter,
+  start: Start,
+  sink: StreamSink,
+): () => void {
+  const { table } = resource;
+  const { selector } = options;
+  let first = true;
+  let ended = false;
+  const timers: Timer[] = [];
+  const stop = (): void => {
+    ended = true;
+    unsubscribe();
+    for (const timer of timers) timer.cancel();
+  };
+  const finish = (): void => {
+    if (ended) return;
+    stop();
+    sink.end();
+  };
+  const send = (type: string, stored: StoredObject): void => {
+    sink.write(`{"type":"${type}","object":${presenter.watched(stored, first)}}\n`);
+    first = false;
+  };
+  const next = (event: StoreEvent): void => {
+    if (event.revision <= start.revision) return;
+    const change = changeOf(table, event, (stored) => selector.matchesEverything || selector.matches(stored.object));
+    if (change !== undefined) send(change.type, change.stored);
+  };
+  const bookmark = (annotations?: Record<string, string>): void => {
+    const revision = Math.max(start.revision, store.publishedRevision());
+    const metadata = { resourceVersion: String(revision), ...(annotations === undefined ? {} : { annotations }) };
+    const object = { kind: resource.definition.kind, apiVersion: resource.apiVersion, metadata };
+    sink.write(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
+  };
+  const unsubscribe = table.subscribe({ namespace, name: selector.name, next });
+
+  if (!start.initial && start.revision < table.compactedRevision()) {
+    const error = expired(`too old resource version: ${start.revision} (${table.compactedRevision()})`);
+    sink.write(`${JSON.stringify({ type: 'ERROR', object: error.toStatus() })}\n`);
+    finish();
+    return stop;
+  }
+  if (start.initial) {
+    const existing =
+      store.revision() === start.revision ? candidates(resource, namespace, selector) : table.listAt(namespace, start.revision);
+    for (const stored of existing) {
+      if (selector.matchesEverything || selector.matches(stored.object)) send('ADDED', stored);
+    }
+    if (start.endMark) bookmark({ 'k8s.io/initial-events-end': 'true' });
+  } else {
+    for (const event of table.eventsSince(start.revision)) {
+      const { current } = event;
+      if ((namespace === '' || current.namespace === namespace) && (selector.name === '' || current.name === selector.name)) next(event);
+    }
+  }
+  const seconds = options.timeoutSeconds ?? 0;
+  const timeoutMs = (seconds > 0 ? seconds : MIN_TIMEOUT_SECONDS * (1 + random())) * 1000;
+  timers.push(clock.schedule(finish, timeoutMs));
+  if (options.allowWatchBookmarks) scheduleBookmarks(clock, timeoutMs, () => bookmark(), timers);
+  return stop;
+}
+
+function scheduleBookmarks(clock: Clock, timeoutMs: number, bookmark: () => void, timers: Timer[]): void {
+  if (timeoutMs > 2 * FINAL_BOOKMARK_MS) timers.push(clock.schedule(bookmark, timeoutMs - FINAL_BOOKMARK_MS));
+  const periodic = (slot: number): void => {
+    timers[slot] = clock.schedule(() => {
+      bookmark();
+      periodic(slot);
+    }, BOOKMARK_PERIOD_MS);
+  };
+  periodic(timers.length);
+}
+
+/** How a watcher with a selector sees a write; undefined: not at all. */
+function changeOf(
+  table: Table,
+  event: StoreEvent,
+  matches: (stored: StoredObject) => boolean,
+): { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly stored: StoredObject } | undefined {
+  const { deleted, current, previous } = event;
+  const before = previous !== undefined && matches(previous);
+  if (deleted) return before ? { type: 'DELETED', stored: current } : undefined;
+  const now = matches(current);
+  if (now) return { type: before ? 'MODIFIED' : 'ADDED', stored: current };
+  // Leaving a selector looks like a deletion.
+  const departed = before ? table.departed(event) : undefined;
+  return departed === undefined ? undefined : { type: 'DELETED', stored: departed };
+}

@@ -1,0 +1,132 @@
+import { type FieldRequirements, matchesFieldSelector, parseFieldSelector } from '../../kube/field-selectors.ts';
+import { type LabelRequirements, matchesLabelSelector, parseLabelSelector, SelectorSyntaxError } from '../../kube/selectors.ts';
+import { forbidden, notSupported, type FieldError } from '../apimachinery/field-error.ts';
+import type { Query } from '../request/request.ts';
+import { readInteger } from './request-options.ts';
+import type { ServedResource } from '../resources/served-resources.ts';
+import { badRequest, invalid } from '../apimachinery/status-error.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import type { ResourceDefinition } from '../resources/strategy.ts';
+
+/** Query options of list, watch and deletecollection. */
+export type ListOptions = {
+  readonly selector: ObjectSelector;
+  /** 0: no limit. */
+  readonly limit: number;
+  readonly continueToken: string;
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch: string;
+  readonly sendInitialEvents: boolean | undefined;
+  readonly allowWatchBookmarks: boolean;
+  readonly timeoutSeconds: number | undefined;
+};
+
+/** Label and field selector of one request. */
+export type ObjectSelector = {
+  readonly labels: LabelRequirements;
+  readonly fields: FieldRequirements;
+  readonly matchesEverything: boolean;
+  /** The only name that can match; '' when there is no such condition. */
+  readonly name: string;
+  matches(object: AnyObject): boolean;
+};
+
+/** Reads and validates ListOptions, with apimachinery's refusals. */
+export function readListOptions(resource: ServedResource, query: Query, watch: boolean): ListOptions {
+  const limit = readInteger(query, 'limit');
+  const timeoutSeconds = readInteger(query, 'timeoutSeconds');
+  const options: ListOptions = {
+    selector: readSelector(resource.definition, query.get('labelSelector'), query.get('fieldSelector')),
+    limit: Math.max(0, limit ?? 0),
+    continueToken: query.get('continue'),
+    resourceVersion: query.get('resourceVersion'),
+    resourceVersionMatch: query.get('resourceVersionMatch'),
+    sendInitialEvents: query.has('sendInitialEvents') ? query.flag('sendInitialEvents') : undefined,
+    allowWatchBookmarks: query.flag('allowWatchBookmarks'),
+    timeoutSeconds,
+  };
+  const errors = watch ? watchOptionErrors(options) : listOptionErrors(options);
+  if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
+  return options;
+}
+
+const MATCH = 'resourceVersionMatch';
+
+const listOptionErrors = (options: ListOptions): FieldError[] => {
+  const { resourceVersionMatch: match, resourceVersion } = options;
+  const errors: FieldError[] = [];
+  if (match !== '') {
+    if (resourceVersion === '') errors.push(forbidden(MATCH, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
+    if (options.continueToken !== '') errors.push(forbidden(MATCH, 'resourceVersionMatch is forbidden when continue is provided'));
+    if (match !== 'Exact' && match !== 'NotOlderThan') errors.push(notSupported(MATCH, match, ['Exact', 'NotOlderThan', '']));
+    if (match === 'Exact' && resourceVersion === '0') {
+      errors.push(forbidden(MATCH, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+    }
+  }
+  if (options.sendInitialEvents !== undefined) errors.push(forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
+  return errors;
+};
+
+const watchOptionErrors = (options: ListOptions): FieldError[] => {
+  const { resourceVersionMatch: match, sendInitialEvents } = options;
+  const errors: FieldError[] = [];
+  if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
+    errors.push(forbidden(MATCH, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
+  }
+  if (match !== '') {
+    if (sendInitialEvents === undefined) {
+      errors.push(forbidden(MATCH, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'));
+    }
+    if (match !== 'NotOlderThan') errors.push(notSupported(MATCH, match, ['NotOlderThan']));
+    if (options.continueToken !== '') errors.push(forbidden(MATCH, 'resourceVersionMatch is forbidden when continue is provided'));
+  }
+  return errors;
+};
+
+/** Throws 400 for a selector that cannot be read or names a field that is not selectable. */
+export function readSelector(definition: ResourceDefinition, labelText: string, fieldText: string): ObjectSelector {
+  const labels = parsed(() => parseLabelSelector(labelText));
+  const fields = parsed(() => parseFieldSelector(fieldText));
+  if (fields.length > 0) refuseUnknownFields(definition, fields);
+  const { strategy } = definition;
+  const matchesFields = (object: AnyObject): boolean => {
+    const selectable = strategy.selectableFields?.(object);
+    return matchesFieldSelector(fields, (field) => {
+      if (field === 'metadata.name') return object.metadata.name;
+      if (field === 'metadata.namespace') return object.metadata.namespace;
+      return selectable?.[field];
+    });
+  };
+  return {
+    labels,
+    fields,
+    matchesEverything: labels.length === 0 && fields.length === 0,
+    name: fields.find(({ field, equals }) => field === 'metadata.name' && equals)?.value ?? '',
+    matches: (object) => matchesLabelSelector(labels, object.metadata.labels) && (fields.length === 0 || matchesFields(object)),
+  };
+}
+
+const parsed = <T>(parse: () => T): T => {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof SelectorSyntaxError) throw badRequest(error.message);
+    throw error;
+  }
+};
+
+const ALWAYS_SELECTABLE = ['metadata.name', 'metadata.namespace'];
+
+const refuseUnknownFields = ({ strategy, namespaced }: ResourceDefinition, fields: FieldRequirements): void => {
+  const skeleton: AnyObject = { metadata: { name: '', uid: '', resourceVersion: '', creationTimestamp: '' }, spec: {}, status: {} };
+  const selectable = Object.keys(strategy.selectableFields?.(skeleton) ?? {});
+  for (const { field } of fields) {
+    if (ALWAYS_SELECTABLE.includes(field) || selectable.includes(field)) continue;
+    if (strategy.unsupportedField !== undefined) throw badRequest(strategy.unsupportedField(field));
+    throw badRequest(
+      selectable.length > 0 || !namespaced
+        ? `field label not supported: ${field}`
+        : `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
+    );
+  }
+};

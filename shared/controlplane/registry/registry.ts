@@ -1,0 +1,382 @@
+import { type Clock, toWireTime } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Admission, AdmissionRequest, GroupVersionKind } from '../admission/admission-request.ts';
+import type { UserInfo } from '../auth/user-info.ts';
+import type { DeleteOptions } from './delete-options.ts';
+import { decideDeletion, type Deletion } from './deletion.ts';
+import { generateName, newUid } from '../apimachinery/identifiers.ts';
+import { validateCommonFieldsOnCreate, validateCommonFieldsOnUpdate } from '../apimachinery/object-meta-validation.ts';
+import { keepTimesOfUnchanged } from '../fields/managed-fields.ts';
+import { cloneJson, jsonEquals } from '../apimachinery/json.ts';
+import { isUnsigned } from './request-options.ts';
+import type { ServedResource } from '../resources/served-resources.ts';
+import {
+  alreadyExists,
+  badRequest,
+  conflict,
+  invalid,
+  modifiedConflict,
+  notFound,
+  StatusError,
+  unknownError,
+} from '../apimachinery/status-error.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+import type { AnyMeta, AnyObject } from '../apimachinery/object.ts';
+import { toVersioned } from '../resources/served-resources.ts';
+
+/** What a write is about and who makes it. */
+export type WriteRequest = {
+  readonly resource: ServedResource;
+  /** '' for cluster-scoped resources. */
+  readonly namespace: string;
+  /** '' on create: the object's own name counts. */
+  readonly name: string;
+  readonly subresource: string;
+  readonly user: UserInfo;
+  readonly dryRun: boolean;
+  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, for webhooks. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Adds a Warning header to the answer. */
+  warn(text: string): void;
+  /** Absent: admission reviews the object itself. */
+  readonly reviewedAs?: ReviewedAs;
+};
+
+/** A subresource that is a kind of its own, such as Scale, is reviewed as that. */
+export type ReviewedAs = {
+  readonly kind: GroupVersionKind;
+  show(object: AnyObject): AnyObject;
+  /** The object with what admission made of what was shown. */
+  take(object: AnyObject, reviewed: AnyObject): AnyObject;
+};
+
+export type Written = { readonly stored: StoredObject; readonly created: boolean };
+
+export type UpdateOptions = {
+  /** UID that the stored object must have; '' for any. A PUT names it in its body. */
+  readonly expectedUid: string;
+  /** Apply creates what is not there. */
+  readonly createsWhenAbsent: boolean;
+};
+
+export type RegistryDeps = { readonly clock: Clock; readonly random: Random; readonly admission: Admission };
+
+/** The generic half of every resource: what create and update do for all kinds (generic registry of apiserver). */
+export interface Registry {
+  /** Throws 404. */
+  get(resource: ServedResource, namespace: string, name: string): StoredObject;
+  /** Takes a decoded and defaulted object with kind and apiVersion. */
+  create(request: WriteRequest, object: AnyObject): Promise<Written>;
+  /**
+   * Makes the next state from the current one (undefined: not there) and stores it; again when the object changed while
+   * admission was asked. `makeNext` returns a private object with kind and apiVersion.
+   */
+  update(request: WriteRequest, makeNext: (current: StoredObject | undefined) => AnyObject, options: UpdateOptions): Promise<Written>;
+  /** Changes an object without asking its strategy or admission: bindings, finalization. `change` returns a private object. */
+  modify(request: WriteRequest, expectedUid: string, change: (current: StoredObject) => AnyObject): Written;
+  delete(request: WriteRequest, options: DeleteOptions): Promise<Deleted>;
+}
+
+/** `removed`: the object is gone; otherwise it is marked and waits for its finalizers or its grace period. */
+export type Deleted = { readonly stored: StoredObject; readonly removed: boolean };
+
+/** Attempts to find a free name for generateName (names.MaxNameAttempts). */
+const MAX_NAME_ATTEMPTS = 8;
+
+export function createRegistry(deps: RegistryDeps): Registry {
+  const { clock, random, admission } = deps;
+
+  const get = (resource: ServedResource, namespace: string, name: string): StoredObject => {
+    const stored = resource.table.get(namespace, name);
+    if (stored === undefined) throw notFound(resource.groupResource, name);
+    return stored;
+  };
+
+  async function create(request: WriteRequest, object: AnyObject): Promise<Written> {
+    placeInNamespace(request, object);
+    const generated = (object.metadata.name ?? '') === '' && (object.metadata.generateName ?? '') !== '';
+    const admitted = await askMutating(request, 'CREATE', object, undefined);
+    for (let attempt = 1; ; attempt++) {
+      // What a strategy derives from the name must not outlive an attempt.
+      const candidate = generated ? cloneJson(admitted) : admitted;
+      try {
+        return await createOnce(request, candidate);
+      } catch (error) {
+        const taken = error instanceof StatusError && error.reason === 'AlreadyExists';
+        if (!generated || !taken || attempt >= MAX_NAME_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  /** Mutating admission; the object itself when no plugin changes it. */
+  async function askMutating(
+    request: WriteRequest,
+    operation: 'CREATE' | 'UPDATE',
+    object: AnyObject,
+    previous: StoredObject | undefined,
+  ): Promise<AnyObject> {
+    const asked = admission.mutate(admissionRequest(request, operation, object, previous));
+    const changed = asked === undefined ? undefined : await asked;
+    if (changed === undefined) return object;
+    return request.reviewedAs === undefined ? changed : request.reviewedAs.take(object, changed);
+  }
+
+  async function createOnce(request: WriteRequest, versioned: AnyObject): Promise<Written> {
+    const { resource } = request;
+    const object = toInternal(resource, versioned);
+    beforeCreate(request, object);
+    const validating = admission.validate(admissionRequest(request, 'CREATE', toVersioned(resource, object), undefined));
+    if (validating !== undefined) await validating;
+    const { name, resourceVersion } = object.metadata;
+    // Unlike later writes, a create refuses any version (storage.ErrResourceVersionSetOnCreate).
+    if (isUnsigned(resourceVersion ?? '') && Number(resourceVersion) !== 0) {
+      throw unknownError('resourceVersion should not be set on objects to be created');
+    }
+    refuseExisting(resource, request.namespace, name);
+    delete (object.metadata as Partial<AnyMeta>).resourceVersion;
+    resource.definition.strategy.prepareForStorage?.(object);
+    return { stored: store(request, object), created: true };
+  }
+
+  /** rest.BeforeCreate: system fields, name, strategy, validation, warnings. */
+  function beforeCreate(request: WriteRequest, object: AnyObject): void {
+    const { definition, groupKind } = request.resource;
+    const { strategy } = definition;
+    const { metadata } = object;
+    metadata.uid = newUid(random);
+    metadata.creationTimestamp = toWireTime(clock.now());
+    if ((metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '') {
+      metadata.name = generateName(metadata.generateName ?? '', random);
+    }
+    metadata.name ??= '';
+    metadata.name ??= '';
+    delete metadata.deletionTimestamp;
+    delete metadata.deletionGracePeriodSeconds;
+    delete metadata['selfLink'];
+    strategy.prepareForCreate?.(object);
+    const errors = strategy.validateCreate?.(object) ?? [];
+    const findings = errors.length > 0 ? errors : validateCommonFieldsOnCreate(object, definition.namespaced);
+    if (findings.length > 0) throw invalid(groupKind, metadata.name ?? '', findings);
+    for (const text of strategy.warningsOnCreate?.(object) ?? []) request.warn(text);
+    redefault(request.resource, object);
+  }
+
+  async function update(
+    request: WriteRequest,
+    makeNext: (current: StoredObject | undefined) => AnyObject,
+    options: UpdateOptions,
+  ): Promise<Written> {
+    const { resource, namespace, name } = request;
+    const { table, definition } = resource;
+    for (;;) {
+      const current = table.get(namespace, name);
+      if (current === undefined && !options.createsWhenAbsent && definition.strategy.allowCreateOnUpdate !== true) {
+        throw notFound(resource.groupResource, name);
+      }
+      if (options.expectedUid !== '') checkUid(resource, namespace, name, options.expectedUid, current);
+      const versioned = makeNext(current);
+      placeInNamespace(request, versioned);
+      const next = await askMutating(request, current === undefined ? 'CREATE' : 'UPDATE', versioned, current);
+      if (table.get(namespace, name) !== current) continue;
+      if (current === undefined) {
+        const object = toInternal(resource, next);
+        delete (object.metadata as Partial<AnyMeta>).resourceVersion;
+        return createOnce(request, object);
+      }
+      const object = toInternal(resource, next);
+      checkVersion(resource, object, current);
+      beforeUpdate(request, object, current);
+      const validating = admission.validate(admissionRequest(request, 'UPDATE', toVersioned(resource, object), current));
+      if (validating !== undefined) {
+        await validating;
+        if (table.get(namespace, name) !== current) continue;
+      }
+      return { stored: commitUpdate(request, object, current), created: false };
+    }
+  }
+
+  /** Optimistic locking: an absent or zero version means unconditional, where the kind allows it. */
+  function checkVersion(resource: ServedResource, object: AnyObject, current: StoredObject): void {
+    const asked = object.metadata.resourceVersion ?? '';
+    if (asked !== '' && !isUnsigned(asked)) throw unknownError(`strconv.ParseUint: parsing ${JSON.stringify(asked)}: invalid syntax`);
+    if (asked === '' || Number(asked) === 0) {
+      if (!resource.custom && resource.definition.strategy.forbidUnconditionalUpdate !== true) return;
+      throw invalid(resource.groupKind, object.metadata.name, [
+        { type: 'FieldValueInvalid', field: 'metadata.resourceVersion', body: 'Invalid value: 0: must be specified for an update' },
+      ]);
+    }
+    if (Number(asked) !== current.revision) throw modifiedConflict(resource.groupResource, object.metadata.name);
+  }
+
+  /** rest.BeforeUpdate: what no update may change, strategy, validation, warnings. */
+  function beforeUpdate(request: WriteRequest, object: AnyObject, current: StoredObject): void {
+    const { definition, groupKind } = request.resource;
+    const { strategy } = definition;
+    const { metadata } = object;
+    const old = current.object.metadata;
+    if (old.generation === undefined) delete metadata.generation;
+    else metadata.generation = old.generation;
+    delete metadata['selfLink'];
+    const part = request.subresource === 'status' ? strategy.status : undefined;
+    if (part === undefined) strategy.prepareForUpdate?.(object, current.object);
+    else part.prepareForUpdate(object, current.object);
+    if ((metadata.uid ?? '') === '') metadata.uid = old.uid;
+    metadata.creationTimestamp = old.creationTimestamp;
+    if (old.deletionTimestamp !== undefined) metadata.deletionTimestamp = old.deletionTimestamp;
+    if (old.deletionGracePeriodSeconds !== undefined) metadata.deletionGracePeriodSeconds ??= old.deletionGracePeriodSeconds;
+    const common = validateCommonFieldsOnUpdate(object, current.object, definition.namespaced);
+    const own =
+      (part === undefined ? strategy.validateUpdate?.(object, current.object) : part.validateUpdate(object, current.object)) ?? [];
+    if (common.length + own.length > 0) throw invalid(groupKind, metadata.name, [...common, ...own]);
+    if (part === undefined) for (const text of strategy.warningsOnUpdate?.(object, current.object) ?? []) request.warn(text);
+  }
+
+  function commitUpdate(request: WriteRequest, object: AnyObject, current: StoredObject): StoredObject {
+    const { resource, dryRun } = request;
+    resource.definition.strategy.prepareForStorage?.(object);
+    redefault(resource, object);
+    object.metadata.resourceVersion = current.object.metadata.resourceVersion;
+    if (isReleased(resource, object)) {
+      // The write that releases the last finalizer is never stored; the object goes as it was.
+      if (!dryRun) resource.table.remove(current);
+      return unsaved(object);
+    }
+    keepTimesOfUnchanged(object, current.object);
+    if (jsonEquals(object, current.object)) return current;
+    return store(request, object);
+  }
+
+  function store(request: WriteRequest, object: AnyObject): StoredObject {
+    if (!request.dryRun) return request.resource.table.put(object);
+    return unsaved(object);
+  }
+
+  function modify(request: WriteRequest, expectedUid: string, change: (current: StoredObject) => AnyObject): Written {
+    const { resource, namespace, name } = request;
+    const current = get(resource, namespace, name);
+    if (expectedUid !== '') checkUid(resource, namespace, name, expectedUid, current);
+    const next = toInternal(resource, change(current));
+    checkVersion(resource, next, current);
+    return { stored: commitUpdate(request, { ...next, metadata: { ...next.metadata } }, current), created: false };
+  }
+
+  async function deleteObject(request: WriteRequest, options: DeleteOptions): Promise<Deleted> {
+    const { resource, namespace, name } = request;
+    for (;;) {
+      const current = get(resource, namespace, name);
+      const deletion = decideDeletion(resource, current.object, options, clock.now());
+      const question = admissionRequest(request, 'DELETE', undefined, current);
+      const mutating = admission.mutate(question);
+      if (mutating !== undefined) await mutating;
+      const validating = admission.validate(question);
+      if (validating !== undefined) await validating;
+      if (resource.table.get(namespace, name) !== current) continue;
+      return carryOut(request, deletion, current);
+    }
+  }
+
+  function carryOut(request: WriteRequest, deletion: Deletion, current: StoredObject): Deleted {
+    const { table } = request.resource;
+    switch (deletion.kind) {
+      case 'keep':
+        return { stored: current, removed: false };
+      case 'mark':
+        return { stored: jsonEquals(deletion.next, current.object) ? current : store(request, deletion.next), removed: false };
+      case 'mark-and-remove': {
+        const marked = store(request, deletion.next);
+        return { stored: request.dryRun ? marked : table.remove(marked), removed: true };
+      }
+      case 'remove':
+        return { stored: request.dryRun ? current : table.remove(current), removed: true };
+    }
+  }
+
+  return { get, create, update, modify, delete: deleteObject };
+}
+
+/** True when nothing keeps an object that is marked as deleted, so that this update ends it. */
+const isReleased = ({ definition }: ServedResource, { metadata, ...rest }: AnyObject): boolean =>
+  metadata.deletionTimestamp !== undefined &&
+  (metadata.finalizers ?? []).length === 0 &&
+  (metadata.deletionGracePeriodSeconds ?? 0) === 0 &&
+  definition.strategy.keptAfterDeletion?.({ metadata, ...rest }) !== true;
+
+/** An object that an answer shows but the store does not hold. */
+export const unsaved = (object: AnyObject): StoredObject => ({
+  namespace: object.metadata.namespace ?? '',
+  name: object.metadata.name,
+  revision: 0,
+  object,
+  text: JSON.stringify(object),
+});
+
+/** As the store and the strategies have it: without kind and apiVersion, a view converted. */
+function toInternal({ definition }: ServedResource, versioned: AnyObject): AnyObject {
+  const { kind: _kind, apiVersion: _apiVersion, ...object } = definition.view?.toStored(versioned) ?? versioned;
+  return object;
+}
+
+/** Upstream defaults whatever it reads from storage, so that defaults that depend on generated fields are there too. */
+const redefault = ({ definition }: ServedResource, object: AnyObject): void => definition.strategy.applyDefaults?.(object);
+
+/** The namespace of the path counts; an object may repeat it, not contradict it. Cluster-scoped objects lose theirs. */
+function placeInNamespace({ resource, namespace }: WriteRequest, object: AnyObject): void {
+  const own = object.metadata.namespace ?? '';
+  const expected = resource.definition.namespaced ? namespace : '';
+  if (own !== '' && expected !== '' && own !== expected) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  if (expected !== '') object.metadata.namespace = expected;
+  else delete object.metadata.namespace;
+}
+
+function refuseExisting(resource: ServedResource, namespace: string, name: string): void {
+  const existing = resource.table.get(namespace, name);
+  if (existing === undefined) return;
+  const error = alreadyExists(resource.groupResource, name);
+  if (existing.object.metadata.deletionTimestamp === undefined) throw error;
+  throw new StatusError(error.code, error.reason, `object is being deleted: ${error.message}`, error.details);
+}
+
+/** The storage's precondition on the UID, in its own words. */
+export function checkUid(resource: ServedResource, namespace: string, name: string, uid: string, current: StoredObject | undefined): void {
+  const actual = current?.object.metadata.uid ?? '';
+  if (actual === uid) return;
+  throw conflict(
+    resource.groupResource,
+    name,
+    `StorageError: invalid object, Code: 4, Key: ${storageKey(resource, namespace, name)}, ResourceVersion: 0, ` +
+      `AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${actual}`,
+  );
+}
+
+/** Built-in kinds are stored below their plural name, custom ones below group and plural name. */
+const storageKey = ({ custom, definition }: ServedResource, namespace: string, name: string): string =>
+  ['/registry', ...(custom ? [definition.group] : []), definition.plural, ...(namespace === '' ? [] : [namespace]), name].join('/');
+
+/** The question for admission; for a Namespace the namespace is its own name. */
+export function admissionRequest(
+  request: WriteRequest,
+  operation: AdmissionRequest['operation'],
+  object: AnyObject | undefined,
+  previous: StoredObject | undefined,
+): AdmissionRequest {
+  const { resource, subresource, options, dryRun, user, reviewedAs } = request;
+  const { group, version, kind, plural } = resource.definition;
+  const oldObject = previous === undefined ? undefined : toVersioned(resource, previous.object);
+  const name = request.name === '' ? (object?.metadata.name ?? '') : request.name;
+  return {
+    operation,
+    kind: reviewedAs?.kind ?? { group, version, kind },
+    resource: { group, version, resource: plural },
+    subresource,
+    name,
+    namespace: group === '' && kind === 'Namespace' ? name : request.namespace,
+    object: reviewedAs === undefined || object === undefined ? object : reviewedAs.show(object),
+    oldObject: reviewedAs === undefined || oldObject === undefined ? oldObject : reviewedAs.show(oldObject),
+    options,
+    dryRun,
+    user,
+    warn: (text) => request.warn(text),
+  };
+}

@@ -1,0 +1,189 @@
+import type { UserInfo } from '../auth/user-info.ts';
+import { type FieldError, invalid } from '../apimachinery/field-error.ts';
+import { badRequest, StatusError } from '../apimachinery/status-error.ts';
+import type { AnyObject } from '../apimachinery/object.ts';
+import type { Authenticator } from '../auth/authenticator.ts';
+import type { AccessDecision, AccessQuestion } from '../auth/authorizer.ts';
+import type { RbacAuthorizer } from '../auth/rbac-authorizer.ts';
+
+export type ReviewDeps = { readonly authorizer: RbacAuthorizer; readonly authenticator: Authenticator };
+
+/** A kind that is created only to be answered: the answer is its status. */
+export type ReviewKind = {
+  readonly group: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+  /** The object with its status. Throws a StatusError. */
+  answer(review: AnyObject, user: UserInfo, namespace: string, deps: ReviewDeps): AnyObject;
+};
+
+const AUTHORIZATION = 'authorization.k8s.io';
+const AUTHENTICATION = 'authentication.k8s.io';
+
+/** The reviews of authentication.k8s.io/v1 and authorization.k8s.io/v1. */
+export const REVIEW_KINDS: readonly ReviewKind[] = [
+  {
+    group: AUTHENTICATION,
+    kind: 'SelfSubjectReview',
+    plural: 'selfsubjectreviews',
+    namespaced: false,
+    answer: (review, user) => ({ ...review, status: { userInfo: userInfo(user) } }),
+  },
+  {
+    group: AUTHENTICATION,
+    kind: 'TokenReview',
+    plural: 'tokenreviews',
+    namespaced: false,
+    answer: reviewToken,
+  },
+  {
+    group: AUTHORIZATION,
+    kind: 'LocalSubjectAccessReview',
+    plural: 'localsubjectaccessreviews',
+    namespaced: true,
+    answer: (review, _user, namespace, deps) => {
+      const spec = specOf(review);
+      const own = spec.resourceAttributes?.namespace ?? '';
+      const place: FieldError[] =
+        spec.nonResourceAttributes !== undefined
+          ? [invalid('spec.nonResourceAttributes', spec.nonResourceAttributes, 'disallowed on this kind of request')]
+          : own === namespace
+            ? []
+            : [invalid('spec.resourceAttributes.namespace', own, 'must match metadata.namespace')];
+      refuse([...validateSubject(spec), ...validateQuestion(spec), ...place]);
+      return decided(review, deps.authorizer.authorize(subjectOf(spec), questionOf(spec)));
+    },
+  },
+  {
+    group: AUTHORIZATION,
+    kind: 'SelfSubjectAccessReview',
+    plural: 'selfsubjectaccessreviews',
+    namespaced: false,
+    answer: (review, user, _namespace, deps) => {
+      const spec = specOf(review);
+      refuse(validateQuestion(spec));
+      return decided(review, deps.authorizer.authorize(user, questionOf(spec)));
+    },
+  },
+  {
+    group: AUTHORIZATION,
+    kind: 'SelfSubjectRulesReview',
+    plural: 'selfsubjectrulesreviews',
+    namespaced: false,
+    answer: reviewRules,
+  },
+  {
+    group: AUTHORIZATION,
+    kind: 'SubjectAccessReview',
+    plural: 'subjectaccessreviews',
+    namespaced: false,
+    answer: (review, _user, _namespace, deps) => {
+      const spec = specOf(review);
+      refuse([...validateSubject(spec), ...validateQuestion(spec)]);
+      return decided(review, deps.authorizer.authorize(subjectOf(spec), questionOf(spec)));
+    },
+  },
+];
+
+type ReviewSpec = {
+  resourceAttributes?: {
+    namespace?: string;
+    verb?: string;
+    group?: string;
+    version?: string;
+    resource?: string;
+    subresource?: string;
+    name?: string;
+  };
+  nonResourceAttributes?: { path?: string; verb?: string };
+  user?: string;
+  groups?: string[];
+  uid?: string;
+  extra?: Record<string, string[]>;
+};
+
+/** Decoding has checked the shape. */
+const specOf = (review: AnyObject): ReviewSpec => (review['spec'] ?? {}) as ReviewSpec;
+
+const validateSubject = ({ user = '', groups = [] }: ReviewSpec): FieldError[] =>
+  user === '' && groups.length === 0 ? [invalid('spec.user', user, 'at least one of user or group must be specified')] : [];
+
+function validateQuestion({ resourceAttributes, nonResourceAttributes }: ReviewSpec): FieldError[] {
+  if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
+    return [invalid('spec.nonResourceAttributes', nonResourceAttributes, 'cannot be specified in combination with resourceAttributes')];
+  }
+  if (resourceAttributes !== undefined || nonResourceAttributes !== undefined) return [];
+  return [invalid('spec.resourceAttributes', null, 'exactly one of nonResourceAttributes or resourceAttributes must be specified')];
+}
+
+/** Upstream's refusals of reviews name neither kind nor object. */
+function refuse(errors: readonly FieldError[]): void {
+  if (errors.length === 0) return;
+  const sentences = errors.map(({ field, body }) => `${field}: ${body}`);
+  const causes = errors.map(({ type, field, body }) => ({ reason: type, message: body, field }));
+  const message = `.${AUTHORIZATION} "" is invalid: ${sentences.length === 1 ? sentences[0] : `[${sentences.join(', ')}]`}`;
+  throw new StatusError(422, 'Invalid', message, { group: AUTHORIZATION, causes });
+}
+
+const subjectOf = ({ user = '', groups = [], uid, extra }: ReviewSpec): UserInfo => ({
+  name: user,
+  groups,
+  ...(uid === undefined ? {} : { uid }),
+  ...(extra === undefined ? {} : { extra }),
+});
+
+function questionOf({ resourceAttributes, nonResourceAttributes }: ReviewSpec): AccessQuestion {
+  if (nonResourceAttributes !== undefined) {
+    return { kind: 'path', verb: nonResourceAttributes.verb ?? '', path: nonResourceAttributes.path ?? '' };
+  }
+  const { verb = '', group = '', version = '', resource = '', subresource = '', namespace = '', name = '' } = resourceAttributes ?? {};
+  return { kind: 'resource', verb, group, version, resource, subresource, namespace, name };
+}
+
+const decided = (review: AnyObject, { allowed, reason }: AccessDecision): AnyObject => ({
+  ...review,
+  status: { allowed, ...(reason === '' ? {} : { reason }) },
+});
+
+const userInfo = ({ name, uid, groups, extra }: UserInfo): object => ({
+  username: name,
+  ...(uid === undefined || uid === '' ? {} : { uid }),
+  ...(groups.length === 0 ? {} : { groups }),
+  ...(extra === undefined || Object.keys(extra).length === 0 ? {} : { extra }),
+});
+
+function reviewToken(review: AnyObject, _user: UserInfo, _namespace: string, { authenticator }: ReviewDeps): AnyObject {
+  const { token = '' } = (review['spec'] ?? {}) as { token?: string };
+  if (token === '') throw badRequest('token is required for TokenReview in authentication');
+  const user = authenticator.userOfToken(token);
+  const status = user === undefined ? { user: {}, error: 'invalid bearer token' } : { authenticated: true, user: userInfo(user) };
+  return { ...review, status };
+}
+
+function reviewRules(review: AnyObject, user: UserInfo, _namespace: string, { authorizer }: ReviewDeps): AnyObject {
+  const { namespace = '' } = (review['spec'] ?? {}) as { namespace?: string };
+  if (namespace === '') throw badRequest('no namespace on request');
+  const { granted, errors } = authorizer.rulesFor(user, namespace);
+  const rules = granted.map(({ rule }) => rule);
+  const everything = user.groups.includes('system:masters');
+  const resourceRules = rules
+    .filter(({ resources = [] }) => resources.length > 0)
+    .map(({ verbs, apiGroups, resources, resourceNames }) => ({
+      verbs,
+      apiGroups,
+      resources,
+      ...(resourceNames === undefined || resourceNames.length === 0 ? {} : { resourceNames }),
+    }));
+  const nonResourceRules = rules
+    .filter(({ nonResourceURLs = [] }) => nonResourceURLs.length > 0)
+    .map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs }));
+  const status = {
+    resourceRules: [...(everything ? [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }] : []), ...resourceRules],
+    nonResourceRules: [...(everything ? [{ verbs: ['*'], nonResourceURLs: ['*'] }] : []), ...nonResourceRules],
+    incomplete: false,
+    ...(errors.length === 0 ? {} : { evaluationError: errors.join(', ') }),
+  };
+  // The answer does not repeat the question.
+  return { ...review, spec: {}, status };
+}
