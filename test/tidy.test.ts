@@ -1,69 +1,11 @@
 /** The house rules of CONTRIBUTING.md, as a test: what a reader may rely on in every file. */
-import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readSources, type SourceFile } from './support/source-files.ts';
 
-const ROOT = path.dirname(import.meta.dirname);
-const CODE_FOLDERS = ['shared', 'worker', 'manager', 'scripts', 'test'];
 const PRODUCT_FOLDERS = ['shared/', 'worker/', 'manager/'];
 
-type SourceFile = { readonly name: string; readonly text: string; readonly code: string; readonly imports: readonly Import[] };
-type Import = { readonly specifier: string; readonly target: string; readonly typeOnly: boolean };
-
-/** Source without comments, so that a rule about code does not fire on prose. */
-const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`\\])\/\/.*$/gm, '$1');
-
-const withoutStrings = (code: string): string => code.replace(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g, "''");
-
-function importsOf(name: string, code: string): Import[] {
-  const found: Import[] = [];
-  for (const match of code.matchAll(
-    /(?:^|\n)\s*(?:import|export)\s+(type\s+)?(?:[^'";]*?\s+from\s+)?'([^']+)'|import\('([^']+)'\)|new URL\('(\.[^']+)', import\.meta\.url\)/g,
-  )) {
-    const specifier = match[2] ?? match[3] ?? match[4];
-    if (specifier === undefined) continue;
-    const target = specifier.startsWith('.') ? path.posix.join(path.posix.dirname(name), specifier) : specifier;
-    found.push({ specifier, target, typeOnly: match[1] !== undefined });
-  }
-  return found;
-}
-
-const sources: SourceFile[] = CODE_FOLDERS.flatMap((folder) =>
-  readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => path.posix.join(folder, name)),
-)
-  .filter((name) => /\.(ts|mjs)$/.test(name) && !name.includes('/static/'))
-  .toSorted()
-  .map((name) => {
-    const text = readFileSync(path.join(ROOT, name), 'utf8');
-    const code = withoutComments(text);
-    return { name, text, code, imports: importsOf(name, code) };
-  });
+const sources = readSources();
 const product = sources.filter((file) => PRODUCT_FOLDERS.some((folder) => file.name.startsWith(folder)));
-
-/** The files marked * in the folder map: they decide, and do nothing else. */
-const PURE = [
-  ...[
-    'decide',
-    'tally',
-    'verdict',
-    'scale',
-    'pod-failure-policy',
-    'success-policy',
-    'indexes',
-    'backoff',
-    'pod-template',
-    'account',
-    'settle',
-  ].map((name) => `worker/job/${name}.ts`),
-  ...['workload', 'quota-tree', 'snapshot', 'ordering', 'flavor-assigner', 'placement', 'schedule'].map(
-    (name) => `manager/admission/${name}.ts`,
-  ),
-  ...['decide-mirror', 'remote-job', 'to-local-status'].map((name) => `manager/dispatch/${name}.ts`),
-  'manager/prepare-job.ts',
-  'manager/webhook/validate-job.ts',
-  'shared/kube/selectors.ts',
-  'shared/kube/quantity.ts',
-];
 
 const layerOf = (name: string): string => {
   if (name === 'manager/cli/local.ts' || name.startsWith('manager/cli/local/')) return 'local';
@@ -79,13 +21,105 @@ const ALLOWED: Record<string, readonly string[]> = {
   manager: ['shared/api', 'shared/runtime', 'shared/kube'],
   local: ['shared/api', 'shared/runtime', 'shared/kube', 'shared/controlplane', 'worker', 'manager'],
 };
+
+/**
+ * The rooms of the embedded control plane, from the top down, in upstream's layers and words. A file imports its own room and rooms of
+ * lower lines; rooms of one line know nothing of each other. `''` are the files that lie flat: they put the rooms together.
+ */
+const CONTROL_PLANE_LAYERS: readonly (readonly string[])[] = [
+  [''],
+  ['controllers'],
+  ['subresources'],
+  ['crd'],
+  ['discovery'],
+  ['endpoints'],
+  ['server'],
+  ['registry'],
+  ['request'],
+  ['admission'],
+  ['auth'],
+  ['kinds'],
+  ['fields', 'patch'],
+  ['resources'],
+  ['schema', 'cel', 'storage'],
+  ['apimachinery'],
+];
+
+/**
+ * The files with effects: they wait, read a clock, chance, a file or the environment, or build on files that do. Every other file decides
+ * or describes, and does nothing else. The list is derived below and compared, so that an effect is added on purpose or not at all.
+ */
+const EFFECTS: Readonly<Record<string, string>> = {
+  'manager/admission': 'admission queue-status scheduler waiting-reporter',
+  'manager/cli': 'local',
+  'manager/cli/local':
+    'clusters examples job-watch ports program programs results run-directory set-up submit-examples summary webhook-certificate',
+  manager: 'config main manager',
+  'manager/dispatch': 'cluster-registry cluster-status copy-writer deadline dispatch mirror-controller orphan-collector remote-cluster',
+  'manager/submission': 'bullmq-queue consumer outcome-reporter',
+  'manager/webhook': 'server',
+  'shared/controlplane/admission': 'admission-chain',
+  'shared/controlplane/admission/webhook': 'webhook-client webhooks',
+  'shared/controlplane': 'bootstrap config control-plane guards main',
+  'shared/controlplane/controllers':
+    'controller-processes discovery garbage-collector namespace-controller node-agent pod-gc start-controllers taint-eviction',
+  'shared/controlplane/controllers/garbage-collector': 'object-monitors',
+  'shared/controlplane/controllers/node-agent':
+    'node-status pod-log-files pod-status pod-worker process-containers process-group scheduler simulated-containers status-writer',
+  'shared/controlplane/crd': 'custom-resources',
+  'shared/controlplane/discovery': 'documents',
+  'shared/controlplane/discovery/openapi': 'openapi-schemas openapi',
+  'shared/controlplane/endpoints': 'field-tracking patch-handler resource-handlers router watch',
+  'shared/controlplane/registry': 'deletion list registry',
+  'shared/controlplane/request/protobuf': 'body',
+  'shared/controlplane/server': 'api-server faults http-server in-process-transport kubeconfig-file serving-certificate',
+  'shared/controlplane/storage': 'persistence store',
+  'shared/controlplane/subresources': 'namespace-finalize pod-subresources scale-subresource service-account-token',
+  'shared/kube':
+    'controller event-recorder http-transport informer kube-client kubeconfig leader-election rate-limiter reflector watch-stream workqueue',
+  'shared/runtime': 'clock flags http-server lifecycle pino-logger',
+  worker: 'config elected-worker in-parallel main worker',
+  'worker/job': 'apply claim controller observe orphan-pods triggers',
+  'worker/ttl': 'ttl-after-finished',
+};
+
 const MANAGER_SIBLINGS = ['submission', 'webhook', 'admission', 'dispatch', 'dashboard'];
+
+const withoutStrings = (code: string): string => code.replace(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g, "''");
 
 const offences = (files: readonly SourceFile[], find: (file: SourceFile) => string | undefined): string[] =>
   files.flatMap((file) => {
     const offence = find(file);
     return offence === undefined ? [] : [`${file.name}: ${offence}`];
   });
+
+/** Groups of files that import one another, by whatever way round (Tarjan's strongly connected components). */
+function circles(files: readonly SourceFile[]): string[][] {
+  const importsOf = new Map(files.map(({ name, imports }) => [name, imports.map(({ target }) => target)]));
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const open: string[] = [];
+  const found: string[][] = [];
+  const visit = (name: string): number => {
+    const own = order.size;
+    order.set(name, own);
+    lowest.set(name, own);
+    open.push(name);
+    for (const target of importsOf.get(name) ?? []) {
+      if (!importsOf.has(target)) continue;
+      const reached = order.has(target) ? (open.includes(target) ? (order.get(target) ?? own) : own) : visit(target);
+      lowest.set(name, Math.min(lowest.get(name) ?? own, reached));
+    }
+    const low = lowest.get(name) ?? own;
+    if (low === own) {
+      const circle = open.splice(open.indexOf(name));
+      if (circle.length > 1) found.push(circle.toSorted());
+    }
+    return low;
+  };
+  for (const { name } of files) if (!order.has(name)) visit(name);
+  return found;
+}
 
 describe('layers', () => {
   test('every import follows the import matrix', () => {
@@ -115,6 +149,25 @@ describe('layers', () => {
     ).toEqual([]);
   });
 
+  test('a room of the control plane imports itself and what lies below it', () => {
+    const room = (name: string): string => (name.split('/').length === 3 ? '' : (name.split('/')[2] ?? ''));
+    const height = (name: string): number => CONTROL_PLANE_LAYERS.findIndex((layer) => layer.includes(room(name)));
+    const files = sources.filter(({ name }) => name.startsWith('shared/controlplane/'));
+    expect(offences(files, ({ name }) => (height(name) < 0 ? `the room ${room(name)} has no layer` : undefined))).toEqual([]);
+    expect(
+      offences(files, ({ name, imports }) => {
+        const wrong = imports.filter(
+          ({ target }) => target.startsWith('shared/controlplane/') && room(target) !== room(name) && height(target) <= height(name),
+        );
+        return wrong.length === 0 ? undefined : `imports ${wrong.map(({ target }) => target).join(', ')}`;
+      }),
+    ).toEqual([]);
+  });
+
+  test('there is no circle of imports, types included', () => {
+    expect(circles(sources)).toEqual([]);
+  });
+
   test('bullmq is imported in one file', () => {
     expect(product.filter((file) => file.imports.some(({ specifier }) => specifier === 'bullmq')).map(({ name }) => name)).toEqual([
       'manager/submission/bullmq-queue.ts',
@@ -122,34 +175,54 @@ describe('layers', () => {
   });
 });
 
-describe('pure files', () => {
-  test('every file marked pure exists', () => {
-    const names = new Set(sources.map(({ name }) => name));
-    expect(PURE.filter((name) => !names.has(name))).toEqual([]);
-  });
+/** Reads a table that is part of the product, once, when it is imported: a constant. */
+const CONSTANT_TABLES = ['shared/controlplane/schema/builtin.ts'];
 
-  test('a pure file awaits nothing, reads no clock, makes no I/O and logs nothing', () => {
-    expect(
-      offences(
-        sources.filter(({ name }) => PURE.includes(name)),
-        ({ code, imports }) => {
-          const word = /\basync\b|\bawait\b|Date\.now|Math\.random|setTimeout|setInterval|process\.|console\.|new Date\(\)/.exec(code)?.[0];
-          if (word !== undefined) return `contains ${word}`;
-          const effects = imports.find(
-            ({ target, typeOnly }) =>
-              !typeOnly &&
-              (target.startsWith('node:') ||
-                /shared\/runtime\/(?!random)|shared\/kube\/(?!selectors|quantity|object-key|conditions)/.test(target)),
-          );
-          return effects === undefined ? undefined : `imports ${effects.target}`;
-        },
-      ),
-    ).toEqual([]);
-  });
+const EFFECT_WORDS =
+  /\basync\b|\bawait\b|\bPromise\.|new Promise|\.then\(|Date\.now|Math\.random|setTimeout|setInterval|setImmediate|process\.|console\.|new Date\(\)|performance\.now/;
+const PURE_NODE_MODULES = ['node:path', 'node:util', 'node:net', 'node:buffer', 'node:assert'];
+const PURE_CRYPTO = ['createHash', 'createHmac', 'timingSafeEqual'];
+const EFFECTFUL_PACKAGES = ['undici', 'bullmq', 'ioredis', 'pino', '@kubernetes/client-node', '@peculiar/x509'];
 
-  test('every pure file has its unit test', () => {
-    const names = new Set(sources.map(({ name }) => name));
-    expect(PURE.filter((name) => !names.has(`test/unit/${name.replace(/\.ts$/, '.test.ts')}`))).toEqual([]);
+/** What makes a file effectful by itself; undefined where nothing does. */
+function ownEffect({ name, code, imports }: SourceFile): string | undefined {
+  if (CONSTANT_TABLES.includes(name)) return undefined;
+  const effectful = imports.find(
+    ({ target, values }) =>
+      values.length > 0 &&
+      (EFFECTFUL_PACKAGES.includes(target) ||
+        (target.startsWith('node:') &&
+          !PURE_NODE_MODULES.includes(target) &&
+          !(target === 'node:crypto' && values.every((value) => PURE_CRYPTO.includes(value))))),
+  );
+  return EFFECT_WORDS.exec(withoutStrings(code))?.[0] ?? effectful?.target;
+}
+
+/** Each product file with effects, and why: its own, or the import that brings them. */
+function effectsOf(files: readonly SourceFile[]): ReadonlyMap<string, string> {
+  const effects = new Map(
+    files.flatMap((file) => {
+      const own = ownEffect(file);
+      return own === undefined ? [] : [[file.name, own] as const];
+    }),
+  );
+  for (let before = -1; before !== effects.size; ) {
+    before = effects.size;
+    for (const { name, imports } of files) {
+      const brought = imports.find(({ target, typeOnly }) => !typeOnly && effects.has(target));
+      if (brought !== undefined && !effects.has(name)) effects.set(name, `imports ${brought.target}`);
+    }
+  }
+  return effects;
+}
+
+describe('purity', () => {
+  const effects = effectsOf(product);
+  const listed = new Set(Object.entries(EFFECTS).flatMap(([folder, names]) => names.split(' ').map((name) => `${folder}/${name}.ts`)));
+
+  test('the files with effects are those that are listed', () => {
+    expect([...effects].filter(([name]) => !listed.has(name)).map(([name, why]) => `${name}: ${why}`)).toEqual([]);
+    expect([...listed].filter((name) => !effects.has(name)).map((name) => `${name} has no effects: take it off the list`)).toEqual([]);
   });
 });
 

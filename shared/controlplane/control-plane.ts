@@ -1,17 +1,12 @@
 import type { Transport } from '../kube/transport.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/logger.ts';
-import type { Random } from '../runtime/random.ts';
 import type { Admission } from './admission/admission-request.ts';
 import { createAdmissionChain, createNamespaceLifecycle } from './admission/admission-chain.ts';
 import { createApiServer } from './server/api-server.ts';
 import { createAuthenticator } from './auth/authenticator.ts';
 import { createServiceAccountTokens } from './auth/service-account-tokens.ts';
 import { bootstrap } from './bootstrap.ts';
-import type { NodeShape } from './controllers/node-agent/node-status.ts';
-import type { ControlPlaneController } from './controllers/controllers.ts';
 import type { UserInfo } from './auth/user-info.ts';
-import { startControllers } from './controllers/controller-processes.ts';
+import { type ControllersOptions, startControllers } from './controllers/controller-processes.ts';
 import { CRD_RESOURCE } from './crd/crd-strategy.ts';
 import { serveCustomResources } from './crd/custom-resources.ts';
 import { createDocuments } from './discovery/documents.ts';
@@ -41,17 +36,9 @@ import { createStore, type Store } from './storage/store.ts';
 import type { AnyObject } from './apimachinery/object.ts';
 import type { ResourceDefinition } from './resources/strategy.ts';
 
-export type ControlPlaneOptions = {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
+export type ControlPlaneOptions = ControllersOptions & {
   /** Keeps all objects in this directory over restarts; absent: in memory only. */
   readonly dataDir?: string;
-  readonly controllers?: readonly ControlPlaneController[];
-  /** The nodes that the node agent is; default: one, `node-1`. */
-  readonly nodes?: readonly NodeShape[];
-  /** Where the node agent keeps logs and working directories; default: below `dataDir`, else a temporary directory that goes at the end. */
-  readonly nodeDir?: string;
 };
 
 export type ListenOptions = {

@@ -3,12 +3,29 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createKubeClient } from '../../kube/kube-client.ts';
 import type { Transport } from '../../kube/transport.ts';
-import type { ControlPlaneOptions } from '../control-plane.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { ControlPlaneController } from './controllers.ts';
+import type { NodeShape } from './node-agent/node-status.ts';
 import { createControllers } from './start-controllers.ts';
 import type { PodLogs } from '../subresources/pod-log.ts';
 
+export type ControllersOptions = {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly controllers?: readonly ControlPlaneController[];
+  /** The nodes that the node agent is; default: one, `node-1`. */
+  readonly nodes?: readonly NodeShape[];
+  /** Where the node agent keeps logs and working directories; default: below `dataDir`, else a temporary directory that goes at the end. */
+  readonly nodeDir?: string;
+  /** Where the control plane keeps its objects, if anywhere. */
+  readonly dataDir?: string;
+};
+
 /** Runs the controllers that the options name, until stopped. */
-export function startControllers(options: ControlPlaneOptions, transport: Transport, podLogs: PodLogs): { stop(): Promise<void> } {
+export function startControllers(options: ControllersOptions, transport: Transport, podLogs: PodLogs): { stop(): Promise<void> } {
   const { clock, random, log, controllers = [] } = options;
   if (controllers.length === 0) return { stop: async () => undefined };
   const directory = controllers.includes('node-agent') ? nodeDirectory(options) : undefined;
@@ -30,7 +47,7 @@ export function startControllers(options: ControlPlaneOptions, transport: Transp
   };
 }
 
-function nodeDirectory({ nodeDir, dataDir }: ControlPlaneOptions): { readonly path: string; readonly temporary: boolean } {
+function nodeDirectory({ nodeDir, dataDir }: ControllersOptions): { readonly path: string; readonly temporary: boolean } {
   if (nodeDir !== undefined) return { path: nodeDir, temporary: false };
   if (dataDir !== undefined) return { path: path.join(dataDir, 'nodes'), temporary: false };
   return { path: mkdtempSync(path.join(tmpdir(), 'control-plane-')), temporary: true };
