@@ -2,12 +2,14 @@
 import { controlPlaneSuite } from './control-plane.ts';
 import { dispatchSuite } from './dispatch.ts';
 import { jobControllerSuite } from './job-controller.ts';
+import { startUpSuite } from './start-up.ts';
 import { type Suite, UsageError } from './suite.ts';
 
 const SUITES: Readonly<Record<string, Suite>> = {
   'job-controller': jobControllerSuite,
   dispatch: dispatchSuite,
   'control-plane': controlPlaneSuite,
+  'start-up': startUpSuite,
 };
 
 const EXIT_USAGE = 2;

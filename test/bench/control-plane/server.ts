@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Agent, request } from 'undici';
 import { ChildProgram } from '../../support/child-program.ts';
+import { cpuSecondsOf, residentBytesOf } from '../process-figures.ts';
 
 const CONTROL_PLANE = path.resolve(import.meta.dirname, '../../../shared/controlplane/main.ts');
 
@@ -86,17 +87,3 @@ export async function startServer({ plain, durable, connections, profileDirector
 }
 
 const LINE_FEED = 10;
-const CLOCK_TICKS_PER_SECOND = 100;
-const PAGE_BYTES = 4096;
-
-function cpuSecondsOf(pid: number): number {
-  const file = `/proc/${pid}/stat`;
-  if (!existsSync(file)) return Number.NaN;
-  const fields = readFileSync(file, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND;
-}
-
-function residentBytesOf(pid: number): number {
-  const file = `/proc/${pid}/statm`;
-  return existsSync(file) ? Number(readFileSync(file, 'utf8').split(' ')[1]) * PAGE_BYTES : Number.NaN;
-}
