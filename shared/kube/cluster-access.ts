@@ -6,16 +6,17 @@ export interface ClusterAccess {
   readonly server: string;
   /** The namespace that the kubeconfig's context names, else `default`. */
   readonly namespace: string;
+  /** An http or https proxy. */
   readonly proxyUrl?: string;
   /** Cheap to call for every request: reads and plugins are cached for a while. */
   credentials(): Promise<Credentials>;
-  /** The server did not accept the credentials: read them anew next time. */
-  invalidate(): void;
+  /** The server did not accept these credentials: if they are still those that are given out, read them anew next time. */
+  invalidate(refused: Credentials): void;
 }
 
 export type Credentials = {
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Names in lower case; several values are several headers. */
+  readonly headers: Readonly<Record<string, string | string[]>>;
   readonly tls: TlsMaterial;
 };
 

@@ -79,7 +79,7 @@ class HttpTransport implements Transport {
       ...(body === undefined ? {} : { body }),
       ...(signal === undefined ? {} : { signal }),
     });
-    if (response.statusCode === 401) this.#access.invalidate();
+    if (response.statusCode === 401) this.#access.invalidate(credentials);
     return response;
   }
 
@@ -103,7 +103,6 @@ class HttpTransport implements Transport {
     const pool = { connections, keepAliveTimeout: KEEP_ALIVE_MS, pipelining: 1 };
     const { proxyUrl } = this.#access;
     if (proxyUrl === undefined) return new Agent({ ...pool, connect });
-    if (!/^https?:/.test(proxyUrl)) throw new Error(`the kubeconfig's proxy-url ${proxyUrl} is not supported: use an http or https proxy`);
     return new ProxyAgent({ ...pool, uri: proxyUrl, requestTls: connect });
   }
 

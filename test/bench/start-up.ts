@@ -35,7 +35,11 @@ const OPTIONS = {
 
 /** As scripts/run.mjs and the image start them. */
 const NODE_FLAGS = ['--max-semi-space-size=8'];
-const PROGRAMS: Readonly<Record<string, string>> = { worker: 'worker/main.ts', manager: 'manager/main.ts', 'manager+redis': 'manager/main.ts' };
+const PROGRAMS: Readonly<Record<string, string>> = {
+  worker: 'worker/main.ts',
+  manager: 'manager/main.ts',
+  'manager+redis': 'manager/main.ts',
+};
 /** What an idle worker may cost: the median of the runs counts. */
 const WORKER_READY_MS_MAX = 500;
 const WORKER_RESIDENT_MIB_MAX = 110;
@@ -50,7 +54,8 @@ export const startUpSuite: Suite = {
     const { values } = parseArgs({ args: [...args], options: OPTIONS, strict: true });
     const programs = values.programs.split(',');
     const unknown = programs.find((name) => !Object.hasOwn(PROGRAMS, name));
-    if (unknown !== undefined) throw new UsageError(`--programs: ${JSON.stringify(unknown)} is none of ${Object.keys(PROGRAMS).join(', ')}`);
+    if (unknown !== undefined)
+      throw new UsageError(`--programs: ${JSON.stringify(unknown)} is none of ${Object.keys(PROGRAMS).join(', ')}`);
     const runs = wholeNumber('runs', values.runs);
     const idleMs = wholeNumber('idle-seconds', values['idle-seconds']) * 1000;
     const { against } = values;
@@ -78,7 +83,9 @@ async function measureAll(programs: readonly string[], runs: number, idleMs: num
   const caches = mkdtempSync(path.join(tmpdir(), 'switchyard-bench-'));
   resources.defer(async () => rmSync(caches, { recursive: true, force: true }));
 
-  console.log(`${'program'.padEnd(16)}${'checkout'.padEnd(12)}${'ready ms'.padStart(22)}${'CPU ms'.padStart(22)}${'resident MiB'.padStart(22)}`);
+  console.log(
+    `${'program'.padEnd(16)}${'checkout'.padEnd(12)}${'ready ms'.padStart(22)}${'CPU ms'.padStart(22)}${'resident MiB'.padStart(22)}`,
+  );
   let good = true;
   for (const name of programs) {
     const flags = [`--kubeconfig=${cluster.kubeconfigFile}`, ...(name === 'manager+redis' && redis ? [`--redis-url=${redis.url}`] : [])];
@@ -122,7 +129,9 @@ function withinRange(starts: readonly Start[]): boolean {
   const readyMs = medianOf(starts, 'readyMs');
   const residentMiB = medianOf(starts, 'residentMiB');
   if (readyMs < WORKER_READY_MS_MAX && residentMiB < WORKER_RESIDENT_MIB_MAX) return true;
-  console.log(`    OUT OF RANGE: a worker is to be ready in ${WORKER_READY_MS_MAX} ms and to keep less than ${WORKER_RESIDENT_MIB_MAX} MiB`);
+  console.log(
+    `    OUT OF RANGE: a worker is to be ready in ${WORKER_READY_MS_MAX} ms and to keep less than ${WORKER_RESIDENT_MIB_MAX} MiB`,
+  );
   return false;
 }
 
