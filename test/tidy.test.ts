@@ -77,6 +77,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/controlplane/subresources': 'namespace-finalize pod-subresources scale-subresource service-account-token',
   'shared/kube':
     'controller event-recorder http-transport informer kube-client kubeconfig leader-election rate-limiter reflector watch-stream workqueue',
+  'shared/kube/kubeconfig': 'auth-provider exec-plugin in-cluster read-credentials',
   'shared/runtime': 'clock flags http-server lifecycle pino-logger',
   worker: 'config elected-worker in-parallel main worker',
   'worker/job': 'apply claim controller observe orphan-pods triggers',
@@ -172,6 +173,14 @@ describe('layers', () => {
     expect(product.filter((file) => file.imports.some(({ specifier }) => specifier === 'bullmq')).map(({ name }) => name)).toEqual([
       'manager/submission/bullmq-queue.ts',
     ]);
+  });
+
+  test('the Kubernetes client library is there for its types, and loaded only where a kubeconfig names an auth provider', () => {
+    const loading = product.filter(({ imports }) =>
+      imports.some(({ target, typeOnly }) => target === '@kubernetes/client-node' && !typeOnly),
+    );
+    expect(loading.map(({ name }) => name)).toEqual(['shared/kube/kubeconfig/auth-provider.ts']);
+    expect(loading.every(({ code }) => /import\('@kubernetes/.test(code) && !/from '@kubernetes/.test(code))).toBe(true);
   });
 });
 

@@ -106,9 +106,9 @@ function yamlOf(text: string, origin: string): unknown {
   }
   try {
     return document.toJS();
-  } catch (error) {
-    // Aliases of what is not there, or far too many of them.
-    throw new KubeconfigError(`${origin} is not valid: its YAML aliases cannot be resolved; write the values out`, { cause: error });
+  } catch {
+    // Aliases of what is not there, or far too many of them. The cause would quote them.
+    throw new KubeconfigError(`${origin} is not valid: its YAML aliases cannot be resolved; write the values out`);
   }
 }
 
