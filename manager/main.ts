@@ -17,7 +17,7 @@ import type { Logger } from '../shared/runtime/logger.ts';
 import { createLogger } from '../shared/runtime/pino-logger.ts';
 import { MANAGER_PROGRAM, type ApiRate, type ManagerConfig } from './config.ts';
 import { createManager } from './manager.ts';
-import { connectBullmqQueue } from './submission/bullmq-queue.ts';
+import type { SubmissionQueue } from './submission/submission-queue.ts';
 
 const parsed = parseFlags(MANAGER_PROGRAM, process.argv.slice(2), process.env);
 switch (parsed.kind) {
@@ -64,17 +64,7 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
   const { redisUrl, leaderElection, managerId, submissionQueue, webhook } = settings;
   const homeTransport = createHttpTransport(homeAccess, log);
   const client = clientOver(homeTransport, homeAccess, settings.home);
-  const queue =
-    redisUrl === undefined
-      ? undefined
-      : connectBullmqQueue({
-          redisUrl,
-          name: submissionQueue,
-          prefix: settings.redisPrefix,
-          concurrency: settings.concurrentSubmissions,
-          clock,
-          log,
-        });
+  const queue = redisUrl === undefined ? undefined : await connectQueue(redisUrl, settings, log);
   const manager = createManager({
     client,
     connectCluster: (_cluster, yaml) => connect(accessFromKubeconfig({ kind: 'text', yaml }, clock)),
@@ -105,4 +95,11 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     await client.close();
     await http?.close();
   }
+}
+
+/** BullMQ is loaded where there is a Redis: it doubles what a manager without one would load. */
+async function connectQueue(redisUrl: string, settings: ManagerConfig, log: Logger): Promise<SubmissionQueue> {
+  const { connectBullmqQueue } = await import('./submission/bullmq-queue.ts');
+  const { submissionQueue: name, redisPrefix: prefix, concurrentSubmissions: concurrency } = settings;
+  return connectBullmqQueue({ redisUrl, name, prefix, concurrency, clock: systemClock, log });
 }

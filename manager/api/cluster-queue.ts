@@ -1,8 +1,7 @@
-import { Type, type Static } from 'typebox';
+import type { Static } from 'typebox';
 import type { ObjectMeta } from '../../shared/api/kubernetes.ts';
-import { AGE_COLUMN, switchyardResource, type KindDefinition } from './kind-definition.ts';
-import { ResourceGroups } from './quota.ts';
-import { Conditions, LabelSelectorSchema, ObjectName, OneOf, Quantity, StopPolicy, withRules } from './schema-parts.ts';
+import { switchyardResource } from './kind-definition.ts';
+import type { ClusterQueueSpecSchema, ClusterQueueStatusSchema, FlavorUsageSchema } from './schema/cluster-queue.ts';
 
 /** A pool of quota from which the Jobs of its LocalQueues are admitted, with Kueue's field names and semantics. */
 export type ClusterQueue = {
@@ -17,69 +16,3 @@ export type ClusterQueueStatus = Static<typeof ClusterQueueStatusSchema>;
 export type FlavorUsage = Static<typeof FlavorUsageSchema>;
 
 export const CLUSTER_QUEUES = switchyardResource<ClusterQueue>({ kind: 'ClusterQueue', plural: 'clusterqueues', namespaced: false });
-
-const withoutCohort = (field: string) =>
-  `has(self.cohortName) || !has(self.resourceGroups) || self.resourceGroups.all(g, g.flavors.all(f, f.resources.all(r, !has(r.${field}))))`;
-
-const ClusterQueueSpecSchema = Type.Object(
-  {
-    resourceGroups: Type.Optional(ResourceGroups),
-    cohortName: Type.Optional(ObjectName('Cohort whose members lend each other idle quota; it need not exist as an object.')),
-    queueingStrategy: Type.Optional(
-      OneOf(['BestEffortFIFO', 'StrictFIFO'], {
-        default: 'BestEffortFIFO',
-        description: 'StrictFIFO lets a Job that does not fit block all Jobs behind it; BestEffortFIFO lets smaller ones pass.',
-      }),
-    ),
-    namespaceSelector: Type.Optional(LabelSelectorSchema('Namespaces whose Jobs are admitted: none when absent, all when empty ({}).')),
-    stopPolicy: Type.Optional(StopPolicy),
-  },
-  withRules(
-    { rule: withoutCohort('borrowingLimit'), message: 'borrowingLimit must not be set without cohortName' },
-    { rule: withoutCohort('lendingLimit'), message: 'lendingLimit must not be set without cohortName' },
-  ),
-);
-
-const FlavorUsageSchema = Type.Object({
-  name: Type.String({ description: 'Name of the ResourceFlavor.' }),
-  resources: Type.Array(
-    Type.Object({
-      name: Type.String({ description: 'Name of the resource.' }),
-      total: Quantity('Quota in use, borrowed quota included.'),
-      borrowed: Type.Optional(Quantity('How much of the total is more than nominal.')),
-    }),
-    { maxItems: 64, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] },
-  ),
-});
-
-const ClusterQueueStatusSchema = Type.Object({
-  conditions: Type.Optional(Conditions),
-  pendingWorkloads: Type.Optional(Type.Integer({ minimum: 0, format: 'int32', description: 'Jobs that wait for admission.' })),
-  admittedWorkloads: Type.Optional(Type.Integer({ minimum: 0, format: 'int32', description: 'Jobs that are admitted and not finished.' })),
-  flavorsUsage: Type.Optional(
-    Type.Array(FlavorUsageSchema, {
-      maxItems: 256,
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['name'],
-      description: 'Quota in use by admitted Jobs.',
-    }),
-  ),
-});
-
-export const CLUSTER_QUEUE_KIND: KindDefinition = {
-  resource: CLUSTER_QUEUES,
-  singular: 'clusterqueue',
-  shortNames: ['cq'],
-  description: 'ClusterQueue is a pool of quota from which Jobs are admitted.',
-  spec: ClusterQueueSpecSchema,
-  specRequired: true,
-  status: ClusterQueueStatusSchema,
-  printerColumns: [
-    { name: 'Cohort', type: 'string', jsonPath: '.spec.cohortName' },
-    { name: 'Strategy', type: 'string', jsonPath: '.spec.queueingStrategy', priority: 1 },
-    { name: 'Pending', type: 'integer', jsonPath: '.status.pendingWorkloads' },
-    { name: 'Admitted', type: 'integer', jsonPath: '.status.admittedWorkloads' },
-    { name: 'Active', type: 'string', jsonPath: ".status.conditions[?(@.type=='Active')].status" },
-    AGE_COLUMN,
-  ],
-};

@@ -4,8 +4,10 @@ import { SWITCHYARD_GROUP, SWITCHYARD_VERSION } from '../../shared/api/names.ts'
 import type { Resource } from '../../shared/api/resources.ts';
 
 /** A kind of ours: everything a CustomResourceDefinition says about it. */
-export type KindDefinition = {
-  readonly resource: Resource;
+export type KindDefinition = KindSchema & { readonly resource: Resource };
+
+/** What the API server is told of a kind beside its names. The manager itself needs none of it at run time, so it stands in files of its own. */
+export type KindSchema = {
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly description: string;

@@ -1,15 +1,20 @@
-import { CLUSTER_QUEUE_KIND } from './cluster-queue.ts';
-import { COHORT_KIND } from './cohort.ts';
+import { CLUSTER_QUEUES } from './cluster-queue.ts';
+import { COHORTS } from './cohort.ts';
 import type { KindDefinition } from './kind-definition.ts';
-import { LOCAL_QUEUE_KIND } from './local-queue.ts';
-import { RESOURCE_FLAVOR_KIND } from './resource-flavor.ts';
-import { WORKER_CLUSTER_KIND } from './worker-cluster.ts';
+import { LOCAL_QUEUES } from './local-queue.ts';
+import { RESOURCE_FLAVORS } from './resource-flavor.ts';
+import { WORKER_CLUSTERS } from './worker-cluster.ts';
+import { CLUSTER_QUEUE_SCHEMA } from './schema/cluster-queue.ts';
+import { COHORT_SCHEMA } from './schema/cohort.ts';
+import { LOCAL_QUEUE_SCHEMA } from './schema/local-queue.ts';
+import { RESOURCE_FLAVOR_SCHEMA } from './schema/resource-flavor.ts';
+import { WORKER_CLUSTER_SCHEMA } from './schema/worker-cluster.ts';
 
 /** Every kind that the chart installs. */
 export const SWITCHYARD_KINDS: readonly KindDefinition[] = [
-  WORKER_CLUSTER_KIND,
-  RESOURCE_FLAVOR_KIND,
-  CLUSTER_QUEUE_KIND,
-  LOCAL_QUEUE_KIND,
-  COHORT_KIND,
+  { resource: WORKER_CLUSTERS, ...WORKER_CLUSTER_SCHEMA },
+  { resource: RESOURCE_FLAVORS, ...RESOURCE_FLAVOR_SCHEMA },
+  { resource: CLUSTER_QUEUES, ...CLUSTER_QUEUE_SCHEMA },
+  { resource: LOCAL_QUEUES, ...LOCAL_QUEUE_SCHEMA },
+  { resource: COHORTS, ...COHORT_SCHEMA },
 ];

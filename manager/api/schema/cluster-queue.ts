@@ -1,0 +1,69 @@
+import { Type } from 'typebox';
+import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
+import { ResourceGroups } from '../quota.ts';
+import { Conditions, LabelSelectorSchema, ObjectName, OneOf, Quantity, StopPolicy, withRules } from '../schema-parts.ts';
+
+const withoutCohort = (field: string) =>
+  `has(self.cohortName) || !has(self.resourceGroups) || self.resourceGroups.all(g, g.flavors.all(f, f.resources.all(r, !has(r.${field}))))`;
+
+export const ClusterQueueSpecSchema = Type.Object(
+  {
+    resourceGroups: Type.Optional(ResourceGroups),
+    cohortName: Type.Optional(ObjectName('Cohort whose members lend each other idle quota; it need not exist as an object.')),
+    queueingStrategy: Type.Optional(
+      OneOf(['BestEffortFIFO', 'StrictFIFO'], {
+        default: 'BestEffortFIFO',
+        description: 'StrictFIFO lets a Job that does not fit block all Jobs behind it; BestEffortFIFO lets smaller ones pass.',
+      }),
+    ),
+    namespaceSelector: Type.Optional(LabelSelectorSchema('Namespaces whose Jobs are admitted: none when absent, all when empty ({}).')),
+    stopPolicy: Type.Optional(StopPolicy),
+  },
+  withRules(
+    { rule: withoutCohort('borrowingLimit'), message: 'borrowingLimit must not be set without cohortName' },
+    { rule: withoutCohort('lendingLimit'), message: 'lendingLimit must not be set without cohortName' },
+  ),
+);
+
+export const FlavorUsageSchema = Type.Object({
+  name: Type.String({ description: 'Name of the ResourceFlavor.' }),
+  resources: Type.Array(
+    Type.Object({
+      name: Type.String({ description: 'Name of the resource.' }),
+      total: Quantity('Quota in use, borrowed quota included.'),
+      borrowed: Type.Optional(Quantity('How much of the total is more than nominal.')),
+    }),
+    { maxItems: 64, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] },
+  ),
+});
+
+export const ClusterQueueStatusSchema = Type.Object({
+  conditions: Type.Optional(Conditions),
+  pendingWorkloads: Type.Optional(Type.Integer({ minimum: 0, format: 'int32', description: 'Jobs that wait for admission.' })),
+  admittedWorkloads: Type.Optional(Type.Integer({ minimum: 0, format: 'int32', description: 'Jobs that are admitted and not finished.' })),
+  flavorsUsage: Type.Optional(
+    Type.Array(FlavorUsageSchema, {
+      maxItems: 256,
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
+      description: 'Quota in use by admitted Jobs.',
+    }),
+  ),
+});
+
+export const CLUSTER_QUEUE_SCHEMA: KindSchema = {
+  singular: 'clusterqueue',
+  shortNames: ['cq'],
+  description: 'ClusterQueue is a pool of quota from which Jobs are admitted.',
+  spec: ClusterQueueSpecSchema,
+  specRequired: true,
+  status: ClusterQueueStatusSchema,
+  printerColumns: [
+    { name: 'Cohort', type: 'string', jsonPath: '.spec.cohortName' },
+    { name: 'Strategy', type: 'string', jsonPath: '.spec.queueingStrategy', priority: 1 },
+    { name: 'Pending', type: 'integer', jsonPath: '.status.pendingWorkloads' },
+    { name: 'Admitted', type: 'integer', jsonPath: '.status.admittedWorkloads' },
+    { name: 'Active', type: 'string', jsonPath: ".status.conditions[?(@.type=='Active')].status" },
+    AGE_COLUMN,
+  ],
+};

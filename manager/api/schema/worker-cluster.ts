@@ -1,0 +1,71 @@
+import { Type } from 'typebox';
+import { BUILT_IN_JOB_CONTROLLER_NAME, WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
+import { Conditions, ObjectName, OneOf, ResourceList, withRules } from '../schema-parts.ts';
+
+export const WorkerClusterSpecSchema = Type.Object(
+  {
+    kubeconfigSecretRef: Type.Optional(
+      Type.Object(
+        {
+          namespace: ObjectName('Namespace of the Secret.'),
+          name: ObjectName('Name of the Secret.'),
+          key: Type.Optional(Type.String({ minLength: 1, maxLength: 253, default: 'kubeconfig', description: 'Key within the Secret.' })),
+        },
+        { description: 'The Secret that holds a kubeconfig of the cluster.' },
+      ),
+    ),
+    local: Type.Optional(Type.Boolean({ default: false, description: 'The manager cluster itself takes Jobs too.' })),
+    jobController: Type.Optional(
+      OneOf([WORKER_CONTROLLER_NAME, BUILT_IN_JOB_CONTROLLER_NAME], {
+        default: WORKER_CONTROLLER_NAME,
+        description: 'Who runs the mirrored Jobs there; the built-in Job controller gets copies without spec.managedBy.',
+      }),
+    ),
+    state: Type.Optional(
+      OneOf(['Active', 'Cordoned', 'Draining'], {
+        default: 'Active',
+        description: 'Cordoned takes no new Jobs; Draining also moves its Jobs elsewhere.',
+      }),
+    ),
+    capacity: Type.Optional(ResourceList('What Jobs may use there together; what the nodes report when absent.')),
+  },
+  withRules(
+    {
+      rule: 'has(self.kubeconfigSecretRef) != (has(self.local) && self.local)',
+      message: 'exactly one of kubeconfigSecretRef and local: true must be set',
+    },
+    {
+      rule: `!(has(self.local) && self.local) || !has(self.jobController) || self.jobController == '${WORKER_CONTROLLER_NAME}'`,
+      message: `a local cluster must use jobController ${WORKER_CONTROLLER_NAME}`,
+    },
+  ),
+);
+
+export const WorkerClusterStatusSchema = Type.Object({
+  conditions: Type.Optional(Conditions),
+  lostSince: Type.Optional(
+    Type.String({ format: 'date-time', description: 'When the connection was first lost, while it has not come back.' }),
+  ),
+  allocatable: Type.Optional(ResourceList('Sum of what the schedulable nodes offer.')),
+  used: Type.Optional(ResourceList('Sum of what the Jobs placed there request.')),
+  version: Type.Optional(Type.String({ description: 'Version of the API server.' })),
+  roundTripMs: Type.Optional(Type.Integer({ minimum: 0, format: 'int64', description: 'Last measured round trip, in milliseconds.' })),
+});
+
+export const WORKER_CLUSTER_SCHEMA: KindSchema = {
+  singular: 'workercluster',
+  shortNames: ['wc'],
+  description: 'WorkerCluster is a cluster on which Jobs can run.',
+  spec: WorkerClusterSpecSchema,
+  specRequired: true,
+  status: WorkerClusterStatusSchema,
+  printerColumns: [
+    { name: 'State', type: 'string', jsonPath: '.spec.state' },
+    { name: 'Connected', type: 'string', jsonPath: ".status.conditions[?(@.type=='Connected')].status" },
+    { name: 'Ready', type: 'string', jsonPath: ".status.conditions[?(@.type=='Ready')].status" },
+    { name: 'Reason', type: 'string', jsonPath: ".status.conditions[?(@.type=='Ready')].reason", priority: 1 },
+    { name: 'Version', type: 'string', jsonPath: '.status.version', priority: 1 },
+    AGE_COLUMN,
+  ],
+};
