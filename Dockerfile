@@ -9,7 +9,8 @@ RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
 COPY shared ./shared
 COPY worker ./worker
 COPY manager ./manager
-# Fills the compile cache, so that the programs start fast on a read-only root file system.
-RUN node manager/main.ts --help > /dev/null && node worker/main.ts --help > /dev/null
+# Fills the compile cache, so that the programs start fast on a read-only root file system. The manager loads BullMQ only when it needs it.
+RUN node manager/main.ts --help > /dev/null && node worker/main.ts --help > /dev/null \
+    && node --input-type=module --eval "await import('/app/manager/submission/bullmq-queue.ts')"
 USER 1000:1000
 CMD ["node", "manager/main.ts"]

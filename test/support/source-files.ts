@@ -6,12 +6,16 @@ const ROOT = path.dirname(path.dirname(import.meta.dirname));
 const CODE_FOLDERS = ['shared', 'worker', 'manager', 'scripts', 'test'];
 
 export type SourceFile = { readonly name: string; readonly text: string; readonly code: string; readonly imports: readonly Import[] };
-/** `target` is a path from the top of the project, or the name of a package. `values` are the names that exist at run time. */
+/**
+ * `target` is a path from the top of the project, or the name of a package. `values` are the names that exist at run time. `atStart` is
+ * false for what is loaded when the code comes by, or is only named by its URL.
+ */
 export type Import = {
   readonly specifier: string;
   readonly target: string;
   readonly values: readonly string[];
   readonly typeOnly: boolean;
+  readonly atStart: boolean;
 };
 
 export const readSources = (): SourceFile[] =>
@@ -39,7 +43,8 @@ function importsOf(name: string, code: string): Import[] {
     const target = specifier.startsWith('.') ? path.posix.join(path.posix.dirname(name), specifier) : specifier;
     const names = match[2]?.trim() ?? '*';
     const values = match[1] === undefined ? namesOf(names).filter((each) => !each.startsWith('type ')) : [];
-    found.push({ specifier, target, values, typeOnly: values.length === 0 });
+    const typeOnly = values.length === 0;
+    found.push({ specifier, target, values, typeOnly, atStart: !typeOnly && match[3] !== undefined });
   }
   return found;
 }
