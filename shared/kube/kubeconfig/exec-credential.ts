@@ -58,7 +58,7 @@ function jsonOf(printed: string, plugin: string): unknown {
 function instantOf(value: unknown, plugin: string): number | undefined {
   const text = textOf(value);
   if (text === undefined) return undefined;
-  const instantMs = Date.parse(text);
+  const instantMs = /^\d{4}-\d{2}-\d{2}T/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(instantMs)) throw new KubeconfigError(`${plugin} printed a status.expirationTimestamp that is no time in RFC 3339`);
   return instantMs;
 }

@@ -62,6 +62,7 @@ test.each([
   [printed({ token: 7 }), 'P printed no credentials: status has neither token nor clientCertificateData'],
   [printed({ clientKeyData: 's3cret' }), 'P printed only one of clientCertificateData and clientKeyData; a client certificate needs both'],
   [printed({ token: 's3cret', expirationTimestamp: 'soon' }), 'P printed a status.expirationTimestamp that is no time in RFC 3339'],
+  [printed({ token: 's3cret', expirationTimestamp: '2026' }), 'P printed a status.expirationTimestamp that is no time in RFC 3339'],
 ])('an answer that is no credential is refused and not quoted: %s', (text, message) => {
   const failure = failureOf(() => readExecCredential(text, V1, 'P'));
   expect(failure).toMatchObject({ name: 'KubeconfigError', message });

@@ -1,7 +1,8 @@
 /** Requests over real TLS, with what the kubeconfig says about certificates. */
 import { writeFileSync } from 'node:fs';
+import { createServer as createPlainServer } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import path from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
@@ -100,4 +101,29 @@ test('groups to act as arrive as one header each', async () => {
   const server = await anApiServer(authority, ['127.0.0.1']);
   const user = { as: 'boss', 'as-groups': ['a,b', 'c'] };
   expect(await ask(aTransport(aKubeconfig(user, { server, 'insecure-skip-tls-verify': true })))).toBe('nobody ["a,b","c"]');
+});
+
+test('requests go through the proxy that the kubeconfig names, its credentials with them, and the server still sees our certificate', async () => {
+  const authority = await TestAuthority.create();
+  const server = await anApiServer(authority, ['127.0.0.1']);
+  const seen: unknown[] = [];
+  const proxy = createPlainServer();
+  proxy.on('connect', (request, client) => {
+    seen.push([request.url, request.headers['proxy-authorization']]);
+    const target = connect(Number(new URL(server).port), '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n');
+      client.pipe(target).pipe(client);
+    });
+    // Either end may close first.
+    target.on('error', () => client.destroy());
+    client.on('error', () => target.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise((resolve) => proxy.close(() => resolve())));
+  const alice = await authority.sign('alice');
+  const user = { 'client-certificate-data': base64(alice.certPem), 'client-key-data': base64(alice.keyPem) };
+  const proxyUrl = `http://me:pw@127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const cluster = { server, 'certificate-authority-data': base64(authority.certPem), 'proxy-url': proxyUrl };
+  expect(await ask(aTransport(aKubeconfig(user, cluster)))).toBe('alice []');
+  expect(seen).toEqual([[new URL(server).host, `Basic ${base64('me:pw')}`]]);
 });
