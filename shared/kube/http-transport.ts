@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import type { Logger } from '../runtime/logger.ts';
 import type { ClusterAccess, Credentials, TlsMaterial } from './cluster-access.ts';
+import { KubeconfigError } from './kubeconfig/kubeconfig-error.ts';
 import type { Transport, TransportRequest } from './transport.ts';
 
 /** Connections for requests; each carries one request at a time. Watches have their own, one per watch. */
@@ -108,7 +109,9 @@ class HttpTransport implements Transport {
 
   #described(request: TransportRequest, error: unknown): unknown {
     if (request.signal?.aborted === true) return error;
-    return new Error(`${request.method} ${this.#access.server}${request.path}: no answer`, { cause: error });
+    // Nothing was asked when there were no credentials to ask with.
+    const what = error instanceof KubeconfigError ? error.message : 'no answer';
+    return new Error(`${request.method} ${this.#access.server}${request.path}: ${what}`, { cause: error });
   }
 }
 

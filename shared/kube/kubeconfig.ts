@@ -87,6 +87,8 @@ export function accessFromKubeconfig(source: KubeconfigSource, clock: Clock): Cl
 
   async function readAnew(): Promise<Credentials> {
     hurried = false;
+    // Until this has ended well, whoever asks waits for it.
+    freshUntilMs = 0;
     if (refused) {
       // The kubeconfig may have been written anew, and a plugin is to be asked though its answer has not expired.
       const now = load(source);

@@ -88,5 +88,5 @@ export class ExecPlugin {
 function whatHappened(end: number | string | Error): string {
   if (!(end instanceof Error)) return typeof end === 'number' ? `ended with exit code ${end}` : `was ended by ${end}`;
   if ('code' in end && end.code === 'ENOENT') return 'was not found; install it, or write its path into exec.command';
-  return `cannot be started (${end.message})`;
+  return `cannot be started (${end.message}); look at its path and permissions`;
 }

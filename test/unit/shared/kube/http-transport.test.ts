@@ -133,6 +133,31 @@ test('an exec plugin gives the token', async () => {
   expect(answer.body).toBe('Bearer from-plugin');
 });
 
+test('credentials that cannot be had are the error of the request, and no request is sent without them', async () => {
+  let requests = 0;
+  const { url } = await aServer((_request, response) => {
+    requests++;
+    response.end();
+  });
+  const request = aTransport(kubeconfig(url, { tokenFile: '/does/not/exist' })).send({ method: 'GET', path: '/version', headers: {} });
+  await expect(request).rejects.toThrow(`GET ${url}/version: user "u" (the kubeconfig): the tokenFile /does/not/exist cannot be read`);
+  expect(requests).toBe(0);
+});
+
+test('an exec plugin whose token is refused is asked again for the next request', async () => {
+  const { url } = await aServer((request, response) =>
+    response.writeHead(request.headers.authorization === 'Bearer token-2' ? 200 : 401).end('{}'),
+  );
+  const directory = aDirectory();
+  const answer = `{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"token-%s"}}`;
+  const script = `echo run >> runs; printf '${answer}' "$(wc -l < runs | tr -d ' ')"`;
+  const args = ['-c', `cd ${directory} && ${script}`];
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'sh', args, interactiveMode: 'Never' };
+  const transport = aTransport(kubeconfig(url, { exec }));
+  expect((await transport.send({ method: 'GET', path: '/', headers: {} })).status).toBe(401);
+  expect((await transport.send({ method: 'GET', path: '/', headers: {} })).status).toBe(200);
+});
+
 test('user and password become basic authentication', async () => {
   const { url } = await aServer((request, response) => response.end(request.headers.authorization));
   const answer = await aTransport(kubeconfig(url, { username: 'me', password: 'pw' })).send({ method: 'GET', path: '/', headers: {} });

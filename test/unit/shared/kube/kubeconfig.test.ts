@@ -147,6 +147,14 @@ test('a refusal has the kubeconfig itself read again at once, and once more not 
   expect(await authorization(access)).toBe('Bearer three');
 });
 
+test('after a refusal nobody gets the refused credentials any more, not even while others are being read', async () => {
+  const directory = aDirectory({ config: aKubeconfig({ token: 'one' }) });
+  const access = accessTo(`${directory}/config`);
+  access.invalidate(await access.credentials());
+  writeFileSync(path.join(directory, 'config'), aKubeconfig({ token: 'two' }));
+  expect(await Promise.all([authorization(access), authorization(access)])).toEqual(['Bearer two', 'Bearer two']);
+});
+
 test('a refusal while credentials are being read has them read once more', async () => {
   const directory = aDirectory({ config: aKubeconfig({ token: 'one' }) });
   const clock = new FakeClock();
@@ -166,9 +174,11 @@ test('credentials for another server than before are not used', async () => {
   const first = await access.credentials();
   writeFileSync(path.join(directory, 'config'), aKubeconfig({ token: 'two' }, { server: 'https://other.test' }));
   access.invalidate(first);
-  await expect(access.credentials()).rejects.toThrow(
-    `the kubeconfig ${directory}/config names another server by now; start this program again`,
-  );
+  // Nor are those that were refused, by whoever asks first or later.
+  for (let request = 0; request < 2; request++)
+    await expect(access.credentials()).rejects.toThrow(
+      `the kubeconfig ${directory}/config names another server by now; start this program again`,
+    );
 });
 
 test('without a kubeconfig the service account of the pod is used, and its token read again when it rotates', async () => {

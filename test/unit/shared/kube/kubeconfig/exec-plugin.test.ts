@@ -143,6 +143,12 @@ Install it from https://example.test`,
   );
 });
 
+test('a plugin that may not be run is reported so', async () => {
+  const exec = { apiVersion: V1, command: aDirectory() };
+  const access = accessFromKubeconfig({ kind: 'text', yaml: aKubeconfig({ exec }) }, new FakeClock());
+  await expect(access.credentials()).rejects.toThrow(/cannot be started \(spawn .* EACCES\); look at its path and permissions$/);
+});
+
 test('a plugin that does not answer is ended after a minute, what it has started notwithstanding', async () => {
   const directory = aDirectory({ plugin: '#!/bin/sh\ntouch "$0.started"\nsleep 600 &\nwait\n' });
   const clock = new FakeClock();
