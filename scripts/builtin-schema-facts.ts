@@ -21,6 +21,7 @@ export const ROOT_KINDS: readonly (readonly [model: string, group: string, versi
     (kind) => [`V1${kind}`, 'apps', 'v1', kind] as const,
   ),
   ['V1Lease', 'coordination.k8s.io', 'v1', 'Lease'],
+  ['V1NetworkPolicy', 'networking.k8s.io', 'v1', 'NetworkPolicy'],
   ['V1PodDisruptionBudget', 'policy', 'v1', 'PodDisruptionBudget'],
   ['V1Eviction', 'policy', 'v1', 'Eviction'],
   ['V1PriorityClass', 'scheduling.k8s.io', 'v1', 'PriorityClass'],
@@ -169,6 +170,7 @@ export const ALWAYS_EMITTED: ReadonlySet<string> = new Set(
     StatefulSetCondition.lastTransitionTime DaemonSetCondition.lastTransitionTime
     ReplicationControllerCondition.lastTransitionTime
     DeploymentSpec.strategy StatefulSetSpec.updateStrategy DaemonSetSpec.updateStrategy ReplicaSetSpec.template
+    NetworkPolicySpec.podSelector
     NodeStatus.daemonEndpoints NodeStatus.nodeInfo NodeDaemonEndpoints.kubeletEndpoint ServiceStatus.loadBalancer
     CoreV1Event.source CoreV1Event.firstTimestamp CoreV1Event.lastTimestamp CoreV1Event.eventTime
     CoreV1Event.reportingComponent CoreV1Event.reportingInstance CoreV1EventSeries.lastObservedTime

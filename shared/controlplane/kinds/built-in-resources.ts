@@ -1,12 +1,14 @@
 import type { ResourceDefinition, ResourceStrategy, ResourceView } from '../resources/strategy.ts';
 import { configMapStrategy } from './config-map.ts';
 import { cronJobStrategy } from './cron-job.ts';
+import { deploymentStrategy } from './deployment.ts';
 import { eventView } from './event-view.ts';
 import { eventStrategy, newEventStrategy } from './event.ts';
 import { jobStrategy } from './job-strategy.ts';
 import { leaseStrategy } from './lease.ts';
 import { limitRangeStrategy } from './limit-range.ts';
 import { namespaceStrategy } from './namespace.ts';
+import { networkPolicyStrategy } from './network-policy.ts';
 import { nodeStrategy } from './node.ts';
 import { podDisruptionBudgetStrategy } from './pod-disruption-budget.ts';
 import { podStrategy } from './pod-strategy.ts';
@@ -14,6 +16,7 @@ import { priorityClassStrategy } from './priority-class.ts';
 import { resourceQuotaStrategy } from './resource-quota.ts';
 import { secretStrategy } from './secret.ts';
 import { serviceAccountStrategy } from './service-account.ts';
+import { serviceStrategy } from './service.ts';
 
 type Description = {
   readonly group?: string;
@@ -51,11 +54,27 @@ export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
   resource({ kind: 'Pod', plural: 'pods', shortNames: ['po'], categories: ['all'], strategy: podStrategy }),
   resource({ kind: 'ResourceQuota', plural: 'resourcequotas', shortNames: ['quota'], strategy: resourceQuotaStrategy }),
   resource({ kind: 'Secret', plural: 'secrets', strategy: secretStrategy }),
+  resource({ kind: 'Service', plural: 'services', shortNames: ['svc'], categories: ['all'], strategy: serviceStrategy }),
   resource({ kind: 'ServiceAccount', plural: 'serviceaccounts', shortNames: ['sa'], strategy: serviceAccountStrategy }),
+  resource({
+    group: 'apps',
+    kind: 'Deployment',
+    plural: 'deployments',
+    shortNames: ['deploy'],
+    categories: ['all'],
+    strategy: deploymentStrategy,
+  }),
   resource({ group: 'batch', kind: 'CronJob', plural: 'cronjobs', shortNames: ['cj'], categories: ['all'], strategy: cronJobStrategy }),
   resource({ group: 'batch', kind: 'Job', plural: 'jobs', categories: ['all'], strategy: jobStrategy }),
   resource({ group: 'coordination.k8s.io', kind: 'Lease', plural: 'leases', strategy: leaseStrategy }),
   resource({ group: 'events.k8s.io', kind: 'Event', plural: 'events', shortNames: ['ev'], strategy: newEventStrategy, view: eventView }),
+  resource({
+    group: 'networking.k8s.io',
+    kind: 'NetworkPolicy',
+    plural: 'networkpolicies',
+    shortNames: ['netpol'],
+    strategy: networkPolicyStrategy,
+  }),
   resource({
     group: 'policy',
     kind: 'PodDisruptionBudget',

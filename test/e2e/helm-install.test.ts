@@ -1,0 +1,135 @@
+/** Goal: Helm installs, upgrades, rolls back and uninstalls both charts, as its users do, against the server under test. No pods are needed for that. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CUSTOM_RESOURCE_DEFINITIONS, type Resource } from '../../shared/api/resources.ts';
+import { CHARTS, REQUIRED_VALUES, type Chart } from '../support/helm.ts';
+import { type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
+
+const TIME_LIMIT_MS = 120_000;
+const NAMESPACE = 'switchyard-helm';
+const DEPLOYMENTS: Resource = { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', namespaced: true };
+const SERVICES: Resource = { group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true };
+const CLUSTER_ROLES: Resource = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  plural: 'clusterroles',
+  kind: 'ClusterRole',
+  namespaced: false,
+};
+
+let server: ServerUnderTest;
+let home: string;
+
+beforeAll(async () => {
+  server = await startServerUnderTest();
+  home = mkdtempSync(path.join(tmpdir(), 'switchyard-helm-'));
+}, TIME_LIMIT_MS);
+
+afterAll(async () => {
+  await server?.close();
+  if (home !== undefined) rmSync(home, { recursive: true, force: true });
+});
+
+/** Runs helm beside the server of this process, which must go on answering meanwhile. */
+async function helm(...args: readonly string[]): Promise<string> {
+  const environment = {
+    ...process.env,
+    KUBECONFIG: server.kubeconfigFile,
+    HELM_CACHE_HOME: home,
+    HELM_CONFIG_HOME: home,
+    HELM_DATA_HOME: home,
+  };
+  const { stdout } = await promisify(execFile)('helm', [...args, '--namespace', NAMESPACE], { env: environment });
+  return stdout;
+}
+
+const install = (chart: Chart, ...more: readonly string[]): Promise<string> =>
+  helm(
+    'install',
+    `switchyard-${chart}`,
+    CHARTS[chart],
+    '--create-namespace',
+    '--wait=false',
+    ...REQUIRED_VALUES[chart].flatMap((value) => ['--set', value]),
+    ...more,
+  );
+
+const namesOf = async (resource: Resource): Promise<string[]> =>
+  (await server.client.list(resource, resource.namespaced ? { namespace: NAMESPACE } : {})).items
+    .map(({ metadata }) => metadata.name)
+    .filter((name) => name.includes('switchyard'))
+    .toSorted();
+
+const replicasOf = async (name: string): Promise<unknown> =>
+  ((await server.client.get(DEPLOYMENTS, { namespace: NAMESPACE, name })) as unknown as { spec: { replicas: number } }).spec.replicas;
+
+describe('Helm', () => {
+  test('installs both charts beside each other', { timeout: TIME_LIMIT_MS }, async () => {
+    expect(await install('manager')).toContain('STATUS: deployed');
+    expect(await install('worker')).toContain('STATUS: deployed');
+    expect(await namesOf(DEPLOYMENTS)).toEqual(['switchyard-manager', 'switchyard-worker']);
+    expect(await namesOf(SERVICES)).toEqual(['switchyard-manager', 'switchyard-worker']);
+    expect(await helm('list')).toMatch(/switchyard-manager[^\n]*deployed[\s\S]*switchyard-worker[^\n]*deployed/);
+  });
+
+  test('upgrades a release, and rolls it back', { timeout: TIME_LIMIT_MS }, async () => {
+    await helm('upgrade', 'switchyard-worker', CHARTS.worker, '--set', 'replicaCount=1');
+    expect(await replicasOf('switchyard-worker')).toBe(1);
+    await helm('rollback', 'switchyard-worker', '1');
+    expect(await replicasOf('switchyard-worker')).toBe(2);
+  });
+
+  test('uninstalls both, and leaves nothing but the definitions, which it is told to keep', { timeout: TIME_LIMIT_MS }, async () => {
+    await helm('uninstall', 'switchyard-worker', 'switchyard-manager');
+    expect(await namesOf(DEPLOYMENTS)).toEqual([]);
+    expect(await namesOf(SERVICES)).toEqual([]);
+    expect(await namesOf(CLUSTER_ROLES)).toEqual([]);
+    expect((await namesOf(CUSTOM_RESOURCE_DEFINITIONS)).length).toBeGreaterThan(0);
+  });
+});
+
+test('a ServiceMonitor is taken once its definition is there, as the charts of others bring it', { timeout: TIME_LIMIT_MS }, async () => {
+  const MONITORS: Resource = {
+    group: 'monitoring.coreos.com',
+    version: 'v1',
+    plural: 'servicemonitors',
+    kind: 'ServiceMonitor',
+    namespaced: true,
+  };
+  await server.client.create(CUSTOM_RESOURCE_DEFINITIONS, {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'servicemonitors.monitoring.coreos.com' },
+    spec: {
+      group: MONITORS.group,
+      names: { kind: MONITORS.kind, plural: MONITORS.plural },
+      scope: 'Namespaced',
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: {
+            openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } },
+          },
+        },
+      ],
+    },
+  } as Parameters<typeof server.client.create>[1]);
+  const monitor = {
+    apiVersion: 'monitoring.coreos.com/v1',
+    kind: 'ServiceMonitor',
+    metadata: { name: 'switchyard', namespace: 'default' },
+    spec: { selector: { matchLabels: { app: 'switchyard' } }, endpoints: [{ port: 'metrics' }] },
+  };
+  // A definition takes a moment to be served.
+  let created: unknown;
+  await expect
+    .poll(async () => (created = await server.client.create(MONITORS, monitor).catch((error: unknown) => error)), { timeout: 30_000 })
+    .not.toBeInstanceOf(Error);
+  expect(created).toMatchObject({ spec: monitor.spec });
+});
