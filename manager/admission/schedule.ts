@@ -1,3 +1,4 @@
+import { toWireTime } from '../../shared/api/wire-time.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import { plus } from './amount.ts';
@@ -113,5 +114,5 @@ function recordOf(workload: Workload, { queue, flavors, cluster }: Nominee, now:
   const previous = workload.record;
   const resumes = previous?.cluster === cluster;
   const epoch = previous === undefined ? 1 : resumes ? previous.epoch : previous.epoch + 1;
-  return { clusterQueue: queue.name, flavors, cluster, epoch, since: `${new Date(now).toISOString().slice(0, 19)}Z` };
+  return { clusterQueue: queue.name, flavors, cluster, epoch, since: toWireTime(now) };
 }

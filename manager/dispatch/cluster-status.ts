@@ -1,5 +1,5 @@
-import { toWireTime } from '../../shared/runtime/clock.ts';
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
+import { toWireTime } from '../../shared/api/wire-time.ts';
 import type { Condition } from '../api/schema-parts.ts';
 import { ClusterCondition, type WorkerClusterStatus } from '../api/worker-cluster.ts';
 import type { ClusterHealth } from './cluster-health.ts';

@@ -1,4 +1,5 @@
 import type { DeepReadonly, Job, JobCondition, JobStatus } from '../../shared/api/kubernetes.ts';
+import { toWireTime } from '../../shared/api/wire-time.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 
 /** What becomes of the status of a Job on the manager cluster. */
@@ -51,7 +52,7 @@ export function carryOutVerdict(local: DeepReadonly<Job>, now: number): JobStatu
   const interim = local.status?.conditions?.find((each) => isTrue(each) && VERDICTS.some((verdict) => verdict.interim === each.type));
   const verdict = VERDICTS.find((each) => each.interim === interim?.type);
   if (interim === undefined || verdict === undefined) return copyOf(local.status);
-  const terminal = { ...interim, type: verdict.terminal, lastTransitionTime: wireTime(now), lastProbeTime: wireTime(now) };
+  const terminal = { ...interim, type: verdict.terminal, lastTransitionTime: toWireTime(now), lastProbeTime: toWireTime(now) };
   return toLocalStatus({
     local,
     remote: { ...copyOf(local.status), conditions: [...copiesOf(local.status?.conditions ?? []), terminal] },
@@ -123,7 +124,7 @@ function withOwn(conditions: JobCondition[], own: readonly OwnCondition[], now: 
     const present = all.find((each) => each.type === type);
     const next = condition(type, status, reason, message, now);
     if (present === undefined) return [...all, next];
-    const kept = { ...present, status, reason, message, ...(present.status === status ? {} : { lastTransitionTime: wireTime(now) }) };
+    const kept = { ...present, status, reason, message, ...(present.status === status ? {} : { lastTransitionTime: toWireTime(now) }) };
     return all.map((each) => (each.type === type ? kept : each));
   }, conditions);
 }
@@ -145,7 +146,7 @@ function times(
   const terminal = conditions.find((each) => isTrue(each) && VERDICTS.some((verdict) => verdict.terminal === each.type));
   const startTime = nextStartTime(local, remote, conditions);
   if (terminal === undefined) return whatIsSet({ startTime, completionTime: undefined }); // S5
-  const ended = remote?.completionTime ?? timeOf(terminal) ?? wireTime(now);
+  const ended = remote?.completionTime ?? timeOf(terminal) ?? toWireTime(now);
   const neverStarted = local.spec.suspend === true && local.spec.completions === 0;
   const started = startTime ?? (neverStarted ? undefined : ended); // S11
   // S7: where the start was told by another cluster, its clock may be ahead.
@@ -210,8 +211,8 @@ const condition = (type: string, status: 'True' | 'False', reason: string, messa
   status,
   reason,
   message,
-  lastProbeTime: wireTime(now),
-  lastTransitionTime: wireTime(now),
+  lastProbeTime: toWireTime(now),
+  lastTransitionTime: toWireTime(now),
 });
 
 const found = (status: DeepReadonly<JobStatus> | undefined, type: string): DeepReadonly<JobCondition> | undefined =>
@@ -222,9 +223,6 @@ const isOurs = (type: string): boolean => type === SwitchyardCondition.QuotaRese
 const timeOf = (each: DeepReadonly<JobCondition>): string | undefined => each.lastTransitionTime ?? undefined;
 const isAfter = (a: string, b: string): boolean => Date.parse(a) > Date.parse(b);
 const isPresent = <T>(value: T | null | undefined): value is T => value !== null && value !== undefined;
-
-/** RFC 3339 in whole seconds, the resolution of metav1.Time. */
-const wireTime = (now: number): string => `${new Date(now).toISOString().slice(0, 19)}Z`;
 
 /** Copies that may be changed: objects of a cache are shared. */
 const copyOf = (status: DeepReadonly<JobStatus> | undefined): JobStatus => structuredClone<unknown>(status ?? {}) as JobStatus;

@@ -1,7 +1,7 @@
 import type { Lease, Unsaved } from '../api/kubernetes.ts';
 import { LEASES } from '../api/resources.ts';
-import type { Clock } from '../runtime/clock.ts';
-import { sleep, toWireMicroTime } from '../runtime/clock.ts';
+import { toWireMicroTime } from '../api/wire-time.ts';
+import { sleep, type Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import { isAlreadyExists, isConflict, isNotFound } from './api-error.ts';

@@ -1,3 +1,5 @@
+export { toWireMicroTime, toWireTime } from '../api/wire-time.ts';
+
 /** Time as an argument: the real clock in programs, a fake one in tests and simulations. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
@@ -53,9 +55,3 @@ export async function settlesWithin(clock: Clock, limitMs: number, work: Promise
     timer.cancel();
   }
 }
-
-/** RFC 3339 in UTC with whole seconds, as Kubernetes stores metav1.Time: the fraction is cut off. */
-export const toWireTime = (millis: number): string => `${new Date(millis).toISOString().slice(0, 19)}Z`;
-
-/** RFC 3339 with microseconds, as Kubernetes stores metav1.MicroTime. */
-export const toWireMicroTime = (millis: number): string => `${new Date(millis).toISOString().slice(0, -1)}000Z`;

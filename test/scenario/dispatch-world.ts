@@ -11,6 +11,7 @@ import { crdFiles } from '../../scripts/generate-crds.ts';
 import type { Job, JobStatus, KubeObject } from '../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, JOBS, NAMESPACES, SECRETS, type Resource } from '../../shared/api/resources.ts';
+import { toWireTime } from '../../shared/api/wire-time.ts';
 import { createControlPlane, type ControlPlane } from '../../shared/controlplane/control-plane.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -183,7 +184,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
 
 function workerSide(client: KubeClient, clock: Clock): WorkerSide {
   const key = (name: string) => ({ namespace: NAMESPACE, name });
-  const time = (): string => `${new Date(clock.now()).toISOString().slice(0, 19)}Z`;
+  const time = (): string => toWireTime(clock.now());
   const report = async (name: string, status: JobStatus): Promise<void> => {
     await client.patchStatus(JOBS, key(name), { type: 'merge', body: { status } });
   };

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { crdFiles } from '../../scripts/generate-crds.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../shared/api/resources.ts';
+import { toWireMicroTime } from '../../shared/api/wire-time.ts';
 import { createWholeWorld, HOME, type RunningProgram, type WholeWorld } from './whole-world.ts';
 
 let world: WholeWorld;
@@ -158,7 +159,7 @@ describe('of two workers', () => {
 /** Somebody else holds the Lease from now on, as happens when a leader's renewals do not arrive for a while. */
 async function stealLease(where: WholeWorld, cluster: string, name: string): Promise<void> {
   const path = `/apis/coordination.k8s.io/v1/namespaces/switchyard/leases/${name}`;
-  const now = `${new Date(where.clock.now()).toISOString().slice(0, -1)}000Z`;
+  const now = toWireMicroTime(where.clock.now());
   const body = { spec: { holderIdentity: 'somebody-else', renewTime: now, leaseDurationSeconds: 3600 } };
   await where.client(cluster).raw({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
 }

@@ -14,7 +14,7 @@ import { matchPodFailurePolicy, type PolicyAction } from './pod-failure-policy.t
 import type { PodView } from './pod-view.ts';
 import { validIndex } from './tally.ts';
 import { findCompletion, type Verdict } from './verdict.ts';
-import { formatTime } from './wire-time.ts';
+import { toWireTime } from '../../shared/api/wire-time.ts';
 
 /** Bound on the uncounted lists, because a status must stay small: a UID is 36 bytes, so 500 are about 20 KB. */
 export const MAX_UNCOUNTED_PODS = 500;
@@ -113,7 +113,7 @@ type Suspension = {
 
 /** The Suspended condition follows the spec only in a sync that could act on it. */
 function suspendOrResume(job: JobView, { plan, startedMs }: Decision, verdict: Verdict | undefined, nowMs: number): Suspension {
-  const startTime = job.status.startTime ?? (startedMs === undefined ? undefined : formatTime(startedMs));
+  const startTime = job.status.startTime ?? (startedMs === undefined ? undefined : toWireTime(startedMs));
   const unchanged: Suspension = { event: undefined, conditions: job.status.conditions, startTime };
   if (plan.kind === 'leave' || plan.kind === 'finish' || verdict !== undefined) return unchanged;
   const text = job.suspended
@@ -124,7 +124,7 @@ function suspendOrResume(job: JobView, { plan, startedMs }: Decision, verdict: V
   // Since v1.36 a suspension clears startTime, which opens the template to scheduling directives.
   return job.suspended
     ? { event: 'Suspended', conditions, startTime: undefined }
-    : { event: 'Resumed', conditions, startTime: formatTime(nowMs) };
+    : { event: 'Resumed', conditions, startTime: toWireTime(nowMs) };
 }
 
 type Leftovers = {

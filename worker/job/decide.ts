@@ -16,7 +16,7 @@ import { finishTimeMs, type PodView } from './pod-view.ts';
 import { type PodPlan, scaleJob } from './scale.ts';
 import { type Tally, tallyPods } from './tally.ts';
 import { findEndState, type Verdict } from './verdict.ts';
-import { parseTime } from './wire-time.ts';
+import { parseWireTime } from '../../shared/api/wire-time.ts';
 
 export type Observation = {
   readonly job: JobView;
@@ -40,7 +40,7 @@ export type Decision = {
 
 export function decide({ job, pods, satisfied, backoff: earlier }: Observation, nowMs: number): Decision {
   const tally = tallyPods(job, pods);
-  const startedMs = parseTime(job.status.startTime) ?? (job.suspended ? undefined : nowMs);
+  const startedMs = parseWireTime(job.status.startTime) ?? (job.suspended ? undefined : nowMs);
   const backoff = nextBackoff(earlier, tally.newSucceeded.map(endOf), tally.newFailed.map(endOf));
   const { verdict, deadlineInMs } = findEndState(job, pods, tally, startedMs, nowMs);
   const plan = planPods();

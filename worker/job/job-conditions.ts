@@ -1,13 +1,13 @@
 /** Conditions of a Job as upstream keeps them: in the order they came, replaced as a whole when anything differs. */
 import type { DeepReadonly, JobCondition } from '../../shared/api/kubernetes.ts';
-import { formatTime } from './wire-time.ts';
+import { toWireTime } from '../../shared/api/wire-time.ts';
 
 type ConditionText = { readonly type: string; readonly status: 'True' | 'False'; readonly reason: string; readonly message: string };
 
 export const newCondition = <T extends ConditionText>(text: T, nowMs: number): JobCondition & T => ({
   ...text,
-  lastProbeTime: formatTime(nowMs),
-  lastTransitionTime: formatTime(nowMs),
+  lastProbeTime: toWireTime(nowMs),
+  lastTransitionTime: toWireTime(nowMs),
 });
 
 /** The conditions with this one true to its text. One that is missing is not added only to say False. */

@@ -6,7 +6,7 @@ import type { DeepReadonly, Job, JobCondition, JobStatus, PodFailurePolicy, Succ
 import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { isIndexText } from './indexes.ts';
 import { isDeleting } from './pod-view.ts';
-import { parseTime } from './wire-time.ts';
+import { parseWireTime } from '../../shared/api/wire-time.ts';
 
 export type JobView = {
   readonly uid: string;
@@ -101,7 +101,7 @@ function readStatus(status: DeepReadonly<Job>['status'], defects: string[]): Sto
     ...optional('terminating', count('status.terminating', terminating)),
     ...optional('completedIndexes', readIndexText('status.completedIndexes', completedIndexes, defects)),
     ...optional('failedIndexes', readIndexText('status.failedIndexes', failedIndexes, defects)),
-    ...optional('startTime', parseTime(startTime) === undefined ? undefined : startTime),
+    ...optional('startTime', parseWireTime(startTime) === undefined ? undefined : startTime),
     uncountedTerminatedPods: { succeeded: succeededUids, failed: failedUids },
     conditions: readConditions(status?.conditions, defects),
   };

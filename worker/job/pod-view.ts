@@ -10,7 +10,7 @@ import {
 } from '../../shared/api/names.ts';
 import type { DeepReadonly, Pod } from '../../shared/api/kubernetes.ts';
 import { parseIndex } from './indexes.ts';
-import { parseTime } from './wire-time.ts';
+import { parseWireTime } from '../../shared/api/wire-time.ts';
 
 export type PodView = {
   readonly pod: DeepReadonly<Pod>;
@@ -74,7 +74,7 @@ export const isReady = (pod: DeepReadonly<Pod>): boolean =>
 
 /** Since when the pod is ready, in milliseconds; undefined when that is not known. */
 export const readySinceMs = (pod: DeepReadonly<Pod>): number | undefined =>
-  parseTime(pod.status?.conditions?.find(({ type, status }) => type === 'Ready' && status === 'True')?.lastTransitionTime);
+  parseWireTime(pod.status?.conditions?.find(({ type, status }) => type === 'Ready' && status === 'True')?.lastTransitionTime);
 
 const MAX_INT32 = 2 ** 31 - 1;
 function failureCount(pod: DeepReadonly<Pod>, annotation: string): number {
@@ -89,7 +89,7 @@ export const failuresBefore = (pod: DeepReadonly<Pod>): number => countedFailure
 
 /** When the pod ended, in milliseconds: the first of four sources that knows (getFinishedTime). */
 export function finishTimeMs(pod: DeepReadonly<Pod>): number {
-  return containersFinishedMs(pod) ?? readyLostMs(pod) ?? deletionRequestedMs(pod) ?? parseTime(pod.metadata.creationTimestamp) ?? 0;
+  return containersFinishedMs(pod) ?? readyLostMs(pod) ?? deletionRequestedMs(pod) ?? parseWireTime(pod.metadata.creationTimestamp) ?? 0;
 }
 
 /** The last end of a container. Regular containers count when all have ended; a sidecar still running leaves no answer. */
@@ -106,7 +106,7 @@ type ContainerEnd = { readonly state?: { readonly terminated?: { readonly finish
 function latestEndMs(statuses: readonly ContainerEnd[] | undefined): number | undefined {
   let latest: number | undefined;
   for (const status of statuses ?? []) {
-    const ended = parseTime(status.state?.terminated?.finishedAt);
+    const ended = parseWireTime(status.state?.terminated?.finishedAt);
     if (ended === undefined) return undefined;
     latest = Math.max(ended, latest ?? ended);
   }
@@ -118,9 +118,9 @@ export const sidecarNames = (pod: DeepReadonly<Pod>): ReadonlySet<string> =>
   new Set((pod.spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name));
 
 const readyLostMs = (pod: DeepReadonly<Pod>): number | undefined =>
-  parseTime(pod.status?.conditions?.find(({ type, status }) => type === 'Ready' && status === 'False')?.lastTransitionTime);
+  parseWireTime(pod.status?.conditions?.find(({ type, status }) => type === 'Ready' && status === 'False')?.lastTransitionTime);
 
 function deletionRequestedMs(pod: DeepReadonly<Pod>): number | undefined {
-  const deletion = parseTime(pod.metadata.deletionTimestamp);
+  const deletion = parseWireTime(pod.metadata.deletionTimestamp);
   return deletion === undefined ? undefined : deletion - (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1000;
 }

@@ -3,7 +3,7 @@ import type { DeepReadonly, Pod } from '../../shared/api/kubernetes.ts';
 import type { JobView } from './job-view.ts';
 import { type PodView, readySinceMs, sidecarNames } from './pod-view.ts';
 import { validIndex } from './tally.ts';
-import { parseTime } from './wire-time.ts';
+import { parseWireTime } from '../../shared/api/wire-time.ts';
 
 /**
  * The pods to remove, at least `atLeast` of them. In an Indexed Job those without a valid index, and all but one of
@@ -42,7 +42,7 @@ export function compareForRemoval(a: PodView, b: PodView): number {
     (a.ready && b.ready ? compareLatestFirst(readySinceMs(a.pod), readySinceMs(b.pod)) : 0) ||
     maxRestarts(b.pod, false) - maxRestarts(a.pod, false) ||
     maxRestarts(b.pod, true) - maxRestarts(a.pod, true) ||
-    compareLatestFirst(parseTime(a.pod.metadata.creationTimestamp), parseTime(b.pod.metadata.creationTimestamp))
+    compareLatestFirst(parseWireTime(a.pod.metadata.creationTimestamp), parseWireTime(b.pod.metadata.creationTimestamp))
   );
 }
 

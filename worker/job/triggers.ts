@@ -15,7 +15,7 @@ import { formatOrphanKey, orphanKeyOfJob } from './orphan-pods.ts';
 import { delayOfNextSync } from './pace.ts';
 import { controllerOf, resolveOwner } from './pod-cache.ts';
 import { hasTrackingFinalizer, isDeleting, isSettled, isTerminal } from './pod-view.ts';
-import { parseTime } from './wire-time.ts';
+import { parseWireTime } from '../../shared/api/wire-time.ts';
 
 export type TriggerDeps = {
   readonly jobs: Informer<Job>;
@@ -48,7 +48,7 @@ export function jobTriggers({ queue, orphanQueue, memory, metrics, clock, contro
         queue.addAfter(key, delayOfNextSync(memory, job.metadata.uid, batchPeriodMs));
       else queue.add(key);
       const deadlineSeconds = job.spec.activeDeadlineSeconds ?? undefined;
-      const startedMs = parseTime(job.status?.startTime);
+      const startedMs = parseWireTime(job.status?.startTime);
       if (deadlineSeconds === undefined || startedMs === undefined || deadlineSeconds === previous.spec.activeDeadlineSeconds) return;
       queue.addAfter(key, deadlineSeconds * 1000 - (clock.now() - startedMs));
     },

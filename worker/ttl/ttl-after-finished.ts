@@ -16,7 +16,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { finishedCondition } from '../job/job-view.ts';
 import { isDeleting } from '../job/pod-view.ts';
-import { parseTime } from '../job/wire-time.ts';
+import { parseWireTime } from '../../shared/api/wire-time.ts';
 
 export interface TtlMetrics {
   /** Seconds from the end of the time to live to the deletion. */
@@ -67,7 +67,7 @@ export function createTtlReconciler({ client, jobs, clock, metrics, log }: TtlDe
 
   /** Until the Job's time is over; negative afterwards. */
   function remainingMs(job: DeepReadonly<Job>): number {
-    const finishedMs = parseTime(finishedCondition(job)?.lastTransitionTime);
+    const finishedMs = parseWireTime(finishedCondition(job)?.lastTransitionTime);
     const { namespace, name } = job.metadata;
     if (finishedMs === undefined) throw new Error(`unable to find the time when job ${namespace}/${name} finished`);
     if (finishedMs > clock.now()) log.warn('job finished in the future: clocks differ', { namespace, job: name });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { JOB_TRACKING_FINALIZER } from '../../../shared/api/names.ts';
 import { JOBS, PODS } from '../../../shared/api/resources.ts';
-import { formatTime } from '../../../worker/job/wire-time.ts';
+import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { createWorld, FAILED, refusal, SUCCEEDED, type World } from './worker-world.ts';
 
 let world: World;
@@ -161,7 +161,7 @@ describe('back-off', () => {
     const [first, second] = await world.pods();
     await world.setPod(first!, { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] });
     await world.pass();
-    const terminated = { exitCode: 1, finishedAt: formatTime(world.clock.now()) };
+    const terminated = { exitCode: 1, finishedAt: toWireTime(world.clock.now()) };
     await world.setPod(second!, {
       ...FAILED,
       containerStatuses: [{ name: 'main', image: 'i', imageID: '', ready: false, restartCount: 0, state: { terminated } }],

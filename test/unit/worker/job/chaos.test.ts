@@ -9,7 +9,7 @@ import { JOB_COMPLETION_INDEX, JOB_TRACKING_FINALIZER } from '../../../../shared
 import type { JobSpec, Pod } from '../../../../shared/api/kubernetes.ts';
 import { type Random, seededRandom } from '../../../../shared/runtime/random.ts';
 import { addIndexes, EMPTY_INDEXES, formatIndexes } from '../../../../worker/job/indexes.ts';
-import { formatTime } from '../../../../worker/job/wire-time.ts';
+import { toWireTime } from '../../../../shared/api/wire-time.ts';
 import { createWorld, refusal, type World } from '../worker-world.ts';
 
 const JOBS_UNDER_TEST: Readonly<Record<string, Partial<JobSpec>>> = {
@@ -34,7 +34,7 @@ async function live(world: World, random: Random, truths: Map<string, Truth>, fa
 }
 
 async function end(world: World, pod: Pod, truths: Map<string, Truth>, phase: 'Succeeded' | 'Failed'): Promise<void> {
-  const terminated = { exitCode: phase === 'Failed' ? 1 : 0, finishedAt: formatTime(world.clock.now()) };
+  const terminated = { exitCode: phase === 'Failed' ? 1 : 0, finishedAt: toWireTime(world.clock.now()) };
   await world.setPod(pod, {
     phase,
     containerStatuses: [{ name: 'main', image: 'i', imageID: '', ready: false, restartCount: 0, state: { terminated } }],

@@ -12,10 +12,10 @@ import { decide, type Decision, type Observation } from '../../../../worker/job/
 import { viewJob } from '../../../../worker/job/job-view.ts';
 import { viewPod } from '../../../../worker/job/pod-view.ts';
 import { settle, type Settlement } from '../../../../worker/job/settle.ts';
-import { formatTime } from '../../../../worker/job/wire-time.ts';
+import { toWireTime } from '../../../../shared/api/wire-time.ts';
 
 export const NOW = Date.UTC(2026, 0, 1, 12, 0, 0);
-export const ago = (seconds: number): string => formatTime(NOW - seconds * 1000);
+export const ago = (seconds: number): string => toWireTime(NOW - seconds * 1000);
 
 export function aJob(spec: Partial<JobSpec> = {}, status: JobStatus = {}, metadata: Partial<Job['metadata']> = {}): Job {
   const defaults =
