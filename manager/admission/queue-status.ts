@@ -1,12 +1,14 @@
 import type { KubeObject, ObjectKey } from '../../shared/api/kubernetes.ts';
 import { MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
 import type { Resource } from '../../shared/api/resources.ts';
+import { toWireTime } from '../../shared/api/wire-time.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { StatusClient } from '../../shared/kube/client.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { objectKey } from '../../shared/kube/keys.ts';
-import { sleep, toWireTime, type Clock } from '../../shared/runtime/clock.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import { CLUSTER_QUEUES, type ClusterQueue, type ClusterQueueStatus, type FlavorUsage } from '../api/cluster-queue.ts';
 import { LOCAL_QUEUES, type LocalQueue, type LocalQueueStatus } from '../api/local-queue.ts';
 import type { Condition } from '../api/schema-parts.ts';
@@ -40,8 +42,7 @@ const INTERVAL_MS = 1_000;
 
 export function createQueueStatus(deps: QueueStatusDeps): QueueStatus {
   const { client, cache, informers, clock, log } = deps;
-  let change = Promise.withResolvers<void>();
-  const changed = (): void => change.resolve();
+  const changes = createWakeUp(clock, INTERVAL_MS);
 
   const write = async <T extends KubeObject & { status?: object }>(
     resource: Resource<T>,
@@ -53,7 +54,7 @@ export function createQueueStatus(deps: QueueStatusDeps): QueueStatus {
     } catch (error) {
       if (isNotFound(error)) return;
       log.warn('the status of a queue could not be written', { kind: resource.kind, ...key, error });
-      changed();
+      changes.wake();
     }
   };
 
@@ -77,17 +78,8 @@ export function createQueueStatus(deps: QueueStatusDeps): QueueStatus {
   };
 
   return {
-    changed,
-    run: async (signal) => {
-      signal.addEventListener('abort', changed, { once: true });
-      changed();
-      while (!signal.aborted) {
-        await change.promise;
-        await sleep(clock, INTERVAL_MS, signal);
-        change = Promise.withResolvers();
-        if (!signal.aborted) await update();
-      }
-    },
+    changed: changes.wake,
+    run: (signal) => changes.run(update, signal),
   };
 }
 

@@ -5,6 +5,7 @@ import type { WriteClient } from '../../shared/kube/client.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import { formatAdmissionRecord, type AdmissionRecord } from '../api/records.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
@@ -45,9 +46,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
   const { cache, queues, watcher, clock, log, metrics } = deps;
   const writes = new Map<string, Promise<void>>();
   const refusals = new Map<string, number>();
-  let wakeUp = Promise.withResolvers<void>();
-
-  const wake = (): void => wakeUp.resolve();
+  const changes = createWakeUp(clock);
 
   /** Cycle after cycle, until nobody is left to try. */
   const pass = async (signal: AbortSignal): Promise<void> => {
@@ -104,7 +103,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
         .catch((error: unknown) => log.error('an admission write broke', { job: key, error }))
         .finally(() => {
           writes.delete(key);
-          wake();
+          changes.wake();
         }),
     );
   };
@@ -168,19 +167,14 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
   };
 
   return {
-    wake,
+    wake: changes.wake,
     run: async (signal) => {
-      signal.addEventListener('abort', wake, { once: true });
-      wake();
-      while (!signal.aborted) {
-        await wakeUp.promise;
-        wakeUp = Promise.withResolvers();
-        if (signal.aborted) break;
-        const startedAt = clock.now();
+      await changes.run(async () => {
+        const startedMs = clock.now();
         await pass(signal);
         // The longer a pass takes, the more changes the next one gathers: under load half of the time stays for everybody else.
-        await sleep(clock, clock.now() - startedAt, signal);
-      }
+        await sleep(clock, clock.now() - startedMs, signal);
+      }, signal);
       await Promise.all(writes.values());
     },
   };

@@ -1,6 +1,7 @@
 import type { DeepReadonly, Job, JobCondition } from '../../shared/api/kubernetes.ts';
 import { MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
+import { toWireTime } from '../../shared/api/wire-time.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { StatusClient } from '../../shared/kube/client.ts';
 import { runController } from '../../shared/kube/controller.ts';
@@ -8,8 +9,10 @@ import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue } from '../../shared/kube/workqueue.ts';
-import { sleep, toWireTime, type Clock } from '../../shared/runtime/clock.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { onAbort } from '../../shared/runtime/tasks.ts';
+import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import { JobEventReason, QuotaReservedReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { Hindrance } from './snapshot.ts';
 import { finishedCondition } from './workload.ts';
@@ -48,7 +51,7 @@ type Seen = { readonly reason: string; readonly message: string; readonly toldAt
 
 export function createWaitingReporter({ client, events, jobs, waiting, hindranceOf, clock, log }: WaitingReporterDeps): WaitingReporter {
   const queue = createWorkqueue({ name: 'waiting-jobs', clock, rateLimit: { baseDelayMs: 100, maxDelayMs: 60_000 } });
-  let change = Promise.withResolvers<void>();
+  const changes = createWakeUp(clock, SWEEP_INTERVAL_MS);
   let seen = new Map<string, Seen>();
 
   const reconcile = async (key: string): Promise<void> => {
@@ -69,12 +72,12 @@ export function createWaitingReporter({ client, events, jobs, waiting, hindrance
     if (waitingReason(job) !== hindrance.reason) events.event(JOBS, job, 'Normal', JobEventReason.Pending, hindrance.message);
   };
 
-  /** Returns whether some text is out of date and must be looked at again without any further change. */
-  const sweep = (): boolean => {
+  /** A text that is out of date when it may not be written yet is looked at again without any further change. */
+  const sweep = (): void => {
     const now = clock.now();
     const next = new Map<string, Seen>();
     const renewalMs = Math.max(RENEWAL_INTERVAL_MS, seen.size * RENEWAL_SHARE_MS);
-    let unsettled = false;
+    let isOutOfDate = false;
     for (const key of waiting()) {
       const hindrance = hindranceOf(key);
       if (hindrance === undefined) continue;
@@ -83,7 +86,7 @@ export function createWaitingReporter({ client, events, jobs, waiting, hindrance
       const isTold = toldAt !== undefined && before?.reason === hindrance.reason;
       if (isTold && before.message === hindrance.message) next.set(key, before);
       else if (before === undefined || (isTold && now - toldAt < renewalMs)) {
-        unsettled = true;
+        isOutOfDate = true;
         next.set(key, before ?? { ...hindrance, toldAt: undefined });
       } else {
         queue.add(key);
@@ -91,21 +94,15 @@ export function createWaitingReporter({ client, events, jobs, waiting, hindrance
       }
     }
     seen = next;
-    return unsettled;
+    if (isOutOfDate) changes.wake();
   };
 
   return {
-    changed: () => change.resolve(),
+    changed: changes.wake,
     run: async (signal) => {
-      signal.addEventListener('abort', () => (queue.shutDown(), change.resolve()), { once: true });
+      onAbort(signal, () => queue.shutDown());
       const controller = runController({ name: 'waiting-jobs', queue, concurrency: CONCURRENCY, reconcile, clock, log });
-      change.resolve();
-      while (!signal.aborted) {
-        await change.promise;
-        change = Promise.withResolvers();
-        await sleep(clock, SWEEP_INTERVAL_MS, signal);
-        if (!signal.aborted && sweep()) change.resolve();
-      }
+      await changes.run(sweep, signal);
       await controller;
     },
   };

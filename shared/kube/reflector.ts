@@ -3,6 +3,7 @@ import type { Resource } from '../api/resources.ts';
 import { createBackoff, type Backoff } from '../runtime/backoff.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { sleep } from '../runtime/clock.ts';
+import { given } from '../runtime/given.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import { ApiError, hasStatusCause, isGone } from './api-error.ts';
@@ -190,10 +191,4 @@ function idleGuard(clock: Clock, outer: AbortSignal): { signal: AbortSignal; ali
       outer.removeEventListener('abort', abort);
     },
   };
-}
-
-type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-/** Leaves out what is undefined. */
-function given<T extends object>(values: T): Given<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<T>;
 }

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { given } from '../../../../shared/runtime/given.ts';
+
+test('what is undefined is left out, and nothing else is', () => {
+  const fields = given({ absent: undefined, none: null, empty: '', zero: 0, no: false, text: 'x' });
+  expect(Object.entries(fields)).toEqual([
+    ['none', null],
+    ['empty', ''],
+    ['zero', 0],
+    ['no', false],
+    ['text', 'x'],
+  ]);
+});
+
+test('the argument stays as it is', () => {
+  const fields = { a: undefined, b: 1 };
+  given(fields);
+  expect(Object.keys(fields)).toEqual(['a', 'b']);
+});
