@@ -1,5 +1,5 @@
+import { IndexedHeap } from '../../shared/kube/indexed-heap.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
-import { IndexedHeap } from './indexed-heap.ts';
 import { compareQueued, type QueuedWorkload } from './ordering.ts';
 import type { Head, WaitsFor } from './schedule.ts';
 import type { Hindrance } from './snapshot.ts';

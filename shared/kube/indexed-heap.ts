@@ -34,10 +34,7 @@ export class IndexedHeap<T> {
 
   /** Adds the entry, or replaces the one with its key. Call it also when an entry's rank has changed. */
   set(entry: T): void {
-    const known = this.#positions.get(this.#keyOf(entry));
-    const position = known ?? this.#entries.length;
-    this.#place(entry, position);
-    this.#settle(position);
+    this.#sift(entry, this.#positions.get(this.#keyOf(entry)) ?? this.#entries.length);
   }
 
   delete(key: string): T | undefined {
@@ -46,53 +43,48 @@ export class IndexedHeap<T> {
     const removed = this.#entries[position];
     const last = this.#entries.pop();
     this.#positions.delete(key);
-    if (last !== undefined && position < this.#entries.length) {
-      this.#place(last, position);
-      this.#settle(position);
-    }
+    if (last !== undefined && position < this.#entries.length) this.#sift(last, position);
     return removed;
   }
 
-  #settle(position: number): void {
-    this.#siftDown(this.#siftUp(position));
+  clear(): void {
+    this.#entries.length = 0;
+    this.#positions.clear();
   }
 
-  #siftUp(start: number): number {
-    let position = start;
+  /** Puts the entry where it belongs, beginning at a place that is free for it: first up, then down. */
+  #sift(entry: T, free: number): void {
+    this.#place(entry, this.#makeRoomBelow(entry, this.#makeRoomAbove(entry, free)));
+  }
+
+  /** Moves down what must stand below the entry, and returns the place that has become free. */
+  #makeRoomAbove(entry: T, free: number): number {
+    let position = free;
     while (position > 0) {
-      const parent = (position - 1) >> 1;
-      if (!this.#less(position, parent)) break;
-      this.#swap(position, parent);
-      position = parent;
+      const parentPosition = (position - 1) >> 1;
+      const parent = this.#entries[parentPosition];
+      if (parent === undefined || this.#compare(entry, parent) >= 0) break;
+      this.#place(parent, position);
+      position = parentPosition;
     }
     return position;
   }
 
-  #siftDown(start: number): void {
-    let position = start;
+  #makeRoomBelow(entry: T, free: number): number {
+    let position = free;
     for (;;) {
-      let least = position;
-      for (const child of [2 * position + 1, 2 * position + 2]) {
-        if (child < this.#entries.length && this.#less(child, least)) least = child;
+      let childPosition = 2 * position + 1;
+      let child = this.#entries[childPosition];
+      if (child === undefined) return position;
+      const right = this.#entries[childPosition + 1];
+      if (right !== undefined && this.#compare(right, child) < 0) {
+        childPosition++;
+        child = right;
       }
-      if (least === position) return;
-      this.#swap(position, least);
-      position = least;
+      if (this.#compare(entry, child) <= 0) return position;
+      this.#place(child, position);
+      position = childPosition;
     }
-  }
-
-  #less(a: number, b: number): boolean {
-    const left = this.#entries[a];
-    const right = this.#entries[b];
-    return left !== undefined && right !== undefined && this.#compare(left, right) < 0;
-  }
-
-  #swap(a: number, b: number): void {
-    const left = this.#entries[a];
-    const right = this.#entries[b];
-    if (left === undefined || right === undefined) return;
-    this.#place(right, a);
-    this.#place(left, b);
   }
 
   #place(entry: T, position: number): void {

@@ -1,4 +1,5 @@
 import type { Clock } from '../runtime/clock.ts';
+import { IndexedHeap } from './indexed-heap.ts';
 
 export type RateLimit = { readonly baseDelayMs: number; readonly maxDelayMs: number };
 
@@ -41,11 +42,9 @@ export interface Workqueue {
   length(): number;
   /** Refuses new keys and lets `get` return what is left, then undefined. */
   shutDown(): void;
-  /** shutDown, then resolves when every key handed out is done. */
-  drain(): Promise<void>;
 }
 
-type DelayedKey = { readonly key: string; dueMs: number };
+type DelayedKey = { readonly key: string; readonly dueMs: number };
 
 /** A queue as described by {@link Workqueue}. */
 export function createWorkqueue(options: WorkqueueOptions): Workqueue {
@@ -64,11 +63,10 @@ class KeyedWorkqueue implements Workqueue {
   /** Keys handed out and not done, with the time they were handed out. */
   readonly #processing = new Map<string, number>();
   /** Keys added while being processed, with the time of that; they wait again when processing is done. */
-  readonly #dirty = new Map<string, number>();
+  readonly #readded = new Map<string, number>();
   readonly #failures = new Map<string, number>();
   readonly #delayed: DelayedKeys;
   readonly #getters: ((key: string | undefined) => void)[] = [];
-  readonly #drainers: (() => void)[] = [];
   #shutDown = false;
 
   constructor(options: WorkqueueOptions) {
@@ -81,8 +79,8 @@ class KeyedWorkqueue implements Workqueue {
   add(key: string): void {
     if (this.#shutDown) return;
     if (this.#processing.has(key)) {
-      if (this.#dirty.has(key)) return;
-      this.#dirty.set(key, this.#clock.now());
+      if (this.#readded.has(key)) return;
+      this.#readded.set(key, this.#clock.now());
       this.#metrics?.added(this.#depth());
       return;
     }
@@ -125,13 +123,12 @@ class KeyedWorkqueue implements Workqueue {
     if (startedMs === undefined) return;
     this.#processing.delete(key);
     this.#metrics?.done(this.#clock.now() - startedMs, startedMs);
-    const dirtySinceMs = this.#dirty.get(key);
-    if (dirtySinceMs !== undefined) {
-      this.#dirty.delete(key);
-      this.#enqueue(key, dirtySinceMs);
+    const readdedMs = this.#readded.get(key);
+    if (readdedMs !== undefined) {
+      this.#readded.delete(key);
+      this.#enqueue(key, readdedMs);
     }
     this.#serveGetters();
-    this.#releaseDrainers();
   }
 
   length(): number {
@@ -144,16 +141,8 @@ class KeyedWorkqueue implements Workqueue {
     this.#serveGetters();
   }
 
-  drain(): Promise<void> {
-    this.shutDown();
-    return new Promise((resolve) => {
-      this.#drainers.push(resolve);
-      this.#releaseDrainers();
-    });
-  }
-
   #depth(): number {
-    return this.#waiting.size + this.#dirty.size;
+    return this.#waiting.size + this.#readded.size;
   }
 
   #enqueue(key: string, sinceMs: number): void {
@@ -184,14 +173,9 @@ class KeyedWorkqueue implements Workqueue {
       this.#getters.shift()?.(key);
     }
     // Nothing waits. A key still being processed may come back (it was added meanwhile), so getters stay until it is done.
-    if (this.#shutDown && this.#waiting.size === 0 && this.#dirty.size === 0) {
+    if (this.#shutDown && this.#waiting.size === 0 && this.#readded.size === 0) {
       for (const resolve of this.#getters.splice(0)) resolve(undefined);
     }
-  }
-
-  #releaseDrainers(): void {
-    if (this.#processing.size > 0 || this.#waiting.size > 0) return;
-    for (const resolve of this.#drainers.splice(0)) resolve();
   }
 }
 
@@ -199,9 +183,10 @@ class KeyedWorkqueue implements Workqueue {
 class DelayedKeys {
   readonly #clock: Clock;
   readonly #release: (key: string) => void;
-  readonly #heap: DelayedKey[] = [];
-  /** The entry that counts for each key; an entry of the heap that is not in here has been overtaken. */
-  readonly #current = new Map<string, DelayedKey>();
+  readonly #heap = new IndexedHeap<DelayedKey>(
+    ({ key }) => key,
+    (a, b) => a.dueMs - b.dueMs,
+  );
   #timer: { readonly dueMs: number; cancel(): void } | undefined;
 
   constructor(clock: Clock, release: (key: string) => void) {
@@ -210,22 +195,19 @@ class DelayedKeys {
   }
 
   add(key: string, dueMs: number): void {
-    const known = this.#current.get(key);
+    const known = this.#heap.get(key);
     if (known !== undefined && known.dueMs <= dueMs) return;
-    const entry = { key, dueMs };
-    this.#current.set(key, entry);
-    push(this.#heap, entry);
+    this.#heap.set({ key, dueMs });
     this.#arm();
   }
 
   clear(): void {
-    this.#heap.length = 0;
-    this.#current.clear();
+    this.#heap.clear();
     this.#arm();
   }
 
   #arm(): void {
-    const dueMs = this.#heap[0]?.dueMs;
+    const dueMs = this.#heap.peek()?.dueMs;
     if (this.#timer?.dueMs === dueMs) return;
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -238,42 +220,10 @@ class DelayedKeys {
     this.#timer = undefined;
     // A system timer may fire a fraction of a millisecond early; whatever is not due yet is armed again.
     const nowMs = this.#clock.now();
-    for (let first = this.#heap[0]; first !== undefined && first.dueMs <= nowMs; first = this.#heap[0]) {
-      pop(this.#heap);
-      if (this.#current.get(first.key) !== first) continue;
-      this.#current.delete(first.key);
+    for (let first = this.#heap.peek(); first !== undefined && first.dueMs <= nowMs; first = this.#heap.peek()) {
+      this.#heap.delete(first.key);
       this.#release(first.key);
     }
     this.#arm();
   }
-}
-
-function push(heap: DelayedKey[], entry: DelayedKey): void {
-  let index = heap.length;
-  heap.push(entry);
-  while (index > 0) {
-    const parentIndex = (index - 1) >> 1;
-    const parent = heap[parentIndex];
-    if (parent === undefined || parent.dueMs <= entry.dueMs) break;
-    heap[index] = parent;
-    index = parentIndex;
-  }
-  heap[index] = entry;
-}
-
-function pop(heap: DelayedKey[]): void {
-  const last = heap.pop();
-  if (last === undefined || heap.length === 0) return;
-  let index = 0;
-  for (;;) {
-    const leftIndex = 2 * index + 1;
-    const left = heap[leftIndex];
-    if (left === undefined) break;
-    const right = heap[leftIndex + 1];
-    const [child, childIndex] = right !== undefined && right.dueMs < left.dueMs ? [right, leftIndex + 1] : [left, leftIndex];
-    if (child.dueMs >= last.dueMs) break;
-    heap[index] = child;
-    index = childIndex;
-  }
-  heap[index] = last;
 }

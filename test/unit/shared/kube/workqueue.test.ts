@@ -103,19 +103,6 @@ test('a key that was added again while processed is still handed out after shutd
   expect(await next).toBe('a');
 });
 
-test('drain resolves when everything handed out is done', async () => {
-  const { queue, clock } = aQueue();
-  queue.add('a');
-  await queue.get();
-  let drained = false;
-  void queue.drain().then(() => (drained = true));
-  await clock.settle();
-  expect(drained).toBe(false);
-  queue.done('a');
-  await clock.settle();
-  expect(drained).toBe(true);
-});
-
 test('a hundred thousand waiting keys are handed out in well under a second', async () => {
   const { queue } = aQueue();
   for (let index = 0; index < 100_000; index++) queue.add(`key-${index}`);
