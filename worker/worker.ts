@@ -10,6 +10,7 @@ import { createWorkqueueMetrics } from '../shared/kube/workqueue-metrics.ts';
 import { settlesWithin, type Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Random } from '../shared/runtime/random.ts';
+import { aborted } from '../shared/runtime/tasks.ts';
 import { createJobReconciler } from './job/controller.ts';
 import { createJobMemory } from './job/job-memory.ts';
 import { createJobMetrics } from './job/metrics.ts';
@@ -134,9 +135,3 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
     return { name: 'ttl-after-finished', queue, concurrency: settings.concurrentTtlSyncs, clock, log, reconcile };
   }
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });

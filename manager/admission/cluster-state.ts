@@ -1,4 +1,5 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
+import { findCondition } from '../../shared/kube/conditions.ts';
 import { ClusterCondition, type WorkerCluster } from '../api/worker-cluster.ts';
 import { parseRequests, UNLIMITED, ZERO, type Amount, type Requests } from './amount.ts';
 
@@ -35,7 +36,7 @@ function closedBecause({ metadata, spec, status }: DeepReadonly<WorkerCluster>):
   if (spec.state === 'Cordoned') return 'cordoned';
   if (spec.state === 'Draining') return 'draining';
   if (status?.lostSince !== undefined) return `lost since ${status.lostSince}`;
-  const ready = (status?.conditions ?? []).find((condition) => condition.type === ClusterCondition.Ready);
+  const ready = findCondition(status?.conditions, ClusterCondition.Ready);
   if (ready === undefined) return 'not ready yet';
   return ready.status === 'True' ? undefined : `not ready (${ready.reason})`;
 }

@@ -1,4 +1,5 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { finishedCondition } from '../../shared/kube/conditions.ts';
 import type { EventHandler } from '../../shared/kube/informer.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
@@ -6,7 +7,7 @@ import { QuotaReservedReason } from '../api/reasons.ts';
 import { isSameAdmission, type AdmissionCache, type Holding } from './admission-cache.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import { routeOf, type Hindrance } from './snapshot.ts';
-import { finishedCondition, workloadOf, type Workload } from './workload.ts';
+import { workloadOf, type Workload } from './workload.ts';
 
 /**
  * Brings what happens to Jobs into the queues and the cache. It looks at the Job alone, never at the event, so that a restart, a relist and
@@ -54,7 +55,7 @@ export function createJobWatcher(deps: {
         dequeue(key);
         arrivals.delete(key);
         if (cache.get(key) !== undefined)
-          metrics.finished.inc({ cluster_queue: record?.clusterQueue ?? '', result: finishedCondition(job) ?? 'Deleted' });
+          metrics.finished.inc({ cluster_queue: record?.clusterQueue ?? '', result: finishedCondition(job.status)?.type ?? 'Deleted' });
         return release(key);
       case 'Admitted':
       case 'Evicting': {

@@ -4,6 +4,7 @@ import type { Resource } from '../../shared/api/resources.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { StatusClient } from '../../shared/kube/client.ts';
+import { findCondition } from '../../shared/kube/conditions.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { objectKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -152,7 +153,7 @@ function problemOfLocalQueue(clusterQueue: string, setup: QueueingSetup): Proble
 
 function activeCondition(problem: Problem, present: readonly Condition[], now: number): Condition {
   const status = problem === undefined ? 'True' : 'False';
-  const before = present.find(({ type }) => type === 'Active');
+  const before = findCondition(present, 'Active');
   return {
     type: 'Active',
     status,

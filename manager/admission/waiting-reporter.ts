@@ -4,6 +4,7 @@ import { JOBS } from '../../shared/api/resources.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { StatusClient } from '../../shared/kube/client.ts';
+import { findCondition, isFinished } from '../../shared/kube/conditions.ts';
 import { runController } from '../../shared/kube/controller.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
@@ -15,7 +16,6 @@ import { onAbort } from '../../shared/runtime/tasks.ts';
 import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import { JobEventReason, QuotaReservedReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { Hindrance } from './snapshot.ts';
-import { finishedCondition } from './workload.ts';
 
 /**
  * Tells Jobs why they wait, as the condition QuotaReserved=False of their status. Under load thousands of Jobs wait, and their status must not
@@ -57,7 +57,7 @@ export function createWaitingReporter({ client, events, jobs, waiting, hindrance
   const reconcile = async (key: string): Promise<void> => {
     const hindrance = hindranceOf(key);
     const job = jobs.get(parseKey(key));
-    if (hindrance === undefined || job === undefined || finishedCondition(job) !== undefined) return;
+    if (hindrance === undefined || job === undefined || isFinished(job.status)) return;
     const conditions = waitingConditions(job, hindrance, clock.now());
     if (conditions === undefined) return;
     const body = { metadata: { resourceVersion: job.metadata.resourceVersion }, status: { conditions } };
@@ -115,7 +115,7 @@ const waitingReason = (job: DeepReadonly<Job>): string | undefined =>
 /** The conditions to be written to a Job that waits; undefined when it says so already. */
 export function waitingConditions(job: DeepReadonly<Job>, hindrance: Hindrance, now: number): JobCondition[] | undefined {
   const conditions = job.status?.conditions ?? [];
-  const present = conditions.find(({ type }) => type === SwitchyardCondition.QuotaReserved);
+  const present = findCondition(conditions, SwitchyardCondition.QuotaReserved);
   const isFalse = present?.status === 'False';
   if (isFalse && present.reason === hindrance.reason && present.message === hindrance.message) return undefined;
   const time = toWireTime(now);
@@ -129,7 +129,7 @@ export function waitingConditions(job: DeepReadonly<Job>, hindrance: Hindrance, 
   };
   // Of a Job that is being evicted only its copy can tell whether anything still runs.
   const rests = job.spec.suspend === true && hindrance.reason !== QuotaReservedReason.Evicted;
-  const neverSuspended = rests && !conditions.some(({ type }) => type === 'Suspended');
+  const neverSuspended = rests && findCondition(conditions, 'Suspended') === undefined;
   return neverSuspended ? [waiting, suspended(time)] : [waiting];
 }
 

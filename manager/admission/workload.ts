@@ -1,8 +1,10 @@
 import { clusterWishOf, priorityOf, queueNameOf, type ClusterWish } from '../api/job-annotations.ts';
+import { podsAtOnce } from '../api/pod-count.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import { admissionRecordOf, type AdmissionRecord } from '../api/records.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
 import { QuantityError } from '../../shared/kube/quantity.ts';
 import { multiplyRequests, parseAmount, type Requests } from './amount.ts';
 import { podRequests } from './pod-requests.ts';
@@ -72,37 +74,20 @@ export function workloadOf(job: DeepReadonly<Job>): Workload | undefined {
   };
 }
 
-/** Whether a Job has the terminal condition Complete or Failed. */
-export const finishedCondition = (job: DeepReadonly<Job>): 'Complete' | 'Failed' | undefined => {
-  if (hasCondition(job, 'Complete')) return 'Complete';
-  return hasCondition(job, 'Failed') ? 'Failed' : undefined;
-};
-
-const hasCondition = (job: DeepReadonly<Job>, type: string): boolean =>
-  (job.status?.conditions ?? []).some((condition) => condition.type === type && condition.status === 'True');
-
 function phaseOf(job: DeepReadonly<Job>, record: AdmissionRecord | undefined): WorkloadPhase {
-  if (finishedCondition(job) !== undefined) return 'Finished';
+  if (isFinished(job.status)) return 'Finished';
   if (record !== undefined) {
     if (job.spec.suspend !== true) return 'Admitted';
     // The worker takes startTime away and reports Suspended once it has acted on the suspension; until then pods may run, also those of a copy
     // that has told nothing yet.
-    const mayRun = job.status?.startTime !== undefined || hasCondition(job, SwitchyardCondition.Dispatched);
-    if ((mayRun && !hasCondition(job, 'Suspended')) || (job.status?.active ?? 0) > 0) return 'Evicting';
+    const mayRun = job.status?.startTime !== undefined || hasTrueCondition(job.status?.conditions, SwitchyardCondition.Dispatched);
+    if ((mayRun && !hasTrueCondition(job.status?.conditions, 'Suspended')) || (job.status?.active ?? 0) > 0) return 'Evicting';
   }
   return job.metadata.deletionTimestamp === undefined ? 'Pending' : 'Finished';
 }
 
-/**
- * How many pods may exist at once. Completions free nothing before the Job ends: a copy that is made anew, on another cluster or because the
- * last one was lost, counts from zero and runs as many pods again.
- */
-function podCount({ spec: { parallelism = 1, completions } }: DeepReadonly<Job>): number {
-  return Math.min(parallelism, completions ?? parallelism);
-}
-
 function requestsOf(job: DeepReadonly<Job>): { readonly requests: Requests; readonly problem?: string } {
-  const count = podCount(job);
+  const count = podsAtOnce(job);
   const pods: Requests = new Map([['pods', parseAmount('pods', count)]]);
   try {
     const perPod = podRequests(job.spec.template.spec ?? { containers: [] });

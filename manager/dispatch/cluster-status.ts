@@ -1,5 +1,6 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
+import { findCondition } from '../../shared/kube/conditions.ts';
 import type { Condition } from '../api/schema-parts.ts';
 import { ClusterCondition, type WorkerClusterStatus } from '../api/worker-cluster.ts';
 import type { ClusterHealth } from './cluster-health.ts';
@@ -63,7 +64,7 @@ function condition(
   now: number,
 ): Condition {
   const status = value ? 'True' : 'False';
-  const present = previous?.conditions?.find((each) => each.type === type);
+  const present = findCondition(previous?.conditions, type);
   const lastTransitionTime = present?.status === status ? present.lastTransitionTime : toWireTime(now);
   return { type, status, reason, message, lastTransitionTime, ...(generation === undefined ? {} : { observedGeneration: generation }) };
 }

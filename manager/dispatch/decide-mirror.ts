@@ -1,11 +1,12 @@
 import type { DeepReadonly, Job, JobStatus, Unsaved } from '../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { findCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
 import { DispatchedReason, QuotaReservedReason, SwitchyardCondition } from '../api/reasons.ts';
 import { admissionRecordOf, type AdmissionRecord } from '../api/records.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import { mergePatchBetween } from './json-diff.ts';
 import { copyIdentity, remoteJob, specChange } from './remote-job.ts';
-import { carryOutVerdict, hasVerdict, isFinished, toLocalStatus, type OwnCondition } from './to-local-status.ts';
+import { carryOutVerdict, hasVerdict, toLocalStatus, type OwnCondition } from './to-local-status.ts';
 
 /** A Job of the manager cluster and everything known of its copies, seen at one moment. */
 export type MirrorGroup = {
@@ -236,8 +237,7 @@ const dispatched = (record: AdmissionRecord): OwnCondition => ({
  */
 function quotaReserved(local: DeepReadonly<Job>, { clusterQueue }: AdmissionRecord): OwnCondition[] {
   const type = SwitchyardCondition.QuotaReserved;
-  const said = local.status?.conditions?.some((each) => each.type === type && each.status === 'True') ?? false;
-  if (said || local.spec.suspend === true) return [];
+  if (hasTrueCondition(local.status?.conditions, type) || local.spec.suspend === true) return [];
   const message = `quota reserved in ClusterQueue "${clusterQueue}"`;
   return [{ type, status: 'True', reason: QuotaReservedReason.QuotaReserved, message }];
 }
@@ -246,12 +246,12 @@ const notDispatched = (problem: DispatchProblem): OwnCondition => ({ type: Switc
 
 /** The Job says that this very placement has been dispatched. */
 function isDispatched(local: DeepReadonly<Job>, record: AdmissionRecord): boolean {
-  const present = local.status?.conditions?.find(({ type }) => type === SwitchyardCondition.Dispatched);
+  const present = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
   return present?.status === 'True' && present.message === dispatchedMessage(record);
 }
 
 function remainingLostDelay(local: DeepReadonly<Job>, now: number): number {
-  const present = local.status?.conditions?.find(({ type }) => type === SwitchyardCondition.Dispatched);
+  const present = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
   if (present?.reason !== DispatchedReason.CopyLost || present.lastTransitionTime === undefined) return 0;
   return Date.parse(present.lastTransitionTime) + COPY_LOST_DELAY_MS - now;
 }

@@ -3,6 +3,7 @@ import { MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, StatusClient } from '../../shared/kube/client.ts';
+import { isFinished } from '../../shared/kube/conditions.ts';
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
@@ -20,7 +21,6 @@ import { decideMirror, type HomeAction, type MirrorGroup, type RemoteAction } fr
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 import { copyIdentity } from './remote-job.ts';
-import { isFinished } from './to-local-status.ts';
 
 export type MirrorControllerDeps = {
   readonly home: ReadClient & StatusClient;
@@ -115,7 +115,7 @@ class Mirror implements MirrorController {
     const { jobs, flavors, clusters, origin } = this.#deps;
     const cached = jobs.get(parseKey(key));
     return {
-      local: this.#ownWrites.infront(key, cached === undefined ? [] : [cached]).at(-1),
+      local: this.#ownWrites.overlay(key, cached === undefined ? [] : [cached]).at(-1),
       copies: clusters.all().flatMap((cluster) => cluster.copiesOf(key)),
       clusters: clusters.views(key),
       flavors: new Map(flavors.list().map((flavor) => [flavor.metadata.name, flavor])),

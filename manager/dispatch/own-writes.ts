@@ -1,5 +1,6 @@
 import type { DeepReadonly, KubeObject } from '../../shared/api/kubernetes.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
+import { isOlder } from '../../shared/kube/resource-version.ts';
 
 /**
  * What we have just written and the informer has not yet seen, in front of its cache. Without it a decision made between our write and
@@ -13,7 +14,7 @@ export interface OwnWrites<T extends KubeObject> {
   /** Our deletion of the object with this UID was accepted. */
   deleted(uid: string): void;
   /** The newest known states of the objects of this name, given those in the cache. */
-  infront(name: string, cached: readonly DeepReadonly<T>[]): readonly DeepReadonly<T>[];
+  overlay(name: string, cached: readonly DeepReadonly<T>[]): readonly DeepReadonly<T>[];
   isDeleted(uid: string): boolean;
 }
 
@@ -26,21 +27,16 @@ export function createOwnWrites<T extends KubeObject>(informer: Informer<T>): Ow
     wrote: (name, object) => void written.set(name, readOnly(object)),
     deleted: (uid) => void deletedUids.add(uid),
     isDeleted: (uid) => deletedUids.has(uid),
-    infront(name, cached) {
+    overlay(name, cached) {
       const own = written.get(name);
       if (own === undefined) return cached;
-      if (!isBefore(informer.lastResourceVersion(), own.metadata.resourceVersion)) {
+      if (!isOlder(informer.lastResourceVersion(), own.metadata.resourceVersion)) {
         written.delete(name);
         return cached;
       }
       return [...cached.filter(({ metadata }) => metadata.uid !== own.metadata.uid), own];
     },
   };
-}
-
-/** Resource versions of one resource are comparable decimal numbers (KEP-5504); what is not a number counts as up to date. */
-function isBefore(a: string, b: string): boolean {
-  return /^\d+$/.test(a) && /^\d+$/.test(b) && BigInt(a) < BigInt(b);
 }
 
 const readOnly = <T>(object: T): DeepReadonly<T> => object as DeepReadonly<T>;

@@ -116,7 +116,7 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   copiesOf(localKey: string): readonly Copy[] {
-    return this.#ownWrites.infront(localKey, this.#copies.byIndex(COPIES_BY_LOCAL_KEY, localKey)).map((job) => ({
+    return this.#ownWrites.overlay(localKey, this.#copies.byIndex(COPIES_BY_LOCAL_KEY, localKey)).map((job) => ({
       cluster: this.name,
       job,
       deleting: job.metadata.deletionTimestamp !== undefined || this.#ownWrites.isDeleted(job.metadata.uid),

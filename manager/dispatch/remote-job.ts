@@ -15,6 +15,7 @@ import {
   SUBMISSION_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
 } from '../../shared/api/names.ts';
+import { hasTrueCondition } from '../../shared/kube/conditions.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import { mergePatchBetween, sameJson } from './json-diff.ts';
 
@@ -94,7 +95,7 @@ export function specChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>, suspen
 }
 
 function schedulingChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>): Record<string, unknown> | undefined {
-  const suspended = copy.status?.conditions?.some(({ type, status }) => type === 'Suspended' && status === 'True') ?? false;
+  const suspended = hasTrueCondition(copy.status?.conditions, 'Suspended');
   if (copy.spec.suspend !== true || !suspended || (copy.status?.active ?? 0) > 0) return undefined;
   const change: Record<string, unknown> = {};
   for (const field of SCHEDULING_DIRECTIVES) {

@@ -1,5 +1,6 @@
 import type { DeepReadonly, Job, JobCondition, JobStatus } from '../../shared/api/kubernetes.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
+import { findCondition, finishedCondition, findTrueCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 
 /** What becomes of the status of a Job on the manager cluster. */
@@ -49,8 +50,8 @@ export function toLocalStatus({ local, remote, own, now }: HomeStatusInput): Job
 
 /** The status of a Job whose verdict is known at home while its copy is gone: the verdict is carried out, nothing is run again. */
 export function carryOutVerdict(local: DeepReadonly<Job>, now: number): JobStatus {
-  const interim = local.status?.conditions?.find((each) => isTrue(each) && VERDICTS.some((verdict) => verdict.interim === each.type));
-  const verdict = VERDICTS.find((each) => each.interim === interim?.type);
+  const verdict = VERDICTS.find((each) => hasTrueCondition(local.status?.conditions, each.interim));
+  const interim = verdict && findTrueCondition(local.status?.conditions, verdict.interim);
   if (interim === undefined || verdict === undefined) return copyOf(local.status);
   const terminal = { ...interim, type: verdict.terminal, lastTransitionTime: toWireTime(now), lastProbeTime: toWireTime(now) };
   return toLocalStatus({
@@ -61,16 +62,13 @@ export function carryOutVerdict(local: DeepReadonly<Job>, now: number): JobStatu
   });
 }
 
-/** Complete or Failed: the status is final. */
-export const isFinished = (status: DeepReadonly<JobStatus> | undefined): boolean =>
-  VERDICTS.some(({ terminal }) => hasTrue(status, terminal));
-
 /** The end is certain, though pods may still be stopping: an interim or a terminal condition says so. */
 export const hasVerdict = (status: DeepReadonly<JobStatus> | undefined): boolean => verdictOf(status) !== undefined;
 
 /** Failure is looked at first: where both stand (S4, S20), the copy's own API server was not policing, and claims of success are weaker. */
 const verdictOf = (status: DeepReadonly<JobStatus> | undefined): Verdict | undefined =>
-  VERDICTS.find(({ terminal }) => hasTrue(status, terminal)) ?? VERDICTS.find(({ interim }) => hasTrue(status, interim));
+  VERDICTS.find(({ terminal }) => hasTrueCondition(status?.conditions, terminal)) ??
+  VERDICTS.find(({ interim }) => hasTrueCondition(status?.conditions, interim));
 
 function jobConditions(
   local: DeepReadonly<Job>,
@@ -95,17 +93,20 @@ function verdictConditions(
   { interim, terminal }: Verdict,
   finished: boolean,
 ): JobCondition[] {
-  const stated = found(home, interim) ?? found(remote, interim) ?? found(remote, terminal);
+  const stated =
+    findTrueCondition(home?.conditions, interim) ??
+    findTrueCondition(remote?.conditions, interim) ??
+    findTrueCondition(remote?.conditions, terminal);
   if (stated === undefined) return [];
-  const end = found(remote, terminal) ?? stated;
+  const end = findTrueCondition(remote?.conditions, terminal) ?? stated;
   return copiesOf([{ ...stated, type: interim }, ...(finished ? [{ ...end, type: terminal }] : [])]);
 }
 
 /** The copy's word, if it has one; else what follows from the original: a fresh copy of a Job that was suspended does not know it resumed. */
 function suspendedCondition(local: DeepReadonly<Job>, remote: DeepReadonly<JobStatus> | undefined, now: number): JobCondition[] {
-  const told = remote?.conditions?.find(({ type }) => type === 'Suspended');
+  const told = findCondition(remote?.conditions, 'Suspended');
   if (told !== undefined) return copiesOf([told]);
-  const present = local.status?.conditions?.find(({ type }) => type === 'Suspended');
+  const present = findCondition(local.status?.conditions, 'Suspended');
   const suspended = remote === undefined && local.spec.suspend === true;
   if (present === undefined ? !suspended : isTrue(present) === suspended) return present === undefined ? [] : copiesOf([present]);
   return [
@@ -121,7 +122,7 @@ const ourConditions = (status: DeepReadonly<JobStatus> | undefined): JobConditio
 /** Sets conditions of ours; the transition time moves only when the status does. */
 function withOwn(conditions: JobCondition[], own: readonly OwnCondition[], now: number): JobCondition[] {
   return own.reduce((all, { type, status, reason, message }) => {
-    const present = all.find((each) => each.type === type);
+    const present = findCondition(all, type);
     const next = condition(type, status, reason, message, now);
     if (present === undefined) return [...all, next];
     const kept = { ...present, status, reason, message, ...(present.status === status ? {} : { lastTransitionTime: toWireTime(now) }) };
@@ -143,7 +144,7 @@ function times(
   conditions: readonly JobCondition[],
   now: number,
 ): Pick<JobStatus, 'startTime' | 'completionTime'> {
-  const terminal = conditions.find((each) => isTrue(each) && VERDICTS.some((verdict) => verdict.terminal === each.type));
+  const terminal = finishedCondition({ conditions });
   const startTime = nextStartTime(local, remote, conditions);
   if (terminal === undefined) return whatIsSet({ startTime, completionTime: undefined }); // S5
   const ended = remote?.completionTime ?? timeOf(terminal) ?? toWireTime(now);
@@ -169,7 +170,7 @@ function nextStartTime(
   const told = remote?.startTime ?? undefined;
   if (local.spec.suspend === true) return told;
   const resuming =
-    hasTrue(local.status, 'Suspended') &&
+    hasTrueCondition(local.status?.conditions, 'Suspended') &&
     conditions.some(({ type, status }) => type === 'Suspended' && status === 'False') &&
     told !== undefined;
   return resuming ? told : (present ?? told);
@@ -215,9 +216,6 @@ const condition = (type: string, status: 'True' | 'False', reason: string, messa
   lastTransitionTime: toWireTime(now),
 });
 
-const found = (status: DeepReadonly<JobStatus> | undefined, type: string): DeepReadonly<JobCondition> | undefined =>
-  status?.conditions?.find((each) => each.type === type && isTrue(each));
-const hasTrue = (status: DeepReadonly<JobStatus> | undefined, type: string): boolean => found(status, type) !== undefined;
 const isTrue = (each: DeepReadonly<JobCondition>): boolean => each.status === 'True';
 const isOurs = (type: string): boolean => type === SwitchyardCondition.QuotaReserved || type === SwitchyardCondition.Dispatched;
 const timeOf = (each: DeepReadonly<JobCondition>): string | undefined => each.lastTransitionTime ?? undefined;

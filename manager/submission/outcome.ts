@@ -1,12 +1,13 @@
-import type { DeepReadonly, Job, JobCondition } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { SUBMISSION_ANNOTATION, SUBMITTED_AT_ANNOTATION } from '../../shared/api/names.ts';
+import { findTrueCondition, hasTrueCondition } from '../../shared/kube/conditions.ts';
 import { admissionRecordOf } from '../api/records.ts';
 import type { JobResult, Outcome, SubmissionRef } from './submission-queue.ts';
 
 /** How a Job ended; undefined while it has not. */
 export function outcomeOf(job: DeepReadonly<Job>): Outcome | undefined {
-  if (trueCondition(job, 'Complete') !== undefined) return { kind: 'Completed', result: resultOf(job) };
-  const failed = trueCondition(job, 'Failed');
+  if (hasTrueCondition(job.status?.conditions, 'Complete')) return { kind: 'Completed', result: resultOf(job) };
+  const failed = findTrueCondition(job.status?.conditions, 'Failed');
   if (failed === undefined) return undefined;
   return {
     kind: 'Failed',
@@ -50,6 +51,3 @@ function described(job: DeepReadonly<Job>): string {
   const { namespace, name, cluster } = resultOf(job);
   return `Job ${namespace}/${name}${cluster === undefined ? '' : ` on cluster "${cluster}"`}`;
 }
-
-const trueCondition = (job: DeepReadonly<Job>, type: string): DeepReadonly<JobCondition> | undefined =>
-  job.status?.conditions?.find((each) => each.type === type && each.status === 'True');

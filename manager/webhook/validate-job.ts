@@ -9,6 +9,7 @@ import {
   QUEUE_NAME_LABEL,
 } from '../../shared/api/names.ts';
 import { clusterWishOf, priorityOf, queueNameOf } from '../api/job-annotations.ts';
+import { podsAtOnce } from '../api/pod-count.ts';
 import { activeAdmission } from '../api/records.ts';
 import { preparationProblems, type FieldProblem } from '../prepare-job.ts';
 
@@ -92,10 +93,6 @@ function growthProblems(job: DeepReadonly<Job>, oldJob: DeepReadonly<Job>): Fiel
       problem: `cannot grow from ${before} to ${pods} pods while the Job is admitted, because quota was reserved for ${before}; set spec.suspend to true with it, and the Job is admitted anew`,
     },
   ];
-}
-
-function podsAtOnce({ spec: { parallelism = 1, completions } }: DeepReadonly<Job>): number {
-  return Math.min(parallelism, completions ?? parallelism);
 }
 
 function wishProblems(job: DeepReadonly<Job>, oldJob: DeepReadonly<Job>): FieldProblem[] {

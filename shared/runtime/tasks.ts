@@ -44,12 +44,12 @@ export async function untilItWorks<T>(
   return undefined;
 }
 
-/** Waits for all, so that nothing is under way any more when what failed is thrown: one error as it is, several together under `summary`. */
-export async function allOrThrow<T>(promises: readonly Promise<T>[], summary: (failures: number) => string): Promise<T[]> {
+/** Waits for all, so that nothing is under way any more when what failed is thrown: one error as it is, several together as so many of `what`. */
+export async function allOrThrow<T>(promises: readonly Promise<T>[], what: string): Promise<T[]> {
   const results = await Promise.allSettled(promises);
   const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
   if (errors.length === 1) throw errors[0];
-  if (errors.length > 1) throw new AggregateError(errors, summary(errors.length));
+  if (errors.length > 1) throw new AggregateError(errors, `${errors.length} ${what}`);
   return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
 }
 

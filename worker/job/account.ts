@@ -230,7 +230,7 @@ function isRemovable(
 ): boolean {
   if (job.deleting || verdict !== undefined || pod.succeeded) return true;
   if (!pod.failed) return false;
-  // UPSTREAM.md Q21: who waits for a replacement that cannot come would keep the namespace from going.
+  // UPSTREAM.md Q21: what waits for a replacement that cannot come would keep the namespace from going.
   return namespaceGoes || pod.index === undefined || tally.indexes?.awaitingReplacement.get(pod.index)?.uid !== pod.uid;
 }
 

@@ -4,7 +4,6 @@
  * of a sync goes on when a creation or deletion has failed.
  */
 import type { DeepReadonly, Job, Pod, Unsaved } from '../../shared/api/kubernetes.ts';
-import { JOB_TRACKING_FINALIZER } from '../../shared/api/names.ts';
 import { JOBS, PODS } from '../../shared/api/resources.ts';
 import { hasStatusCause, isNotFound } from '../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../shared/kube/client.ts';
@@ -14,10 +13,11 @@ import type { PodsOutcome } from './account.ts';
 import type { Decision } from './decide.ts';
 import type { JobMemory } from './job-memory.ts';
 import type { JobMetrics, SyncAction } from './metrics.ts';
-import { controllerOf } from './pod-cache.ts';
 import { createPodTemplate } from './pod-template.ts';
 import type { PodView } from './pod-view.ts';
 import type { PodSlot } from './scale.ts';
+import { REQUESTS_MAX, removeTrackingFinalizer } from './tracking-finalizer.ts';
+import { recordPodWrite } from './written-versions.ts';
 
 export type ApplyDeps = {
   readonly client: WriteClient;
@@ -31,12 +31,6 @@ export type Applied = PodsOutcome & {
   /** The first error; the sync ends with it once the status is written. */
   readonly error?: Error;
 };
-
-/**
- * Requests under way at once for one Job. All Jobs queue at one rate limiter, first come first served: a Job that put 500
- * requests there would make every other one wait until they are through.
- */
-const REQUESTS_MAX = 16;
 
 const firstOf = ([error]: readonly Error[]): { readonly error?: Error } => (error === undefined ? {} : { error });
 
@@ -171,19 +165,15 @@ async function deletePod({ client, recorder }: ApplyDeps, job: DeepReadonly<Job>
 
 /** Takes the tracking finalizer off one pod. */
 async function removeFinalizer({ client, memory }: ApplyDeps, pod: DeepReadonly<Pod>): Promise<CallResult> {
-  const { namespace, name } = pod.metadata;
   try {
-    const patched = await client.patch(PODS, { namespace, name }, { type: 'strategic', body: FINALIZER_REMOVAL });
-    const owner = controllerOf(patched);
-    if (owner !== undefined) memory.written.record(owner.uid, 'pods', patched.metadata.resourceVersion);
+    const freed = await removeTrackingFinalizer(client, pod);
+    if (freed === undefined) return 'gone';
+    recordPodWrite(memory.written, freed);
     return 'done';
   } catch (error) {
-    if (isNotFound(error)) return 'gone';
-    return { failure: new Error(`remove the tracking finalizer of pod ${namespace}/${name}`, { cause: error }) };
+    return { failure: new Error('free a pod of its finalizer', { cause: error }) };
   }
 }
-
-export const FINALIZER_REMOVAL = { metadata: { '$deleteFromPrimitiveList/finalizers': [JOB_TRACKING_FINALIZER] } };
 
 /** Takes the finalizers off counted pods. Tells which pods have lost theirs, and the first error. */
 export async function removeFinalizers(

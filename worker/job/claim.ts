@@ -9,11 +9,13 @@ import { isInvalid, isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { type LabelRequirements, matchesLabelSelector, requirementsOf } from '../../shared/kube/selectors.ts';
-import { FINALIZER_REMOVAL } from './apply.ts';
+import { allOrThrow } from '../../shared/runtime/tasks.ts';
 import type { JobMemory } from './job-memory.ts';
-import { controllerOf, ownerlessPods, settledFailedPods, settledPods, unsettledPods } from './pod-cache.ts';
+import { ownerlessPods, settledFailedPods, settledPods, unsettledPods } from './pod-cache.ts';
 import { ownerReferenceTo } from './pod-template.ts';
 import { hasTrackingFinalizer, isDeleting } from './pod-view.ts';
+import { removeTrackingFinalizer, WITHOUT_TRACKING_FINALIZER } from './tracking-finalizer.ts';
+import { recordPodWrite } from './written-versions.ts';
 
 export type ClaimDeps = {
   readonly client: ReadClient & WriteClient;
@@ -40,15 +42,21 @@ export async function claimPods(deps: ClaimDeps, job: DeepReadonly<Job>, withFai
   const settled = survey ? settledPods(pods, job.metadata) : withFailed ? settledFailedPods(pods, job.metadata) : [];
   const owned = [...unsettledPods(pods, job.metadata), ...settled];
   const claimed = owned.filter((pod) => matchesLabelSelector(requirements, pod.metadata.labels));
-  const strangers = claimed.length < owned.length ? owned.filter((pod) => !matchesLabelSelector(requirements, pod.metadata.labels)) : [];
-  const strays = mayChange ? strangers : strangers.filter(hasTrackingFinalizer);
-  const letGo = mayChange ? release : free;
+  const notMatching = claimed.length < owned.length ? owned.filter((pod) => !matchesLabelSelector(requirements, pod.metadata.labels)) : [];
+  const toRelease = mayChange ? notMatching : notMatching.filter(hasTrackingFinalizer);
+  const letGo = mayChange ? release : removeFinalizer;
   const orphans = mayChange ? findAdoptable(pods, job, requirements) : [];
   // Settled ones are marked before the first await: labels that change meanwhile take the mark away again.
   if (survey) memory.surveyed.add(uid);
-  if (strays.length === 0 && orphans.length === 0) return { pods: claimed, adopted: new Set() };
+  if (toRelease.length === 0 && orphans.length === 0) return { pods: claimed, adopted: new Set() };
   try {
-    const [adopted] = await Promise.all([adoptAll(deps, job, orphans), settleAll(strays.map((pod) => letGo(deps, job, pod)))]);
+    const [adopted] = await Promise.all([
+      adoptAll(deps, job, orphans),
+      allOrThrow(
+        toRelease.map((pod) => letGo(deps, pod, job)),
+        UNCLAIMED,
+      ),
+    ]);
     return { pods: [...claimed, ...adopted], adopted: new Set(adopted.map((pod) => pod.metadata.uid)) };
   } catch (error) {
     memory.surveyed.delete(uid);
@@ -62,7 +70,10 @@ const findAdoptable = (pods: Lister<Pod>, job: DeepReadonly<Job>, requirements: 
 async function adoptAll(deps: ClaimDeps, job: DeepReadonly<Job>, orphans: readonly DeepReadonly<Pod>[]): Promise<DeepReadonly<Pod>[]> {
   if (orphans.length === 0) return [];
   await recheckJob(deps.client, job);
-  const adopted = await settleAll(orphans.map((pod) => adopt(deps, job, pod)));
+  const adopted = await allOrThrow(
+    orphans.map((pod) => adopt(deps, job, pod)),
+    UNCLAIMED,
+  );
   return adopted.flatMap((pod) => pod ?? []);
 }
 
@@ -98,40 +109,28 @@ async function adopt(deps: ClaimDeps, job: DeepReadonly<Job>, pod: DeepReadonly<
 }
 
 /** A pod that is gone, or has no such owner any more, is released already. */
-async function release(deps: ClaimDeps, job: DeepReadonly<Job>, pod: DeepReadonly<Pod>): Promise<void> {
+async function release(deps: ClaimDeps, pod: DeepReadonly<Pod>, job: DeepReadonly<Job>): Promise<void> {
   const { namespace, name, uid } = pod.metadata;
   const body = {
     metadata: {
       uid,
       ownerReferences: [{ $patch: 'delete', uid: job.metadata.uid }],
-      '$deleteFromPrimitiveList/finalizers': [JOB_TRACKING_FINALIZER],
+      ...WITHOUT_TRACKING_FINALIZER,
     },
   };
   try {
     const patched = await deps.client.patch(PODS, { namespace, name }, { type: 'strategic', body });
-    const owner = controllerOf(patched);
-    if (owner !== undefined) deps.memory.written.record(owner.uid, 'pods', patched.metadata.resourceVersion);
+    recordPodWrite(deps.memory.written, patched);
   } catch (error) {
     if (!isNotFound(error) && !isInvalid(error)) throw new Error(`release pod ${namespace}/${name}`, { cause: error });
   }
 }
 
-/** UPSTREAM.md Q23: a Job that is being deleted keeps its pods, but who is not its own must not stay for want of somebody to count it. */
-async function free(deps: ClaimDeps, job: DeepReadonly<Job>, pod: DeepReadonly<Pod>): Promise<void> {
-  const { namespace, name } = pod.metadata;
-  try {
-    const patched = await deps.client.patch(PODS, { namespace, name }, { type: 'strategic', body: FINALIZER_REMOVAL });
-    deps.memory.written.record(job.metadata.uid, 'pods', patched.metadata.resourceVersion);
-  } catch (error) {
-    if (!isNotFound(error)) throw new Error(`free pod ${namespace}/${name}`, { cause: error });
-  }
+/** UPSTREAM.md Q23: a Job that is being deleted keeps its pods, but what is not its own must not stay for want of somebody to count it. */
+async function removeFinalizer({ client, memory }: ClaimDeps, pod: DeepReadonly<Pod>): Promise<void> {
+  const freed = await removeTrackingFinalizer(client, pod);
+  if (freed !== undefined) recordPodWrite(memory.written, freed);
 }
 
-/** Waits for all, so that nothing is under way any more when the first error is thrown. */
-async function settleAll<T>(promises: readonly Promise<T>[]): Promise<T[]> {
-  const results = await Promise.allSettled(promises);
-  const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
-  if (errors.length === 1) throw errors[0];
-  if (errors.length > 1) throw new AggregateError(errors, `${errors.length} pods could not be claimed or released`);
-  return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-}
+/** What several failures are thrown together as. */
+const UNCLAIMED = 'pods could not be claimed or released';

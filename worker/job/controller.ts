@@ -6,6 +6,7 @@ import type { DeepReadonly, Job, JobStatus, Pod } from '../../shared/api/kuberne
 import { JOBS } from '../../shared/api/resources.ts';
 import { isConflict } from '../../shared/kube/api-error.ts';
 import type { ReadClient, StatusClient, WriteClient } from '../../shared/kube/client.ts';
+import { isFinished } from '../../shared/kube/conditions.ts';
 import { type Reconcile, type ReconcileResult, TerminalError } from '../../shared/kube/controller.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
@@ -17,7 +18,7 @@ import { account, type Ledger } from './account.ts';
 import { applyPods, removeFinalizers } from './apply.ts';
 import { type Decision, decide, type Observation } from './decide.ts';
 import type { JobMemory } from './job-memory.ts';
-import { controllerNameOf, isFinished, type JobView, viewJob } from './job-view.ts';
+import { controllerNameOf, type JobView, viewJob } from './job-view.ts';
 import type { JobMetrics, SyncAction } from './metrics.ts';
 import { observe } from './observe.ts';
 import { delayOfNextSync } from './pace.ts';
@@ -61,7 +62,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     if (job === undefined) return undefined;
     const { uid } = job.metadata;
     if (!isOurs(job)) return undefined;
-    if (isFinished(job)) {
+    if (isFinished(job.status)) {
       memory.finish(uid);
       memory.finished.delete(uid);
       return undefined;

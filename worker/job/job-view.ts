@@ -4,6 +4,7 @@
  */
 import type { DeepReadonly, Job, JobCondition, JobStatus, PodFailurePolicy, SuccessPolicy } from '../../shared/api/kubernetes.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { isIndexText } from './indexes.ts';
 import { isDeleting } from './pod-view.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
@@ -94,23 +95,22 @@ function readStatus(status: DeepReadonly<Job>['status'], defects: string[]): Sto
   const failedUids = readUids('failed', uncounted?.failed, new Set(succeededUids), defects);
   return {
     ...rest,
-    ...optional('active', count('status.active', active)),
-    ...optional('succeeded', count('status.succeeded', succeeded)),
-    ...optional('failed', count('status.failed', failed)),
-    ...optional('ready', count('status.ready', ready)),
-    ...optional('terminating', count('status.terminating', terminating)),
-    ...optional('completedIndexes', readIndexText('status.completedIndexes', completedIndexes, defects)),
-    ...optional('failedIndexes', readIndexText('status.failedIndexes', failedIndexes, defects)),
-    ...optional('startTime', parseWireTime(startTime) === undefined ? undefined : startTime),
+    ...given({
+      active: count('status.active', active),
+      succeeded: count('status.succeeded', succeeded),
+      failed: count('status.failed', failed),
+      ready: count('status.ready', ready),
+      terminating: count('status.terminating', terminating),
+      completedIndexes: readIndexText('status.completedIndexes', completedIndexes, defects),
+      failedIndexes: readIndexText('status.failedIndexes', failedIndexes, defects),
+      startTime: parseWireTime(startTime) === undefined ? undefined : startTime,
+    }),
     uncountedTerminatedPods: { succeeded: succeededUids, failed: failedUids },
     conditions: readConditions(status?.conditions, defects),
   };
 }
 
 const isPresent = <T>(value: T | null | undefined): value is T => value !== undefined && value !== null;
-
-const optional = <K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } =>
-  (value === undefined ? {} : { [key]: value }) as { [key in K]?: V };
 
 /** A UID twice in the lists would be counted twice, and the API server would refuse it. */
 function readUids(list: string, uids: unknown, seen: Set<string>, defects: string[]): string[] {
@@ -152,16 +152,6 @@ function readConditions(conditions: unknown, defects: string[]): DeepReadonly<Jo
     return readable;
   });
 }
-
-export const findTrueCondition = (
-  conditions: readonly DeepReadonly<JobCondition>[] | null | undefined,
-  type: string,
-): DeepReadonly<JobCondition> | undefined => conditions?.find((condition) => condition.type === type && condition.status === 'True');
-
-/** Complete or Failed: the Job will not change any more. */
-export const finishedCondition = (job: DeepReadonly<Job>): DeepReadonly<JobCondition> | undefined =>
-  readConditions(job.status?.conditions, []).find(({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True');
-export const isFinished = (job: DeepReadonly<Job>): boolean => finishedCondition(job) !== undefined;
 
 /** Who runs this Job (KEP-4368): absent means the built-in controller. */
 export const controllerNameOf = (job: DeepReadonly<Job>): string => job.spec.managedBy ?? BUILT_IN_JOB_CONTROLLER_NAME;

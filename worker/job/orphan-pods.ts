@@ -6,19 +6,20 @@
  * hear of a pod before it hears of its Job, and a finalizer taken off too early is a pod never counted.
  */
 import type { DeepReadonly, Job, LabelSelector, Pod } from '../../shared/api/kubernetes.ts';
-import { JOBS, PODS } from '../../shared/api/resources.ts';
+import { JOBS } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
+import { isFinished } from '../../shared/kube/conditions.ts';
 import type { Reconcile } from '../../shared/kube/controller.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { matchesLabelSelector, requirementsOf } from '../../shared/kube/selectors.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { inParallel } from '../in-parallel.ts';
-import { FINALIZER_REMOVAL } from './apply.ts';
 import type { JobMemory } from './job-memory.ts';
-import { controllerNameOf, isFinished } from './job-view.ts';
+import { controllerNameOf } from './job-view.ts';
 import { controllerOf, ownerlessPods, resolveOwner, unsettledPods } from './pod-cache.ts';
 import { hasTrackingFinalizer } from './pod-view.ts';
+import { REQUESTS_MAX, removeTrackingFinalizer } from './tracking-finalizer.ts';
 
 /** What is in the queue: one pod, or whatever is left of a Job that is finished or gone. */
 export type OrphanKey =
@@ -48,9 +49,6 @@ export type OrphanReconcilerDeps = {
   readonly log: Logger;
 };
 
-/** As in apply.ts: other work waits behind these at the rate limiter. */
-const REQUESTS_MAX = 16;
-
 export function createOrphanReconciler(deps: OrphanReconcilerDeps): Reconcile {
   const { client, jobs, pods, memory, controllerName, log } = deps;
 
@@ -63,7 +61,7 @@ export function createOrphanReconciler(deps: OrphanReconcilerDeps): Reconcile {
       return undefined;
     }
     const requirements = requirementsOf(key.selector);
-    // UPSTREAM.md Q23: who is owned needs no matching labels, as nobody else will ever free it.
+    // UPSTREAM.md Q23: what is owned needs no matching labels, as nobody else will ever free it.
     const ownerless = ownerlessPods(pods, key.namespace).filter((pod) => matchesLabelSelector(requirements, pod.metadata.labels));
     const left = [...unsettledPods(pods, key), ...ownerless];
     const goneUid = key.gone ? key.uid : undefined;
@@ -75,13 +73,9 @@ export function createOrphanReconciler(deps: OrphanReconcilerDeps): Reconcile {
 
   async function free(pod: DeepReadonly<Pod>, goneUid: string | undefined): Promise<void> {
     if (!hasTrackingFinalizer(pod) || isRemovalPending(pod) || !(await isOrphan(pod, goneUid))) return;
-    const { namespace, name } = pod.metadata;
-    try {
-      await client.patch(PODS, { namespace, name }, { type: 'strategic', body: FINALIZER_REMOVAL });
-      log.debug('freed an orphaned pod of its finalizer', { namespace, pod: name });
-    } catch (error) {
-      if (!isNotFound(error)) throw new Error(`remove the tracking finalizer of orphaned pod ${namespace}/${name}`, { cause: error });
-    }
+    const freed = await removeTrackingFinalizer(client, pod);
+    if (freed !== undefined)
+      log.debug('freed an orphaned pod of its finalizer', { namespace: pod.metadata.namespace, pod: pod.metadata.name });
   }
 
   /** The Job's last sync has taken the finalizer off, and the cache has not seen that yet. */
@@ -97,7 +91,7 @@ export function createOrphanReconciler(deps: OrphanReconcilerDeps): Reconcile {
     if (owner.kind !== 'Job' || owner.apiVersion !== 'batch/v1') return false;
     const { namespace } = pod.metadata;
     const job = resolveOwner(jobs, namespace, owner);
-    if (job !== undefined) return controllerNameOf(job) === controllerName && isFinished(job);
+    if (job !== undefined) return controllerNameOf(job) === controllerName && isFinished(job.status);
     return owner.uid === goneUid || (await isGone(namespace, owner.name, owner.uid));
   }
 

@@ -9,6 +9,7 @@ import {
   JOB_TRACKING_FINALIZER,
 } from '../../shared/api/names.ts';
 import type { DeepReadonly, Pod } from '../../shared/api/kubernetes.ts';
+import { findTrueCondition, hasTrueCondition } from '../../shared/kube/conditions.ts';
 import { parseIndex } from './indexes.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 
@@ -69,12 +70,11 @@ export const isTerminal = (pod: DeepReadonly<Pod>): boolean => pod.status?.phase
 /** Nothing of this pod will be counted any more: it has ended and is no longer tracked. */
 export const isSettled = (pod: DeepReadonly<Pod>): boolean => isTerminal(pod) && !hasTrackingFinalizer(pod);
 
-export const isReady = (pod: DeepReadonly<Pod>): boolean =>
-  pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+export const isReady = (pod: DeepReadonly<Pod>): boolean => hasTrueCondition(pod.status?.conditions, 'Ready');
 
 /** Since when the pod is ready, in milliseconds; undefined when that is not known. */
 export const readySinceMs = (pod: DeepReadonly<Pod>): number | undefined =>
-  parseWireTime(pod.status?.conditions?.find(({ type, status }) => type === 'Ready' && status === 'True')?.lastTransitionTime);
+  parseWireTime(findTrueCondition(pod.status?.conditions, 'Ready')?.lastTransitionTime);
 
 const MAX_INT32 = 2 ** 31 - 1;
 function failureCount(pod: DeepReadonly<Pod>, annotation: string): number {

@@ -3,13 +3,14 @@
  * An event never says what to do; the reconcile that follows looks for itself.
  */
 import type { DeepReadonly, Job, OwnerReference, Pod } from '../../shared/api/kubernetes.ts';
+import { isFinished } from '../../shared/kube/conditions.ts';
 import type { EventHandler, Informer } from '../../shared/kube/informer.ts';
 import { keyOf, keyOfObject } from '../../shared/kube/keys.ts';
 import { matchesSelectorObject } from '../../shared/kube/selectors.ts';
 import type { Workqueue } from '../../shared/kube/workqueue.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { JobMemory } from './job-memory.ts';
-import { controllerNameOf, isFinished } from './job-view.ts';
+import { controllerNameOf } from './job-view.ts';
 import type { JobMetrics } from './metrics.ts';
 import { formatOrphanKey, orphanKeyOfJob } from './orphan-pods.ts';
 import { delayOfNextSync } from './pace.ts';
@@ -39,7 +40,7 @@ export function jobTriggers({ queue, orphanQueue, memory, metrics, clock, contro
 
     updated(job, previous) {
       // A finished Job has nothing left to do but to let go of pods that came too late.
-      if (isFinished(job)) {
+      if (isFinished(job.status)) {
         orphanQueue.add(orphanKeyOfJob(job, false));
         return;
       }
@@ -105,7 +106,7 @@ export function podTriggers(deps: TriggerDeps): EventHandler<Pod> {
     const job = ownerOf(pod, controllerOf(pod));
     if (job === undefined) return queueOrphan(pod);
     if (isGone || !hasTrackingFinalizer(pod)) memory.finalizerExpectations.removalObserved(job.metadata.uid, pod.metadata.uid);
-    if (isFinished(job)) return queueOrphan(pod);
+    if (isFinished(job.status)) return queueOrphan(pod);
     memory.expectations.deletionObserved(job.metadata.uid);
     wake(job);
   }

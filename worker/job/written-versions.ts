@@ -2,15 +2,25 @@
  * A guard against acting on a cache that has not yet seen our own writes (KEP-5647, StaleControllerConsistencyJob).
  * It remembers, per Job, the newest resourceVersion we wrote of each resource; until the caches have reached it, the Job rests.
  */
+import type { Pod } from '../../shared/api/kubernetes.ts';
+import { isOlder, isResourceVersion } from '../../shared/kube/resource-version.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { controllerOf } from './pod-cache.ts';
 
 export type WrittenResource = 'jobs' | 'pods';
 
 export interface WrittenVersions {
+  /** A server whose versions cannot be compared is not guarded against. */
   record(jobUid: string, resource: WrittenResource, resourceVersion: string | undefined): void;
   /** The resources whose cache is behind our writes; none left: the record is dropped. */
   behind(jobUid: string): readonly WrittenResource[];
   forget(jobUid: string): void;
+}
+
+/** A pod as the server returned it: the sync of the Job that owns it waits until the cache has seen this version. */
+export function recordPodWrite(written: Pick<WrittenVersions, 'record'>, pod: Pod): void {
+  const owner = controllerOf(pod);
+  if (owner !== undefined) written.record(owner.uid, 'pods', pod.metadata.resourceVersion);
 }
 
 /** A server whose versions started anew (restored, or in memory) would stop a Job for ever without this. Upstream waits. */
@@ -20,17 +30,17 @@ export function createWrittenVersions(clock: Clock, cached: (resource: WrittenRe
   const written = new Map<string, { readonly versions: Map<WrittenResource, string>; sinceMs: number }>();
   return {
     record(jobUid, resource, resourceVersion) {
-      if (resourceVersion === undefined || !isVersion(resourceVersion)) return;
+      if (resourceVersion === undefined || !isResourceVersion(resourceVersion)) return;
       const record = written.get(jobUid) ?? { versions: new Map<WrittenResource, string>(), sinceMs: clock.now() };
       const known = record.versions.get(resource);
-      if (known === undefined || isNewer(resourceVersion, known)) record.versions.set(resource, resourceVersion);
+      if (known === undefined || isOlder(known, resourceVersion)) record.versions.set(resource, resourceVersion);
       record.sinceMs = clock.now();
       written.set(jobUid, record);
     },
     behind(jobUid) {
       const record = written.get(jobUid);
       if (record === undefined) return [];
-      const behind = [...record.versions].flatMap(([resource, version]) => (isBehind(cached(resource), version) ? [resource] : []));
+      const behind = [...record.versions].flatMap(([resource, version]) => (isOlder(cached(resource), version) ? [resource] : []));
       if (behind.length > 0 && clock.now() - record.sinceMs <= GIVE_UP_AFTER_MS) return behind;
       written.delete(jobUid);
       return [];
@@ -38,8 +48,3 @@ export function createWrittenVersions(clock: Clock, cached: (resource: WrittenRe
     forget: (jobUid) => void written.delete(jobUid),
   };
 }
-
-/** Versions are numbers without leading zeros; a server with others is not guarded against. */
-const isVersion = (text: string): boolean => /^[1-9]\d*$/.test(text);
-const isNewer = (a: string, b: string): boolean => (a.length === b.length ? a > b : a.length > b.length);
-const isBehind = (cached: string, version: string): boolean => isVersion(cached) && isNewer(version, cached);

@@ -7,6 +7,7 @@ import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
+import { finishedCondition, isFinished } from '../../shared/kube/conditions.ts';
 import type { Reconcile, ReconcileResult } from '../../shared/kube/controller.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import type { EventHandler } from '../../shared/kube/informer.ts';
@@ -14,7 +15,6 @@ import { keyOfObject, parseKey } from '../../shared/kube/keys.ts';
 import type { Workqueue } from '../../shared/kube/workqueue.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { finishedCondition } from '../job/job-view.ts';
 import { isDeleting } from '../job/pod-view.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 
@@ -67,7 +67,7 @@ export function createTtlReconciler({ client, jobs, clock, metrics, log }: TtlDe
 
   /** Until the Job's time is over; negative afterwards. */
   function remainingMs(job: DeepReadonly<Job>): number {
-    const finishedMs = parseWireTime(finishedCondition(job)?.lastTransitionTime);
+    const finishedMs = parseWireTime(finishedCondition(job.status)?.lastTransitionTime);
     const { namespace, name } = job.metadata;
     if (finishedMs === undefined) throw new Error(`unable to find the time when job ${namespace}/${name} finished`);
     if (finishedMs > clock.now()) log.warn('job finished in the future: clocks differ', { namespace, job: name });
@@ -95,4 +95,4 @@ export function createTtlReconciler({ client, jobs, clock, metrics, log }: TtlDe
 }
 
 const isMortal = (job: DeepReadonly<Job>): boolean =>
-  typeof job.spec.ttlSecondsAfterFinished === 'number' && !isDeleting(job) && finishedCondition(job) !== undefined;
+  typeof job.spec.ttlSecondsAfterFinished === 'number' && !isDeleting(job) && isFinished(job.status);

@@ -3,6 +3,7 @@ import type { Job, Unsaved } from '../../../shared/api/kubernetes.ts';
 import { WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
+import { finishedCondition } from '../../../shared/kube/conditions.ts';
 import { createHttpTransport } from '../../../shared/kube/http-transport.ts';
 import { createInformer } from '../../../shared/kube/informer.ts';
 import { createKubeClient } from '../../../shared/kube/kube-client.ts';
@@ -10,7 +11,6 @@ import { accessFromKubeconfig } from '../../../shared/kube/kubeconfig.ts';
 import { sleep, systemClock } from '../../../shared/runtime/clock.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 import { inParallel } from '../../../worker/in-parallel.ts';
-import { finishedCondition } from '../../../worker/job/job-view.ts';
 import type { BenchCluster } from '../cluster.ts';
 import { total } from '../prometheus-text.ts';
 import { type Figures, figuresOf } from './figures.ts';
@@ -143,7 +143,7 @@ function watchFinished(client: KubeClient, namespace: string, signal: AbortSigna
   });
   informer.addHandler({
     updated: (job) => {
-      const end = finishedCondition(job);
+      const end = finishedCondition(job.status);
       const waiter = waiting.get(job.metadata.name);
       if (end === undefined || waiter === undefined) return;
       waiting.delete(job.metadata.name);

@@ -36,12 +36,12 @@ test('what we wrote stands in front of the cache until the cache has seen it', (
   const { informer, sawVersion } = anInformer();
   const own = createOwnWrites(informer);
   own.wrote('sum', at('12'));
-  expect(own.infront('sum', [])).toEqual([at('12')]);
-  expect(own.infront('sum', [at('9')])).toEqual([at('12')]);
-  expect(own.infront('sum', [at('9', 'other')])).toEqual([at('9', 'other'), at('12')]);
-  expect(own.infront('another', [at('9')])).toEqual([at('9')]);
+  expect(own.overlay('sum', [])).toEqual([at('12')]);
+  expect(own.overlay('sum', [at('9')])).toEqual([at('12')]);
+  expect(own.overlay('sum', [at('9', 'other')])).toEqual([at('9', 'other'), at('12')]);
+  expect(own.overlay('another', [at('9')])).toEqual([at('9')]);
   sawVersion('13');
-  expect(own.infront('sum', [at('13')])).toEqual([at('13')]);
+  expect(own.overlay('sum', [at('13')])).toEqual([at('13')]);
 });
 
 test('what we wrote and somebody deleted unseen does not come back', () => {
@@ -49,7 +49,7 @@ test('what we wrote and somebody deleted unseen does not come back', () => {
   const own = createOwnWrites(informer);
   own.wrote('sum', at('12'));
   sawVersion('100');
-  expect(own.infront('sum', [])).toEqual([]);
+  expect(own.overlay('sum', [])).toEqual([]);
 });
 
 test('what we deleted counts as deleted until the cache has lost it', () => {

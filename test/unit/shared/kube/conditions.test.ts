@@ -31,5 +31,7 @@ test('without conditions, or with nonsense for them, nothing is said', () => {
   const nonsense = JSON.parse('[null, 7, "Complete", {"type": "Complete"}]') as { type: string; status: string }[];
   expect(isFinished({ conditions: nonsense })).toBe(false);
   expect(isFinished({ conditions: JSON.parse('{"type": "Complete", "status": "True"}') as [] })).toBe(false);
+  expect(isFinished({ conditions: 'Complete' as unknown as [] })).toBe(false);
+  expect(isFinished({ conditions: [null, { type: 'Failed', status: 'True' }] })).toBe(true);
   expect(findCondition([null, ready], 'Ready')).toBe(ready);
 });

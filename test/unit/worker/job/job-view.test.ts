@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
-import { isFinished, viewJob } from '../../../../worker/job/job-view.ts';
+import { viewJob } from '../../../../worker/job/job-view.ts';
 import { aJob, indexedJob } from './situation.ts';
 
 /** What no API server would store, but a damaged one might serve. */
@@ -49,11 +49,5 @@ describe('reading a Job', () => {
   test('absent counters stay absent, because null and 0 differ', () => {
     const { status } = viewJob(damaged({}, {}));
     expect('ready' in status).toBe(false);
-  });
-
-  test('damaged conditions do not finish a Job', () => {
-    expect(isFinished(damaged({}, { conditions: [null, 7, { type: 'Complete' }] }))).toBe(false);
-    expect(isFinished(damaged({}, { conditions: 'Complete' }))).toBe(false);
-    expect(isFinished(damaged({}, { conditions: [null, { type: 'Failed', status: 'True' }] }))).toBe(true);
   });
 });
