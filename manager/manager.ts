@@ -1,22 +1,16 @@
 import type { Registry } from 'prom-client';
-import type { Job, KubeObject, Namespace } from '../shared/api/kubernetes.ts';
-import { MANAGER_CONTROLLER_NAME } from '../shared/api/names.ts';
-import { JOBS, NAMESPACES, type Resource } from '../shared/api/resources.ts';
 import type { KubeClient } from '../shared/kube/client.ts';
 import { fencedClient } from '../shared/kube/fenced-client.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
-import { createInformer, type Informer } from '../shared/kube/informer.ts';
 import { runAsLeader, type LeaderElectionOptions } from '../shared/kube/leader-election.ts';
-import { settlesWithin, sleep, type Clock } from '../shared/runtime/clock.ts';
+import { settlesWithin, type Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Random } from '../shared/runtime/random.ts';
-import { createAdmission, type AdmissionInformers } from './admission/admission.ts';
-import { CLUSTER_QUEUES } from './api/cluster-queue.ts';
-import { COHORTS } from './api/cohort.ts';
-import { LOCAL_QUEUES } from './api/local-queue.ts';
-import { RESOURCE_FLAVORS } from './api/resource-flavor.ts';
-import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
+import { aborted, allOrNone } from '../shared/runtime/tasks.ts';
+import { createAdmission } from './admission/admission.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
+import { createHomeInformers } from './home-informers.ts';
+import { clusterIdentity, ownUsername } from './identity.ts';
 import { createManagerMetrics } from './metrics.ts';
 import { runConsumer } from './submission/consumer.ts';
 import { createOutcomeReporter } from './submission/outcome-reporter.ts';
@@ -55,7 +49,6 @@ export interface Manager {
   run(signal: AbortSignal): Promise<void>;
 }
 
-const RETRY_MS = 2_000;
 const FLUSH_MS = 3_000;
 
 /**
@@ -66,7 +59,7 @@ const FLUSH_MS = 3_000;
 export function createManager(deps: ManagerDeps): Manager {
   const { client, submissions, clock, log, registry } = deps;
   const metrics = createManagerMetrics(registry);
-  const informers = createInformers(deps);
+  const informers = createHomeInformers(deps);
   const deposed = new AbortController();
   const home = fencedClient(client, deposed.signal);
   const events = createEventRecorder({ client: home, component: 'switchyard-manager', clock, log });
@@ -127,31 +120,6 @@ export function createManager(deps: ManagerDeps): Manager {
   };
 }
 
-function createInformers({ client, clock, random, log }: ManagerDeps): AdmissionInformers {
-  const of = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ client, resource, clock, random, log });
-  return {
-    jobs: createInformer({ client, resource: JOBS, clock, random, log, transform: essentialsOfJob }),
-    namespaces: createInformer<Namespace>({ client, resource: NAMESPACES, clock, random, log }),
-    workerClusters: of(WORKER_CLUSTERS),
-    resourceFlavors: of(RESOURCE_FLAVORS),
-    clusterQueues: of(CLUSTER_QUEUES),
-    localQueues: of(LOCAL_QUEUES),
-    cohorts: of(COHORTS),
-  };
-}
-
-/** Of a Job that is not the manager's it is enough to know that it is not. */
-function essentialsOfJob(job: Job): Job {
-  const { managedFields: _managedFields, ...metadata } = job.metadata;
-  if (job.spec.managedBy === MANAGER_CONTROLLER_NAME) return { ...job, metadata };
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
-  const { managedBy } = job.spec;
-  return {
-    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-    spec: { ...(managedBy === undefined ? {} : { managedBy }), template: {} },
-  };
-}
-
 async function leadWhenElected(
   deps: ManagerDeps,
   lead: (signal: AbortSignal, lost?: AbortSignal) => Promise<void>,
@@ -175,62 +143,4 @@ async function serveWebhook(deps: ManagerDeps, served: () => void, signal: Abort
   log.info('the webhook is served', { url, username });
   await aborted(signal);
   await close();
-}
-
-const ownUsername = ({ client, clock, log }: ManagerDeps, signal: AbortSignal): Promise<string | undefined> =>
-  untilItWorks('our own user name cannot be read yet', { clock, log }, signal, async () => {
-    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
-    const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
-    const answer: unknown = JSON.parse(await client.raw({ method: 'POST', path, body: review, signal }));
-    const username = field(field(field(answer, 'status'), 'userInfo'), 'username');
-    if (typeof username !== 'string') throw new Error('the answer names no user');
-    return username;
-  });
-
-const clusterIdentity = ({ client, clock, log }: ManagerDeps, signal: AbortSignal): Promise<string | undefined> =>
-  untilItWorks('the identity of the manager cluster cannot be read yet', { clock, log }, signal, async () => {
-    const namespace = await client.get(NAMESPACES, { namespace: '', name: 'kube-system' }, { signal });
-    return namespace.metadata.uid;
-  });
-
-/** Undefined when `signal` aborted first. */
-async function untilItWorks<T>(
-  trouble: string,
-  { clock, log }: Pick<ManagerDeps, 'clock' | 'log'>,
-  signal: AbortSignal,
-  attempt: () => Promise<T>,
-): Promise<T | undefined> {
-  while (!signal.aborted) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!signal.aborted) log.warn(trouble, { error });
-      await sleep(clock, RETRY_MS, signal);
-    }
-  }
-  return undefined;
-}
-
-const field = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : undefined;
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-
-/** Runs everything until `signal` aborts. When one part fails the others are stopped, and the failure is thrown when all have ended. */
-async function allOrNone(signal: AbortSignal, parts: readonly ((signal: AbortSignal) => Promise<unknown>)[]): Promise<void> {
-  const failure = new AbortController();
-  const either = AbortSignal.any([signal, failure.signal]);
-  await Promise.all(
-    parts.map((part) =>
-      part(either).catch((error: unknown) => {
-        // What a part in flight throws because it was asked to stop is no failure.
-        if (!either.aborted) failure.abort(error);
-      }),
-    ),
-  );
-  if (failure.signal.aborted) throw failure.signal.reason;
 }
