@@ -54,8 +54,8 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli': 'local',
   'manager/cli/local':
     'clusters examples job-watch ports program programs results run-directory set-up submit-examples summary webhook-certificate',
-  manager: 'config main manager',
-  'manager/dispatch': 'cluster-registry cluster-status copy-writer deadline dispatch mirror-controller orphan-collector remote-cluster',
+  manager: 'config home-informers identity main manager',
+  'manager/dispatch': 'cluster-registry copy-writer deadline dispatch mirror-controller orphan-collector remote-cluster',
   'manager/submission': 'bullmq-queue consumer outcome-reporter',
   'manager/webhook': 'server',
   'shared/controlplane/admission': 'admission-chain',
@@ -65,13 +65,11 @@ const EFFECTS: Readonly<Record<string, string>> = {
     'controller-processes discovery garbage-collector namespace-controller node-agent pod-gc start-controllers taint-eviction',
   'shared/controlplane/controllers/garbage-collector': 'object-monitors',
   'shared/controlplane/controllers/node-agent':
-    'node-status pod-log-files pod-status pod-worker process-containers process-group scheduler simulated-containers status-writer',
-  'shared/controlplane/crd': 'custom-resources',
+    'node-status pod-log-files pod-worker process-containers process-group scheduler simulated-containers status-writer',
   'shared/controlplane/discovery': 'documents',
   'shared/controlplane/discovery/openapi': 'openapi-schemas openapi',
-  'shared/controlplane/endpoints': 'field-tracking patch-handler resource-handlers router watch',
-  'shared/controlplane/registry': 'deletion list registry',
-  'shared/controlplane/request/protobuf': 'body',
+  'shared/controlplane/endpoints': 'patch-handler resource-handlers router watch',
+  'shared/controlplane/registry': 'list registry',
   'shared/controlplane/server': 'api-server faults http-server in-process-transport kubeconfig-file serving-certificate',
   'shared/controlplane/storage': 'persistence store',
   'shared/controlplane/subresources': 'namespace-finalize pod-subresources scale-subresource service-account-token',
@@ -80,7 +78,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/kube/kubeconfig': 'auth-provider exec-plugin in-cluster read-credentials',
   'shared/runtime': 'clock flags http-server lifecycle pino-logger',
   worker: 'config elected-worker in-parallel main worker',
-  'worker/job': 'apply claim controller observe orphan-pods triggers',
+  'worker/job': 'apply claim controller observe orphan-pods tracking-finalizer triggers',
   'worker/ttl': 'ttl-after-finished',
 };
 

@@ -1,5 +1,3 @@
-export { toWireMicroTime, toWireTime } from '../api/wire-time.ts';
-
 /** Time as an argument: the real clock in programs, a fake one in tests and simulations. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */

@@ -3,7 +3,8 @@ import type { Pod, PodStatus } from '../../shared/api/kubernetes.ts';
 import { PODS } from '../../shared/api/resources.ts';
 import { isConflict, isInvalid, isNotFound } from '../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { type Clock, toWireTime } from '../../shared/runtime/clock.ts';
+import { toWireTime } from '../../shared/api/wire-time.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Dice } from './dice.ts';
 import { FATAL_EXIT, IGNORED_EXIT, INDEX_EXIT } from './random-job.ts';
 

@@ -4,7 +4,8 @@ import { CONTROLLER_UID_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, PODS } from '../../shared/api/resources.ts';
 import { ApiError } from '../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { type Clock, toWireTime } from '../../shared/runtime/clock.ts';
+import { toWireTime } from '../../shared/api/wire-time.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Dice } from './dice.ts';
 import { MANUAL_LABEL, randomJob } from './random-job.ts';
 

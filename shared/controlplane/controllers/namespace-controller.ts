@@ -5,7 +5,7 @@ import { runController } from '../../kube/controller.ts';
 import { createInformer, type Informer } from '../../kube/informer.ts';
 import { pathTo } from '../../kube/request-path.ts';
 import { createWorkqueue, type Workqueue } from '../../kube/workqueue.ts';
-import { toWireTime } from '../../runtime/clock.ts';
+import { toWireTime } from '../../api/wire-time.ts';
 import type { Controller, ControllerDeps } from './controllers.ts';
 import { canDo, type DiscoveredResource, discoverResources } from './discovery.ts';
 import { type ContentFinding, deletionConditions, mergeConditions } from './namespace-conditions.ts';

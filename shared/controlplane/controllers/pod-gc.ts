@@ -3,7 +3,8 @@ import { NODES, PODS } from '../../api/resources.ts';
 import { isNotFound } from '../../kube/api-error.ts';
 import { createInformer, type Informer } from '../../kube/informer.ts';
 import { objectKey } from '../../kube/keys.ts';
-import { sleep, toWireTime } from '../../runtime/clock.ts';
+import { toWireTime } from '../../api/wire-time.ts';
+import { sleep } from '../../runtime/clock.ts';
 import type { Controller, ControllerDeps } from './controllers.ts';
 import { type Doomed, doomedPods, isTerminal } from './doomed-pods.ts';
 

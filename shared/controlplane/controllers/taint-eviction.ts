@@ -5,7 +5,7 @@ import { runController, type ReconcileResult } from '../../kube/controller.ts';
 import { createInformer, type Informer } from '../../kube/informer.ts';
 import { keyOfObject, objectKey, parseKey } from '../../kube/keys.ts';
 import { createWorkqueue } from '../../kube/workqueue.ts';
-import { toWireTime } from '../../runtime/clock.ts';
+import { toWireTime } from '../../api/wire-time.ts';
 import type { Controller, ControllerDeps } from './controllers.ts';
 import { isTerminal } from './doomed-pods.ts';
 import { tolerates } from './node-agent/fit.ts';

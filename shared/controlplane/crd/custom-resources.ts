@@ -1,4 +1,5 @@
-import { type Clock, toWireTime } from '../../runtime/clock.ts';
+import { toWireTime } from '../../api/wire-time.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { API_SERVER_USER } from '../auth/user-info.ts';
 import { asCrd, CLEANUP_FINALIZER, type Crd, type CrdVersion, hasCondition } from './crd.ts';

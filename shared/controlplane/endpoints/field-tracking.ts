@@ -1,4 +1,5 @@
-import { type Clock, toWireTime } from '../../runtime/clock.ts';
+import { toWireTime } from '../../api/wire-time.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { type Call, fieldManagerOf } from '../request/call.ts';
 import { trackUpdate } from '../fields/managed-fields.ts';
 import type { WriteOptions } from '../registry/request-options.ts';

@@ -1,4 +1,4 @@
-import { toWireTime } from '../../runtime/clock.ts';
+import { toWireTime } from '../../api/wire-time.ts';
 import type { Answer } from '../request/answer.ts';
 import type { Call } from '../request/call.ts';
 import { trackFields } from './field-tracking.ts';

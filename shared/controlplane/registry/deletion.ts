@@ -1,4 +1,4 @@
-import { toWireTime } from '../../runtime/clock.ts';
+import { toWireTime } from '../../api/wire-time.ts';
 import type { DeleteOptions } from './delete-options.ts';
 import { cloneJson } from '../apimachinery/json.ts';
 import type { ServedResource } from '../resources/served-resources.ts';

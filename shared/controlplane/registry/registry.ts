@@ -1,4 +1,5 @@
-import { type Clock, toWireTime } from '../../runtime/clock.ts';
+import { toWireTime } from '../../api/wire-time.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Admission, AdmissionRequest, GroupVersionKind } from '../admission/admission-request.ts';
 import type { UserInfo } from '../auth/user-info.ts';

@@ -1,3 +1,5 @@
+import { toWireTime } from '../../api/wire-time.ts';
+
 /** A text that is no time; the message is the one of Go's time.Parse. */
 export class TimeError extends Error {
   constructor(message: string) {
@@ -14,19 +16,17 @@ const ZERO_TIME_MS = Date.parse('0001-01-01T00:00:00Z');
 
 /** metav1.Time as the server writes it: UTC, the fraction of a second cut off. Throws TimeError. */
 export function canonicalTime(text: string): string | null {
-  const { millis } = parseTime(text, TIME_LAYOUT);
-  if (millis === ZERO_TIME_MS) return null;
-  return CANONICAL_TIME.test(text) ? text : wholeSeconds(millis);
+  const { instantMs } = parseTime(text, TIME_LAYOUT);
+  if (instantMs === ZERO_TIME_MS) return null;
+  return CANONICAL_TIME.test(text) ? text : toWireTime(instantMs);
 }
 
 /** metav1.MicroTime: UTC with exactly six digits of fraction, which the text must have too. Throws TimeError. */
 export function canonicalMicroTime(text: string): string | null {
-  const { millis, fraction } = parseTime(text, MICRO_TIME_LAYOUT);
-  if (millis === ZERO_TIME_MS && fraction === '.000000') return null;
-  return `${wholeSeconds(millis).slice(0, -1)}${fraction}Z`;
+  const { instantMs, fraction } = parseTime(text, MICRO_TIME_LAYOUT);
+  if (instantMs === ZERO_TIME_MS && fraction === '.000000') return null;
+  return `${toWireTime(instantMs).slice(0, -1)}${fraction}Z`;
 }
-
-const wholeSeconds = (millis: number): string => `${new Date(millis).toISOString().slice(0, 19)}Z`;
 
 /** The parts of a layout with what a text may have in their place. */
 const PARTS: readonly (readonly [layout: string, pattern: RegExp])[] = [
@@ -47,7 +47,7 @@ const SIX_DIGITS = /^\.\d{6}(?!\d)/;
 const ZONE = /^(?:Z|[+-]\d\d:\d\d)/;
 
 /** Milliseconds of the whole seconds, and the fraction as it stands. */
-function parseTime(text: string, layout: string): { readonly millis: number; readonly fraction: string } {
+function parseTime(text: string, layout: string): { readonly instantMs: number; readonly fraction: string } {
   const refuse = (rest: string, part: string): TimeError =>
     new TimeError(
       `parsing time ${JSON.stringify(text)} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(rest)} as ${JSON.stringify(part)}`,
@@ -66,7 +66,7 @@ function parseTime(text: string, layout: string): { readonly millis: number; rea
   if (extra !== '') throw new TimeError(`parsing time ${JSON.stringify(text)}: extra text: ${JSON.stringify(extra)}`);
   const unit = outOfRange(seconds);
   if (unit !== undefined) throw new TimeError(`parsing time ${JSON.stringify(text)}: ${unit} out of range`);
-  return { millis: Date.parse(seconds + zone), fraction };
+  return { instantMs: Date.parse(seconds + zone), fraction };
 }
 
 function outOfRange(seconds: string): string | undefined {

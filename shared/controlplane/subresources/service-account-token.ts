@@ -1,4 +1,4 @@
-import { toWireTime } from '../../runtime/clock.ts';
+import { toWireTime } from '../../api/wire-time.ts';
 import { jsonAnswer } from '../request/answer.ts';
 import type { ServiceAccountTokens } from '../auth/service-account-tokens.ts';
 import { newUid } from '../apimachinery/identifiers.ts';

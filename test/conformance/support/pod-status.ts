@@ -1,5 +1,5 @@
 import type { Pod } from '../../../shared/api/kubernetes.ts';
-import { toWireTime } from '../../../shared/runtime/clock.ts';
+import { toWireTime } from '../../../shared/api/wire-time.ts';
 import type { Step } from './scenario.ts';
 
 /** The status a kubelet would write when the pod does what the step says. */

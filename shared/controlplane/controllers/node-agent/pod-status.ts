@@ -1,5 +1,5 @@
 import type { ContainerStatus, DeepReadonly, Pod, PodCondition, PodStatus } from '../../../api/kubernetes.ts';
-import { toWireTime } from '../../../runtime/clock.ts';
+import { toWireTime } from '../../../api/wire-time.ts';
 
 export type ContainerState =
   | { readonly kind: 'waiting'; readonly reason: string; readonly message?: string }

@@ -5,7 +5,7 @@ import type { KubeClient } from '../../../kube/client.ts';
 import { objectKey } from '../../../kube/keys.ts';
 import { pathTo } from '../../../kube/request-path.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import { toWireTime } from '../../../runtime/clock.ts';
+import { toWireTime } from '../../../api/wire-time.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { type Amounts, amountsOf, misfit, requestsOf } from './fit.ts';
 

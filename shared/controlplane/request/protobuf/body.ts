@@ -1,4 +1,4 @@
-import { toWireMicroTime, toWireTime } from '../../../runtime/clock.ts';
+import { toWireMicroTime, toWireTime } from '../../../api/wire-time.ts';
 import type { JsonObject } from '../../apimachinery/json.ts';
 import { badRequest, unsupportedMediaType } from '../../apimachinery/status-error.ts';
 import { type ProtobufField, protobufMessage } from './messages.ts';
