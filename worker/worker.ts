@@ -120,11 +120,10 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
         name: 'job',
         queue,
         concurrency,
-        clock,
         log,
         reconcile: createJobReconciler({ ...shared, queue, recorder, metrics, batchPeriodMs }),
       },
-      { name: 'job-orphan-pod', queue: orphanQueue, concurrency, clock, log, reconcile: createOrphanReconciler(shared) },
+      { name: 'job-orphan-pod', queue: orphanQueue, concurrency, log, reconcile: createOrphanReconciler(shared) },
     ];
   }
 
@@ -132,6 +131,6 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
     const queue = newQueue('ttl_jobs_to_delete', TTL_RETRIES);
     jobs.addHandler(ttlTriggers(queue));
     const reconcile = createTtlReconciler({ client, jobs, clock, log, metrics: createTtlMetrics(registry) });
-    return { name: 'ttl-after-finished', queue, concurrency: settings.concurrentTtlSyncs, clock, log, reconcile };
+    return { name: 'ttl-after-finished', queue, concurrency: settings.concurrentTtlSyncs, log, reconcile };
   }
 }

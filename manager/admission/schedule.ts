@@ -39,14 +39,14 @@ export function schedule(snapshot: Snapshot, heads: readonly Head[], now: number
   const decisions: Decision[] = [];
   const nominees: Nominee[] = [];
   for (const head of heads) {
-    const outcome = nominate(snapshot, head);
+    const outcome = nominate(snapshot, head); // 1
     if (outcome.kind === 'Nominee') nominees.push(outcome);
     else decisions.push(outcome);
   }
   nominees.sort((a, b) =>
     compareNominated({ head: a.head.queued, borrowing: a.borrowing }, { head: b.head.queued, borrowing: b.borrowing }),
-  );
-  for (const nominee of nominees) decisions.push(admit(snapshot, nominee, now));
+  ); // 2
+  for (const nominee of nominees) decisions.push(admit(snapshot, nominee, now)); // 3
   return decisions;
 }
 

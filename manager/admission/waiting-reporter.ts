@@ -101,7 +101,7 @@ export function createWaitingReporter({ client, events, jobs, waiting, hindrance
     changed: changes.wake,
     run: async (signal) => {
       onAbort(signal, () => queue.shutDown());
-      const controller = runController({ name: 'waiting-jobs', queue, concurrency: CONCURRENCY, reconcile, clock, log });
+      const controller = runController({ name: 'waiting-jobs', queue, concurrency: CONCURRENCY, reconcile, log });
       await changes.run(sweep, signal);
       await controller;
     },

@@ -9,6 +9,7 @@ import type { Informer } from '../../shared/kube/informer.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { onAbort } from '../../shared/runtime/tasks.ts';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../api/worker-cluster.ts';
 import type { DispatchMetrics } from '../metrics.ts';
 import { clusterStatus, type ConfigurationProblem, type Finding } from './cluster-status.ts';
@@ -87,12 +88,9 @@ class Registry implements ClusterRegistry {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#deps;
-    const stop = (): void => this.#queue.shutDown();
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
+    onAbort(signal, () => this.#queue.shutDown());
     const reconcile = (name: string): Promise<ReconcileResult> => this.#reconcile(name, signal);
-    await runController({ name: 'worker-clusters', queue: this.#queue, concurrency: CONCURRENCY, reconcile, clock, log });
+    await runController({ name: 'worker-clusters', queue: this.#queue, concurrency: CONCURRENCY, reconcile, log: this.#deps.log });
     await Promise.all([...this.#running.values()].map((each) => each.stop()));
   }
 
@@ -111,17 +109,17 @@ class Registry implements ClusterRegistry {
       this.#problems.delete(name);
       this.#deps.metrics.clusterReady.remove({ cluster: name });
       this.#deps.metrics.copies.remove({ cluster: name });
-      return this.#stop(name);
+      return this.#stop(name); // 1
     }
-    const access = await this.#access(workerCluster, signal);
+    const access = await this.#access(workerCluster, signal); // 2
     if (access.kind === 'Problem') {
       this.#problems.set(name, access.problem);
       await this.#stop(name);
     } else if (this.#running.get(name)?.fingerprint !== access.fingerprint) {
       await this.#stop(name);
-      this.#start(workerCluster, access, signal);
+      this.#start(workerCluster, access, signal); // 3
     }
-    await this.#writeStatus(workerCluster, signal);
+    await this.#writeStatus(workerCluster, signal); // 4
     return { requeueAfterMs: access.kind === 'Problem' ? SECRET_MISSED_MS : SECRET_CHECK_MS };
   }
 

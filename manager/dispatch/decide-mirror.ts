@@ -79,10 +79,12 @@ export const COPY_LOST_DELAY_MS = 10_000;
  *  3. It was never admitted: nothing runs anywhere.
  *  4. Copies of an earlier Job of this name, of an earlier placement or on another cluster go, and before a new one is made.
  *  5. The copy is there: it follows the original (suspended in place when evicted, resumed in place), and its status goes home.
- *  6. The copy is gone, but its verdict is home: the verdict is carried out.
- *  7. The copy is missing from a cluster on which it was: it is lost, and made again after a while.
- *  8. The Job is suspended: there is nothing to make.
- *  9. The copy is made, or the Job says why it cannot be made.
+ *  6. The recorded cluster is unknown: the Job says so.
+ *  7. It is not ready: while it may have the copy nothing new is said; else the Job says that it cannot be reached.
+ *  8. The copy is gone, but its verdict is home: the verdict is carried out.
+ *  9. The Job is suspended: there is nothing to make.
+ * 10. The copy is missing from a cluster on which it was: it is lost, and made again after a while.
+ * 11. The copy is made, or the Job says why it cannot be made.
  */
 export function decideMirror(group: MirrorGroup, now: number): MirrorPlan {
   const plan = decide(group, now);
@@ -99,7 +101,7 @@ function decide(group: MirrorGroup, now: number): MirrorPlan {
   const { record } = parsed;
   const current = copies.find((copy) => isCurrent(copy, local, record));
   const stale = copies.filter((copy) => copy !== current && !isLater(copy, local, record)); // 4
-  const plan = current === undefined ? withoutCopy(group, local, record, now) : withCopy(group, local, record, current, now);
+  const plan = current === undefined ? withoutCopy(group, local, record, now) : withCopy(group, local, record, current, now); // 5, or 6 to 11
   const blocked = stale.some(({ cluster }) => isReady(group, cluster)) || mayHaveUnseenCopy(group, record);
   return { ...plan, remote: [...deletions(stale), ...plan.remote.filter(({ kind }) => kind !== 'Create' || !blocked)] };
 }
@@ -125,7 +127,7 @@ function toldBy({ spec, status }: DeepReadonly<Job>): DeepReadonly<JobStatus> | 
   return { ...status, conditions: status.conditions.filter((each) => each.type !== 'Suspended' || each.status !== 'True') };
 }
 
-/** Rules 6 to 9. */
+/** Rules 6 to 11. */
 function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, now: number): MirrorPlan {
   const cluster = group.clusters.get(record.cluster);
   const nothingRuns = (own: readonly OwnCondition[]): HomeAction =>
@@ -136,7 +138,7 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
     ...(againAfterMs === undefined ? {} : { againAfterMs }),
   });
   if (cluster === undefined) {
-    return waits({ reason: DispatchedReason.ClusterNotFound, message: `WorkerCluster "${record.cluster}" does not exist` });
+    return waits({ reason: DispatchedReason.ClusterNotFound, message: `WorkerCluster "${record.cluster}" does not exist` }); // 6
   }
   const wasThere = isDispatched(local, record);
   if (cluster.contact !== 'Ready') {
@@ -144,18 +146,18 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
     const message = `cluster "${record.cluster}" cannot be reached`;
     return wasThere || cluster.contact === 'Connecting'
       ? { remote: [], home: { kind: 'None' } }
-      : waits({ reason: DispatchedReason.ClusterUnreachable, message });
+      : waits({ reason: DispatchedReason.ClusterUnreachable, message }); // 7
   }
-  if (hasVerdict(local.status)) return { remote: [], home: writeHome(local, carryOutVerdict(local, now)) }; // 6
+  if (hasVerdict(local.status)) return { remote: [], home: writeHome(local, carryOutVerdict(local, now)) }; // 8
   if (local.spec.suspend === true) {
     const message = 'the Job is suspended and has no copy';
-    return wasThere ? waits({ reason: DispatchedReason.NotAdmitted, message }) : { remote: [], home: nothingRuns([]) }; // 8
+    return wasThere ? waits({ reason: DispatchedReason.NotAdmitted, message }) : { remote: [], home: nothingRuns([]) }; // 9
   }
   const lost = { reason: DispatchedReason.CopyLost, message: `the copy on cluster "${record.cluster}" vanished before it had finished` };
-  if (wasThere) return waits(lost, COPY_LOST_DELAY_MS); // 7
+  if (wasThere) return waits(lost, COPY_LOST_DELAY_MS); // 10
   const waitMs = remainingLostDelay(local, now);
-  if (waitMs > 0) return waits(lost, waitMs);
-  const job = remoteJobOf(group, local, record); // 9
+  if (waitMs > 0) return waits(lost, waitMs); // 10
+  const job = remoteJobOf(group, local, record); // 11
   if ('reason' in job) return waits(job);
   const create: RemoteAction = { kind: 'Create', cluster: record.cluster, job };
   const home = cluster.problem === undefined ? NOTHING : nothingRuns([notDispatched(cluster.problem)]);

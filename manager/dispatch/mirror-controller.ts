@@ -11,6 +11,7 @@ import { formatKey, keyOfObject, parseKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { onAbort } from '../../shared/runtime/tasks.ts';
 import { JobEventReason } from '../api/reasons.ts';
 import { admissionRecordOf } from '../api/records.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
@@ -94,12 +95,10 @@ class Mirror implements MirrorController {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#deps;
-    const stop = (): void => this.#queue.shutDown();
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
+    const { log } = this.#deps;
+    onAbort(signal, () => this.#queue.shutDown());
     const reconcile = (key: string): Promise<ReconcileResult> => this.#reconcileHome(key);
-    await runController({ name: 'mirror', queue: this.#queue, concurrency: CONCURRENCY, reconcile, clock, log });
+    await runController({ name: 'mirror', queue: this.#queue, concurrency: CONCURRENCY, reconcile, log });
   }
 
   async #reconcileHome(key: string): Promise<ReconcileResult> {
@@ -178,9 +177,11 @@ class Mirror implements MirrorController {
         case 'Create':
           cluster.wrote(key, await cluster.writer.create(action.job));
           cluster.setProblem(key, undefined);
-          return this.#created(cluster, key, local);
+          this.#created(cluster, key, local);
+          return undefined;
         case 'Update':
-          return cluster.wrote(key, await cluster.writer.update(action.copy, action.spec));
+          cluster.wrote(key, await cluster.writer.update(action.copy, action.spec));
+          return undefined;
         case 'Delete':
           return await this.#delete(cluster, key, action);
       }

@@ -9,6 +9,7 @@ import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts'
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
+import { onAbort } from '../../shared/runtime/tasks.ts';
 import { afterProbe, NEVER_PROBED, type ClusterHealth, type ProbeResult } from './cluster-health.ts';
 import { createCopyWriter, type CopyWriter } from './copy-writer.ts';
 import { withDeadline } from './deadline.ts';
@@ -64,7 +65,7 @@ export interface RemoteCluster {
 
 const COPIES_BY_LOCAL_KEY = 'localKey';
 const PROBE_INTERVAL_MS = 10_000;
-/** Sooner, while things are unsettled. */
+/** Sooner, while it does not answer or its Jobs are not listed yet. */
 const PROBE_AGAIN_MS = 1_000;
 const PROBE_TIMEOUT_MS = 5_000;
 
@@ -149,19 +150,18 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, log, concurrency, reconcile } = this.#options;
-    const stop = (): void => {
+    const { log, concurrency, reconcile } = this.#options;
+    onAbort(signal, () => {
       this.#stopped.abort(signal.reason);
       this.#queue.shutDown();
-    };
-    if (signal.aborted) return stop();
-    signal.addEventListener('abort', stop, { once: true });
+    });
+    if (signal.aborted) return;
     const name = `cluster-${this.name}`;
     await Promise.all([
       this.#copies.run(signal),
       this.#nodes.run(signal),
       this.#probe(signal),
-      runController({ name, queue: this.#queue, concurrency, reconcile: (key) => reconcile(this, key), clock, log }),
+      runController({ name, queue: this.#queue, concurrency, reconcile: (key) => reconcile(this, key), log }),
     ]);
   }
 

@@ -61,11 +61,6 @@ export function copyIdentity(copy: DeepReadonly<Pick<Job, 'metadata'>>): CopyIde
   return { localKey: { namespace, name: annotations?.[ORIGIN_NAME_ANNOTATION] ?? name }, originUid, epoch };
 }
 
-/** True when the object is the copy, or an earlier copy, that this manager made of this Job. Nothing else may be touched. */
-export function isCopyOf(copy: DeepReadonly<Pick<Job, 'metadata'>>, origin: string, localUid: string): boolean {
-  return copy.metadata.labels?.[ORIGIN_LABEL] === origin && copyIdentity(copy)?.originUid === localUid;
-}
-
 /**
  * Fields of the spec that stay mutable after creation: an edit of the original is carried to the copy.
  * `ttlSecondsAfterFinished` is not among them: the copy has none.

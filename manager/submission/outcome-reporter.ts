@@ -8,6 +8,7 @@ import { formatKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue } from '../../shared/kube/workqueue.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { onAbort } from '../../shared/runtime/tasks.ts';
 import type { SubmissionMetrics } from '../metrics.ts';
 import { deletedOutcome, outcomeOf, outcomeOfDeleted, submissionOf } from './outcome.ts';
 import type { Outcome, ParkedSubmission, SubmissionQueue, SubmissionRef } from './submission-queue.ts';
@@ -32,7 +33,7 @@ const SWEEP_RETRY_MS = 5_000;
 const KEPT_STANDING_BY_MS = 600_000;
 
 /**
- * Watches Jobs that came through the queue. A Job that ended or was deleted settles its submission, also when that happened while nobody
+ * Watches Jobs that came through the queue. A Job that ended or was deleted ends its submission, also when that happened while nobody
  * watched: after a restart every ended Job is reported once more, and every parked submission is held against the Jobs there are.
  * Call before the informer runs.
  */
@@ -98,12 +99,11 @@ export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporte
 
   return {
     async run(signal) {
-      const stop = (): void => keys.shutDown();
-      if (signal.aborted) return stop();
-      signal.addEventListener('abort', stop, { once: true });
+      onAbort(signal, () => keys.shutDown());
+      if (signal.aborted) return;
       telling = true;
       for (const key of untold.keys()) keys.add(key);
-      const tellingAll = runController({ name: 'outcomes', queue: keys, concurrency: CONCURRENCY, reconcile, clock, log });
+      const tellingAll = runController({ name: 'outcomes', queue: keys, concurrency: CONCURRENCY, reconcile, log });
       const synced = await jobs.waitForSync(signal).then(
         () => true,
         () => false,

@@ -35,7 +35,7 @@ export function validateJob(change: JobChange): FieldProblem[] {
   if (change.operation === 'CREATE') return queueNameOf(change.job) === undefined ? [] : creationProblems(change.job); // 2
   const { job, oldJob } = change;
   if (oldJob.spec.managedBy !== MANAGER_CONTROLLER_NAME) return adoptionProblems(job, oldJob); // 3
-  return [...recordProblems(job, oldJob), ...queueProblems(job, oldJob), ...growthProblems(job, oldJob), ...wishProblems(job, oldJob)];
+  return [...recordProblems(job, oldJob), ...queueProblems(job, oldJob), ...growthProblems(job, oldJob), ...wishProblems(job, oldJob)]; // 4, 5, 6, 7
 }
 
 /** A mirrored copy on a cluster that is its own worker. A Job of the manager that merely wears the label is no copy. */

@@ -28,6 +28,7 @@ export type WriteOptions = {
 export type DeleteOptions = {
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
   readonly gracePeriodSeconds?: number;
+  /** Preconditions: when the object is another one by now, or another version, the answer is 409 and nothing is deleted. */
   readonly uid?: string;
   readonly resourceVersion?: string;
   readonly signal?: AbortSignal;

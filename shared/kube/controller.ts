@@ -1,4 +1,3 @@
-import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { isConflict } from './api-error.ts';
 import type { Workqueue } from './workqueue.ts';
@@ -17,7 +16,6 @@ export type ControllerOptions = {
   readonly queue: Workqueue;
   readonly concurrency: number;
   readonly reconcile: Reconcile;
-  readonly clock: Clock;
   readonly log: Logger;
 };
 

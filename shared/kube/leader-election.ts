@@ -4,6 +4,7 @@ import { toWireMicroTime } from '../api/wire-time.ts';
 import { sleep, type Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
+import { onAbort } from '../runtime/tasks.ts';
 import { isAlreadyExists, isConflict, isNotFound } from './api-error.ts';
 import type { ReadClient, WriteClient } from './client.ts';
 import { keyOf } from './keys.ts';
@@ -38,8 +39,7 @@ export async function runAsLeader(
   if (!(await candidate.acquire(signal))) return;
   const leadership = new AbortController();
   const stepDown = (): void => leadership.abort(signal.reason);
-  signal.addEventListener('abort', stepDown, { once: true });
-  if (signal.aborted) stepDown();
+  onAbort(signal, stepDown);
   const lost = new AbortController();
   const done = new AbortController();
   // The lease is renewed until the leader has put down its work, so that no successor overlaps with it.
@@ -95,8 +95,7 @@ class Candidate {
   async keepRenewing(done: AbortSignal, lost: () => void): Promise<void> {
     const { clock, retryPeriodMs = RETRY_PERIOD_MS, renewDeadlineMs = RENEW_DEADLINE_MS } = this.#options;
     const over = new AbortController();
-    const finish = (): void => over.abort();
-    done.addEventListener('abort', finish, { once: true });
+    onAbort(done, () => over.abort());
     const lose = (): void => {
       this.#leading = false;
       this.#log.error('leadership lost');

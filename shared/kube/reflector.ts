@@ -6,6 +6,7 @@ import { sleep } from '../runtime/clock.ts';
 import { given } from '../runtime/given.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
+import { onAbort } from '../runtime/tasks.ts';
 import { ApiError, hasStatusCause, isGone } from './api-error.ts';
 import type { ReadClient, WatchClient, WatchEvent } from './client.ts';
 
@@ -166,8 +167,7 @@ async function* watchFrom<T extends KubeObject>(
 function idleGuard(clock: Clock, outer: AbortSignal): { signal: AbortSignal; alive(): void; expired(): boolean; stop(): void } {
   const controller = new AbortController();
   const abort = (): void => controller.abort(outer.reason);
-  if (outer.aborted) abort();
-  outer.addEventListener('abort', abort, { once: true });
+  onAbort(outer, abort);
   let aliveAtMs = clock.now();
   let silent = false;
   // Looking at the time of the last sign of life when the timer fires is cheaper than a new timer for every event.

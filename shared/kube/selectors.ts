@@ -74,30 +74,3 @@ const isSetOperator = (operator: string): operator is 'In' | 'NotIn' | 'Exists' 
 /** Whether a LabelSelector object selects these labels. Where it is matched often, keep {@link requirementsOf} instead. */
 export const matchesSelectorObject = (selector: DeepReadonly<LabelSelector> | null | undefined, labels: Labels | undefined): boolean =>
   matchesLabelSelector(requirementsOf(selector), labels);
-
-/** The selector as a string for a query, terms sorted by key. Throws for {@link MATCHES_NOTHING}, which no string expresses. */
-export function formatLabelSelector(requirements: LabelRequirements): string {
-  return [...requirements]
-    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
-    .map(formatRequirement)
-    .join(',');
-}
-
-function formatRequirement({ key, operator, values }: LabelRequirement): string {
-  const [first] = values;
-  switch (operator) {
-    case 'Exists':
-      return key;
-    case 'DoesNotExist':
-      return `!${key}`;
-    case 'Gt':
-      return `${key}>${first ?? ''}`;
-    case 'Lt':
-      return `${key}<${first ?? ''}`;
-    case 'In':
-    case 'NotIn':
-      if (first === undefined) throw new SelectorSyntaxError(`the values of ${operator} on "${key}" are empty, which no string expresses`);
-      if (values.length === 1) return `${key}${operator === 'In' ? '=' : '!='}${first}`;
-      return `${key} ${operator === 'In' ? 'in' : 'notin'} (${[...values].sort().join(',')})`;
-  }
-}

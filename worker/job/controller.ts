@@ -49,28 +49,29 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
   const { client, jobs, queue, memory, recorder, metrics, clock, controllerName } = deps;
 
   /**
-   * 1. Is there a Job, is it ours, and is there anything left to do?
+   * 1. Is there a Job, is it ours, and has it not ended?
    * 2. Has the cache seen our own writes?
-   * 3. Observe: the Job, and the pods that are its own.
-   * 4. Decide: the end of the Job, or pods to create or delete.
-   * 5. Carry it out.
-   * 6. Account: which ended pods are counted now. Written before their finalizers go.
-   * 7. Settle: counters and the terminal condition. Written when the finalizers are gone.
+   * 3. Is there anything left to do, and do we know how?
+   * 4. Observe: the Job, and the pods that are its own.
+   * 5. Decide: the end of the Job, or pods to create or delete.
+   * 6. Carry it out.
+   * 7. Account: which ended pods are counted now. Written before their finalizers go.
+   * 8. Settle: counters and the terminal condition. Written when the finalizers are gone.
    */
   return async function reconcileJob(key: string): Promise<ReconcileResult> {
     const job = jobs.get(parseKey(key));
-    if (job === undefined) return undefined;
+    if (job === undefined) return undefined; // 1
     const { uid } = job.metadata;
-    if (!isOurs(job)) return undefined;
+    if (!isOurs(job)) return undefined; // 1
     if (isFinished(job.status)) {
       memory.finish(uid);
       memory.finished.delete(uid);
-      return undefined;
+      return undefined; // 1
     }
-    if (isCacheStale(uid)) return { requeueAfterMs: STALE_CACHE_RETRY_MS };
-    if (memory.finished.has(uid) || !hasKnownMode(job)) return undefined;
+    if (isCacheStale(uid)) return { requeueAfterMs: STALE_CACHE_RETRY_MS }; // 2
+    if (memory.finished.has(uid) || !hasKnownMode(job)) return undefined; // 3
     try {
-      await sync(key, job);
+      await sync(key, job); // 4 to 8
     } finally {
       // A Job that went while we worked was forgotten before what this sync remembered.
       if (jobs.get(parseKey(key))?.metadata.uid !== uid) memory.forget(uid);
@@ -115,14 +116,14 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     let action: SyncAction = 'reconciling';
     let result: 'success' | 'error' = 'error';
     try {
-      const observation = await observe(deps, job, view);
+      const observation = await observe(deps, job, view); // 4
       const nowMs = clock.now();
-      const decision = decide(observation, nowMs);
+      const decision = decide(observation, nowMs); // 5
       wakeLater(key, observation, decision);
-      const applied = await applyPods(deps, job, decision);
+      const applied = await applyPods(deps, job, decision); // 6
       action = applied.action;
-      const ledger = account(observation, decision, applied, clock.now());
-      await track(job, observation, decision, ledger);
+      const ledger = account(observation, decision, applied, clock.now()); // 7
+      await track(job, observation, decision, ledger); // 7, 8
       if (applied.error !== undefined) throw applied.error;
       if (!ledger.held && (ledger.capped || isFull(decision.plan))) goOn(key, uid);
       result = 'success';
@@ -145,7 +146,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     queue.addAfter(key, delayOfNextSync(memory, uid, deps.batchPeriodMs));
   }
 
-  /** Steps 6 and 7: status, finalizers, status. */
+  /** Steps 7 and 8: status, finalizers, status. */
   async function track(job: DeepReadonly<Job>, { job: view }: Observation, decision: Decision, ledger: Ledger): Promise<void> {
     if (ledger.held) return;
     if (ledger.suspension !== undefined) {
@@ -153,12 +154,12 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     }
     let current = job;
     if (ledger.flush) {
-      current = await writeStatus(view, job, view.status, ledger.status, 'adding uncounted pods to status');
+      current = await writeStatus(view, job, view.status, ledger.status, 'adding uncounted pods to status'); // 7
       memory.rememberBackoff(view.uid, decision.backoff);
     }
     metrics.policyActions(ledger.policyActions);
     const { removed, error } = await removeFinalizers(deps, job, ledger.removals);
-    const { status, changed, finished } = settle(view, ledger, removed, clock.now());
+    const { status, changed, finished } = settle(view, ledger, removed, clock.now()); // 8
     if (changed) {
       current = await writeStatus(view, current, ledger.status, status, 'removing uncounted pods from status');
       if (finished !== undefined) announceEnd(view, current, finished.type, finished.reason ?? '', finished.message ?? '');

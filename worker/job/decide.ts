@@ -39,11 +39,11 @@ export type Decision = {
 };
 
 export function decide({ job, pods, satisfied, backoff: earlier }: Observation, nowMs: number): Decision {
-  const tally = tallyPods(job, pods);
-  const startedMs = parseWireTime(job.status.startTime) ?? (job.suspended ? undefined : nowMs);
-  const backoff = nextBackoff(earlier, tally.newSucceeded.map(endOf), tally.newFailed.map(endOf));
-  const { verdict, deadlineInMs } = findEndState(job, pods, tally, startedMs, nowMs);
-  const plan = planPods();
+  const tally = tallyPods(job, pods); // 1
+  const startedMs = parseWireTime(job.status.startTime) ?? (job.suspended ? undefined : nowMs); // 2
+  const backoff = nextBackoff(earlier, tally.newSucceeded.map(endOf), tally.newFailed.map(endOf)); // 3
+  const { verdict, deadlineInMs } = findEndState(job, pods, tally, startedMs, nowMs); // 4
+  const plan = planPods(); // 5
   return { tally, startedMs, verdict, plan, backoff, deadlineInMs };
 
   function planPods(): PodPlan {

@@ -44,19 +44,19 @@ export type PodSlot = {
  */
 export function scaleJob(job: JobView, tally: Tally, backoff: BackoffRecord, nowMs: number): PodPlan {
   const active = tally.active.length;
-  if (job.suspended) return { kind: 'remove', pods: tally.active };
+  if (job.suspended) return { kind: 'remove', pods: tally.active }; // 1
   const wanted = wantedActive(job, tally);
   const surplus = choosePodsToRemove(job, tally.active, Math.max(0, active - wanted));
-  if (surplus.length > 0) return { kind: 'remove', pods: surplus.slice(0, MAX_PODS_PER_SYNC) };
+  if (surplus.length > 0) return { kind: 'remove', pods: surplus.slice(0, MAX_PODS_PER_SYNC) }; // 2
   const missing = wanted - active - (job.replacesFailedOnly ? tally.terminating.length : 0);
-  if (missing <= 0) return { kind: 'keep' };
+  if (missing <= 0) return { kind: 'keep' }; // 3
   const reason = creationReason(job, tally);
   const count = Math.min(missing, MAX_PODS_PER_SYNC);
-  if (job.backoffLimitPerIndex !== undefined) return planPerIndex(job, tally, count, reason, nowMs);
+  if (job.backoffLimitPerIndex !== undefined) return planPerIndex(job, tally, count, reason, nowMs); // 4
   const forMs = remainingBackoffMs(backoff.failuresAfterLastSuccess, backoff.lastFailureMs ?? nowMs, nowMs);
-  if (forMs > 0) return { kind: 'wait', forMs };
+  if (forMs > 0) return { kind: 'wait', forMs }; // 4
   const slots = job.indexed ? pendingIndexes(job, tally, count).map((index) => ({ index })) : Array.from({ length: count }, () => ({}));
-  return { kind: 'create', slots, reason };
+  return { kind: 'create', slots, reason }; // 4
 }
 
 function wantedActive(job: JobView, tally: Tally): number {

@@ -41,16 +41,16 @@ export type EndState = {
  * 7. The success policy.
  */
 export function findEndState(job: JobView, pods: readonly PodView[], tally: Tally, startedMs: number | undefined, nowMs: number): EndState {
-  const carriedOver = findCarriedOver(job) ?? findFailJob(job, pods);
-  if (carriedOver !== undefined) return { verdict: carriedOver };
+  const earlierOrPolicy = findEarlier(job) ?? findFailJob(job, pods); // 1, 2, 3
+  if (earlierOrPolicy !== undefined) return { verdict: earlierOrPolicy };
   if (tally.failed > job.backoffLimit || hasRestartedTooOften(job, pods)) {
-    return failure(JobReason.BackoffLimitExceeded, 'Job has reached the specified backoff limit');
+    return failure(JobReason.BackoffLimitExceeded, 'Job has reached the specified backoff limit'); // 4
   }
   const deadlineInMs = job.suspended || startedMs === undefined ? undefined : remainingDeadlineMs(job, startedMs, nowMs);
   if (deadlineInMs !== undefined && deadlineInMs <= 0) {
-    return failure(JobReason.DeadlineExceeded, 'Job was active longer than specified deadline');
+    return failure(JobReason.DeadlineExceeded, 'Job was active longer than specified deadline'); // 5
   }
-  const verdict = findIndexVerdict(job, tally);
+  const verdict = findIndexVerdict(job, tally); // 6, 7
   return { verdict, ...(deadlineInMs === undefined ? {} : { deadlineInMs }) };
 }
 
@@ -65,7 +65,8 @@ export function findCompletion(job: JobView, succeeded: number, active: number):
   };
 }
 
-function findCarriedOver(job: JobView): Verdict | undefined {
+/** What an interim condition says; SuccessCriteriaMet is looked at first. */
+function findEarlier(job: JobView): Verdict | undefined {
   const met = findTrueCondition(job.status.conditions, 'SuccessCriteriaMet');
   const failing = findTrueCondition(job.status.conditions, 'FailureTarget');
   const interim = met ?? failing;

@@ -50,10 +50,10 @@ class GarbageCollector {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#deps;
+    const { log } = this.#deps;
     const workers: Promise<void>[] = [];
     const start = (): void => {
-      const common = { clock, log, concurrency: WORKERS };
+      const common = { log, concurrency: WORKERS };
       workers.push(runController({ ...common, name: 'garbage-collector', queue: this.#toJudge, reconcile: (uid) => this.#judge(uid) }));
       workers.push(
         runController({ ...common, name: 'garbage-collector-orphan', queue: this.#toOrphan, reconcile: (uid) => this.#orphan(uid) }),

@@ -28,7 +28,7 @@ export function createNamespaceController(deps: ControllerDeps): Controller {
       };
       informer.addHandler({ added: notice, updated: notice });
       const reconcile = (name: string): Promise<void> => emptyAndRelease(deps, informer, queue, name);
-      const working = runController({ name: 'namespace', queue, concurrency: WORKERS, reconcile, clock, log });
+      const working = runController({ name: 'namespace', queue, concurrency: WORKERS, reconcile, log });
       await informer.run(signal);
       queue.shutDown();
       await working;

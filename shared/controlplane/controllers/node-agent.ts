@@ -91,7 +91,7 @@ class NodeAgent {
       },
     });
     const reconcile = (name: string): Promise<ReconcileResult> => this.#reconcileNode(name);
-    const working = runController({ name: 'node-agent', queue, concurrency: 1, reconcile, clock, log });
+    const working = runController({ name: 'node-agent', queue, concurrency: 1, reconcile, log });
     await Promise.all([this.#nodes.run(signal), this.#pods.run(signal)]);
     queue.shutDown();
     await working;

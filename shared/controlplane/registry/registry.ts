@@ -150,7 +150,6 @@ export function createRegistry(deps: RegistryDeps): Registry {
       metadata.name = generateName(metadata.generateName ?? '', random);
     }
     metadata.name ??= '';
-    metadata.name ??= '';
     delete metadata.deletionTimestamp;
     delete metadata.deletionGracePeriodSeconds;
     delete metadata['selfLink'];

@@ -28,8 +28,6 @@ export interface ServedResources {
   all(): readonly ServedResource[];
   add(definition: ResourceDefinition, schema: ObjectSchema, custom: boolean): void;
   remove(group: string, version: string, plural: string): void;
-  hasGroup(group: string): boolean;
-  hasGroupVersion(group: string, version: string): boolean;
   /** Grows with every change, so that documents made from the list can be kept. */
   generation(): number;
 }
@@ -67,9 +65,6 @@ export function createServedResources(store: Store): ServedResources {
     remove: (group, version, plural) => {
       if (resources.delete(keyOf(group, version, plural))) generation++;
     },
-    hasGroup: (group) => [...resources.values()].some(({ definition }) => definition.group === group),
-    hasGroupVersion: (group, version) =>
-      [...resources.values()].some(({ definition }) => definition.group === group && definition.version === version),
     generation: () => generation,
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ResourceFlavor } from '../../../../manager/api/resource-flavor.ts';
-import { copyIdentity, isCopyOf, remoteJob, specChange, type CopyOptions } from '../../../../manager/dispatch/remote-job.ts';
+import { copyIdentity, remoteJob, specChange, type CopyOptions } from '../../../../manager/dispatch/remote-job.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { aCondition, aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
 
@@ -35,9 +35,6 @@ describe('the copy of a Job', () => {
     });
     expect(copy.spec.template.spec).toEqual(local.spec.template.spec);
     expect(copyIdentity(stored(copy))).toEqual({ localKey: { namespace: 'team', name: 'sum' }, originUid: 'uid-home-1', epoch: 3 });
-    expect(isCopyOf(stored(copy), 'm1', 'uid-home-1')).toBe(true);
-    expect(isCopyOf(stored(copy), 'm2', 'uid-home-1')).toBe(false);
-    expect(isCopyOf(stored(copy), 'm1', 'uid-home-2')).toBe(false);
   });
 
   test('leaves behind what belongs to the original or was generated for it', () => {

@@ -9,7 +9,7 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 function running(reconcile: Reconcile, concurrency = 1): { queue: Workqueue; clock: FakeClock; ended: Promise<void> } {
   const clock = new FakeClock();
   const queue = createWorkqueue({ name: 'test', clock, rateLimit: { baseDelayMs: 1000, maxDelayMs: 10_000 } });
-  return { queue, clock, ended: runController({ name: 'test', queue, concurrency, reconcile, clock, log: silentLogger }) };
+  return { queue, clock, ended: runController({ name: 'test', queue, concurrency, reconcile, log: silentLogger }) };
 }
 
 describe('a controller', () => {
