@@ -3,7 +3,7 @@ import type { KubeClient } from '../shared/kube/client.ts';
 import { fencedClient } from '../shared/kube/fenced-client.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
 import { runAsLeader, type LeaderElectionOptions } from '../shared/kube/leader-election.ts';
-import { settlesWithin, type Clock } from '../shared/runtime/clock.ts';
+import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Random } from '../shared/runtime/random.ts';
 import { aborted, allOrNone } from '../shared/runtime/tasks.ts';
@@ -107,7 +107,7 @@ export function createManager(deps: ManagerDeps): Manager {
       (each) => serveWebhook(deps, () => (webhookServed = true), each),
       (each) => leadWhenElected(deps, lead, each),
     ]);
-    await settlesWithin(clock, FLUSH_MS, events.flush());
+    await endsWithin(clock, FLUSH_MS, events.flush());
   }
 
   return {

@@ -7,7 +7,7 @@ import { createEventRecorder } from '../shared/kube/event-recorder.ts';
 import { createInformer } from '../shared/kube/informer.ts';
 import { createWorkqueue, type RateLimit } from '../shared/kube/workqueue.ts';
 import { createWorkqueueMetrics } from '../shared/kube/workqueue-metrics.ts';
-import { settlesWithin, type Clock } from '../shared/runtime/clock.ts';
+import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Random } from '../shared/runtime/random.ts';
 import { aborted } from '../shared/runtime/tasks.ts';
@@ -82,7 +82,7 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
         watching.abort(new Error('the worker has stopped'));
         await informing;
         // What cannot be told in time stays untold: whoever stops should not hang on an Event.
-        await settlesWithin(clock, FLUSH_MS, recorder.flush());
+        await endsWithin(clock, FLUSH_MS, recorder.flush());
       }
     },
     problem: () => {

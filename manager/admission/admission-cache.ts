@@ -9,7 +9,7 @@ import { clusterHolder, createUsage, type Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
 /**
- * Who holds quota. A Workload is *assumed* when the scheduler has decided and the record is being written, and *admitted* once the
+ * Who holds quota: the reservations. A Workload is *assumed* when the scheduler has decided and the record is being written, and *admitted* once the
  * informer has shown the record. Both count. Usage is the sum over them and nothing else, so a restart rebuilds it from the Jobs' records.
  */
 export interface AdmissionCache {
@@ -25,22 +25,22 @@ export interface AdmissionCache {
   /** Counts a Workload by the record that it carries. */
   admit(workload: Workload, record: AdmissionRecord): void;
   /** Stops counting a Workload. Returns what it held. */
-  forget(key: string): Holding | undefined;
-  get(key: string): Holding | undefined;
-  holdings(): IterableIterator<Holding>;
+  forget(key: string): Reservation | undefined;
+  get(key: string): Reservation | undefined;
+  reservations(): IterableIterator<Reservation>;
   /** ClusterQueues that share quota with this one, itself included. */
   sharingWith(clusterQueue: string): readonly string[];
   usage(): Usage;
 }
 
-export type Holding = {
+export type Reservation = {
   readonly workload: Workload;
   readonly record: AdmissionRecord;
   /** The record is not seen on the Job yet. */
   readonly assumed: boolean;
 };
 
-type Counted = Holding & { readonly charges: readonly Charge[] };
+type Counted = Reservation & { readonly charges: readonly Charge[] };
 
 export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
   let setup = empty;
@@ -92,7 +92,7 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     admit: (workload, record) => put(workload, record, false),
     forget: remove,
     get: (key) => counted.get(key),
-    holdings: () => counted.values(),
+    reservations: () => counted.values(),
     sharingWith: (clusterQueue) => {
       const rootId = setup.tree.clusterQueues.get(clusterQueue)?.rootId;
       if (rootId === undefined) return [];

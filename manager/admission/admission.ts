@@ -16,7 +16,7 @@ import { createJobWatcher } from './job-watcher.ts';
 import { createPendingQueues } from './pending-queues.ts';
 import { createQueueStatus } from './queue-status.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
-import { buildQueueingSetup, type Hindrance } from './snapshot.ts';
+import { buildQueueingSetup, type InadmissibleReason } from './snapshot.ts';
 import { createWaitingReporter } from './waiting-reporter.ts';
 
 export type AdmissionInformers = {
@@ -45,7 +45,7 @@ export interface Admission {
    */
   run(signal: AbortSignal): Promise<void>;
   /** Why a pending Job waits, as it was last found out; `position` is the number of Jobs of its ClusterQueue that go before it. */
-  explain(key: string): { readonly hindrance: Hindrance | undefined; readonly position: number | undefined } | undefined;
+  explain(key: string): { readonly inadmissibleReason: InadmissibleReason | undefined; readonly position: number | undefined } | undefined;
 }
 
 /** Puts admission together. It adds handlers to the informers, so call it before they run. */
@@ -57,8 +57,8 @@ export function createAdmission({ client, events, informers, clock, log, metrics
   const wake = (): void => scheduler.wake();
   const watcher = createJobWatcher({ cache, queues, metrics, wakeScheduler: () => changed() });
   const status = createQueueStatus({ client, cache, queues, watcher, informers, metrics, clock, log });
-  const { waiting, hindranceOf } = watcher;
-  const reporter = createWaitingReporter({ client, events, jobs: informers.jobs, waiting, hindranceOf, clock, log });
+  const { waiting, inadmissibleReasonOf } = watcher;
+  const reporter = createWaitingReporter({ client, events, jobs: informers.jobs, waiting, inadmissibleReasonOf, clock, log });
   const stale = { queueing: true, clusters: true };
 
   const changed = (): void => {
@@ -114,9 +114,9 @@ export function createAdmission({ client, events, informers, clock, log, metrics
       await Promise.all([scheduler.run(signal), reporter.run(signal), status.run(signal)]);
     },
     explain: (key) => {
-      const hindrance = hindranceOf(key);
+      const inadmissibleReason = inadmissibleReasonOf(key);
       const position = queues.position(key);
-      return hindrance === undefined && position === undefined ? undefined : { hindrance, position };
+      return inadmissibleReason === undefined && position === undefined ? undefined : { inadmissibleReason, position };
     },
   };
 }

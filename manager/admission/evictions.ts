@@ -1,9 +1,9 @@
-import type { Holding } from './admission-cache.ts';
+import type { Reservation } from './admission-cache.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { QueueingSetup } from './snapshot.ts';
 
 /** An admitted Workload that must give its place up, because an administrator said so. */
-export type Eviction = { readonly holding: Holding; readonly reason: EvictionReason; readonly message: string };
+export type Eviction = { readonly reservation: Reservation; readonly reason: EvictionReason; readonly message: string };
 
 export const EvictionReason = {
   ClusterQueueStopped: 'ClusterQueueStopped',
@@ -13,27 +13,27 @@ export const EvictionReason = {
 export type EvictionReason = (typeof EvictionReason)[keyof typeof EvictionReason];
 
 /** Those whose queue is stopped with HoldAndDrain, or whose cluster is draining. A Workload that is being suspended already is left alone. */
-export function findEvictions(holdings: Iterable<Holding>, setup: QueueingSetup, clusters: readonly ClusterState[]): Eviction[] {
+export function findEvictions(reservations: Iterable<Reservation>, setup: QueueingSetup, clusters: readonly ClusterState[]): Eviction[] {
   const draining = new Set(clusters.filter((cluster) => cluster.draining).map(({ name }) => name));
   if (draining.size === 0 && !setup.draining) return [];
   const evictions: Eviction[] = [];
-  for (const holding of holdings) {
-    const { workload, record, assumed } = holding;
+  for (const reservation of reservations) {
+    const { workload, record, assumed } = reservation;
     if (assumed || workload.phase !== 'Admitted') continue;
     if (setup.queues.get(record.clusterQueue)?.stopPolicy === 'HoldAndDrain') {
       evictions.push({
-        holding,
+        reservation,
         reason: EvictionReason.ClusterQueueStopped,
         message: `cluster queue ${record.clusterQueue} is being drained`,
       });
     } else if (setup.localQueues.get(`${workload.namespace}/${workload.queue ?? ''}`)?.stopPolicy === 'HoldAndDrain') {
       evictions.push({
-        holding,
+        reservation,
         reason: EvictionReason.LocalQueueStopped,
         message: `local queue ${workload.queue ?? ''} is being drained`,
       });
     } else if (draining.has(record.cluster)) {
-      evictions.push({ holding, reason: EvictionReason.ClusterDraining, message: `cluster ${record.cluster} is draining` });
+      evictions.push({ reservation, reason: EvictionReason.ClusterDraining, message: `cluster ${record.cluster} is draining` });
     }
   }
   return evictions;

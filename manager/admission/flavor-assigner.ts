@@ -2,7 +2,7 @@ import type { LabelRequirements } from '../../shared/kube/selectors.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import { formatAmount, minus, ZERO, type Amount, type Requests } from './amount.ts';
 import { available, flavorResource, potentialAvailable, wouldBorrow, type FlavorResource } from './quota-tree.ts';
-import type { FlavorSetup, Hindrance, QueueSetup } from './snapshot.ts';
+import type { FlavorSetup, InadmissibleReason, QueueSetup } from './snapshot.ts';
 import type { Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
@@ -21,7 +21,7 @@ export type Charge = readonly [FlavorResource, Amount];
 
 export type FlavorOptions =
   /** For each resource group, the flavors that fit, best first. */
-  { readonly kind: 'Fit'; readonly groups: readonly (readonly FlavorOption[])[] } | ({ readonly kind: 'NoFit' } & Hindrance);
+  { readonly kind: 'Fit'; readonly groups: readonly (readonly FlavorOption[])[] } | ({ readonly kind: 'NoFit' } & InadmissibleReason);
 
 /**
  * Finds the flavors whose quota has room for a Workload. The groups do not depend on one another, because each resource is in one group only;

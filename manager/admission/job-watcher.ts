@@ -4,9 +4,9 @@ import type { EventHandler } from '../../shared/kube/informer.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
-import { isSameAdmission, type AdmissionCache, type Holding } from './admission-cache.ts';
+import { isSameAdmission, type AdmissionCache, type Reservation } from './admission-cache.ts';
 import type { PendingQueues } from './pending-queues.ts';
-import { routeOf, type Hindrance } from './snapshot.ts';
+import { routeOf, type InadmissibleReason } from './snapshot.ts';
 import { workloadOf, type Workload } from './workload.ts';
 
 /**
@@ -19,15 +19,15 @@ export interface JobWatcher extends EventHandler<Job> {
   deleted(job: DeepReadonly<Job>): void;
   /** Queues every pending Workload anew, because the queues were set up anew. */
   reroute(): void;
-  /** An assumed admission will not be written: the Workload waits, with `hindrance`, until its Job changes or {@link retry} is called. */
-  giveUp(holding: Holding, hindrance: Hindrance): void;
+  /** An assumed admission will not be written: the Workload waits, with this reason, until its Job changes or {@link retry} is called. */
+  giveUp(reservation: Reservation, inadmissibleReason: InadmissibleReason): void;
   retry(key: string): void;
   /** Every Workload that waits. */
   pending(): IterableIterator<Workload>;
   /** Keys of all Jobs that wait, those that are being evicted included. */
   waiting(): Iterable<string>;
   /** Why a Job waits; undefined while it has not been tried, and when it does not wait. */
-  hindranceOf(key: string): Hindrance | undefined;
+  inadmissibleReasonOf(key: string): InadmissibleReason | undefined;
 }
 
 export function createJobWatcher(deps: {
@@ -39,8 +39,8 @@ export function createJobWatcher(deps: {
 }): JobWatcher {
   const { cache, queues, metrics, wakeScheduler } = deps;
   const pending = new Map<string, Workload>();
-  /** What keeps Jobs out of the queues. Those in a queue have their verdict there. */
-  const hindrances = new Map<string, Hindrance>();
+  /** What keeps Jobs out of the queues. What keeps those in a queue inadmissible is known there. */
+  const inadmissibleReasons = new Map<string, InadmissibleReason>();
   /** Order in which unfinished Jobs were first seen: it survives admission, so that an evicted Job keeps its place. */
   const arrivals = new Map<string, number>();
   let arrivalsSeen = 0;
@@ -64,9 +64,9 @@ export function createJobWatcher(deps: {
         const before = cache.get(key);
         cache.admit(workload, record);
         // Fewer pods are left to run, or another place is taken: what was held before is free.
-        if (before !== undefined && (before.workload.shape !== workload.shape || !isSameAdmission(before.record, record)))
+        if (before !== undefined && (before.workload.schedulingHash !== workload.schedulingHash || !isSameAdmission(before.record, record)))
           wakeSharers(before);
-        if (workload.phase === 'Evicting') hindrances.set(key, evicted);
+        if (workload.phase === 'Evicting') inadmissibleReasons.set(key, evicted);
         wakeScheduler();
         return;
       }
@@ -82,9 +82,9 @@ export function createJobWatcher(deps: {
    * succeed; once it has moved on without our record, the write is certain to be refused.
    */
   const isBeingWritten = (workload: Workload): boolean => {
-    const holding = cache.get(workload.key);
-    if (holding?.assumed !== true || holding.workload.uid !== workload.uid) return false;
-    return holding.workload.resourceVersion === workload.resourceVersion;
+    const reservation = cache.get(workload.key);
+    if (reservation?.assumed !== true || reservation.workload.uid !== workload.uid) return false;
+    return reservation.workload.resourceVersion === workload.resourceVersion;
   };
 
   const enqueue = (workload: Workload): void => {
@@ -93,9 +93,9 @@ export function createJobWatcher(deps: {
     const route = routeOf(workload, cache.queueing());
     if ('reason' in route) {
       queues.delete(key);
-      hindrances.set(key, route);
+      inadmissibleReasons.set(key, route);
     } else {
-      hindrances.delete(key);
+      inadmissibleReasons.delete(key);
       queues.add(route.name, route.strict, { workload, arrival: arrivals.get(key) ?? arrivalsSeen });
     }
     wakeScheduler();
@@ -107,15 +107,15 @@ export function createJobWatcher(deps: {
   const dequeue = (key: string): void => {
     pending.delete(key);
     queues.delete(key);
-    hindrances.delete(key);
+    inadmissibleReasons.delete(key);
   };
 
   const release = (key: string): void => {
-    const holding = cache.forget(key);
-    if (holding !== undefined) wakeSharers(holding);
+    const reservation = cache.forget(key);
+    if (reservation !== undefined) wakeSharers(reservation);
   };
 
-  const wakeSharers = ({ record }: Holding): void => {
+  const wakeSharers = ({ record }: Reservation): void => {
     queues.wake(cache.sharingWith(record.clusterQueue));
     queues.wakeWaitingForCluster();
     wakeScheduler();
@@ -133,24 +133,24 @@ export function createJobWatcher(deps: {
     reroute: () => {
       for (const workload of pending.values()) if (waits(workload.key)) enqueue(workload);
     },
-    giveUp: (holding, hindrance) => {
-      const { key } = holding.workload;
-      if (cache.get(key) !== holding) return;
+    giveUp: (reservation, inadmissibleReason) => {
+      const { key } = reservation.workload;
+      if (cache.get(key) !== reservation) return;
       release(key);
-      pending.set(key, holding.workload);
-      hindrances.set(key, hindrance);
+      pending.set(key, reservation.workload);
+      inadmissibleReasons.set(key, inadmissibleReason);
     },
     retry: (key) => {
       const workload = pending.get(key);
       if (workload !== undefined && waits(key) && !queues.has(key)) enqueue(workload);
     },
     pending: () => pending.values(),
-    waiting: () => new Set([...pending.keys(), ...hindrances.keys()]),
-    hindranceOf: (key) => hindrances.get(key) ?? queues.verdictOf(key),
+    waiting: () => new Set([...pending.keys(), ...inadmissibleReasons.keys()]),
+    inadmissibleReasonOf: (key) => inadmissibleReasons.get(key) ?? queues.inadmissibilityOf(key),
   };
 }
 
-const evicted: Hindrance = {
+const evicted: InadmissibleReason = {
   reason: QuotaReservedReason.Evicted,
   message: 'suspended after admission; quota is held until nothing runs any more',
 };

@@ -6,7 +6,7 @@ export type QueuedWorkload = { readonly workload: Workload; readonly arrival: nu
 /** Order within a ClusterQueue: higher priority first, then the older Job, then the one seen first. Negative when `a` goes first. */
 export function compareQueued(a: QueuedWorkload, b: QueuedWorkload): number {
   if (a.workload.priority !== b.workload.priority) return b.workload.priority - a.workload.priority;
-  if (a.workload.createdAt !== b.workload.createdAt) return a.workload.createdAt - b.workload.createdAt;
+  if (a.workload.createdMs !== b.workload.createdMs) return a.workload.createdMs - b.workload.createdMs;
   return a.arrival - b.arrival;
 }
 

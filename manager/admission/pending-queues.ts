@@ -2,56 +2,57 @@ import { IndexedHeap } from '../../shared/kube/indexed-heap.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import { compareQueued, type QueuedWorkload } from './ordering.ts';
 import type { Head, WaitsFor } from './schedule.ts';
-import type { Hindrance } from './snapshot.ts';
+import type { InadmissibleReason } from './snapshot.ts';
 
 /** Why a Workload that was tried could not be admitted, and what must change before it is tried again. */
-export type Verdict = Hindrance & { readonly waitsFor: WaitsFor };
+export type Inadmissibility = InadmissibleReason & { readonly waitsFor: WaitsFor };
 
 /**
- * What waits for admission. Each ClusterQueue is a heap by priority and age, split by shape: when the first Workload of a shape does not fit,
- * none of that shape does, so all of them are parked together and cost nothing until a change wakes them. A StrictFIFO queue
- * is blocked as a whole by its first Workload. Memory only: everything here is derived from Jobs.
+ * What waits for admission. Each ClusterQueue is a heap by priority and age, split into groups of equal scheduling hash: when the first
+ * Workload of a group does not fit, none of the group does, so all of them are inadmissible together and cost nothing until a change wakes
+ * them. A StrictFIFO queue is blocked as a whole by its first Workload. Memory only: everything here is derived from Jobs.
  */
 export interface PendingQueues {
-  /** Adds a Workload, or replaces its earlier version. Into a parked shape it goes parked. */
+  /** Adds a Workload, or replaces its earlier version. In an inadmissible group it is inadmissible, too. */
   add(clusterQueue: string, strict: boolean, queued: QueuedWorkload): void;
   /** Takes a Workload out, if it is there. */
   delete(key: string): void;
   has(key: string): boolean;
   /** The first Workload of each ClusterQueue that has one to try. It stays where it is. */
   heads(): Head[];
-  /** Parks everything of the head's shape, or blocks its StrictFIFO queue. Costs the same however many wait. */
-  park(head: Head, verdict: Verdict): void;
+  /** Everything in the head's group is inadmissible, or its StrictFIFO queue is blocked. Costs the same however many wait. */
+  markInadmissible(head: Head, inadmissibility: Inadmissibility): void;
   /** Why a Workload that waits here was not admitted when it, or one like it, was last tried; undefined before the first try. */
-  verdictOf(key: string): Verdict | undefined;
-  /** Makes all parked Workloads of these ClusterQueues active again. */
+  inadmissibilityOf(key: string): Inadmissibility | undefined;
+  /** Makes all inadmissible Workloads of these ClusterQueues active again. */
   wake(clusterQueues: Iterable<string>): void;
   /** Makes all Workloads active again that had quota and found no cluster. */
   wakeWaitingForCluster(): void;
-  /** Every ClusterQueue that has held a Workload, with how many will be tried and how many are parked. */
+  /** Every ClusterQueue that has held a Workload, with how many will be tried and how many are inadmissible. */
   counts(): ReadonlyMap<string, { readonly active: number; readonly inadmissible: number }>;
   /** How many Workloads of the same ClusterQueue go before this one; undefined when it does not wait here. */
   position(key: string): number | undefined;
 }
 
-type Shape = {
-  readonly shape: string;
+/** Workloads of one ClusterQueue that fit together or fail together. */
+type Group = {
+  readonly schedulingHash: string;
   readonly waiting: IndexedHeap<QueuedWorkload>;
   /** Not to be tried until a change wakes it. */
-  parked: boolean;
+  inadmissible: boolean;
   /** Of the last try; it outlives the wake, until the next try says something else. */
-  verdict: Verdict | undefined;
+  inadmissibility: Inadmissibility | undefined;
 };
 type Queue = {
   readonly name: string;
   strict: boolean;
-  readonly shapes: Map<string, Shape>;
-  /** Shapes to be tried, by their first Workload. */
-  readonly active: IndexedHeap<Shape>;
+  readonly groups: Map<string, Group>;
+  /** Groups to be tried, by their first Workload. */
+  readonly active: IndexedHeap<Group>;
   /** A StrictFIFO queue waits behind its first Workload. */
-  blocked: { readonly key: string; readonly verdict: Verdict } | undefined;
+  blocked: { readonly key: string; readonly inadmissibility: Inadmissibility } | undefined;
 };
-type Entry = { readonly queue: Queue; readonly shape: Shape; readonly queued: QueuedWorkload };
+type Entry = { readonly queue: Queue; readonly group: Group; readonly queued: QueuedWorkload };
 
 export function createPendingQueues(): PendingQueues {
   const queues = new Map<string, Queue>();
@@ -63,8 +64,8 @@ export function createPendingQueues(): PendingQueues {
     const queue: Queue = {
       name,
       strict: false,
-      shapes: new Map(),
-      active: new IndexedHeap((each) => each.shape, compareShapes),
+      groups: new Map(),
+      active: new IndexedHeap((each) => each.schedulingHash, compareGroups),
       blocked: undefined,
     };
     queues.set(name, queue);
@@ -75,21 +76,21 @@ export function createPendingQueues(): PendingQueues {
     const entry = entries.get(key);
     if (entry === undefined) return;
     entries.delete(key);
-    const { queue, shape } = entry;
+    const { queue, group } = entry;
     if (firstOf(queue)?.workload.key === key) queue.blocked = undefined;
-    shape.waiting.delete(key);
-    if (shape.waiting.size === 0) {
-      queue.shapes.delete(shape.shape);
-      queue.active.delete(shape.shape);
-    } else if (!shape.parked) queue.active.set(shape);
+    group.waiting.delete(key);
+    if (group.waiting.size === 0) {
+      queue.groups.delete(group.schedulingHash);
+      queue.active.delete(group.schedulingHash);
+    } else if (!group.inadmissible) queue.active.set(group);
   };
 
-  const unpark = (queue: Queue, isConcerned: (verdict: Verdict) => boolean): void => {
-    if (queue.blocked !== undefined && isConcerned(queue.blocked.verdict)) queue.blocked = undefined;
-    for (const shape of queue.shapes.values()) {
-      if (!shape.parked || shape.verdict === undefined || !isConcerned(shape.verdict)) continue;
-      shape.parked = false;
-      queue.active.set(shape);
+  const reactivate = (queue: Queue, isConcerned: (inadmissibility: Inadmissibility) => boolean): void => {
+    if (queue.blocked !== undefined && isConcerned(queue.blocked.inadmissibility)) queue.blocked = undefined;
+    for (const group of queue.groups.values()) {
+      if (!group.inadmissible || group.inadmissibility === undefined || !isConcerned(group.inadmissibility)) continue;
+      group.inadmissible = false;
+      queue.active.set(group);
     }
   };
 
@@ -100,14 +101,14 @@ export function createPendingQueues(): PendingQueues {
       const queue = queueNamed(clusterQueue);
       if (queue.strict !== strict) {
         queue.strict = strict;
-        unpark(queue, () => true);
+        reactivate(queue, () => true);
       }
-      const shape = queue.shapes.get(workload.shape) ?? newShape(workload.shape);
-      queue.shapes.set(shape.shape, shape);
-      shape.waiting.set(queued);
-      entries.set(workload.key, { queue, shape, queued });
-      if (shape.parked) return;
-      queue.active.set(shape);
+      const group = queue.groups.get(workload.schedulingHash) ?? newGroup(workload.schedulingHash);
+      queue.groups.set(group.schedulingHash, group);
+      group.waiting.set(queued);
+      entries.set(workload.key, { queue, group, queued });
+      if (group.inadmissible) return;
+      queue.active.set(group);
       // Whoever arrives behind a blocked first Workload changes nothing; whoever arrives before it is to be tried.
       if (queue.blocked !== undefined && firstOf(queue)?.workload.key === workload.key) queue.blocked = undefined;
     },
@@ -121,56 +122,56 @@ export function createPendingQueues(): PendingQueues {
       }
       return heads;
     },
-    park: ({ queued }, verdict) => {
+    markInadmissible: ({ queued }, inadmissibility) => {
       const entry = entries.get(queued.workload.key);
       if (entry === undefined) return;
-      const { queue, shape } = entry;
-      shape.verdict = verdict;
+      const { queue, group } = entry;
+      group.inadmissibility = inadmissibility;
       if (queue.strict) {
-        queue.blocked = { key: queued.workload.key, verdict };
+        queue.blocked = { key: queued.workload.key, inadmissibility };
         return;
       }
-      shape.parked = true;
-      queue.active.delete(shape.shape);
+      group.inadmissible = true;
+      queue.active.delete(group.schedulingHash);
     },
-    verdictOf: (key) => {
+    inadmissibilityOf: (key) => {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
-      const { queue, shape } = entry;
-      if (queue.blocked === undefined || queue.blocked.key === key) return shape.verdict;
-      return behind(queue, queue.blocked.verdict);
+      const { queue, group } = entry;
+      if (queue.blocked === undefined || queue.blocked.key === key) return group.inadmissibility;
+      return behind(queue, queue.blocked.inadmissibility);
     },
     wake: (clusterQueues) => {
       for (const name of clusterQueues) {
         const queue = queues.get(name);
-        if (queue !== undefined) unpark(queue, () => true);
+        if (queue !== undefined) reactivate(queue, () => true);
       }
     },
     wakeWaitingForCluster: () => {
-      for (const queue of queues.values()) unpark(queue, ({ waitsFor }) => waitsFor === 'cluster');
+      for (const queue of queues.values()) reactivate(queue, ({ waitsFor }) => waitsFor === 'cluster');
     },
     counts: () => new Map([...queues.values()].map((queue) => [queue.name, countOf(queue)])),
     position: (key) => {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
       let before = 0;
-      for (const shape of entry.queue.shapes.values()) {
-        for (const other of shape.waiting.values()) if (compareQueued(other, entry.queued) < 0) before++;
+      for (const group of entry.queue.groups.values()) {
+        for (const other of group.waiting.values()) if (compareQueued(other, entry.queued) < 0) before++;
       }
       return before;
     },
   };
 }
 
-const newShape = (shape: string): Shape => ({
-  shape,
+const newGroup = (schedulingHash: string): Group => ({
+  schedulingHash,
   waiting: new IndexedHeap((queued) => queued.workload.key, compareQueued),
-  parked: false,
-  verdict: undefined,
+  inadmissible: false,
+  inadmissibility: undefined,
 });
 
 /** What is told to those behind a blocked first Workload. It names nobody, so that it stays true while the queue moves. */
-const behind = (queue: Queue, { waitsFor }: Verdict): Verdict => ({
+const behind = (queue: Queue, { waitsFor }: Inadmissibility): Inadmissibility => ({
   reason: QuotaReservedReason.BehindEarlierJob,
   message: `an earlier Job of cluster queue ${queue.name} does not fit yet (StrictFIFO)`,
   waitsFor,
@@ -178,7 +179,7 @@ const behind = (queue: Queue, { waitsFor }: Verdict): Verdict => ({
 
 const firstOf = (queue: Queue): QueuedWorkload | undefined => queue.active.peek()?.waiting.peek();
 
-function compareShapes(a: Shape, b: Shape): number {
+function compareGroups(a: Group, b: Group): number {
   const first = a.waiting.peek();
   const second = b.waiting.peek();
   if (first === undefined || second === undefined) return first === undefined ? 1 : -1;
@@ -188,9 +189,9 @@ function compareShapes(a: Shape, b: Shape): number {
 function countOf(queue: Queue): { active: number; inadmissible: number } {
   let active = 0;
   let inadmissible = 0;
-  for (const shape of queue.shapes.values()) {
-    if (!shape.parked && queue.blocked === undefined) active += shape.waiting.size;
-    else inadmissible += shape.waiting.size;
+  for (const group of queue.groups.values()) {
+    if (!group.inadmissible && queue.blocked === undefined) active += group.waiting.size;
+    else inadmissible += group.waiting.size;
   }
   return { active, inadmissible };
 }

@@ -63,16 +63,16 @@ export function createQueueStatus(deps: QueueStatusDeps): QueueStatus {
     const setup = cache.queueing();
     const counts = countWorkloads(deps, setup);
     observe(deps, setup, counts);
-    const now = clock.now();
+    const nowMs = clock.now();
     for (const queue of informers.clusterQueues.list()) {
       const status = clusterQueueStatus(queue.metadata.name, setup, cache.usage(), counts);
-      const conditions = [activeCondition(problemOfQueue(queue.metadata.name, setup), queue.status?.conditions ?? [], now)];
+      const conditions = [activeCondition(problemOfQueue(queue.metadata.name, setup), queue.status?.conditions ?? [], nowMs)];
       const next: ClusterQueueStatus = { ...status, conditions };
       if (!isSame(next, queue.status)) await write(CLUSTER_QUEUES, objectKey(queue), next);
     }
     for (const queue of informers.localQueues.list()) {
       const count = counts.localQueues.get(`${queue.metadata.namespace}/${queue.metadata.name}`) ?? NONE;
-      const conditions = [activeCondition(problemOfLocalQueue(queue.spec.clusterQueue, setup), queue.status?.conditions ?? [], now)];
+      const conditions = [activeCondition(problemOfLocalQueue(queue.spec.clusterQueue, setup), queue.status?.conditions ?? [], nowMs)];
       const next: LocalQueueStatus = { pendingWorkloads: count.pending, admittedWorkloads: count.admitted, conditions };
       if (!isSame(next, queue.status)) await write(LOCAL_QUEUES, objectKey(queue), next);
     }
@@ -103,7 +103,7 @@ function countWorkloads({ cache, watcher }: QueueStatusDeps, setup: QueueingSetu
     count(counts.localQueues, local, { pending: 1, admitted: 0 });
     count(counts.clusterQueues, setup.localQueues.get(local ?? '')?.clusterQueue, { pending: 1, admitted: 0 });
   }
-  for (const { workload, record } of cache.holdings()) {
+  for (const { workload, record } of cache.reservations()) {
     count(counts.localQueues, localQueueOf(workload), { pending: 0, admitted: 1 });
     count(counts.clusterQueues, record.clusterQueue, { pending: 0, admitted: 1 });
   }
@@ -151,7 +151,7 @@ function problemOfLocalQueue(clusterQueue: string, setup: QueueingSetup): Proble
   return { reason: 'ClusterQueueNotFound', message: `cluster queue ${clusterQueue} does not exist` };
 }
 
-function activeCondition(problem: Problem, present: readonly Condition[], now: number): Condition {
+function activeCondition(problem: Problem, present: readonly Condition[], nowMs: number): Condition {
   const status = problem === undefined ? 'True' : 'False';
   const before = findCondition(present, 'Active');
   return {
@@ -159,7 +159,7 @@ function activeCondition(problem: Problem, present: readonly Condition[], now: n
     status,
     reason: problem?.reason ?? 'Ready',
     message: problem?.message ?? 'Jobs can be admitted',
-    lastTransitionTime: before?.status === status ? before.lastTransitionTime : toWireTime(now),
+    lastTransitionTime: before?.status === status ? before.lastTransitionTime : toWireTime(nowMs),
   };
 }
 

@@ -6,7 +6,7 @@ import { assignFlavors, type Charge } from './flavor-assigner.ts';
 import { compareNominated, type QueuedWorkload } from './ordering.ts';
 import { formatVerdicts, place, type ClusterVerdict } from './placement.ts';
 import { addUsage, available } from './quota-tree.ts';
-import type { Hindrance, QueueSetup, Snapshot } from './snapshot.ts';
+import type { InadmissibleReason, QueueSetup, Snapshot } from './snapshot.ts';
 import { clusterHolder } from './usage.ts';
 import type { Workload } from './workload.ts';
 
@@ -21,7 +21,7 @@ export type Decision =
       readonly head: Head;
       readonly waitsFor: WaitsFor;
       readonly verdicts: readonly ClusterVerdict[];
-    } & Hindrance)
+    } & InadmissibleReason)
   /** Fitted until another head of this cycle took the room: is tried again in the next cycle. */
   | { readonly kind: 'Requeue'; readonly head: Head };
 
@@ -35,7 +35,7 @@ export type WaitsFor = 'quota' | 'cluster';
  * 2. Order: heads within their own quota before borrowers, then by priority and age.
  * 3. Admit one by one, and check each again, because an earlier one may have taken the room.
  */
-export function schedule(snapshot: Snapshot, heads: readonly Head[], now: number): Decision[] {
+export function schedule(snapshot: Snapshot, heads: readonly Head[], nowMs: number): Decision[] {
   const decisions: Decision[] = [];
   const nominees: Nominee[] = [];
   for (const head of heads) {
@@ -46,7 +46,7 @@ export function schedule(snapshot: Snapshot, heads: readonly Head[], now: number
   nominees.sort((a, b) =>
     compareNominated({ head: a.head.queued, borrowing: a.borrowing }, { head: b.head.queued, borrowing: b.borrowing }),
   ); // 2
-  for (const nominee of nominees) decisions.push(admit(snapshot, nominee, now)); // 3
+  for (const nominee of nominees) decisions.push(admit(snapshot, nominee, nowMs)); // 3
   return decisions;
 }
 
@@ -91,7 +91,7 @@ function nominate(snapshot: Snapshot, head: Head): Nominee | Decision {
   };
 }
 
-function admit(snapshot: Snapshot, nominee: Nominee, now: number): Decision {
+function admit(snapshot: Snapshot, nominee: Nominee, nowMs: number): Decision {
   const { head, queue, charges, cluster } = nominee;
   const { workload } = head.queued;
   if (!stillFits(snapshot, nominee)) return { kind: 'Requeue', head };
@@ -100,7 +100,7 @@ function admit(snapshot: Snapshot, nominee: Nominee, now: number): Decision {
   for (const [resource, amount] of workload.requests) {
     snapshot.usage.set(holder, resource, plus(snapshot.usage.get(holder, resource), amount));
   }
-  return { kind: 'Admit', head, record: recordOf(workload, nominee, now) };
+  return { kind: 'Admit', head, record: recordOf(workload, nominee, nowMs) };
 }
 
 function stillFits({ usage, clusters }: Snapshot, { head, queue, charges, cluster }: Nominee): boolean {
@@ -110,9 +110,9 @@ function stillFits({ usage, clusters }: Snapshot, { head, queue, charges, cluste
 }
 
 /** A Job that resumes where it was keeps its epoch; one that moves gets the next. */
-function recordOf(workload: Workload, { queue, flavors, cluster }: Nominee, now: number): AdmissionRecord {
+function recordOf(workload: Workload, { queue, flavors, cluster }: Nominee, nowMs: number): AdmissionRecord {
   const previous = workload.record;
   const resumes = previous?.cluster === cluster;
   const epoch = previous === undefined ? 1 : resumes ? previous.epoch : previous.epoch + 1;
-  return { clusterQueue: queue.name, flavors, cluster, epoch, since: toWireTime(now) };
+  return { clusterQueue: queue.name, flavors, cluster, epoch, since: toWireTime(nowMs) };
 }

@@ -9,7 +9,7 @@ import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import { formatAdmissionRecord, type AdmissionRecord } from '../api/records.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
-import type { AdmissionCache, Holding } from './admission-cache.ts';
+import type { AdmissionCache, Reservation } from './admission-cache.ts';
 import { findEvictions, type Eviction } from './evictions.ts';
 import type { JobWatcher } from './job-watcher.ts';
 import type { PendingQueues } from './pending-queues.ts';
@@ -51,7 +51,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
   /** Cycle after cycle, until nobody is left to try. */
   const pass = async (signal: AbortSignal): Promise<void> => {
     deps.refresh();
-    for (const eviction of findEvictions(cache.holdings(), cache.queueing(), cache.clusters())) startEviction(eviction, signal);
+    for (const eviction of findEvictions(cache.reservations(), cache.queueing(), cache.clusters())) startEviction(eviction, signal);
     let tried = 0;
     while (!signal.aborted && writes.size < WRITES_MAX) {
       const heads = queues.heads();
@@ -65,35 +65,32 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
 
   /** One cycle; false when it changed nothing. */
   const cycle = (heads: readonly Head[], signal: AbortSignal): boolean => {
-    const startedAt = clock.now();
-    const decisions = schedule(cache.snapshot(), heads, startedAt);
+    const startedMs = clock.now();
+    const decisions = schedule(cache.snapshot(), heads, startedMs);
     let admitted = 0;
-    let parked = 0;
+    let inadmissible = 0;
     for (const decision of decisions) {
       if (decision.kind === 'Admit') {
         startAdmission(decision, signal);
         admitted++;
       } else if (decision.kind === 'Inadmissible') {
-        park(decision);
-        parked++;
+        const { head, reason, message, waitsFor } = decision;
+        queues.markInadmissible(head, { reason, message, waitsFor });
+        inadmissible++;
       }
     }
     const result = admitted > 0 ? 'success' : 'inadmissible';
     metrics.attempts.inc({ result });
-    metrics.attemptDuration.observe({ result }, (clock.now() - startedAt) / 1000);
-    return admitted + parked > 0;
-  };
-
-  const park = ({ head, reason, message, waitsFor }: Extract<Decision, { kind: 'Inadmissible' }>): void => {
-    queues.park(head, { reason, message, waitsFor });
+    metrics.attemptDuration.observe({ result }, (clock.now() - startedMs) / 1000);
+    return admitted + inadmissible > 0;
   };
 
   const startAdmission = ({ head, record }: Extract<Decision, { kind: 'Admit' }>, signal: AbortSignal): void => {
     const { workload } = head.queued;
     queues.delete(workload.key);
     cache.assume(workload, record);
-    const holding = cache.get(workload.key);
-    if (holding !== undefined) track(workload.key, admit(holding, signal));
+    const reservation = cache.get(workload.key);
+    if (reservation !== undefined) track(workload.key, admit(reservation, signal));
   };
 
   const track = (key: string, write: Promise<void>): void => {
@@ -112,47 +109,47 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
    * Writes the record. A conflict needs nothing done: the Job has changed, and its newer version comes through the informer. Where no answer
    * came, the write may have happened, so the Workload stays assumed and the same conditional write is sent again.
    */
-  const admit = async (holding: Holding, signal: AbortSignal): Promise<void> => {
-    const { workload, record } = holding;
-    for (let attempt = 0; cache.get(workload.key) === holding && !signal.aborted; attempt++) {
+  const admit = async (reservation: Reservation, signal: AbortSignal): Promise<void> => {
+    const { workload, record } = reservation;
+    for (let attempt = 0; cache.get(workload.key) === reservation && !signal.aborted; attempt++) {
       try {
         await deps.client.patch(JOBS, parseKey(workload.key), admissionPatch(workload.resourceVersion, record), WRITE);
-        return admitted(holding);
+        return admitted(reservation);
       } catch (error) {
         metrics.conflicts.inc({ reason: error instanceof ApiError ? error.reason : 'Unknown' });
         if (isConflict(error) || isNotFound(error)) return;
-        if (isRefusal(error)) return refused(holding, error);
+        if (isRefusal(error)) return refused(reservation, error);
         log.warn('an admission got no answer and is sent again', { job: workload.key, error });
         await sleep(clock, retryDelayMs(attempt), signal);
       }
     }
   };
 
-  const admitted = ({ workload, record }: Holding): void => {
+  const admitted = ({ workload, record }: Reservation): void => {
     refusals.delete(workload.key);
     const { clusterQueue, cluster, epoch } = record;
     metrics.admitted.inc({ cluster_queue: clusterQueue, cluster });
-    metrics.waitTime.observe({ cluster_queue: clusterQueue }, Math.max(0, clock.now() - workload.createdAt) / 1000);
+    metrics.waitTime.observe({ cluster_queue: clusterQueue }, Math.max(0, clock.now() - workload.createdMs) / 1000);
     log.info('admitted', { job: workload.key, clusterQueue, cluster, epoch });
   };
 
-  const refused = (holding: Holding, error: ApiError): void => {
-    const { key } = holding.workload;
+  const refused = (reservation: Reservation, error: ApiError): void => {
+    const { key } = reservation.workload;
     const failures = refusals.get(key) ?? 0;
     refusals.set(key, failures + 1);
     log.warn('the API server refused an admission', { job: key, error });
-    watcher.giveUp(holding, { reason: QuotaReservedReason.AdmissionRefused, message: error.message });
+    watcher.giveUp(reservation, { reason: QuotaReservedReason.AdmissionRefused, message: error.message });
     clock.schedule(() => watcher.retry(key), retryDelayMs(failures));
   };
 
   const startEviction = (eviction: Eviction, signal: AbortSignal): void => {
-    const { key } = eviction.holding.workload;
+    const { key } = eviction.reservation.workload;
     if (!writes.has(key)) track(key, evict(eviction, signal));
   };
 
   /** Suspends the Job. It keeps its record, so that its copy is suspended in place and may resume there. */
-  const evict = async ({ holding, reason, message }: Eviction, signal: AbortSignal): Promise<void> => {
-    const { workload, record } = holding;
+  const evict = async ({ reservation, reason, message }: Eviction, signal: AbortSignal): Promise<void> => {
+    const { workload, record } = reservation;
     const body = { metadata: { resourceVersion: workload.resourceVersion }, spec: { suspend: true } };
     try {
       await deps.client.patch(JOBS, parseKey(workload.key), { type: 'merge', body }, WRITE);
@@ -161,7 +158,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     } catch (error) {
       if (isNotFound(error)) return;
       if (!isConflict(error)) log.warn('an eviction failed', { job: workload.key, error });
-      // The Job is still among the holdings, so the pass that follows this write evicts it again.
+      // The Job is still among the reservations, so the pass that follows this write evicts it again.
       await sleep(clock, RETRY_BASE_MS, signal);
     }
   };

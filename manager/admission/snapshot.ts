@@ -23,7 +23,7 @@ export type QueueingSetup = {
   /** ClusterQueues that can admit, by name. */
   readonly queues: ReadonlyMap<string, QueueSetup>;
   /** Why each of the other ClusterQueues cannot. */
-  readonly inactive: ReadonlyMap<string, Hindrance>;
+  readonly inactive: ReadonlyMap<string, InadmissibleReason>;
   /** By `namespace/name`. */
   readonly localQueues: ReadonlyMap<string, { readonly clusterQueue: string; readonly stopPolicy: StopPolicy }>;
   /** Labels by namespace. */
@@ -48,8 +48,8 @@ export type FlavorSetup = {
 };
 export type StopPolicy = 'None' | 'Hold' | 'HoldAndDrain';
 
-/** Why a Workload waits, for people and for programs. */
-export type Hindrance = { readonly reason: QuotaReservedReason; readonly message: string };
+/** Why a Workload cannot be admitted now, for people and for programs. */
+export type InadmissibleReason = { readonly reason: QuotaReservedReason; readonly message: string };
 
 export type QueueingObjects = {
   readonly clusterQueues: readonly DeepReadonly<ClusterQueue>[];
@@ -63,7 +63,7 @@ export function buildQueueingSetup(objects: QueueingObjects): QueueingSetup {
   const tree = buildQuotaTree(objects.clusterQueues, objects.cohorts);
   const flavors = new Map(objects.resourceFlavors.map((flavor) => [flavor.metadata.name, flavorSetup(flavor)]));
   const queues = new Map<string, QueueSetup>();
-  const inactive = new Map<string, Hindrance>();
+  const inactive = new Map<string, InadmissibleReason>();
   for (const clusterQueue of objects.clusterQueues) {
     const setup = queueSetup(clusterQueue, tree, flavors);
     if ('reason' in setup) inactive.set(clusterQueue.metadata.name, setup);
@@ -94,7 +94,7 @@ function queueSetup(
   { metadata, spec }: DeepReadonly<ClusterQueue>,
   tree: QuotaTree,
   flavors: ReadonlyMap<string, FlavorSetup>,
-): QueueSetup | Hindrance {
+): QueueSetup | InadmissibleReason {
   const { name } = metadata;
   const node = tree.clusterQueues.get(name);
   if (node === undefined) {
@@ -130,7 +130,7 @@ function queueSetup(
 }
 
 /** The ClusterQueue in which a pending Workload waits its turn, or what keeps it from any. */
-export function routeOf(workload: Workload, setup: QueueingSetup): QueueSetup | Hindrance {
+export function routeOf(workload: Workload, setup: QueueingSetup): QueueSetup | InadmissibleReason {
   if (workload.problem !== undefined) return { reason: QuotaReservedReason.InvalidJob, message: workload.problem };
   if (workload.queue === undefined) {
     return { reason: QuotaReservedReason.LocalQueueNotFound, message: 'the Job names no local queue' };

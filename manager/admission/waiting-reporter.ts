@@ -15,7 +15,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
 import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import { JobEventReason, QuotaReservedReason, SwitchyardCondition } from '../api/reasons.ts';
-import type { Hindrance } from './snapshot.ts';
+import type { InadmissibleReason } from './snapshot.ts';
 
 /**
  * Tells Jobs why they wait, as the condition QuotaReserved=False of their status. Under load thousands of Jobs wait, and their status must not
@@ -35,7 +35,7 @@ export type WaitingReporterDeps = {
   readonly jobs: Lister<Job>;
   /** Keys of all Jobs that wait. */
   readonly waiting: () => Iterable<string>;
-  readonly hindranceOf: (key: string) => Hindrance | undefined;
+  readonly inadmissibleReasonOf: (key: string) => InadmissibleReason | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -47,18 +47,26 @@ const RENEWAL_SHARE_MS = 20;
 const CONCURRENCY = 4;
 
 /** What the last sweep found about a Job; `toldAt` is when a write was last asked for. */
-type Seen = { readonly reason: string; readonly message: string; readonly toldAt: number | undefined };
+type Seen = { readonly reason: string; readonly message: string; readonly toldMs: number | undefined };
 
-export function createWaitingReporter({ client, events, jobs, waiting, hindranceOf, clock, log }: WaitingReporterDeps): WaitingReporter {
+export function createWaitingReporter({
+  client,
+  events,
+  jobs,
+  waiting,
+  inadmissibleReasonOf,
+  clock,
+  log,
+}: WaitingReporterDeps): WaitingReporter {
   const queue = createWorkqueue({ name: 'waiting-jobs', clock, rateLimit: { baseDelayMs: 100, maxDelayMs: 60_000 } });
   const changes = createWakeUp(clock, SWEEP_INTERVAL_MS);
   let seen = new Map<string, Seen>();
 
   const reconcile = async (key: string): Promise<void> => {
-    const hindrance = hindranceOf(key);
+    const inadmissibleReason = inadmissibleReasonOf(key);
     const job = jobs.get(parseKey(key));
-    if (hindrance === undefined || job === undefined || isFinished(job.status)) return;
-    const conditions = waitingConditions(job, hindrance, clock.now());
+    if (inadmissibleReason === undefined || job === undefined || isFinished(job.status)) return;
+    const conditions = waitingConditions(job, inadmissibleReason, clock.now());
     if (conditions === undefined) return;
     const body = { metadata: { resourceVersion: job.metadata.resourceVersion }, status: { conditions } };
     try {
@@ -69,28 +77,29 @@ export function createWaitingReporter({ client, events, jobs, waiting, hindrance
       throw new Error(`tell ${key} why it waits`, { cause: error });
     }
     // `kubectl describe job` shows Events and no conditions: whoever asks there is told once for each reason.
-    if (waitingReason(job) !== hindrance.reason) events.event(JOBS, job, 'Normal', JobEventReason.Pending, hindrance.message);
+    if (waitingReason(job) !== inadmissibleReason.reason)
+      events.event(JOBS, job, 'Normal', JobEventReason.Pending, inadmissibleReason.message);
   };
 
   /** A text that is out of date when it may not be written yet is looked at again without any further change. */
   const sweep = (): void => {
-    const now = clock.now();
+    const nowMs = clock.now();
     const next = new Map<string, Seen>();
     const renewalMs = Math.max(RENEWAL_INTERVAL_MS, seen.size * RENEWAL_SHARE_MS);
     let isOutOfDate = false;
     for (const key of waiting()) {
-      const hindrance = hindranceOf(key);
-      if (hindrance === undefined) continue;
+      const inadmissibleReason = inadmissibleReasonOf(key);
+      if (inadmissibleReason === undefined) continue;
       const before = seen.get(key);
-      const toldAt = before?.toldAt;
-      const isTold = toldAt !== undefined && before?.reason === hindrance.reason;
-      if (isTold && before.message === hindrance.message) next.set(key, before);
-      else if (before === undefined || (isTold && now - toldAt < renewalMs)) {
+      const toldMs = before?.toldMs;
+      const isTold = toldMs !== undefined && before?.reason === inadmissibleReason.reason;
+      if (isTold && before.message === inadmissibleReason.message) next.set(key, before);
+      else if (before === undefined || (isTold && nowMs - toldMs < renewalMs)) {
         isOutOfDate = true;
-        next.set(key, before ?? { ...hindrance, toldAt: undefined });
+        next.set(key, before ?? { ...inadmissibleReason, toldMs: undefined });
       } else {
         queue.add(key);
-        next.set(key, { reason: hindrance.reason, message: hindrance.message, toldAt: now });
+        next.set(key, { reason: inadmissibleReason.reason, message: inadmissibleReason.message, toldMs: nowMs });
       }
     }
     seen = next;
@@ -113,22 +122,26 @@ const waitingReason = (job: DeepReadonly<Job>): string | undefined =>
   job.status?.conditions?.find(({ type, status }) => type === SwitchyardCondition.QuotaReserved && status === 'False')?.reason;
 
 /** The conditions to be written to a Job that waits; undefined when it says so already. */
-export function waitingConditions(job: DeepReadonly<Job>, hindrance: Hindrance, now: number): JobCondition[] | undefined {
+export function waitingConditions(
+  job: DeepReadonly<Job>,
+  inadmissibleReason: InadmissibleReason,
+  nowMs: number,
+): JobCondition[] | undefined {
   const conditions = job.status?.conditions ?? [];
   const present = findCondition(conditions, SwitchyardCondition.QuotaReserved);
   const isFalse = present?.status === 'False';
-  if (isFalse && present.reason === hindrance.reason && present.message === hindrance.message) return undefined;
-  const time = toWireTime(now);
+  if (isFalse && present.reason === inadmissibleReason.reason && present.message === inadmissibleReason.message) return undefined;
+  const time = toWireTime(nowMs);
   const waiting: JobCondition = {
     type: SwitchyardCondition.QuotaReserved,
     status: 'False',
-    reason: hindrance.reason,
-    message: hindrance.message,
+    reason: inadmissibleReason.reason,
+    message: inadmissibleReason.message,
     lastProbeTime: time,
     lastTransitionTime: (isFalse ? present.lastTransitionTime : undefined) ?? time,
   };
   // Of a Job that is being evicted only its copy can tell whether anything still runs.
-  const rests = job.spec.suspend === true && hindrance.reason !== QuotaReservedReason.Evicted;
+  const rests = job.spec.suspend === true && inadmissibleReason.reason !== QuotaReservedReason.Evicted;
   const neverSuspended = rests && findCondition(conditions, 'Suspended') === undefined;
   return neverSuspended ? [waiting, suspended(time)] : [waiting];
 }

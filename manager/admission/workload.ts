@@ -21,7 +21,7 @@ export type Workload = {
   readonly queue: string | undefined;
   readonly priority: number;
   /** Milliseconds since the epoch. */
-  readonly createdAt: number;
+  readonly createdMs: number;
   /** What all its pods request together; `pods` is their number. */
   readonly requests: Requests;
   readonly wish: ClusterWish;
@@ -31,8 +31,8 @@ export type Workload = {
   readonly phase: WorkloadPhase;
   /** Why the Job can never be admitted as it is. */
   readonly problem: string | undefined;
-  /** Jobs of equal shape fit together or fail together, wherever they stand in the queue. */
-  readonly shape: string;
+  /** Jobs of equal hash fit together or fail together, wherever they stand in the queue. */
+  readonly schedulingHash: string;
 };
 
 export type WorkloadPhase =
@@ -63,14 +63,14 @@ export function workloadOf(job: DeepReadonly<Job>): Workload | undefined {
     resourceVersion,
     queue: queueNameOf(job),
     priority: priority.kind === 'Priority' ? priority.value : 0,
-    createdAt: Date.parse(creationTimestamp),
+    createdMs: Date.parse(creationTimestamp),
     requests: asked.requests,
     wish,
     nodeSelector,
     record,
     phase: phaseOf(job, record),
     problem: problemOf(priority, wish, parsed) ?? asked.problem,
-    shape: shapeOf(asked.requests, wish, nodeSelector, record),
+    schedulingHash: schedulingHashOf(asked.requests, wish, nodeSelector, record),
   };
 }
 
@@ -107,7 +107,7 @@ function problemOf(
 }
 
 /** Everything that the search for flavors and clusters looks at, as one text. */
-function shapeOf(
+function schedulingHashOf(
   requests: Requests,
   wish: ClusterWish,
   nodeSelector: Readonly<Record<string, string>>,

@@ -2,7 +2,7 @@ import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION } from '../../shared/api/names.ts';
 
 /**
- * The manager's verdict on a Job, kept on the Job itself as one JSON annotation. Admission is its only writer; dispatch
+ * What the manager has decided about a Job, kept on the Job itself as one JSON annotation. Admission is its only writer; dispatch
  * and everyone else read it. Together with `spec.suspend` it says all there is to say:
  *
  * - no record: never admitted;

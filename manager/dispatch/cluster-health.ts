@@ -33,7 +33,7 @@ export const NEVER_PROBED: ClusterHealth = {
 };
 
 /** What a probe makes of it. */
-export function afterProbe(health: ClusterHealth, probe: ProbeResult, now: number): ClusterHealth {
+export function afterProbe(health: ClusterHealth, probe: ProbeResult, nowMs: number): ClusterHealth {
   if (probe.kind === 'Answered') {
     // Once complete, the cache stays usable: the informer catches up by itself after an interruption.
     const contact = probe.synced ? 'Ready' : 'Connecting';
@@ -56,7 +56,7 @@ export function afterProbe(health: ClusterHealth, probe: ProbeResult, now: numbe
     connected: !lost && health.connected,
     reason: lost ? 'ConnectionFailed' : health.reason,
     message: lost ? probe.message : health.message,
-    failingSinceMs: health.failingSinceMs ?? now,
+    failingSinceMs: health.failingSinceMs ?? nowMs,
     failures,
   };
 }

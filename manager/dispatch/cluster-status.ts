@@ -17,15 +17,15 @@ export function clusterStatus(
   previous: DeepReadonly<WorkerClusterStatus> | undefined,
   finding: Finding,
   generation: number | undefined,
-  now: number,
+  nowMs: number,
 ): WorkerClusterStatus | undefined {
   const judged = judge(finding);
-  const lostSince = nextLostSince(previous, finding, now);
+  const lostSince = nextLostSince(previous, finding, nowMs);
   const next: WorkerClusterStatus = {
     ...(structuredClone<unknown>(previous ?? {}) as WorkerClusterStatus),
     conditions: [
-      condition(previous, ClusterCondition.Connected, judged.connected, judged.reason, judged.message, generation, now),
-      condition(previous, ClusterCondition.Ready, judged.ready, judged.reason, judged.message, generation, now),
+      condition(previous, ClusterCondition.Connected, judged.connected, judged.reason, judged.message, generation, nowMs),
+      condition(previous, ClusterCondition.Ready, judged.ready, judged.reason, judged.message, generation, nowMs),
     ],
     ...(finding.kind === 'Running' && finding.health.version !== undefined ? { version: finding.health.version } : {}),
     ...(finding.kind === 'Running' && Object.keys(finding.allocatable).length > 0 ? { allocatable: finding.allocatable } : {}),
@@ -47,11 +47,11 @@ function judge(finding: Finding): Judgement {
 }
 
 /** Counted from the first failure, over restarts of the manager, until the cluster is ready again. Every cause counts alike. */
-function nextLostSince(previous: DeepReadonly<WorkerClusterStatus> | undefined, finding: Finding, now: number): string | undefined {
-  if (finding.kind === 'Misconfigured') return previous?.lostSince ?? toWireTime(now);
+function nextLostSince(previous: DeepReadonly<WorkerClusterStatus> | undefined, finding: Finding, nowMs: number): string | undefined {
+  if (finding.kind === 'Misconfigured') return previous?.lostSince ?? toWireTime(nowMs);
   const { contact, failingSinceMs } = finding.health;
   if (contact === 'Ready') return undefined;
-  return previous?.lostSince ?? (contact === 'Lost' ? toWireTime(failingSinceMs ?? now) : undefined);
+  return previous?.lostSince ?? (contact === 'Lost' ? toWireTime(failingSinceMs ?? nowMs) : undefined);
 }
 
 function condition(
@@ -61,10 +61,10 @@ function condition(
   reason: string,
   message: string,
   generation: number | undefined,
-  now: number,
+  nowMs: number,
 ): Condition {
   const status = value ? 'True' : 'False';
   const present = findCondition(previous?.conditions, type);
-  const lastTransitionTime = present?.status === status ? present.lastTransitionTime : toWireTime(now);
+  const lastTransitionTime = present?.status === status ? present.lastTransitionTime : toWireTime(nowMs);
   return { type, status, reason, message, lastTransitionTime, ...(generation === undefined ? {} : { observedGeneration: generation }) };
 }

@@ -86,31 +86,31 @@ export const COPY_LOST_DELAY_MS = 10_000;
  * 10. The copy is missing from a cluster on which it was: it is lost, and made again after a while.
  * 11. The copy is made, or the Job says why it cannot be made.
  */
-export function decideMirror(group: MirrorGroup, now: number): MirrorPlan {
-  const plan = decide(group, now);
+export function decideMirror(group: MirrorGroup, nowMs: number): MirrorPlan {
+  const plan = decide(group, nowMs);
   return { ...plan, remote: plan.remote.filter(({ cluster }) => isReady(group, cluster)) };
 }
 
-function decide(group: MirrorGroup, now: number): MirrorPlan {
+function decide(group: MirrorGroup, nowMs: number): MirrorPlan {
   const { local } = group;
   const copies = group.copies.filter(({ job }) => copyIdentity(job) !== undefined);
   if (local === undefined || local.spec.managedBy !== MANAGER_CONTROLLER_NAME) return remove(copies, local === undefined); // 1
   if (local.metadata.deletionTimestamp !== undefined || isFinished(local.status)) return remove(copies, false); // 2
   const parsed = admissionRecordOf(local);
-  if (parsed.kind !== 'Record') return holdBack(local, copies, parsed.kind === 'Invalid' ? parsed.problem : undefined, now); // 3
+  if (parsed.kind !== 'Record') return holdBack(local, copies, parsed.kind === 'Invalid' ? parsed.problem : undefined, nowMs); // 3
   const { record } = parsed;
   const current = copies.find((copy) => isCurrent(copy, local, record));
   const stale = copies.filter((copy) => copy !== current && !isLater(copy, local, record)); // 4
-  const plan = current === undefined ? withoutCopy(group, local, record, now) : withCopy(group, local, record, current, now); // 5, or 6 to 11
+  const plan = current === undefined ? withoutCopy(group, local, record, nowMs) : withCopy(group, local, record, current, nowMs); // 5, or 6 to 11
   const blocked = stale.some(({ cluster }) => isReady(group, cluster)) || mayHaveUnseenCopy(group, record);
   return { ...plan, remote: [...deletions(stale), ...plan.remote.filter(({ kind }) => kind !== 'Create' || !blocked)] };
 }
 
 /** Rule 5. */
-function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, copy: Copy, now: number): MirrorPlan {
+function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, copy: Copy, nowMs: number): MirrorPlan {
   const remote = toldBy(copy.job);
   const own = [...quotaReserved(local, record), dispatched(record)];
-  const home = writeHome(local, toLocalStatus({ local, remote, own, now }));
+  const home = writeHome(local, toLocalStatus({ local, remote, own, nowMs }));
   const wanted = remoteJobOf(group, local, record);
   // A copy that has reached its verdict is not disturbed: what it does now is finish.
   if (copy.deleting || hasVerdict(copy.job.status) || 'reason' in wanted) return { remote: [], home };
@@ -128,10 +128,10 @@ function toldBy({ spec, status }: DeepReadonly<Job>): DeepReadonly<JobStatus> | 
 }
 
 /** Rules 6 to 11. */
-function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, now: number): MirrorPlan {
+function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, nowMs: number): MirrorPlan {
   const cluster = group.clusters.get(record.cluster);
   const nothingRuns = (own: readonly OwnCondition[]): HomeAction =>
-    writeHome(local, toLocalStatus({ local, remote: cluster?.contact === 'Ready' ? undefined : local.status, own, now }));
+    writeHome(local, toLocalStatus({ local, remote: cluster?.contact === 'Ready' ? undefined : local.status, own, nowMs }));
   const waits = (problem: DispatchProblem, againAfterMs?: number): MirrorPlan => ({
     remote: [],
     home: nothingRuns([notDispatched(problem)]),
@@ -148,14 +148,14 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
       ? { remote: [], home: { kind: 'None' } }
       : waits({ reason: DispatchedReason.ClusterUnreachable, message }); // 7
   }
-  if (hasVerdict(local.status)) return { remote: [], home: writeHome(local, carryOutVerdict(local, now)) }; // 8
+  if (hasVerdict(local.status)) return { remote: [], home: writeHome(local, carryOutVerdict(local, nowMs)) }; // 8
   if (local.spec.suspend === true) {
     const message = 'the Job is suspended and has no copy';
     return wasThere ? waits({ reason: DispatchedReason.NotAdmitted, message }) : { remote: [], home: nothingRuns([]) }; // 9
   }
   const lost = { reason: DispatchedReason.CopyLost, message: `the copy on cluster "${record.cluster}" vanished before it had finished` };
   if (wasThere) return waits(lost, COPY_LOST_DELAY_MS); // 10
-  const waitMs = remainingLostDelay(local, now);
+  const waitMs = remainingLostDelay(local, nowMs);
   if (waitMs > 0) return waits(lost, waitMs); // 10
   const job = remoteJobOf(group, local, record); // 11
   if ('reason' in job) return waits(job);
@@ -165,7 +165,7 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
 }
 
 /** Rule 3: nobody but admission may set a Job going. A copy without a record is suspended where it is, and kept. */
-function holdBack(local: DeepReadonly<Job>, copies: readonly Copy[], problem: string | undefined, now: number): MirrorPlan {
+function holdBack(local: DeepReadonly<Job>, copies: readonly Copy[], problem: string | undefined, nowMs: number): MirrorPlan {
   const running = copies.filter(
     ({ job, deleting }) => job.spec.suspend !== true && !deleting && isOf(job, local) && !hasVerdict(job.status),
   );
@@ -174,7 +174,7 @@ function holdBack(local: DeepReadonly<Job>, copies: readonly Copy[], problem: st
   const kept = copies.find(({ job }) => isOf(job, local));
   if (kept === undefined && problem === undefined) return { remote: [...deletions(earlier), ...remote], home: NOTHING };
   const own = [notDispatched({ reason: DispatchedReason.NotAdmitted, message: problem ?? 'the Job has no admission record' })];
-  const status = toLocalStatus({ local, remote: kept === undefined ? local.status : kept.job.status, own, now });
+  const status = toLocalStatus({ local, remote: kept === undefined ? local.status : kept.job.status, own, nowMs });
   return { remote: [...deletions(earlier), ...remote], home: writeHome(local, status) };
 }
 
@@ -252,8 +252,8 @@ function isDispatched(local: DeepReadonly<Job>, record: AdmissionRecord): boolea
   return present?.status === 'True' && present.message === dispatchedMessage(record);
 }
 
-function remainingLostDelay(local: DeepReadonly<Job>, now: number): number {
+function remainingLostDelay(local: DeepReadonly<Job>, nowMs: number): number {
   const present = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
   if (present?.reason !== DispatchedReason.CopyLost || present.lastTransitionTime === undefined) return 0;
-  return Date.parse(present.lastTransitionTime) + COPY_LOST_DELAY_MS - now;
+  return Date.parse(present.lastTransitionTime) + COPY_LOST_DELAY_MS - nowMs;
 }

@@ -129,11 +129,11 @@ class Mirror implements MirrorController {
       return undefined;
     }
     const { home, clock, metrics } = this.#deps;
-    const now = clock.now();
-    const dueMs = this.#dueMs.get(key) ?? now + STATUS_WINDOW_MS;
-    if (!action.urgent && now < dueMs) {
+    const nowMs = clock.now();
+    const dueMs = this.#dueMs.get(key) ?? nowMs + STATUS_WINDOW_MS;
+    if (!action.urgent && nowMs < dueMs) {
       this.#dueMs.set(key, dueMs);
-      return dueMs - now;
+      return dueMs - nowMs;
     }
     this.#dueMs.delete(key);
     const { uid, resourceVersion } = local.metadata;

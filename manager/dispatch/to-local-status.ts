@@ -11,7 +11,7 @@ export type HomeStatusInput = {
   /** Conditions of ours to set; those of ours that are already there stay. */
   readonly own: readonly OwnCondition[];
   /** Epoch milliseconds. */
-  readonly now: number;
+  readonly nowMs: number;
 };
 export type OwnCondition = {
   readonly type: SwitchyardCondition;
@@ -38,27 +38,27 @@ type Verdict = (typeof VERDICTS)[number];
  *
  * Fields and conditions unknown to us are carried along.
  */
-export function toLocalStatus({ local, remote, own, now }: HomeStatusInput): JobStatus {
+export function toLocalStatus({ local, remote, own, nowMs }: HomeStatusInput): JobStatus {
   if (isFinished(local.status)) return copyOf(local.status); // 1
   const verdict = verdictOf(local.status) ?? verdictOf(remote); // 2
   const finished = verdict !== undefined && isFinished(remote);
-  const conditions = withOwn([...jobConditions(local, remote, verdict, finished, now), ...ourConditions(local.status)], own, now);
+  const conditions = withOwn([...jobConditions(local, remote, verdict, finished, nowMs), ...ourConditions(local.status)], own, nowMs);
   const { startTime: _start, completionTime: _completion, ...told } = copyOf(remote);
-  const status = { ...told, ...counters(local, remote), ...times(local, remote, conditions, now), conditions };
+  const status = { ...told, ...counters(local, remote), ...times(local, remote, conditions, nowMs), conditions };
   return normal(finished || remote === undefined ? atRest(restricted(status, local)) : restricted(status, local));
 }
 
 /** The status of a Job whose verdict is known at home while its copy is gone: the verdict is carried out, nothing is run again. */
-export function carryOutVerdict(local: DeepReadonly<Job>, now: number): JobStatus {
+export function carryOutVerdict(local: DeepReadonly<Job>, nowMs: number): JobStatus {
   const verdict = VERDICTS.find((each) => hasTrueCondition(local.status?.conditions, each.interim));
   const interim = verdict && findTrueCondition(local.status?.conditions, verdict.interim);
   if (interim === undefined || verdict === undefined) return copyOf(local.status);
-  const terminal = { ...interim, type: verdict.terminal, lastTransitionTime: toWireTime(now), lastProbeTime: toWireTime(now) };
+  const terminal = { ...interim, type: verdict.terminal, lastTransitionTime: toWireTime(nowMs), lastProbeTime: toWireTime(nowMs) };
   return toLocalStatus({
     local,
     remote: { ...copyOf(local.status), conditions: [...copiesOf(local.status?.conditions ?? []), terminal] },
     own: [],
-    now,
+    nowMs,
   });
 }
 
@@ -75,13 +75,13 @@ function jobConditions(
   remote: DeepReadonly<JobStatus> | undefined,
   verdict: Verdict | undefined,
   finished: boolean,
-  now: number,
+  nowMs: number,
 ): JobCondition[] {
   const verdictTypes: readonly string[] = VERDICTS.flatMap(({ interim, terminal }) => [interim, terminal]);
   const others = (remote?.conditions ?? []).filter(({ type }) => !verdictTypes.includes(type) && type !== 'Suspended' && !isOurs(type));
   return [
     ...copiesOf(others),
-    ...suspendedCondition(local, remote, now),
+    ...suspendedCondition(local, remote, nowMs),
     ...(verdict === undefined ? [] : verdictConditions(local.status, remote, verdict, finished)),
   ];
 }
@@ -103,7 +103,7 @@ function verdictConditions(
 }
 
 /** The copy's word, if it has one; else what follows from the original: a fresh copy of a Job that was suspended does not know it resumed. */
-function suspendedCondition(local: DeepReadonly<Job>, remote: DeepReadonly<JobStatus> | undefined, now: number): JobCondition[] {
+function suspendedCondition(local: DeepReadonly<Job>, remote: DeepReadonly<JobStatus> | undefined, nowMs: number): JobCondition[] {
   const told = findCondition(remote?.conditions, 'Suspended');
   if (told !== undefined) return copiesOf([told]);
   const present = findCondition(local.status?.conditions, 'Suspended');
@@ -111,8 +111,8 @@ function suspendedCondition(local: DeepReadonly<Job>, remote: DeepReadonly<JobSt
   if (present === undefined ? !suspended : isTrue(present) === suspended) return present === undefined ? [] : copiesOf([present]);
   return [
     suspended
-      ? condition('Suspended', 'True', 'JobSuspended', 'Job suspended', now)
-      : condition('Suspended', 'False', 'JobResumed', 'Job resumed', now),
+      ? condition('Suspended', 'True', 'JobSuspended', 'Job suspended', nowMs)
+      : condition('Suspended', 'False', 'JobResumed', 'Job resumed', nowMs),
   ];
 }
 
@@ -120,12 +120,12 @@ const ourConditions = (status: DeepReadonly<JobStatus> | undefined): JobConditio
   copiesOf((status?.conditions ?? []).filter(({ type }) => isOurs(type)));
 
 /** Sets conditions of ours; the transition time moves only when the status does. */
-function withOwn(conditions: JobCondition[], own: readonly OwnCondition[], now: number): JobCondition[] {
+function withOwn(conditions: JobCondition[], own: readonly OwnCondition[], nowMs: number): JobCondition[] {
   return own.reduce((all, { type, status, reason, message }) => {
     const present = findCondition(all, type);
-    const next = condition(type, status, reason, message, now);
+    const next = condition(type, status, reason, message, nowMs);
     if (present === undefined) return [...all, next];
-    const kept = { ...present, status, reason, message, ...(present.status === status ? {} : { lastTransitionTime: toWireTime(now) }) };
+    const kept = { ...present, status, reason, message, ...(present.status === status ? {} : { lastTransitionTime: toWireTime(nowMs) }) };
     return all.map((each) => (each.type === type ? kept : each));
   }, conditions);
 }
@@ -142,12 +142,12 @@ function times(
   local: DeepReadonly<Job>,
   remote: DeepReadonly<JobStatus> | undefined,
   conditions: readonly JobCondition[],
-  now: number,
+  nowMs: number,
 ): Pick<JobStatus, 'startTime' | 'completionTime'> {
   const terminal = finishedCondition({ conditions });
   const startTime = nextStartTime(local, remote, conditions);
   if (terminal === undefined) return whatIsSet({ startTime, completionTime: undefined }); // S5
-  const ended = remote?.completionTime ?? timeOf(terminal) ?? toWireTime(now);
+  const ended = remote?.completionTime ?? timeOf(terminal) ?? toWireTime(nowMs);
   const neverStarted = local.spec.suspend === true && local.spec.completions === 0;
   const started = startTime ?? (neverStarted ? undefined : ended); // S11
   // S7: where the start was told by another cluster, its clock may be ahead.
@@ -207,13 +207,13 @@ function normal(status: JobStatus): JobStatus {
   return Object.fromEntries(Object.entries(status).filter(([field, value]) => !omitted(field, value)));
 }
 
-const condition = (type: string, status: 'True' | 'False', reason: string, message: string, now: number): JobCondition => ({
+const condition = (type: string, status: 'True' | 'False', reason: string, message: string, nowMs: number): JobCondition => ({
   type,
   status,
   reason,
   message,
-  lastProbeTime: toWireTime(now),
-  lastTransitionTime: toWireTime(now),
+  lastProbeTime: toWireTime(nowMs),
+  lastTransitionTime: toWireTime(nowMs),
 });
 
 const isTrue = (each: DeepReadonly<JobCondition>): boolean => each.status === 'True';

@@ -1,7 +1,7 @@
 import { DelayedError, Queue, QueueEvents, UnrecoverableError, WaitingChildrenError, Worker, type Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../../shared/api/names.ts';
-import { settlesWithin, type Clock } from '../../shared/runtime/clock.ts';
+import { endsWithin, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import {
   SubmissionRefused,
@@ -29,7 +29,7 @@ export type BullmqQueueOptions = {
 const OUTCOME_KEPT_SECONDS = 7 * 24 * 3600;
 /** A gate never opens by itself. */
 const GATE_DELAY_MS = 365 * 24 * 3600 * 1000;
-const SETTLED_KEPT = { age: 24 * 3600, count: 50_000 };
+const ENDED_KEPT = { age: 24 * 3600, count: 50_000 };
 /** `waitUntilFinished` hangs when the event it waits for was trimmed from the stream; the default is 10 000 for the whole queue. */
 const EVENTS_KEPT = 1_000_000;
 /** Any number of managers may die with a submission in hand: that is not its fault. */
@@ -83,14 +83,14 @@ class BullmqQueue implements SubmissionQueue {
       maxStalledCount: STALLS_ALLOWED,
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,
-      removeOnComplete: SETTLED_KEPT,
-      removeOnFail: SETTLED_KEPT,
+      removeOnComplete: ENDED_KEPT,
+      removeOnFail: ENDED_KEPT,
     });
     worker.on('error', (error) => this.#logTrouble(error));
     const running = worker.run();
     await Promise.race([running, new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))]);
     // What is in hand is finished first; without Redis there is no finishing it, and another manager takes it up.
-    await settlesWithin(clock, CLOSE_TIMEOUT_MS, worker.close());
+    await endsWithin(clock, CLOSE_TIMEOUT_MS, worker.close());
   }
 
   async finish(ref: SubmissionRef, outcome: Outcome): Promise<void> {
@@ -109,14 +109,14 @@ class BullmqQueue implements SubmissionQueue {
 
   async close(): Promise<void> {
     const { clock } = this.#options;
-    await settlesWithin(clock, CLOSE_TIMEOUT_MS, Promise.all([this.#submissions.close(), this.#gates.close()]));
+    await endsWithin(clock, CLOSE_TIMEOUT_MS, Promise.all([this.#submissions.close(), this.#gates.close()]));
     this.#redis.disconnect();
   }
 
   /** May run any number of times for one submission. */
   async #process(job: Job, token: string, accept: Accept): Promise<unknown> {
     try {
-      return settle(await this.#untilSettled(job, token, accept));
+      return answerOf(await this.#untilOutcome(job, token, accept));
     } catch (error) {
       if (error instanceof WaitingChildrenError || error instanceof UnrecoverableError) throw error;
       if (error instanceof SubmissionRefused) throw new UnrecoverableError(error.message);
@@ -128,7 +128,7 @@ class BullmqQueue implements SubmissionQueue {
   }
 
   /** Returns the outcome, or parks the submission and throws WaitingChildrenError. */
-  async #untilSettled(job: Job, token: string, accept: Accept): Promise<Outcome> {
+  async #untilOutcome(job: Job, token: string, accept: Accept): Promise<Outcome> {
     const ref = { id: job.id ?? '', submittedAt: job.timestamp };
     for (;;) {
       const outcome = (await this.#outcome(ref)) ?? (await this.#createAndLatch(job, ref, accept));
@@ -183,7 +183,7 @@ class BullmqQueue implements SubmissionQueue {
 }
 
 /** What the submitter's `waitUntilFinished` resolves with, or rejects with. */
-function settle(outcome: Outcome): unknown {
+function answerOf(outcome: Outcome): unknown {
   if (outcome.kind === 'Completed') return outcome.result;
   throw new UnrecoverableError(`${outcome.failure.reason}: ${outcome.failure.message}`);
 }

@@ -47,7 +47,7 @@ export class SubmissionRefused extends Error {
 
 /**
  * A durable queue of submissions. A submission is handed out at least once, is then parked for as long as its Job runs, holding neither
- * a worker nor a lock, and is settled with the outcome of its Job. Everything may be repeated.
+ * a worker nor a lock, and ends with the outcome of its Job. Everything may be repeated.
  */
 export interface SubmissionQueue {
   /**
@@ -55,7 +55,7 @@ export interface SubmissionQueue {
    * world's trouble, and the submission is handed out again later, for as long as it takes.
    */
   consume(accept: (submission: Submission) => Promise<Acceptance>, signal: AbortSignal): Promise<void>;
-  /** Settles a submission. The first outcome stands. Safe to call before it is parked, and for one that is unknown. */
+  /** Ends a submission. The first outcome stands. Safe to call before it is parked, and for one that is unknown. */
   finish(ref: SubmissionRef, outcome: Outcome): Promise<void>;
   /** Every parked submission, some at a time. */
   parked(): AsyncIterable<readonly ParkedSubmission[]>;

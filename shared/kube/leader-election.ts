@@ -123,9 +123,9 @@ class Candidate {
     if (!this.#leading || this.#seen === undefined) return;
     this.#leading = false;
     const { client, clock } = this.#options;
-    const now = toWireMicroTime(clock.now());
+    const time = toWireMicroTime(clock.now());
     const { leaseTransitions = 0 } = this.#seen.spec ?? {};
-    const spec = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now, leaseTransitions };
+    const spec = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: time, renewTime: time, leaseTransitions };
     try {
       await client.replace(LEASES, { ...this.#seen, spec });
       this.#log.info('leadership released');
@@ -196,15 +196,15 @@ class Candidate {
 
   #claim(current: Lease | undefined, nowMs: number): NonNullable<Lease['spec']> {
     const { identity, leaseDurationMs = LEASE_DURATION_MS } = this.#options;
-    const now = toWireMicroTime(nowMs);
+    const time = toWireMicroTime(nowMs);
     const previous = current?.spec;
     const ours = previous?.holderIdentity === identity;
-    const { leaseTransitions = 0, acquireTime = now } = previous ?? {};
+    const { leaseTransitions = 0, acquireTime = time } = previous ?? {};
     return {
       holderIdentity: identity,
       leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000),
-      acquireTime: ours ? acquireTime : now,
-      renewTime: now,
+      acquireTime: ours ? acquireTime : time,
+      renewTime: time,
       leaseTransitions: previous === undefined || ours ? leaseTransitions : leaseTransitions + 1,
     };
   }

@@ -43,7 +43,7 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 }
 
 /** Waits for `work`, but no longer than `limitMs`; false when the time was over first. Errors of `work` are thrown. */
-export async function settlesWithin(clock: Clock, limitMs: number, work: Promise<unknown>): Promise<boolean> {
+export async function endsWithin(clock: Clock, limitMs: number, work: Promise<unknown>): Promise<boolean> {
   const over = Promise.withResolvers<false>();
   const timer = clock.schedule(() => over.resolve(false), limitMs);
   try {

@@ -30,7 +30,7 @@ export function createKubelet(client: KubeClient, clock: Clock, dice: Dice, trac
       else if (isOver) return;
       else if (!pod.spec.nodeName) await bind(pod);
       else if (phase === 'Pending') await start(pod, failures);
-      else await goOn(pod, failures);
+      else await requeueRest(pod, failures);
     } catch (error) {
       // Somebody else was faster; the next look shows what there is now.
       if (!isNotFound(error) && !isConflict(error) && !isInvalid(error)) throw error;
@@ -56,7 +56,7 @@ export function createKubelet(client: KubeClient, clock: Clock, dice: Dice, trac
     await setStatus(pod, { phase: 'Running', conditions: [ready(dice.chance(0.5))], containerStatuses: [running(0)] });
   }
 
-  async function goOn(pod: Pod, failures: number): Promise<void> {
+  async function requeueRest(pod: Pod, failures: number): Promise<void> {
     if (pod.spec.restartPolicy === 'OnFailure' && dice.chance(failures / 2)) {
       const restarts = pod.status?.containerStatuses?.[0]?.restartCount ?? 0;
       return setStatus(pod, { containerStatuses: [running(restarts + 1)] });

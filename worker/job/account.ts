@@ -22,7 +22,7 @@ export const MAX_UNCOUNTED_PODS = 500;
 /** What carrying out the plan came to. */
 export type PodsOutcome = {
   /** A creation was refused because the namespace is being deleted: nothing will ever be created there again. */
-  readonly namespaceGoes?: boolean;
+  readonly namespaceTerminating?: boolean;
   /** Pods to report as active. */
   readonly active: number;
   /** Successful deletions: they are terminating from now on. */
@@ -225,13 +225,13 @@ function isRemovable(
   job: JobView,
   pod: PodView,
   { tally }: Decision,
-  { namespaceGoes = false }: PodsOutcome,
+  { namespaceTerminating = false }: PodsOutcome,
   verdict: Verdict | undefined,
 ): boolean {
   if (job.deleting || verdict !== undefined || pod.succeeded) return true;
   if (!pod.failed) return false;
   // UPSTREAM.md Q21: what waits for a replacement that cannot come would keep the namespace from going.
-  return namespaceGoes || pod.index === undefined || tally.indexes?.awaitingReplacement.get(pod.index)?.uid !== pod.uid;
+  return namespaceTerminating || pod.index === undefined || tally.indexes?.awaitingReplacement.get(pod.index)?.uid !== pod.uid;
 }
 
 type IndexStatus = { readonly succeeded?: number; readonly completedIndexes?: string; readonly failedIndexes?: string };

@@ -51,10 +51,16 @@ export async function applyPods(deps: ApplyDeps, job: DeepReadonly<Job>, { plan,
     case 'remove':
       return { ...(await removePods(deps, job, plan.pods, active)), action: 'pods_deleted' };
     case 'create': {
-      const { created, failed, namespaceGoes, error } = await createPods(deps, job, plan.slots);
+      const { created, failed, namespaceTerminating, error } = await createPods(deps, job, plan.slots);
       // UPSTREAM.md Q6: a failed creation counts as succeeded, too.
       deps.metrics.podsCreated(plan.reason, created + failed, failed);
-      return { ...untouched, active: active + created, namespaceGoes, action: 'pods_created', ...(error === undefined ? {} : { error }) };
+      return {
+        ...untouched,
+        active: active + created,
+        namespaceTerminating,
+        action: 'pods_created',
+        ...(error === undefined ? {} : { error }),
+      };
     }
   }
 }
@@ -95,7 +101,12 @@ async function removePods(
   return { active: active - deleted, deleted, deletedReady, ...firstOf(errors) };
 }
 
-type CreationOutcome = { readonly created: number; readonly failed: number; readonly namespaceGoes: boolean; readonly error?: Error };
+type CreationOutcome = {
+  readonly created: number;
+  readonly failed: number;
+  readonly namespaceTerminating: boolean;
+  readonly error?: Error;
+};
 
 /**
  * Creates pods in batches of 1, 2, 4, ...: when the first is refused for want of quota, a thousand more would be too.
@@ -107,7 +118,7 @@ async function createPods(deps: ApplyDeps, job: DeepReadonly<Job>, slots: readon
   const pods = slots.map(createPodTemplate(job));
   // Nothing would ever find such pods again. No event tells of it, as nothing was asked of the server.
   if (pods.some(({ metadata }) => isEmpty(metadata.labels)))
-    return { created: 0, failed: 1, namespaceGoes: false, error: new Error('unable to create pods, no labels') };
+    return { created: 0, failed: 1, namespaceTerminating: false, error: new Error('unable to create pods, no labels') };
   expectations.expectCreations(uid, slots.length);
   let created = 0;
   let tried = 0;
@@ -123,7 +134,7 @@ async function createPods(deps: ApplyDeps, job: DeepReadonly<Job>, slots: readon
     }
   }
   for (let missing = pods.length - created; missing > 0; missing--) expectations.creationObserved(uid);
-  return { created, failed: errors.length, namespaceGoes: refused > 0, ...firstOf(errors) };
+  return { created, failed: errors.length, namespaceTerminating: refused > 0, ...firstOf(errors) };
 }
 
 async function createPod(

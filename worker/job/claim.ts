@@ -11,7 +11,7 @@ import type { Lister } from '../../shared/kube/indexer.ts';
 import { type LabelRequirements, matchesLabelSelector, requirementsOf } from '../../shared/kube/selectors.ts';
 import { allOrThrow } from '../../shared/runtime/tasks.ts';
 import type { JobMemory } from './job-memory.ts';
-import { ownerlessPods, settledFailedPods, settledPods, unsettledPods } from './pod-cache.ts';
+import { ownerlessPods, countedFailedPods, countedPods, uncountedPods } from './pod-cache.ts';
 import { ownerReferenceTo } from './pod-template.ts';
 import { hasTrackingFinalizer, isDeleting } from './pod-view.ts';
 import { removeTrackingFinalizer, WITHOUT_TRACKING_FINALIZER } from './tracking-finalizer.ts';
@@ -30,7 +30,7 @@ export type ClaimedPods = {
 };
 
 /**
- * The settled pods are looked at once, and when the labels of one have changed: all that can happen to them is their
+ * The counted pods are looked at once, and when the labels of one have changed: all that can happen to them is their
  * release. `withFailed`: a rule of the Job asks the failed among them every time.
  */
 export async function claimPods(deps: ClaimDeps, job: DeepReadonly<Job>, withFailed: boolean): Promise<ClaimedPods> {
@@ -39,14 +39,14 @@ export async function claimPods(deps: ClaimDeps, job: DeepReadonly<Job>, withFai
   const requirements = requirementsOf(job.spec.selector);
   const mayChange = !isDeleting(job);
   const survey = !memory.surveyed.has(uid);
-  const settled = survey ? settledPods(pods, job.metadata) : withFailed ? settledFailedPods(pods, job.metadata) : [];
-  const owned = [...unsettledPods(pods, job.metadata), ...settled];
+  const counted = survey ? countedPods(pods, job.metadata) : withFailed ? countedFailedPods(pods, job.metadata) : [];
+  const owned = [...uncountedPods(pods, job.metadata), ...counted];
   const claimed = owned.filter((pod) => matchesLabelSelector(requirements, pod.metadata.labels));
   const notMatching = claimed.length < owned.length ? owned.filter((pod) => !matchesLabelSelector(requirements, pod.metadata.labels)) : [];
   const toRelease = mayChange ? notMatching : notMatching.filter(hasTrackingFinalizer);
   const letGo = mayChange ? release : removeFinalizer;
   const orphans = mayChange ? findAdoptable(pods, job, requirements) : [];
-  // Settled ones are marked before the first await: labels that change meanwhile take the mark away again.
+  // Counted ones are marked before the first await: labels that change meanwhile take the mark away again.
   if (survey) memory.surveyed.add(uid);
   if (toRelease.length === 0 && orphans.length === 0) return { pods: claimed, adopted: new Set() };
   try {

@@ -21,8 +21,8 @@ import type { JobMemory } from './job-memory.ts';
 import { controllerNameOf, type JobView, viewJob } from './job-view.ts';
 import type { JobMetrics, SyncAction } from './metrics.ts';
 import { observe } from './observe.ts';
-import { delayOfNextSync } from './pace.ts';
-import { isFull } from './scale.ts';
+import { nextSyncDelayMs } from './pace.ts';
+import { isCapped } from './scale.ts';
 import { settle } from './settle.ts';
 import { wireStatus } from './wire-status.ts';
 
@@ -64,7 +64,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     const { uid } = job.metadata;
     if (!isOurs(job)) return undefined; // 1
     if (isFinished(job.status)) {
-      memory.finish(uid);
+      memory.forgetProgress(uid);
       memory.finished.delete(uid);
       return undefined; // 1
     }
@@ -112,7 +112,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     if (view.specDefects.length > 0) throw new TerminalError(`job ${key} cannot be run: ${view.specDefects.join(', ')}`);
     const { uid } = view;
     // An error is answered with a delay of its own.
-    memory.full.delete(uid);
+    memory.capped.delete(uid);
     let action: SyncAction = 'reconciling';
     let result: 'success' | 'error' = 'error';
     try {
@@ -125,7 +125,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
       const ledger = account(observation, decision, applied, clock.now()); // 7
       await track(job, observation, decision, ledger); // 7, 8
       if (applied.error !== undefined) throw applied.error;
-      if (!ledger.held && (ledger.capped || isFull(decision.plan))) goOn(key, uid);
+      if (!ledger.held && (ledger.capped || isCapped(decision.plan))) requeueRest(key, uid);
       result = 'success';
     } finally {
       metrics.synced(view, result, action, (clock.now() - startedMs) / 1000);
@@ -141,9 +141,9 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
   }
 
   /** The rest follows at once if the caches have caught up already; else with the event that lets them. */
-  function goOn(key: string, uid: string): void {
-    memory.full.add(uid);
-    queue.addAfter(key, delayOfNextSync(memory, uid, deps.batchPeriodMs));
+  function requeueRest(key: string, uid: string): void {
+    memory.capped.add(uid);
+    queue.addAfter(key, nextSyncDelayMs(memory, uid, deps.batchPeriodMs));
   }
 
   /** Steps 7 and 8: status, finalizers, status. */
@@ -188,7 +188,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
 
   function announceEnd(view: JobView, job: DeepReadonly<Job>, type: string, reason: string, message: string): void {
     memory.finished.add(view.uid);
-    memory.finish(view.uid);
+    memory.forgetProgress(view.uid);
     metrics.jobFinished(view, type === 'Complete' ? 'Complete' : 'Failed', reason);
     if (type !== 'Complete') {
       recorder.event(JOBS, job, 'Warning', reason, message);

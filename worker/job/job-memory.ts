@@ -21,17 +21,17 @@ export interface JobMemory {
   readonly finished: Set<string>;
   /** Jobs of other controllers that the log knows of. */
   readonly delegated: Set<string>;
-  /** Jobs whose settled pods have been compared with the selector since one of them changed its labels. */
+  /** Jobs whose counted pods have been compared with the selector since one of them changed its labels. */
   readonly surveyed: Set<string>;
-  /** Jobs whose last sync was full: it did as much as one sync does, and there is more to do. */
-  readonly full: Set<string>;
+  /** Jobs whose last sync was capped: it did as much as one sync may, and there is more to do. */
+  readonly capped: Set<string>;
   backoff(jobUid: string): BackoffRecord;
   rememberBackoff(jobUid: string, record: BackoffRecord): void;
   /**
    * The Job has its final status: what led there is of no interest any more. The finalizers that are still to be seen off
    * stay known until they are: nobody need remove them once more.
    */
-  finish(jobUid: string): void;
+  forgetProgress(jobUid: string): void;
   /** The Job is gone. */
   forget(jobUid: string): void;
 }
@@ -41,10 +41,10 @@ export function createJobMemory(clock: Clock, cachedVersion: (resource: WrittenR
   const finalizerExpectations = createFinalizerExpectations();
   const written = createWrittenVersions(clock, cachedVersion);
   const backoffs = new Map<string, BackoffRecord>();
-  const sets = { finished: new Set<string>(), delegated: new Set<string>(), surveyed: new Set<string>(), full: new Set<string>() };
-  function finish(jobUid: string): void {
+  const sets = { finished: new Set<string>(), delegated: new Set<string>(), surveyed: new Set<string>(), capped: new Set<string>() };
+  function forgetProgress(jobUid: string): void {
     backoffs.delete(jobUid);
-    sets.full.delete(jobUid);
+    sets.capped.delete(jobUid);
     written.forget(jobUid);
     expectations.forget(jobUid);
   }
@@ -56,9 +56,9 @@ export function createJobMemory(clock: Clock, cachedVersion: (resource: WrittenR
     backoff: (jobUid) => backoffs.get(jobUid) ?? NO_BACKOFF,
     rememberBackoff: (jobUid, record) =>
       void (record.failuresAfterLastSuccess === 0 ? backoffs.delete(jobUid) : backoffs.set(jobUid, record)),
-    finish,
+    forgetProgress,
     forget(jobUid) {
-      finish(jobUid);
+      forgetProgress(jobUid);
       finalizerExpectations.forget(jobUid);
       for (const set of Object.values(sets)) set.delete(jobUid);
     },

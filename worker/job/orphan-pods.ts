@@ -17,7 +17,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { inParallel } from '../in-parallel.ts';
 import type { JobMemory } from './job-memory.ts';
 import { controllerNameOf } from './job-view.ts';
-import { controllerOf, ownerlessPods, resolveOwner, unsettledPods } from './pod-cache.ts';
+import { controllerOf, ownerlessPods, resolveOwner, uncountedPods } from './pod-cache.ts';
 import { hasTrackingFinalizer } from './pod-view.ts';
 import { REQUESTS_MAX, removeTrackingFinalizer } from './tracking-finalizer.ts';
 
@@ -63,7 +63,7 @@ export function createOrphanReconciler(deps: OrphanReconcilerDeps): Reconcile {
     const requirements = requirementsOf(key.selector);
     // UPSTREAM.md Q23: what is owned needs no matching labels, as nobody else will ever free it.
     const ownerless = ownerlessPods(pods, key.namespace).filter((pod) => matchesLabelSelector(requirements, pod.metadata.labels));
-    const left = [...unsettledPods(pods, key), ...ownerless];
+    const left = [...uncountedPods(pods, key), ...ownerless];
     const goneUid = key.gone ? key.uid : undefined;
     const failures = await inParallel(left, REQUESTS_MAX, (pod) => free(pod, goneUid).then(nothing, (error: unknown) => ({ error })));
     const failed = failures.filter((failure) => failure !== undefined);

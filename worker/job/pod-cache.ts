@@ -6,7 +6,7 @@ import {
 } from '../../shared/api/names.ts';
 import type { DeepReadonly, Job, OwnerReference, Pod } from '../../shared/api/kubernetes.ts';
 import type { IndexFunction, Lister } from '../../shared/kube/indexer.ts';
-import { isSettled } from './pod-view.ts';
+import { isCounted } from './pod-view.ts';
 import { createSharedValues } from './shared-values.ts';
 
 const BY_OWNER = 'owner';
@@ -16,7 +16,7 @@ export const controllerOf = (object: Owned): DeepReadonly<OwnerReference> | unde
   object.metadata.ownerReferences?.find(({ controller }) => controller === true);
 
 /**
- * Each pod stands under one value. The settled pods of a Job - ended, and counted - stand apart from the others,
+ * Each pod stands under one value. The counted pods of a Job stand apart from the others,
  * so that a sync costs what is still to be done and not what was done before; and the failed among them apart, because
  * a pod failure policy may ask them again.
  */
@@ -24,26 +24,26 @@ export const podIndexers: Readonly<Record<string, IndexFunction<Pod>>> = {
   [BY_OWNER]: (pod) => {
     const owner = controllerOf(pod);
     if (owner === undefined) return [ownerlessIn(pod.metadata.namespace)];
-    if (!isSettled(pod)) return [unsettledOf(pod.metadata.namespace, owner)];
-    return [(pod.status?.phase === 'Failed' ? settledFailedOf : settledSucceededOf)(pod.metadata.namespace, owner)];
+    if (!isCounted(pod)) return [uncountedOf(pod.metadata.namespace, owner)];
+    return [(pod.status?.phase === 'Failed' ? countedFailedOf : countedSucceededOf)(pod.metadata.namespace, owner)];
   },
 };
 
 type OwnerName = { readonly kind?: string; readonly name: string; readonly uid: string };
 const ownedBy = (namespace: string, { kind = 'Job', name, uid }: OwnerName): string => `${namespace}/${kind}/${name}/${uid}`;
-const unsettledOf = (namespace: string, owner: OwnerName): string => `unsettled/${ownedBy(namespace, owner)}`;
-const settledFailedOf = (namespace: string, owner: OwnerName): string => `failed/${ownedBy(namespace, owner)}`;
-const settledSucceededOf = (namespace: string, owner: OwnerName): string => `succeeded/${ownedBy(namespace, owner)}`;
+const uncountedOf = (namespace: string, owner: OwnerName): string => `uncounted/${ownedBy(namespace, owner)}`;
+const countedFailedOf = (namespace: string, owner: OwnerName): string => `failed/${ownedBy(namespace, owner)}`;
+const countedSucceededOf = (namespace: string, owner: OwnerName): string => `succeeded/${ownedBy(namespace, owner)}`;
 const ownerlessIn = (namespace: string): string => `ownerless/${namespace}`;
 
 type JobName = { readonly namespace: string; readonly name: string; readonly uid: string };
-export const unsettledPods = (pods: Lister<Pod>, job: JobName): readonly DeepReadonly<Pod>[] =>
-  pods.byIndex(BY_OWNER, unsettledOf(job.namespace, { name: job.name, uid: job.uid }));
-export const settledFailedPods = (pods: Lister<Pod>, job: JobName): readonly DeepReadonly<Pod>[] =>
-  pods.byIndex(BY_OWNER, settledFailedOf(job.namespace, { name: job.name, uid: job.uid }));
-export const settledPods = (pods: Lister<Pod>, job: JobName): readonly DeepReadonly<Pod>[] => [
-  ...settledFailedPods(pods, job),
-  ...pods.byIndex(BY_OWNER, settledSucceededOf(job.namespace, { name: job.name, uid: job.uid })),
+export const uncountedPods = (pods: Lister<Pod>, job: JobName): readonly DeepReadonly<Pod>[] =>
+  pods.byIndex(BY_OWNER, uncountedOf(job.namespace, { name: job.name, uid: job.uid }));
+export const countedFailedPods = (pods: Lister<Pod>, job: JobName): readonly DeepReadonly<Pod>[] =>
+  pods.byIndex(BY_OWNER, countedFailedOf(job.namespace, { name: job.name, uid: job.uid }));
+export const countedPods = (pods: Lister<Pod>, job: JobName): readonly DeepReadonly<Pod>[] => [
+  ...countedFailedPods(pods, job),
+  ...pods.byIndex(BY_OWNER, countedSucceededOf(job.namespace, { name: job.name, uid: job.uid })),
 ];
 export const ownerlessPods = (pods: Lister<Pod>, namespace: string): readonly DeepReadonly<Pod>[] =>
   pods.byIndex(BY_OWNER, ownerlessIn(namespace));

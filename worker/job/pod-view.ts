@@ -68,7 +68,7 @@ export const isDeleting = (object: { readonly metadata: { readonly deletionTimes
 export const isTerminal = (pod: DeepReadonly<Pod>): boolean => pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 
 /** Nothing of this pod will be counted any more: it has ended and is no longer tracked. */
-export const isSettled = (pod: DeepReadonly<Pod>): boolean => isTerminal(pod) && !hasTrackingFinalizer(pod);
+export const isCounted = (pod: DeepReadonly<Pod>): boolean => isTerminal(pod) && !hasTrackingFinalizer(pod);
 
 export const isReady = (pod: DeepReadonly<Pod>): boolean => hasTrueCondition(pod.status?.conditions, 'Ready');
 

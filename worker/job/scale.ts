@@ -26,7 +26,7 @@ export type PodPlan =
   | { readonly kind: 'create'; readonly slots: readonly PodSlot[]; readonly reason: CreationReason };
 
 /** The plan does as much as one sync may. */
-export const isFull = (plan: PodPlan): boolean =>
+export const isCapped = (plan: PodPlan): boolean =>
   (plan.kind === 'create' && plan.slots.length >= MAX_PODS_PER_SYNC) || (plan.kind === 'remove' && plan.pods.length >= MAX_PODS_PER_SYNC);
 
 /** A pod to be created. */

@@ -16,8 +16,8 @@ export type Settlement = {
 };
 
 /**
- * `removed` are the pods that have lost their finalizer. When one of the ledger's has not, the counters of the others
- * are settled all the same, and the Job stays open.
+ * `removed` are the pods that have lost their finalizer. When one of the ledger's has not, the others are
+ * counted all the same, and the Job stays open.
  */
 export function settle(job: JobView, ledger: Ledger, removed: ReadonlySet<string>, nowMs: number): Settlement {
   const counted = countRemoved(ledger, removed);

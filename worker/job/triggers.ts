@@ -13,9 +13,9 @@ import type { JobMemory } from './job-memory.ts';
 import { controllerNameOf } from './job-view.ts';
 import type { JobMetrics } from './metrics.ts';
 import { formatOrphanKey, orphanKeyOfJob } from './orphan-pods.ts';
-import { delayOfNextSync } from './pace.ts';
+import { nextSyncDelayMs } from './pace.ts';
 import { controllerOf, resolveOwner } from './pod-cache.ts';
-import { hasTrackingFinalizer, isDeleting, isSettled, isTerminal } from './pod-view.ts';
+import { hasTrackingFinalizer, isDeleting, isCounted, isTerminal } from './pod-view.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 
 export type TriggerDeps = {
@@ -46,7 +46,7 @@ export function jobTriggers({ queue, orphanQueue, memory, metrics, clock, contro
       }
       const key = keyOfObject(job);
       if (job.metadata.generation === previous.metadata.generation)
-        queue.addAfter(key, delayOfNextSync(memory, job.metadata.uid, batchPeriodMs));
+        queue.addAfter(key, nextSyncDelayMs(memory, job.metadata.uid, batchPeriodMs));
       else queue.add(key);
       const deadlineSeconds = job.spec.activeDeadlineSeconds ?? undefined;
       const startedMs = parseWireTime(job.status?.startTime);
@@ -72,7 +72,7 @@ export function podTriggers(deps: TriggerDeps): EventHandler<Pod> {
         // UPSTREAM.md Q19: the creation is seen, however short the pod's life.
         const created = ownerOf(pod, owner);
         if (created !== undefined) memory.expectations.creationObserved(created.metadata.uid);
-        return podGoes(pod, false);
+        return podDeleted(pod, false);
       }
       if (owner === undefined) {
         queueOrphan(pod);
@@ -81,13 +81,13 @@ export function podTriggers(deps: TriggerDeps): EventHandler<Pod> {
       const job = ownerOf(pod, owner);
       if (job === undefined) return;
       memory.expectations.creationObserved(job.metadata.uid);
-      if (isSettled(pod)) memory.surveyed.delete(job.metadata.uid);
+      if (isCounted(pod)) memory.surveyed.delete(job.metadata.uid);
       wake(job);
     },
 
     updated(pod, previous) {
       noteTracked(previous, pod);
-      if (isDeleting(pod)) return podGoes(pod, false);
+      if (isDeleting(pod)) return podDeleted(pod, false);
       const [owner, previousOwner] = [controllerOf(pod), controllerOf(previous)];
       const ownerChanged = owner?.uid !== previousOwner?.uid;
       if (ownerChanged && previousOwner !== undefined) wakeOwner(pod, previousOwner, true);
@@ -98,11 +98,11 @@ export function podTriggers(deps: TriggerDeps): EventHandler<Pod> {
 
     deleted(pod) {
       noteTracked(pod, undefined);
-      podGoes(pod, true);
+      podDeleted(pod, true);
     },
   };
 
-  function podGoes(pod: DeepReadonly<Pod>, isGone: boolean): void {
+  function podDeleted(pod: DeepReadonly<Pod>, isGone: boolean): void {
     const job = ownerOf(pod, controllerOf(pod));
     if (job === undefined) return queueOrphan(pod);
     if (isGone || !hasTrackingFinalizer(pod)) memory.finalizerExpectations.removalObserved(job.metadata.uid, pod.metadata.uid);
@@ -131,7 +131,7 @@ export function podTriggers(deps: TriggerDeps): EventHandler<Pod> {
   }
 
   function wake(job: DeepReadonly<Job>): void {
-    queue.addAfter(keyOf(job.metadata.namespace, job.metadata.name), delayOfNextSync(memory, job.metadata.uid, batchPeriodMs));
+    queue.addAfter(keyOf(job.metadata.namespace, job.metadata.name), nextSyncDelayMs(memory, job.metadata.uid, batchPeriodMs));
   }
 
   function queueOrphan(pod: DeepReadonly<Pod>): void {

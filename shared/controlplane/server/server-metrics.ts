@@ -44,11 +44,11 @@ export function createServerMetrics(store: Store, resources: ServedResources, cl
   return {
     registry,
     requestStarted: () => {
-      const startedMillis = clock.now();
+      const startedMs = clock.now();
       return (info, code) => {
         const labels = labelsOf(info, resources);
         requests.inc({ ...labels, code });
-        durations.observe(labels, (clock.now() - startedMillis) / 1000);
+        durations.observe(labels, (clock.now() - startedMs) / 1000);
       };
     },
   };

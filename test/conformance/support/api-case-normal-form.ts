@@ -7,8 +7,8 @@ import { createPlaceholders, type Placeholders } from './placeholders.ts';
  * The answers of a run in the form in which two runs can be compared: what depends on the run is a placeholder, what must
  * be equal stays equal, and what a case says does not matter is left out.
  */
-export function normalForm(played: PlayedCase, apiCase: ApiCase, nowMillis: number): Answer[] {
-  const placeholders = createPlaceholders(played, nowMillis);
+export function normalForm(played: PlayedCase, apiCase: ApiCase, nowMs: number): Answer[] {
+  const placeholders = createPlaceholders(played, nowMs);
   return played.answers.map((answer, position) => {
     const comparison = apiCase.exchanges[position] ?? {};
     return relevant(normalValue(answer, placeholders, comparison) as Answer, comparison);

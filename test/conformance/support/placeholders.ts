@@ -9,7 +9,7 @@ export interface Placeholders {
   version(uid: string, resourceVersion: string): string;
 }
 
-export function createPlaceholders({ answers, words }: PlayedCase, nowMillis: number): Placeholders {
+export function createPlaceholders({ answers, words }: PlayedCase, nowMs: number): Placeholders {
   const seen: Seen = { names: new Map(), uids: new Map(), versions: new Map() };
   collect(answers, seen);
   const ranks = new Map([...seen.versions].map(([uid, versions]) => [uid, [...versions].toSorted(byVersion)]));
@@ -18,7 +18,7 @@ export function createPlaceholders({ answers, words }: PlayedCase, nowMillis: nu
     ...longestFirst(seen.names).map(replacing),
     ...[...seen.uids].map(replacing),
     (text: string) => text.replaceAll(UUID, '<uid>'),
-    (text: string) => text.replaceAll(TIME, (time: string, fraction?: string) => timeWord(time, fraction, nowMillis)),
+    (text: string) => text.replaceAll(TIME, (time: string, fraction?: string) => timeWord(time, fraction, nowMs)),
     ...longestFirst(Object.entries(words).flatMap(([word, meaning]) => (word === CA_BUNDLE ? [] : [[meaning, word] as const]))).map(
       replacing,
     ),
@@ -95,8 +95,8 @@ const replacing =
 const TWO_DAYS_MS = 2 * 86_400_000;
 
 /** Times near now are the server's; others are the case's own and stay. */
-function timeWord(time: string, fraction: string | undefined, nowMillis: number): string {
-  if (Math.abs(Date.parse(time) - nowMillis) >= TWO_DAYS_MS) return time;
+function timeWord(time: string, fraction: string | undefined, nowMs: number): string {
+  if (Math.abs(Date.parse(time) - nowMs) >= TWO_DAYS_MS) return time;
   return fraction === undefined ? '<time>' : '<microtime>';
 }
 

@@ -3,8 +3,8 @@ import { toWireTime } from '../../../shared/api/wire-time.ts';
 import type { Step } from './scenario.ts';
 
 /** The status a kubelet would write when the pod does what the step says. */
-export function podStatus(pod: Pod, step: Step, nowMillis: number): object {
-  const now = toWireTime(nowMillis);
+export function podStatus(pod: Pod, step: Step, nowMs: number): object {
+  const now = toWireTime(nowMs);
   const extra = (step.conditions ?? []).map((condition) => ({ lastTransitionTime: now, status: 'True', ...condition }));
   const ready = (status: 'True' | 'False', reason?: string): object => ({
     type: 'Ready',

@@ -1,27 +1,27 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compareQueued, type QueuedWorkload } from '../../../../manager/admission/ordering.ts';
-import { createPendingQueues, type PendingQueues, type Verdict } from '../../../../manager/admission/pending-queues.ts';
+import { createPendingQueues, type PendingQueues, type Inadmissibility } from '../../../../manager/admission/pending-queues.ts';
 import { aWorkload, queued } from './setup.ts';
 
-const noQuota: Verdict = { reason: 'InsufficientQuota', message: 'short', waitsFor: 'quota' };
-const noCluster: Verdict = { reason: 'NoClusterFits', message: 'full', waitsFor: 'cluster' };
+const noQuota: Inadmissibility = { reason: 'InsufficientQuota', message: 'short', waitsFor: 'quota' };
+const noCluster: Inadmissibility = { reason: 'NoClusterFits', message: 'full', waitsFor: 'cluster' };
 const headOf = (queues: PendingQueues) => queues.heads().map(({ queued: { workload } }) => workload.name);
-const parkHead = (queues: PendingQueues, verdict: Verdict) => {
+const rejectHead = (queues: PendingQueues, inadmissibility: Inadmissibility) => {
   const [first] = queues.heads();
   if (first === undefined) throw new Error('nobody waits');
-  queues.park(first, verdict);
+  queues.markInadmissible(first, inadmissibility);
 };
-const reasonOf = (queues: PendingQueues, name: string) => queues.verdictOf(`team/${name}`)?.reason;
+const reasonOf = (queues: PendingQueues, name: string) => queues.inadmissibilityOf(`team/${name}`)?.reason;
 
 describe('BestEffortFIFO', () => {
-  test('parks all of a shape with the first that does not fit, and lets other shapes pass', () => {
+  test('holds back all that are scheduled alike with the first that does not fit, and lets others pass', () => {
     const queues = createPendingQueues();
     queues.add('cq', false, queued(aWorkload('big 1', { cpu: '9' }), 0));
     queues.add('cq', false, queued(aWorkload('big 2', { cpu: '9' }), 1));
     queues.add('cq', false, queued(aWorkload('small', { cpu: '1' }), 2));
     expect(headOf(queues)).toEqual(['big 1']);
-    parkHead(queues, noQuota);
+    rejectHead(queues, noQuota);
     expect(['big 1', 'big 2', 'small'].map((name) => reasonOf(queues, name))).toEqual([
       'InsufficientQuota',
       'InsufficientQuota',
@@ -31,10 +31,10 @@ describe('BestEffortFIFO', () => {
     expect(queues.counts().get('cq')).toEqual({ active: 1, inadmissible: 2 });
   });
 
-  test('a newcomer of a parked shape is told at once, and does not disturb the scheduler', () => {
+  test('a newcomer like those that do not fit is told at once, and does not disturb the scheduler', () => {
     const queues = createPendingQueues();
     queues.add('cq', false, queued(aWorkload('a'), 0));
-    parkHead(queues, noQuota);
+    rejectHead(queues, noQuota);
     queues.add('cq', false, queued(aWorkload('b'), 1));
     expect(reasonOf(queues, 'b')).toBe('InsufficientQuota');
     expect(headOf(queues)).toEqual([]);
@@ -43,9 +43,9 @@ describe('BestEffortFIFO', () => {
   test('a wake for clusters leaves alone who waits for quota', () => {
     const queues = createPendingQueues();
     queues.add('cq', false, queued(aWorkload('a', { cpu: '1' }), 0));
-    parkHead(queues, noQuota);
+    rejectHead(queues, noQuota);
     queues.add('cq', false, queued(aWorkload('b', { cpu: '2' }), 1));
-    parkHead(queues, noCluster);
+    rejectHead(queues, noCluster);
     queues.wakeWaitingForCluster();
     expect(headOf(queues)).toEqual(['b']);
     queues.wake(['cq']);
@@ -58,7 +58,7 @@ describe('StrictFIFO', () => {
     const queues = createPendingQueues();
     queues.add('cq', true, queued(aWorkload('big', { cpu: '9' }), 0));
     queues.add('cq', true, queued(aWorkload('small', { cpu: '1' }), 1));
-    parkHead(queues, noQuota);
+    rejectHead(queues, noQuota);
     expect(['big', 'small'].map((name) => reasonOf(queues, name))).toEqual(['InsufficientQuota', 'BehindEarlierJob']);
     expect(headOf(queues)).toEqual([]);
     queues.delete('team/big');
@@ -68,7 +68,7 @@ describe('StrictFIFO', () => {
   test('a newcomer behind changes nothing, one in front is tried', () => {
     const queues = createPendingQueues();
     queues.add('cq', true, queued(aWorkload('big', { cpu: '9' }), 0));
-    parkHead(queues, noQuota);
+    rejectHead(queues, noQuota);
     queues.add('cq', true, queued(aWorkload('later', { cpu: '9' }), 1));
     expect(reasonOf(queues, 'later')).toBe('BehindEarlierJob');
     expect(headOf(queues)).toEqual([]);
@@ -77,7 +77,7 @@ describe('StrictFIFO', () => {
   });
 });
 
-test('a Workload that moves to another queue or shape leaves nothing behind', () => {
+test('a Workload that moves to another queue, or asks for something else, leaves nothing behind', () => {
   const queues = createPendingQueues();
   queues.add('one', false, queued(aWorkload('a', { cpu: '1' }), 0));
   queues.add('two', false, queued(aWorkload('a', { cpu: '2' }), 0));

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { schedule, type Decision } from '../../../../manager/admission/schedule.ts';
 import { aClusterQueue, aCluster, aSnapshot, aWorkload, head } from './setup.ts';
 
-const now = Date.UTC(2026, 0, 1);
+const nowMs = Date.UTC(2026, 0, 1);
 const outcome = (decisions: readonly Decision[]) =>
   Object.fromEntries(
     decisions.map((decision) => [decision.head.queued.workload.name, decision.kind === 'Inadmissible' ? decision.reason : decision.kind]),
@@ -13,7 +13,7 @@ describe('one scheduling cycle', () => {
     const [decision] = schedule(
       aSnapshot([aClusterQueue('main', { default: '2' })], [aCluster('eu')]),
       [head('main', aWorkload('a'))],
-      now,
+      nowMs,
     );
     expect(decision).toMatchObject({
       kind: 'Admit',
@@ -28,25 +28,25 @@ describe('one scheduling cycle', () => {
       [aCluster('eu')],
     );
     const heads = [head('a', aWorkload('borrower', { cpu: '2' })), head('b', aWorkload('owner', { cpu: '1' }))];
-    expect(outcome(schedule(snapshot, heads, now))).toEqual({ owner: 'Admit', borrower: 'Requeue' });
+    expect(outcome(schedule(snapshot, heads, nowMs))).toEqual({ owner: 'Admit', borrower: 'Requeue' });
   });
 
   test('of two heads of equal standing the older takes the last room of a cluster', () => {
     const queues = [aClusterQueue('a', { default: '9' }), aClusterQueue('b', { default: '9' })];
     const snapshot = aSnapshot(queues, [aCluster('eu', { capacity: { cpu: '1' } })]);
     const heads = [
-      head('a', aWorkload('young', { cpu: '1' }, { createdAt: 2 })),
-      head('b', aWorkload('old', { cpu: '1' }, { createdAt: 1 })),
+      head('a', aWorkload('young', { cpu: '1' }, { createdMs: 2 })),
+      head('b', aWorkload('old', { cpu: '1' }, { createdMs: 1 })),
     ];
-    expect(outcome(schedule(snapshot, heads, now))).toEqual({ old: 'Admit', young: 'Requeue' });
+    expect(outcome(schedule(snapshot, heads, nowMs))).toEqual({ old: 'Admit', young: 'Requeue' });
   });
 
   test('quota without a cluster waits for a cluster, no quota waits for quota', () => {
     const snapshot = aSnapshot([aClusterQueue('main', { default: '2' })], []);
-    expect(schedule(snapshot, [head('main', aWorkload('a'))], now)).toMatchObject([
+    expect(schedule(snapshot, [head('main', aWorkload('a'))], nowMs)).toMatchObject([
       { kind: 'Inadmissible', waitsFor: 'cluster', reason: 'NoClusterFits', message: 'no worker cluster is known' },
     ]);
-    expect(schedule(snapshot, [head('main', aWorkload('a', { cpu: '3' }))], now)).toMatchObject([
+    expect(schedule(snapshot, [head('main', aWorkload('a', { cpu: '3' }))], nowMs)).toMatchObject([
       { waitsFor: 'quota', reason: 'ExceedsQuota' },
     ]);
   });
@@ -60,7 +60,7 @@ describe('one scheduling cycle', () => {
           clusters.map((name) => aCluster(name)),
         ),
         [head('main', aWorkload('a', { cpu: '1' }, { record: previous }))],
-        now,
+        nowMs,
       );
     expect(admit(['eu', 'us'])).toMatchObject([{ record: { cluster: 'eu', epoch: 3 } }]);
     expect(admit(['us'])).toMatchObject([{ record: { cluster: 'us', epoch: 4 } }]);

@@ -78,14 +78,14 @@ export const aWorkload = (
   resourceVersion: '1',
   queue: 'main',
   priority: 0,
-  createdAt: 0,
+  createdMs: 0,
   requests: parseRequests({ ...requests, pods: '1' }),
   wish: { kind: 'Any' },
   nodeSelector: {},
   record: undefined,
   phase: 'Pending',
   problem: undefined,
-  shape: JSON.stringify(requests),
+  schedulingHash: JSON.stringify(requests),
   ...parts,
 });
 

@@ -2,10 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { waitingConditions } from '../../../../manager/admission/waiting-reporter.ts';
 import { aCondition, aHomeJob } from '../../../support/jobs.ts';
 
-const now = Date.UTC(2026, 0, 1, 0, 1, 5);
-const hindrance = { reason: 'InsufficientQuota', message: 'short of 1 cpu' } as const;
+const nowMs = Date.UTC(2026, 0, 1, 0, 1, 5);
+const inadmissibleReason = { reason: 'InsufficientQuota', message: 'short of 1 cpu' } as const;
 const told = (parts: object) =>
-  aHomeJob({ status: { conditions: [aCondition('Suspended'), aCondition('QuotaReserved', { status: 'False', ...hindrance, ...parts })] } });
+  aHomeJob({
+    status: { conditions: [aCondition('Suspended'), aCondition('QuotaReserved', { status: 'False', ...inadmissibleReason, ...parts })] },
+  });
 
 describe('telling a Job why it waits', () => {
   test('a Job that was told nothing is told, and shown as suspended', () => {
@@ -13,27 +15,29 @@ describe('telling a Job why it waits', () => {
       {
         type: 'QuotaReserved',
         status: 'False',
-        ...hindrance,
+        ...inadmissibleReason,
         lastProbeTime: '2026-01-01T00:01:05Z',
         lastTransitionTime: '2026-01-01T00:01:05Z',
       },
       expect.objectContaining({ type: 'Suspended', status: 'True', reason: 'JobSuspended' }) as object,
     ];
-    expect(waitingConditions(aHomeJob(), hindrance, now)).toEqual(conditions);
+    expect(waitingConditions(aHomeJob(), inadmissibleReason, nowMs)).toEqual(conditions);
   });
   test('a Job that was told the same is left alone', () => {
-    expect(waitingConditions(told({}), hindrance, now)).toBeUndefined();
+    expect(waitingConditions(told({}), inadmissibleReason, nowMs)).toBeUndefined();
   });
   test('another reason is told, and the time since when it waits stays', () => {
-    const conditions = waitingConditions(told({ reason: 'NoClusterFits' }), hindrance, now);
+    const conditions = waitingConditions(told({ reason: 'NoClusterFits' }), inadmissibleReason, nowMs);
     expect(conditions).toMatchObject([{ lastProbeTime: '2026-01-01T00:01:05Z', lastTransitionTime: '2026-01-01T00:01:00Z' }]);
     expect(conditions).toHaveLength(1);
   });
   test('a Job that had quota before begins to wait now', () => {
-    expect(waitingConditions(told({ status: 'True' }), hindrance, now)).toMatchObject([{ lastTransitionTime: '2026-01-01T00:01:05Z' }]);
+    expect(waitingConditions(told({ status: 'True' }), inadmissibleReason, nowMs)).toMatchObject([
+      { lastTransitionTime: '2026-01-01T00:01:05Z' },
+    ]);
   });
   test('a Job that is being evicted is not shown as suspended before its copy says so', () => {
-    expect(waitingConditions(aHomeJob(), { reason: 'Evicted', message: 'evicted' }, now)?.map(({ type }) => type)).toEqual([
+    expect(waitingConditions(aHomeJob(), { reason: 'Evicted', message: 'evicted' }, nowMs)?.map(({ type }) => type)).toEqual([
       'QuotaReserved',
     ]);
   });

@@ -113,10 +113,10 @@ describe('what a Job says about itself', () => {
       /^resources of the pod template/,
     );
   });
-  test('Jobs that ask for the same have the same shape, whatever their names and priorities', () => {
-    const shape = (parts: JobParts) => workloadOf(aHomeJob(parts))?.shape;
-    expect(shape({ metadata: { name: 'a', annotations: { [PRIORITY_ANNOTATION]: '1' } } })).toBe(shape({ metadata: { name: 'b' } }));
-    expect(shape({ metadata: { annotations: { [CLUSTERS_ANNOTATION]: 'eu-1' } } })).not.toBe(shape({}));
-    expect(shape({ spec: { parallelism: 2, completions: 2 } })).not.toBe(shape({}));
+  test('Jobs that ask for the same have the same scheduling hash, whatever their names and priorities', () => {
+    const hash = (parts: JobParts) => workloadOf(aHomeJob(parts))?.schedulingHash;
+    expect(hash({ metadata: { name: 'a', annotations: { [PRIORITY_ANNOTATION]: '1' } } })).toBe(hash({ metadata: { name: 'b' } }));
+    expect(hash({ metadata: { annotations: { [CLUSTERS_ANNOTATION]: 'eu-1' } } })).not.toBe(hash({}));
+    expect(hash({ spec: { parallelism: 2, completions: 2 } })).not.toBe(hash({}));
   });
 });

@@ -64,7 +64,7 @@ test('every status that goes home keeps the rules, through any life a Job may ha
         let local = aHomeJob({ spec: parts });
         for (const { remote, suspend } of life) {
           local = { ...local, spec: { ...local.spec, suspend } };
-          const status = toLocalStatus({ local, remote, own: [], now: NOW });
+          const status = toLocalStatus({ local, remote, own: [], nowMs: NOW });
           expect(problems(local, status)).toEqual([]);
           local = { ...local, status };
         }
@@ -79,8 +79,8 @@ test('a status that is home is not written again', () => {
   fc.assert(
     fc.property(spec, anyStatus, (parts, remote) => {
       const local = aHomeJob({ spec: parts });
-      const once = toLocalStatus({ local, remote, own: [], now: NOW });
-      expect(toLocalStatus({ local: { ...local, status: once }, remote, own: [], now: NOW + 5_000 })).toEqual(once);
+      const once = toLocalStatus({ local, remote, own: [], nowMs: NOW });
+      expect(toLocalStatus({ local: { ...local, status: once }, remote, own: [], nowMs: NOW + 5_000 })).toEqual(once);
     }),
     { numRuns: 1000 },
   );

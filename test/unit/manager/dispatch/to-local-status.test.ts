@@ -5,7 +5,7 @@ import { aCondition, aHomeJob, anAdmittedJob, type JobParts } from '../../../sup
 
 const NOW = Date.parse('2026-01-01T01:00:00.750Z');
 const home = (local: Job, remote: JobStatus | undefined, own: OwnCondition[] = []): JobStatus =>
-  toLocalStatus({ local, remote, own, now: NOW });
+  toLocalStatus({ local, remote, own, nowMs: NOW });
 const running = (status: JobStatus, parts: JobParts = {}): Job => anAdmittedJob({ ...parts, status });
 const types = (status: JobStatus): string[] => (status.conditions ?? []).map(({ type, status: value }) => `${type}=${value}`);
 

@@ -5,9 +5,9 @@ import {
   createPodTrimmer,
   ownerlessPods,
   podIndexers,
-  settledFailedPods,
-  settledPods,
-  unsettledPods,
+  countedFailedPods,
+  countedPods,
+  uncountedPods,
 } from '../../../../worker/job/pod-cache.ts';
 import { aPod, decideOn, indexedJob } from './situation.ts';
 
@@ -27,20 +27,20 @@ describe('finding pods', () => {
       ownerless,
     ])
       cache.set(pod);
-    expect(names(unsettledPods(cache, job))).toEqual(['runs', 'ended']);
-    expect(names(settledPods(cache, job))).toEqual(['counted']);
+    expect(names(uncountedPods(cache, job))).toEqual(['runs', 'ended']);
+    expect(names(countedPods(cache, job))).toEqual(['counted']);
     expect(names(ownerlessPods(cache, 'ns'))).toEqual(['ownerless']);
     cache.set({ ...ended, metadata: { ...ended.metadata, finalizers: [] } });
-    expect(names(settledPods(cache, job))).toEqual(['counted', 'ended']);
-    expect(names(settledFailedPods(cache, job))).toEqual(['counted']);
+    expect(names(countedPods(cache, job))).toEqual(['counted', 'ended']);
+    expect(names(countedFailedPods(cache, job))).toEqual(['counted']);
   });
 
   test('pods of another UID, name or kind are not found', () => {
     const cache = createObjectCache<Pod>(podIndexers);
     cache.set(aPod());
-    expect(unsettledPods(cache, { ...job, uid: 'other' })).toEqual([]);
-    expect(unsettledPods(cache, { ...job, name: 'other' })).toEqual([]);
-    expect(unsettledPods(cache, { ...job, namespace: 'other' })).toEqual([]);
+    expect(uncountedPods(cache, { ...job, uid: 'other' })).toEqual([]);
+    expect(uncountedPods(cache, { ...job, name: 'other' })).toEqual([]);
+    expect(uncountedPods(cache, { ...job, namespace: 'other' })).toEqual([]);
   });
 });
 
