@@ -23,6 +23,7 @@ import {
   VALUE_SCALARS,
 } from './builtin-schema-facts.ts';
 import type { BuiltInField, BuiltInTable, BuiltInType } from '../shared/controlplane/schema/builtin-table.ts';
+import { given } from '../shared/runtime/given.ts';
 
 type Attribute = { readonly baseName: string; readonly type: string; readonly format: string };
 type Declaration = { readonly description: string; readonly fields: ReadonlyMap<string, { required: boolean; description: string }> };
@@ -123,10 +124,7 @@ function fieldOf(attribute: Attribute, owner: string, declaration: Declaration, 
     ...(REQUIRED_POINTERS.has(path) ? { nullable: true } : {}),
     ...(ATOMIC_MAPS.has(path) ? { atomic: true } : {}),
     ...(list === undefined || list.listType === 'atomic' ? {} : { listType: list.listType }),
-    ...(list?.keys === undefined ? {} : { keys: list.keys }),
-    ...(list?.keyDefaults === undefined ? {} : { keyDefaults: list.keyDefaults }),
-    ...(strategy === undefined ? {} : { patch: strategy }),
-    ...(list?.mergeKey === undefined ? {} : { mergeKey: list.mergeKey }),
+    ...given({ keys: list?.keys, keyDefaults: list?.keyDefaults, patch: strategy, mergeKey: list?.mergeKey }),
   };
 }
 

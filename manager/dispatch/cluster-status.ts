@@ -3,6 +3,7 @@ import { toWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import type { Condition } from '../api/schema-parts.ts';
 import { ClusterCondition, type WorkerClusterStatus } from '../api/worker-cluster.ts';
+import { given } from '../../shared/runtime/given.ts';
 import type { ClusterHealth } from './cluster-health.ts';
 import { sameJson } from './json-diff.ts';
 
@@ -66,5 +67,5 @@ function condition(
   const status = value ? 'True' : 'False';
   const present = findCondition(previous?.conditions, type);
   const lastTransitionTime = present?.status === status ? present.lastTransitionTime : toWireTime(nowMs);
-  return { type, status, reason, message, lastTransitionTime, ...(generation === undefined ? {} : { observedGeneration: generation }) };
+  return { type, status, reason, message, lastTransitionTime, ...given({ observedGeneration: generation }) };
 }

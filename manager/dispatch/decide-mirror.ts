@@ -4,6 +4,7 @@ import { findCondition, hasTrueCondition, isFinished } from '../../shared/kube/c
 import { DispatchedReason, QuotaReservedReason, SwitchyardCondition } from '../api/reasons.ts';
 import { admissionRecordOf, type AdmissionRecord } from '../api/records.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { mergePatchBetween } from './json-diff.ts';
 import { copyIdentity, remoteJob, specChange } from './remote-job.ts';
 import { carryOutVerdict, hasVerdict, toLocalStatus, type OwnCondition } from './to-local-status.ts';
@@ -135,7 +136,7 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
   const waits = (problem: DispatchProblem, againAfterMs?: number): MirrorPlan => ({
     remote: [],
     home: nothingRuns([notDispatched(problem)]),
-    ...(againAfterMs === undefined ? {} : { againAfterMs }),
+    ...given({ againAfterMs }),
   });
   if (cluster === undefined) {
     return waits({ reason: DispatchedReason.ClusterNotFound, message: `WorkerCluster "${record.cluster}" does not exist` }); // 6

@@ -7,6 +7,7 @@ import { createInformer, type Informer } from '../../shared/kube/informer.ts';
 import { formatKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
+import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
@@ -217,8 +218,7 @@ function essentialsOfNode(node: Node): Node {
     metadata: { name, uid, resourceVersion, creationTimestamp },
     spec: spec?.unschedulable === undefined ? {} : { unschedulable: spec.unschedulable },
     status: {
-      ...(status?.allocatable === undefined ? {} : { allocatable: status.allocatable }),
-      ...(conditions === undefined ? {} : { conditions }),
+      ...given({ allocatable: status?.allocatable, conditions }),
     },
   };
 }

@@ -17,6 +17,7 @@ import {
 } from '../../shared/api/names.ts';
 import { hasTrueCondition } from '../../shared/kube/conditions.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { mergePatchBetween, sameJson } from './json-diff.ts';
 
 /** How the copy of a Job is to be made. */
@@ -154,7 +155,7 @@ function copiedTemplate(
   const placed = metadata?.labels === undefined ? metadata : { ...metadata, labels: without(metadata.labels, generated) };
   return {
     ...template,
-    ...(placed === undefined ? {} : { metadata: placed }),
+    ...given({ metadata: placed }),
     ...(spec === undefined ? {} : { spec: withFlavors(spec, flavors) }),
   };
 }

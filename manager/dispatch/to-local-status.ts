@@ -2,6 +2,7 @@ import type { DeepReadonly, Job, JobCondition, JobStatus } from '../../shared/ap
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, finishedCondition, findTrueCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
+import { given } from '../../shared/runtime/given.ts';
 
 /** What becomes of the status of a Job on the manager cluster. */
 export type HomeStatusInput = {
@@ -156,8 +157,7 @@ function times(
 }
 
 const whatIsSet = ({ startTime, completionTime }: { startTime: string | undefined; completionTime: string | undefined }) => ({
-  ...(startTime === undefined ? {} : { startTime }),
-  ...(completionTime === undefined ? {} : { completionTime }),
+  ...given({ startTime, completionTime }),
 });
 
 /** S26. */

@@ -1,4 +1,5 @@
 import type { Transport } from '../kube/transport.ts';
+import { given } from '../runtime/given.ts';
 import type { Admission } from './admission/admission-request.ts';
 import { createAdmissionChain, createNamespaceLifecycle } from './admission/admission-chain.ts';
 import { createApiServer } from './server/api-server.ts';
@@ -124,8 +125,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
       const server = await listenHttp(api, {
         host,
         port,
-        ...(certificate === undefined ? {} : { certificate }),
-        ...(clientCaPem === undefined ? {} : { clientCaPem }),
+        ...given({ certificate, clientCaPem }),
       });
       servers.push(server);
       const { url } = server;

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { systemClock } from '../runtime/clock.ts';
 import { EXIT_USAGE, parseFlags } from '../runtime/flags.ts';
+import { given } from '../runtime/given.ts';
 import { runProgram } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { createLogger } from '../runtime/pino-logger.ts';
@@ -33,7 +34,7 @@ async function serve(config: ControlPlaneConfig, log: Logger, signal: AbortSigna
     random: Math.random,
     log,
     controllers: config.controllers,
-    ...(config.dataDir === undefined ? {} : { dataDir: config.dataDir }),
+    ...given({ dataDir: config.dataDir }),
   });
   const { url, kubeconfig } = await controlPlane.listen({
     host: config.host,

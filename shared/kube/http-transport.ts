@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import { given } from '../runtime/given.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { ClusterAccess, Credentials, TlsMaterial } from './cluster-access.ts';
 import { KubeconfigError } from './kubeconfig/kubeconfig-error.ts';
@@ -77,8 +78,7 @@ class HttpTransport implements Transport {
       headers: { ...headers, ...credentials.headers },
       headersTimeout: kind === 'watches' ? WATCH_HEADERS_TIMEOUT_MS : REQUEST_TIMEOUT_MS,
       bodyTimeout: kind === 'watches' ? 0 : REQUEST_TIMEOUT_MS,
-      ...(body === undefined ? {} : { body }),
-      ...(signal === undefined ? {} : { signal }),
+      ...given({ body, signal }),
     });
     if (response.statusCode === 401) this.#access.invalidate(credentials);
     return response;

@@ -2,6 +2,7 @@ import type { KubeObject, ObjectKey, Unsaved } from '../api/kubernetes.ts';
 import { apiVersionOf, type Resource } from '../api/resources.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { sleep } from '../runtime/clock.ts';
+import { given } from '../runtime/given.ts';
 import { ApiError, type Status } from './api-error.ts';
 import type { DeleteOptions, KubeClient, ListOptions, ObjectList, Patch, WatchOptions, WatchStream, WriteOptions } from './client.ts';
 import type { ClientMetrics } from './client-metrics.ts';
@@ -139,7 +140,7 @@ class TransportKubeClient implements KubeClient {
     const headers: Record<string, string> = { accept: 'application/json', 'user-agent': this.#options.userAgent };
     if (call.contentType !== undefined) headers['content-type'] = call.contentType;
     const { method, path, body, signal } = call;
-    return { method, path, headers, ...(body === undefined ? {} : { body }), ...(signal === undefined ? {} : { signal }) };
+    return { method, path, headers, ...given({ body, signal }) };
   }
 
   async #acquire(verb: string, signal: AbortSignal | undefined): Promise<void> {

@@ -20,6 +20,7 @@ import { createEventRecorder } from '../../shared/kube/event-recorder.ts';
 import { createInformer } from '../../shared/kube/informer.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -111,7 +112,7 @@ export async function createAdmissionWorld(options: { readonly wrap?: (client: K
         apiVersion: 'switchyard.dev/v1alpha1',
         kind: 'WorkerCluster',
         metadata: { name, labels },
-        spec: { kubeconfigSecretRef: { namespace: 'switchyard', name }, ...(capacity === undefined ? {} : { capacity }) },
+        spec: { kubeconfigSecretRef: { namespace: 'switchyard', name }, ...given({ capacity }) },
       });
       const condition = {
         type: 'Ready',

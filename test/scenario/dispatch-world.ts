@@ -18,6 +18,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import type { Transport, TransportRequest } from '../../shared/kube/transport.ts';
 import { sleep, systemClock, type Clock } from '../../shared/runtime/clock.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { silentLogger, type Logger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -109,7 +110,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
         if (worker === undefined) throw new Error(`no control plane ${name}`);
         return clientOf(onLine(worker.plane.transport(), worker.line));
       },
-      ...(options.submissions === undefined ? {} : { submissions: options.submissions }),
+      ...given({ submissions: options.submissions }),
       managerId: 'm1',
       concurrentDispatches: 4,
       registry: new Registry(),

@@ -5,6 +5,7 @@
  */
 import type { Transport, TransportRequest, TransportResponse, TransportStream } from '../../shared/kube/transport.ts';
 import { type Clock, sleep } from '../../shared/runtime/clock.ts';
+import { given } from '../../shared/runtime/given.ts';
 import type { Dice } from './dice.ts';
 
 export type FaultKind =
@@ -232,7 +233,7 @@ const withoutSignal = ({ method, path, headers, body }: TransportRequest): Trans
   method,
   path,
   headers,
-  ...(body === undefined ? {} : { body }),
+  ...given({ body }),
 });
 
 const json = { 'content-type': 'application/json' };

@@ -15,6 +15,7 @@ import type { PodView } from './pod-view.ts';
 import { validIndex } from './tally.ts';
 import { findCompletion, type Verdict } from './verdict.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
+import { given } from '../../shared/runtime/given.ts';
 
 /** Bound on the uncounted lists, because a status must stay small: a UID is 36 bytes, so 500 are about 20 KB. */
 export const MAX_UNCOUNTED_PODS = 500;
@@ -70,7 +71,7 @@ export function account(observation: Observation, decision: Decision, outcome: P
     ...reported,
     ...left.counters,
     ...indexed,
-    ...(suspension.startTime === undefined ? {} : { startTime: suspension.startTime }),
+    ...given({ startTime: suspension.startTime }),
     uncountedTerminatedPods: { succeeded: entries.succeeded, failed: entries.failed },
     conditions: interim === undefined ? suspension.conditions : [...suspension.conditions, interim],
   };

@@ -9,6 +9,7 @@ import { hasStatusCause, isNotFound } from '../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import { inParallel } from '../in-parallel.ts';
+import { given } from '../../shared/runtime/given.ts';
 import type { PodsOutcome } from './account.ts';
 import type { Decision } from './decide.ts';
 import type { JobMemory } from './job-memory.ts';
@@ -59,7 +60,7 @@ export async function applyPods(deps: ApplyDeps, job: DeepReadonly<Job>, { plan,
         active: active + created,
         namespaceTerminating,
         action: 'pods_created',
-        ...(error === undefined ? {} : { error }),
+        ...given({ error }),
       };
     }
   }
@@ -211,7 +212,7 @@ export async function removeFinalizers(
     finalizerExpectations.removalObserved(jobUid, uid);
     error ??= result.failure;
   });
-  return { removed, ...(error === undefined ? {} : { error }) };
+  return { removed, ...given({ error }) };
 }
 
 const isEmpty = (labels: Readonly<Record<string, string>> | undefined): boolean => Object.keys(labels ?? {}).length === 0;

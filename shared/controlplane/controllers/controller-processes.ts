@@ -4,6 +4,7 @@ import path from 'node:path';
 import { createKubeClient } from '../../kube/kube-client.ts';
 import type { Transport } from '../../kube/transport.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { given } from '../../runtime/given.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { ControlPlaneController } from './controllers.ts';
@@ -30,10 +31,7 @@ export function startControllers(options: ControllersOptions, transport: Transpo
   if (controllers.length === 0) return { stop: async () => undefined };
   const directory = controllers.includes('node-agent') ? nodeDirectory(options) : undefined;
   const client = createKubeClient(transport, { userAgent: 'kube-controller-manager', clock });
-  const nodeAgent =
-    directory === undefined
-      ? undefined
-      : { directory: directory.path, logs: podLogs, ...(options.nodes === undefined ? {} : { nodes: options.nodes }) };
+  const nodeAgent = directory === undefined ? undefined : { directory: directory.path, logs: podLogs, ...given({ nodes: options.nodes }) };
   const stopping = new AbortController();
   const running = createControllers(controllers, { client, clock, random, log }, nodeAgent)
     .run(stopping.signal)

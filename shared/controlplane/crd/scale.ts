@@ -2,6 +2,7 @@ import { type FieldError, invalid } from '../apimachinery/field-error.ts';
 import { fieldOf, setField } from '../apimachinery/json.ts';
 import { isRecord } from './schema-defaults.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
+import { given } from '../../runtime/given.ts';
 import type { CrdSubresources } from './crd.ts';
 
 type ScalePaths = NonNullable<CrdSubresources['scale']>;
@@ -31,7 +32,7 @@ export function scaleOf(object: AnyObject, paths: ScalePaths): AnyObject {
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
-    metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion, creationTimestamp },
+    metadata: { name, ...given({ namespace }), uid, resourceVersion, creationTimestamp },
     spec: spec === undefined || spec === 0 ? {} : { replicas: spec },
     status: { replicas: status ?? 0, ...(typeof selector === 'string' && selector !== '' ? { selector } : {}) },
   };

@@ -6,6 +6,7 @@ import { type ApiRequest, headerOf } from '../request/request.ts';
 import type { ServedResources } from '../resources/served-resources.ts';
 import { methodNotAllowedOnPath, pathNotFound } from '../apimachinery/status-error.ts';
 import type { Subresource } from '../endpoints/subresource.ts';
+import { given } from '../../runtime/given.ts';
 
 /**
  * Answers /api, /apis and what lies directly below: the legacy documents, and the aggregated ones
@@ -85,7 +86,7 @@ const legacyResource = (resource: DiscoveredResource): object => ({
   verbs: resource.verbs,
   ...(resource.shortNames.length === 0 ? {} : { shortNames: resource.shortNames }),
   ...(resource.categories.length === 0 ? {} : { categories: resource.categories }),
-  ...(resource.storageVersionHash === undefined ? {} : { storageVersionHash: resource.storageVersionHash }),
+  ...given({ storageVersionHash: resource.storageVersionHash }),
 });
 
 function legacyAnswer(body: object, request: ApiRequest): Answer {

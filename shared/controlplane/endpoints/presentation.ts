@@ -5,6 +5,7 @@ import { type ServedResource, textOf, toVersioned } from '../resources/served-re
 import { badRequest } from '../apimachinery/status-error.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { TableColumn, TablePrinter } from '../resources/strategy.ts';
+import { given } from '../../runtime/given.ts';
 
 /** Turns stored objects into the JSON text of an answer, in the representation that the client asked for. */
 export interface Presenter {
@@ -51,7 +52,7 @@ function itemText(resource: ServedResource, stored: StoredObject, custom: boolea
 const listMeta = ({ resourceVersion, continueToken, remainingItemCount }: ListPage): object => ({
   resourceVersion,
   ...(continueToken === '' ? {} : { continue: continueToken }),
-  ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
+  ...given({ remainingItemCount }),
 });
 
 function metadataPresenter({ metadataTexts }: ServedResource, { metaVersion }: Representation): Presenter {
@@ -110,7 +111,7 @@ function tablePresenter(resource: ServedResource, { metaVersion }: Representatio
   };
   const row = (stored: StoredObject): object => {
     const conditions = printer.rowConditions?.(stored.object);
-    return { cells: printer.cells(stored.object, now()), ...(conditions === undefined ? {} : { conditions }), object: shown(stored) };
+    return { cells: printer.cells(stored.object, now()), ...given({ conditions }), object: shown(stored) };
   };
   const table = (metadata: object, columns: readonly TableColumn[] | null, items: readonly StoredObject[]): string =>
     JSON.stringify({ kind: 'Table', apiVersion, metadata, columnDefinitions: columns, rows: items.map(row) });

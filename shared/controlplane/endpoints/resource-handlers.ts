@@ -1,4 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
+import { given } from '../../runtime/given.ts';
 import { type Answer, jsonAnswer } from '../request/answer.ts';
 import { type Call, fieldManagerOf } from '../request/call.ts';
 import { type DeleteOptions, readDeleteOptions } from '../registry/delete-options.ts';
@@ -127,10 +128,9 @@ function deleteRequest(call: Call, resource: ServedResource, options: DeleteOpti
     dryRun,
     options: {
       ...request.options,
-      ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+      ...given({ gracePeriodSeconds }),
       ...(Object.keys(preconditions).length === 0 ? {} : { preconditions }),
-      ...(orphanDependents === undefined ? {} : { orphanDependents }),
-      ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+      ...given({ orphanDependents, propagationPolicy }),
       ...(dryRun ? { dryRun: ['All'] } : {}),
     },
   };
@@ -191,7 +191,7 @@ export function writeRequest(
       ...(options?.dryRun === true ? { dryRun: ['All'] } : {}),
       ...(options === undefined || options.fieldManager === '' ? {} : { fieldManager: fieldManagerOf(call, options.fieldManager) }),
       ...(options === undefined || !info.query.has('fieldValidation') ? {} : { fieldValidation: options.fieldValidation }),
-      ...(options?.force === undefined ? {} : { force: options.force }),
+      ...given({ force: options?.force }),
     },
     warn: call.warn,
   };

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../../runtime/clock.ts';
+import { given } from '../../runtime/given.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { StreamSink } from '../request/answer.ts';
 import { candidates, waitForRevision } from '../registry/list.ts';
@@ -84,7 +85,7 @@ function runWatch(
   };
   const bookmark = (annotations?: Record<string, string>): void => {
     const revision = Math.max(start.revision, store.publishedRevision());
-    const metadata = { resourceVersion: String(revision), ...(annotations === undefined ? {} : { annotations }) };
+    const metadata = { resourceVersion: String(revision), ...given({ annotations }) };
     const object = { kind: resource.definition.kind, apiVersion: resource.apiVersion, metadata };
     sink.write(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
   };

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../apimachinery/json.ts';
+import { given } from '../../runtime/given.ts';
 import { EMPTY_SET, type FieldSet, isEmptySet, union } from './field-set.ts';
 
 /** One entry of metadata.managedFields: who owns which fields. */
@@ -45,7 +46,7 @@ const writeManager = (manager: Manager): object => ({
   ...(manager.name === '' ? {} : { manager: manager.name }),
   operation: manager.operation,
   apiVersion: manager.apiVersion,
-  ...(manager.time === undefined ? {} : { time: manager.time }),
+  ...given({ time: manager.time }),
   fieldsType: 'FieldsV1',
   fieldsV1: manager.fields,
   ...(manager.subresource === '' ? {} : { subresource: manager.subresource }),

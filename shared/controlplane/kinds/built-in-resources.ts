@@ -1,4 +1,5 @@
 import type { ResourceDefinition, ResourceStrategy, ResourceView } from '../resources/strategy.ts';
+import { given } from '../../runtime/given.ts';
 import { configMapStrategy } from './config-map.ts';
 import { cronJobStrategy } from './cron-job.ts';
 import { deploymentStrategy } from './deployment.ts';
@@ -41,7 +42,7 @@ const resource = (description: Description): ResourceDefinition => ({
   categories: description.categories ?? [],
   namespaced: description.clusterScoped !== true,
   strategy: description.strategy,
-  ...(description.view === undefined ? {} : { view: description.view }),
+  ...given({ view: description.view }),
 });
 
 /** The kinds that exist without any CustomResourceDefinition, apart from those of authorization and extension. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { given } from '../../runtime/given.ts';
 import type { BuiltInField, BuiltInTable } from './builtin-table.ts';
 import {
   anySchema,
@@ -55,8 +56,7 @@ function buildField(described: BuiltInField, models: ReadonlyMap<string, Buildin
     emit: described.emit,
     ...(described.required === true ? { required: true } : {}),
     ...(described.nullable === true ? { nullable: true } : {}),
-    ...(patchStrategy === undefined ? {} : { patchStrategy }),
-    ...(described.mergeKey === undefined ? {} : { patchMergeKey: described.mergeKey }),
+    ...given({ patchStrategy, patchMergeKey: described.mergeKey }),
   };
 }
 
@@ -85,7 +85,7 @@ const buildList = (items: string, described: BuiltInField, models: ReadonlyMap<s
   items: buildSchema(items, described, models),
   listType: described.listType ?? 'atomic',
   keys: described.keys ?? [],
-  ...(described.keyDefaults === undefined ? {} : { keyDefaults: described.keyDefaults }),
+  ...given({ keyDefaults: described.keyDefaults }),
 });
 
 const SCALAR_TYPES: readonly ScalarType[] = [

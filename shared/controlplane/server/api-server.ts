@@ -1,3 +1,4 @@
+import { given } from '../../runtime/given.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { type Answer, errorAnswer, withWarnings } from '../request/answer.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
@@ -36,7 +37,7 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
       request.user ??
       authenticator.authenticate({
         authorization: headerOf(request, 'authorization'),
-        ...(request.clientCertificate === undefined ? {} : { clientCertificate: request.clientCertificate }),
+        ...given({ clientCertificate: request.clientCertificate }),
       });
     if (user === undefined) throw unauthorized();
     return impersonate(user, request.headers, authorizer);

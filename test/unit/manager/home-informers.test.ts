@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Job } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME, WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { essentialsOfJob } from '../../../manager/home-informers.ts';
+import { given } from '../../../shared/runtime/given.ts';
 
 const managedBy = (name: string | undefined): Job => ({
   metadata: {
@@ -13,7 +14,7 @@ const managedBy = (name: string | undefined): Job => ({
     labels: { app: 'x' },
     managedFields: [{ manager: 'kubectl', operation: 'Update' }],
   },
-  spec: { parallelism: 3, template: { spec: { containers: [] } }, ...(name === undefined ? {} : { managedBy: name }) },
+  spec: { parallelism: 3, template: { spec: { containers: [] } }, ...given({ managedBy: name }) },
   status: { active: 1 },
 });
 
@@ -27,7 +28,7 @@ test.each([WORKER_CONTROLLER_NAME, undefined])('of a Job managed by %s its ident
   const essentials = essentialsOfJob(managedBy(name));
   expect(essentials).toEqual({
     metadata: { name: 'j', namespace: 'default', uid: 'u', resourceVersion: '7', creationTimestamp: '2026-01-01T00:00:00Z' },
-    spec: { template: {}, ...(name === undefined ? {} : { managedBy: name }) },
+    spec: { template: {}, ...given({ managedBy: name }) },
   });
   expect('managedBy' in essentials.spec).toBe(name !== undefined);
 });

@@ -1,6 +1,7 @@
 import type { Status } from '../../../kube/api-error.ts';
 import { StatusError } from '../../apimachinery/status-error.ts';
 import type { AdmissionRequest } from '../admission-request.ts';
+import { given } from '../../../runtime/given.ts';
 
 /** What a webhook answered, after its review has been found well formed. */
 export type WebhookVerdict = {
@@ -59,7 +60,7 @@ export function readReview(body: string, uid: string, mutating: boolean): Webhoo
     allowed: response['allowed'] === true,
     warnings,
     ...(patch === undefined ? {} : { patch: Buffer.from(patch, 'base64').toString() }),
-    ...(status === undefined ? {} : { status }),
+    ...given({ status }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { LabelSelector } from '../../../api/kubernetes.ts';
 import { type LabelRequirements, matchesLabelSelector, requirementsOf } from '../../../kube/selectors.ts';
+import { given } from '../../../runtime/given.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { forbidden, internalError, notFound } from '../../apimachinery/status-error.ts';
 import type { AnyObject } from '../../apimachinery/object.ts';
@@ -222,7 +223,7 @@ async function ask(
   try {
     answer = await deps.client.call({
       url: url ?? refuseService(webhook.clientConfig.service),
-      ...(caBundle === undefined ? {} : { caBundle }),
+      ...given({ caBundle }),
       timeoutSeconds: webhook.timeoutSeconds ?? 10,
       body: JSON.stringify(writeReview(inVersion(request, version), request, uid, reviewVersion)),
     });

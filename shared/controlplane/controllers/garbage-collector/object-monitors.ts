@@ -4,6 +4,7 @@ import type { KubeClient } from '../../../kube/client.ts';
 import { createInformer } from '../../../kube/informer.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { sleep } from '../../../runtime/clock.ts';
+import { given } from '../../../runtime/given.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { Random } from '../../../runtime/random.ts';
 import { canDo, type DiscoveredResource, discoverResources } from '../discovery.ts';
@@ -122,10 +123,7 @@ function onlyMetadata({ metadata }: KubeObject): KubeObject {
       uid,
       resourceVersion,
       creationTimestamp,
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(ownerReferences === undefined ? {} : { ownerReferences }),
-      ...(finalizers === undefined ? {} : { finalizers }),
-      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      ...given({ namespace, ownerReferences, finalizers, deletionTimestamp }),
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { ContainerStatus, DeepReadonly, Pod, PodCondition, PodStatus } from '../../../api/kubernetes.ts';
 import { toWireTime } from '../../../api/wire-time.ts';
+import { given } from '../../../runtime/given.ts';
 
 export type ContainerState =
   | { readonly kind: 'waiting'; readonly reason: string; readonly message?: string }
@@ -44,8 +45,7 @@ export function podStatus(pod: DeepReadonly<Pod>, record: PodRecord, nowMs: numb
   const started = record.initialized && record.main.some(({ state, restarts }) => state.kind !== 'waiting' || restarts > 0);
   return {
     phase: outcome?.phase ?? (started ? 'Running' : 'Pending'),
-    ...(outcome?.reason === undefined ? {} : { reason: outcome.reason }),
-    ...(outcome?.message === undefined ? {} : { message: outcome.message }),
+    ...given({ reason: outcome?.reason, message: outcome?.message }),
     conditions: conditions(pod, record, nowMs),
     hostIP: record.hostIp,
     hostIPs: [{ ip: record.hostIp }],
@@ -54,7 +54,7 @@ export function podStatus(pod: DeepReadonly<Pod>, record: PodRecord, nowMs: numb
     startTime: toWireTime(record.startedAtMs),
     ...(record.init.length === 0 ? {} : { initContainerStatuses: record.init.map((each) => containerStatus(pod, each)) }),
     containerStatuses: record.main.map((each) => containerStatus(pod, each)),
-    ...(pod.metadata.generation === undefined ? {} : { observedGeneration: pod.metadata.generation }),
+    ...given({ observedGeneration: pod.metadata.generation }),
   };
 }
 
@@ -79,7 +79,7 @@ const containerId = (pod: DeepReadonly<Pod>, name: string, restarts: number): st
 function wireState(state: ContainerState, containerID: string): NonNullable<ContainerStatus['state']> {
   switch (state.kind) {
     case 'waiting':
-      return { waiting: { reason: state.reason, ...(state.message === undefined ? {} : { message: state.message }) } };
+      return { waiting: { reason: state.reason, ...given({ message: state.message }) } };
     case 'running':
       return { running: { startedAt: toWireTime(state.startedAtMs) } };
     case 'terminated': {
@@ -88,7 +88,7 @@ function wireState(state: ContainerState, containerID: string): NonNullable<Cont
         terminated: {
           exitCode,
           reason,
-          ...(message === undefined ? {} : { message }),
+          ...given({ message }),
           ...(startedAtMs === undefined ? {} : { startedAt: toWireTime(startedAtMs) }),
           ...(finishedAtMs === undefined ? {} : { finishedAt: toWireTime(finishedAtMs) }),
           containerID,

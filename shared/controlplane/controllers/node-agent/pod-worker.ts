@@ -5,6 +5,7 @@ import type { KubeClient } from '../../../kube/client.ts';
 import { objectKey } from '../../../kube/keys.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { sleep } from '../../../runtime/clock.ts';
+import { given } from '../../../runtime/given.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { type ContainerCommand, referencedConfig, resolveCommand } from './container-environment.ts';
 import type { ContainerExit, ContainerRuntime, RunningContainer } from './container-runtime.ts';
@@ -181,7 +182,7 @@ export class PodWorker {
       kind: 'terminated',
       exitCode: exit.exitCode,
       reason,
-      ...(exit.message === undefined ? {} : { message: exit.message }),
+      ...given({ message: exit.message }),
       startedAtMs,
       finishedAtMs: clock.now(),
     };
@@ -294,7 +295,7 @@ function restoreEnded(record: ContainerRecord, statuses: readonly DeepReadonly<C
       kind: 'terminated',
       exitCode,
       reason,
-      ...(message === undefined ? {} : { message }),
+      ...given({ message }),
       ...(startedAt === undefined ? {} : { startedAtMs: Date.parse(startedAt) }),
       ...(finishedAt === undefined ? {} : { finishedAtMs: Date.parse(finishedAt) }),
     };

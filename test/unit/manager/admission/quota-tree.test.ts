@@ -13,6 +13,7 @@ import {
   type QuotaTree,
 } from '../../../../manager/admission/quota-tree.ts';
 import { createUsage } from '../../../../manager/admission/usage.ts';
+import { given } from '../../../../shared/runtime/given.ts';
 
 type Quota = { readonly nominal: number; readonly borrowing?: number; readonly lending?: number };
 const groups = ({ nominal, borrowing, lending }: Quota) => [
@@ -25,8 +26,7 @@ const groups = ({ nominal, borrowing, lending }: Quota) => [
           {
             name: 'gpu',
             nominalQuota: nominal,
-            ...(borrowing === undefined ? {} : { borrowingLimit: borrowing }),
-            ...(lending === undefined ? {} : { lendingLimit: lending }),
+            ...given({ borrowingLimit: borrowing, lendingLimit: lending }),
           },
         ],
       },
@@ -36,11 +36,11 @@ const groups = ({ nominal, borrowing, lending }: Quota) => [
 const meta = (name: string) => ({ name, uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' });
 const queue = (name: string, quota: Quota, cohortName?: string): ClusterQueue => ({
   metadata: meta(name),
-  spec: { resourceGroups: groups(quota), ...(cohortName === undefined ? {} : { cohortName }) },
+  spec: { resourceGroups: groups(quota), ...given({ cohortName }) },
 });
 const cohort = (name: string, parentName?: string, quota?: Quota): Cohort => ({
   metadata: meta(name),
-  spec: { ...(parentName === undefined ? {} : { parentName }), ...(quota === undefined ? {} : { resourceGroups: groups(quota) }) },
+  spec: { ...given({ parentName }), ...(quota === undefined ? {} : { resourceGroups: groups(quota) }) },
 });
 
 const nodeOf = (tree: QuotaTree, name: string) => {
@@ -133,8 +133,7 @@ test('whatever is admitted only where available, the cohort as a whole never exc
         const plain = quotas.map(
           ({ nominal, borrowing, lending }): Quota => ({
             nominal,
-            ...(borrowing === undefined ? {} : { borrowing }),
-            ...(lending === undefined ? {} : { lending }),
+            ...given({ borrowing, lending }),
           }),
         );
         const tree = buildQuotaTree(

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { LocalQueue } from '../../../../manager/api/local-queue.ts';
 import { buildQueueingSetup, routeOf, type QueueingObjects } from '../../../../manager/admission/snapshot.ts';
+import { given } from '../../../../shared/runtime/given.ts';
 import { aClusterQueue, aWorkload, objects } from './setup.ts';
 
 const localQueue = (clusterQueue: string, stopPolicy?: 'Hold'): LocalQueue => ({
   metadata: { name: 'main', namespace: 'team', uid: 'lq', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
-  spec: { clusterQueue, ...(stopPolicy === undefined ? {} : { stopPolicy }) },
+  spec: { clusterQueue, ...given({ stopPolicy }) },
 });
 const reason = (parts: Partial<QueueingObjects>, workload = aWorkload('a')) => {
   const route = routeOf(workload, buildQueueingSetup(objects({ localQueues: [localQueue('cq')], ...parts })));

@@ -4,6 +4,7 @@ import { createManagerMetrics } from '../../../../manager/metrics.ts';
 import { manifestOf, runConsumer } from '../../../../manager/submission/consumer.ts';
 import { SubmissionRefused, type Submission, type SubmissionQueue } from '../../../../manager/submission/submission-queue.ts';
 import { createKubeClient } from '../../../../shared/kube/kube-client.ts';
+import { given } from '../../../../shared/runtime/given.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
@@ -76,7 +77,7 @@ describe('a bad manifest', () => {
 
 describe('a submission whose Job the API server does not take', () => {
   const outcomeOf = async (code: number, reason: string, message: string, details?: object): Promise<'refused' | 'tried again'> => {
-    const status = { kind: 'Status' as const, status: 'Failure', code, reason, message, ...(details === undefined ? {} : { details }) };
+    const status = { kind: 'Status' as const, status: 'Failure', code, reason, message, ...given({ details }) };
     let outcome: 'refused' | 'tried again' | undefined;
     const queue: SubmissionQueue = {
       consume: async (accept) => {

@@ -5,9 +5,10 @@ import { impersonate } from '../../../../../shared/controlplane/auth/impersonati
 import { createRbacAuthorizer, type RbacAuthorizer } from '../../../../../shared/controlplane/auth/rbac-authorizer.ts';
 import { createStore } from '../../../../../shared/controlplane/storage/store.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
+import { given } from '../../../../../shared/runtime/given.ts';
 
 const object = (name: string, content: object, namespace?: string) => ({
-  metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid: name, resourceVersion: '', creationTimestamp: '' },
+  metadata: { name, ...given({ namespace }), uid: name, resourceVersion: '', creationTimestamp: '' },
   ...content,
 });
 

@@ -4,6 +4,7 @@ import type { WebhookCall } from '../../../../../../shared/controlplane/admissio
 import { createWebhookAdmission } from '../../../../../../shared/controlplane/admission/webhook/webhooks.ts';
 import { StatusError } from '../../../../../../shared/controlplane/apimachinery/status-error.ts';
 import type { AnyObject } from '../../../../../../shared/controlplane/apimachinery/object.ts';
+import { given } from '../../../../../../shared/runtime/given.ts';
 import { silentLogger } from '../../../../../../shared/runtime/logger.ts';
 
 type Reply = (review: Review) => object | Error;
@@ -47,7 +48,7 @@ const meta = (name: string, labels?: Record<string, string>): AnyObject['metadat
   uid: '',
   resourceVersion: '',
   creationTimestamp: '',
-  ...(labels === undefined ? {} : { labels }),
+  ...given({ labels }),
 });
 const hook = (name: string, more: object = {}): object => ({
   name: `${name}.e.com`,
