@@ -8,6 +8,7 @@ import {
   QUEUE_NAME_LABEL,
 } from '../shared/api/names.ts';
 import { clusterWishOf, priorityOf, queueNameOf } from './api/job-annotations.ts';
+import { isJsonObject } from './api/json-value.ts';
 
 /** A Job that is not stored yet. */
 export type JobManifest = Unsaved<Job>;
@@ -86,17 +87,17 @@ function wishProblems(job: DeepReadonly<JobManifest | Job>): FieldProblem[] {
 }
 
 function shapeProblems(manifest: unknown): FieldProblem[] {
-  if (!isObject(manifest)) return [{ field: 'manifest', problem: 'must be a batch/v1 Job as a JSON object' }];
+  if (!isJsonObject(manifest)) return [{ field: 'manifest', problem: 'must be a batch/v1 Job as a JSON object' }];
   const problems: FieldProblem[] = [];
   if (manifest['apiVersion'] !== 'batch/v1') problems.push({ field: 'apiVersion', problem: 'must be batch/v1' });
   if (manifest['kind'] !== 'Job') problems.push({ field: 'kind', problem: 'must be Job' });
   const metadata = manifest['metadata'];
-  if (!isObject(metadata)) problems.push({ field: 'metadata', problem: 'is missing; name at least a queue in its labels' });
+  if (!isJsonObject(metadata)) problems.push({ field: 'metadata', problem: 'is missing; name at least a queue in its labels' });
   else problems.push(...metadataProblems(metadata));
   const spec = manifest['spec'];
-  if (!isObject(spec)) problems.push({ field: 'spec', problem: 'is missing' });
-  else if (!isObject(spec['template'])) problems.push({ field: 'spec.template', problem: 'is missing' });
-  else if (!isObject(spec['template']['spec'])) problems.push({ field: 'spec.template.spec', problem: 'is missing' });
+  if (!isJsonObject(spec)) problems.push({ field: 'spec', problem: 'is missing' });
+  else if (!isJsonObject(spec['template'])) problems.push({ field: 'spec.template', problem: 'is missing' });
+  else if (!isJsonObject(spec['template']['spec'])) problems.push({ field: 'spec.template.spec', problem: 'is missing' });
   return problems;
 }
 
@@ -109,7 +110,7 @@ function metadataProblems(metadata: Record<string, unknown>): FieldProblem[] {
   for (const field of ['labels', 'annotations']) {
     const value = metadata[field];
     if (value === undefined || value === null) continue;
-    if (!isObject(value)) problems.push({ field: `metadata.${field}`, problem: 'must be an object of strings' });
+    if (!isJsonObject(value)) problems.push({ field: `metadata.${field}`, problem: 'must be an object of strings' });
     else
       for (const [key, each] of Object.entries(value)) {
         if (typeof each !== 'string') problems.push({ field: `metadata.${field}[${key}]`, problem: 'must be a string; put it in quotes' });
@@ -138,7 +139,6 @@ function withoutServerFields(manifest: JobManifest): JobManifest {
   return { ...job, metadata };
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The rest of the shape is for the API server to judge. */
-const isJobManifest = (value: unknown): value is JobManifest => isObject(value) && isObject(value['metadata']) && isObject(value['spec']);
+const isJobManifest = (value: unknown): value is JobManifest =>
+  isJsonObject(value) && isJsonObject(value['metadata']) && isJsonObject(value['spec']);

@@ -1,5 +1,6 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION } from '../../shared/api/names.ts';
+import { isJsonObject, parseJson } from './json-value.ts';
 
 /**
  * What the manager has decided about a Job, kept on the Job itself as one JSON annotation. Admission is its only writer; dispatch
@@ -37,10 +38,10 @@ export function admissionRecordOf(job: DeepReadonly<Pick<Job, 'metadata'>>): Par
 
 export function parseAdmissionRecord(text: string): ParsedRecord {
   const value = parseJson(text);
-  if (!isObject(value)) return invalid('it is not a JSON object');
+  if (!isJsonObject(value)) return invalid('it is not a JSON object');
   const { clusterQueue, flavors, cluster, epoch, since } = value;
   if (!isName(clusterQueue)) return invalid('clusterQueue must be a non-empty string');
-  if (!isObject(flavors)) return invalid('flavors must be an object');
+  if (!isJsonObject(flavors)) return invalid('flavors must be an object');
   const named: Record<string, string> = {};
   for (const [resource, flavor] of Object.entries(flavors)) {
     if (!isName(flavor)) return invalid(`flavors.${resource} must be a non-empty string`);
@@ -71,13 +72,4 @@ export function activeAdmission(job: DeepReadonly<Job>): AdmissionRecord | undef
 }
 
 const invalid = (problem: string): ParsedRecord => ({ kind: 'Invalid', problem: `annotation ${ADMISSION_ANNOTATION}: ${problem}` });
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // Reported by the caller as a record that is not a JSON object.
-  }
-}

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../api/json-value.ts';
+
 /** A JSON document as code meets it. An absent field, an undefined one and a null one mean the same, as they do to an API server. */
 type Json = unknown;
 
@@ -5,7 +7,7 @@ type Json = unknown;
 export function sameJson(a: Json, b: Json): boolean {
   if (isAbsent(a) || isAbsent(b)) return isAbsent(a) && isAbsent(b);
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => sameJson(item, b[index]));
-  if (isObject(a) && isObject(b)) return fieldsOf(a, b).every((field) => sameJson(a[field], b[field]));
+  if (isJsonObject(a) && isJsonObject(b)) return fieldsOf(a, b).every((field) => sameJson(a[field], b[field]));
   return a === b;
 }
 
@@ -13,7 +15,7 @@ export function sameJson(a: Json, b: Json): boolean {
 export function mergePatchBetween(from: Json, to: Json): Json {
   if (sameJson(from, to)) return undefined;
   if (isAbsent(to)) return null;
-  if (!isObject(from) || !isObject(to)) return to;
+  if (!isJsonObject(from) || !isJsonObject(to)) return to;
   const patch: Record<string, Json> = {};
   for (const field of fieldsOf(from, to)) {
     const change = mergePatchBetween(from[field], to[field]);
@@ -23,5 +25,4 @@ export function mergePatchBetween(from: Json, to: Json): Json {
 }
 
 const isAbsent = (value: Json): value is null | undefined => value === null || value === undefined;
-const isObject = (value: Json): value is Record<string, Json> => typeof value === 'object' && value !== null && !Array.isArray(value);
 const fieldsOf = (a: object, b: object): string[] => [...new Set([...Object.keys(a), ...Object.keys(b)])];

@@ -1,5 +1,6 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
+import { isJsonObject, parseJson } from '../api/json-value.ts';
 import { formatProblems, prepareJob, type FieldProblem } from '../prepare-job.ts';
 import { isCopy, validateJob } from './validate-job.ts';
 
@@ -24,14 +25,14 @@ export type AdmissionResponse = {
 /** Reads the body of a webhook call; a string says what is wrong with it. */
 export function readAdmissionReview(body: string): AdmissionRequest | string {
   const review = parseJson(body);
-  if (!isObject(review)) return 'the body is not a JSON object';
+  if (!isJsonObject(review)) return 'the body is not a JSON object';
   if (review['apiVersion'] !== 'admission.k8s.io/v1' || review['kind'] !== 'AdmissionReview')
     return 'the body is not an admission.k8s.io/v1 AdmissionReview';
   const { request } = review;
-  if (!isObject(request)) return 'the AdmissionReview has no request';
+  if (!isJsonObject(request)) return 'the AdmissionReview has no request';
   const { uid, operation, subResource, userInfo, object, oldObject } = request;
   if (typeof uid !== 'string' || typeof operation !== 'string') return 'the request has no uid or no operation';
-  const username = isObject(userInfo) ? userInfo['username'] : undefined;
+  const username = isJsonObject(userInfo) ? userInfo['username'] : undefined;
   return {
     uid,
     operation,
@@ -84,15 +85,5 @@ const denied = (uid: string, problems: readonly FieldProblem[]): AdmissionRespon
   status: { code: 422, reason: 'Invalid', message: formatProblems(problems) },
 });
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The API server has validated the rest, or will. */
-const isJob = (value: unknown): value is Job => isObject(value) && isObject(value['metadata']) && isObject(value['spec']);
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // Reported by the caller as a body that is not a JSON object.
-  }
-}
+const isJob = (value: unknown): value is Job => isJsonObject(value) && isJsonObject(value['metadata']) && isJsonObject(value['spec']);

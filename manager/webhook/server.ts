@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { parseAddress } from '../../shared/runtime/http-server.ts';
+import { answer, boundTo, parseAddress } from '../../shared/runtime/http-server.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import {
   admissionReviewOf,
@@ -72,10 +71,8 @@ export function createWebhookServer({ certFile, keyFile, managerUsernames, clock
         server.listen(port, host, resolve);
       });
       const stopWatching = watchPair({ server, pair, certFile, keyFile, clock, log });
-      // Listening on a port, address() is never null and never a path.
-      const bound = server.address() as AddressInfo;
       return {
-        url: `https://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`,
+        url: `https://${boundTo(server)}`,
         close: () => {
           stopWatching();
           return new Promise((resolve) => {
@@ -134,9 +131,4 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
     chunks.push(part);
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-function answer(response: ServerResponse, status: number, contentType: string, body: string): void {
-  response.writeHead(status, { 'content-type': contentType, 'content-length': Buffer.byteLength(body) });
-  response.end(body);
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** Where and whether a program is well; `undefined` means yes, a string says what is wrong. */
@@ -35,7 +35,8 @@ export function createProgramHttp({ metrics, readiness }: ProgramHttpOptions): H
 
 const problemOf = (name: string, problem: string | undefined): string[] => (problem === undefined ? [] : [`${name}: ${problem}`]);
 
-function answer(response: ServerResponse, status: number, contentType: string, body: string): void {
+/** Answers with a body and its length. */
+export function answer(response: ServerResponse, status: number, contentType: string, body: string): void {
   response.writeHead(status, { 'content-type': contentType, 'content-length': Buffer.byteLength(body) });
   response.end(body);
 }
@@ -55,16 +56,21 @@ export async function listen(handler: HttpHandler, address: string): Promise<{ r
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
-  // Listening on a port, address() is never null and never a path.
-  const bound = server.address() as AddressInfo;
   return {
-    url: `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`,
+    url: `http://${boundTo(server)}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
+}
+
+/** Where a server listens, as it stands in a URL: `127.0.0.1:8080` or `[::1]:8080`. */
+export function boundTo(server: Pick<Server, 'address'>): string {
+  // Listening on a port, address() is never null and never a path.
+  const { family, address, port } = server.address() as AddressInfo;
+  return `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
 /** Splits `127.0.0.1:8080`, `[::1]:8080` or `:8080` (all addresses). Throws on anything else. */
