@@ -76,7 +76,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/kube':
     'controller event-recorder http-transport informer kube-client kubeconfig leader-election rate-limiter reflector watch-stream workqueue',
   'shared/kube/kubeconfig': 'auth-provider exec-plugin in-cluster read-credentials',
-  'shared/runtime': 'clock flags http-server lifecycle pino-logger',
+  'shared/runtime': 'clock flags http-server lifecycle pino-logger tasks wake-up',
   worker: 'config elected-worker in-parallel main worker',
   'worker/job': 'apply claim controller observe orphan-pods tracking-finalizer triggers',
   'worker/ttl': 'ttl-after-finished',
