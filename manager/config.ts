@@ -1,16 +1,15 @@
 import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../shared/api/names.ts';
+import { bindAddress, FlagError, text, wholeNumber, type FlagTable, type FlagValues, type Program } from '../shared/runtime/flags.ts';
+import type { LogLevel } from '../shared/runtime/pino-logger.ts';
 import {
-  bindAddress,
-  FlagError,
-  oneOf,
-  rate,
-  text,
-  wholeNumber,
-  type FlagTable,
-  type FlagValues,
-  type Program,
-} from '../shared/runtime/flags.ts';
-import { LOG_LEVELS, type LogLevel } from '../shared/runtime/pino-logger.ts';
+  burstFlag,
+  leaderElectionFlags,
+  leaderElectionOf,
+  LOG_FLAGS,
+  METRICS_FLAGS,
+  qpsFlag,
+  type LeaderElectionConfig,
+} from '../shared/runtime/program-flags.ts';
 
 /** How one manager runs. Everything comes from flags, or from the environment where a flag is absent. */
 export type ManagerConfig = {
@@ -23,8 +22,7 @@ export type ManagerConfig = {
   readonly concurrentSubmissions: number;
   /** Absent: the UID of the namespace kube-system. */
   readonly managerId: string | undefined;
-  /** Absent: this manager is the only one. Without a namespace: the kubeconfig context's. */
-  readonly leaderElection: { readonly namespace: string | undefined; readonly name: string } | undefined;
+  readonly leaderElection: LeaderElectionConfig | undefined;
   /** undefined: not served. */
   readonly metricsAddress: string | undefined;
   readonly webhook: { readonly address: string; readonly certFile: string; readonly keyFile: string } | undefined;
@@ -65,19 +63,8 @@ const FLAGS = {
     about: 'marks this manager’s copies on worker clusters; default: the UID of the namespace kube-system',
     parse: managerId,
   },
-  'leader-elect': { about: 'run several managers, of which one leads' },
-  'leader-elect-resource-namespace': {
-    value: 'NAME',
-    about: 'namespace of the election’s Lease; default: that of the kubeconfig’s context, or the pod’s',
-    parse: text,
-  },
-  'leader-elect-resource-name': { value: 'NAME', fallback: 'switchyard-manager', about: 'name of the election’s Lease', parse: text },
-  'metrics-bind-address': {
-    value: 'HOST:PORT',
-    fallback: '127.0.0.1:0',
-    about: '/metrics, /healthz and /readyz; port 0 takes a free one, 0 alone serves nothing',
-    parse: (given: string) => (given === '0' ? undefined : bindAddress(given)),
-  },
+  ...leaderElectionFlags('managers', 'switchyard-manager'),
+  ...METRICS_FLAGS,
   'webhook-bind-address': {
     value: 'HOST:PORT',
     about: 'admission webhook for Jobs, over TLS; without it no webhook is served',
@@ -85,15 +72,16 @@ const FLAGS = {
   },
   'webhook-tls-cert-file': { value: 'FILE', about: 'certificate of the webhook, PEM; read again when it changes', parse: text },
   'webhook-tls-key-file': { value: 'FILE', about: 'private key of the webhook, PEM', parse: text },
-  'kube-api-qps': { value: 'N', fallback: '100', about: 'requests per second to the manager cluster; 0: no limit', parse: rate },
-  'kube-api-burst': { value: 'N', fallback: '200', about: 'requests to the manager cluster at once', parse: wholeNumber(1) },
-  'worker-api-qps': { value: 'N', fallback: '50', about: 'requests per second to each worker cluster; 0: no limit', parse: rate },
-  'worker-api-burst': { value: 'N', fallback: '100', about: 'requests to each worker cluster at once', parse: wholeNumber(1) },
+  'kube-api-qps': qpsFlag('the manager cluster', 100),
+  'kube-api-burst': burstFlag('the manager cluster', 200),
+  'worker-api-qps': qpsFlag('each worker cluster', 50),
+  'worker-api-burst': burstFlag('each worker cluster', 100),
   'concurrent-dispatches': { value: 'N', fallback: '16', about: 'writes under way at once to each worker cluster', parse: wholeNumber(1) },
-  'log-level': { value: 'LEVEL', fallback: 'info', about: LOG_LEVELS.join(', '), parse: oneOf(LOG_LEVELS) },
+  ...LOG_FLAGS,
 } satisfies FlagTable;
 
 export const MANAGER_PROGRAM: Program<typeof FLAGS, ManagerConfig> = {
+  name: 'switchyard-manager',
   usage: 'npm run manager --',
   about: 'Admits Jobs against quota, picks a worker cluster for each, mirrors it there and brings its status home.',
   flags: FLAGS,
@@ -108,9 +96,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     submissionQueue: flags['submission-queue'],
     concurrentSubmissions: flags['concurrent-submissions'],
     managerId: flags['manager-id'],
-    leaderElection: flags['leader-elect']
-      ? { namespace: flags['leader-elect-resource-namespace'], name: flags['leader-elect-resource-name'] }
-      : undefined,
+    leaderElection: leaderElectionOf(flags),
     metricsAddress: flags['metrics-bind-address'],
     webhook: webhook(flags),
     home: { qps: flags['kube-api-qps'], burst: flags['kube-api-burst'] },

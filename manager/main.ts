@@ -10,7 +10,8 @@ import { KubeconfigError } from '../shared/kube/kubeconfig/kubeconfig-error.ts';
 import type { Transport } from '../shared/kube/transport.ts';
 import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
-import { EXIT_USAGE, parseFlags } from '../shared/runtime/flags.ts';
+import { runCommandLine } from '../shared/runtime/command-line.ts';
+import { FlagError } from '../shared/runtime/flags.ts';
 import { createProgramHttp, listen } from '../shared/runtime/http-server.ts';
 import { runProgram } from '../shared/runtime/lifecycle.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
@@ -19,33 +20,21 @@ import { MANAGER_PROGRAM, type ApiRate, type ManagerConfig } from './config.ts';
 import { createManager } from './manager.ts';
 import type { SubmissionQueue } from './submission/submission-queue.ts';
 
-const parsed = parseFlags(MANAGER_PROGRAM, process.argv.slice(2), process.env);
-switch (parsed.kind) {
-  case 'Help':
-    process.stdout.write(parsed.text);
-    break;
-  case 'Invalid':
-    process.stderr.write(`switchyard-manager: ${parsed.problem}\n`);
-    process.exitCode = EXIT_USAGE;
-    break;
-  case 'Run':
-    // Not by exitCode: what has not ended within the drain time would keep the process alive.
-    process.exit(await main(parsed.config));
-}
+await runCommandLine(MANAGER_PROGRAM, main);
 
 async function main(config: ManagerConfig): Promise<number> {
   const log = createLogger(config.logLevel);
-  let home: ClusterAccess;
-  try {
-    const { kubeconfig } = config;
-    const source = kubeconfig === undefined ? defaultKubeconfigSource(process.env) : { kind: 'file' as const, path: kubeconfig };
-    home = accessFromKubeconfig(source, systemClock);
-  } catch (error) {
-    if (!(error instanceof KubeconfigError)) throw error;
-    process.stderr.write(`switchyard-manager: --kubeconfig: ${error.message}\n`);
-    return EXIT_USAGE;
-  }
+  const home = accessTo(config);
   return runProgram({ clock: systemClock, log }, (signal) => runManager(config, home, log, signal));
+}
+
+function accessTo({ kubeconfig }: ManagerConfig): ClusterAccess {
+  const source = kubeconfig === undefined ? defaultKubeconfigSource(process.env) : { kind: 'file' as const, path: kubeconfig };
+  try {
+    return accessFromKubeconfig(source, systemClock);
+  } catch (error) {
+    throw error instanceof KubeconfigError ? new FlagError(`--kubeconfig: ${error.message}`, { cause: error }) : error;
+  }
 }
 
 async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, log: Logger, signal: AbortSignal): Promise<void> {

@@ -1,18 +1,24 @@
 import { WORKER_CONTROLLER_NAME } from '../shared/api/names.ts';
 import {
-  bindAddress,
   durationMs,
   FlagError,
   listOf,
-  oneOf,
-  rate,
   text,
   wholeNumber,
   type FlagTable,
   type FlagValues,
   type Program,
 } from '../shared/runtime/flags.ts';
-import { LOG_LEVELS, type LogLevel } from '../shared/runtime/pino-logger.ts';
+import type { LogLevel } from '../shared/runtime/pino-logger.ts';
+import {
+  burstFlag,
+  leaderElectionFlags,
+  leaderElectionOf,
+  LOG_FLAGS,
+  METRICS_FLAGS,
+  qpsFlag,
+  type LeaderElectionConfig,
+} from '../shared/runtime/program-flags.ts';
 import { WORKER_CONTROLLERS, type WorkerController, type WorkerSettings } from './worker.ts';
 
 /** How one worker runs. Everything comes from flags, or from the environment where a flag is absent. */
@@ -23,8 +29,7 @@ export type WorkerConfig = WorkerSettings & {
   /** Requests a second; 0 means no limit. */
   readonly kubeApiQps: number;
   readonly kubeApiBurst: number;
-  /** Absent: this worker is the only one. Without a namespace: the kubeconfig context's. */
-  readonly leaderElection: { readonly namespace: string | undefined; readonly name: string } | undefined;
+  readonly leaderElection: LeaderElectionConfig | undefined;
   /** undefined: not served. */
   readonly metricsAddress: string | undefined;
   readonly logLevel: LogLevel;
@@ -59,25 +64,15 @@ const FLAGS = {
     parse: durationMs,
   },
   namespace: { value: 'NAME', about: 'the only namespace to look at; default: all', parse: text },
-  'kube-api-qps': { value: 'N', fallback: '50', about: 'requests per second to the API server; 0: no limit', parse: rate },
-  'kube-api-burst': { value: 'N', fallback: '100', about: 'requests to the API server at once', parse: wholeNumber(1) },
-  'leader-elect': { about: 'run several workers, of which one leads' },
-  'leader-elect-resource-namespace': {
-    value: 'NAME',
-    about: 'namespace of the election’s Lease; default: that of the kubeconfig’s context, or the pod’s',
-    parse: text,
-  },
-  'leader-elect-resource-name': { value: 'NAME', fallback: 'switchyard-worker', about: 'name of the election’s Lease', parse: text },
-  'metrics-bind-address': {
-    value: 'HOST:PORT',
-    fallback: '127.0.0.1:0',
-    about: '/metrics, /healthz and /readyz; port 0 takes a free one, 0 alone serves nothing',
-    parse: (given: string) => (given === '0' ? undefined : bindAddress(given)),
-  },
-  'log-level': { value: 'LEVEL', fallback: 'info', about: LOG_LEVELS.join(', '), parse: oneOf(LOG_LEVELS) },
+  'kube-api-qps': qpsFlag('the API server', 50),
+  'kube-api-burst': burstFlag('the API server', 100),
+  ...leaderElectionFlags('workers', 'switchyard-worker'),
+  ...METRICS_FLAGS,
+  ...LOG_FLAGS,
 } satisfies FlagTable;
 
 export const WORKER_PROGRAM: Program<typeof FLAGS, WorkerConfig> = {
+  name: 'switchyard-worker',
   usage: 'npm run worker --',
   about: 'Runs the Jobs of one cluster: Switchyard’s Job controller.',
   flags: FLAGS,
@@ -96,9 +91,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): WorkerConfig {
     namespace: flags.namespace ?? '',
     kubeApiQps: flags['kube-api-qps'],
     kubeApiBurst: flags['kube-api-burst'],
-    leaderElection: flags['leader-elect']
-      ? { namespace: flags['leader-elect-resource-namespace'], name: flags['leader-elect-resource-name'] }
-      : undefined,
+    leaderElection: leaderElectionOf(flags),
     metricsAddress: flags['metrics-bind-address'],
     logLevel: flags['log-level'],
   };

@@ -13,7 +13,8 @@ import { accessFromKubeconfig, defaultKubeconfigSource } from '../shared/kube/ku
 import { KubeconfigError } from '../shared/kube/kubeconfig/kubeconfig-error.ts';
 import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
-import { EXIT_USAGE, parseFlags } from '../shared/runtime/flags.ts';
+import { runCommandLine } from '../shared/runtime/command-line.ts';
+import { FlagError } from '../shared/runtime/flags.ts';
 import { createProgramHttp, listen } from '../shared/runtime/http-server.ts';
 import { runProgram } from '../shared/runtime/lifecycle.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
@@ -22,36 +23,21 @@ import { WORKER_PROGRAM, type WorkerConfig } from './config.ts';
 import { createElectedWorker } from './elected-worker.ts';
 import { createWorker } from './worker.ts';
 
-const parsed = parseFlags(WORKER_PROGRAM, process.argv.slice(2), process.env);
-switch (parsed.kind) {
-  case 'Help':
-    process.stdout.write(parsed.text);
-    break;
-  case 'Invalid':
-    process.stderr.write(`switchyard-worker: ${parsed.problem}\n`);
-    process.exitCode = EXIT_USAGE;
-    break;
-  case 'Run':
-    // Not by exitCode: what has not ended within the drain time would keep the process alive.
-    process.exit(await main(parsed.config));
-}
+await runCommandLine(WORKER_PROGRAM, main);
 
 async function main(config: WorkerConfig): Promise<number> {
   const log = createLogger(config.logLevel);
-  let access: ClusterAccess;
-  try {
-    access = accessTo(config);
-  } catch (error) {
-    if (!(error instanceof KubeconfigError)) throw error;
-    process.stderr.write(`switchyard-worker: --kubeconfig: ${error.message}\n`);
-    return EXIT_USAGE;
-  }
+  const access = accessTo(config);
   return runProgram({ clock: systemClock, log }, (signal) => serve(config, access, log, signal));
 }
 
 function accessTo({ kubeconfig, context }: WorkerConfig): ClusterAccess {
   const source = kubeconfig === undefined ? defaultKubeconfigSource(process.env) : ({ kind: 'file', path: kubeconfig } as const);
-  return accessFromKubeconfig(source.kind === 'file' && context !== undefined ? { ...source, context } : source, systemClock);
+  try {
+    return accessFromKubeconfig(source.kind === 'file' && context !== undefined ? { ...source, context } : source, systemClock);
+  } catch (error) {
+    throw error instanceof KubeconfigError ? new FlagError(`--kubeconfig: ${error.message}`, { cause: error }) : error;
+  }
 }
 
 async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
-import { type FlagTable, type FlagValues, listOf, oneOf, text, wholeNumber, type Program } from '../runtime/flags.ts';
-import { LOG_LEVELS, type LogLevel } from '../runtime/pino-logger.ts';
+import { type FlagTable, type FlagValues, listeningPort, listOf, text, type Program } from '../runtime/flags.ts';
+import type { LogLevel } from '../runtime/pino-logger.ts';
+import { LOG_FLAGS } from '../runtime/program-flags.ts';
 import type { ControlPlaneController } from './controllers/controllers.ts';
 
 /** How one control plane runs as a program of its own. */
@@ -19,7 +20,7 @@ const CONTROLLERS: readonly ControlPlaneController[] = ['garbage-collector', 'na
 const FLAGS = {
   'kubeconfig-out': { value: 'FILE', about: 'write a kubeconfig of a cluster administrator there', parse: text },
   host: { value: 'HOST', fallback: '127.0.0.1', about: 'address to listen on', parse: text },
-  port: { value: 'N', fallback: '0', about: 'port to listen on; 0 takes a free one', parse: wholeNumber(0, 65_535) },
+  port: { value: 'N', fallback: '0', about: 'port to listen on; 0 takes a free one', parse: listeningPort },
   with: {
     value: 'LIST',
     fallback: '',
@@ -29,10 +30,11 @@ const FLAGS = {
   'data-dir': { value: 'DIR', about: 'keep all objects in DIR over restarts', parse: text },
   plain: { about: 'without TLS; kubectl then sends no token' },
   'client-ca-file': { value: 'FILE', about: 'client certificates signed by it authenticate', parse: text },
-  'log-level': { value: 'LEVEL', fallback: 'info', about: LOG_LEVELS.join(', '), parse: oneOf(LOG_LEVELS) },
+  ...LOG_FLAGS,
 } satisfies FlagTable;
 
 export const CONTROL_PLANE_PROGRAM: Program<typeof FLAGS, ControlPlaneConfig> = {
+  name: 'switchyard-control-plane',
   usage: 'npm run control-plane --',
   about: 'Runs a small Kubernetes API server in this process.',
   flags: FLAGS,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { systemClock } from '../runtime/clock.ts';
-import { EXIT_USAGE, parseFlags } from '../runtime/flags.ts';
+import { runCommandLine } from '../runtime/command-line.ts';
 import { given } from '../runtime/given.ts';
 import { runProgram } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -9,19 +9,7 @@ import { createLogger } from '../runtime/pino-logger.ts';
 import { CONTROL_PLANE_PROGRAM, type ControlPlaneConfig } from './config.ts';
 import { createControlPlane } from './control-plane.ts';
 
-const parsed = parseFlags(CONTROL_PLANE_PROGRAM, process.argv.slice(2), process.env);
-switch (parsed.kind) {
-  case 'Help':
-    process.stdout.write(parsed.text);
-    break;
-  case 'Invalid':
-    process.stderr.write(`switchyard-control-plane: ${parsed.problem}\n`);
-    process.exitCode = EXIT_USAGE;
-    break;
-  case 'Run':
-    // Not by exitCode: what has not ended within the drain time would keep the process alive.
-    process.exit(await main(parsed.config));
-}
+await runCommandLine(CONTROL_PLANE_PROGRAM, main);
 
 function main(config: ControlPlaneConfig): Promise<number> {
   const log = createLogger(config.logLevel);

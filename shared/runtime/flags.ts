@@ -1,4 +1,5 @@
 /** Flags of a program: a table says which there are, and each may be given as an environment variable, too. */
+import { isRefusedByFetch } from './fetch-ports.ts';
 import { parseAddress } from './http-server.ts';
 
 /** A flag with a value, or, without `value` and `parse`, a switch. */
@@ -25,6 +26,8 @@ type ValueOf<F> = F extends { readonly parse: (text: string) => infer T }
   : boolean;
 
 export type Program<Table extends FlagTable, Config> = {
+  /** What complaints begin with: `switchyard-worker`. */
+  readonly name: string;
   /** How it is called: `npm run worker --`. */
   readonly usage: string;
   /** One sentence. */
@@ -128,12 +131,14 @@ export const text = (given: string): string => {
   return given;
 };
 
+const WHOLE_NUMBER_MAX = 999_999_999;
+
 /** A whole number from `least` to `most`. */
 export const wholeNumber =
-  (least: number, most = 999_999_999) =>
+  (least: number, most = WHOLE_NUMBER_MAX) =>
   (given: string): number => {
-    if (/^\d{1,9}$/.test(given) && Number(given) >= least && Number(given) <= most) return Number(given);
-    const range = most === 999_999_999 ? `of at least ${least}` : `from ${least} to ${most}`;
+    if (/^\d{1,15}$/.test(given) && Number(given) >= least && Number(given) <= most) return Number(given);
+    const range = most === WHOLE_NUMBER_MAX ? `of at least ${least}` : `from ${least} to ${most}`;
     throw new FlagError(`${JSON.stringify(given)} cannot be used; write a whole number ${range}`);
   };
 
@@ -153,11 +158,23 @@ export const durationMs = (given: string): number => {
   return Number(amount) * unitMs;
 };
 
-/** Where to listen: `127.0.0.1:8080`, `[::1]:8080` or `:8080`. */
+/** Where to listen for HTTP: `127.0.0.1:8080`, `[::1]:8080` or `:8080`. */
 export function bindAddress(given: string): string {
+  httpPort(addressOf(given).port);
+  return given;
+}
+
+/** Where to listen for HTTP: 0 takes any free port. */
+export const listeningPort = (given: string): number => httpPort(wholeNumber(0, 65_535)(given));
+
+function httpPort(port: number): number {
+  if (!isRefusedByFetch(port)) return port;
+  throw new FlagError(`port ${port} is one that browsers and fetch refuse to connect to; choose another, such as 8080`);
+}
+
+function addressOf(given: string): ReturnType<typeof parseAddress> {
   try {
-    parseAddress(given);
-    return given;
+    return parseAddress(given);
   } catch (error) {
     throw new FlagError(error instanceof Error ? error.message : String(error), { cause: error });
   }

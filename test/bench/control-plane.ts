@@ -1,60 +1,51 @@
 /** The embedded control plane over the network: small writes, what watchers cost, lists of many objects, and memory. */
-import { parseArgs } from 'node:util';
 import { sleep, systemClock } from '../../shared/runtime/clock.ts';
+import { FlagError, listOf, text, wholeNumber, type FlagTable, type FlagValues } from '../../shared/runtime/flags.ts';
 import { type BenchServer, MERGE, startServer, STRATEGIC } from './control-plane/server.ts';
-import type { Suite } from './suite.ts';
+import { defineSuite } from './suite.ts';
 
-const USAGE = `    --writes N              writes of each kind (default 5000)
-    --watchers N            watchers that see every change (default 50)
-    --objects N             pods in the lists (default 50000)
-    --connections N         requests in flight (default 16)
-    --ways LIST             tls, plain, durable (plain with a data directory); default: all three
-    --cpu-profile DIR       let the servers write CPU profiles there at their end
-`;
+const WAYS = ['tls', 'plain', 'durable'] as const;
 
-const OPTIONS = {
-  writes: { type: 'string', default: '5000' },
-  watchers: { type: 'string', default: '50' },
-  objects: { type: 'string', default: '50000' },
-  connections: { type: 'string', default: '16' },
-  ways: { type: 'string', default: 'tls,plain,durable' },
-  'cpu-profile': { type: 'string' },
-} as const;
+const FLAGS = {
+  writes: { value: 'N', fallback: '5000', about: 'writes of each kind', parse: wholeNumber(1) },
+  watchers: { value: 'N', fallback: '50', about: 'watchers that see every change', parse: wholeNumber(1) },
+  objects: { value: 'N', fallback: '50000', about: 'pods in the lists', parse: wholeNumber(1) },
+  connections: { value: 'N', fallback: '16', about: 'requests in flight', parse: wholeNumber(1) },
+  ways: { value: 'LIST', fallback: WAYS.join(','), about: 'some of tls, plain, durable (plain with a data directory)', parse: ways },
+  'cpu-profile': { value: 'DIR', about: 'let the servers write CPU profiles there at their end', parse: text },
+} satisfies FlagTable;
 
 /** What the control plane is for: below this many writes a second it would be what tests wait for. */
 const WRITES_PER_SECOND_MIN = 2000;
 
 type Load = { readonly writes: number; readonly watchers: number; readonly objects: number; readonly connections: number };
 
-export const controlPlaneSuite: Suite = {
-  about: 'the embedded control plane over the network: writes a second, watch fan-out, lists, memory per object',
-  usage: USAGE,
-  async run(args) {
-    const { values } = parseArgs({ args: [...args], options: OPTIONS, strict: true });
-    const load: Load = {
-      writes: Number(values.writes),
-      watchers: Number(values.watchers),
-      objects: Number(values.objects),
-      connections: Number(values.connections),
-    };
-    console.log(`${'way'.padEnd(9)}${'what'.padEnd(44)}${'a second'.padStart(10)}${'server CPU us each'.padStart(20)}`);
-    let good = true;
-    for (const way of values.ways.split(',')) {
-      const server = await startServer({
-        plain: way !== 'tls',
-        durable: way === 'durable',
-        connections: load.connections,
-        profileDirectory: values['cpu-profile'],
-      });
-      try {
-        good = (await measureAll(way, server, load)) && good;
-      } finally {
-        await server.stop();
-      }
+export const controlPlaneSuite = defineSuite(FLAGS, (flags) => () => measureWays(flags));
+
+async function measureWays(flags: FlagValues<typeof FLAGS>): Promise<boolean> {
+  console.log(`${'way'.padEnd(9)}${'what'.padEnd(44)}${'a second'.padStart(10)}${'server CPU us each'.padStart(20)}`);
+  let good = true;
+  for (const way of flags.ways) {
+    const server = await startServer({
+      plain: way !== 'tls',
+      durable: way === 'durable',
+      connections: flags.connections,
+      profileDirectory: flags['cpu-profile'],
+    });
+    try {
+      good = (await measureAll(way, server, flags)) && good;
+    } finally {
+      await server.stop();
     }
-    return good;
-  },
-};
+  }
+  return good;
+}
+
+function ways(given: string): readonly (typeof WAYS)[number][] {
+  const chosen = listOf(WAYS)(given);
+  if (chosen.length === 0) throw new FlagError(`names no way; choose from ${WAYS.join(', ')}`);
+  return chosen;
+}
 
 const CORE = '/api/v1/namespaces/default';
 const JOBS = '/apis/batch/v1/namespaces/default/jobs';

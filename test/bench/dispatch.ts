@@ -5,7 +5,6 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
@@ -20,6 +19,7 @@ import { createInformer } from '../../shared/kube/informer.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
+import { FlagError, rate, wholeNumber, type FlagTable } from '../../shared/runtime/flags.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { inParallel } from '../../worker/in-parallel.ts';
 import { ChildProgram } from '../support/child-program.ts';
@@ -28,7 +28,7 @@ import { measureFloor } from './dispatch-floor.ts';
 import { runKubelet } from './job-controller/kubelet.ts';
 import { WorkerProgram } from './job-controller/worker-program.ts';
 import { parseSamples, type Sample } from './prometheus-text.ts';
-import type { Suite } from './suite.ts';
+import { defineSuite } from './suite.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const WORKERS = ['east', 'west'];
@@ -37,22 +37,22 @@ const CREATORS = 16;
 /** Calls that the manager may make for a one-pod Job, Events included. */
 const MANAGER_CALLS_PER_JOB_MAX = 6;
 
-export const dispatchSuite: Suite = {
-  about: 'the whole way of one-pod Jobs over two worker clusters: Jobs a second, latency, API calls of the manager per Job',
-  usage: `    --jobs N                how many (default 1000)
-    --rate N                created per second (default: as fast as the API server takes them)
-`,
-  async run(args) {
-    const { values } = parseArgs({ args: [...args], options: { jobs: { type: 'string', default: '1000' }, rate: { type: 'string' } } });
-    const jobs = Number(values.jobs);
-    const rate = values.rate === undefined ? undefined : Number(values.rate);
-    if (!Number.isInteger(jobs) || jobs < 1) throw new Error(`--jobs ${values.jobs}: must be a whole number of at least 1`);
-    if (rate !== undefined && !(rate > 0)) throw new Error(`--rate ${values.rate}: must be a number above 0`);
-    const figures = await measureDispatch(jobs, rate);
-    print(jobs, figures);
-    return figures.managerCallsPerJob <= MANAGER_CALLS_PER_JOB_MAX;
-  },
-};
+const FLAGS = {
+  jobs: { value: 'N', fallback: '1000', about: 'how many', parse: wholeNumber(1) },
+  rate: { value: 'N', about: 'created per second; default: as fast as the API server takes them', parse: rateAboveZero },
+} satisfies FlagTable;
+
+export const dispatchSuite = defineSuite(FLAGS, ({ jobs, rate: perSecond }) => async () => {
+  const figures = await measureDispatch(jobs, perSecond);
+  print(jobs, figures);
+  return figures.managerCallsPerJob <= MANAGER_CALLS_PER_JOB_MAX;
+});
+
+function rateAboveZero(given: string): number {
+  const perSecond = rate(given);
+  if (perSecond > 0) return perSecond;
+  throw new FlagError(`${JSON.stringify(given)} creates nothing; write a number above 0`);
+}
 
 type Figures = {
   readonly floorPerSecond: number;
@@ -64,7 +64,7 @@ type Figures = {
   readonly managerCpuSeconds: number;
 };
 
-async function measureDispatch(jobs: number, rate: number | undefined): Promise<Figures> {
+async function measureDispatch(jobs: number, perSecond: number | undefined): Promise<Figures> {
   await using resources = new AsyncDisposableStack();
   const start = async (): Promise<{ cluster: BenchCluster; client: KubeClient }> => {
     const cluster = await startBenchCluster(undefined);
@@ -111,7 +111,7 @@ async function measureDispatch(jobs: number, rate: number | undefined): Promise<
   const before = await samplesOf(url);
   const startedMs = performance.now();
   const names = Array.from({ length: jobs }, (_, index) => `load-${index}`);
-  const latenciesMs = await createAndAwait(home.client, completions, names, rate);
+  const latenciesMs = await createAndAwait(home.client, completions, names, perSecond);
   const seconds = (performance.now() - startedMs) / 1000;
   // What is done after a Job has ended, such as deleting its copy, is part of its price.
   await new Promise((resolve) => setTimeout(resolve, 2000));
@@ -192,7 +192,7 @@ async function createAndAwait(
   client: KubeClient,
   completions: Completions,
   names: readonly string[],
-  rate: number | undefined,
+  perSecond: number | undefined,
 ): Promise<number[]> {
   const startedMs = performance.now();
   const latencies: Promise<number>[] = [];
@@ -200,7 +200,7 @@ async function createAndAwait(
     names.map((name, index) => ({ name, index })),
     CREATORS,
     async ({ name, index }) => {
-      const dueMs = rate === undefined ? 0 : startedMs + (index * 1000) / rate - performance.now();
+      const dueMs = perSecond === undefined ? 0 : startedMs + (index * 1000) / perSecond - performance.now();
       if (dueMs > 0) await new Promise((resolve) => setTimeout(resolve, dueMs));
       await client.create(JOBS, aJob(name));
       const createdMs = performance.now();

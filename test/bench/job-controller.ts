@@ -3,103 +3,108 @@
  * kubelet. Prints throughput, API calls per pod by kind, CPU and memory of the worker, and how long its syncs took.
  */
 import { randomBytes } from 'node:crypto';
-import { parseArgs } from 'node:util';
+import {
+  durationMs,
+  FlagError,
+  listOf,
+  oneOf,
+  rate,
+  text,
+  wholeNumber,
+  type FlagTable,
+  type FlagValues,
+} from '../../shared/runtime/flags.ts';
 import { type BenchCluster, startBenchCluster } from './cluster.ts';
 import { type Figures, violations } from './job-controller/figures.ts';
 import { type Run, runShape } from './job-controller/run-shape.ts';
 import { type CompletionMode, type Shape, SHAPES } from './job-controller/shapes.ts';
-import { type Suite, UsageError } from './suite.ts';
+import { defineSuite } from './suite.ts';
 
-const USAGE = `    --shapes LIST           which loads, separated by commas: ${SHAPES.map(({ name }) => name).join(', ')}
-                            (default: ${SHAPES.filter(({ onRequest }) => !onRequest)
-                              .map(({ name }) => name)
-                              .join(', ')})
-    --shape JOBSxPODS[/P]   a load of your own, P pods at a time, without permitted ranges
-    --probe-every SECONDS   beside it a Job of one pod that often, to see whether the load starves it
-    --mode MODE             NonIndexed or Indexed (default: both)
-    --runs N                runs of each (default 1)
-    --kubeconfig FILE       the cluster; it must let us create namespaces. Default: etcd and kube-apiserver from the
-                            directory KUBEBUILDER_ASSETS, if that is set; else an embedded control plane, new for each run
-    --concurrent-job-syncs N, --kube-api-qps N, --kube-api-burst N, --job-batch-period DURATION
-                            the worker's flags (default: its own, but a QPS of 0, which means unlimited)
-    --cpu-profile DIR       let the worker write a CPU profile there at its end
-`;
+const BY_DEFAULT = SHAPES.filter(({ onRequest }) => onRequest !== true);
+const names = (shapes: readonly Shape[]): string => shapes.map(({ name }) => name).join(', ');
 
-const OPTIONS = {
-  shapes: { type: 'string' },
-  shape: { type: 'string' },
-  'probe-every': { type: 'string' },
-  mode: { type: 'string' },
-  runs: { type: 'string', default: '1' },
-  kubeconfig: { type: 'string' },
-  'concurrent-job-syncs': { type: 'string' },
-  'kube-api-qps': { type: 'string', default: '0' },
-  'kube-api-burst': { type: 'string' },
-  'job-batch-period': { type: 'string' },
-  'cpu-profile': { type: 'string' },
-} as const;
+const FLAGS = {
+  shapes: {
+    value: 'LIST',
+    about: `which loads, separated by commas: ${names(SHAPES)}; default: ${names(BY_DEFAULT)}`,
+    parse: knownShapes,
+  },
+  shape: { value: 'JOBSxPODS[/P]', about: 'a load of your own, P pods at a time, without permitted ranges', parse: ownShape },
+  'probe-every': {
+    value: 'SECONDS',
+    about: 'beside it a Job of one pod that often, to see whether the load starves it',
+    parse: wholeNumber(1),
+  },
+  mode: { value: 'MODE', about: 'NonIndexed or Indexed; default: both', parse: oneOf<CompletionMode>(['NonIndexed', 'Indexed']) },
+  runs: { value: 'N', fallback: '1', about: 'runs of each', parse: wholeNumber(1) },
+  kubeconfig: {
+    value: 'FILE',
+    about:
+      'the cluster; it must let us create namespaces. Default: etcd and kube-apiserver from the directory KUBEBUILDER_ASSETS, if that is set; else an embedded control plane, new for each run',
+    parse: text,
+  },
+  'concurrent-job-syncs': { value: 'N', about: 'the worker’s flag; default: its own', parse: wholeNumber(1) },
+  'kube-api-qps': { value: 'N', fallback: '0', about: 'the worker’s flag; 0: no limit', parse: rate },
+  'kube-api-burst': { value: 'N', about: 'the worker’s flag; default: its own', parse: wholeNumber(1) },
+  'job-batch-period': { value: 'DURATION', about: 'the worker’s flag; default: its own', parse: durationMs },
+  'cpu-profile': { value: 'DIR', about: 'let the worker write a CPU profile there at its end', parse: text },
+} satisfies FlagTable;
 
-const WORKER_FLAGS = ['concurrent-job-syncs', 'kube-api-qps', 'kube-api-burst', 'job-batch-period'] as const;
+/** Pods a minute, API calls a pod, CPU, memory and sync latency of a worker whose pods succeed at once. */
+export const jobControllerSuite = defineSuite(FLAGS, (flags) => {
+  if (flags.shape !== undefined && flags.shapes !== undefined) throw new FlagError('--shape and --shapes cannot go together; choose one');
+  return () => measure(flags);
+});
 
-export const jobControllerSuite: Suite = {
-  about: 'the worker running Jobs whose pods succeed at once: pods a minute, API calls a pod, CPU, memory, sync latency',
-  usage: USAGE,
-  async run(args) {
-    const { values } = parseArgs({ args: [...args], options: OPTIONS, strict: true });
-    const workerFlags = WORKER_FLAGS.flatMap((name) => (values[name] === undefined ? [] : [`--${name}=${values[name]}`]));
-    const nodeFlags = values['cpu-profile'] === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values['cpu-profile']}`];
-    const runs = readCount('runs', values.runs);
-    const probeEveryMs = values['probe-every'] === undefined ? undefined : readCount('probe-every', values['probe-every']) * 1000;
-    const mode = readMode(values.mode);
-    const shapes = chosenShapes(values);
-    let good = true;
-    console.log(HEADER);
-    for (const chosen of shapes) {
-      const shape = probeEveryMs === undefined ? chosen : { ...chosen, probeEveryMs };
-      for (const each of mode === undefined ? shape.modes : [mode]) {
-        for (let run = 0; run < runs; run++) {
-          const cluster = await startBenchCluster(values.kubeconfig);
-          try {
-            const namespace = `bench-${randomBytes(4).toString('hex')}`;
-            good = report(shape, each, cluster, await runShape(shape, each, { cluster, namespace, workerFlags, nodeFlags })) && good;
-          } finally {
-            await cluster.stop();
-          }
+async function measure(flags: FlagValues<typeof FLAGS>): Promise<boolean> {
+  const probeEvery = flags['probe-every'];
+  const nodeFlags = flags['cpu-profile'] === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${flags['cpu-profile']}`];
+  const chosenShapes = flags.shape === undefined ? (flags.shapes ?? BY_DEFAULT) : [flags.shape];
+  let good = true;
+  console.log(HEADER);
+  for (const chosen of chosenShapes) {
+    const shape = probeEvery === undefined ? chosen : { ...chosen, probeEveryMs: probeEvery * 1000 };
+    for (const each of flags.mode === undefined ? shape.modes : [flags.mode]) {
+      for (let run = 0; run < flags.runs; run++) {
+        const cluster = await startBenchCluster(flags.kubeconfig);
+        try {
+          const namespace = `bench-${randomBytes(4).toString('hex')}`;
+          const figures = await runShape(shape, each, { cluster, namespace, workerFlags: workerFlags(flags), nodeFlags });
+          good = report(shape, each, cluster, figures) && good;
+        } finally {
+          await cluster.stop();
         }
       }
     }
-    return good;
-  },
-};
-
-function readCount(option: string, text: string): number {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw new UsageError(`--${option}: ${JSON.stringify(text)} is no whole number of at least 1`);
+  }
+  return good;
 }
 
-function readMode(text: string | undefined): CompletionMode | undefined {
-  if (text === undefined || text === 'NonIndexed' || text === 'Indexed') return text;
-  throw new UsageError(`--mode: ${JSON.stringify(text)} is neither NonIndexed nor Indexed`);
+function workerFlags(flags: FlagValues<typeof FLAGS>): readonly string[] {
+  const batchPeriodMs = flags['job-batch-period'];
+  const given = {
+    'concurrent-job-syncs': flags['concurrent-job-syncs'],
+    'kube-api-qps': flags['kube-api-qps'],
+    'kube-api-burst': flags['kube-api-burst'],
+    'job-batch-period': batchPeriodMs === undefined ? undefined : `${batchPeriodMs}ms`,
+  };
+  return Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]));
 }
 
-function chosenShapes({ shapes, shape }: { readonly shapes?: string; readonly shape?: string }): readonly Shape[] {
-  if (shape !== undefined) return [parseShape(shape)];
-  if (shapes === undefined) return SHAPES.filter(({ onRequest }) => onRequest !== true);
-  return shapes.split(',').map((name) => {
-    const known = SHAPES.find((each) => each.name === name.trim());
-    if (known === undefined)
-      throw new UsageError(`--shapes: there is no ${JSON.stringify(name)}: choose from ${SHAPES.map((each) => each.name).join(', ')}`);
-    return known;
-  });
+function knownShapes(given: string): readonly Shape[] {
+  const chosen = listOf(SHAPES.map(({ name }) => name))(given);
+  if (chosen.length === 0) throw new FlagError(`names no load; choose from ${names(SHAPES)}`);
+  return SHAPES.filter(({ name }) => chosen.includes(name));
 }
 
-function parseShape(text: string): Shape {
-  const match = /^(\d+)x(\d+)(?:\/(\d+))?$/.exec(text);
-  if (match === null)
-    throw new UsageError(`--shape: ${JSON.stringify(text)} is no shape: write JOBSxPODS or JOBSxPODS/PARALLELISM, as in 20x100/10`);
-  const [, jobs, podsPerJob, parallelism] = match;
+function ownShape(given: string): Shape {
+  const [jobs, podsPerJob, parallelism] = (/^([1-9]\d{0,8})x([1-9]\d{0,8})(?:\/([1-9]\d{0,8}))?$/.exec(given) ?? []).slice(1);
+  if (jobs === undefined || podsPerJob === undefined)
+    throw new FlagError(
+      `${JSON.stringify(given)} is no load; write JOBSxPODS or JOBSxPODS/PARALLELISM in numbers of at least 1, as in 20x100/10`,
+    );
   return {
-    name: text,
+    name: given,
     jobs: Number(jobs),
     podsPerJob: Number(podsPerJob),
     ...(parallelism === undefined ? {} : { parallelism: Number(parallelism) }),

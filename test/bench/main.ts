@@ -1,18 +1,40 @@
-/** `npm run bench -- SUITE [options]`: measures, prints, and exits with 1 when a figure is outside its permitted range. */
-import { controlPlaneSuite } from './control-plane.ts';
-import { dispatchSuite } from './dispatch.ts';
-import { jobControllerSuite } from './job-controller.ts';
-import { startUpSuite } from './start-up.ts';
-import { type Suite, UsageError } from './suite.ts';
+/** `npm run bench -- SUITE [flags]`: measures, prints, and exits with 1 when a figure is outside its permitted range. */
+import { EXIT_USAGE } from '../../shared/runtime/flags.ts';
+import type { Suite } from './suite.ts';
 
-const SUITES: Readonly<Record<string, Suite>> = {
-  'job-controller': jobControllerSuite,
-  dispatch: dispatchSuite,
-  'control-plane': controlPlaneSuite,
-  'start-up': startUpSuite,
-};
+/** Loaded when it is asked for: a suite brings much with it. */
+type SuiteEntry = { readonly about: string; load(): Promise<Suite> };
+const SUITES: ReadonlyMap<string, SuiteEntry> = new Map([
+  [
+    'job-controller',
+    {
+      about: 'the worker running Jobs whose pods succeed at once: pods a minute, API calls a pod, CPU, memory, sync latency',
+      load: async () => (await import('./job-controller.ts')).jobControllerSuite,
+    },
+  ],
+  [
+    'dispatch',
+    {
+      about: 'the whole way of one-pod Jobs over two worker clusters: Jobs a second, latency, API calls of the manager per Job',
+      load: async () => (await import('./dispatch.ts')).dispatchSuite,
+    },
+  ],
+  [
+    'control-plane',
+    {
+      about: 'the embedded control plane over the network: writes a second, watch fan-out, lists, memory per object',
+      load: async () => (await import('./control-plane.ts')).controlPlaneSuite,
+    },
+  ],
+  [
+    'start-up',
+    {
+      about: 'starting the worker and the manager: time and processor time until /readyz says 200, memory while idle',
+      load: async () => (await import('./start-up.ts')).startUpSuite,
+    },
+  ],
+]);
 
-const EXIT_USAGE = 2;
 const EXIT_TERMINATED = 143;
 const EXIT_INTERRUPTED = 130;
 
@@ -22,40 +44,35 @@ process.once('SIGINT', () => process.exit(EXIT_INTERRUPTED));
 
 process.exitCode = await main(process.argv.slice(2));
 
-async function main([name = '--help', ...args]: readonly string[]): Promise<number> {
+async function main([name, ...args]: readonly string[]): Promise<number> {
   if (name === '--help' || name === '-h') {
     console.log(helpText());
     return 0;
   }
-  const suite = SUITES[name];
-  if (suite === undefined) {
-    console.error(`There is no suite ${JSON.stringify(name)}: choose from ${Object.keys(SUITES).join(', ')}. See npm run bench -- --help.`);
-    return EXIT_USAGE;
+  const suite = name === undefined ? undefined : SUITES.get(name);
+  if (name === undefined || suite === undefined) {
+    const problem = name === undefined ? 'no suite is named' : `there is no suite ${JSON.stringify(name)}`;
+    return refuse(`${problem}; write npm run bench -- SUITE with one of ${[...SUITES.keys()].join(', ')}`);
   }
-  if (args.includes('--help') || args.includes('-h')) {
-    console.log(suiteText(name, suite));
-    return 0;
-  }
-  try {
-    return (await suite.run(args)) ? 0 : 1;
-  } catch (error) {
-    if (!isUsageError(error)) throw error;
-    console.error(`${error.message}. See npm run bench -- ${name} --help.`);
-    return EXIT_USAGE;
+  const { prepare } = await suite.load();
+  const parsed = prepare({ name, about: suite.about }, args, process.env);
+  switch (parsed.kind) {
+    case 'Help':
+      process.stdout.write(parsed.text);
+      return 0;
+    case 'Invalid':
+      return refuse(parsed.problem);
+    case 'Run':
+      return (await parsed.config()) ? 0 : 1;
   }
 }
 
-function suiteText(name: string, { about, usage }: Suite): string {
-  return `${name}\n    ${about}\n\n${usage}`;
+function refuse(problem: string): number {
+  console.error(`bench: ${problem}`);
+  return EXIT_USAGE;
 }
 
 function helpText(): string {
-  const suites = Object.entries(SUITES).map(([name, suite]) => suiteText(name, suite));
-  return `Usage: npm run bench -- SUITE [options]\n\n${suites.join('\n')}`;
-}
-
-/** A suite's own word for it, or that of parseArgs. */
-function isUsageError(error: unknown): error is Error {
-  if (error instanceof UsageError) return true;
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+  const suites = [...SUITES].map(([name, { about }]) => `  ${name}\n      ${about}\n`);
+  return `Usage: npm run bench -- SUITE [flags]\n\n${suites.join('')}\nnpm run bench -- SUITE --help lists the flags of a suite.`;
 }

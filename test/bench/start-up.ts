@@ -5,41 +5,33 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { installKinds } from '../../manager/cli/local/set-up.ts';
 import { createHttpTransport } from '../../shared/kube/http-transport.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
 import { sleep, systemClock } from '../../shared/runtime/clock.ts';
+import { FlagError, listOf, text, wholeNumber, type FlagTable } from '../../shared/runtime/flags.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { ChildProgram } from '../support/child-program.ts';
 import { startRedis } from '../support/redis.ts';
 import { startBenchCluster } from './cluster.ts';
 import { cpuSecondsOf, residentBytesOf } from './process-figures.ts';
-import { type Suite, UsageError } from './suite.ts';
+import { defineSuite } from './suite.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
-const USAGE = `    --programs LIST         worker, manager, manager+redis; default: all three
-    --runs N                starts of each (default 5)
-    --idle-seconds N        how long a program is left alone before its memory is read (default 5)
-    --against DIR           another checkout with its modules installed, measured in turn with this one
-`;
-
-const OPTIONS = {
-  programs: { type: 'string', default: 'worker,manager,manager+redis' },
-  runs: { type: 'string', default: '5' },
-  'idle-seconds': { type: 'string', default: '5' },
-  against: { type: 'string' },
-} as const;
-
 /** As the image starts them. */
 const NODE_FLAGS = ['--max-semi-space-size=8'];
-const PROGRAMS: Readonly<Record<string, string>> = {
-  worker: 'worker/main.ts',
-  manager: 'manager/main.ts',
-  'manager+redis': 'manager/main.ts',
-};
+const PROGRAMS = { worker: 'worker/main.ts', manager: 'manager/main.ts', 'manager+redis': 'manager/main.ts' } as const;
+type ProgramName = keyof typeof PROGRAMS;
+const PROGRAM_NAMES: readonly ProgramName[] = ['worker', 'manager', 'manager+redis'];
+
+const FLAGS = {
+  programs: { value: 'LIST', fallback: PROGRAM_NAMES.join(','), about: `some of ${PROGRAM_NAMES.join(', ')}`, parse: programs },
+  runs: { value: 'N', fallback: '5', about: 'starts of each', parse: wholeNumber(1) },
+  'idle-seconds': { value: 'N', fallback: '5', about: 'how long a program is left alone before its memory is read', parse: wholeNumber(1) },
+  against: { value: 'DIR', about: 'another checkout with its modules installed, measured in turn with this one', parse: checkout },
+} satisfies FlagTable;
 /** What an idle worker may cost. Its fastest start counts, because other programs only ever slow it down, and the median of its memory. */
 const WORKER_READY_MS_MAX = 500;
 const WORKER_RESIDENT_MIB_MAX = 110;
@@ -47,30 +39,24 @@ const WORKER_RESIDENT_MIB_MAX = 110;
 /** Milliseconds and MiB. */
 type Start = { readonly readyMs: number; readonly cpuMs: number; readonly residentMiB: number };
 
-export const startUpSuite: Suite = {
-  about: 'starting the worker and the manager: time and processor time until /readyz says 200, memory while idle',
-  usage: USAGE,
-  async run(args) {
-    const { values } = parseArgs({ args: [...args], options: OPTIONS, strict: true });
-    const programs = values.programs.split(',');
-    const unknown = programs.find((name) => !Object.hasOwn(PROGRAMS, name));
-    if (unknown !== undefined)
-      throw new UsageError(`--programs: ${JSON.stringify(unknown)} is none of ${Object.keys(PROGRAMS).join(', ')}`);
-    const runs = wholeNumber('runs', values.runs);
-    const idleMs = wholeNumber('idle-seconds', values['idle-seconds']) * 1000;
-    const { against } = values;
-    if (against !== undefined && !existsSync(path.join(against, 'worker/main.ts')))
-      throw new UsageError(`--against ${against}: there is no checkout of this project`);
-    return measureAll(programs, runs, idleMs, against === undefined ? [ROOT] : [path.resolve(against), ROOT]);
-  },
-};
+export const startUpSuite = defineSuite(FLAGS, ({ programs: names, runs, 'idle-seconds': idleSeconds, against }) => {
+  const checkouts = against === undefined ? [ROOT] : [against, ROOT];
+  return () => measureAll(names, runs, idleSeconds * 1000, checkouts);
+});
 
-function wholeNumber(name: string, given: string): number {
-  if (/^[1-9]\d*$/.test(given)) return Number(given);
-  throw new UsageError(`--${name} ${given}: must be a whole number of at least 1`);
+function programs(given: string): readonly ProgramName[] {
+  const chosen = listOf(PROGRAM_NAMES)(given);
+  if (chosen.length === 0) throw new FlagError(`names no program; choose from ${PROGRAM_NAMES.join(', ')}`);
+  return chosen;
 }
 
-async function measureAll(programs: readonly string[], runs: number, idleMs: number, checkouts: readonly string[]): Promise<boolean> {
+function checkout(given: string): string {
+  const directory = path.resolve(text(given));
+  if (existsSync(path.join(directory, 'worker/main.ts'))) return directory;
+  throw new FlagError(`${JSON.stringify(given)} is no checkout of this project; write the directory of one`);
+}
+
+async function measureAll(names: readonly ProgramName[], runs: number, idleMs: number, checkouts: readonly string[]): Promise<boolean> {
   await using resources = new AsyncDisposableStack();
   const cluster = await startBenchCluster(undefined);
   resources.defer(() => cluster.stop());
@@ -78,7 +64,7 @@ async function measureAll(programs: readonly string[], runs: number, idleMs: num
   const client = createKubeClient(createHttpTransport(access, silentLogger), { userAgent: 'switchyard-bench', clock: systemClock });
   await installKinds(client, ROOT);
   await client.close();
-  const redis = programs.includes('manager+redis') ? await startRedis() : undefined;
+  const redis = names.includes('manager+redis') ? await startRedis() : undefined;
   resources.defer(async () => redis?.stop());
   const caches = mkdtempSync(path.join(tmpdir(), 'switchyard-bench-'));
   resources.defer(async () => rmSync(caches, { recursive: true, force: true }));
@@ -87,10 +73,10 @@ async function measureAll(programs: readonly string[], runs: number, idleMs: num
     `${'program'.padEnd(16)}${'checkout'.padEnd(12)}${'ready ms'.padStart(22)}${'CPU ms'.padStart(22)}${'resident MiB'.padStart(22)}`,
   );
   let good = true;
-  for (const name of programs) {
+  for (const name of names) {
     const flags = [`--kubeconfig=${cluster.kubeconfigFile}`, ...(name === 'manager+redis' && redis ? [`--redis-url=${redis.url}`] : [])];
     const start = (checkout: string, idle: number): Promise<Start> => {
-      const command = [process.execPath, ...NODE_FLAGS, path.join(checkout, PROGRAMS[name] ?? ''), ...flags] as const;
+      const command = [process.execPath, ...NODE_FLAGS, path.join(checkout, PROGRAMS[name]), ...flags] as const;
       return measureStart(name, command, path.join(caches, String(checkouts.indexOf(checkout))), idle);
     };
     const starts = new Map<string, Start[]>(checkouts.map((checkout) => [checkout, []]));

@@ -1,17 +1,22 @@
+import { parseFlags, type FlagTable, type FlagValues, type ParsedFlags } from '../../shared/runtime/flags.ts';
+
 /** One thing that `npm run bench` can measure. */
 export type Suite = {
-  /** One line for --help. */
-  readonly about: string;
-  /** The suite's own options, for --help. */
-  readonly usage: string;
-  /**
-   * Measures and prints. False when a figure is outside its permitted range; throws when nothing could be measured, and
-   * {@link UsageError} when it was asked for what it cannot do.
-   */
-  run(args: readonly string[]): Promise<boolean>;
+  /** Reads the suite's own flags into a measurement that is ready to start. */
+  readonly prepare: (
+    suite: { readonly name: string; readonly about: string },
+    args: readonly string[],
+    environment: Readonly<Record<string, string | undefined>>,
+  ) => ParsedFlags<Measurement>;
 };
 
-/** Nothing was wrong but what was typed. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
+/** Measures and prints. False when a figure is outside its permitted range; throws when nothing could be measured. */
+export type Measurement = () => Promise<boolean>;
+
+/** `measurementOf` throws FlagError when it is asked for what the suite cannot do. */
+export function defineSuite<Table extends FlagTable>(flags: Table, measurementOf: (values: FlagValues<Table>) => Measurement): Suite {
+  return {
+    prepare: ({ name, about }, args, environment) =>
+      parseFlags({ name: 'bench', usage: `npm run bench -- ${name}`, about, flags, configOf: measurementOf }, args, environment),
+  };
 }

@@ -1,29 +1,18 @@
 /** `npm run simulate`: one seed with its trace, or a soak of many. */
-import { parseArgs } from 'node:util';
-import { type Outcome, simulate } from './simulation.ts';
-
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string' },
-    seeds: { type: 'string', default: '100' },
-    from: { type: 'string', default: '1' },
-    trace: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
-
-const USAGE = `npm run simulate -- [--seeds N] [--from SEED]   runs N seeds (100) and tells what was found
-npm run simulate -- --seed SEED [--trace]        runs one seed, and prints each step`;
+import { runCommandLine } from '../../shared/runtime/command-line.ts';
+import { SIMULATION_PROGRAM } from './config.ts';
+import type { Outcome } from './simulation.ts';
 
 /** The soak stops when so many seeds have failed. */
 const FAILURES_MAX = 10;
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
-if (values.help) console.log(USAGE);
-else
-  process.exitCode = values.seed === undefined ? await soak(Number(values.from), Number(values.seeds)) : await replay(Number(values.seed));
+/** Loaded when there is something to play: it brings much with it. */
+const simulate = async (seed: number, print?: (line: string) => void): Promise<Outcome> =>
+  (await import('./simulation.ts')).simulate(seed, print);
 
-async function replay(seed: number): Promise<number> {
-  const outcome = await simulate(seed, values.trace ? (line) => console.log(line) : undefined);
+async function replay(seed: number, trace: boolean): Promise<number> {
+  const outcome = await simulate(seed, trace ? (line) => console.log(line) : undefined);
   report(outcome);
   if (outcome.violations.length === 0) console.log(`seed ${seed}: every promise was kept`);
   return outcome.violations.length === 0 ? 0 : 1;
@@ -33,9 +22,9 @@ async function soak(from: number, count: number): Promise<number> {
   const startedMs = performance.now();
   const outcomes: Outcome[] = [];
   let failures = 0;
-  let stopped = false;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (stopped = true));
-  for (let seed = from; seed < from + count && failures < FAILURES_MAX && !stopped; seed++) {
+  let stopped: keyof typeof EXIT_CODES | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (stopped = signal));
+  for (let seed = from; seed < from + count && failures < FAILURES_MAX && stopped === undefined; seed++) {
     const outcome = await simulate(seed);
     report(outcome);
     if (outcome.violations.length > 0) failures++;
@@ -53,7 +42,8 @@ async function soak(from: number, count: number): Promise<number> {
   console.log(`calls of workers    ${sum(({ calls }) => calls)}`);
   console.log(`worker processes    ${sum(({ incarnations }) => incarnations)}`);
   for (const [kind, number] of [...faults].toSorted(([a], [b]) => a.localeCompare(b))) console.log(`${kind.padEnd(19)} ${number}`);
-  return failures === 0 ? 0 : 1;
+  if (failures > 0) return 1;
+  return stopped === undefined ? 0 : EXIT_CODES[stopped];
 }
 
 function report({ seed, violations }: Outcome): void {
@@ -61,3 +51,7 @@ function report({ seed, violations }: Outcome): void {
   console.log(`seed ${seed} failed; replay it with: npm run simulate -- --seed ${seed} --trace`);
   for (const violation of violations.slice(0, 5)) console.log(`  ${violation}`);
 }
+
+await runCommandLine(SIMULATION_PROGRAM, (config) =>
+  config.kind === 'Replay' ? replay(config.seed, config.trace) : soak(config.from, config.count),
+);

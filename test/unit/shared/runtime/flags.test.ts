@@ -3,6 +3,7 @@ import {
   bindAddress,
   durationMs,
   FlagError,
+  listeningPort,
   listOf,
   oneOf,
   parseFlags,
@@ -19,6 +20,7 @@ const FLAGS = {
   'log-level': { value: 'LEVEL', fallback: 'info', about: 'how much', parse: oneOf(['info', 'debug']) },
 } as const;
 const PROGRAM = {
+  name: 'it',
   usage: 'npm run it --',
   about: 'Does it.',
   flags: FLAGS,
@@ -132,6 +134,7 @@ describe('parsers', () => {
     expect(['0', '1.5', '100'].map(rate)).toEqual([0, 1.5, 100]);
     expect(listOf(['a', 'b'])(' b, a,b,')).toEqual(['b', 'a']);
     expect(bindAddress('[::1]:80')).toBe('[::1]:80');
+    expect(['0', '8080'].map(listeningPort)).toEqual([0, 8080]);
   });
 
   test.each([
@@ -141,6 +144,9 @@ describe('parsers', () => {
     ['a fraction where a whole number is wanted', () => wholeNumber(0)('1.5')],
     ['a choice that is none', () => listOf(['a'])('a,c')],
     ['an address without a port', () => bindAddress('here')],
+    ['a port that fetch refuses', () => bindAddress('127.0.0.1:6000')],
+    ['a port that fetch refuses, alone', () => listeningPort('10080')],
+    ['a port beyond the last', () => listeningPort('65536')],
     ['no text', () => text('')],
   ])('refuse %s', (_what, parse) => {
     expect(parse).toThrow(FlagError);

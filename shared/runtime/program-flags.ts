@@ -1,0 +1,53 @@
+/** Flags that several programs have: each means the same everywhere. */
+import { bindAddress, oneOf, rate, text, wholeNumber, type FlagTable, type FlagValues } from './flags.ts';
+import { LOG_LEVELS } from './pino-logger.ts';
+
+export const LOG_FLAGS = {
+  'log-level': { value: 'LEVEL', fallback: 'info', about: LOG_LEVELS.join(', '), parse: oneOf(LOG_LEVELS) },
+} satisfies FlagTable;
+
+export const METRICS_FLAGS = {
+  'metrics-bind-address': {
+    value: 'HOST:PORT',
+    fallback: '127.0.0.1:0',
+    about: '/metrics, /healthz and /readyz; port 0 takes a free one, 0 alone serves nothing',
+    parse: (given: string) => (given === '0' ? undefined : bindAddress(given)),
+  },
+} satisfies FlagTable;
+
+/** `programs` is what runs more than once, `lease` the default name of the Lease. */
+export const leaderElectionFlags = (programs: string, lease: string) =>
+  ({
+    'leader-elect': { about: `run several ${programs}, of which one leads` },
+    'leader-elect-resource-namespace': {
+      value: 'NAME',
+      about: 'namespace of the election’s Lease; default: that of the kubeconfig’s context, or the pod’s',
+      parse: text,
+    },
+    'leader-elect-resource-name': { value: 'NAME', fallback: lease, about: 'name of the election’s Lease', parse: text },
+  }) satisfies FlagTable;
+
+/** Without a namespace: the kubeconfig context's. */
+export type LeaderElectionConfig = { readonly namespace: string | undefined; readonly name: string };
+
+/** undefined: this program is the only one of its kind. */
+export function leaderElectionOf(flags: FlagValues<ReturnType<typeof leaderElectionFlags>>): LeaderElectionConfig | undefined {
+  if (!flags['leader-elect']) return undefined;
+  return { namespace: flags['leader-elect-resource-namespace'], name: flags['leader-elect-resource-name'] };
+}
+
+/** Requests a second to `server`; 0 means no limit. */
+export const qpsFlag = (server: string, fallback: number) => ({
+  value: 'N',
+  fallback: String(fallback),
+  about: `requests per second to ${server}; 0: no limit`,
+  parse: rate,
+});
+
+/** Requests to `server` that may be made at once, before the rate counts. */
+export const burstFlag = (server: string, fallback: number) => ({
+  value: 'N',
+  fallback: String(fallback),
+  about: `requests to ${server} at once`,
+  parse: wholeNumber(1),
+});

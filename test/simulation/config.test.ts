@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { parseFlags } from '../../shared/runtime/flags.ts';
+import { SIMULATION_PROGRAM } from './config.ts';
+
+const read = (...args: string[]): unknown => {
+  const parsed = parseFlags(SIMULATION_PROGRAM, args, {});
+  return parsed.kind === 'Run' ? parsed.config : parsed.kind === 'Invalid' ? parsed.problem : parsed.kind;
+};
+
+test('without --seed many stories are played, with it one', () => {
+  expect(read()).toEqual({ kind: 'Soak', from: 1, count: 100 });
+  expect(read('--seeds', '5', '--from=7')).toEqual({ kind: 'Soak', from: 7, count: 5 });
+  expect(read('--seed=7', '--trace')).toEqual({ kind: 'Replay', seed: 7, trace: true });
+});
+
+test.each([
+  [['--seeds', '0'], '--seeds: "0" cannot be used; write a whole number from 1 to 4294967296'],
+  [['--trace'], '--trace needs --seed: it prints the steps of one story'],
+  [['--seed=1', '--from=2'], '--seed plays one story; leave out --seeds and --from, or --seed'],
+  [['--from=4294967295', '--seeds=2'], '--from 4294967295 --seeds 2 ends at 4294967296; the last seed is 4294967295'],
+])('%j plays nothing, and says why', (args, problem) => {
+  expect(read(...args)).toBe(problem);
+});

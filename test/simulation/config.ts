@@ -1,0 +1,37 @@
+import { FlagError, wholeNumber, type FlagTable, type FlagValues, type Program } from '../../shared/runtime/flags.ts';
+
+/** What `npm run simulate` is asked for. */
+export type SimulationConfig =
+  | { readonly kind: 'Replay'; readonly seed: number; readonly trace: boolean }
+  | { readonly kind: 'Soak'; readonly from: number; readonly count: number };
+
+/** Seeds have 32 bits: larger ones would repeat stories. */
+const SEED_MAX = 2 ** 32 - 1;
+const COUNT = 100;
+
+const FLAGS = {
+  seeds: { value: 'N', about: `play so many stories and tell what was found; default: ${COUNT}`, parse: wholeNumber(1, SEED_MAX + 1) },
+  from: { value: 'SEED', about: 'seed of the first story; the others follow it; default: 1', parse: wholeNumber(0, SEED_MAX) },
+  seed: { value: 'SEED', about: 'play this story alone', parse: wholeNumber(0, SEED_MAX) },
+  trace: { about: 'print each step of it' },
+} satisfies FlagTable;
+
+export const SIMULATION_PROGRAM: Program<typeof FLAGS, SimulationConfig> = {
+  name: 'simulate',
+  usage: 'npm run simulate --',
+  about: 'Plays the Job controller through seeded storms of faults and crashes, and prints the seed of a story that ends badly.',
+  flags: FLAGS,
+  configOf,
+};
+
+function configOf({ seeds, from, seed, trace }: FlagValues<typeof FLAGS>): SimulationConfig {
+  if (seed !== undefined) {
+    if (seeds !== undefined || from !== undefined) throw new FlagError('--seed plays one story; leave out --seeds and --from, or --seed');
+    return { kind: 'Replay', seed, trace };
+  }
+  if (trace) throw new FlagError('--trace needs --seed: it prints the steps of one story');
+  const soak = { kind: 'Soak', from: from ?? 1, count: seeds ?? COUNT } as const;
+  const last = soak.from + soak.count - 1;
+  if (last > SEED_MAX) throw new FlagError(`--from ${soak.from} --seeds ${soak.count} ends at ${last}; the last seed is ${SEED_MAX}`);
+  return soak;
+}
