@@ -62,7 +62,7 @@ class NodeAgent {
     this.#shapes = new Map((options.nodes ?? [{ name: 'node-1' }]).map((shape) => [shape.name, shape]));
     this.#nodes = createInformer({ ...deps, resource: NODES });
     this.#pods = createInformer({ ...deps, resource: PODS, indexers: { [BY_NODE]: ({ spec }) => [spec.nodeName ?? ''] } });
-    this.#processes = createProcessContainers(options.directory, deps.clock, deps.log);
+    this.#processes = createProcessContainers(options.directory, deps.clock);
     this.#simulation = createSimulatedContainers(deps.clock, deps.random);
   }
 

@@ -1,12 +1,10 @@
-import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import type { Clock } from '../../../runtime/clock.ts';
-import type { Logger } from '../../../runtime/logger.ts';
+import { signalGroup, spawnLeashed } from '../../../runtime/leash.ts';
 import type { ContainerExit, ContainerRuntime, RunningContainer, StartRequest } from './container-runtime.ts';
 import { containerFiles, podDirectory } from './pod-directory.ts';
-import { ProcessGuard, signalGroup } from './process-group.ts';
 
 /** Where programs are looked for: the Node.js that runs this one, then the usual places. */
 const SEARCH_PATH = `${dirname(process.execPath)}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`;
@@ -17,14 +15,13 @@ const START_ERROR_EXIT_CODE = 128;
 
 /**
  * Runs containers as processes of this machine: each in its own process group, its output in a file, its image ignored.
- * Containers share the machine's files and network; only their working directory is their own.
+ * Containers share the machine's files and network; only their working directory is their own. They end with this process, however it ends.
  */
-export function createProcessContainers(directory: string, clock: Clock, log: Logger): ContainerRuntime {
-  const guard = new ProcessGuard(log);
+export function createProcessContainers(directory: string, clock: Clock): ContainerRuntime {
   const running = new Set<ProcessContainer>();
   return {
     start(request) {
-      const container = new ProcessContainer(directory, request, clock, guard);
+      const container = new ProcessContainer(directory, request, clock);
       running.add(container);
       void container.exited.then(() => running.delete(container));
       return container;
@@ -33,7 +30,6 @@ export function createProcessContainers(directory: string, clock: Clock, log: Lo
     async close() {
       for (const container of running) container.stop(0);
       await Promise.all([...running].map((container) => container.exited));
-      await guard.close();
     },
   };
 }
@@ -44,9 +40,9 @@ class ProcessContainer implements RunningContainer {
   #groupId: number | undefined;
   #deadline: { readonly atMs: number; cancel(): void } | undefined;
 
-  constructor(directory: string, request: StartRequest, clock: Clock, guard: ProcessGuard) {
+  constructor(directory: string, request: StartRequest, clock: Clock) {
     this.#clock = clock;
-    this.exited = this.#run(directory, request, guard).catch((error: unknown) => startError(error));
+    this.exited = this.#run(directory, request).catch((error: unknown) => startError(error));
   }
 
   stop(graceMs: number): void {
@@ -64,7 +60,7 @@ class ProcessContainer implements RunningContainer {
     this.#deadline = { atMs, cancel: () => timer.cancel() };
   }
 
-  async #run(directory: string, { pod, container, command, restarts }: StartRequest, guard: ProcessGuard): Promise<ContainerExit> {
+  async #run(directory: string, { pod, container, command, restarts }: StartRequest): Promise<ContainerExit> {
     const [program, ...args] = command.words;
     if (program === undefined) {
       throw new Error(`container ${container.name} names no command: images are not run here, so write spec.containers[].command`);
@@ -78,20 +74,18 @@ class ProcessContainer implements RunningContainer {
     const placed = (word: string): string => word.replaceAll(messagePath, files.terminationMessage);
     const log = openSync(files.log, 'a');
     try {
-      const child = spawn(placed(program), args.map(placed), {
+      const child = spawnLeashed([placed(program), ...args.map(placed)], {
         cwd: container.workingDir ?? files.home,
         env: { PATH: SEARCH_PATH, HOME: files.home, TMPDIR: files.home, LANG: 'C.UTF-8', ...command.environment },
-        detached: true,
-        stdio: ['ignore', log, log],
+        output: log,
       });
       const ended = new Promise<ContainerExit>((resolve, reject) => {
         child.once('error', reject);
         child.once('exit', (code, signal) => resolve({ exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]) }));
       });
       this.#groupId = child.pid;
-      if (child.pid !== undefined) guard.watch(child.pid);
       const exit = await ended;
-      this.#endGroup(guard);
+      this.#endGroup();
       return { ...exit, ...terminationMessage(files, exit.exitCode, container.terminationMessagePolicy) };
     } finally {
       closeSync(log);
@@ -99,13 +93,12 @@ class ProcessContainer implements RunningContainer {
   }
 
   /** With its first process a container ends, whatever that one has started. */
-  #endGroup(guard: ProcessGuard): void {
+  #endGroup(): void {
     const groupId = this.#groupId;
     this.#groupId = undefined;
     this.#deadline?.cancel();
     if (groupId === undefined) return;
     signalGroup(groupId, 'SIGKILL');
-    guard.release(groupId);
   }
 }
 
