@@ -5,7 +5,9 @@ export default defineConfig({
   test: {
     pool: 'forks',
     include: ['test/**/*.test.ts'],
-    testTimeout: 20_000,
+    // Many times what tests take on a quiet machine: a busy one may give a process a tenth of a core.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     reporters: ['default', new ClosingLineReporter()],
   },
 });

@@ -12,6 +12,8 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const BIN = path.join(ROOT, 'node_modules', '.bin');
+const LEASH = path.join(ROOT, 'shared', 'runtime', 'leash.sh');
+const EXIT_USAGE = 2;
 const STAMP = path.join(ROOT, 'node_modules', '.switchyard-installed');
 
 /** Each program is a list of command lines, run in order until one fails. The user's arguments go to the last. */
@@ -35,9 +37,9 @@ const PROGRAMS = {
   node: { redis: false, commands: [['node']] },
 };
 
-const fail = (message) => {
+const fail = (message, code = 1) => {
   console.error(message);
-  process.exit(1);
+  process.exit(code);
 };
 
 const canRun = (command) =>
@@ -96,25 +98,62 @@ const environment = () => ({
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? path.join(ROOT, 'node_modules', '.cache', 'compile'),
 });
 
-/** Runs one command line with our terminal; signals that reach only us are passed on. */
+/** Runs one command line with our terminal. It gets the signals that reach only us, and SIGTERM when we or npm are killed without a word. */
 function run(command, args) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: ROOT, stdio: 'inherit', env: environment() });
+    const child = spawn('/bin/sh', [LEASH, 'TERM', 'process', command, ...args], {
+      cwd: ROOT,
+      stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
+      env: environment(),
+    });
+    // What watches us at the other end may be gone before the command is.
+    child.stdio[3].on('error', () => child.stdio[3].destroy());
     const forward = (signal) => child.kill(signal);
     // A terminal sends Ctrl-C to the whole process group: the child has it already, we only wait for it.
     const stay = () => undefined;
-    process.on('SIGTERM', forward).on('SIGINT', stay);
+    process.on('SIGTERM', forward).on('SIGHUP', forward).on('SIGINT', stay);
+    const watch = watchNpm(() => child.kill('SIGTERM'));
     child.on('error', (error) => fail(`${command}: ${error.message}`));
     child.on('exit', (code, signal) => {
-      process.off('SIGTERM', forward).off('SIGINT', stay);
+      child.stdio[3].end('\n');
+      clearInterval(watch);
+      process.off('SIGTERM', forward).off('SIGHUP', forward).off('SIGINT', stay);
       resolve(code ?? (signal === 'SIGINT' ? 130 : 1));
     });
   });
 }
 
+/** Tells when npm, which runs us through a shell that may stay between, has ended before us: processes get new parents then. */
+function watchNpm(gone) {
+  if (process.env.npm_lifecycle_event === undefined) return undefined;
+  const shell = isShell(process.ppid) ? process.ppid : undefined;
+  const parentOfShell = shell === undefined ? undefined : parentOf(shell);
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent && (shell === undefined || parentOf(shell) === parentOfShell)) return;
+    clearInterval(watch);
+    gone();
+  }, 300);
+  return watch;
+}
+
+/** What /proc tells of a process: its name, and behind it the state and the parent. Undefined where there is no /proc. */
+function statOf(pid) {
+  try {
+    return /\((.*)\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return undefined; // no such process, or a system that tells in another way
+  }
+}
+const isShell = (pid) => /^(sh|dash|bash|zsh|ksh|ash|busybox)$/.test(statOf(pid)?.[1] ?? '');
+const parentOf = (pid) => statOf(pid)?.[2];
+
 const [name, ...args] = process.argv.slice(2);
+if (!Object.hasOwn(PROGRAMS, name ?? '')) {
+  const problem = name === undefined ? 'no program is named' : `there is no program ${JSON.stringify(name)}`;
+  fail(`run: ${problem}; write node scripts/run.mjs PROGRAM with one of ${Object.keys(PROGRAMS).join(', ')}`, EXIT_USAGE);
+}
 const program = PROGRAMS[name];
-if (!program) fail(`usage: node scripts/run.mjs ${Object.keys(PROGRAMS).join('|')} [ARGUMENTS...]`);
 installModules();
 checkNode();
 if (program.redis) provideRedis();

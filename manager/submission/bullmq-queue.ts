@@ -214,19 +214,35 @@ export type SubmissionHandle = {
   finished(timeoutMs: number): Promise<JobResult>;
 };
 
-/** Connects a producer to the submissions of a manager. */
-export function connectSubmitter({
-  redisUrl,
-  name = SUBMISSION_QUEUE,
-  prefix = SUBMISSION_QUEUE_PREFIX,
-}: {
+export type SubmitterOptions = {
   readonly redisUrl: string;
   readonly name?: string;
   readonly prefix?: string;
-}): Submitter {
+  /** Called once when the connection is lost; it is made again without anybody's help. */
+  readonly onLost?: () => void;
+  readonly onRegained?: () => void;
+};
+
+/** Connects a producer to the submissions of a manager. */
+export function connectSubmitter(options: SubmitterOptions): Submitter {
+  const { redisUrl, name = SUBMISSION_QUEUE, prefix = SUBMISSION_QUEUE_PREFIX, onLost, onRegained } = options;
   const redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
+  let lost = false;
+  let closing = false;
+  const trouble = (): void => {
+    if (!lost && !closing) onLost?.();
+    lost = true;
+  };
+  redis.on('error', trouble).on('close', trouble);
+  redis.on('ready', () => {
+    if (lost) onRegained?.();
+    lost = false;
+  });
   const queue = new Queue(name, { connection: redis, prefix });
   const events = new QueueEvents(name, { connection: redis, prefix });
+  // They share the connection, or copy it, and say the same as it does; without a listener they would throw.
+  queue.on('error', () => undefined);
+  events.on('error', () => undefined);
   return {
     async submit(submissionName, manifest, id) {
       await events.waitUntilReady();
@@ -234,6 +250,7 @@ export function connectSubmitter({
       return { id: job.id ?? '', finished: (timeoutMs) => job.waitUntilFinished(events, timeoutMs) as Promise<JobResult> };
     },
     async close() {
+      closing = true;
       await events.close();
       await queue.close();
       redis.disconnect();

@@ -1,13 +1,15 @@
 /** `npm start`, as a user meets it: real processes, a real Redis, real containers' commands, kubectl. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { EXAMPLES } from '../../manager/cli/local/examples.ts';
 import { isAlive, LocalRun } from '../support/local-run.ts';
 
-const RUN_LIMIT_MS = 90_000;
+/** Many times what it takes on a quiet machine. */
+const RUN_LIMIT_MS = 300_000;
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 const kubectl = (kubeconfig: string, ...args: string[]): string =>
   execFileSync('kubectl', ['--kubeconfig', kubeconfig, ...args], { encoding: 'utf8' });
@@ -20,8 +22,8 @@ const summaryOf = (output: string, name: string): string =>
 
 function expectTheSummary(output: string): void {
   for (const { name, through, ends, reason, succeeded } of EXAMPLES) {
-    const outcome = reason === undefined ? ends : `${ends} \\(${reason}\\)`;
-    expect(summaryOf(output, name)).toMatch(new RegExp(`^${name} ${through} (east|west) ${outcome} ${succeeded} `));
+    const why = reason === undefined ? '' : ` ${reason}`;
+    expect(summaryOf(output, name)).toMatch(new RegExp(`^${name} ${through} (east|west) ${ends} ${succeeded} \\d+ \\S+ \\S+ \\S+${why}$`));
   }
   expect(output).toContain('3.14159265358979323846264338327950288419');
   expect(output).toMatch(/word-count: \[0\] Apache-2\.0 \d+, .*\[5\] MPL-2\.0 \d+; \d{5} words in all/);
@@ -48,17 +50,17 @@ describe('npm start', () => {
   test('killing Redis, the manager and every worker again and again loses nothing', { timeout: RUN_LIMIT_MS }, async () => {
     await using run = new LocalRun();
     await run.waitFor(/are up after/);
-    const kill = (name: string): void => void process.kill(run.pids()[name] ?? 0, 'SIGKILL');
-    await run.waitFor(/word-count: (Waiting|Dispatching|Running)/);
-    kill('switchyard-manager');
-    await run.waitFor(/pi: Running/);
-    kill('switchyard-worker-east');
-    kill('switchyard-worker-west');
-    await run.waitFor(/failure-policy: (Running|Failed)/);
-    kill('redis');
+    // Each of these lines comes, whichever states between them went by unseen.
+    await run.waitFor(/word-count: /);
+    await run.kill('switchyard-manager');
+    await run.waitFor(/pi: (Dispatching|Running|Complete)/);
+    await run.kill('switchyard-worker-east');
+    await run.kill('switchyard-worker-west');
+    await run.waitFor(/failure-policy: (Dispatching|Running|Failed)/);
+    await run.kill('redis');
     await run.waitFor(/pi: Complete/);
-    kill('switchyard-manager');
-    kill('switchyard-worker-west');
+    await run.kill('switchyard-manager');
+    await run.kill('switchyard-worker-west');
     expect(await run.exitCode, run.output).toBe(0);
     expectTheSummary(run.output);
   });
@@ -67,7 +69,7 @@ describe('npm start', () => {
     'with --keep kubectl sees what the table says, and Ctrl-C ends everything',
     { timeout: RUN_LIMIT_MS },
     async () => {
-      await using run = new LocalRun(['--keep']);
+      await using run = new LocalRun({ args: ['--keep'] });
       await run.waitFor(/Everything stays up/);
       const manager = run.file('manager.kubeconfig');
       const jobs = kubectl(manager, 'get', 'jobs', '--no-headers');
@@ -78,10 +80,10 @@ describe('npm start', () => {
 
       kubectl(manager, 'delete', 'job', 'pi', '--cascade=background');
       kubectl(manager, 'create', '-f', 'examples/pi.yaml');
-      kubectl(manager, 'wait', '--for=condition=complete', 'job/pi', '--timeout=30s');
+      kubectl(manager, 'wait', '--for=condition=complete', 'job/pi', '--timeout=120s');
       for (const cluster of ['east', 'west']) {
         // What is finished at home has no copy left anywhere.
-        kubectl(run.file(`${cluster}.kubeconfig`), 'wait', '--for=delete', 'job/pi', '--timeout=10s');
+        kubectl(run.file(`${cluster}.kubeconfig`), 'wait', '--for=delete', 'job/pi', '--timeout=60s');
       }
       const pids = Object.values(run.pids());
       run.interrupt();
@@ -94,42 +96,36 @@ describe('npm start', () => {
 describe('npm start on a machine that is not as it should be', () => {
   /** Everything printed, which should be one line. */
   const complaint = async (run: LocalRun): Promise<string> => {
-    expect(await run.exitCode).not.toBe(0);
+    expect(await run.exitCode).toBe(2);
     expect(run.output.trim().split('\n')).toHaveLength(1);
     return run.output;
   };
 
   test('a port in use is named', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
+    await using server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;
-    await using run = new LocalRun(['--port-base', String(port)]);
-    expect(await complaint(run)).toContain(`port ${port} is in use`);
-    server.close();
-  });
-
-  test('an unknown option is named, and help is pointed at', async () => {
-    await using run = new LocalRun(['--kep']);
-    expect(await complaint(run)).toMatch(/'--kep'.*--help/);
-    expect(await run.exitCode).toBe(2);
+    await using run = new LocalRun({ args: ['--port-base', String(port)] });
+    expect(await complaint(run)).toContain(`port ${port}, which control-plane-manager would listen on, is in use`);
   });
 
   test('without Redis it says which program is missing', async () => {
-    await using run = new LocalRun([], { REDIS_SERVER: '/nonexistent/redis-server' });
-    expect(await complaint(run)).toMatch(/redis cannot be started: .*\/nonexistent\/redis-server/);
+    await using run = new LocalRun({ environment: { REDIS_SERVER: '/nonexistent/redis-server' } });
+    expect(await run.exitCode).toBe(1);
+    expect(run.output.trim().split('\n').at(-1)).toBe('redis cannot be started: there is no program /nonexistent/redis-server (ENOENT)');
   });
 
   test('a directory that holds something else is left alone', async () => {
-    await using run = new LocalRun(['--dir', path.join(import.meta.dirname)]);
+    await using run = new LocalRun({ directory: import.meta.dirname, args: ['--dir', import.meta.dirname] });
     expect(await complaint(run)).toContain('it holds files of something else');
   });
 
   test.skipIf(process.getuid?.() === 0)('an unwritable directory is named', async () => {
-    await using run = new LocalRun();
-    const closed = path.join(run.directory, 'closed');
-    mkdirSync(closed);
+    const closed = mkdtempSync(path.join(tmpdir(), 'switchyard-closed-'));
+    onTestFinished(() => rmSync(closed, { recursive: true, force: true }));
     chmodSync(closed, 0o500);
-    await using second = new LocalRun(['--dir', path.join(closed, 'run')]);
-    expect(await complaint(second)).toMatch(/closed\/run cannot be used: EACCES/);
+    const directory = path.join(closed, 'run');
+    await using run = new LocalRun({ directory, args: ['--dir', directory] });
+    expect(await complaint(run)).toMatch(/run cannot be used: EACCES/);
   });
 });

@@ -4,19 +4,33 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
+const LOCAL = path.join(ROOT, 'manager', 'cli', 'local.ts');
+
+export type LocalRunOptions = {
+  readonly args?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Default: a directory of its own, given as --dir. */
+  readonly directory?: string;
+  /** Default: `node manager/cli/local.ts`. */
+  readonly command?: readonly [string, ...string[]];
+  readonly cwd?: string;
+};
 
 /** The quick start as a user runs it, in a child process with its output in a pipe. */
 export class LocalRun implements AsyncDisposable {
-  readonly directory = mkdtempSync(path.join(tmpdir(), 'switchyard-test-'));
+  readonly #scratch = mkdtempSync(path.join(tmpdir(), 'switchyard-test-'));
+  readonly directory: string;
   readonly #child: ChildProcess;
   #output = '';
   #watchers: (() => void)[] = [];
   readonly exitCode: Promise<number | null>;
 
-  constructor(args: readonly string[] = [], environment: Readonly<Record<string, string>> = {}) {
-    const command = [path.join(ROOT, 'manager', 'cli', 'local.ts'), '--dir', path.join(this.directory, 'run'), ...args];
-    this.#child = spawn(process.execPath, command, {
-      cwd: ROOT,
+  constructor(options: LocalRunOptions = {}) {
+    const { args = [], environment, directory, command = [process.execPath, LOCAL], cwd = ROOT } = options;
+    this.directory = directory ?? path.join(this.#scratch, 'run');
+    const [program, ...fixed] = command;
+    this.#child = spawn(program, [...fixed, ...(directory === undefined ? ['--dir', this.directory] : []), ...args], {
+      cwd,
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -29,17 +43,34 @@ export class LocalRun implements AsyncDisposable {
     this.exitCode = new Promise((resolve) => this.#child.once('close', (code) => resolve(code)));
   }
 
+  /** Of the process that was started; those that it has started in turn have others. */
+  get pid(): number {
+    const { pid } = this.#child;
+    if (pid === undefined) throw new Error('the run was not started');
+    return pid;
+  }
+
   get output(): string {
     return this.#output;
   }
 
   file(name: string): string {
-    return path.join(this.directory, 'run', name);
+    return path.join(this.directory, name);
   }
 
   /** Process IDs of Redis, manager and workers as they run now. */
   pids(): Record<string, number> {
     return JSON.parse(readFileSync(this.file('pids.json'), 'utf8')) as Record<string, number>;
+  }
+
+  /** Kills the present incarnation of a program without warning; waits for it while it is being started again. */
+  async kill(name: string): Promise<void> {
+    for (;;) {
+      const pid = this.pids()[name];
+      if (pid === undefined) throw new Error(`no process of ${name} in ${JSON.stringify(this.pids())}`);
+      if (isAlive(pid)) return void process.kill(pid, 'SIGKILL');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
   }
 
   /** Waits for a line; fails with everything printed so far when the process ends before. */
@@ -64,7 +95,7 @@ export class LocalRun implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#child.kill('SIGTERM');
     await this.exitCode;
-    rmSync(this.directory, { recursive: true, force: true });
+    rmSync(this.#scratch, { recursive: true, force: true });
   }
 }
 

@@ -5,11 +5,14 @@ import type { ControlPlaneController } from '../../../shared/controlplane/contro
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient } from '../../../shared/kube/kube-client.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { createLogger } from '../../../shared/runtime/pino-logger.ts';
+import { createLogger, type LogLevel } from '../../../shared/runtime/pino-logger.ts';
+import type { Ports } from './ports.ts';
+
+export type ClusterName = 'manager' | 'east' | 'west';
 
 /** A running cluster of the quick start. */
 export type LocalCluster = {
-  readonly name: string;
+  readonly name: ClusterName;
   readonly url: string;
   readonly kubeconfig: string;
   readonly kubeconfigFile: string;
@@ -20,10 +23,11 @@ export type LocalCluster = {
 export type LocalClusters = { readonly manager: LocalCluster; readonly workers: readonly LocalCluster[]; close(): Promise<void> };
 
 export type ClustersOptions = {
-  readonly manager: string;
-  readonly workers: readonly string[];
+  readonly manager: ClusterName;
+  readonly workers: readonly ClusterName[];
   readonly directory: string;
-  readonly nextPort: () => Promise<number>;
+  readonly ports: Ports;
+  readonly logLevel: LogLevel;
   readonly clock: Clock;
 };
 
@@ -32,10 +36,10 @@ const NODE_CAPACITY = { cpu: '4', memory: '8Gi', pods: '110' };
 const EVERYWHERE: readonly ControlPlaneController[] = ['garbage-collector', 'namespace', 'pod-gc'];
 
 /** One embedded control plane per cluster. Only the worker clusters have nodes, so only they can run pods. */
-export async function startClusters({ manager, workers, directory, nextPort, clock }: ClustersOptions): Promise<LocalClusters> {
+export async function startClusters({ manager, workers, directory, ports, logLevel, clock }: ClustersOptions): Promise<LocalClusters> {
   const planes: ControlPlane[] = [];
-  const start = async (name: string, controllers: readonly ControlPlaneController[]): Promise<LocalCluster> => {
-    const log = createLogger('info', createWriteStream(path.join(directory, `control-plane-${name}.log`)));
+  const start = async (name: ClusterName, controllers: readonly ControlPlaneController[]): Promise<LocalCluster> => {
+    const log = createLogger(logLevel, createWriteStream(path.join(directory, `control-plane-${name}.log`)));
     const plane = await createControlPlane({
       clock,
       random: Math.random,
@@ -45,7 +49,7 @@ export async function startClusters({ manager, workers, directory, nextPort, clo
       nodeDir: path.join(directory, name),
     });
     planes.push(plane);
-    const { url, kubeconfig } = await plane.listen({ port: await nextPort() });
+    const { url, kubeconfig } = await plane.listen({ port: ports[`control-plane-${name}`] });
     const kubeconfigFile = path.join(directory, `${name}.kubeconfig`);
     writeFileSync(kubeconfigFile, kubeconfig, { mode: 0o600 });
     const client = createKubeClient(plane.transport(), { userAgent: 'switchyard-local', clock });

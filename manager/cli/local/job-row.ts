@@ -4,7 +4,7 @@ import { SwitchyardCondition } from '../../api/reasons.ts';
 
 export type JobState = 'Waiting' | 'Dispatching' | 'Running' | 'Complete' | 'Failed';
 
-/** One Job as a person wants to see it: read from the Job on the manager cluster and nothing else. */
+/** One Job as a person wants to see it: read from the Job on the manager cluster, and of its pods when the next will be. */
 export type JobRow = {
   readonly name: string;
   /** Where it was placed; undefined while it waits. */
@@ -15,6 +15,8 @@ export type JobRow = {
   readonly active: number;
   readonly succeeded: number;
   readonly failed: number;
+  /** When it tries again what has failed, in epoch milliseconds; undefined when nothing has. */
+  readonly nextTryMillis: number | undefined;
   /** Instants of its life in epoch milliseconds, as far as it has come. */
   readonly createdMillis: number;
   readonly admittedMillis: number | undefined;
@@ -37,6 +39,7 @@ export function jobRow(job: DeepReadonly<Job>): JobRow {
     active: status.active ?? 0,
     succeeded: status.succeeded ?? 0,
     failed: status.failed ?? 0,
+    nextTryMillis: undefined,
     createdMillis: Date.parse(job.metadata.creationTimestamp),
     admittedMillis: instant(record?.since),
     startedMillis: instant(status.startTime),

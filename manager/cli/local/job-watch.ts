@@ -15,8 +15,14 @@ export type JobWatch = {
 
 const REPAINT_MS = 500;
 
+export type JobWatchOptions = {
+  readonly client: KubeClient;
+  readonly names: readonly string[];
+  readonly nextTryMillis: (name: string) => number | undefined;
+};
+
 /** Follows the named Jobs on the manager cluster. */
-export function watchJobs(client: KubeClient, names: readonly string[], signal: AbortSignal): JobWatch {
+export function watchJobs({ client, names, nextTryMillis }: JobWatchOptions, signal: AbortSignal): JobWatch {
   const rows = new Map<string, JobRow>();
   let changed: () => void = () => undefined;
   const informer = createInformer({ client, resource: JOBS, clock: systemClock, random: Math.random, log: silentLogger });
@@ -27,7 +33,11 @@ export function watchJobs(client: KubeClient, names: readonly string[], signal: 
   };
   informer.addHandler({ added: update, updated: update });
   const run = informer.run(signal);
-  const inOrder = (): readonly JobRow[] => names.flatMap((name) => rows.get(name) ?? []);
+  const inOrder = (): readonly JobRow[] =>
+    names.flatMap((name) => {
+      const row = rows.get(name);
+      return row === undefined ? [] : { ...row, nextTryMillis: nextTryMillis(name) };
+    });
   return {
     rows: inOrder,
     async untilFinished(display, timeoutMs) {

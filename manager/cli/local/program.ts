@@ -1,9 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { appendFileSync, closeSync, openSync } from 'node:fs';
+import { signalGroup, spawnLeashed } from '../../../shared/runtime/leash.ts';
 
 export type ProgramOptions = {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Both output streams go to this file. */
   readonly logFile: string;
   /** Resolves when the program is of use; asked again and again until then. */
@@ -14,7 +16,7 @@ export type ProgramOptions = {
   readonly onRestart: (name: string, how: string) => void;
 };
 
-/** A child process that is started again when it dies, as a Deployment would, until it is stopped. */
+/** A child process that is started again when it dies, as a Deployment would, until it is stopped or this process ends, however it ends. */
 export interface Program {
   readonly name: string;
   /** Process ID of the present incarnation. */
@@ -31,7 +33,7 @@ const STOP_GRACE_MS = 5_000;
 const POLL_MS = 50;
 
 export function startProgram(options: ProgramOptions): Program {
-  let child: ChildProcess;
+  let child: ChildProcess | undefined;
   let restarts = 0;
   let stopping = false;
   let fatal: Error | undefined;
@@ -39,21 +41,29 @@ export function startProgram(options: ProgramOptions): Program {
   let restartTimer: NodeJS.Timeout | undefined;
 
   const start = (): void => {
-    const log = openSync(options.logFile, 'a');
-    const [file, ...args] = options.command;
-    child = spawn(file, args, { stdio: ['ignore', log, log] });
-    closeSync(log);
-    options.onStart();
+    const output = openSync(options.logFile, 'a');
+    try {
+      child = watched(spawnLeashed(options.command, { env: options.env, output }));
+      options.onStart();
+    } catch (error) {
+      fatal = new Error(`${options.name} cannot be started: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    } finally {
+      closeSync(output);
+    }
+  };
+
+  const watched = (started: ChildProcess): ChildProcess => {
     ended = new Promise((resolve) => {
-      child.once('error', (error) => {
-        fatal = new Error(`${options.name} cannot be started: ${error.message}`);
+      started.once('error', (error) => {
+        fatal = new Error(`${options.name} cannot be started: ${error.message}`, { cause: error });
         resolve();
       });
-      child.once('exit', (code, signal) => {
+      started.once('exit', (code, signal) => {
         resolve();
         if (!stopping) restart(signal ?? `exit status ${code}`);
       });
     });
+    return started;
   };
 
   const restart = (how: string): void => {
@@ -70,7 +80,7 @@ export function startProgram(options: ProgramOptions): Program {
   start();
   return {
     name: options.name,
-    pid: () => child.pid,
+    pid: () => child?.pid,
     async waitUntilReady(timeoutMs) {
       const deadlineMillis = Date.now() + timeoutMs;
       while (!(await options.isReady())) {
@@ -83,8 +93,9 @@ export function startProgram(options: ProgramOptions): Program {
     async stop() {
       stopping = true;
       clearTimeout(restartTimer);
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
-      const killer = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS);
+      const pid = child?.exitCode === null && child.signalCode === null ? child.pid : undefined;
+      if (pid !== undefined) signalGroup(pid, 'SIGTERM');
+      const killer = setTimeout(() => pid !== undefined && signalGroup(pid, 'SIGKILL'), STOP_GRACE_MS);
       await ended;
       clearTimeout(killer);
     },

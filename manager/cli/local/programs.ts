@@ -1,8 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../../shared/api/names.ts';
-import type { LocalCluster } from './clusters.ts';
+import type { LogLevel } from '../../../shared/runtime/pino-logger.ts';
+import type { ClusterName, LocalCluster } from './clusters.ts';
+import type { PortName, Ports } from './ports.ts';
 import { startProgram, type Program } from './program.ts';
 import type { Certificate } from './webhook-certificate.ts';
 
@@ -17,22 +19,27 @@ export type RunningPrograms = {
 export type ProgramsOptions = {
   readonly directory: string;
   readonly root: string;
-  readonly nextPort: () => Promise<number>;
+  readonly ports: Ports;
+  readonly logLevel: LogLevel;
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly manager: LocalCluster;
   readonly workers: readonly LocalCluster[];
   readonly webhook: { readonly port: number; readonly certificate: Certificate };
   /** Runs while Redis starts; the manager needs its result. */
   readonly prepare: () => Promise<void>;
   readonly onRestart: (name: string, how: string) => void;
+  /** Told about those that are not ready yet, whenever one became so. */
+  readonly onWaiting: (names: readonly string[]) => void;
   readonly cleanUp: (() => Promise<void>)[];
 };
 
-const READY_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 60_000;
 const EXTERNAL_JOBS_METRIC = 'job_controller_jobs_by_external_controller_total';
 
 /** Redis, the manager, a worker per worker cluster, and one on the manager cluster, which leaves the manager's Jobs alone and counts them. */
 export async function startPrograms(options: ProgramsOptions): Promise<RunningPrograms> {
-  const { directory, root, nextPort, manager, workers, webhook, cleanUp } = options;
+  const { directory, root, ports, logLevel, manager, workers, webhook, cleanUp } = options;
+  const env = programEnvironment(options.env);
   const programs: Program[] = [];
   const metricsUrls = new Map<string, string>();
   cleanUp.push(async () => void (await Promise.all(programs.map((program) => program.stop()))));
@@ -41,40 +48,46 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
     const logFile = path.join(directory, `${name}.log`);
     // The process IDs change when one is started again.
     const onStart = (): void => queueMicrotask(() => writePids(directory, programs));
-    programs.push(startProgram({ name, command, logFile, isReady, onStart, onRestart: options.onRestart }));
+    programs.push(startProgram({ name, command, env, logFile, isReady, onStart, onRestart: options.onRestart }));
   };
-  const launchOurs = async (name: string, main: string, flags: readonly string[]): Promise<void> => {
-    const address = `127.0.0.1:${await nextPort()}`;
+  const launchOurs = (name: PortName, main: string, flags: readonly string[]): void => {
+    const address = `127.0.0.1:${ports[name]}`;
     metricsUrls.set(name, `http://${address}/metrics`);
-    launch(name, [process.execPath, path.join(root, main), ...flags, `--metrics-bind-address=${address}`], () =>
+    launch(name, [process.execPath, path.join(root, main), ...flags, `--metrics-bind-address=${address}`, `--log-level=${logLevel}`], () =>
       answers(`http://${address}/readyz`),
     );
   };
 
-  const redisPort = await nextPort();
-  const redisUrl = `redis://127.0.0.1:${redisPort}`;
-  launch('redis', [process.env['REDIS_SERVER'] ?? 'redis-server', ...redisFlags(directory, redisPort)], () => accepts(redisPort));
+  const redisUrl = `redis://127.0.0.1:${ports.redis}`;
+  launch('redis', [env['REDIS_SERVER'] ?? 'redis-server', ...redisFlags(directory, ports.redis)], () => accepts(ports.redis));
   await options.prepare();
 
   const tls = path.join(directory, 'webhook-tls');
   mkdirSync(tls);
   writeFileSync(path.join(tls, 'tls.crt'), webhook.certificate.certPem);
   writeFileSync(path.join(tls, 'tls.key'), webhook.certificate.keyPem, { mode: 0o600 });
-  await launchOurs('switchyard-manager', 'manager/main.ts', [
+  launchOurs('switchyard-manager', 'manager/main.ts', [
     `--kubeconfig=${manager.kubeconfigFile}`,
     `--redis-url=${redisUrl}`,
     `--webhook-bind-address=127.0.0.1:${webhook.port}`,
     `--webhook-tls-cert-file=${path.join(tls, 'tls.crt')}`,
     `--webhook-tls-key-file=${path.join(tls, 'tls.key')}`,
   ]);
-  for (const { name, kubeconfigFile } of workers) await launchOurs(workerName(name), 'worker/main.ts', [`--kubeconfig=${kubeconfigFile}`]);
-  await launchOurs(workerName(manager.name), 'worker/main.ts', [
+  for (const { name, kubeconfigFile } of workers) launchOurs(workerName(name), 'worker/main.ts', [`--kubeconfig=${kubeconfigFile}`]);
+  launchOurs(workerName(manager.name), 'worker/main.ts', [
     `--kubeconfig=${manager.kubeconfigFile}`,
     `--controller-name=${BUILT_IN_JOB_CONTROLLER_NAME}`,
     // Who else would delete finished Jobs there: no kube-controller-manager runs beside an embedded control plane.
     '--controllers=job,ttl-after-finished',
   ]);
-  await Promise.all(programs.map((program) => program.waitUntilReady(READY_WITHIN_MS)));
+  const waiting = new Set(programs.map(({ name }) => name));
+  const untilReady = async (program: Program): Promise<void> => {
+    await program.waitUntilReady(READY_WITHIN_MS);
+    waiting.delete(program.name);
+    options.onWaiting([...waiting]);
+  };
+  options.onWaiting([...waiting]);
+  await Promise.all(programs.map(untilReady));
   return {
     redisUrl,
     metricsUrls,
@@ -85,7 +98,11 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
   };
 }
 
-const workerName = (cluster: string): string => `switchyard-worker-${cluster}`;
+const workerName = (cluster: ClusterName): PortName => `switchyard-worker-${cluster}`;
+
+/** Programs of a run do as the run says: variables that stand for flags are the user's for other programs. */
+const programEnvironment = (env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string | undefined>> =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('SWITCHYARD_')));
 
 /** Submissions survive a crash of Redis up to the last second; the defaults of a server that others share are not ours to guess. */
 const redisFlags = (directory: string, port: number): string[] => {
@@ -107,12 +124,13 @@ const redisFlags = (directory: string, port: number): string[] => {
   ];
 };
 
-/** For whoever wants to kill one of them: process IDs, by name. */
-const writePids = (directory: string, programs: readonly Program[]): void =>
-  writeFileSync(
-    path.join(directory, 'pids.json'),
-    `${JSON.stringify(Object.fromEntries(programs.map((program) => [program.name, program.pid()])), null, 2)}\n`,
-  );
+/** For whoever wants to kill one of them: process IDs, by name. Whoever reads sees all of it or what was there before. */
+function writePids(directory: string, programs: readonly Program[]): void {
+  const file = path.join(directory, 'pids.json');
+  const pids = Object.fromEntries(programs.map((program) => [program.name, program.pid()]));
+  writeFileSync(`${file}.draft`, `${JSON.stringify(pids, null, 2)}\n`);
+  renameSync(`${file}.draft`, file);
+}
 
 async function answers(url: string): Promise<boolean> {
   try {

@@ -17,11 +17,17 @@ export type SubmitOptions = {
   readonly redisUrl: string;
   readonly examples: string;
   readonly cleanUp: (() => Promise<void>)[];
+  /** One line whenever the submitter loses Redis, and when it is back. */
+  readonly onConnection: (line: string) => void;
 };
 
 /** Sends the examples in: those for the API by a plain create, the others by putting their manifest on the BullMQ queue. */
-export async function submitExamples({ client, redisUrl, examples, cleanUp }: SubmitOptions): Promise<Submissions> {
-  const submitter = connectSubmitter({ redisUrl });
+export async function submitExamples({ client, redisUrl, examples, cleanUp, onConnection }: SubmitOptions): Promise<Submissions> {
+  const submitter = connectSubmitter({
+    redisUrl,
+    onLost: () => onConnection('the submitter has lost Redis and connects again as soon as it can'),
+    onRegained: () => onConnection('the submitter is connected to Redis again'),
+  });
   cleanUp.push(() => submitter.close());
   const waiting: { readonly name: string; readonly handle: SubmissionHandle }[] = [];
   for (const example of EXAMPLES) {

@@ -1,8 +1,9 @@
 import { EXAMPLES } from './examples.ts';
 import type { JobRow } from './job-row.ts';
-import type { PodOutput } from './results.ts';
+import type { PodOutput } from './pod-watch.ts';
 import type { SubmitterOutcome } from './submit-examples.ts';
 import { formatDuration, summaryTable } from './table.ts';
+import { wrapHanging } from './text-layout.ts';
 
 export type SummaryInput = {
   readonly rows: readonly JobRow[];
@@ -10,29 +11,34 @@ export type SummaryInput = {
   readonly results: readonly PodOutput[];
   readonly externalJobs: readonly string[];
   readonly tookMs: number;
+  /** Columns of the terminal; infinite in a pipe. */
+  readonly width: number;
 };
 
 export type Summary = {
-  readonly lines: readonly string[] /** What is not as expected; empty when all is well. */;
+  readonly lines: readonly string[];
+  /** What is not as expected; empty when all is well. */
   readonly problems: readonly string[];
 };
 
 /** What ran where, what came out, and whether it is what was expected. */
-export function summarize({ rows, outcomes, results, externalJobs, tookMs }: SummaryInput): Summary {
+export function summarize({ rows, outcomes, results, externalJobs, tookMs, width }: SummaryInput): Summary {
   const problems = EXAMPLES.flatMap((example) => problemsOf(example, rows, outcomes));
   const clusters = new Set(rows.flatMap(({ cluster }) => cluster ?? []));
   if (clusters.size < 2) problems.push(`only ${[...clusters].join(', ') || 'no cluster'} was used`);
   const lines = [
     '',
-    ...summaryTable(rows, (name) => EXAMPLES.find((example) => example.name === name)?.through ?? '-'),
+    ...summaryTable(rows, (name) => EXAMPLES.find((example) => example.name === name)?.through ?? '-', width),
     '',
-    ...resultLines(results),
-    ...outcomes.map(({ name, settled, value }) => `BullMQ told the submitter of ${name}: ${settled} with ${value}`),
-    ...externalJobs.map((sample) => `The worker on the manager cluster left them alone: ${sample}`),
-    '',
-    ...(problems.length === 0
-      ? [`Every Job ended as expected, after ${formatDuration(tookMs)} in all.`]
-      : problems.map((problem) => `Not as expected: ${problem}`)),
+    ...[
+      ...resultLines(results),
+      ...outcomes.map(({ name, settled, value }) => `BullMQ told the submitter of ${name}: ${settled} with ${value}`),
+      ...externalJobs.map((sample) => `The worker on the manager cluster left them alone: ${sample}`),
+      '',
+      ...(problems.length === 0
+        ? [`Every Job ended as expected, after ${formatDuration(tookMs)} in all.`]
+        : problems.map((problem) => `Not as expected: ${problem}`)),
+    ].flatMap((line) => wrapHanging(line, width, 2)),
   ];
   return { lines, problems };
 }

@@ -1,9 +1,46 @@
 import { isFinished, type JobRow } from './job-row.ts';
+import { cutLine, wrapWords } from './text-layout.ts';
 
-/** Columns side by side, each as wide as its widest cell. The last column is not padded. */
-export function formatColumns(rows: readonly (readonly string[])[]): string[] {
-  const widths = rows.reduce<number[]>((known, row) => row.map((cell, column) => Math.max(known[column] ?? 0, cell.length)), []);
-  return rows.map((row) => row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))).join('  '));
+/** One line of cells, and what is to be said about it beside or below them. */
+export type TableRow = { readonly cells: readonly string[]; readonly note: string };
+
+/** A table for a terminal: `spare` names the columns that may be left out when the lines are too long, the first of them first. */
+export type Table = { readonly heads: readonly string[]; readonly spare: readonly string[]; readonly rows: readonly TableRow[] };
+
+const GAP = '  ';
+const NOTE_INDENT = ' '.repeat(4);
+
+/**
+ * Lines of at most `width` columns. Cells stand side by side, each column as wide as its widest cell. Notes stand behind the cells where the
+ * longest of them fits there, and else below their row, wrapped between words.
+ */
+export function formatTable({ heads, spare, rows }: Table, width: number): string[] {
+  const [headLine = '', ...lines] = columnsWithin(width, spare, [heads, ...rows.map(({ cells }) => cells)]);
+  const room = width - headLine.length - GAP.length;
+  const beside = rows.every(({ note }) => cutLine(note, room) === note);
+  const below = (note: string): string[] =>
+    note === '' ? [] : wrapWords(note, width - NOTE_INDENT.length).map((line) => `${NOTE_INDENT}${line}`);
+  return [
+    headLine,
+    ...rows.flatMap(({ note }, index) => {
+      const line = lines[index] ?? '';
+      return beside ? [`${line}${GAP}${note}`] : [line, ...below(note)];
+    }),
+  ].map((line) => cutLine(line.trimEnd(), width));
+}
+
+/** Names and numbers are plain ASCII: a character is a column. */
+function columnsWithin(width: number, spare: readonly string[], lines: readonly (readonly string[])[]): string[] {
+  const widths = (lines[0] ?? []).map((_head, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
+  const formatted = lines.map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(GAP));
+  const [dropped, ...others] = spare;
+  if (dropped === undefined || (formatted[0]?.length ?? 0) <= width) return formatted;
+  const column = lines[0]?.indexOf(dropped) ?? -1;
+  return columnsWithin(
+    width,
+    others,
+    lines.map((cells) => cells.filter((_cell, index) => index !== column)),
+  );
 }
 
 /** `850ms`, `4.2s`, `3m05s`. */
@@ -14,12 +51,22 @@ export function formatDuration(durationMs: number): string {
   return `${Math.floor(seconds / 60)}m${String(seconds % 60).padStart(2, '0')}s`;
 }
 
-/** The live table: one line per Job, under a heading. `width` cuts lines, so that a terminal never wraps them. */
+/** The live table: one line per Job, under a heading, and why it waits or ended as it did. */
 export function liveTable(rows: readonly JobRow[], nowMillis: number, width: number): string[] {
-  const cells = rows.map((row) => [...rowCells(row), formatDuration((row.finishedMillis ?? nowMillis) - row.createdMillis), row.reason]);
-  return formatColumns([['JOB', 'CLUSTER', 'STATE', 'ACTIVE', 'SUCCEEDED', 'FAILED', 'AGE', ''], ...cells]).map((line) =>
-    line.trimEnd().slice(0, width),
-  );
+  const table = rows.map((row) => ({
+    cells: [
+      row.name,
+      row.cluster ?? '-',
+      row.state,
+      `${row.active}`,
+      `${row.succeeded}`,
+      `${row.failed}`,
+      formatDuration((row.finishedMillis ?? nowMillis) - row.createdMillis),
+    ],
+    note: backoffNote(row, nowMillis) ?? row.reason,
+  }));
+  const heads = ['JOB', 'CLUSTER', 'STATE', 'ACTIVE', 'SUCCEEDED', 'FAILED', 'AGE'];
+  return formatTable({ heads, spare: ['AGE', 'FAILED', 'ACTIVE', 'CLUSTER', 'SUCCEEDED'], rows: table }, width);
 }
 
 /** One line for each Job that looks different from before: what a log or a pipe gets instead of the table. */
@@ -31,27 +78,38 @@ export function changedLines(rows: readonly JobRow[], previous: readonly JobRow[
 }
 
 /** What ran where, and how long it was queued, on its way to the cluster, and running. */
-export function summaryTable(rows: readonly JobRow[], submittedThrough: (name: string) => string): string[] {
+export function summaryTable(rows: readonly JobRow[], submittedThrough: (name: string) => string, width: number): string[] {
   const between = (from: number | undefined, to: number | undefined): string =>
     from === undefined || to === undefined ? '-' : formatDuration(Math.max(0, to - from));
-  const cells = rows.map((row) => [
-    row.name,
-    submittedThrough(row.name),
-    row.cluster ?? '-',
-    row.state === 'Failed' ? `Failed (${row.reason})` : row.state,
-    `${row.succeeded}`,
-    `${row.failed}`,
-    between(row.createdMillis, row.admittedMillis),
-    between(row.admittedMillis, row.startedMillis),
-    between(row.startedMillis, row.finishedMillis),
-  ]);
-  return formatColumns([['JOB', 'THROUGH', 'CLUSTER', 'OUTCOME', 'SUCCEEDED', 'FAILED', 'QUEUED', 'DISPATCHED', 'RUNNING'], ...cells]);
+  const table = rows.map((row) => ({
+    cells: [
+      row.name,
+      submittedThrough(row.name),
+      row.cluster ?? '-',
+      row.state,
+      `${row.succeeded}`,
+      `${row.failed}`,
+      between(row.createdMillis, row.admittedMillis),
+      between(row.admittedMillis, row.startedMillis),
+      between(row.startedMillis, row.finishedMillis),
+    ],
+    note: row.state === 'Failed' ? row.reason : '',
+  }));
+  const heads = ['JOB', 'THROUGH', 'CLUSTER', 'OUTCOME', 'OK', 'FAILED', 'QUEUED', 'SENT', 'RAN'];
+  return formatTable({ heads, spare: ['SENT', 'QUEUED', 'THROUGH', 'RAN', 'FAILED', 'CLUSTER', 'OK'], rows: table }, width);
 }
 
-const rowCells = (row: JobRow): string[] => [row.name, row.cluster ?? '-', row.state, `${row.active}`, `${row.succeeded}`, `${row.failed}`];
+/** Nothing of it runs, and it is no end: the Job controller lets time pass before it tries again what has failed. */
+function backoffNote({ state, active, nextTryMillis }: JobRow, nowMillis: number | undefined): string | undefined {
+  if (state !== 'Running' || active > 0 || nextTryMillis === undefined) return undefined;
+  if (nowMillis === undefined) return 'waits for its next try';
+  const seconds = Math.ceil((nextTryMillis - nowMillis) / 1000);
+  return seconds > 0 ? `waits ${seconds} s for its next try` : 'starts its next try';
+}
 
-const describe = (row: JobRow): string => {
-  const counts = `active ${row.active}, succeeded ${row.succeeded}, failed ${row.failed}`;
+function describe(row: JobRow): string {
+  const counts = row.state === 'Waiting' ? '' : ` (active ${row.active}, succeeded ${row.succeeded}, failed ${row.failed})`;
   const where = row.cluster === undefined ? '' : ` on ${row.cluster}`;
-  return `${row.name}: ${row.state}${where}${row.state === 'Waiting' ? '' : ` (${counts})`}${row.reason === '' || (isFinished(row) && row.state === 'Complete') ? '' : `: ${row.reason}`}`;
-};
+  const note = backoffNote(row, undefined) ?? (isFinished(row) && row.state === 'Complete' ? '' : row.reason);
+  return `${row.name}: ${row.state}${where}${counts}${note === '' ? '' : `: ${note}`}`;
+}

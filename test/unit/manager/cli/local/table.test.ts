@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import { formatAdmissionRecord } from '../../../../../manager/api/records.ts';
 import { ADMISSION_ANNOTATION } from '../../../../../shared/api/names.ts';
-import { isFinished, jobRow, withInstantsSeen } from '../../../../../manager/cli/local/job-row.ts';
+import { isFinished, jobRow, withInstantsSeen, type JobRow } from '../../../../../manager/cli/local/job-row.ts';
 import { changedLines, formatDuration, liveTable, summaryTable } from '../../../../../manager/cli/local/table.ts';
 
 const CREATED = '2026-01-01T00:00:00Z';
@@ -66,17 +66,61 @@ describe('the table', () => {
     ),
   );
 
-  test('the live table lines up its columns and never exceeds the width of the terminal', () => {
-    const lines = liveTable([done], Date.parse(at(60)), 60);
-    expect(lines).toEqual([
-      'JOB  CLUSTER  STATE     ACTIVE  SUCCEEDED  FAILED  AGE',
-      'pi   east     Complete  0       4          0       8.0s',
+  const waiting: JobRow = { ...jobRow(aJob({})), name: 'waiting', reason: 'cluster queue batch: flavor default is short of 2750m cpu' };
+  const retry: JobRow = {
+    ...jobRow(aJob({ startTime: at(2), failed: 1 }, { cluster: 'west', since: at(1) })),
+    name: 'retry',
+    nextTryMillis: Date.parse(at(60)),
+  };
+
+  test('reasons stand beside their rows where the terminal has room for them', () => {
+    expect(liveTable([done, waiting], Date.parse(at(60)), 120)).toEqual([
+      'JOB      CLUSTER  STATE     ACTIVE  SUCCEEDED  FAILED  AGE',
+      'pi       east     Complete  0       4          0       8.0s',
+      'waiting  -        Waiting   0       0          0       1m00s  cluster queue batch: flavor default is short of 2750m cpu',
     ]);
-    expect(liveTable([done], Date.parse(at(60)), 20).every((line) => line.length <= 20)).toBe(true);
   });
 
-  test('the summary splits the life of a Job into queued, dispatched and running', () => {
-    expect(summaryTable([done], () => 'API')[1]).toBe('pi   API      east     Complete  4          0       1.5s    500ms       6.0s');
+  test('at 80 columns they stand below, and in a narrow terminal are wrapped between words, with columns left out', () => {
+    expect(liveTable([done, waiting], Date.parse(at(60)), 79).slice(2)).toEqual([
+      'waiting  -        Waiting   0       0          0       1m00s',
+      '    cluster queue batch: flavor default is short of 2750m cpu',
+    ]);
+    expect(liveTable([done, waiting], Date.parse(at(60)), 40)).toEqual([
+      'JOB      CLUSTER  STATE     SUCCEEDED',
+      'pi       east     Complete  4',
+      'waiting  -        Waiting   0',
+      '    cluster queue batch: flavor default',
+      '    is short of 2750m cpu',
+    ]);
+  });
+
+  test.each([79, 59, 40, 20, 8, 3, 1])('no line is longer than %s columns', (width) => {
+    const failed: JobRow = { ...done, name: 'failure-policy', state: 'Failed', reason: 'PodFailurePolicy', cluster: 'west' };
+    const rows = [done, waiting, retry, failed];
+    const lines = [...liveTable(rows, Date.parse(at(30)), width), ...summaryTable(rows, () => 'BullMQ', width)];
+    expect(lines.filter((line) => line.length > width)).toEqual([]);
+  });
+
+  test('a Job between two tries says when the next will be, also when its failed pod is not counted yet', () => {
+    const note = (row: JobRow, seconds: number): string | undefined =>
+      liveTable([row], Date.parse(at(seconds)), 120)[1]
+        ?.split(/ {2,}/)
+        .at(7);
+    expect(note(retry, 52)).toBe('waits 8 s for its next try');
+    expect(note({ ...retry, failed: 0 }, 52.5)).toBe('waits 8 s for its next try');
+    expect(note(retry, 61)).toBe('starts its next try');
+    expect(note({ ...retry, active: 1 }, 52)).toBeUndefined();
+    expect(changedLines([retry], [], 0, 8000)).toEqual([
+      '  8.0s  retry: Running on west (active 0, succeeded 0, failed 1): waits for its next try',
+    ]);
+  });
+
+  test('the summary splits the life of a Job into queued, sent and running', () => {
+    expect(summaryTable([done], () => 'API', 79)).toEqual([
+      'JOB  THROUGH  CLUSTER  OUTCOME   OK  FAILED  QUEUED  SENT   RAN',
+      'pi   API      east     Complete  4   0       1.5s    500ms  6.0s',
+    ]);
   });
 
   test('a pipe gets a line only for what has changed', () => {

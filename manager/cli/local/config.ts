@@ -1,0 +1,62 @@
+import path from 'node:path';
+import { FlagError, text, wholeNumber, type FlagTable, type FlagValues, type Program } from '../../../shared/runtime/flags.ts';
+import type { LogLevel } from '../../../shared/runtime/pino-logger.ts';
+import { LOG_FLAGS } from '../../../shared/runtime/program-flags.ts';
+import { PORT_NAMES, portProblem } from './ports.ts';
+
+export type LocalConfig = {
+  /** Stay up after the examples have run. */
+  readonly keep: boolean;
+  /** Kubeconfigs, logs and Redis' files of this run; absent: the first folder of .switchyard that no other run uses. */
+  readonly directory: string | undefined;
+  /** First of the ports to listen on; 0: any free ports. */
+  readonly portBase: number;
+  /** Give up on the examples after this long, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly logLevel: LogLevel;
+};
+
+const FLAGS = {
+  keep: { about: 'stay up afterwards; prints kubeconfigs, URLs and commands to try. Ctrl-C ends it' },
+  dir: {
+    value: 'DIR',
+    about:
+      'kubeconfigs and logs of the run, in place of those of an earlier run; default: .switchyard/1, or 2 beside another run, and so on',
+    parse: (given: string) => path.resolve(text(given)),
+  },
+  'port-base': {
+    value: 'PORT',
+    fallback: '0',
+    about: `listen on PORT and the ${PORT_NAMES.length - 1} after it; 0 takes any free ones`,
+    parse: portBase,
+  },
+  timeout: { value: 'SECONDS', fallback: '120', about: 'give up on the examples after so long', parse: wholeNumber(1, 86_400) },
+  ...LOG_FLAGS,
+} satisfies FlagTable;
+
+export const LOCAL_PROGRAM: Program<typeof FLAGS, LocalConfig> = {
+  name: 'npm start',
+  usage: 'npm start --',
+  about: `Brings up one manager cluster and two worker clusters (embedded control planes in this process), Redis, the manager and a worker
+for each cluster; runs the Jobs of examples/ on them for real, shows them in a live table and ends with a summary.
+Exit status: 0 when every Job ended as expected, 1 otherwise, 2 for flags that cannot be used.`,
+  flags: FLAGS,
+  configOf,
+};
+
+function configOf(flags: FlagValues<typeof FLAGS>): LocalConfig {
+  return {
+    keep: flags.keep,
+    directory: flags.dir,
+    portBase: flags['port-base'],
+    timeoutMs: flags.timeout * 1000,
+    logLevel: flags['log-level'],
+  };
+}
+
+function portBase(given: string): number {
+  const base = wholeNumber(0, 65_535)(given);
+  const problem = base === 0 ? undefined : portProblem(base);
+  if (problem !== undefined) throw new FlagError(problem);
+  return base;
+}

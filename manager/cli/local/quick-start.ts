@@ -1,0 +1,109 @@
+/**
+ * The quick start: one manager cluster and two worker clusters in this process, Redis, the manager and the workers beside it.
+ *
+ *  1. three embedded control planes, and Redis
+ *  2. what an installation would bring: CRDs, webhooks, queues, worker clusters
+ *  3. the programs: manager, and a worker for each cluster
+ *  4. the examples' Jobs, some through BullMQ and some through the API
+ *  5. the live table, until every Job has ended
+ *  6. the summary
+ */
+import path from 'node:path';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { keepAdvice } from './advice.ts';
+import { startClusters } from './clusters.ts';
+import type { LocalConfig } from './config.ts';
+import type { Display } from './display.ts';
+import { EXAMPLES } from './examples.ts';
+import { watchJobs } from './job-watch.ts';
+import { watchPods } from './pod-watch.ts';
+import type { Ports } from './ports.ts';
+import { startPrograms } from './programs.ts';
+import { createFromFile, installKinds, installWebhooks, joinCluster } from './set-up.ts';
+import { submitExamples } from './submit-examples.ts';
+import { summarize } from './summary.ts';
+import { formatDuration } from './table.ts';
+import { selfSignedCertificate } from './webhook-certificate.ts';
+
+export type QuickStart = {
+  readonly config: LocalConfig;
+  /** Empty, and of this run alone. */
+  readonly directory: string;
+  readonly ports: Ports;
+  readonly display: Display;
+  readonly startMillis: number;
+  /** What must be undone at the end, whatever happens; the last started is the first stopped. */
+  readonly cleanUp: (() => Promise<void>)[];
+};
+
+const ROOT = path.join(import.meta.dirname, '..', '..', '..');
+const WORKER_CLUSTERS = ['east', 'west'] as const;
+
+/** Resolves with the exit code once the examples have run, or never when everything is to stay up. */
+export async function quickStart(
+  { config, directory, ports, display, startMillis, cleanUp }: QuickStart,
+  signal: AbortSignal,
+): Promise<number> {
+  const sinceStart = (): string => formatDuration(Date.now() - startMillis);
+
+  // 1
+  display.doing('starting the control planes of manager, east and west ...');
+  const { logLevel } = config;
+  const clusters = await startClusters({ manager: 'manager', workers: WORKER_CLUSTERS, directory, ports, logLevel, clock: systemClock });
+  cleanUp.push(() => clusters.close());
+  const manager = clusters.manager;
+
+  // 2, 3
+  const certificate = await selfSignedCertificate(Date.now());
+  const programs = await startPrograms({
+    directory,
+    root: ROOT,
+    ports,
+    logLevel,
+    env: process.env,
+    manager,
+    workers: clusters.workers,
+    webhook: { port: ports.webhook, certificate },
+    prepare: async () => {
+      display.doing('installing kinds, webhooks and queues, joining the worker clusters ...');
+      await installKinds(manager.client, ROOT);
+      await installWebhooks(manager.client, { port: ports.webhook, certificate });
+      for (const { name, kubeconfig } of clusters.workers) await joinCluster(manager.client, name, kubeconfig);
+      await createFromFile(manager.client, path.join(ROOT, 'examples', 'queues.yaml'));
+    },
+    onRestart: (name, how) => display.note(`${name} ended with ${how} and was started again`),
+    onWaiting: (names) => display.doing(names.length === 0 ? '' : `waiting for ${names.join(', ')} ...`),
+    cleanUp,
+  });
+  display.note(`manager, workers and Redis are up after ${sinceStart()}`);
+
+  // 4, 5
+  const pods = watchPods(clusters.workers, signal);
+  const names = EXAMPLES.map(({ name }) => name);
+  const watch = watchJobs({ client: manager.client, names, nextTryMillis: (name) => pods.nextTryMillis(name) }, signal);
+  const submissions = await submitExamples({
+    client: manager.client,
+    redisUrl: programs.redisUrl,
+    examples: path.join(ROOT, 'examples'),
+    onConnection: (line) => display.note(line),
+    cleanUp,
+  });
+  const ended = await watch.untilFinished(display, config.timeoutMs);
+  const outcomes = await submissions.outcomes(ended ? config.timeoutMs : 0);
+  display.end();
+
+  // 6
+  const summary = summarize({
+    rows: watch.rows(),
+    outcomes,
+    results: pods.outputs(),
+    externalJobs: await programs.externalJobsOnManager(),
+    tookMs: Date.now() - startMillis,
+    width: display.width(),
+  });
+  for (const line of summary.lines) console.log(line);
+  if (!config.keep) return summary.problems.length === 0 ? 0 : 1;
+
+  for (const line of keepAdvice({ manager, workers: clusters.workers, programs, directory })) console.log(line);
+  return new Promise<number>(() => undefined); // until a signal comes
+}
