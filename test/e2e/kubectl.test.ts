@@ -1,6 +1,6 @@
 /**
- * What people do with kubectl, with every kubectl of this machine, against one embedded control plane whose node agent runs
- * the containers and beside which our worker runs the Jobs.
+ * What people do with kubectl, against one embedded control plane whose node agent runs the containers and beside which our
+ * worker runs the Jobs: with the newest kubectl of this machine, and with SWITCHYARD_SLOW=1 with every one.
  */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,8 +13,9 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import { type EmbeddedCluster, type RunningWorker, startCluster, startWorker } from '../support/embedded-cluster.ts';
 import { createKubectl, findKubectls, type Kubectl } from '../support/kubectl.ts';
 
-const TEST_LIMIT_MS = 60_000;
-const kubectls = findKubectls(process.env);
+const TEST_LIMIT_MS = 300_000;
+const found = findKubectls(process.env);
+const kubectls = process.env['SWITCHYARD_SLOW'] === '1' ? found : found.slice(-1);
 const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-kubectl-'));
 const kubeconfig = path.join(directory, 'kubeconfig');
 let cluster: EmbeddedCluster;
@@ -113,7 +114,7 @@ describe.each(kubectls)('kubectl $version', { timeout: TEST_LIMIT_MS }, (binary)
   });
 
   test('gets objects in every format', async () => {
-    await kubectl('wait --for=condition=complete job/plain --timeout=20s');
+    await kubectl('wait --for=condition=complete job/plain --timeout=120s');
     await expectOutputs({
       'get jobs': /^NAME +STATUS +COMPLETIONS +DURATION +AGE\n(.*\n)*plain +Complete +1\/1 +\d+s +\d+s\n/,
       'get jobs -o wide': /CONTAINERS +IMAGES +SELECTOR\n(.*\n)*plain .* busybox +batch.kubernetes.io\/controller-uid=/,
@@ -136,7 +137,7 @@ describe.each(kubectls)('kubectl $version', { timeout: TEST_LIMIT_MS }, (binary)
   });
 
   test('selects by labels and fields, in one namespace and in all', async () => {
-    await kubectl(`wait '--for=jsonpath={.status.phase}=Succeeded' pod/bare --timeout=20s`);
+    await kubectl(`wait '--for=jsonpath={.status.phase}=Succeeded' pod/bare --timeout=120s`);
     await expectOutputs({
       'get pods -l app=bare -o name': /^pod\/bare\n$/,
       "get pods -l 'app in (bare,none),!job-name' -o name": /^pod\/bare\n$/,
@@ -158,8 +159,11 @@ describe.each(kubectls)('kubectl $version', { timeout: TEST_LIMIT_MS }, (binary)
     await vi.waitFor(() => expect(rows.output()).toContain('plain'), WAIT);
     await createJob('watched', 0.2);
     await vi.waitFor(() => expect(rows.output()).toMatch(/watched +Running +0\/1(.*\n)*watched +Complete +1\/1/), WAIT);
-    await kubectl('create configmap seen');
-    await vi.waitFor(() => expect(events.output()).toBe('configmap/seen\n'), WAIT);
+    // It does not tell when it has begun to watch: so there is something to see again and again.
+    await vi.waitFor(async () => {
+      await kubectl(`annotate configmap settings seen=${Date.now()} --overwrite`);
+      expect(events.output()).toMatch(/^(configmap\/settings\n)+$/);
+    }, WAIT);
     await Promise.all([rows.stop(), events.stop()]);
   });
 
@@ -245,7 +249,7 @@ describe.each(kubectls)('kubectl $version', { timeout: TEST_LIMIT_MS }, (binary)
     await kubectl('edit configmap settings', { environment: { EDITOR: editor('s/green/red/') } });
     expect(await jsonpath('configmap settings', '.data.colour')).toBe('red');
     await kubectl('edit job applied', { environment: { EDITOR: editor('s/suspend: true/suspend: false/') } });
-    await kubectl('wait --for=condition=complete job/applied --timeout=20s');
+    await kubectl('wait --for=condition=complete job/applied --timeout=120s');
     expect(await kubectl.refused('edit job applied', { environment: { EDITOR: editor('s/completions: 1/completions: 2/') } })).toMatch(
       /field is immutable|Edit cancelled/,
     );
@@ -276,9 +280,9 @@ describe.each(kubectls)('kubectl $version', { timeout: TEST_LIMIT_MS }, (binary)
 
   test('waits', async () => {
     await createJob('awaited', 0.2);
-    expect(await kubectl('wait --for=condition=complete job/awaited --timeout=20s')).toBe('job.batch/awaited condition met\n');
-    expect(await kubectl(`wait '--for=jsonpath={.status.succeeded}=1' job/awaited --timeout=20s`)).toContain('condition met');
-    const gone = kubectl('wait --for=delete job/awaited --timeout=20s');
+    expect(await kubectl('wait --for=condition=complete job/awaited --timeout=120s')).toBe('job.batch/awaited condition met\n');
+    expect(await kubectl(`wait '--for=jsonpath={.status.succeeded}=1' job/awaited --timeout=120s`)).toContain('condition met');
+    const gone = kubectl('wait --for=delete job/awaited --timeout=120s');
     await kubectl('delete job awaited --wait=false');
     await gone;
     expect(await kubectl.refused('wait --for=condition=failed job/plain --timeout=200ms')).toContain('timed out waiting for the condition');
@@ -341,14 +345,14 @@ describe.each(kubectls)('kubectl $version', { timeout: TEST_LIMIT_MS }, (binary)
       '---\n',
     );
     await kubectl('apply -f -', { stdin: definitions });
-    await kubectl('wait --for=condition=Established crd/workerclusters.switchyard.dev --timeout=20s');
+    await kubectl('wait --for=condition=Established crd/workerclusters.switchyard.dev --timeout=120s');
     const workerCluster = { apiVersion: 'switchyard.dev/v1alpha1', kind: 'WorkerCluster', metadata: { name: ns }, spec: { local: true } };
     expect(await apply(workerCluster)).toBe(`workercluster.switchyard.dev/${ns} created\n`);
     expect(await apply(workerCluster)).toBe(`workercluster.switchyard.dev/${ns} unchanged\n`);
     await kubectl(`patch wc ${ns} --type=merge -p '{"spec":{"state":"Cordoned"}}'`);
     const condition = '{"type":"Ready","status":"True","reason":"Fine","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}';
     await kubectl(`patch wc ${ns} --subresource=status --type=merge -p '{"status":{"conditions":[${condition}]}}'`);
-    await kubectl(`wait --for=condition=Ready wc/${ns} --timeout=20s`);
+    await kubectl(`wait --for=condition=Ready wc/${ns} --timeout=120s`);
     expect(await kubectl('get wc')).toMatch(new RegExp(`^NAME +STATE +CONNECTED +READY +AGE\\n(.*\\n)*${ns} +Cordoned +True `));
     expect(await kubectl('get switchyard -o name')).toContain(`workercluster.switchyard.dev/${ns}\n`);
     expect(await kubectl('explain workerclusters.spec')).toMatch(/state\s+<string>/);
@@ -364,16 +368,18 @@ describe.each(kubectls)('kubectl $version', { timeout: TEST_LIMIT_MS }, (binary)
 
   test('cordons and drains a node', async () => {
     await kubectl(`run moving --image=busybox --restart=Never --command -- sleep 30`);
-    await kubectl('wait --for=condition=Ready pod/moving --timeout=20s');
+    await kubectl('wait --for=condition=Ready pod/moving --timeout=120s');
     expect(await kubectl('cordon node-1')).toContain('cordoned');
     expect(await kubectl('get node node-1')).toContain('Ready,SchedulingDisabled');
-    expect(await kubectl('drain node-1 --pod-selector=run=moving --force --grace-period=1 --timeout=30s')).toContain('node/node-1 drained');
+    expect(await kubectl('drain node-1 --pod-selector=run=moving --force --grace-period=1 --timeout=120s')).toContain(
+      'node/node-1 drained',
+    );
     expect(await kubectl('get pods -l run=moving -o name')).toBe('');
     await kubectl(`run moving --image=busybox --restart=Never --command -- true`);
     const scheduled = '.status.conditions[?(@.type=="PodScheduled")].message';
     await vi.waitFor(async () => expect(await jsonpath('pod moving', scheduled)).toContain('0/1 nodes are available'), WAIT);
     await kubectl('uncordon node-1');
-    await kubectl(`wait '--for=jsonpath={.status.phase}=Succeeded' pod/moving --timeout=20s`);
+    await kubectl(`wait '--for=jsonpath={.status.phase}=Succeeded' pod/moving --timeout=120s`);
     expect(await kubectl('taint node node-1 special=yes:PreferNoSchedule')).toContain('tainted');
     expect(await kubectl('taint node node-1 special-')).toContain('untainted');
   });
@@ -385,7 +391,7 @@ describe.each(kubectls)('kubectl $version', { timeout: TEST_LIMIT_MS }, (binary)
   });
 });
 
-const WAIT = { timeout: 20_000, interval: 100 };
+const WAIT = { timeout: 120_000, interval: 100 };
 
 /** An EDITOR that changes the file with a sed expression. */
 function editor(expression: string): string {

@@ -40,7 +40,20 @@ export async function startRedis(): Promise<TestRedis> {
 }
 
 async function launch(port: number, directory: string): Promise<ChildProcess> {
-  const options = ['--bind', '127.0.0.1', '--dir', directory, '--appendonly', 'yes', '--save', '', '--maxmemory-policy', 'noeviction'];
+  const options = [
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    directory,
+    '--appendonly',
+    'yes',
+    '--appendfsync',
+    'always',
+    '--save',
+    '',
+    '--maxmemory-policy',
+    'noeviction',
+  ];
   const server = spawn('redis-server', ['--port', String(port), ...options], { stdio: 'ignore' });
   const failed = new Promise<never>((_resolve, reject) => {
     server.once('error', (cause) => reject(new Error('cannot start redis-server; install it (apt-get install redis-server)', { cause })));

@@ -91,7 +91,7 @@ test('a stream delivers text as it comes, whole characters only, and ends when t
   })().catch((error: unknown) => error);
   expect(text).toBe('{"name":"ä"}\n');
   expect(failure).toBeInstanceOf(Error);
-  await expect.poll(() => closed).toBe(true);
+  await expect.poll(() => closed, { timeout: 30_000 }).toBe(true);
 });
 
 test('no answer is an error that names the request and has the cause', async () => {
