@@ -53,7 +53,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/admission': 'admission queue-status scheduler waiting-reporter',
   'manager/cli': 'local',
   'manager/cli/local':
-    'clusters examples job-watch ports program programs results run-directory set-up submit-examples summary webhook-certificate',
+    'advice clusters config examples job-watch pod-watch ports program programs quick-start run-directory set-up short-path submit-examples summary webhook-certificate',
   manager: 'config home-informers identity main manager',
   'manager/dispatch': 'cluster-registry copy-writer deadline dispatch mirror-controller orphan-collector remote-cluster',
   'manager/submission': 'bullmq-queue consumer outcome-reporter',
@@ -65,7 +65,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
     'controller-processes discovery garbage-collector namespace-controller node-agent pod-gc start-controllers taint-eviction',
   'shared/controlplane/controllers/garbage-collector': 'object-monitors',
   'shared/controlplane/controllers/node-agent':
-    'node-status pod-log-files pod-worker process-containers process-group scheduler simulated-containers status-writer',
+    'node-status pod-log-files pod-worker process-containers scheduler simulated-containers status-writer',
   'shared/controlplane/discovery': 'documents',
   'shared/controlplane/discovery/openapi': 'openapi-schemas openapi',
   'shared/controlplane/endpoints': 'patch-handler resource-handlers router watch',
@@ -76,7 +76,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/kube':
     'controller event-recorder http-transport informer kube-client kubeconfig leader-election rate-limiter reflector watch-stream workqueue',
   'shared/kube/kubeconfig': 'auth-provider exec-plugin in-cluster read-credentials',
-  'shared/runtime': 'clock flags http-server lifecycle pino-logger tasks wake-up',
+  'shared/runtime': 'clock command-line flags http-server leash lifecycle pino-logger program-flags tasks wake-up',
   worker: 'config elected-worker in-parallel main worker',
   'worker/job': 'apply claim controller observe orphan-pods tracking-finalizer triggers',
   'worker/ttl': 'ttl-after-finished',

@@ -39,7 +39,6 @@ describe('npm start', () => {
     expectTheSummary(run.output);
     expect(run.output).toMatch(/ on east/);
     expect(run.output).toMatch(/ on west/);
-    expect(run.output).toContain('waiting: Waiting: ');
     expect(run.output).toContain('job_controller_jobs_by_external_controller_total{controller_name="switchyard.dev/manager"} 5');
     expect(run.output).toMatch(/submitter of word-count: resolved with \{.*"succeeded":6/);
     expect(run.output).toMatch(/submitter of failure-policy: rejected with PodFailurePolicy: .*exit code 42/);

@@ -104,7 +104,7 @@ const workerName = (cluster: ClusterName): PortName => `switchyard-worker-${clus
 const programEnvironment = (env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string | undefined>> =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('SWITCHYARD_')));
 
-/** Submissions survive a crash of Redis up to the last second; the defaults of a server that others share are not ours to guess. */
+/** What Redis has acknowledged survives its crash; the defaults of a server that others share are not ours to guess. */
 const redisFlags = (directory: string, port: number): string[] => {
   const home = path.join(directory, 'redis');
   mkdirSync(home);
@@ -119,6 +119,8 @@ const redisFlags = (directory: string, port: number): string[] => {
     '',
     '--appendonly',
     'yes',
+    '--appendfsync',
+    'always',
     '--maxmemory-policy',
     'noeviction',
   ];
