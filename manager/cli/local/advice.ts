@@ -18,7 +18,7 @@ export function keepAdvice({ manager, workers, programs, directory }: AdviceInpu
     `  redis    ${programs.redisUrl}`,
     ...[...programs.metricsUrls].map(([name, url]) => `  ${name.padEnd(25)} ${url}`),
     `  kubeconfigs and logs are in ${shortPath(directory)}`,
-    'Try in another terminal:',
+    'Try in another terminal, in this directory:',
     `  export KUBECONFIG=${shortPath(manager.kubeconfigFile)}`,
     '  kubectl get jobs',
     '  kubectl get workerclusters,clusterqueues,localqueues -A',
