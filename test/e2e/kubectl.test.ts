@@ -77,6 +77,8 @@ describe.each(kubectls)('kubectl $version', { timeout: TEST_LIMIT_MS }, (binary)
       `create clusterrole lister-${ns} --verb=list --resource=jobs.batch,nodes`,
       `create clusterrolebinding listers-${ns} --clusterrole=lister-${ns} --user=alice --group=devs`,
       'create poddisruptionbudget spare --min-available=1 --selector=app=none',
+      'create deployment web --image=nginx --replicas=2 --port=80',
+      'create service clusterip web --tcp=80:8080',
       `create cronjob nightly --image=busybox '--schedule=0 3 * * *' -- echo night`,
       `create job plain --image=busybox -- sh -c 'echo done with plain'`,
       'run bare --image=busybox --restart=Never --labels=app=bare --command -- echo bare',
@@ -91,6 +93,8 @@ describe.each(kubectls)('kubectl $version', { timeout: TEST_LIMIT_MS }, (binary)
       [`priorityclass high-${ns}`]: { value: 1000, description: 'first', preemptionPolicy: 'PreemptLowerPriority' },
       'rolebinding readers': { subjects: [{ kind: 'ServiceAccount', name: 'robot', namespace: ns }] },
       'poddisruptionbudget spare': { spec: { minAvailable: 1, selector: { matchLabels: { app: 'none' } } } },
+      'deployment web': { spec: { replicas: 2, selector: { matchLabels: { app: 'web' } }, strategy: { type: 'RollingUpdate' } } },
+      'service web': { spec: { type: 'ClusterIP', ports: [{ name: '80-8080', port: 80, protocol: 'TCP', targetPort: 8080 }] } },
       'job by-hand': {
         metadata: { ownerReferences: [{ kind: 'CronJob', name: 'nightly' }] },
         spec: { template: { spec: { containers: [{ command: ['echo', 'night'] }] } } },
@@ -103,7 +107,7 @@ describe.each(kubectls)('kubectl $version', { timeout: TEST_LIMIT_MS }, (binary)
   test('says why something cannot be created', async () => {
     await expectRefusals({
       'create configmap settings': /configmaps "settings" already exists/,
-      'create deployment web --image=nginx': /could not find the requested resource/,
+      'create ingress web --rule=example.com/=web:80': /could not find the requested resource/,
       'create job Bad_Name --image=busybox': /metadata.name: Invalid value: "Bad_Name"/,
     });
     const mistyped = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'typo' }, spec: { completion: 3, template: {} } };
@@ -336,7 +340,7 @@ describe.each(kubectls)('kubectl $version', { timeout: TEST_LIMIT_MS }, (binary)
     });
     await expectRefusals({
       'top pods': /Metrics API not available/,
-      'get deployments': /the server doesn't have a resource type "deployments"/,
+      'get ingresses': /the server doesn't have a resource type "ingresses"/,
     });
   });
 

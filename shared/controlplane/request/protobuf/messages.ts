@@ -31,6 +31,28 @@ const DESCRIPTIONS = {
   Lease: 'metadata:ObjectMeta spec:LeaseSpec',
   LeaseSpec: 'holderIdentity leaseDurationSeconds:int acquireTime:MicroTime renewTime:MicroTime leaseTransitions:int',
 
+  Service: 'metadata:ObjectMeta spec:ServiceSpec status:ServiceStatus',
+  ServiceSpec:
+    'ports:[]ServicePort selector:{} clusterIP type externalIPs:[] sessionAffinity=7 loadBalancerIP loadBalancerSourceRanges:[] ' +
+    'externalName externalTrafficPolicy healthCheckNodePort:int publishNotReadyAddresses:bool sessionAffinityConfig:SessionAffinityConfig ' +
+    'ipFamilyPolicy=17 clusterIPs:[] ipFamilies:[] allocateLoadBalancerNodePorts:bool loadBalancerClass internalTrafficPolicy ' +
+    'trafficDistribution',
+  ServicePort: 'name protocol port:int targetPort:IntOrString nodePort:int appProtocol',
+  SessionAffinityConfig: 'clientIP:ClientIPConfig',
+  ClientIPConfig: 'timeoutSeconds:int',
+  ServiceStatus: 'loadBalancer:LoadBalancerStatus',
+  LoadBalancerStatus: 'ingress:[]LoadBalancerIngress',
+  LoadBalancerIngress: 'ip hostname ipMode',
+  Deployment: 'metadata:ObjectMeta spec:DeploymentSpec status:DeploymentStatus',
+  DeploymentSpec:
+    'replicas:int selector:LabelSelector template:PodTemplateSpec strategy:DeploymentStrategy minReadySeconds:int revisionHistoryLimit:int ' +
+    'paused:bool progressDeadlineSeconds:int=9',
+  DeploymentStrategy: 'type rollingUpdate:RollingUpdateDeployment',
+  RollingUpdateDeployment: 'maxUnavailable:IntOrString maxSurge:IntOrString',
+  DeploymentStatus:
+    'observedGeneration:int replicas:int updatedReplicas:int availableReplicas:int unavailableReplicas:int readyReplicas:int=7 ' +
+    'collisionCount:int terminatingReplicas:int',
+
   Job: 'metadata:ObjectMeta spec:JobSpec status:JobStatus',
   JobSpec:
     'parallelism:int completions:int activeDeadlineSeconds:int selector:LabelSelector manualSelector:bool template:PodTemplateSpec ' +
