@@ -6,10 +6,14 @@ export type FieldRequirements = readonly FieldRequirement[];
 
 /** Reads a selector such as `metadata.name=a,spec.nodeName!=`, with apimachinery's messages. '' matches everything. */
 export function parseFieldSelector(text: string): FieldRequirements {
-  return splitTerms(text)
-    .filter((term) => term !== '')
-    .sort()
-    .map((term) => parseTerm(text, term));
+  return (
+    splitTerms(text)
+      .filter((term) => term !== '')
+      .sort()
+      .map((term) => parseTerm(text, term))
+      // A term without field and value asks for nothing.
+      .filter(({ field, value }) => field !== '' || value !== '')
+  );
 }
 
 /** Whether an object is selected; `valueOf` gives the value of a field, and '' or undefined for one that is absent. */

@@ -153,9 +153,10 @@ class Parser {
     const open = this.#takeValue();
     if (open.kind !== '(') throw new Refusal(`found '${open.text}' expected: '('`);
     const first = this.#peekValue();
+    // An empty set holds the empty value.
     if (first.kind === ')') {
       this.#takeValue();
-      return [];
+      return [''];
     }
     if (first.kind !== 'identifier' && first.kind !== ',') throw new Refusal(`found '${first.text}', expected: ',', ')' or identifier`);
     const values = this.#valueList();
