@@ -40,7 +40,8 @@ export function createAuthenticator(
       if (clientCertificate !== undefined && clientCertificate.commonName !== '') {
         return withGroup({ name: clientCertificate.commonName, groups: clientCertificate.organizations }, AUTHENTICATED);
       }
-      const bearer = /^bearer +(\S+)/i.exec(authorization)?.[1];
+      // Anything else, a second space too, is no token at all.
+      const bearer = /^bearer (\S+)/i.exec(authorization.trim())?.[1];
       return bearer === undefined ? ANONYMOUS : userOfToken(bearer);
     },
   };

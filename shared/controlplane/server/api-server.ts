@@ -32,7 +32,7 @@ export interface ApiServer {
 export function createApiServer(deps: ApiServerDeps): ApiServer {
   const { store, authenticator, authorizer, faults, metrics, log } = deps;
 
-  const whoSpeaks = (request: ApiRequest): UserInfo => {
+  const whoSpeaks = (request: ApiRequest, info: RequestInfo): UserInfo => {
     const user =
       request.user ??
       authenticator.authenticate({
@@ -40,14 +40,14 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
         ...given({ clientCertificate: request.clientCertificate }),
       });
     if (user === undefined) throw unauthorized();
-    return impersonate(user, request.headers, authorizer);
+    return impersonate(user, request.headers, questionOf(info), authorizer);
   };
   const authorize = (user: UserInfo, info: RequestInfo): void => {
     const question = questionOf(info);
     const { allowed, reason } = authorizer.authorize(user, question);
     if (allowed) return;
     const of = question.kind === 'resource' ? question : { group: '', resource: '' };
-    throw forbidden(of, info.nameInPath ? info.name : '', forbiddenSentence(user, question, reason));
+    throw forbidden(of, info.name, forbiddenSentence(user, question, reason));
   };
 
   async function carryOut(call: Call): Promise<Answer> {
@@ -65,7 +65,7 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
     const finished = metrics.requestStarted();
     try {
       info = parseRequest(request.method, request.path);
-      const user = whoSpeaks(request);
+      const user = whoSpeaks(request, info);
       authorize(user, info);
       const call = createCall(request, info, user);
       warnings = call.warnings;

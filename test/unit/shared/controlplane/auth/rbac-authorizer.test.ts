@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createAuthenticator } from '../../../../../shared/controlplane/auth/authenticator.ts';
 import { type AccessQuestion, forbiddenSentence } from '../../../../../shared/controlplane/auth/authorizer.ts';
-import { impersonate } from '../../../../../shared/controlplane/auth/impersonation.ts';
 import { createRbacAuthorizer, type RbacAuthorizer } from '../../../../../shared/controlplane/auth/rbac-authorizer.ts';
 import { createStore } from '../../../../../shared/controlplane/storage/store.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
@@ -129,21 +128,5 @@ describe('who speaks', () => {
     ]);
     expect(authenticator.authenticate({})).toEqual({ name: 'system:anonymous', groups: ['system:unauthenticated'] });
     expect(authenticator.authenticate({ authorization: 'Bearer wrong' })).toBeUndefined();
-  });
-
-  test('may act as somebody else if allowed to', () => {
-    const root = { name: 'root', groups: ['system:masters'] };
-    expect(impersonate(root, { 'impersonate-user': 'alice', 'impersonate-group': 'devs, ops' }, anAuthorizer())).toEqual({
-      name: 'alice',
-      groups: ['devs', 'ops', 'system:authenticated'],
-    });
-    expect(impersonate(root, { 'impersonate-user': 'system:serviceaccount:ns:sa' }, anAuthorizer()).groups).toEqual([
-      'system:serviceaccounts',
-      'system:serviceaccounts:ns',
-      'system:authenticated',
-    ]);
-    expect(() => impersonate({ name: 'alice', groups: [] }, { 'impersonate-user': 'root' }, anAuthorizer())).toThrow(
-      'users "root" is forbidden: User "alice" cannot impersonate resource "users" in API group "" at the cluster scope',
-    );
   });
 });
