@@ -23,26 +23,30 @@ export function preventEscalation(authorizer: RbacAuthorizer): Admission {
   function check(request: AdmissionRequest, object: AnyObject): void {
     const { user, resource, namespace, oldObject } = request;
     if (user.groups.includes('system:masters')) return;
+    if (oldObject !== undefined && changesOnlyForGarbageCollection(object, oldObject)) return;
     if (resource.resource === 'roles' || resource.resource === 'clusterroles') {
-      const { rules } = asRole(object);
-      if (oldObject !== undefined && semanticEqual(rules ?? [], asRole(oldObject).rules ?? [])) return;
       if (isAllowed(request, 'escalate', request.name)) return;
-      refuseUncovered(request, rules ?? [], namespace);
+      refuseUncovered(request, asRole(object).rules ?? [], namespace);
+      refuseAggregation(request, object);
       return;
     }
     const { roleRef } = asBinding(object);
     if (roleRef === undefined) return;
-    const isUnchanged = oldObject !== undefined && semanticEqual(asBinding(object).subjects, asBinding(oldObject).subjects);
-    if (
-      isUnchanged ||
-      isAllowed({ ...request, resource: { ...resource, resource: `${roleRef.kind.toLowerCase()}s` } }, 'bind', roleRef.name)
-    )
-      return;
+    const bound = { ...request, resource: { ...resource, resource: `${roleRef.kind.toLowerCase()}s` } };
+    if (isAllowed(bound, 'bind', roleRef.name)) return;
     const rules = authorizer.rulesOfRole(roleRef, namespace);
-    if (rules === undefined) {
-      throw notFound({ group: resource.group, resource: `${roleRef.kind.toLowerCase()}s` }, roleRef.name);
-    }
+    // Upstream names the resource of the request here, not the one that is missing.
+    if (rules === undefined) throw notFound(resource, roleRef.name);
     refuseUncovered(request, rules, namespace);
+  }
+
+  /** An aggregated role could gather anything: it takes all there is to write one. */
+  function refuseAggregation({ user, resource, name, oldObject }: AdmissionRequest, object: AnyObject): void {
+    const aggregates = (role: AnyObject): boolean => asRole(role).aggregationRule !== undefined;
+    if (!aggregates(object) && (oldObject === undefined || !aggregates(oldObject))) return;
+    const held = authorizer.rulesFor(user, '').granted.map(({ rule }) => rule);
+    if (uncovered(FULL_AUTHORITY, held).length === 0) return;
+    throw forbidden(resource, name, 'must have cluster-admin privileges to use the aggregationRule');
   }
 
   function isAllowed({ user, resource: { group, version, resource }, namespace }: AdmissionRequest, verb: string, name: string): boolean {
@@ -59,6 +63,20 @@ export function preventEscalation(authorizer: RbacAuthorizer): Admission {
       `${describeUser(user)} is attempting to grant RBAC permissions not currently held:\n${missing.map(describeRule).sort().join('\n')}`,
     );
   }
+}
+
+const FULL_AUTHORITY: readonly PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+];
+
+/** Whoever may change a role may always let it be collected (IsOnlyMutatingGCFields). */
+function changesOnlyForGarbageCollection(next: AnyObject, previous: AnyObject): boolean {
+  const comparable = ({ metadata, ...rest }: AnyObject): object => {
+    const { ownerReferences: _owners, finalizers: _finalizers, managedFields: _managers, ...meta } = metadata;
+    return { ...rest, metadata: meta };
+  };
+  return semanticEqual(comparable(next), comparable(previous));
 }
 
 const describeUser = ({ name, groups }: UserInfo): string => `user ${JSON.stringify(name)} (groups=${goList(groups)})`;

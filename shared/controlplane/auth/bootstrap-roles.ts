@@ -53,6 +53,7 @@ export const BOOTSTRAP_CLUSTER_ROLES: readonly ClusterRole[] = [
   role('cluster-admin', [onResources(['*'], '*', '*'), { verbs: ['*'], nonResourceURLs: ['*'] }]),
   role('system:discovery', [
     onPaths('/api', '/api/*', '/apis', '/apis/*', '/healthz', '/livez', '/openapi', '/openapi/*', '/readyz', '/version', '/version/'),
+    onPaths('/.well-known', '/.well-known/*'),
   ]),
   role('system:monitoring', [onPaths('/healthz', '/healthz/*', '/livez', '/livez/*', '/metrics', '/metrics/slis', '/readyz', '/readyz/*')]),
   role('system:public-info-viewer', [onPaths('/healthz', '/livez', '/readyz', '/version', '/version/')]),

@@ -2,7 +2,7 @@ import type { LabelSelector } from '../../api/kubernetes.ts';
 import { type FieldError, invalid, notSupported, required } from '../apimachinery/field-error.ts';
 import { validateLabelSelector } from '../kinds/label-selector-validation.ts';
 import { dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
-import { pathSegmentName, validateObjectMeta } from '../apimachinery/object-meta-validation.ts';
+import { pathSegmentName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 import { ageOf } from '../kinds/age.ts';
 import { AGE_COLUMN, column, NAME_COLUMN } from '../kinds/table-columns.ts';
@@ -86,7 +86,11 @@ function roleStrategy(namespaced: boolean): ResourceStrategy {
       ...(namespaced ? [] : validateAggregation(role)),
     ];
   };
-  return { validateCreate: validate, validateUpdate: validate, table: roleTable };
+  return {
+    validateCreate: validate,
+    validateUpdate: (next, previous) => [...validate(next), ...validateObjectMetaUpdate(next.metadata, previous.metadata)],
+    table: roleTable,
+  };
 }
 
 function validateAggregation({ aggregationRule }: Role): FieldError[] {
@@ -94,7 +98,11 @@ function validateAggregation({ aggregationRule }: Role): FieldError[] {
   const path = 'aggregationRule.clusterRoleSelectors';
   const selectors = aggregationRule.clusterRoleSelectors ?? [];
   if (selectors.length === 0) return [required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')];
-  return selectors.flatMap((selector, i) => validateLabelSelector(selector, `${path}[${i}]`));
+  return selectors.flatMap((selector, i) => {
+    const errors = validateLabelSelector(selector, `${path}[${i}]`);
+    // What cannot be made a selector is complained of once more, as a whole.
+    return errors.length === 0 ? [] : [...errors, invalid(`${path}[${i}]`, null, 'invalid label selector.')];
+  });
 }
 
 function validateRule(rule: PolicyRule, namespaced: boolean, path: string): FieldError[] {
@@ -130,7 +138,8 @@ function bindingStrategy(namespaced: boolean): ResourceStrategy {
     validateUpdate: (next, previous) => {
       const { roleRef } = asBinding(next);
       const changed = !semanticEqual(roleRef, asBinding(previous).roleRef);
-      return [...validate(next), ...(changed ? [invalid('roleRef', goRoleRef(roleRef), 'cannot change roleRef')] : [])];
+      const metaErrors = validateObjectMetaUpdate(next.metadata, previous.metadata);
+      return [...validate(next), ...metaErrors, ...(changed ? [invalid('roleRef', goRoleRef(roleRef), 'cannot change roleRef')] : [])];
     },
     table: bindingTable,
   };
@@ -173,6 +182,7 @@ function validateSubject(
       break;
     case 'User':
     case 'Group':
+      if (name === '') errors.push(invalid(`${path}.name`, name, `${kind.toLowerCase()} name cannot be empty`));
       if (apiGroup !== GROUP) errors.push(notSupported(`${path}.apiGroup`, apiGroup, [GROUP]));
       break;
     default:

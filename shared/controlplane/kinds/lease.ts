@@ -1,4 +1,4 @@
-import { forbidden, invalid, type FieldError } from '../apimachinery/field-error.ts';
+import { invalid, type FieldError } from '../apimachinery/field-error.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import type { ResourceStrategy } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
@@ -20,6 +20,8 @@ const asLease = (object: AnyObject): DecodedLease => object as DecodedLease;
 
 /** coordination.k8s.io/v1 Lease. */
 export const leaseStrategy: ResourceStrategy = {
+  prepareForCreate: (object) => dropGated(asLease(object)),
+  prepareForUpdate: (next) => dropGated(asLease(next)),
   validateCreate: (object) => validateLease(asLease(object)),
   validateUpdate: (next, previous) => [...validateObjectMetaUpdate(next.metadata, previous.metadata), ...validateLease(asLease(next))],
   // A holder that renews need not know whether its Lease exists, but must know which one it replaces.
@@ -34,15 +36,18 @@ export const leaseStrategy: ResourceStrategy = {
   },
 };
 
+/** Coordinated leader election is behind a feature gate that is off. */
+function dropGated({ spec }: DecodedLease): void {
+  delete spec?.strategy;
+  delete spec?.preferredHolder;
+}
+
 const validateLease = ({ metadata, spec = {} }: DecodedLease): FieldError[] => {
-  const { leaseDurationSeconds, leaseTransitions, strategy = '', preferredHolder = '' } = spec;
+  const { leaseDurationSeconds, leaseTransitions } = spec;
   const errors = validateObjectMeta(metadata, true, subdomainName);
   if (leaseDurationSeconds !== undefined && leaseDurationSeconds <= 0) {
     errors.push(invalid('spec.leaseDurationSeconds', leaseDurationSeconds, 'must be greater than 0'));
   }
   errors.push(...validateNonNegative(leaseTransitions, 'spec.leaseTransitions'));
-  if (preferredHolder !== '' && strategy === '') {
-    errors.push(forbidden('spec.preferredHolder', 'may only be specified when `strategy` is defined'));
-  }
   return errors;
 };

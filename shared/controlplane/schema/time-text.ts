@@ -43,7 +43,7 @@ const PARTS: readonly (readonly [layout: string, pattern: RegExp])[] = [
   ['05', /^\d\d/],
 ];
 const ANY_FRACTION = /^[.,]\d+/;
-const SIX_DIGITS = /^\.\d{6}(?!\d)/;
+const SIX_DIGITS = /^\.\d{6}/;
 const ZONE = /^(?:Z|[+-]\d\d:\d\d)/;
 
 /** Milliseconds of the whole seconds, and the fraction as it stands. */

@@ -44,7 +44,7 @@ test('binding a role is granting it, unless one may bind', () => {
   const mayBind = { apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles'], verbs: ['bind'] };
   expect(preventEscalation(granting(readPods, mayBind)).mutate(binding)).toBeUndefined();
   const toNothing = request('rolebindings', { roleRef: { kind: 'Role', name: 'none' }, subjects: [] });
-  expect(() => preventEscalation(granting(readPods)).mutate(toNothing)).toThrow('roles.rbac.authorization.k8s.io "none" not found');
+  expect(() => preventEscalation(granting(readPods)).mutate(toNothing)).toThrow('rolebindings.rbac.authorization.k8s.io "none" not found');
 });
 
 test('masters and holders of escalate grant what they like', () => {
@@ -52,4 +52,30 @@ test('masters and holders of escalate grant what they like', () => {
   expect(preventEscalation(granting()).mutate(everything)).toBeUndefined();
   const mayEscalate = { apiGroups: ['rbac.authorization.k8s.io'], resources: ['clusterroles'], verbs: ['escalate'] };
   expect(preventEscalation(granting(mayEscalate)).mutate({ ...everything, user: { name: 'alice', groups: [] } })).toBeUndefined();
+});
+
+test('whoever may not grant a role may not change its labels either, only let it be collected', () => {
+  const strong = request('roles', { rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }] });
+  const object = strong.object ?? { metadata: { name: 'r', uid: '', resourceVersion: '', creationTimestamp: '' } };
+  const changed = (metadata: object): AdmissionRequest => ({
+    ...strong,
+    operation: 'UPDATE',
+    oldObject: object,
+    object: { ...object, metadata: { ...object.metadata, ...metadata } },
+  });
+  const guard = preventEscalation(granting(readPods));
+  expect(() => guard.mutate(changed({ labels: { a: 'b' } }))).toThrow('not currently held');
+  expect(guard.mutate(changed({ finalizers: ['e.com/x'] }))).toBeUndefined();
+});
+
+test('an aggregated role takes everything there is', () => {
+  const aggregated = request('clusterroles', { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] } });
+  expect(() => preventEscalation(granting(readPods)).mutate(aggregated)).toThrow(
+    'clusterroles.rbac.authorization.k8s.io "r" is forbidden: must have cluster-admin privileges to use the aggregationRule',
+  );
+  const all: PolicyRule[] = [
+    { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
+    { nonResourceURLs: ['*'], verbs: ['*'] },
+  ];
+  expect(preventEscalation(granting(...all)).mutate(aggregated)).toBeUndefined();
 });
