@@ -85,7 +85,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const admission = createAdmissionChain(admissionPlugins(store, resources, guards));
   const registry = createRegistry({ clock, random, admission });
   const podLogs = createPodLogs();
-  const handlers = { store, clock, random, registry, resources, admission };
+  const handlers = { store, clock, random, registry, resources, admission, authorizer: guards.authorizer };
   const crds = served(resources, CRD_RESOURCE);
   const customResources = serveCustomResources({ ...handlers, log }, crds);
   const subresources = [

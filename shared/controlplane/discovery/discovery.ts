@@ -43,20 +43,20 @@ function coreVersions(groups: readonly DiscoveredGroup[], request: ApiRequest): 
   const aggregated = aggregatedVersion(request);
   if (aggregated !== undefined) return aggregatedAnswer(groups.filter(isCore), aggregated);
   const serverAddressByClientCIDRs = [{ clientCIDR: '0.0.0.0/0', serverAddress: headerOf(request, 'host') }];
-  return legacyAnswer({ kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs }, request);
+  return legacyAnswer({ kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs }, request, true);
 }
 
 function allGroups(groups: readonly DiscoveredGroup[], request: ApiRequest): Answer {
   const named = groups.filter((group) => !isCore(group));
   const aggregated = aggregatedVersion(request);
   if (aggregated !== undefined) return aggregatedAnswer(named, aggregated);
-  return legacyAnswer({ kind: 'APIGroupList', apiVersion: 'v1', groups: named.map(groupBody) }, request);
+  return legacyAnswer({ kind: 'APIGroupList', apiVersion: 'v1', groups: named.map(groupBody) }, request, false);
 }
 
 function oneGroup(groups: readonly DiscoveredGroup[], name: string, request: ApiRequest): Answer {
   const found = groups.find((group) => group.name === name);
   if (found === undefined || isCore(found)) return pageNotFound();
-  return legacyAnswer({ kind: 'APIGroup', apiVersion: 'v1', ...groupBody(found) }, request);
+  return legacyAnswer({ kind: 'APIGroup', apiVersion: 'v1', ...groupBody(found) }, request, false);
 }
 
 function groupBody({ name, versions }: DiscoveredGroup): object {
@@ -74,7 +74,9 @@ function resourceList(groups: readonly DiscoveredGroup[], group: string, version
     throw pathNotFound();
   }
   const groupVersion = group === '' ? version : `${group}/${version}`;
-  return legacyAnswer({ kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources: found.resources.map(legacyResource) }, request);
+  const routed = found.resources.some(({ custom }) => !custom);
+  const body = { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources: found.resources.map(legacyResource) };
+  return legacyAnswer(body, request, routed);
 }
 
 const legacyResource = (resource: DiscoveredResource): object => ({
@@ -89,8 +91,9 @@ const legacyResource = (resource: DiscoveredResource): object => ({
   ...given({ storageVersionHash: resource.storageVersionHash }),
 });
 
-function legacyAnswer(body: object, request: ApiRequest): Answer {
-  const { format } = negotiate(headerOf(request, 'accept'), false);
+/** `routed`: by go-restful, which checks the Accept header in its own words. The aggregator answers for the groups. */
+function legacyAnswer(body: object, request: ApiRequest, routed: boolean): Answer {
+  const { format } = negotiate(headerOf(request, 'accept'), { builtIn: routed, ofList: false, transforms: false });
   return jsonAnswer(200, JSON.stringify(body), format);
 }
 

@@ -6,10 +6,11 @@ import { APPLY_PATCH, applyConfiguration } from '../fields/apply.ts';
 import { completed } from './object-decoding.ts';
 import { JSON_PATCH, MERGE_PATCH, type PatchType, readPatch, STRATEGIC_MERGE_PATCH } from '../patch/patch-object.ts';
 import { headerOf } from '../request/request.ts';
+import { placeInNamespace } from '../registry/registry.ts';
 import { readWriteOptions, type WriteOptions } from '../registry/request-options.ts';
-import { checkName, type HandlerDeps, namespaceOf, presentationOf, shown, writeRequest } from './resource-handlers.ts';
+import { authorizeCreate, checkName, type HandlerDeps, namespaceOf, presentationOf, shown, writeRequest } from './resource-handlers.ts';
 import { type ServedResource, toVersioned } from '../resources/served-resources.ts';
-import { notFound, StatusError, unsupportedMediaType } from '../apimachinery/status-error.ts';
+import { conflict, notFound, StatusError, unsupportedMediaType } from '../apimachinery/status-error.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 
@@ -22,6 +23,7 @@ export async function patchObject(deps: HandlerDeps, call: Call, resource: Serve
   const { stored, created } = await deps.registry.update(writeRequest(call, resource, options, 'PatchOptions'), nextState, {
     expectedUid: '',
     createsWhenAbsent: type === APPLY_PATCH && call.info.subresource === '',
+    authorizeCreate: () => authorizeCreate(deps, call),
   });
   return shown(created ? 201 : 200, presentation, presentation.presenter.object(stored));
 }
@@ -35,6 +37,7 @@ function patched(deps: HandlerDeps, call: Call, resource: ServedResource, option
   return (current) => {
     if (current === undefined) throw notFound(resource.groupResource, call.info.name);
     const next = completed(resource, patch.applyTo(toVersioned(resource, current.object), resource.schema), call.warn);
+    placeInNamespace({ resource, namespace: namespaceOf(call, resource) }, next);
     checkName(call, next);
     return trackFields(deps.clock, call, resource, options, current, next);
   };
@@ -50,12 +53,17 @@ function applied(deps: HandlerDeps, call: Call, resource: ServedResource, option
       schema: resource.schema,
       manager: options.fieldManager,
       force: options.force === true,
-      name: info.name,
       subresource: info.subresource,
       fieldValidation: options.fieldValidation,
       now: toWireTime(deps.clock.now()),
     });
     const next = completed(resource, result, call.warn);
+    const uid = next.metadata.uid ?? '';
+    if (current === undefined && uid !== '') {
+      const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+      throw conflict(resource.groupResource, info.name, why);
+    }
+    placeInNamespace({ resource, namespace: namespaceOf(call, resource) }, next);
     checkName(call, next);
     return next;
   };

@@ -1,8 +1,10 @@
+import { emptyObject } from '../fields/managed-fields.ts';
 import type { ListPage } from '../registry/list.ts';
 import type { Representation } from '../request/negotiation.ts';
 import type { Query } from '../request/request.ts';
 import { type ServedResource, textOf, toVersioned } from '../resources/served-resources.ts';
-import { badRequest } from '../apimachinery/status-error.ts';
+import { badRequest, StatusError } from '../apimachinery/status-error.ts';
+import { internalType } from '../schema/decode.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { TableColumn, TablePrinter } from '../resources/strategy.ts';
 import { given } from '../../runtime/given.ts';
@@ -13,13 +15,18 @@ export interface Presenter {
   list(page: ListPage): string;
   /** An object of a watch; only the first Table of a watch describes its columns. */
   watched(stored: StoredObject, first: boolean): string;
+  /** The object of a bookmark, which has nothing but these metadata. */
+  bookmark(metadata: BookmarkMeta, first: boolean): string;
 }
+
+export type BookmarkMeta = { readonly resourceVersion: string; readonly annotations?: Readonly<Record<string, string>> };
 
 export function createPresenter(resource: ServedResource, representation: Representation, query: Query, now: () => number): Presenter {
   switch (representation.as) {
     case 'table':
-      return tablePresenter(resource, representation, includeObject(query), now);
+      return tablePresenter(resource, representation, () => includeObject(query), now);
     case 'metadata':
+    case 'metadata-list':
       return metadataPresenter(resource, representation);
     case 'object':
       return objectPresenter(resource);
@@ -29,6 +36,7 @@ export function createPresenter(resource: ServedResource, representation: Repres
 const objectPresenter = (resource: ServedResource): Presenter => ({
   object: (stored) => textOf(resource, stored),
   watched: (stored) => textOf(resource, stored),
+  bookmark: (metadata) => JSON.stringify({ kind: resource.definition.kind, apiVersion: resource.apiVersion, metadata }),
   list: (page) => {
     const { definition, apiVersion, custom } = resource;
     const head = JSON.stringify({
@@ -55,7 +63,9 @@ const listMeta = ({ resourceVersion, continueToken, remainingItemCount }: ListPa
   ...given({ remainingItemCount }),
 });
 
-function metadataPresenter({ metadataTexts }: ServedResource, { metaVersion }: Representation): Presenter {
+/** Each of the two kinds is for what it says: metadata of one object, or of a list. Watches show the object whole where neither fits. */
+function metadataPresenter(resource: ServedResource, { as, metaVersion }: Representation): Presenter {
+  const { metadataTexts } = resource;
   const apiVersion = `meta.k8s.io/${metaVersion}`;
   const partial = ({ object }: StoredObject): object => ({ kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata });
   const made = (stored: StoredObject): string => JSON.stringify(partial(stored));
@@ -68,17 +78,45 @@ function metadataPresenter({ metadataTexts }: ServedResource, { metaVersion }: R
     metadataTexts.set(stored, fresh);
     return fresh;
   };
-  return {
+  const { watched, bookmark } = objectPresenter(resource);
+  const ofOne: Presenter = {
     object: text,
     watched: text,
+    bookmark: (metadata) => JSON.stringify({ kind: 'PartialObjectMetadata', apiVersion, metadata }),
+    list: () => {
+      throw unacceptable(`you requested PartialObjectMetadata, but the requested object is a list (${goListType(resource)})`);
+    },
+  };
+  const ofList: Presenter = {
+    object: () => {
+      throw unacceptable(`you requested PartialObjectMetadataList, but the requested object is not a list (${goType(resource)})`);
+    },
+    watched,
+    bookmark,
     list: (page) =>
       JSON.stringify({ kind: 'PartialObjectMetadataList', apiVersion, metadata: listMeta(page), items: page.items.map(partial) }),
   };
+  return as === 'metadata' ? ofOne : ofList;
 }
+
+const unacceptable = (message: string): StatusError => new StatusError(406, 'NotAcceptable', message);
+
+/** The type of the server's internal objects, which messages name. */
+const goType = ({ custom, definition }: ServedResource): string =>
+  custom ? '*unstructured.Unstructured' : `*${internalType({ group: definition.group, version: '', kind: definition.kind })}`;
+const goListType = ({ custom, definition }: ServedResource): string =>
+  custom ? '*unstructured.UnstructuredList' : `*${internalType({ group: definition.group, version: '', kind: definition.kind })}List`;
+
+/** What carries a bookmark where objects are shown in rows. */
+const bookmarked = ({ schema }: ServedResource, metadata: BookmarkMeta): StoredObject => {
+  const object = { ...emptyObject(schema), metadata: { name: '', uid: '', creationTimestamp: '', ...metadata } };
+  return { namespace: '', name: '', revision: 0, object, text: '' };
+};
 
 type IncludeObject = 'None' | 'Metadata' | 'Object';
 
-function includeObject(query: Query): IncludeObject {
+/** Throws 400 for a value that does not exist. */
+export function includeObject(query: Query): IncludeObject {
   const value = query.get('includeObject');
   if (value === '' || value === 'Metadata') return 'Metadata';
   if (value === 'None' || value === 'Object') return value;
@@ -101,9 +139,16 @@ const DEFAULT_PRINTER: TablePrinter = {
   cells: ({ metadata }) => [metadata.name, metadata.creationTimestamp],
 };
 
-function tablePresenter(resource: ServedResource, { metaVersion }: Representation, include: IncludeObject, now: () => number): Presenter {
+function tablePresenter(
+  resource: ServedResource,
+  { metaVersion }: Representation,
+  readInclude: () => IncludeObject,
+  now: () => number,
+): Presenter {
   const printer = resource.definition.strategy.table ?? DEFAULT_PRINTER;
   const apiVersion = `meta.k8s.io/${metaVersion}`;
+  // Upstream reads the option when it has something to show: after the write.
+  let include: IncludeObject | undefined;
   const shown = (stored: StoredObject): object | null => {
     if (include === 'None') return null;
     if (include === 'Object') return toVersioned(resource, stored.object);
@@ -113,13 +158,16 @@ function tablePresenter(resource: ServedResource, { metaVersion }: Representatio
     const conditions = printer.rowConditions?.(stored.object);
     return { cells: printer.cells(stored.object, now()), ...given({ conditions }), object: shown(stored) };
   };
-  const table = (metadata: object, columns: readonly TableColumn[] | null, items: readonly StoredObject[]): string =>
-    JSON.stringify({ kind: 'Table', apiVersion, metadata, columnDefinitions: columns, rows: items.map(row) });
+  const table = (metadata: object, columns: readonly TableColumn[] | null, items: readonly StoredObject[]): string => {
+    include ??= readInclude();
+    return JSON.stringify({ kind: 'Table', apiVersion, metadata, columnDefinitions: columns, rows: items.map(row) });
+  };
   const one = (stored: StoredObject, columns: readonly TableColumn[] | null): string =>
     table({ resourceVersion: stored.object.metadata.resourceVersion }, columns, [stored]);
   return {
     object: (stored) => one(stored, printer.columns),
     watched: (stored, first) => one(stored, first ? printer.columns : null),
+    bookmark: (metadata, first) => one(bookmarked(resource, metadata), first ? printer.columns : null),
     list: (page) => table(listMeta(page), printer.columns, page.items),
   };
 }

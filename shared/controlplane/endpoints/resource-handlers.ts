@@ -8,18 +8,25 @@ import { listPage, waitForRevision } from '../registry/list.ts';
 import { readListOptions } from '../registry/list-options.ts';
 import { negotiate, type Representation } from '../request/negotiation.ts';
 import { decodeBody } from './object-decoding.ts';
-import { createPresenter, type Presenter } from './presentation.ts';
-import type { Registry, WriteRequest } from '../registry/registry.ts';
+import { createPresenter, includeObject, type Presenter } from './presentation.ts';
+import { placeInNamespace, type Registry, type WriteRequest } from '../registry/registry.ts';
+import { dropDuplicateOwners } from '../apimachinery/owner-references.ts';
+import type { Authorizer } from '../auth/authorizer.ts';
 import { headerOf } from '../request/request.ts';
 import { isUnsigned, readWriteOptions, resourceVersionSyntax, type WriteOptions } from '../registry/request-options.ts';
 import type { ServedResource } from '../resources/served-resources.ts';
-import { badRequest, StatusError, unknownError, unsupportedMediaType } from '../apimachinery/status-error.ts';
+import { badRequest, forbidden, StatusError, unknownError, unsupportedMediaType } from '../apimachinery/status-error.ts';
 import type { Store } from '../storage/store.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import { prepareWatch, type WatchDeps } from './watch.ts';
 
-export type HandlerDeps = WatchDeps & { readonly store: Store; readonly clock: Clock; readonly registry: Registry };
+export type HandlerDeps = WatchDeps & {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly registry: Registry;
+  readonly authorizer: Authorizer;
+};
 
 const BODY_TYPES = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
 
@@ -41,10 +48,11 @@ export async function listObjects(deps: HandlerDeps, call: Call, resource: Serve
 
 export async function watchObjects(deps: HandlerDeps, call: Call, resource: ServedResource): Promise<Answer> {
   const { info } = call;
-  const { presenter } = presentationOf(deps, call, resource);
-  const read = readListOptions(resource, info.query, true);
+  const { presenter, representation } = presentationOf(deps, call, resource);
+  const read = readListOptions(resource, info.query, info.query.flag('watch'));
   // The deprecated path /watch/…/name asks for one object.
   const options = info.nameInPath ? { ...read, selector: onlyNamed(read.selector, info.name) } : read;
+  if (representation.as === 'table') includeObject(info.query);
   const start = await prepareWatch(deps, resource, namespaceOf(call, resource), options, presenter);
   return { kind: 'stream', status: 200, headers: { 'content-type': 'application/json' }, start };
 }
@@ -59,7 +67,8 @@ const onlyNamed = (selector: ReturnType<typeof readListOptions>['selector'], nam
 export async function createObject(deps: HandlerDeps, call: Call, resource: ServedResource): Promise<Answer> {
   const presentation = presentationOf(deps, call, resource);
   const options = readWriteOptions(call.info.query, 'CreateOptions');
-  const object = trackFields(deps.clock, call, resource, options, undefined, readBody(call, resource, options));
+  const body = withoutDuplicateOwners(call, readBody(call, resource, options));
+  const object = trackFields(deps.clock, call, resource, options, undefined, body);
   const write = writeRequest(call, resource, options, 'CreateOptions');
   const { stored } = await deps.registry.create({ ...write, name: '' }, object);
   return shown(201, presentation, presentation.presenter.object(stored));
@@ -68,19 +77,21 @@ export async function createObject(deps: HandlerDeps, call: Call, resource: Serv
 export async function updateObject(deps: HandlerDeps, call: Call, resource: ServedResource): Promise<Answer> {
   const presentation = presentationOf(deps, call, resource);
   const options = readWriteOptions(call.info.query, 'UpdateOptions');
-  const object = readBody(call, resource, options);
-  checkName(call, object);
   const write = writeRequest(call, resource, options, 'UpdateOptions');
+  const object = readBody(call, resource, options);
+  placeInNamespace(write, object);
+  checkName(call, object);
   // Every attempt changes its object, so another one reads the body again.
   let decoded: AnyObject | undefined = object;
   const nextState = (current: StoredObject | undefined): AnyObject => {
-    const next = decoded ?? readBody(call, resource, options);
+    const next = withoutDuplicateOwners(call, decoded ?? readBody(call, resource, options));
     decoded = undefined;
     return trackFields(deps.clock, call, resource, options, current, next);
   };
   const { stored, created } = await deps.registry.update(write, nextState, {
     expectedUid: object.metadata.uid ?? '',
     createsWhenAbsent: false,
+    authorizeCreate: () => authorizeCreate(deps, call),
   });
   return shown(created ? 201 : 200, presentation, presentation.presenter.object(stored));
 }
@@ -149,8 +160,10 @@ export const namespaceOf = ({ info }: Call, { definition }: ServedResource): str
 type Presentation = { readonly presenter: Presenter; readonly representation: Representation };
 
 export function presentationOf(deps: HandlerDeps, call: Call, resource: ServedResource): Presentation {
-  const representation = negotiate(headerOf(call.request, 'accept'), !resource.custom);
-  return { representation, presenter: createPresenter(resource, representation, call.info.query, () => deps.clock.now()) };
+  const { info, request } = call;
+  const ofList = !info.nameInPath && (info.verb === 'list' || info.verb === 'watch');
+  const representation = negotiate(headerOf(request, 'accept'), { builtIn: !resource.custom, ofList });
+  return { representation, presenter: createPresenter(resource, representation, info.query, () => deps.clock.now()) };
 }
 
 export const shown = (status: number, { representation }: Presentation, text: string): Answer =>
@@ -164,7 +177,29 @@ export function readBody(call: Call, resource: ServedResource, options: WriteOpt
   return decodeBody(resource, call.request.body, mediaType === '' ? 'application/json' : mediaType, options, call.warn);
 }
 
-/** The object must have the name and the namespace of the path. */
+function withoutDuplicateOwners(call: Call, object: AnyObject): AnyObject {
+  const warning = dropDuplicateOwners(object.metadata, false);
+  if (warning !== '') call.warn(warning);
+  return object;
+}
+
+/** An update that creates what is not there takes the permission to create it. Throws 403. */
+export function authorizeCreate({ authorizer }: HandlerDeps, { info, user }: Call): void {
+  const { group, version, resource, subresource, namespace, name } = info;
+  const { allowed, reason } = authorizer.authorize(user, {
+    kind: 'resource',
+    verb: 'create',
+    group,
+    version,
+    resource,
+    subresource,
+    namespace,
+    name,
+  });
+  if (!allowed) throw forbidden({ group, resource }, name, reason);
+}
+
+/** The object must have the name of the path. */
 export function checkName({ info }: Call, object: AnyObject): void {
   const name = object.metadata.name ?? '';
   if (name === '') throw badRequest(`the name of the object (${info.name} based on URL) was undeterminable: name must be provided`);

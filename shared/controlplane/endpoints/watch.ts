@@ -86,8 +86,8 @@ function runWatch(
   const bookmark = (annotations?: Record<string, string>): void => {
     const revision = Math.max(start.revision, store.publishedRevision());
     const metadata = { resourceVersion: String(revision), ...given({ annotations }) };
-    const object = { kind: resource.definition.kind, apiVersion: resource.apiVersion, metadata };
-    sink.write(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
+    sink.write(`{"type":"BOOKMARK","object":${presenter.bookmark(metadata, first)}}\n`);
+    first = false;
   };
   const unsubscribe = table.subscribe({ namespace, name: selector.name, next });
 
@@ -118,7 +118,7 @@ function runWatch(
 }
 
 function scheduleBookmarks(clock: Clock, timeoutMs: number, bookmark: () => void, timers: Timer[]): void {
-  if (timeoutMs > 2 * FINAL_BOOKMARK_MS) timers.push(clock.schedule(bookmark, timeoutMs - FINAL_BOOKMARK_MS));
+  if (timeoutMs > FINAL_BOOKMARK_MS) timers.push(clock.schedule(bookmark, timeoutMs - FINAL_BOOKMARK_MS));
   const periodic = (slot: number): void => {
     timers[slot] = clock.schedule(() => {
       bookmark();

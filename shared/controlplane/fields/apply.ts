@@ -1,16 +1,16 @@
 import { isJsonObject, type JsonObject } from '../apimachinery/json.ts';
 import { conformDecoded, kindOf } from '../schema/decode.ts';
 import { TypeMismatch } from '../schema/conform.ts';
-import { duplicateFields } from '../schema/decode.ts';
+import { converterWording } from '../schema/converter-wording.ts';
 import { hasDuplicateKeys } from '../schema/json-text.ts';
 import type { FieldValidation, ObjectSchema } from '../schema/schema.ts';
-import { parseYaml, YamlSyntaxError } from '../schema/yaml-text.ts';
+import { parseYaml, repeatedYamlKeys, yamlKeysError, YamlSyntaxError } from '../schema/yaml-text.ts';
 import { badRequest, StatusError } from '../apimachinery/status-error.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import { allowedByLastApplied, refreshLastApplied } from './last-applied.ts';
 import { appliedFields, compareObjects, withNamedFields } from './compare.ts';
 import { difference, EMPTY_SET, type FieldSet, intersection, isEmptySet, pathsOf, union } from './field-set.ts';
-import { comparable, emptyObject, NEVER_OWNED, setManagers } from './managed-fields.ts';
+import { comparable, emptyObject, NEVER_OWNED, setManagers, withoutResetFields } from './managed-fields.ts';
 import { isSameManager, type Manager, readManagers, withoutEmpty } from './managers.ts';
 import { mergeApplied, removeItems } from './merge.ts';
 import { appliedProblem } from './validate-applied.ts';
@@ -25,8 +25,6 @@ export type ApplyRequest = {
   readonly schema: ObjectSchema;
   readonly manager: string;
   readonly force: boolean;
-  /** Name in the path. */
-  readonly name: string;
   readonly subresource: string;
   readonly fieldValidation: FieldValidation;
   /** RFC 3339 with whole seconds. */
@@ -46,24 +44,27 @@ export function applyConfiguration(request: ApplyRequest): Applied {
   const configuration = readConfiguration(request);
   const liveObject: JsonObject = live ?? emptyObject(schema);
   const before = managersBefore(request);
-  const self = applier(request, difference(appliedFields(comparable(configuration, { subresource, schema }), schema), NEVER_OWNED));
+  const applied = appliedFields(comparable(configuration, { subresource, schema }), schema);
+  const self = applier(request, difference(applied, NEVER_OWNED));
   const previous = before.find((manager) => isSameManager(manager, self));
   const others = before.filter((manager) => manager !== previous);
-  const managers = withoutEmpty([...others, self]);
   const merged = mergeApplied(withoutManagedFields(liveObject), withoutManagedFields(configuration), schema);
-  const pruned = prune(merged, previous?.fields ?? EMPTY_SET, managers, schema);
+  // The whole configuration keeps its fields, its name among them; what is never owned is left out afterwards.
+  const whole = { ...self, fields: appliedFields(withoutResetFields(configuration, { subresource, schema }), schema) };
+  const pruned = prune(merged, previous?.fields ?? EMPTY_SET, [...others, whole], schema);
   const object = isJsonObject(pruned) ? pruned : {};
-  refuseDuplicates(request);
-  settle(object, request);
-  const after = takeFields(managers, self, liveObject, object, request);
+  const unconvertible = settle(object, configuration, request);
+  const after = takeFields(withoutEmpty([...others, self]), self, liveObject, object, request);
+  if (unconvertible !== undefined) throw unconvertible;
+  const warnings = repeatedKeys(request);
   const result = object as AnyObject;
   const isUnchanged = previous !== undefined && hasSameFields(previous.fields, self.fields);
   setManagers(result, isUnchanged ? keepTime(after, self, previous, liveObject, object, request) : after);
   refreshLastApplied(result, configuration, request.manager);
-  return { object: result, warnings: [] };
+  return { object: result, warnings };
 }
 
-function readConfiguration({ body, schema, name, live }: ApplyRequest): JsonObject {
+function readConfiguration({ body, schema }: ApplyRequest): JsonObject {
   const configuration = parseConfiguration(body);
   const { group, version, kind } = kindOf(schema);
   const [first = '', second] = typeof configuration.apiVersion === 'string' ? configuration.apiVersion.split('/') : [];
@@ -75,11 +76,19 @@ function readConfiguration({ body, schema, name, live }: ApplyRequest): JsonObje
   if (metadata.managedFields !== undefined && metadata.managedFields !== null) throw badRequest('metadata.managedFields must be nil');
   const problem = appliedProblem(configuration, schema);
   if (problem !== undefined) {
-    const where = `${textOf(metadata.namespace)}/${textOf(metadata.name)}; ${group}/${version}, Kind=${kind}`;
-    throw new StatusError(500, '', `failed to create typed patch object (${where}): ${problem}`);
+    throw new StatusError(500, '', `failed to create typed patch object (${describeObject(configuration, schema)}): ${problem}`);
   }
-  if (metadata.name === undefined && live === undefined) configuration.metadata = { ...metadata, name };
   return configuration;
+}
+
+const kindText = (schema: ObjectSchema): string => {
+  const { group, version, kind } = kindOf(schema);
+  return `${group}/${version}, Kind=${kind}`;
+};
+
+function describeObject(configuration: JsonObject, schema: ObjectSchema): string {
+  const metadata = isJsonObject(configuration.metadata) ? configuration.metadata : {};
+  return `${textOf(metadata.namespace)}/${textOf(metadata.name)}; ${kindText(schema)}`;
 }
 
 /** What is no text is as good as absent. */
@@ -89,8 +98,10 @@ function parseConfiguration(body: string): JsonObject {
   try {
     const value = parseYaml(body);
     if (isJsonObject(value)) return value;
+    // Decoding null changes nothing.
+    if (value === null || value === undefined) return {};
     throw badRequest(
-      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${typeof value} into Go value of type map[string]interface {}`,
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value} into Go value of type map[string]interface {}`,
     );
   } catch (error) {
     if (error instanceof YamlSyntaxError) throw badRequest(`error decoding YAML: ${error.message}`);
@@ -98,15 +109,12 @@ function parseConfiguration(body: string): JsonObject {
   }
 }
 
-/**
- * Refuses duplicate keys if asked to; unknown fields have been refused already. Without Strict nothing is said: the
- * finding has several lines, and the server drops warnings that a header cannot hold.
- */
-function refuseDuplicates({ body, fieldValidation }: ApplyRequest): void {
-  if (fieldValidation !== 'Strict' || !body.trimStart().startsWith('{') || !hasDuplicateKeys(body, parseYaml(body))) return;
-  const keys = duplicateFields(body).map((problem) => /([^".]+)"$/.exec(problem)?.[1] ?? '');
-  const lines = keys.map((key) => `  line 1: key ${JSON.stringify(key)} already set in map`);
-  throw badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n${lines.join('\n')}`);
+/** Keys that stand twice in the configuration: refused, warned of or let pass. Unknown fields have been refused already. */
+function repeatedKeys({ body, fieldValidation }: ApplyRequest): string[] {
+  if (fieldValidation === 'Ignore' || (body.trimStart().startsWith('{') && !hasDuplicateKeys(body, parseYaml(body)))) return [];
+  const repeated = repeatedYamlKeys(body);
+  if (fieldValidation === 'Strict' && repeated.length > 0) throw badRequest(`error strict decoding YAML: ${yamlKeysError(repeated)}`);
+  return repeated;
 }
 
 /** The owners of an object that has none yet: everything it has belongs to "before-first-apply". */
@@ -155,17 +163,19 @@ function prune(merged: unknown, last: FieldSet, managers: readonly Manager[], sc
   return removeItems(merged, intersection(difference(mergedSet, withOwnedSet), lastNamed), schema);
 }
 
-/** Brings the merged object to its stored form. */
-function settle(object: JsonObject, { live, schema }: ApplyRequest): void {
+/** Brings the merged object to its stored form. Returns why that cannot be done, which counts only if nobody else's fields are taken. */
+function settle(object: JsonObject, configuration: JsonObject, { live, schema }: ApplyRequest): StatusError | undefined {
   const { apiVersion, kind } = live ?? { apiVersion: object.apiVersion, kind: object.kind };
   try {
-    conformDecoded(object, schema, {});
+    conformDecoded(object, schema, { wording: converterWording });
   } catch (error) {
-    if (error instanceof TypeMismatch) throw new StatusError(500, '', `failed to convert object: ${error.message}`);
-    throw error;
+    if (!(error instanceof TypeMismatch)) throw error;
+    const why = `unable to convert unstructured object to ${kindText(schema)}: ${error.message}`;
+    return new StatusError(500, '', `failed to convert new object (${describeObject(configuration, schema)}) to proper version: ${why}`);
   }
   Object.assign(object, { apiVersion, kind });
   object.metadata ??= {};
+  return undefined;
 }
 
 /** Takes from the other managers what this apply changes; without force that is a conflict. */

@@ -89,20 +89,26 @@ const UNTRACKED_METADATA = [
   'resourceVersion',
 ];
 
-/** The object without what is never owned and without what the write will not change (GetResetFields of the strategies). */
-export function comparable(
+/** The object without what is never owned and without what the write will not change. */
+export function comparable(object: AnyObject | JsonObject, context: Pick<TrackedUpdate, 'subresource' | 'schema'>): JsonObject {
+  const { apiVersion: _apiVersion, kind: _kind, ...tracked } = withoutResetFields(object, context);
+  if (context.subresource === 'status' && context.schema.custom !== undefined) return tracked;
+  const metadata: JsonObject = isJsonObject(tracked.metadata) ? { ...tracked.metadata } : {};
+  for (const field of UNTRACKED_METADATA) delete metadata[field];
+  tracked.metadata = metadata;
+  return tracked;
+}
+
+/** The object without what the write will not change (GetResetFields of the strategies). A shallow copy. */
+export function withoutResetFields(
   object: AnyObject | JsonObject,
   { subresource, schema }: Pick<TrackedUpdate, 'subresource' | 'schema'>,
 ): JsonObject {
-  const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = object;
-  const tracked: JsonObject = rest;
-  if (subresource === 'status') delete tracked.spec;
-  else if (subresource === '' && hasStatus(schema)) delete tracked.status;
-  if (subresource === 'status' && schema.custom !== undefined) return tracked.status === undefined ? {} : { status: tracked.status };
-  const trackedMetadata: JsonObject = isJsonObject(metadata) ? { ...metadata } : {};
-  for (const field of UNTRACKED_METADATA) delete trackedMetadata[field];
-  tracked.metadata = trackedMetadata;
-  return tracked;
+  const kept: JsonObject = { ...object };
+  if (subresource === 'status') delete kept.spec;
+  else if (subresource === '' && hasStatus(schema)) delete kept.status;
+  if (subresource === 'status' && schema.custom !== undefined) return kept.status === undefined ? {} : { status: kept.status };
+  return kept;
 }
 
 /** Custom resources without the subresource keep an ordinary field of that name. */

@@ -68,25 +68,48 @@ function mergeLists(list: ListSchema, live: readonly unknown[], applied: readonl
   return out;
 }
 
-/** A copy of the value without the fields and list elements that are members of the set. */
+/**
+ * A copy of the value without the fields and list elements that are members of the set. A container from which something
+ * was removed stays, if empty; one that was empty or that is a leaf becomes null.
+ */
 export function removeItems(value: unknown, set: FieldSet, schema: Schema): unknown {
+  if (isEmptySet(set)) return value;
   const shape = shapeOf(schema, value);
-  if (shape.kind === 'leaf' || value === null || value === undefined || isEmptySet(set)) return value;
-  if (shape.kind === 'list') {
-    const kept = (asList(value) ?? []).flatMap((item) => {
-      const element = itemElement(shape.list, item);
-      const node = element === undefined ? undefined : childOf(set, element);
-      if (node === undefined) return [item];
-      return isMember(node) ? [] : [removeItems(item, node, shape.list.items)];
-    });
-    return kept.length === 0 ? null : kept;
-  }
-  if (!isJsonObject(value)) return value;
+  if (shape.kind === 'leaf') return schema.kind === 'scalar' ? value : null;
+  return shape.kind === 'list' ? removeElements(value, set, shape.list) : removeFields(value, set, shape.fieldSchema);
+}
+
+function removeElements(value: unknown, set: FieldSet, list: ListSchema): unknown {
+  let descended = false;
+  const kept = (asList(value) ?? []).flatMap((item) => {
+    const element = itemElement(list, item);
+    const node = element === undefined ? undefined : childOf(set, element);
+    if (node === undefined) return [item];
+    if (isMember(node)) return [];
+    descended = true;
+    return [emptyIfGone(removeItems(item, node, list.items), item)];
+  });
+  return kept.length === 0 && !descended ? null : kept;
+}
+
+function removeFields(value: unknown, set: FieldSet, fieldSchema: (name: string) => Schema): unknown {
   const kept: JsonObject = {};
-  for (const name of Object.keys(value)) {
+  let descended = false;
+  const fields = asMap(value) ?? {};
+  for (const name of Object.keys(fields)) {
     const node = childOf(set, `f:${name}`);
-    if (node === undefined) setField(kept, name, value[name]);
-    else if (!isMember(node)) setField(kept, name, removeItems(value[name], node, shape.fieldSchema(name)));
+    if (node === undefined) setField(kept, name, fields[name]);
+    else if (!isMember(node)) {
+      descended = true;
+      setField(kept, name, emptyIfGone(removeItems(fields[name], node, fieldSchema(name)), fields[name]));
+    }
   }
-  return Object.keys(kept).length === 0 ? null : kept;
+  return Object.keys(kept).length === 0 && !descended ? null : kept;
+}
+
+/** The container that holds what was removed is not removed with it. */
+function emptyIfGone(rest: unknown, before: unknown): unknown {
+  if (rest !== null) return rest;
+  if (Array.isArray(before)) return [];
+  return isJsonObject(before) ? {} : null;
 }

@@ -1,4 +1,5 @@
 import { fieldOf, isJsonObject, type JsonObject } from '../apimachinery/json.ts';
+import { zeroOf } from '../schema/conform.ts';
 import { deducedSchema, type ListSchema, type Schema } from '../schema/schema.ts';
 
 /** How server-side apply sees a value: as one leaf, or as a container whose parts have owners of their own. */
@@ -31,7 +32,7 @@ export function shapeOf(schema: Schema, value: unknown): Shape {
   }
 }
 
-/** An element of a list that merges: `k:{"name":"c"}` or `v:"x"`; undefined if a key without default is missing. */
+/** An element of a list that merges: `k:{"name":"c"}` or `v:"x"`; undefined if it has none of the keys, nor a default for any. */
 export function itemElement(list: ListSchema, item: unknown): string | undefined {
   if (list.listType === 'set') return `v:${JSON.stringify(item)}`;
   if (!isJsonObject(item)) return undefined;
@@ -39,14 +40,25 @@ export function itemElement(list: ListSchema, item: unknown): string | undefined
   return keys === undefined ? undefined : `k:${JSON.stringify(keys)}`;
 }
 
+/** A key that is absent and has no default is left out: that names another element than one with the key. */
 function keyValues(list: ListSchema, item: JsonObject): JsonObject | undefined {
   const values: JsonObject = {};
+  let found = false;
   for (const key of list.keys.length > 1 ? [...list.keys].sort() : list.keys) {
-    const value = fieldOf(item, key) ?? list.keyDefaults?.[key];
-    if (value === undefined) return undefined;
+    const value = fieldOf(item, key) ?? defaultOfKey(list, key);
+    if (value === undefined) continue;
     values[key] = value;
+    found = true;
   }
-  return values;
+  return found ? values : undefined;
+}
+
+/** A field of a built-in kind that JSON always shows has its zero value as default. */
+function defaultOfKey({ keyDefaults, items }: ListSchema, key: string): unknown {
+  const declared = keyDefaults?.[key];
+  if (declared !== undefined || items.kind !== 'object') return declared;
+  const field = items.fields.get(key);
+  return field?.emit === 'always' && field.schema.kind === 'scalar' ? zeroOf(field) : undefined;
 }
 
 /** Items of a list by path element, in order. Of equal elements the last counts; elements without key are left out. */

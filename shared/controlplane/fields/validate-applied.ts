@@ -44,10 +44,12 @@ function checkList(items: readonly unknown[], list: ListSchema, path: string, pr
       check(item, list.items, `${path}[${index}]`, problems);
       continue;
     }
+    const why = elementProblem(list, item);
     const element = itemElement(list, item);
-    if (element === undefined) {
-      problems.push(`${path}: element ${index}: ${missingKey(list, item)}`);
-      continue;
+    if (why !== undefined || element === undefined) {
+      // Without a name for the element nothing below it can be reported; upstream looks at no other, either.
+      problems.push(`${path}: element ${index}: ${why ?? omitsKeys(list)}`);
+      return;
     }
     const text = elementInMessage(element);
     if (seen.has(element)) problems.push(`${path}: duplicate entries for key ${text}`);
@@ -56,11 +58,20 @@ function checkList(items: readonly unknown[], list: ListSchema, path: string, pr
   }
 }
 
-function missingKey(list: ListSchema, item: unknown): string {
-  if (!isJsonObject(item)) return 'associative list with keys may not have non-map elements';
-  const missing = list.keys.find((key) => item[key] === undefined && list.keyDefaults?.[key] === undefined) ?? '';
-  return `associative list with keys has an element that omits key field ${JSON.stringify(missing)} (and doesn't have default value)`;
+/** Why a value cannot be an element of a list that merges. */
+function elementProblem(list: ListSchema, item: unknown): string | undefined {
+  if (list.listType === 'set') {
+    if (isJsonObject(item)) return "associative list without keys has an element that's a map type";
+    if (Array.isArray(item)) return 'not supported: associative list with lists as elements';
+    return item === null ? "associative list without keys has an element that's an explicit null" : undefined;
+  }
+  if (item === null) return 'associative list with keys may not have a null element';
+  return isJsonObject(item) ? undefined : 'associative list with keys may not have non-map elements';
 }
+
+const omitsKeys = ({ keys }: ListSchema): string =>
+  `associative list with keys has an element that omits all key fields [${keys.map((key) => JSON.stringify(key)).join(' ')}] ` +
+  "(and doesn't have default values for any key fields)";
 
 function elementInMessage(element: string): string {
   if (element.startsWith('v:')) return `[=${element.slice(2)}]`;

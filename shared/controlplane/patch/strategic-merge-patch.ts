@@ -48,7 +48,9 @@ function mergeObject(original: JsonObject, patch: JsonObject, schema: Schema): J
     } else if (Array.isArray(existing) && Array.isArray(value)) {
       setField(original, key, mergeListField(existing, value, fieldSchema(schema, key), isDeleteList));
     } else if (!isDeleteList) {
-      setField(original, key, withoutDirectives(value));
+      const added = withoutDirectives(withoutNulls(value));
+      if (added === undefined) delete original[key];
+      else setField(original, key, added);
     }
   }
   return original;
@@ -69,7 +71,9 @@ function retainKeys(original: JsonObject, patch: JsonObject): void {
   if (names === undefined) return;
   delete patch[RETAIN_KEYS];
   const kept: readonly unknown[] = Array.isArray(names) ? names : [];
-  if (!Array.isArray(names) || Object.keys(patch).some((key) => patch[key] !== null && !kept.includes(key))) {
+  const isSetByPatch = (key: string): boolean =>
+    patch[key] !== null && !key.startsWith(DELETE_FROM_PRIMITIVE_LIST) && !key.startsWith(SET_ELEMENT_ORDER);
+  if (!Array.isArray(names) || Object.keys(patch).some((key) => isSetByPatch(key) && !kept.includes(key))) {
     throw new StrategicPatchError('invalid patch format of retainKeys', 400);
   }
   for (const key of Object.keys(original)) if (!kept.includes(key)) delete original[key];
@@ -83,10 +87,10 @@ function mergeOrderedLists(original: JsonObject, patch: JsonObject, schema: Sche
     const live = fieldOf(original, key);
     const changes = fieldOf(patch, key);
     delete patch[directive];
-    if (!Array.isArray(order) || !isListOrAbsent(live) || !isListOrAbsent(changes)) {
-      throw new StrategicPatchError(`invalid patch format of setElementOrder list`, 400);
-    }
-    const field = fieldSchema(schema, key);
+    if (!Array.isArray(order)) throw notAList(order);
+    if (!isListOrAbsent(live)) throw notAList(live);
+    if (!isListOrAbsent(changes)) throw notAList(changes);
+    const field = listField(schema, key);
     checkOrder(changes ?? [], order, field.patchMergeKey);
     if (live === undefined && changes === undefined) continue;
     const merged = mergeGivenLists(live, changes, field);
@@ -99,7 +103,7 @@ const isListOrAbsent = (value: unknown): value is unknown[] | undefined => value
 
 function mergeGivenLists(live: unknown[] | undefined, changes: unknown[] | undefined, field: Field): unknown[] {
   if (changes === undefined) return live ?? [];
-  if (live === undefined) return changes.map((item) => withoutDirectives(item));
+  if (live === undefined) return itemsWithoutDirectives(changes);
   return mergeListField(live, changes, field, false);
 }
 
@@ -123,35 +127,58 @@ function mergeField(existing: JsonObject, patch: JsonObject, field: Field): Json
 }
 
 function mergeListField(existing: unknown[], patch: unknown[], field: Field, isDeleteList: boolean): unknown[] {
-  if (isDeleteList) return existing.filter((item) => !patch.includes(item));
-  return field.patchStrategy?.merge === true ? mergeList(existing, patch, field) : patch;
+  if (isDeleteList || field.patchStrategy?.merge === true) return mergeList(existing, patch, field, isDeleteList);
+  return patch;
 }
 
-function mergeList(existing: unknown[], patch: unknown[], field: Field): unknown[] {
+function mergeList(existing: unknown[], patch: unknown[], field: Field, isDeleteList: boolean): unknown[] {
   if (existing.length === 0 && patch.length === 0) return existing;
-  if (!isJsonObject(existing[0] ?? patch[0])) {
-    const merged = mergeScalars(existing, patch);
-    return orderElements(merged, patch, existing, undefined);
+  if (elementType(existing, patch) !== 'map') {
+    if (isDeleteList) return existing.filter((item) => !patch.includes(item));
+    return orderElements(mergeScalars(existing, patch), patch, existing, undefined);
   }
   const key = field.patchMergeKey;
-  if (key === undefined) throw new StrategicPatchError('cannot merge lists without merge key');
+  if (key === undefined) throw new StrategicPatchError('cannot merge lists without merge key for struct');
   const elements = patch.filter(isJsonObject);
   const changes = elements.filter((element) => !Object.hasOwn(element, DIRECTIVE));
-  const remaining = obeyElementDirectives(existing, elements, key);
+  const { remaining, replaced } = obeyElementDirectives(existing, elements, key);
+  if (replaced) {
+    for (const element of changes) requireKey(element, key);
+    return changes;
+  }
   const itemSchema = field.schema.kind === 'list' ? field.schema.items : anySchema;
   const merged = mergeElements([...remaining], changes, key, itemSchema);
   return orderElements(merged, changes, remaining, key);
 }
 
+/** All elements of both lists must be of one Go type, and none a list. */
+function elementType(existing: readonly unknown[], patch: readonly unknown[]): string {
+  const types = new Set([...existing, ...patch].map(goElementType));
+  const [first = ''] = types;
+  if (first === 'slice') throw new StrategicPatchError('lists of lists are not supported', 422);
+  if (types.size > 1) throw new StrategicPatchError(`list element types are not identical: ${goValue([existing, patch])}`);
+  return first;
+}
+
+function goElementType(value: unknown): string {
+  if (Array.isArray(value)) return 'slice';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  return isJsonObject(value) ? 'map' : typeof value;
+}
+
 /** Carries out `$patch: delete` and `$patch: replace` of list elements; returns what stays of the list. */
-function obeyElementDirectives(existing: readonly unknown[], elements: readonly JsonObject[], key: string): readonly unknown[] {
+function obeyElementDirectives(
+  existing: readonly unknown[],
+  elements: readonly JsonObject[],
+  key: string,
+): { readonly remaining: readonly unknown[]; readonly replaced: boolean } {
   let remaining = existing;
   let replace = false;
   for (const element of elements) {
     const directive = fieldOf(element, DIRECTIVE);
     if (directive === undefined) continue;
     if (directive === 'delete') {
-      if (!Object.hasOwn(element, key)) throw missingKey(element, key);
+      requireKey(element, key);
       remaining = remaining.filter((item) => !sameKey(item, element, key));
     } else if (directive === 'replace') {
       replace = true;
@@ -161,37 +188,50 @@ function obeyElementDirectives(existing: readonly unknown[], elements: readonly 
       throw new StrategicPatchError(`unknown patch type: ${goValue(directive)} in map: ${goValue(element)}`);
     }
   }
-  return replace ? [] : remaining;
+  return { remaining, replaced: replace };
 }
 
 function mergeElements(existing: unknown[], changes: readonly JsonObject[], key: string, itemSchema: Schema): unknown[] {
   for (const change of changes) {
-    if (!Object.hasOwn(change, key)) throw missingKey(change, key);
+    requireKey(change, key);
     const at = existing.findIndex((item) => sameKey(item, change, key));
     const found = existing[at];
     if (isJsonObject(found)) existing[at] = mergeObject(found, cloneJson(change), itemSchema);
-    else existing.push(withoutDirectives(change));
+    // A new element is taken as it is: what stands in it for the merge is an unknown field then.
+    else existing.push(change);
   }
   return existing;
 }
 
-const missingKey = (element: JsonObject, key: string): StrategicPatchError =>
-  new StrategicPatchError(`map: ${goValue(element)} does not contain declared merge key: ${key}`);
-
-/** A value that the patch adds: without directives and without nulls, which have nothing to remove. */
-function withoutDirectives(value: unknown): unknown {
-  if (Array.isArray(value)) {
-    return value.filter((item) => !isJsonObject(item) || !Object.hasOwn(item, DIRECTIVE)).map((item: unknown) => withoutDirectives(item));
+function requireKey(element: JsonObject, key: string): void {
+  if (!Object.hasOwn(element, key)) {
+    throw new StrategicPatchError(`map: ${goValue(element)} does not contain declared merge key: ${key}`);
   }
+}
+
+/** A value that the patch adds has nothing from which a null could be removed. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => withoutNulls(item));
   if (!isJsonObject(value)) return value;
   const kept: JsonObject = {};
+  for (const key of Object.keys(value)) if (value[key] !== null) setField(kept, key, withoutNulls(value[key]));
+  return kept;
+}
+
+/** A value that the patch adds, without the objects that only carry a `$patch`; undefined for such an object. */
+function withoutDirectives(value: unknown): unknown {
+  if (Array.isArray(value)) return itemsWithoutDirectives(value);
+  if (!isJsonObject(value)) return value;
+  if (Object.hasOwn(value, DIRECTIVE)) return undefined;
+  const kept: JsonObject = {};
   for (const key of Object.keys(value)) {
-    const isDirective = key === DIRECTIVE || key === RETAIN_KEYS || key.startsWith(SET_ELEMENT_ORDER);
-    if (isDirective || key.startsWith(DELETE_FROM_PRIMITIVE_LIST) || value[key] === null) continue;
-    setField(kept, key, withoutDirectives(value[key]));
+    const field = withoutDirectives(value[key]);
+    if (field !== undefined) setField(kept, key, field);
   }
   return kept;
 }
+
+const itemsWithoutDirectives = (items: readonly unknown[]): unknown[] => items.map(withoutDirectives).filter((item) => item !== undefined);
 
 const UNKNOWN_FIELD: Field = { schema: anySchema, emit: 'pointer' };
 
@@ -199,3 +239,23 @@ function fieldSchema(schema: Schema, key: string): Field {
   if (schema.kind === 'object') return schema.fields.get(key) ?? UNKNOWN_FIELD;
   return schema.kind === 'map' ? { schema: schema.values, emit: 'pointer' } : UNKNOWN_FIELD;
 }
+
+/** The field of a list whose order a patch gives. Upstream looks it up before it looks for the list. */
+function listField(schema: Schema, key: string): Field {
+  if (schema.kind === 'object' && !schema.fields.has(key)) {
+    throw new StrategicPatchError(`unable to find api field in struct ${schema.name} for the json field ${JSON.stringify(key)}`);
+  }
+  return fieldSchema(schema, key);
+}
+
+/** As Go prints the types of what was wanted and what was given. */
+const notAList = (value: unknown): StrategicPatchError =>
+  new StrategicPatchError(`expected a []interface {}, but received a ${value === null ? '%!s(<nil>)' : GO_TYPES[goElementType(value)]}`);
+
+const GO_TYPES: Readonly<Record<string, string>> = {
+  string: 'string',
+  boolean: 'bool',
+  int64: 'int64',
+  float64: 'float64',
+  map: 'map[string]interface {}',
+};

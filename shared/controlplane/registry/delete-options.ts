@@ -1,5 +1,9 @@
-import { parse as parseYaml } from 'yaml';
 import { invalid as invalidField, notSupported, type FieldError } from '../apimachinery/field-error.ts';
+import { isJsonObject, type JsonObject } from '../apimachinery/json.ts';
+import { builtInSchema } from '../schema/builtin.ts';
+import { conformObject, TypeMismatch } from '../schema/conform.ts';
+import { JsonSyntaxError, parseJson } from '../schema/json-text.ts';
+import { parseYaml, YamlSyntaxError } from '../schema/yaml-text.ts';
 import type { Query } from '../request/request.ts';
 import { dryRunErrors, readInteger } from './request-options.ts';
 import { badRequest, invalid, unsupportedMediaType } from '../apimachinery/status-error.ts';
@@ -17,7 +21,7 @@ const POLICIES = ['Foreground', 'Background', 'Orphan'];
 
 /** Reads the options of a DELETE from its body, or without one from the query. Throws 400, 415 or 422. */
 export function readDeleteOptions(body: string, contentType: string, query: Query, groupVersion: string): DeleteOptions {
-  const options = body.trim() === '' ? fromQuery(query) : fromBody(body, contentType, groupVersion);
+  const options = body === '' ? fromQuery(query) : fromBody(body, contentType, groupVersion);
   const errors = validate(options);
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
   return { ...options, dryRun: options.dryRunValues.includes('All') };
@@ -29,58 +33,70 @@ const fromQuery = (query: Query): Unvalidated => ({
   gracePeriodSeconds: readInteger(query, 'gracePeriodSeconds'),
   propagationPolicy: query.has('propagationPolicy') ? query.get('propagationPolicy') : undefined,
   orphanDependents: query.has('orphanDependents') ? query.flag('orphanDependents') : undefined,
-  preconditions: {},
+  preconditions: {
+    ...(query.get('uid') === '' ? {} : { uid: query.get('uid') }),
+    ...(query.get('resourceVersion') === '' ? {} : { resourceVersion: query.get('resourceVersion') }),
+  },
   dryRunValues: query.getAll('dryRun'),
 });
 
 function fromBody(body: string, contentType: string, groupVersion: string): Unvalidated {
   const value = readBody(body, contentType);
-  const { kind, apiVersion } = value;
-  const expected = ['v1', 'meta.k8s.io/v1', groupVersion];
-  if ((kind !== undefined && kind !== 'DeleteOptions') || (apiVersion !== undefined && !expected.some((each) => each === apiVersion))) {
+  const { kind = '', apiVersion = '' } = value;
+  const versions = ['', 'v1', 'meta.k8s.io/v1', groupVersion];
+  if ((kind !== '' && kind !== 'DeleteOptions') || !versions.some((each) => each === apiVersion)) {
     throw badRequest(
-      `no kind ${JSON.stringify(kind ?? '')} is registered for version ${JSON.stringify(apiVersion ?? '')} in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"`,
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"`,
     );
   }
-  const preconditions = isRecord(value['preconditions']) ? value['preconditions'] : {};
-  const { uid, resourceVersion } = preconditions;
+  const given = typed(value);
   return {
-    gracePeriodSeconds: optional(value['gracePeriodSeconds'], 'number', 'int64', 'gracePeriodSeconds'),
-    propagationPolicy: optional(value['propagationPolicy'], 'string', 'v1.DeletionPropagation', 'propagationPolicy'),
-    orphanDependents: optional(value['orphanDependents'], 'boolean', 'bool', 'orphanDependents'),
-    preconditions: {
-      ...(typeof uid === 'string' ? { uid } : {}),
-      ...(typeof resourceVersion === 'string' ? { resourceVersion } : {}),
-    },
-    dryRunValues: Array.isArray(value['dryRun']) ? value['dryRun'].filter((each) => typeof each === 'string') : [],
+    gracePeriodSeconds: given.gracePeriodSeconds,
+    propagationPolicy: given.propagationPolicy,
+    orphanDependents: given.orphanDependents,
+    preconditions: given.preconditions ?? {},
+    dryRunValues: given.dryRun ?? [],
   };
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+type Given = {
+  readonly gracePeriodSeconds?: number;
+  readonly propagationPolicy?: string;
+  readonly orphanDependents?: boolean;
+  readonly preconditions?: DeleteOptions['preconditions'];
+  readonly dryRun?: readonly string[];
+};
 
-function readBody(body: string, contentType: string): Record<string, unknown> {
+/** Checks the types of the fields; what the schema does not have is dropped. Throws 400. */
+function typed(value: JsonObject): Given {
+  const schema = builtInSchema('meta.k8s.io', 'v1', 'DeleteOptions');
+  if (schema === undefined) throw new Error('no schema for DeleteOptions');
+  try {
+    conformObject(value, schema);
+  } catch (error) {
+    if (error instanceof TypeMismatch) throw badRequest(error.message);
+    throw error;
+  }
+  // The schema has just been enforced.
+  return value as Given;
+}
+
+function readBody(body: string, contentType: string): JsonObject {
   const mediaType = contentType.split(';')[0]?.trim() ?? '';
   if (mediaType !== '' && mediaType !== 'application/json' && mediaType !== 'application/yaml') {
     throw unsupportedMediaType(['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']);
   }
-  let value: unknown;
   try {
-    value = mediaType === 'application/yaml' ? parseYaml(body) : JSON.parse(body);
+    const value = mediaType === 'application/yaml' ? parseYaml(body) : parseJson(body);
+    if (isJsonObject(value)) return value;
+    // Decoding null changes nothing.
+    if (value === null) return {};
+    throw new JsonSyntaxError('json: cannot unmarshal into Go value of type struct');
   } catch (error) {
-    throw badRequest(`couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : String(error)}`);
+    if (error instanceof YamlSyntaxError) throw badRequest(error.message);
+    if (error instanceof JsonSyntaxError) throw badRequest(`couldn't get version/kind; json parse error: ${error.message}`);
+    throw error;
   }
-  if (!isRecord(value)) throw badRequest("couldn't get version/kind; json parse error: json: cannot unmarshal into Go value");
-  return value;
-}
-
-type TypeOf = { number: number; string: string; boolean: boolean };
-function optional<K extends keyof TypeOf>(value: unknown, type: K, goType: string, field: string): TypeOf[K] | undefined {
-  if (value === undefined || value === null) return undefined;
-  const isType = (each: unknown): each is TypeOf[K] => typeof each === type;
-  if (isType(value)) return value;
-  throw badRequest(
-    `DeleteOptions in version "v1" cannot be handled as a DeleteOptions: json: cannot unmarshal ${typeof value} into Go struct field DeleteOptions.${field} of type ${goType}`,
-  );
 }
 
 const validate = (options: Unvalidated): FieldError[] => {
@@ -88,7 +104,8 @@ const validate = (options: Unvalidated): FieldError[] => {
   const errors: FieldError[] = [];
   if (orphanDependents !== undefined && policy !== undefined) {
     errors.push(invalidField('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set'));
-  } else if (policy !== undefined && !POLICIES.includes(policy)) {
+  }
+  if (policy !== undefined && !POLICIES.includes(policy)) {
     errors.push(notSupported('propagationPolicy', policy, [...POLICIES, 'nil']));
   }
   return [...errors, ...dryRunErrors(options.dryRunValues)];

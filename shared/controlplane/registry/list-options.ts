@@ -31,28 +31,39 @@ export type ObjectSelector = {
   matches(object: AnyObject): boolean;
 };
 
-/** Reads and validates ListOptions, with apimachinery's refusals. */
+/**
+ * Reads and validates ListOptions, with apimachinery's refusals. `watch`: the request says so; the deprecated paths below
+ * /watch/ do not.
+ */
 export function readListOptions(resource: ServedResource, query: Query, watch: boolean): ListOptions {
-  const limit = readInteger(query, 'limit');
-  const timeoutSeconds = readInteger(query, 'timeoutSeconds');
-  const options: ListOptions = {
-    selector: readSelector(resource.definition, query.get('labelSelector'), query.get('fieldSelector')),
-    limit: Math.max(0, limit ?? 0),
-    continueToken: query.get('continue'),
+  const given = {
+    allowWatchBookmarks: query.flag('allowWatchBookmarks'),
     resourceVersion: query.get('resourceVersion'),
     resourceVersionMatch: query.get('resourceVersionMatch'),
+    timeoutSeconds: readInteger(query, 'timeoutSeconds'),
+    limit: Math.max(0, readInteger(query, 'limit') ?? 0),
+    continueToken: query.get('continue'),
     sendInitialEvents: query.has('sendInitialEvents') ? query.flag('sendInitialEvents') : undefined,
-    allowWatchBookmarks: query.flag('allowWatchBookmarks'),
-    timeoutSeconds,
   };
+  const terms = readTerms(query.get('labelSelector'), query.get('fieldSelector'));
+  const options = watch ? withWatchDefaults(given) : given;
   const errors = watch ? watchOptionErrors(options) : listOptionErrors(options);
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
-  return options;
+  return { ...options, selector: selectorOf(resource.definition, terms) };
+}
+
+type Scope = Omit<ListOptions, 'selector'>;
+
+/** A watch from nowhere is a list that goes on: it streams what there is (SetListOptionsDefaults). */
+function withWatchDefaults(options: Scope): Scope {
+  const { sendInitialEvents, resourceVersionMatch, resourceVersion } = options;
+  const isDefault = sendInitialEvents === undefined && resourceVersionMatch === '' && (resourceVersion === '' || resourceVersion === '0');
+  return isDefault ? { ...options, sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } : options;
 }
 
 const MATCH = 'resourceVersionMatch';
 
-const listOptionErrors = (options: ListOptions): FieldError[] => {
+const listOptionErrors = (options: Scope): FieldError[] => {
   const { resourceVersionMatch: match, resourceVersion } = options;
   const errors: FieldError[] = [];
   if (match !== '') {
@@ -67,7 +78,7 @@ const listOptionErrors = (options: ListOptions): FieldError[] => {
   return errors;
 };
 
-const watchOptionErrors = (options: ListOptions): FieldError[] => {
+const watchOptionErrors = (options: Scope): FieldError[] => {
   const { resourceVersionMatch: match, sendInitialEvents } = options;
   const errors: FieldError[] = [];
   if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
@@ -83,10 +94,15 @@ const watchOptionErrors = (options: ListOptions): FieldError[] => {
   return errors;
 };
 
-/** Throws 400 for a selector that cannot be read or names a field that is not selectable. */
-export function readSelector(definition: ResourceDefinition, labelText: string, fieldText: string): ObjectSelector {
-  const labels = parsed(() => parseLabelSelector(labelText));
-  const fields = parsed(() => parseFieldSelector(fieldText));
+type Terms = { readonly labels: LabelRequirements; readonly fields: FieldRequirements };
+
+const readTerms = (labelText: string, fieldText: string): Terms => ({
+  labels: parsed(() => parseLabelSelector(labelText)),
+  fields: parsed(() => parseFieldSelector(fieldText)),
+});
+
+/** Throws 400 for a field that is not selectable. */
+function selectorOf(definition: ResourceDefinition, { labels, fields }: Terms): ObjectSelector {
   if (fields.length > 0) refuseUnknownFields(definition, fields);
   const { strategy } = definition;
   const matchesFields = (object: AnyObject): boolean => {
@@ -115,18 +131,18 @@ const parsed = <T>(parse: () => T): T => {
   }
 };
 
-const ALWAYS_SELECTABLE = ['metadata.name', 'metadata.namespace'];
-
+/**
+ * Kinds without conversion of field labels know name and namespace, even where there are none; the others know their
+ * own fields, and the namespace only if they have one.
+ */
 const refuseUnknownFields = ({ strategy, namespaced }: ResourceDefinition, fields: FieldRequirements): void => {
   const skeleton: AnyObject = { metadata: { name: '', uid: '', resourceVersion: '', creationTimestamp: '' }, spec: {}, status: {} };
   const selectable = Object.keys(strategy.selectableFields?.(skeleton) ?? {});
+  const isPlain = selectable.length === 0 && strategy.unsupportedField === undefined;
+  const known = ['metadata.name', ...(namespaced || isPlain ? ['metadata.namespace'] : []), ...selectable];
   for (const { field } of fields) {
-    if (ALWAYS_SELECTABLE.includes(field) || selectable.includes(field)) continue;
-    if (strategy.unsupportedField !== undefined) throw badRequest(strategy.unsupportedField(field));
-    throw badRequest(
-      selectable.length > 0 || !namespaced
-        ? `field label not supported: ${field}`
-        : `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
-    );
+    if (known.includes(field)) continue;
+    if (isPlain) throw badRequest(`${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`);
+    throw badRequest(strategy.unsupportedField?.(field) ?? `field label not supported: ${field}`);
   }
 };

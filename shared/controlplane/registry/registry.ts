@@ -9,6 +9,7 @@ import { generateName, newUid } from '../apimachinery/identifiers.ts';
 import { validateCommonFieldsOnCreate, validateCommonFieldsOnUpdate } from '../apimachinery/object-meta-validation.ts';
 import { keepTimesOfUnchanged } from '../fields/managed-fields.ts';
 import { cloneJson, jsonEquals } from '../apimachinery/json.ts';
+import { dropDuplicateOwners } from '../apimachinery/owner-references.ts';
 import { isUnsigned } from './request-options.ts';
 import type { ServedResource } from '../resources/served-resources.ts';
 import {
@@ -58,6 +59,8 @@ export type UpdateOptions = {
   readonly expectedUid: string;
   /** Apply creates what is not there. */
   readonly createsWhenAbsent: boolean;
+  /** Asked before an update creates something. Throws 403. */
+  readonly authorizeCreate?: () => void;
 };
 
 export type RegistryDeps = { readonly clock: Clock; readonly random: Random; readonly admission: Admission };
@@ -118,14 +121,17 @@ export function createRegistry(deps: RegistryDeps): Registry {
   ): Promise<AnyObject> {
     const asked = admission.mutate(admissionRequest(request, operation, object, previous));
     const changed = asked === undefined ? undefined : await asked;
-    if (changed === undefined) return object;
-    return request.reviewedAs === undefined ? changed : request.reviewedAs.take(object, changed);
+    const next = changed === undefined || request.reviewedAs === undefined ? (changed ?? object) : request.reviewedAs.take(object, changed);
+    const warning = dropDuplicateOwners(next.metadata, true);
+    if (warning !== '') request.warn(warning);
+    return next;
   }
 
-  async function createOnce(request: WriteRequest, versioned: AnyObject): Promise<Written> {
+  async function createOnce(request: WriteRequest, versioned: AnyObject, authorize?: () => void): Promise<Written> {
     const { resource } = request;
     const object = toInternal(resource, versioned);
     beforeCreate(request, object);
+    authorize?.();
     const validating = admission.validate(admissionRequest(request, 'CREATE', toVersioned(resource, object), undefined));
     if (validating !== undefined) await validating;
     const { name, resourceVersion } = object.metadata;
@@ -181,7 +187,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
       if (current === undefined) {
         const object = toInternal(resource, next);
         delete (object.metadata as Partial<AnyMeta>).resourceVersion;
-        return createOnce(request, object);
+        return createOnce(request, object, options.authorizeCreate);
       }
       const object = toInternal(resource, next);
       checkVersion(resource, object, current);
@@ -201,7 +207,9 @@ export function createRegistry(deps: RegistryDeps): Registry {
     if (asked !== '' && !isUnsigned(asked)) throw unknownError(`strconv.ParseUint: parsing ${JSON.stringify(asked)}: invalid syntax`);
     if (asked === '' || Number(asked) === 0) {
       if (!resource.custom && resource.definition.strategy.forbidUnconditionalUpdate !== true) return;
-      throw invalid(resource.groupKind, object.metadata.name, [
+      // Upstream has no kind at hand here.
+      const { group, resource: plural } = resource.groupResource;
+      throw invalid({ group, kind: plural }, object.metadata.name, [
         { type: 'FieldValueInvalid', field: 'metadata.resourceVersion', body: 'Invalid value: 0: must be specified for an update' },
       ]);
     }
@@ -320,7 +328,7 @@ function toInternal({ definition }: ServedResource, versioned: AnyObject): AnyOb
 const redefault = ({ definition }: ServedResource, object: AnyObject): void => definition.strategy.applyDefaults?.(object);
 
 /** The namespace of the path counts; an object may repeat it, not contradict it. Cluster-scoped objects lose theirs. */
-function placeInNamespace({ resource, namespace }: WriteRequest, object: AnyObject): void {
+export function placeInNamespace({ resource, namespace }: Pick<WriteRequest, 'resource' | 'namespace'>, object: AnyObject): void {
   const own = object.metadata.namespace ?? '';
   const expected = resource.definition.namespaced ? namespace : '';
   if (own !== '' && expected !== '' && own !== expected) {

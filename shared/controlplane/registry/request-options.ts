@@ -1,6 +1,6 @@
 import { invalid as invalidField, notSupported, type FieldError } from '../apimachinery/field-error.ts';
 import type { Query } from '../request/request.ts';
-import { badRequest, invalid } from '../apimachinery/status-error.ts';
+import { badRequest, invalid, type StatusError } from '../apimachinery/status-error.ts';
 
 /** Query options of create, update and patch. */
 export type WriteOptions = {
@@ -54,12 +54,13 @@ export const fieldManagerErrors = (manager: string): FieldError[] => {
     });
   }
   // Upstream wants printable characters (unicode.IsPrint), plain space included.
-  const characters = Array.from(manager);
-  const unprintable = characters.findIndex((character) => !/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character));
-  if (unprintable >= 0) {
-    errors.push(
-      invalidField('fieldManager', manager, `invalid character ${JSON.stringify(characters[unprintable])} (at position ${unprintable})`),
-    );
+  let position = 0;
+  for (const character of manager) {
+    if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) {
+      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+      errors.push(invalidField('fieldManager', manager, `invalid character U+${code} (at position ${position})`));
+    }
+    position += Buffer.byteLength(character);
   }
   return errors;
 };
@@ -72,12 +73,17 @@ export const dryRunErrors = (values: readonly string[]): FieldError[] =>
 /** The value is a list of strings, which the message shows as Go prints it. */
 const dryRunBody = (values: readonly string[]): string => `Unsupported value: ${JSON.stringify(values)}: supported values: "All"`;
 
-/** An integer of a query; a text that is none is refused in Go's words. */
+const INT64_MAX = 2n ** 63n - 1n;
+
+/** An integer of a query; a text that is none is refused in Go's words, the empty one too. */
 export function readInteger(query: Query, name: string): number | undefined {
+  if (!query.has(name)) return undefined;
   const text = query.get(name);
-  if (text === '') return undefined;
-  if (!/^[+-]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  return Number(text);
+  const refuse = (why: string): StatusError => badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${why}`);
+  if (!/^[+-]?\d+$/.test(text)) throw refuse('invalid syntax');
+  const value = BigInt(text.replace('+', ''));
+  if (value > INT64_MAX || value < -INT64_MAX - 1n) throw refuse('value out of range');
+  return Number(value);
 }
 
 /** True for a text that strconv.ParseUint takes. */

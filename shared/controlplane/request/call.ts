@@ -18,12 +18,16 @@ export function createCall(request: ApiRequest, info: RequestInfo, user: UserInf
 
 export type Handler = (call: Call) => Promise<Answer> | Answer;
 
-const FIELD_MANAGER_MAX_LENGTH = 128;
+const FIELD_MANAGER_MAX_BYTES = 128;
 
-/** Who owns the fields of this write: the option, else the program's name from User-Agent. */
+/** Who owns the fields of this write: the option, else what is printable of the program's name in User-Agent. */
 export function fieldManagerOf({ request }: Call, option: string): string {
   if (option !== '') return option;
   const program = headerOf(request, 'user-agent').split('/')[0] ?? '';
-  const printable = program.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '').slice(0, FIELD_MANAGER_MAX_LENGTH);
-  return printable === '' ? 'unknown' : printable;
+  let manager = '';
+  for (const character of program.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '')) {
+    if (Buffer.byteLength(manager + character) > FIELD_MANAGER_MAX_BYTES) break;
+    manager += character;
+  }
+  return manager === '' ? 'unknown' : manager;
 }

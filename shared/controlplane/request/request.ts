@@ -1,3 +1,6 @@
+import { parseFieldSelector } from '../../kube/field-selectors.ts';
+import { SelectorSyntaxError } from '../../kube/selectors.ts';
+import { pathSegmentProblems } from '../apimachinery/name-formats.ts';
 import type { UserInfo } from '../auth/user-info.ts';
 
 /** One request as it arrives, whatever brought it. */
@@ -36,28 +39,54 @@ export type RequestInfo = {
   readonly nameInPath: boolean;
 };
 
-/** The query of a URL. */
+/** The query of a URL, read as Go reads it: pairs that cannot be decoded, or hold a semicolon, are left out. */
 export class Query {
-  readonly #parameters: URLSearchParams | undefined;
+  readonly #values: ReadonlyMap<string, readonly string[]>;
 
   constructor(text: string) {
-    this.#parameters = text === '' ? undefined : new URLSearchParams(text);
+    this.#values = text === '' ? NO_VALUES : readPairs(text);
   }
   /** First value; '' when absent. */
   get(name: string): string {
-    return this.#parameters?.get(name) ?? '';
+    return this.#values.get(name)?.[0] ?? '';
   }
-  getAll(name: string): string[] {
-    return this.#parameters?.getAll(name) ?? [];
+  getAll(name: string): readonly string[] {
+    return this.#values.get(name) ?? [];
   }
   has(name: string): boolean {
-    return this.#parameters?.has(name) ?? false;
+    return this.#values.has(name);
   }
   /** As apimachinery reads booleans of a query: present and not "false" or "0". */
   flag(name: string): boolean {
     if (!this.has(name)) return false;
     const value = this.get(name);
-    return value !== 'false' && value !== '0';
+    return value.toLowerCase() !== 'false' && value !== '0';
+  }
+}
+
+const NO_VALUES: ReadonlyMap<string, readonly string[]> = new Map();
+
+function readPairs(text: string): Map<string, string[]> {
+  const values = new Map<string, string[]>();
+  for (const pair of text.split('&')) {
+    if (pair === '' || pair.includes(';')) continue;
+    const equals = pair.indexOf('=');
+    const name = unescape(equals < 0 ? pair : pair.slice(0, equals));
+    const value = unescape(equals < 0 ? '' : pair.slice(equals + 1));
+    if (name === undefined || value === undefined) continue;
+    const known = values.get(name);
+    if (known === undefined) values.set(name, [value]);
+    else known.push(value);
+  }
+  return values;
+}
+
+/** Undefined for what is no percent-encoding. */
+function unescape(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
   }
 }
 
@@ -90,7 +119,7 @@ export function parseRequest(method: string, target: string): RequestInfo {
   }
   const [resource = '', name = '', subresource = '', ...tail] = rest;
   const verb = deprecatedWatch ? 'watch' : verbOf(method, name !== '', query);
-  const selected = name === '' && (verb === 'list' || verb === 'watch' || verb === 'deletecollection') ? selectedName(query) : '';
+  const selected = name === '' && !deprecatedWatch && (verb === 'list' || verb === 'watch') ? selectedName(query) : '';
   return {
     path,
     query,
@@ -160,4 +189,15 @@ function verbOf(method: string, named: boolean, query: Query): string {
 }
 
 /** The authorizer sees a list by `metadata.name=x` as one about x. */
-const selectedName = (query: Query): string => /(?:^|,)metadata\.name==?([^,=]+)(?:,|$)/.exec(query.get('fieldSelector'))?.[1] ?? '';
+function selectedName(query: Query): string {
+  const text = query.get('fieldSelector');
+  if (text === '') return '';
+  try {
+    const name = parseFieldSelector(text).find(({ field, equals }) => field === 'metadata.name' && equals)?.value ?? '';
+    return pathSegmentProblems(name).length === 0 ? name : '';
+  } catch (error) {
+    // The handler refuses it; until then it selects nothing.
+    if (error instanceof SelectorSyntaxError) return '';
+    throw error;
+  }
+}

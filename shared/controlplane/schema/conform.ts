@@ -1,5 +1,7 @@
 import { formatQuantity, parseQuantity, QuantityError } from '../../kube/quantity.ts';
 import { isJsonObject, type JsonObject } from '../apimachinery/json.ts';
+import { pathText } from './path-text.ts';
+import type { Fractions } from './json-text.ts';
 import type { Field, ObjectSchema, ScalarSchema, Schema } from './schema.ts';
 import { canonicalMicroTime, canonicalTime, TimeError } from './time-text.ts';
 
@@ -19,6 +21,8 @@ export type ConformOptions = {
   readonly onUnknown?: (path: string) => void;
   /** Default: encoding/json's. */
   readonly wording?: MismatchWording;
+  /** Numbers that were not written as integers. */
+  readonly fractions?: Fractions | undefined;
 };
 
 /**
@@ -52,6 +56,7 @@ function conformFields(object: JsonObject, schema: ObjectSchema, walk: Walk): vo
       continue;
     }
     walk.path.push(key);
+    if (walk.options.fractions !== undefined) refuseFraction(object, key, field.schema, walk);
     const conforming = conform(value, field.schema, walk);
     walk.path.pop();
     if (field.emit === 'omit-empty' && isEmpty(conforming)) delete object[key];
@@ -139,6 +144,7 @@ function conformItems(list: unknown[], items: Field, walk: Walk): unknown[] {
   for (let index = 0; index < list.length; index++) {
     walk.path.push(index);
     const value = list[index];
+    if (walk.options.fractions !== undefined) refuseFraction(list, String(index), items.schema, walk);
     list[index] = value === null ? zeroOf(items) : conform(value, items.schema, walk);
     walk.path.pop();
   }
@@ -149,10 +155,18 @@ function conformEntries(map: JsonObject, values: Field, walk: Walk): void {
   for (const key of Object.keys(map)) {
     walk.path.push(key);
     const value = map[key];
+    if (walk.options.fractions !== undefined) refuseFraction(map, key, values.schema, walk);
     const conforming = value === null ? zeroOf(values) : conform(value, values.schema, walk);
     walk.path.pop();
     if (conforming !== value) map[key] = conforming;
   }
+}
+
+const INTEGERS: readonly string[] = ['int32', 'int64', 'int-or-string'];
+
+function refuseFraction(holder: object, key: string, schema: Schema, walk: Walk): void {
+  if (schema.kind !== 'scalar' || !INTEGERS.includes(schema.type)) return;
+  if (walk.options.fractions?.get(holder)?.has(key) === true) throw mismatch(Reflect.get(holder, key), schema, walk);
 }
 
 const INT32_MAX = 2 ** 31 - 1;
@@ -267,13 +281,3 @@ const GO_SCALARS: Readonly<Record<ScalarSchema['type'], string>> = {
   quantity: 'resource.Quantity',
   'int-or-string': 'int32',
 };
-
-/** `spec.containers[0].image`. */
-export function pathText(path: readonly (string | number)[]): string {
-  let text = '';
-  for (const step of path) {
-    if (typeof step === 'number') text += `[${step}]`;
-    else text += text === '' ? step : `.${step}`;
-  }
-  return text;
-}

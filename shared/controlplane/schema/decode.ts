@@ -3,9 +3,9 @@ import { badRequest, StatusError } from '../apimachinery/status-error.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import { builtInSchema, objectMetaSchema } from './builtin.ts';
 import { conformObject, conformValue, type ConformOptions, TypeMismatch } from './conform.ts';
-import { hasDuplicateKeys, JsonSyntaxError, keysInOrder, parseJson } from './json-text.ts';
+import { type Fractions, hasDuplicateKeys, JsonSyntaxError, keysInOrder, parseJson, parseWithFractions } from './json-text.ts';
 import type { FieldValidation, KindName, ObjectSchema } from './schema.ts';
-import { parseYaml, YamlSyntaxError } from './yaml-text.ts';
+import { parseYaml, repeatedYamlKeys, yamlKeysError, YamlSyntaxError } from './yaml-text.ts';
 
 export type Decoded = { readonly object: AnyObject; readonly warnings: string[] };
 
@@ -16,7 +16,7 @@ export type Decoded = { readonly object: AnyObject; readonly warnings: string[] 
  */
 export function decodeObject(body: string, contentType: string, schema: ObjectSchema, fieldValidation: FieldValidation): Decoded {
   const expected = kindOf(schema);
-  const raw = parseBody(body, contentType, expected);
+  const { raw, fractions } = parseBody(body, contentType, expected);
   if (schema.custom !== undefined) requireKind(raw, body, expected);
   const actual = actualKind(raw, schema, expected, body);
   // Before the walk, which removes fields.
@@ -25,7 +25,7 @@ export function decodeObject(body: string, contentType: string, schema: ObjectSc
   try {
     checkKind(actual, schema, expected);
     if (schema.custom !== undefined && apiVersionText(actual) !== apiVersionText(expected)) unknown.push(...untypedFields(raw));
-    else conformDecoded(raw, schema, { onUnknown: (path) => unknown.push(path) });
+    else conformDecoded(raw, schema, { onUnknown: (path) => unknown.push(path), fractions });
   } catch (error) {
     if (error instanceof TypeMismatch) throw cannotBeHandled(actual, expected, error.message);
     throw error;
@@ -34,15 +34,28 @@ export function decodeObject(body: string, contentType: string, schema: ObjectSc
   raw.apiVersion = apiVersionText(actual);
   const duplicateSource = hasDuplicates ? body : undefined;
   const problems = fieldValidation === 'Ignore' ? [] : strictProblems(unknown, duplicateSource, schema.custom !== undefined);
-  if (fieldValidation === 'Strict' && problems.length > 0) {
-    throw cannotBeHandled(actual, expected, `strict decoding error: ${problems.join(', ')}`);
+  const repeated = fieldValidation !== 'Ignore' && isYaml(contentType) ? repeatedYamlKeys(body) : [];
+  if (fieldValidation === 'Strict' && problems.length + repeated.length > 0) {
+    const findings = [...(repeated.length === 0 ? [] : [yamlKeysError(repeated)]), ...problems];
+    throw cannotBeHandled(actual, expected, `strict decoding error: ${findings.join(', ')}`);
   }
-  checkVersion(actual, expected, problems);
-  return { object: asObject(raw), warnings: problems };
+  const warnings = [...repeated, ...problems];
+  checkVersion(actual, expected, warnings);
+  return { object: asObject(raw), warnings };
 }
 
 /** Types, prunes and completes an object that has been parsed. Throws TypeMismatch. */
 export function conformDecoded(raw: JsonObject, schema: ObjectSchema, options: ConformOptions): void {
+  const resetsManagers = hasEmptyManagedFields(raw);
+  conformAll(raw, schema, options);
+  // Empty lists are dropped like absent ones, but this one has a meaning: nobody owns anything any more.
+  if (resetsManagers && isJsonObject(raw.metadata)) raw.metadata.managedFields = [];
+}
+
+const hasEmptyManagedFields = ({ metadata }: JsonObject): boolean =>
+  isJsonObject(metadata) && Array.isArray(metadata.managedFields) && metadata.managedFields.length === 0;
+
+function conformAll(raw: JsonObject, schema: ObjectSchema, options: ConformOptions): void {
   if (schema.custom === undefined) return conformObject(raw, schema, options);
   if (raw.metadata !== undefined && raw.metadata !== null)
     raw.metadata = conformValue(raw.metadata, objectMetaSchema(), 'metadata', options);
@@ -65,11 +78,14 @@ export const apiVersionText = ({ group, version }: KindName): string => (group =
 
 export const isYaml = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?yaml\b/.test(contentType);
 
-function parseBody(body: string, contentType: string, expected: KindName): JsonObject {
+type ParsedBody = { readonly raw: JsonObject; readonly fractions: Fractions | undefined };
+
+function parseBody(body: string, contentType: string, expected: KindName): ParsedBody {
   try {
-    const value = isYaml(contentType) ? parseYaml(body) : parseJson(body);
-    if (isJsonObject(value)) return value;
-    throw new JsonSyntaxError(`json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value} into Go value of type struct`);
+    if (isYaml(contentType)) return { raw: asRoot(parseYaml(body)), fractions: undefined };
+    const value = parseJson(body);
+    const exact = parseWithFractions(body);
+    return { raw: asRoot(exact === undefined ? value : exact.value), fractions: exact?.fractions };
   } catch (error) {
     if (error instanceof YamlSyntaxError) throw unrecognized(body, expected, error.message);
     if (error instanceof JsonSyntaxError) {
@@ -77,6 +93,13 @@ function parseBody(body: string, contentType: string, expected: KindName): JsonO
     }
     throw error;
   }
+}
+
+function asRoot(value: unknown): JsonObject {
+  if (isJsonObject(value)) return value;
+  // Decoding null changes nothing.
+  if (value === null || value === undefined) return {};
+  throw new JsonSyntaxError(`json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value} into Go value of type struct`);
 }
 
 const unrecognized = (body: string, expected: KindName, why: string): StatusError =>
@@ -120,9 +143,13 @@ function actualKind(raw: JsonObject, schema: ObjectSchema, expected: KindName, b
 }
 
 /** Throws TypeMismatch when a built-in kind is not the one that the path serves. */
-function checkKind(actual: KindName, schema: ObjectSchema, expected: KindName): void {
+export function checkKind(actual: KindName, schema: ObjectSchema, expected: KindName): void {
   if (schema.custom !== undefined || isSameKind(actual, expected)) return;
-  if (builtInSchema(actual.group, actual.version, actual.kind) === undefined) throw new TypeMismatch(notRegistered(actual, expected));
+  // Every kind has its list.
+  const single = actual.kind.replace(/List$/, '');
+  if ([actual.kind, single].every((kind) => builtInSchema(actual.group, actual.version, kind) === undefined)) {
+    throw new TypeMismatch(notRegistered(actual, expected));
+  }
   if (internalType(actual) !== internalType(expected)) {
     throw new TypeMismatch(`converting (${actual.version}.${actual.kind}) to (${internalType(expected)}): unknown conversion`);
   }
@@ -138,7 +165,7 @@ const schemeOf = ({ group }: KindName): string =>
   group === 'apiextensions.k8s.io' ? 'pkg/apiserver/apiserver.go:57' : 'pkg/api/legacyscheme/scheme.go:30';
 
 /** The hub type of a kind: both Events are core.Event. */
-function internalType({ group, kind }: KindName): string {
+export function internalType({ group, kind }: KindName): string {
   if (kind === 'Event') return 'core.Event';
   const pkg = group === '' ? 'core' : (group.split('.')[0] ?? '');
   return `${pkg}.${kind}`;

@@ -1,7 +1,8 @@
 import { isJsonObject } from '../apimachinery/json.ts';
-import { pathText } from './conform.ts';
+import { pathText } from './path-text.ts';
+import { jsonSyntaxProblem } from './json-syntax.ts';
 
-/** A text that is no JSON; the message is close to Go's. */
+/** A text that is no JSON; the message is Go's. */
 export class JsonSyntaxError extends Error {
   constructor(message: string) {
     super(message);
@@ -18,15 +19,28 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new JsonSyntaxError(goSyntaxError(text, error instanceof Error ? error.message : ''));
+    throw new JsonSyntaxError(jsonSyntaxProblem(text) ?? String(error));
   }
 }
 
-function goSyntaxError(text: string, message: string): string {
-  const position = Number(/at position (\d+)/.exec(message)?.[1] ?? text.length);
-  const character = text[position];
-  if (character === undefined || text.slice(position).trim() === '') return 'unexpected end of JSON input';
-  return `invalid character ${character === "'" ? String.raw`'\''` : `'${character}'`} looking for beginning of value`;
+/** Which fields and elements are numbers written with a fraction or an exponent: no integer of Go takes them, whatever their value. */
+export type Fractions = WeakMap<object, ReadonlySet<string>>;
+
+/** A number with a fraction or an exponent where a value may stand. */
+const FRACTION = /[:[,]\s*-?\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)\s*[,}\]]/;
+
+/** JSON.parse of a text that is JSON, and where its fractions are; undefined if there are none, as in most texts. */
+export function parseWithFractions(text: string): { readonly value: unknown; readonly fractions: Fractions } | undefined {
+  if (!FRACTION.test(text)) return undefined;
+  const fractions = new WeakMap<object, Set<string>>();
+  const value: unknown = JSON.parse(text, function (this: object, key: string, parsed: unknown, context?: { source?: string }): unknown {
+    if (typeof parsed === 'number' && /[.eE]/.test(context?.source ?? '')) {
+      const keys = fractions.get(this) ?? new Set();
+      fractions.set(this, keys.add(key));
+    }
+    return parsed;
+  });
+  return { value, fractions };
 }
 
 /** Whether a JSON text nests too deeply to be walked. Every level takes two characters, so most texts are not looked at. */

@@ -1,4 +1,4 @@
-import { parse, type Tags } from 'yaml';
+import { isMap, isNode, isScalar, isSeq, LineCounter, parse, parseDocument, type Tags } from 'yaml';
 import { isTooDeep } from './json-text.ts';
 import { isJsonObject, type JsonObject, setField } from '../apimachinery/json.ts';
 
@@ -48,3 +48,30 @@ function withStringKeys(value: unknown): unknown {
   for (const key of Object.keys(value)) setField(copy, key, withStringKeys(value[key]));
   return copy;
 }
+
+/** `line 3: key "a" already set in map` for every key that its mapping has had before, as go-yaml finds them. */
+export function repeatedYamlKeys(text: string): string[] {
+  const lines = new LineCounter();
+  const found: string[] = [];
+  const visit = (node: unknown): void => {
+    if (isSeq(node)) for (const item of node.items) visit(item);
+    if (!isMap(node)) return;
+    const seen = new Set<string>();
+    for (const { key, value } of node.items) {
+      visit(value);
+      const name = isScalar(key) ? String(key.value) : '';
+      if (!seen.has(name)) {
+        seen.add(name);
+        continue;
+      }
+      const start = isNode(value) ? (value.range?.[0] ?? 0) : 0;
+      found.push(`line ${lines.linePos(start).line}: key ${JSON.stringify(name)} already set in map`);
+    }
+  };
+  visit(parseDocument(text, { version: '1.1', uniqueKeys: false, logLevel: 'error', lineCounter: lines }).contents);
+  return found;
+}
+
+/** The same as one error. */
+export const yamlKeysError = (repeated: readonly string[]): string =>
+  ['error converting YAML to JSON: yaml: unmarshal errors:', ...repeated.map((line) => `  ${line}`)].join('\n');

@@ -1,5 +1,6 @@
 import type { UserInfo } from '../auth/user-info.ts';
-import { type FieldError, invalid } from '../apimachinery/field-error.ts';
+import { type FieldError, forbidden, invalid, required } from '../apimachinery/field-error.ts';
+import { labelValueProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
 import { badRequest, StatusError } from '../apimachinery/status-error.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
@@ -46,13 +47,15 @@ export const REVIEW_KINDS: readonly ReviewKind[] = [
     answer: (review, _user, namespace, deps) => {
       const spec = specOf(review);
       const own = spec.resourceAttributes?.namespace ?? '';
-      const place: FieldError[] =
-        spec.nonResourceAttributes !== undefined
-          ? [invalid('spec.nonResourceAttributes', spec.nonResourceAttributes, 'disallowed on this kind of request')]
-          : own === namespace
-            ? []
-            : [invalid('spec.resourceAttributes.namespace', own, 'must match metadata.namespace')];
-      refuse([...validateSubject(spec), ...validateQuestion(spec), ...place]);
+      const isElsewhere = spec.resourceAttributes !== undefined && own !== namespace;
+      refuse([
+        ...validateSpec(spec, validateSubject(spec)),
+        ...validateMetadata(review, true),
+        ...(isElsewhere ? [invalid('spec.resourceAttributes.namespace', own, 'must match metadata.namespace')] : []),
+        ...(spec.nonResourceAttributes === undefined
+          ? []
+          : [invalid('spec.nonResourceAttributes', spec.nonResourceAttributes, 'disallowed on this kind of request')]),
+      ]);
       return decided(review, deps.authorizer.authorize(subjectOf(spec), questionOf(spec)));
     },
   },
@@ -63,7 +66,7 @@ export const REVIEW_KINDS: readonly ReviewKind[] = [
     namespaced: false,
     answer: (review, user, _namespace, deps) => {
       const spec = specOf(review);
-      refuse(validateQuestion(spec));
+      refuse([...validateSpec(spec, []), ...validateMetadata(review, false)]);
       return decided(review, deps.authorizer.authorize(user, questionOf(spec)));
     },
   },
@@ -81,11 +84,16 @@ export const REVIEW_KINDS: readonly ReviewKind[] = [
     namespaced: false,
     answer: (review, _user, _namespace, deps) => {
       const spec = specOf(review);
-      refuse([...validateSubject(spec), ...validateQuestion(spec)]);
+      refuse([...validateSpec(spec, validateSubject(spec)), ...validateMetadata(review, false)]);
       return decided(review, deps.authorizer.authorize(subjectOf(spec), questionOf(spec)));
     },
   },
 ];
+
+type SelectorAttributes = {
+  rawSelector?: string;
+  requirements?: { key?: string; operator?: string; values?: string[] }[];
+};
 
 type ReviewSpec = {
   resourceAttributes?: {
@@ -96,6 +104,8 @@ type ReviewSpec = {
     resource?: string;
     subresource?: string;
     name?: string;
+    fieldSelector?: SelectorAttributes;
+    labelSelector?: SelectorAttributes;
   };
   nonResourceAttributes?: { path?: string; verb?: string };
   user?: string;
@@ -109,6 +119,66 @@ const specOf = (review: AnyObject): ReviewSpec => (review['spec'] ?? {}) as Revi
 
 const validateSubject = ({ user = '', groups = [] }: ReviewSpec): FieldError[] =>
   user === '' && groups.length === 0 ? [invalid('spec.user', user, 'at least one of user or group must be specified')] : [];
+
+/** What the validation of all access reviews has in common: what is asked, by whom, about which selection. */
+const validateSpec = (spec: ReviewSpec, subject: readonly FieldError[]): FieldError[] => [
+  ...validateQuestion(spec),
+  ...subject,
+  ...validateSelector(spec.resourceAttributes?.fieldSelector, 'spec.resourceAttributes.fieldSelector', validateFieldKey),
+  ...validateSelector(spec.resourceAttributes?.labelSelector, 'spec.resourceAttributes.labelSelector', validateLabelRequirement),
+];
+
+type Requirement = NonNullable<SelectorAttributes['requirements']>[number];
+
+/** Operators that are not known are taken: a client may be newer than the server. */
+function validateSelector(
+  selector: SelectorAttributes | undefined,
+  path: string,
+  validateRequirement: (requirement: Requirement, path: string, operatorErrors: FieldError[]) => FieldError[],
+): FieldError[] {
+  if (selector === undefined) return [];
+  const { rawSelector = '', requirements = [] } = selector;
+  const errors: FieldError[] = [];
+  if (rawSelector !== '' && requirements.length > 0) {
+    errors.push(invalid(`${path}.rawSelector`, rawSelector, 'may not specified at the same time as requirements'));
+  }
+  if (rawSelector === '' && requirements.length === 0) {
+    errors.push(required(`${path}.requirements`, `when ${path} is specified, requirements or rawSelector is required`));
+  }
+  for (const [i, requirement] of requirements.entries()) {
+    const at = `${path}.requirements[${i}]`;
+    errors.push(...validateRequirement(requirement, at, validateOperator(requirement, at)));
+  }
+  return errors;
+}
+
+function validateOperator({ operator = '', values = [] }: Requirement, path: string): FieldError[] {
+  if ((operator === 'In' || operator === 'NotIn') && values.length === 0) {
+    return [required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];
+  }
+  if ((operator === 'Exists' || operator === 'DoesNotExist') && values.length > 0) {
+    return [forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
+  }
+  return [];
+}
+
+const validateFieldKey = ({ key = '' }: Requirement, path: string, operatorErrors: FieldError[]): FieldError[] => [
+  ...(key === '' ? [required(`${path}.key`, 'must be specified')] : []),
+  ...operatorErrors,
+];
+
+const validateLabelRequirement = ({ key = '', values = [] }: Requirement, path: string, operatorErrors: FieldError[]): FieldError[] => [
+  ...operatorErrors,
+  ...qualifiedNameProblems(key).map((problem) => invalid(`${path}.key`, key, problem)),
+  ...values.flatMap((value, i) => labelValueProblems(value).map((problem) => invalid(`${path}.values[${i}]`, value, problem))),
+];
+
+/** A review is no object that is kept: it has no metadata, but for the namespace of a local one. */
+function validateMetadata({ metadata }: AnyObject, namespaced: boolean): FieldError[] {
+  const { managedFields: _managedFields, namespace, ...given } = metadata;
+  const isEmpty = Object.keys(given).length === 0 && (namespaced || (namespace ?? '') === '');
+  return isEmpty ? [] : [invalid('metadata', metadata, namespaced ? 'must be empty except for namespace' : 'must be empty')];
+}
 
 function validateQuestion({ resourceAttributes, nonResourceAttributes }: ReviewSpec): FieldError[] {
   if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
@@ -166,7 +236,6 @@ function reviewRules(review: AnyObject, user: UserInfo, _namespace: string, { au
   if (namespace === '') throw badRequest('no namespace on request');
   const { granted, errors } = authorizer.rulesFor(user, namespace);
   const rules = granted.map(({ rule }) => rule);
-  const everything = user.groups.includes('system:masters');
   const resourceRules = rules
     .filter(({ resources = [] }) => resources.length > 0)
     .map(({ verbs, apiGroups, resources, resourceNames }) => ({
@@ -179,8 +248,8 @@ function reviewRules(review: AnyObject, user: UserInfo, _namespace: string, { au
     .filter(({ nonResourceURLs = [] }) => nonResourceURLs.length > 0)
     .map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs }));
   const status = {
-    resourceRules: [...(everything ? [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }] : []), ...resourceRules],
-    nonResourceRules: [...(everything ? [{ verbs: ['*'], nonResourceURLs: ['*'] }] : []), ...nonResourceRules],
+    resourceRules,
+    nonResourceRules,
     incomplete: false,
     ...(errors.length === 0 ? {} : { evaluationError: errors.join(', ') }),
   };

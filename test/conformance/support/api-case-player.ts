@@ -141,13 +141,21 @@ async function outcomeOf({ exchange, watch }: OpenWatch): Promise<Answer> {
     return json === undefined ? { status, text } : { status, body: json };
   }
   const { ms, events, end } = exchange.until ?? { events: 1 };
-  const enough = (): boolean => watch.ended || (events !== undefined && watch.events.filter(isTelling).length >= events);
+  const visible = (): unknown[] => tellingEvents(watch.events, exchange.bookmarks === true);
+  const enough = (): boolean => watch.ended || (events !== undefined && visible().length >= events);
   if (ms === undefined) for (const begin = Date.now(); !enough() && Date.now() - begin < EVENTS_LIMIT_MS; ) await sleep(LOOK_EVERY_MS);
   else await sleep(ms);
   if (events !== undefined && !watch.ended) await sleep(SURPLUS_MS);
   const { ended } = watch;
   watch.close();
-  return { status: 200, events: watch.events.filter(isTelling), ...(end || ended ? { ended } : {}) };
+  return { status: 200, events: visible(), ...(end || ended ? { ended } : {}) };
+}
+
+/** Without plain bookmarks, unless the case asks for them; of those in a row, whose number is up to the server, only the first. */
+function tellingEvents(events: readonly unknown[], withBookmarks: boolean): unknown[] {
+  if (!withBookmarks) return events.filter(isTelling);
+  const isBookmark = (event: unknown): boolean => isObject(event) && event['type'] === 'BOOKMARK';
+  return events.filter((event, index) => !isBookmark(event) || !isBookmark(events[index - 1]));
 }
 
 /** Plain bookmarks come when the server likes; the one that ends the initial events comes where it must. */

@@ -52,6 +52,8 @@ export type RequestExchange = Comparison & {
 /** Runs beside what follows, up to its `WatchEnd` or the end of the case. */
 export type WatchExchange = Comparison & {
   readonly watch: string;
+  /** Plain bookmarks are events like any other. */
+  readonly bookmarks?: boolean;
   readonly as?: string;
   readonly headers?: Readonly<Record<string, string | null>>;
   /** Default: one event. */

@@ -67,6 +67,21 @@ describe('a watch', () => {
     expect(seen(watch)).toEqual(['ADDED b']);
   });
 
+  test('that resumes has a bookmark two seconds before it ends, in the form that was asked for', async () => {
+    const bench = await aControlPlane();
+    await bench.call('POST', CONFIG_MAPS, configMap('a'));
+    const version = await versionOf(bench, CONFIG_MAPS);
+    const watch = await bench.watch(`${CONFIG_MAPS}?watch=1&resourceVersion=${version}&allowWatchBookmarks=true&timeoutSeconds=4`);
+    await bench.clock.advance(1999);
+    expect(watch.events).toEqual([]);
+    await bench.clock.advance(2);
+    expect(watch.events).toEqual([
+      { type: 'BOOKMARK', object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: version } } },
+    ]);
+    await bench.clock.advance(2000);
+    expect(watch.ended).toBe(true);
+  });
+
   test('that streams a list ends it with a bookmark', async () => {
     const bench = await aControlPlane();
     await bench.call('POST', CONFIG_MAPS, configMap('a'));

@@ -26,7 +26,6 @@ const apply = (
     schema,
     manager,
     force,
-    name: 'x',
     subresource: '',
     fieldValidation: 'Warn',
     now: at,
@@ -113,6 +112,45 @@ describe('applying', () => {
     });
   });
 
+  test('a manager that gives up all its labels does not take the name with them', () => {
+    const first = apply({ metadata: { name: 'x', labels: { a: '1' } } });
+    const second = apply({ metadata: { name: 'x' }, data: { k: 'v' } }, { live: first });
+    expect([second.metadata.name, second.metadata.labels]).toEqual(['x', undefined]);
+  });
+
+  test('a map from which an element is given up stays where somebody else named the map', () => {
+    const first = update({ data: { b: '1' } });
+    const second = apply({ data: { a: '1' } }, { live: first });
+    expect(apply({}, { live: second }).data).toEqual({ b: '1' });
+  });
+
+  test('an element without a key that has a default is another element', () => {
+    const first = apply({ spec: { containers: [{ name: 'a', image: 'i' }] } }, { schema: pod });
+    const second = apply({ spec: { containers: [{ image: 'x' }] } }, { live: first, schema: pod, manager: 'two' });
+    expect(second.spec).toMatchObject({ containers: [{ name: 'a' }, { name: '', image: 'x' }] });
+    expect(owners(second)).toMatchObject({ two: { 'f:spec': { 'f:containers': { 'k:{"name":""}': {} } } } });
+  });
+
+  test('what cannot be converted is refused after conflicts are', () => {
+    const first = apply({ spec: { nodeName: 'n' } }, { schema: pod });
+    const broken = { spec: { nodeName: 'm', activeDeadlineSeconds: 1.5 } };
+    const applied = (force: boolean): string => refusalOf(() => apply(broken, { live: first, schema: pod, manager: 'two', force }));
+    expect(applied(false)).toContain('409 Apply failed with 1 conflict');
+    expect(applied(true)).toBe(
+      '500 failed to convert new object (/x; /v1, Kind=Pod) to proper version: unable to convert unstructured object to /v1, Kind=Pod: ' +
+        'cannot convert float64 to int64',
+    );
+  });
+
+  test('kubectl takes over what it has applied client-side, as long as it is still the same', () => {
+    const lastApplied = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data: { k: 'old' } });
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': lastApplied };
+    const untouched = update({ metadata: { name: 'x', annotations }, data: { k: 'old' } });
+    expect(apply({ data: { k: 'new' } }, { live: untouched, manager: 'kubectl' }).data).toEqual({ k: 'new' });
+    const changed = update({ metadata: { name: 'x', annotations }, data: { k: 'other' } });
+    expect(refusalOf(() => apply({ data: { k: 'new' } }, { live: changed, manager: 'kubectl' }))).toContain('409');
+  });
+
   test('a container that is given up goes, but one that another manager names stays', () => {
     const first = apply(
       {
@@ -137,10 +175,11 @@ describe('configurations that cannot be applied', () => {
     ['an unknown field', { spec: { bogus: 1 } }, typed('.spec.bogus: field not declared in schema')],
     ['a wrong type', { spec: { nodeName: 1 } }, typed('.spec.nodeName: expected string, got &value.valueUnstructured{Value:1}')],
     [
-      'an element without its key',
-      { spec: { containers: [{ image: 'i' }] } },
+      'an element with none of its keys',
+      { spec: { imagePullSecrets: [{}] } },
       typed(
-        '.spec.containers: element 0: associative list with keys has an element that omits key field "name" (and doesn\'t have default value)',
+        '.spec.imagePullSecrets: element 0: associative list with keys has an element that omits all key fields ["name"] ' +
+          "(and doesn't have default values for any key fields)",
       ),
     ],
     [

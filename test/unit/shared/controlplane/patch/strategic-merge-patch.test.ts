@@ -78,10 +78,37 @@ test('maps merge, null removes a key, and directives replace or empty them', () 
   expect(specOf({ nodeSelector }, { nodeSelector: { $patch: 'delete' } })).toEqual({ nodeSelector: {} });
 });
 
-test('what is added carries neither nulls nor directives', () => {
+test('what is added carries neither nulls nor objects that are only a directive', () => {
   expect(specOf({}, { securityContext: { runAsUser: 1, fsGroup: null, sysctls: [{ $patch: 'delete', name: 'x' }] } })).toEqual({
     securityContext: { runAsUser: 1, sysctls: [] },
   });
+  expect(specOf({}, { nodeSelector: { $patch: 'replace', a: 'b' } })).toEqual({});
+});
+
+test('a new element of a list is taken as it is, directives and all', () => {
+  expect(specOf({ containers: [{ name: 'a' }] }, { containers: [{ name: 'b', '$setElementOrder/env': [] }] })).toEqual({
+    containers: [{ name: 'b', '$setElementOrder/env': [] }, { name: 'a' }],
+  });
+});
+
+test('elements of different types are refused', () => {
+  expect(() => specOf({ containers: [{ name: 'a' }] }, { containers: ['a'] })).toThrow(
+    'list element types are not identical: [[map[name:a]] [a]]',
+  );
+  expect(() => metadataOf({ finalizers: ['e.com/a'] }, { finalizers: [{ $patch: 'replace' }] })).toThrow('list element types are not');
+  expect(() => metadataOf({ finalizers: ['e.com/a'] }, { finalizers: [['x']] })).toThrow('list element types are not');
+});
+
+test('an order that is no list, or of a field that does not exist, is refused', () => {
+  expect(() => specOf({}, { '$setElementOrder/containers': 'a' })).toThrow('expected a []interface {}, but received a string');
+  expect(() => specOf({}, { '$setElementOrder/bogus': [] })).toThrow(
+    'unable to find api field in struct PodSpec for the json field "bogus"',
+  );
+});
+
+test('$retainKeys need not name what other directives are about', () => {
+  const patch = { $retainKeys: ['finalizers'], '$deleteFromPrimitiveList/finalizers': ['e.com/a'] };
+  expect(metadataOf({ name: 'x', finalizers: ['e.com/a', 'e.com/b'] }, patch)).toEqual({ finalizers: ['e.com/b'] });
 });
 
 test('neither the document nor the patch is changed', () => {
