@@ -191,6 +191,9 @@ export const REQUIRED_POINTERS: ReadonlySet<string> = new Set(
   `),
 );
 
+/** Maps that validation still wants to see when they are empty; their strategies drop them before they are stored. */
+export const EMPTY_MAPS_KEPT: ReadonlySet<string> = new Set(['ConfigMap.data', 'ConfigMap.binaryData', 'Secret.data']);
+
 /** Optional strings that are pointers: an empty string stays. */
 export const POINTER_STRINGS: ReadonlySet<string> = new Set(
   words(`

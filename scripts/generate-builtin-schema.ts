@@ -12,6 +12,7 @@ import {
   ALWAYS_EMITTED,
   ATOMIC_MAPS,
   ATOMIC_TYPES,
+  EMPTY_MAPS_KEPT,
   LIST_FACTS,
   OBJECT_PATCH_STRATEGIES,
   POINTER_STRINGS,
@@ -104,6 +105,7 @@ function emitOf(type: string, path: string, required: boolean, isKind: boolean):
   if (isKind && ['metadata', 'spec', 'status'].includes(field) && isModel(type)) return 'always';
   if (isKind && ['apiVersion', 'kind'].includes(field)) return 'omit-empty';
   if (required || ALWAYS_EMITTED.has(path)) return 'always';
+  if (EMPTY_MAPS_KEPT.has(path)) return 'pointer';
   if (type.startsWith('[]') || type.startsWith('map[]') || type === 'bytes') return 'omit-empty';
   if (type === 'string') return POINTER_STRINGS.has(path) ? 'pointer' : 'omit-empty';
   return VALUE_SCALARS.has(path) ? 'omit-empty' : 'pointer';

@@ -90,7 +90,10 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const customResources = serveCustomResources({ ...handlers, log }, crds);
   const subresources = [
     ...podSubresources({ ...handlers, pods: served(resources, { group: '', plural: 'pods' }) }),
-    podLogSubresource(registry, podLogs, served(resources, { group: '', plural: 'pods' })),
+    podLogSubresource(registry, podLogs, {
+      pods: served(resources, { group: '', plural: 'pods' }),
+      nodes: served(resources, { group: '', plural: 'nodes' }),
+    }),
     namespaceFinalizeSubresource(handlers, served(resources, { group: '', plural: 'namespaces' })),
     tokenSubresource(handlers, serviceAccounts, tokens),
     scaleSubresource({ ...handlers, customResources }),

@@ -38,15 +38,24 @@ export const validateAnyObjectMeta = (meta: AnyMeta, namespaced: boolean, nameRu
 /** ValidateObjectMeta of the core kinds: the same, and finalizers must be qualified or well known. */
 export const validateObjectMeta = (meta: AnyMeta, namespaced: boolean, nameRule: NameRule, path = 'metadata'): FieldError[] => [
   ...validateAnyObjectMeta(meta, namespaced, nameRule, path),
-  ...(meta.finalizers ?? []).flatMap((finalizer, i) =>
+  ...validateStandardFinalizers(meta, path),
+];
+
+/** ValidateObjectMetaUpdate of the core kinds: what an update may do to metadata, and once more how finalizers are called. */
+export const validateObjectMetaUpdate = (next: AnyMeta, previous: AnyMeta, path = 'metadata'): FieldError[] => [
+  ...validateAnyObjectMetaUpdate(next, previous, path),
+  ...validateStandardFinalizers(next, path),
+];
+
+const validateStandardFinalizers = ({ finalizers = [] }: AnyMeta, path: string): FieldError[] =>
+  finalizers.flatMap((finalizer, i) =>
     finalizer.includes('/') || STANDARD_FINALIZERS.includes(finalizer)
       ? []
       : [invalid(`${path}.finalizers[${i}]`, finalizer, 'name is neither a standard finalizer name nor is it fully qualified')],
-  ),
-];
+  );
 
-/** ValidateObjectMetaUpdate: what an update may do to metadata. */
-export const validateObjectMetaUpdate = (next: AnyMeta, previous: AnyMeta, path = 'metadata'): FieldError[] => {
+/** ValidateObjectMetaUpdate of apimachinery: what an update may do to the metadata of any kind. */
+export const validateAnyObjectMetaUpdate = (next: AnyMeta, previous: AnyMeta, path = 'metadata'): FieldError[] => {
   const immutable = (field: keyof AnyMeta & string): FieldError[] =>
     semanticEqual(next[field], previous[field]) ? [] : [invalid(`${path}.${field}`, next[field] ?? null, 'field is immutable')];
   return [
@@ -69,7 +78,7 @@ export const validateObjectMetaUpdate = (next: AnyMeta, previous: AnyMeta, path 
 /** What the generic registry checks in every update, before the strategy adds its own findings. */
 export const validateCommonFieldsOnUpdate = (next: AnyObject, previous: AnyObject, namespaced: boolean): FieldError[] => [
   ...validateAnyObjectMeta(next.metadata, namespaced, pathSegmentName),
-  ...validateObjectMetaUpdate(next.metadata, previous.metadata),
+  ...validateAnyObjectMetaUpdate(next.metadata, previous.metadata),
 ];
 
 /** What the generic registry checks in every create, once the strategy has found nothing wrong. */

@@ -116,7 +116,7 @@ export function serveCustomResources(deps: CustomResourcesDeps, crds: ServedReso
   };
 
   const writeCrd = (name: string, change: (crd: Crd) => Crd): void => {
-    registry.modify({ ...requestFor(crds), name }, '', ({ object }) => change(asCrd(object)));
+    registry.modify({ ...requestFor(crds), name }, {}, ({ object }) => change(asCrd(object)));
   };
   /** Subscribers hear of a write while it is being made; what follows from it is written after it. */
   const later = (name: string): void =>

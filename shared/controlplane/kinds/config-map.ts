@@ -10,6 +10,7 @@ import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
 
 /** Of the values of a ConfigMap or a Secret together. */
 export const DATA_MAX_BYTES = 1024 * 1024;
+const FIELDS = ['data', 'binaryData'] as const;
 const IMMUTABLE = 'field is immutable when `immutable` is set';
 
 type DecodedConfigMap = AnyObject & {
@@ -24,12 +25,13 @@ const asConfigMap = (object: AnyObject): DecodedConfigMap => object as DecodedCo
 /** core/v1 ConfigMap. */
 export const configMapStrategy: ResourceStrategy = {
   validateCreate: (object) => validateConfigMap(asConfigMap(object)),
+  prepareForStorage: (object) => dropEmpty(object, FIELDS),
   validateUpdate: (object, stored) => {
     const next = asConfigMap(object);
     const previous = asConfigMap(stored);
     return [
       ...validateObjectMetaUpdate(next.metadata, previous.metadata),
-      ...validateStaysImmutable(next, previous, ['data', 'binaryData']),
+      ...validateStaysImmutable(next, previous, FIELDS),
       ...validateConfigMap(next),
     ];
   },
@@ -51,8 +53,16 @@ export const validateStaysImmutable = (
   if (previous.immutable !== true) return [];
   return [
     ...(next.immutable === true ? [] : [forbidden('immutable', IMMUTABLE)]),
-    ...fields.filter((field) => !semanticEqual(next[field], previous[field])).map((field) => forbidden(field, IMMUTABLE)),
+    ...fields
+      // Unlike elsewhere, an empty map is not the same as none.
+      .filter((field) => (next[field] === undefined) !== (previous[field] === undefined) || !semanticEqual(next[field], previous[field]))
+      .map((field) => forbidden(field, IMMUTABLE)),
   ];
+};
+
+/** Storage keeps no empty maps. */
+export const dropEmpty = (object: AnyObject, fields: readonly string[]): void => {
+  for (const field of fields) if (Object.keys(object[field] ?? {}).length === 0) delete object[field];
 };
 
 const validateConfigMap = (object: DecodedConfigMap): FieldError[] => {

@@ -1,6 +1,6 @@
 import type { DecodedJob } from './decoded.ts';
 import { dns1123LabelProblems } from '../apimachinery/name-formats.ts';
-import { podSpecWarnings } from './pod-warnings.ts';
+import { podTemplateWarnings } from './pod-warnings.ts';
 
 const MANY_COMPLETIONS = 100_000;
 const HIGH_PARALLELISM = 10_000;
@@ -20,5 +20,5 @@ export const jobWarnings = (job: DecodedJob, verb: 'create' | 'update'): string[
       'spec: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail',
     );
   }
-  return [...warnings, ...podSpecWarnings(spec.template?.spec ?? {}, 'spec.template.spec')];
+  return [...warnings, ...podTemplateWarnings(spec.template ?? {}, 'spec.template')];
 };

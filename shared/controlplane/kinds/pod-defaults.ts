@@ -20,6 +20,8 @@ export const applyPodDefaults = (object: AnyObject): void => {
   pod.spec.enableServiceLinks ??= true;
   if (pod.spec.hostNetwork === true) exposeOnHost(pod.spec);
   applyPodSpecDefaults(pod.spec);
+  // Conversion of a Pod; templates keep what they say, and get a warning.
+  if ((pod.spec.terminationGracePeriodSeconds ?? 0) < 0) pod.spec.terminationGracePeriodSeconds = 1;
   if (pod.status !== undefined) reconcilePodIps(pod.status);
 };
 

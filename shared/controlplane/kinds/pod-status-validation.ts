@@ -3,6 +3,7 @@ import { duplicate, forbidden, invalid, type FieldError } from '../apimachinery/
 import { validateFormat } from './choice-validation.ts';
 import type { DecodedPod, DecodedPodSpec, DecodedPodStatus } from './decoded.ts';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { validatePodAnnotationUpdates } from './pod-annotations-validation.ts';
 import { validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 
@@ -10,6 +11,7 @@ type ContainerStatuses = NonNullable<DecodedPodStatus['containerStatuses']>;
 type StatusList = 'containerStatuses' | 'initContainerStatuses' | 'ephemeralContainerStatuses';
 
 const SYSTEM_CONDITIONS: readonly string[] = ['PodScheduled', 'Ready', 'Initialized'];
+const NOT_NEGATIVE = 'must be a non-negative integer';
 const IP_RULE = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 
 /** ValidatePodStatusUpdate of core/v1. Phases may follow one another in any order, and bear any name. */
@@ -18,8 +20,10 @@ export const validatePodStatusUpdate = (pod: DecodedPod, previous: DecodedPod): 
   const old = previous.status ?? {};
   return [
     ...validateObjectMetaUpdate(pod.metadata, previous.metadata),
+    ...validatePodAnnotationUpdates(pod, previous),
     ...validateConditions(next),
-    ...validateNominatedNode(next, old),
+    ...validateNominatedNode(next, old, (previous.spec?.nodeName ?? '') !== ''),
+    ...((next.observedGeneration ?? 0) < 0 ? [invalid('status.observedGeneration', next.observedGeneration, NOT_NEGATIVE)] : []),
     ...(semanticEqual(next.qosClass, old.qosClass) ? [] : [invalid('status.qosClass', next.qosClass ?? '', 'field is immutable')]),
     ...validateStatesStay('containerStatuses', next, old, previous.spec ?? {}),
     ...validateStatesStay('initContainerStatuses', next, old, previous.spec ?? {}),
@@ -29,15 +33,19 @@ export const validatePodStatusUpdate = (pod: DecodedPod, previous: DecodedPod): 
   ];
 };
 
-/** Upstream names this path so: it appends to that of the metadata. */
 const validateConditions = ({ conditions = [] }: DecodedPodStatus): FieldError[] =>
-  conditions.flatMap(({ type = '' }, i) =>
-    SYSTEM_CONDITIONS.includes(type) ? [] : validateFormat(type, `metadata.conditions[${i}].Type`, qualifiedNameProblems),
-  );
+  conditions.flatMap(({ type = '', observedGeneration = 0 }, i) => [
+    ...(observedGeneration < 0 ? [invalid(`status.conditions[${i}].observedGeneration`, observedGeneration, NOT_NEGATIVE)] : []),
+    ...(SYSTEM_CONDITIONS.includes(type) ? [] : validateFormat(type, `status.conditions[${i}].Type`, qualifiedNameProblems)),
+  ]);
 
-const validateNominatedNode = (next: DecodedPodStatus, old: DecodedPodStatus): FieldError[] => {
+const validateNominatedNode = (next: DecodedPodStatus, old: DecodedPodStatus, isBound: boolean): FieldError[] => {
   const node = next.nominatedNodeName ?? '';
-  return node === '' || node === old.nominatedNodeName ? [] : validateFormat(node, 'status.nominatedNodeName', dns1123SubdomainProblems);
+  if (node === '' || node === (old.nominatedNodeName ?? '')) return [];
+  return [
+    ...validateFormat(node, 'status.nominatedNodeName', dns1123SubdomainProblems),
+    ...(isBound ? [forbidden('status.nominatedNodeName', 'may not be set on pods that are already bound to a node')] : []),
+  ];
 };
 
 /** A container that has ended for good does not come back. */

@@ -7,7 +7,7 @@ import { withPodCondition } from './pod-conditions.ts';
 import { podTable } from './pod-table.ts';
 import { validatePodUpdate } from './pod-update-validation.ts';
 import { validatePodCreate } from './pod-validation.ts';
-import { podSpecWarnings } from './pod-warnings.ts';
+import { podWarnings } from './pod-warnings.ts';
 import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 
 /** core/v1 Pod: pkg/registry/core/pod of the API server. */
@@ -19,7 +19,7 @@ export const podStrategy: ResourceStrategy = {
     pod.status = initialStatus(pod.spec ?? {}, pod.metadata.creationTimestamp);
   },
   validateCreate: (object) => validatePodCreate(asPod(object)),
-  warningsOnCreate: (object) => podSpecWarnings(asPod(object).spec ?? {}, 'spec'),
+  warningsOnCreate: (object) => podWarnings(asPod(object)),
   prepareForUpdate: (object, stored) => {
     const next = asPod(object);
     const previous = asPod(stored);
@@ -35,6 +35,9 @@ export const podStrategy: ResourceStrategy = {
       // Kubelets write statuses; owners are none of their business.
       if (stored.metadata.ownerReferences === undefined) delete object.metadata.ownerReferences;
       else object.metadata.ownerReferences = stored.metadata.ownerReferences;
+      // Old kubelets dropped it.
+      const { status = {} } = asPod(object);
+      if ((status.qosClass ?? '') === '') status.qosClass = asPod(stored).status?.qosClass;
     },
     validateUpdate: (object, stored) => validatePodStatusUpdate(asPod(object), asPod(stored)),
   },

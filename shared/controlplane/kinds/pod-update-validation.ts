@@ -1,8 +1,11 @@
 import { forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
 import type { DecodedContainer, DecodedPod, DecodedPodSpec } from './decoded.ts';
 import { validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
+import { validatePodAnnotationUpdates } from './pod-annotations-validation.ts';
 import { validateTolerations } from './pod-scheduling-validation.ts';
 import { validatePod } from './pod-validation.ts';
+import { unifiedDiff } from '../apimachinery/unified-diff.ts';
+import { goPodSpecText } from './go-pod-spec.ts';
 import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 
 const INT32_MAX = 2 ** 31 - 1;
@@ -19,7 +22,11 @@ const UPDATABLE = [
 export const validatePodUpdate = (next: DecodedPod, previous: DecodedPod): FieldError[] => {
   const spec = next.spec ?? {};
   const old = previous.spec ?? {};
-  const errors = [...validateObjectMetaUpdate(next.metadata, previous.metadata), ...validatePod(next)];
+  const errors = [
+    ...validateObjectMetaUpdate(next.metadata, previous.metadata),
+    ...validatePod(next),
+    ...validatePodAnnotationUpdates(next, previous),
+  ];
   for (const kind of ['containers', 'initContainers'] as const) {
     if ((spec[kind] ?? []).length !== (old[kind] ?? []).length) {
       return [...errors, forbidden(`spec.${kind}`, 'pod updates may not add or remove containers')];
@@ -33,8 +40,10 @@ export const validatePodUpdate = (next: DecodedPod, previous: DecodedPod): Field
   if (semanticEqual(spec, old)) return errors;
   const gated = (old.schedulingGates ?? []).length > 0;
   if (gated) errors.push(...validateGatedDirectives(spec, old));
-  if (!semanticEqual(withoutMutableFields(spec, old, gated), old)) {
-    errors.push(forbidden('spec', `pod updates may not change fields other than ${UPDATABLE}\n`));
+  const masked = withoutMutableFields(spec, old, gated);
+  if (!semanticEqual(masked, old)) {
+    const difference = unifiedDiff(goPodSpecText(old), goPodSpecText(masked));
+    errors.push(forbidden('spec', `pod updates may not change fields other than ${UPDATABLE}\n${difference}`));
   }
   return errors;
 };
@@ -138,10 +147,7 @@ const withoutMutableFields = (next: DecodedPodSpec, old: DecodedPodSpec, gated: 
     tolerations: old.tolerations,
   };
   for (const kind of ['containers', 'initContainers'] as const) {
-    masked[kind] = (next[kind] ?? []).map((container, i) => ({ ...container, image: old[kind]?.[i]?.image }));
-  }
-  if ((old.terminationGracePeriodSeconds ?? 0) < 0 && next.terminationGracePeriodSeconds === 1) {
-    masked.terminationGracePeriodSeconds = old.terminationGracePeriodSeconds;
+    masked[kind] = next[kind]?.map((container, i) => ({ ...container, image: old[kind]?.[i]?.image }));
   }
   if (!gated) return masked;
   masked.nodeSelector = old.nodeSelector;

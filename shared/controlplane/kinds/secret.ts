@@ -1,9 +1,11 @@
 import { invalid, required, tooLong, type FieldError } from '../apimachinery/field-error.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
+import { isJsonObject } from '../apimachinery/json.ts';
+import { JsonSyntaxError, parseJson } from '../schema/json-text.ts';
 import type { ResourceStrategy } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
 import { validateFormat } from './choice-validation.ts';
-import { DATA_MAX_BYTES, validateStaysImmutable } from './config-map.ts';
+import { DATA_MAX_BYTES, dropEmpty, validateStaysImmutable } from './config-map.ts';
 import { configKeyProblems } from '../apimachinery/name-formats.ts';
 import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
@@ -30,6 +32,7 @@ export const secretStrategy: ResourceStrategy = {
     delete secret.stringData;
   },
   validateCreate: (object) => validateSecret(asSecret(object)),
+  prepareForStorage: (object) => dropEmpty(object, ['data']),
   validateUpdate: (object, stored) => {
     const next = asSecret(object);
     const previous = asSecret(stored);
@@ -79,9 +82,10 @@ const validateType = ({ metadata, type = '', data = {} }: DecodedSecret): FieldE
     case 'kubernetes.io/dockerconfigjson':
       return validateJson(data, '.dockerconfigjson');
     case 'kubernetes.io/basic-auth':
-      return 'username' in data || 'password' in data ? [] : [required('data[%s].username'), required('data[%s].password')];
+      return 'username' in data || 'password' in data ? [] : [required('data[username]'), required('data[password]')];
     case 'kubernetes.io/ssh-auth':
-      return missing(['ssh-privatekey']);
+      // Unlike other keys, this one may not be empty either.
+      return data['ssh-privatekey'] ? [] : [required('data[ssh-privatekey]')];
     case 'kubernetes.io/tls':
       return missing(['tls.crt', 'tls.key']);
     default:
@@ -92,10 +96,19 @@ const validateType = ({ metadata, type = '', data = {} }: DecodedSecret): FieldE
 const validateJson = (data: Readonly<Record<string, string>>, key: string): FieldError[] => {
   const value = data[key];
   if (value === undefined) return [required(`data[${key}]`)];
+  const problem = jsonObjectProblem(Buffer.from(value, 'base64').toString());
+  return problem === undefined ? [] : [invalid(`data[${key}]`, '<secret contents redacted>', problem)];
+};
+
+/** Why a text is no JSON object, in Go's words. Null is an object that has nothing. */
+const jsonObjectProblem = (text: string): string | undefined => {
   try {
-    JSON.parse(Buffer.from(value, 'base64').toString());
-    return [];
+    const value = parseJson(text);
+    if (value === null || isJsonObject(value)) return undefined;
+    const what = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+    return `json: cannot unmarshal ${what} into Go value of type map[string]interface {}`;
   } catch (error) {
-    return [invalid(`data[${key}]`, '<secret contents redacted>', error instanceof Error ? error.message : String(error))];
+    if (error instanceof JsonSyntaxError) return error.message;
+    throw error;
   }
 };

@@ -10,6 +10,7 @@ import { validateCommonFieldsOnCreate, validateCommonFieldsOnUpdate } from '../a
 import { keepTimesOfUnchanged } from '../fields/managed-fields.ts';
 import { cloneJson, jsonEquals } from '../apimachinery/json.ts';
 import { dropDuplicateOwners } from '../apimachinery/owner-references.ts';
+import { forgetEmptyLists } from '../schema/empty-lists.ts';
 import { isUnsigned } from './request-options.ts';
 import type { ServedResource } from '../resources/served-resources.ts';
 import {
@@ -63,6 +64,9 @@ export type UpdateOptions = {
   readonly authorizeCreate?: () => void;
 };
 
+/** What the stored object must still be; '' and absent demand nothing. */
+export type Preconditions = { readonly uid?: string; readonly resourceVersion?: string };
+
 export type RegistryDeps = { readonly clock: Clock; readonly random: Random; readonly admission: Admission };
 
 /** The generic half of every resource: what create and update do for all kinds (generic registry of apiserver). */
@@ -77,7 +81,7 @@ export interface Registry {
    */
   update(request: WriteRequest, makeNext: (current: StoredObject | undefined) => AnyObject, options: UpdateOptions): Promise<Written>;
   /** Changes an object without asking its strategy or admission: bindings, finalization. `change` returns a private object. */
-  modify(request: WriteRequest, expectedUid: string, change: (current: StoredObject) => AnyObject): Written;
+  modify(request: WriteRequest, preconditions: Preconditions, change: (current: StoredObject) => AnyObject): Written;
   delete(request: WriteRequest, options: DeleteOptions): Promise<Deleted>;
 }
 
@@ -141,7 +145,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
     }
     refuseExisting(resource, request.namespace, name);
     delete (object.metadata as Partial<AnyMeta>).resourceVersion;
-    resource.definition.strategy.prepareForStorage?.(object);
+    prepareForStorage(resource, object);
     return { stored: store(request, object), created: true };
   }
 
@@ -241,7 +245,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
 
   function commitUpdate(request: WriteRequest, object: AnyObject, current: StoredObject): StoredObject {
     const { resource, dryRun } = request;
-    resource.definition.strategy.prepareForStorage?.(object);
+    prepareForStorage(resource, object);
     redefault(resource, object);
     object.metadata.resourceVersion = current.object.metadata.resourceVersion;
     if (isReleased(resource, object)) {
@@ -259,10 +263,10 @@ export function createRegistry(deps: RegistryDeps): Registry {
     return unsaved(object);
   }
 
-  function modify(request: WriteRequest, expectedUid: string, change: (current: StoredObject) => AnyObject): Written {
+  function modify(request: WriteRequest, preconditions: Preconditions, change: (current: StoredObject) => AnyObject): Written {
     const { resource, namespace, name } = request;
     const current = get(resource, namespace, name);
-    if (expectedUid !== '') checkUid(resource, namespace, name, expectedUid, current);
+    checkPreconditions(resource, preconditions, current);
     const next = toInternal(resource, change(current));
     checkVersion(resource, next, current);
     return { stored: commitUpdate(request, { ...next, metadata: { ...next.metadata } }, current), created: false };
@@ -324,16 +328,26 @@ function toInternal({ definition }: ServedResource, versioned: AnyObject): AnyOb
   return object;
 }
 
+/** What does not survive storage goes before it. */
+function prepareForStorage({ definition, schema, custom }: ServedResource, object: AnyObject): void {
+  definition.strategy.prepareForStorage?.(object);
+  if (!custom) forgetEmptyLists(object, schema);
+}
+
 /** Upstream defaults whatever it reads from storage, so that defaults that depend on generated fields are there too. */
 const redefault = ({ definition }: ServedResource, object: AnyObject): void => definition.strategy.applyDefaults?.(object);
 
+/** Throws 400 for an object of another namespace than that of the path. */
+export function requireNamespace(expected: string, { metadata }: AnyObject): void {
+  const own = metadata.namespace ?? '';
+  if (own === '' || expected === '' || own === expected) return;
+  throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+}
+
 /** The namespace of the path counts; an object may repeat it, not contradict it. Cluster-scoped objects lose theirs. */
 export function placeInNamespace({ resource, namespace }: Pick<WriteRequest, 'resource' | 'namespace'>, object: AnyObject): void {
-  const own = object.metadata.namespace ?? '';
   const expected = resource.definition.namespaced ? namespace : '';
-  if (own !== '' && expected !== '' && own !== expected) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
-  }
+  requireNamespace(expected, object);
   if (expected !== '') object.metadata.namespace = expected;
   else delete object.metadata.namespace;
 }
@@ -349,14 +363,32 @@ function refuseExisting(resource: ServedResource, namespace: string, name: strin
 /** The storage's precondition on the UID, in its own words. */
 export function checkUid(resource: ServedResource, namespace: string, name: string, uid: string, current: StoredObject | undefined): void {
   const actual = current?.object.metadata.uid ?? '';
-  if (actual === uid) return;
-  throw conflict(
+  if (actual !== uid) throw preconditionFailed(resource, namespace, name, 'UID', uid, actual);
+}
+
+function checkPreconditions(resource: ServedResource, { uid = '', resourceVersion = '' }: Preconditions, current: StoredObject): void {
+  const { namespace, name, object } = current;
+  if (uid !== '') checkUid(resource, namespace, name, uid, current);
+  const actual = object.metadata.resourceVersion ?? '';
+  if (resourceVersion !== '' && resourceVersion !== actual) {
+    throw preconditionFailed(resource, namespace, name, 'ResourceVersion', resourceVersion, actual);
+  }
+}
+
+const preconditionFailed = (
+  resource: ServedResource,
+  namespace: string,
+  name: string,
+  what: 'UID' | 'ResourceVersion',
+  demanded: string,
+  actual: string,
+): StatusError =>
+  conflict(
     resource.groupResource,
     name,
     `StorageError: invalid object, Code: 4, Key: ${storageKey(resource, namespace, name)}, ResourceVersion: 0, ` +
-      `AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${actual}`,
+      `AdditionalErrorMsg: Precondition failed: ${what} in precondition: ${demanded}, ${what} in object meta: ${actual}`,
   );
-}
 
 /** Built-in kinds are stored below their plural name, custom ones below group and plural name. */
 const storageKey = ({ custom, definition }: ServedResource, namespace: string, name: string): string =>

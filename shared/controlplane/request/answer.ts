@@ -45,6 +45,9 @@ export const textAnswer = (status: number, body: string): Answer => ({
   body,
 });
 
+/** A body without anything in it. */
+export const NO_CONTENT: Answer = { kind: 'whole', status: 204, headers: {}, body: '' };
+
 /** What an unknown path outside the API gets. */
 export const pageNotFound = (): Answer => textAnswer(404, '404 page not found\n');
 

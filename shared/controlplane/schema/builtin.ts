@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { given } from '../../runtime/given.ts';
+import { alwaysListsBelow } from './empty-lists.ts';
 import type { BuiltInField, BuiltInTable } from './builtin-table.ts';
 import {
   anySchema,
@@ -33,7 +34,7 @@ export const builtInKinds = (): IterableIterator<ObjectSchema> => BUILT_IN_KINDS
 /** Names of all models. */
 export const modelNames = (): readonly string[] => Object.keys(TABLE.types);
 
-type Building = { readonly schema: ObjectSchema; readonly fields: Map<string, Field> };
+type Building = { readonly schema: ObjectSchema & { alwaysListsBelow?: readonly string[] }; readonly fields: Map<string, Field> };
 
 /** Two passes, since types refer to each other in circles: first the objects, then their fields. */
 function buildModels(table: BuiltInTable): Map<string, ObjectSchema> {
@@ -46,7 +47,9 @@ function buildModels(table: BuiltInTable): Map<string, ObjectSchema> {
   for (const [model, { fields }] of Object.entries(table.types)) {
     for (const [name, described] of Object.entries(fields)) models.get(model)?.fields.set(name, buildField(described, models));
   }
-  return new Map([...models].map(([model, { schema }]) => [model, schema]));
+  const schemas = new Map([...models].map(([model, { schema }]) => [model, schema]));
+  for (const [schema, names] of alwaysListsBelow(schemas.values())) if (names.length > 0) schema.alwaysListsBelow = names;
+  return schemas;
 }
 
 function buildField(described: BuiltInField, models: ReadonlyMap<string, Building>): Field {

@@ -1,3 +1,4 @@
+import { corruptAt } from './base64-text.ts';
 import { formatQuantity, parseQuantity, QuantityError } from '../../kube/quantity.ts';
 import { isJsonObject, type JsonObject } from '../apimachinery/json.ts';
 import { pathText } from './path-text.ts';
@@ -210,8 +211,7 @@ function conformScalar(value: unknown, schema: ScalarSchema, walk: Walk): unknow
 function conformBytes(text: string): string {
   const joined = text.includes('\n') || text.includes('\r') ? text.replaceAll(/[\r\n]/g, '') : text;
   if (BASE64.test(joined)) return joined;
-  const bad = /[^A-Za-z0-9+/]/.exec(joined)?.index ?? joined.length;
-  throw new TypeMismatch(`illegal base64 data at input byte ${bad}`);
+  throw new TypeMismatch(`illegal base64 data at input byte ${corruptAt(text)}`);
 }
 
 function conformTime(text: string, type: 'time' | 'micro-time'): string | null {

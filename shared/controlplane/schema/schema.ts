@@ -42,6 +42,8 @@ export type ObjectSchema = {
   readonly type?: KindName;
   /** Names of the fields whose `emit` is `always`. */
   readonly alwaysEmitted?: readonly string[];
+  /** Names of the fields that are, or contain, lists which are always emitted. */
+  readonly alwaysListsBelow?: readonly string[];
   /** On the schema of a custom resource: decoding types only apiVersion, kind and metadata, and leaves the rest to this. */
   readonly custom?: CustomShape;
 };

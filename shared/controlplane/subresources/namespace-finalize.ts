@@ -19,7 +19,7 @@ export const namespaceFinalizeSubresource = (deps: HandlerDeps, namespaces: Serv
       const spec = body['spec'] ?? {};
       const { stored } = deps.registry.modify(
         writeRequest(call, namespaces, options, 'UpdateOptions'),
-        body.metadata.uid ?? '',
+        { uid: body.metadata.uid ?? '' },
         ({ object }) => ({ ...object, metadata: { ...object.metadata }, spec }),
       );
       return shown(200, presentation, presentation.presenter.object(stored));

@@ -1,23 +1,13 @@
-import { type Answer, textAnswer } from '../request/answer.ts';
+import { type Answer, NO_CONTENT, textAnswer } from '../request/answer.ts';
 import type { StreamSink } from '../request/answer.ts';
 import type { Call } from '../request/call.ts';
 import type { Registry } from '../registry/registry.ts';
-import { readInteger } from '../registry/request-options.ts';
 import type { ServedResource } from '../resources/served-resources.ts';
-import { badRequest } from '../apimachinery/status-error.ts';
+import { badRequest, notFound, unknownError } from '../apimachinery/status-error.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import type { Subresource } from '../endpoints/subresource.ts';
-
-/** Query of `pods/x/log` (PodLogOptions). */
-export type PodLogOptions = {
-  readonly container: string;
-  readonly follow: boolean;
-  readonly previous: boolean;
-  readonly timestamps: boolean;
-  readonly tailLines: number | undefined;
-  readonly sinceSeconds: number | undefined;
-  readonly limitBytes: number | undefined;
-};
+import { asPod, type DecodedPod } from '../kinds/decoded.ts';
+import { type PodLogOptions, readPodLogOptions } from './pod-log-options.ts';
 
 /** Where containers write their output: what a kubelet is to a real API server. */
 export interface PodLogSource {
@@ -52,31 +42,34 @@ export function createPodLogs(): PodLogs {
   };
 }
 
+type Served = { readonly pods: ServedResource; readonly nodes: ServedResource };
+
 /** `GET pods/x/log`. */
-export const podLogSubresource = (registry: Registry, logs: PodLogs, pods: ServedResource): Subresource => ({
+export const podLogSubresource = (registry: Registry, logs: PodLogs, served: Served): Subresource => ({
   group: '',
   version: 'v1',
   resource: 'pods',
   subresource: 'log',
-  methods: { GET: (call) => readLog(registry, logs, call, pods) },
+  methods: { GET: (call) => readLog(registry, logs, call, served) },
 });
 
-function readLog(registry: Registry, logs: PodLogs, call: Call, pods: ServedResource): Answer {
+/** In upstream's order: the options, the pod, its container, its node, and only then whoever has the log. */
+function readLog(registry: Registry, logs: PodLogs, call: Call, { pods, nodes }: Served): Answer {
   const { query, namespace, name } = call.info;
+  const asked = readPodLogOptions(query, name);
   const pod = registry.get(pods, namespace, name).object;
-  const options: PodLogOptions = {
-    container: containerOf(pod, query.get('container')),
-    follow: query.flag('follow'),
-    previous: query.flag('previous'),
-    timestamps: query.flag('timestamps'),
-    tailLines: readInteger(query, 'tailLines'),
-    sinceSeconds: readInteger(query, 'sinceSeconds'),
-    limitBytes: readInteger(query, 'limitBytes'),
-  };
+  const options = { ...asked, container: containerOf(asPod(pod), asked.container) };
+  const nodeName = asPod(pod).spec?.nodeName ?? '';
+  if (nodeName === '') return NO_CONTENT;
+  const node = nodes.table.get('', nodeName);
+  if (node === undefined) throw notFound(pods.groupResource, nodeName);
   const collected = collectingSink();
   const stop = logs.open(pod, options, collected);
-  // A pod that no node runs has an empty log.
-  if (stop === undefined) return textAnswer(200, '');
+  if (stop === undefined) {
+    if (!hasAddress(node.object)) throw unknownError('no preferred addresses found; known addresses: []');
+    // A pod that its node only imagines has an empty log.
+    return textAnswer(200, '');
+  }
   return {
     kind: 'stream',
     status: 200,
@@ -88,26 +81,20 @@ function readLog(registry: Registry, logs: PodLogs, call: Call, pods: ServedReso
   };
 }
 
-type PodSpec = {
-  readonly containers?: readonly { readonly name: string }[];
-  readonly initContainers?: readonly { readonly name: string }[];
-};
+const hasAddress = (node: AnyObject): boolean =>
+  ((node['status'] ?? {}) as { addresses?: readonly unknown[] }).addresses?.[0] !== undefined;
 
-/** The container whose log is meant; a pod with several wants one to be named. */
-function containerOf(pod: AnyObject, asked: string): string {
-  const { containers = [], initContainers = [] } = (pod['spec'] ?? {}) as PodSpec;
+/** The container whose log is meant; a pod with several wants one to be named. Init and ephemeral containers have logs, too. */
+function containerOf({ metadata, spec = {} }: DecodedPod, asked: string): string {
+  const { containers = [], initContainers = [], ephemeralContainers = [] } = spec;
+  const names = [...initContainers, ...containers, ...ephemeralContainers].map(({ name = '' }) => name);
   if (asked !== '') {
-    if ([...containers, ...initContainers].some(({ name }) => name === asked)) return asked;
-    throw badRequest(`container ${asked} is not valid for pod ${pod.metadata.name}`);
+    if (names.includes(asked)) return asked;
+    throw badRequest(`container ${asked} is not valid for pod ${metadata.name}`);
   }
   const [only, ...others] = containers;
-  if (only !== undefined && others.length === 0 && initContainers.length === 0) return only.name;
-  const chosen = pod.metadata.annotations?.['kubectl.kubernetes.io/default-container'];
-  if (chosen !== undefined && containers.some(({ name }) => name === chosen)) return chosen;
-  const choices = containers.map(({ name }) => name).join(' ');
-  const initChoices =
-    initContainers.length === 0 ? '' : ` or one of the init containers: [${initContainers.map(({ name }) => name).join(' ')}]`;
-  throw badRequest(`a container name must be specified for pod ${pod.metadata.name}, choose one of: [${choices}]${initChoices}`);
+  if (only !== undefined && others.length === 0) return only.name ?? '';
+  throw badRequest(`a container name must be specified for pod ${metadata.name}, choose one of: [${names.join(' ')}]`);
 }
 
 /** Holds what is written before the answer begins, so that a refusal can still be an answer of its own. */

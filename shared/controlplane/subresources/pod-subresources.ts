@@ -6,7 +6,7 @@ import { type Binding, bindPod, checkBinding } from '../kinds/pod-binding.ts';
 import { checkEviction, decideEviction } from '../kinds/pod-eviction.ts';
 import { decodeObject } from '../schema/decode.ts';
 import { builtInSchema } from '../schema/builtin.ts';
-import { admissionRequest, type WriteRequest } from '../registry/registry.ts';
+import { admissionRequest, requireNamespace, type WriteRequest } from '../registry/registry.ts';
 import { headerOf } from '../request/request.ts';
 import { readWriteOptions } from '../registry/request-options.ts';
 import { type HandlerDeps, writeRequest } from '../endpoints/resource-handlers.ts';
@@ -41,9 +41,9 @@ async function bind(deps: Deps, call: Call, pods: ServedResource, podName: strin
   // The body has been decoded by the schema of a Binding.
   const asked = admitted as unknown as Binding;
   checkBinding(name, asked);
-  const { uid } = admitted.metadata as { readonly uid?: string };
+  const { uid = '', resourceVersion = '' } = admitted.metadata as { readonly uid?: string; readonly resourceVersion?: string };
   const time = toWireTime(deps.clock.now());
-  deps.registry.modify(request, uid ?? '', ({ object }) => bindPod(object, asked, time));
+  deps.registry.modify(request, { uid, resourceVersion }, ({ object }) => bindPod(object, asked, time));
   return jsonAnswer(201, DONE);
 }
 
@@ -67,12 +67,12 @@ async function evict(deps: Deps, call: Call, pods: ServedResource): Promise<Answ
   }
   if (decision.budget !== undefined && budgets !== undefined) {
     const { budget } = decision;
-    deps.registry.modify({ ...request, resource: budgets, name: budget.metadata.name }, '', () => ({
+    deps.registry.modify({ ...request, resource: budgets, name: budget.metadata.name }, {}, () => ({
       ...budget,
       metadata: { ...budget.metadata },
     }));
   }
-  deps.registry.modify(request, '', () => decision.pod);
+  deps.registry.modify(request, {}, () => decision.pod);
   await deps.registry.delete({ ...request, subresource: '' }, { ...asked, dryRun: request.dryRun });
   return jsonAnswer(201, DONE);
 }
@@ -90,7 +90,7 @@ const evictionOptions = (eviction: AnyObject): EvictionOptions => {
   };
 };
 
-/** Reads the body of a subresource that is a kind of its own. Throws 400. */
+/** Reads the body of a subresource that is a kind of its own, and that is in the namespace of the path. Throws 400. */
 export function decodeAs(
   call: Call,
   kind: string,
@@ -103,6 +103,7 @@ export function decodeAs(
   const contentType = headerOf(call.request, 'content-type').split(';')[0]?.trim() ?? '';
   const decoded = decodeObject(call.request.body, contentType === '' ? 'application/json' : contentType, schema, fieldValidation);
   for (const warning of decoded.warnings) call.warn(warning);
+  requireNamespace(call.info.namespace, decoded.object);
   return decoded.object;
 }
 

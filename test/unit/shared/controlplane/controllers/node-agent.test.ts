@@ -244,6 +244,7 @@ describe('a pod of processes', () => {
       timestamps: false,
       tailLines: options.tailLines,
       sinceSeconds: undefined,
+      sinceTime: undefined,
       limitBytes: undefined,
     };
     logs.open(found, wanted, { write: (more) => (text += more), end: () => undefined });
