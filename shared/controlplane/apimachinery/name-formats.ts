@@ -5,6 +5,8 @@
 
 const DNS_1123_LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const DNS_1123_SUBDOMAIN = `${DNS_1123_LABEL}(\\.${DNS_1123_LABEL})*`;
+const DNS_1123_LABEL_WITH_UNDERSCORE = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+const DNS_1123_SUBDOMAIN_WITH_UNDERSCORE = `${DNS_1123_LABEL_WITH_UNDERSCORE}(\\.${DNS_1123_LABEL_WITH_UNDERSCORE})*`;
 const DNS_1035_LABEL = '[a-z]([-a-z0-9]*[a-z0-9])?';
 const LABEL_KEY = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const LABEL_VALUE = `(${LABEL_KEY})?`;
@@ -15,6 +17,7 @@ const HTTP_HEADER_NAME = '[-A-Za-z0-9]+';
 const whole = (pattern: string): RegExp => new RegExp(`^${pattern}$`);
 const dns1123Label = whole(DNS_1123_LABEL);
 const dns1123Subdomain = whole(DNS_1123_SUBDOMAIN);
+const dns1123SubdomainWithUnderscore = whole(DNS_1123_SUBDOMAIN_WITH_UNDERSCORE);
 const dns1035Label = whole(DNS_1035_LABEL);
 const labelKey = whole(LABEL_KEY);
 const labelValue = whole(LABEL_VALUE);
@@ -48,6 +51,14 @@ export const dns1123LabelProblems = (value: string): string[] => {
 
 const subdomainMismatch = (value: string): string[] =>
   dns1123Subdomain.test(value) ? [] : [mismatch(SUBDOMAIN_RULE, DNS_1123_SUBDOMAIN, 'example.com')];
+
+/** Search domains may have underscores, which no host name has. */
+export const dns1123SubdomainWithUnderscoreProblems = (value: string): string[] => [
+  ...moreCharactersThan(value, 253),
+  ...(dns1123SubdomainWithUnderscore.test(value)
+    ? []
+    : [mismatch(SUBDOMAIN_RULE.replace("'-' or", "'_', '-' or"), DNS_1123_SUBDOMAIN_WITH_UNDERSCORE, 'example.com')]),
+];
 
 export const dns1123SubdomainProblems = (value: string): string[] => [...moreCharactersThan(value, 253), ...subdomainMismatch(value)];
 

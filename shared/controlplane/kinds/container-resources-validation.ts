@@ -1,12 +1,14 @@
 import type { Container } from '../../api/kubernetes.ts';
-import { compareQuantities, formatQuantity, parseQuantity, toMilliUnits } from '../../kube/quantity.ts';
-import { invalid, required, type FieldError } from '../apimachinery/field-error.ts';
+import { compareQuantities, formatQuantity, parseQuantity, QuantityError, toMilliUnits } from '../../kube/quantity.ts';
+import { forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
 import { validateFormat } from './choice-validation.ts';
 import type { Decoded } from './decoded.ts';
+import { validateClaimsOfContainer } from './resource-claim-validation.ts';
 import { qualifiedNameProblems } from '../apimachinery/name-formats.ts';
 import {
   isCount,
   isExtendedResource,
+  isHugePages,
   isNativeResource,
   isStandardContainerResource,
   isStandardResource,
@@ -16,26 +18,71 @@ import {
 type Resources = Decoded<NonNullable<Container['resources']>>;
 
 /** ValidateContainerResourceRequirements. */
-export const validateContainerResources = ({ limits = {}, requests = {} }: Resources, path: string): FieldError[] => {
+export const validateContainerResources = (resources: Resources, path: string, claimNames: ReadonlySet<string>): FieldError[] =>
+  validateResources(resources, path, claimNames, validateContainerResourceName);
+
+/** validateOverhead: limits like those of a container. */
+export const validateOverhead = (overhead: Resources['limits'], path: string): FieldError[] =>
+  overhead === undefined ? [] : validateContainerResources({ limits: overhead }, path, new Set());
+
+type NameRule = (name: string, path: string) => FieldError[];
+
+/** validateResourceRequirements; which resources there may be is `nameRule`'s to say. */
+export const validateResources = (
+  resources: Resources,
+  path: string,
+  claimNames: ReadonlySet<string>,
+  nameRule: NameRule,
+): FieldError[] => {
+  const { limits = {}, requests = {}, claims = [] } = resources;
+  const amount = (name: string, quantity: string, at: string): FieldError[] => [
+    ...nameRule(name, at),
+    ...validateResourceQuantity(name, quantity, at),
+  ];
   const errors: FieldError[] = [];
-  for (const [name, quantity] of Object.entries(limits)) errors.push(...validateAmount(name, quantity, `${path}.limits[${name}]`));
+  for (const [name, quantity] of Object.entries(limits)) {
+    const at = `${path}.limits[${name}]`;
+    errors.push(...amount(name, quantity, at), ...validateHugePages(name, quantity, at));
+  }
   for (const [name, quantity] of Object.entries(requests)) {
+    const at = `${path}.requests[${name}]`;
     errors.push(
-      ...validateAmount(name, quantity, `${path}.requests[${name}]`),
+      ...amount(name, quantity, at),
       ...validateRequest(name, quantity, limitOf(limits, name), path),
+      ...validateHugePages(name, quantity, at),
     );
   }
-  return errors;
+  const names = [...Object.keys(limits), ...Object.keys(requests)];
+  if (names.some(isHugePages) && !names.some((name) => name === 'cpu' || name === 'memory')) {
+    errors.push(forbidden(path, 'HugePages require cpu or memory'));
+  }
+  return [...errors, ...validateClaimsOfContainer(claims, `${path}.claims`, claimNames)];
 };
+
+/** Pages come whole. */
+const validateHugePages = (name: string, quantity: string, path: string): FieldError[] => {
+  if (!isHugePages(name)) return [];
+  const value = parseQuantity(quantity);
+  const page = pageSizeOf(name);
+  const isDivisible = page !== undefined && value.nanos % page === 0n;
+  return isDivisible ? [] : [invalid(path, formatQuantity(value), `${formatQuantity(value)} is not positive integer multiple of ${name}`)];
+};
+
+/** In thousand-millionths; undefined for a name that gives no size. */
+const pageSizeOf = (name: string): bigint | undefined => {
+  try {
+    const { nanos } = parseQuantity(name.slice('hugepages-'.length));
+    return nanos > 0n && nanos % NANOS === 0n ? nanos : undefined;
+  } catch (error) {
+    if (error instanceof QuantityError) return undefined;
+    throw error;
+  }
+};
+const NANOS = 10n ** 9n;
 
 /** Names such as `constructor` are found in every object. */
 const limitOf = (limits: Readonly<Record<string, string>>, name: string): string | undefined =>
   Object.hasOwn(limits, name) ? limits[name] : undefined;
-
-const validateAmount = (name: string, quantity: string, path: string): FieldError[] => [
-  ...validateContainerResourceName(name, path),
-  ...validateResourceQuantity(name, quantity, path),
-];
 
 /** ValidateResourceQuantityValue. */
 export const validateResourceQuantity = (name: string, quantity: string, path: string): FieldError[] => {
@@ -48,13 +95,16 @@ export const validateResourceQuantity = (name: string, quantity: string, path: s
   return errors;
 };
 
-const validateContainerResourceName = (name: string, path: string): FieldError[] => {
+/** validateResourceName. */
+export const validateResourceName = (name: string, path: string): FieldError[] => {
   const errors = validateFormat(name, path, qualifiedNameProblems);
-  const qualified = name.includes('/');
-  if (errors.length === 0 && !qualified && !isStandardResource(name)) {
-    errors.push(invalid(path, name, 'must be a standard resource type or fully qualified'));
-  }
-  if (!qualified) {
+  if (errors.length > 0 || name.includes('/') || isStandardResource(name)) return errors;
+  return [invalid(path, name, 'must be a standard resource type or fully qualified')];
+};
+
+export const validateContainerResourceName = (name: string, path: string): FieldError[] => {
+  const errors = validateResourceName(name, path);
+  if (!name.includes('/')) {
     return isStandardContainerResource(name) ? errors : [...errors, invalid(path, name, 'must be a standard resource for containers')];
   }
   if (isNativeResource(name) || isExtendedResource(name)) return errors;

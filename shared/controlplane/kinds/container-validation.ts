@@ -1,23 +1,38 @@
 import { duplicate, fieldNotFound, forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
-import { validateChoice, validateFormat, validateOptionalChoice } from './choice-validation.ts';
+import { validateChoice, validateFormat } from './choice-validation.ts';
 import { validateContainerResources } from './container-resources-validation.ts';
-import type { DecodedContainer, DecodedPodSpec, DecodedVolume } from './decoded.ts';
+import type { DecodedContainer, DecodedPodSpec } from './decoded.ts';
 import { validateEnv, validateEnvFrom } from './env-validation.ts';
 import { dns1123LabelProblems, portNameProblems } from '../apimachinery/name-formats.ts';
 import { validateRange } from './number-validation.ts';
 import { validateLifecycle, validateProbes } from './probe-validation.ts';
-import { validateVolumeMounts } from './volume-validation.ts';
+import { validateResizePolicy, validateRestartRules, validateRestartRulesOfInit } from './restart-validation.ts';
+import { validateSecurityContext } from './security-context-validation.ts';
+import { validateVolumeDevices, validateVolumeMounts } from './volume-mount-validation.ts';
+import type { ValidVolumes } from './volume-validation.ts';
 
 /** What the rules of a container need to know of its pod. */
 export type ContainerContext = {
-  readonly volumes: readonly DecodedVolume[];
-  readonly graceSeconds: number | undefined;
-  readonly isPod: boolean;
+  readonly spec: DecodedPodSpec;
+  readonly volumes: ValidVolumes;
+  readonly claimNames: ReadonlySet<string>;
 };
 
+const NOT_EPHEMERAL = 'cannot be set for an Ephemeral Container';
+const NO_RESTART_OF_INIT = "must not be set to 'RestartContainer' for non-sidecar initContainers";
 const SIDECARS_ONLY = 'may not be set for init containers without restartPolicy=Always';
 /** What an ephemeral container may not have: nothing may come to depend on it. */
-const NOT_FOR_EPHEMERAL = ['ports', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const;
+const NOT_FOR_EPHEMERAL = [
+  'ports',
+  'resources',
+  'resizePolicy',
+  'restartPolicy',
+  'restartPolicyRules',
+  'livenessProbe',
+  'readinessProbe',
+  'startupProbe',
+  'lifecycle',
+] as const;
 
 export const validateContainers = (containers: readonly DecodedContainer[], path: string, context: ContainerContext): FieldError[] => {
   if (containers.length === 0) return [required(path)];
@@ -26,8 +41,8 @@ export const validateContainers = (containers: readonly DecodedContainer[], path
   for (const [i, container] of containers.entries()) {
     const at = `${path}[${i}]`;
     errors.push(...validateAnyContainer(container, at, context), ...validateUnique(names, container.name ?? '', at));
-    errors.push(...validateLifecycle(container.lifecycle, `${at}.lifecycle`, context.graceSeconds), ...validateProbes(container, at));
-    errors.push(...validateOptionalChoice(container.restartPolicy, `${at}.restartPolicy`, ['Always', 'OnFailure', 'Never']));
+    errors.push(...validateLifecycle(container.lifecycle, `${at}.lifecycle`, context.spec), ...validateProbes(container, at));
+    errors.push(...validateRestartRules(container, at));
   }
   return [...errors, ...validateHostPortsDiffer(containers, path)];
 };
@@ -38,15 +53,22 @@ export const validateInitContainers = (spec: DecodedPodSpec, path: string, conte
     const at = `${path}[${i}]`;
     return [
       ...validateAnyContainer(container, at, context),
-      ...validateOptionalChoice(container.restartPolicy, `${at}.restartPolicy`, ['Always', 'OnFailure', 'Never']),
+      ...validateRestartRulesOfInit(container, at),
       ...validateUnique(names, container.name ?? '', at),
       // Init containers run one after another, so only the ports of one can collide.
       ...validateHostPortsDiffer([container], path),
       ...(container.restartPolicy === 'Always'
-        ? [...validateLifecycle(container.lifecycle, `${at}.lifecycle`, context.graceSeconds), ...validateProbes(container, at)]
-        : (['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const)
-            .filter((field) => container[field] !== undefined)
-            .map((field) => forbidden(`${at}.${field}`, SIDECARS_ONLY))),
+        ? [...validateLifecycle(container.lifecycle, `${at}.lifecycle`, context.spec), ...validateProbes(container, at)]
+        : [
+            ...(['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const)
+              .filter((field) => container[field] !== undefined)
+              .map((field) => forbidden(`${at}.${field}`, SIDECARS_ONLY)),
+            ...(container.resizePolicy ?? []).flatMap(({ restartPolicy }, j) =>
+              restartPolicy === 'RestartContainer'
+                ? [invalid(`${at}.resizePolicy[${j}].restartPolicy`, restartPolicy, NO_RESTART_OF_INIT)]
+                : [],
+            ),
+          ]),
     ];
   });
 };
@@ -59,14 +81,22 @@ export const validateEphemeralContainers = (spec: DecodedPodSpec, path: string, 
     const target = container.targetContainerName ?? '';
     return [
       ...validateAnyContainer(container, at, context),
+      ...validateImagesOfPod([container], path).map((error) => ({ ...error, field: `${at}.image` })),
       ...validateUnique(names, container.name ?? '', at),
       ...(target === '' || others.includes(target) ? [] : [fieldNotFound(`${at}.targetContainerName`, target)]),
-      ...NOT_FOR_EPHEMERAL.filter((field) => container[field] !== undefined).map((field) =>
-        forbidden(`${at}.${field}`, 'cannot be set for an Ephemeral Container'),
+      ...NOT_FOR_EPHEMERAL.filter((field) => isSet(container[field])).map((field) => forbidden(`${at}.${field}`, NOT_EPHEMERAL)),
+      ...(container.volumeMounts ?? []).flatMap((mount, j) =>
+        (['subPath', 'subPathExpr'] as const)
+          .filter((field) => (mount[field] ?? '') !== '')
+          .map((field) => forbidden(`${at}.volumeMounts[${j}].${field}`, NOT_EPHEMERAL)),
       ),
     ];
   });
 };
+
+/** Absent and empty are the same here; resources are always there. */
+const isSet = (value: object | string | undefined): boolean =>
+  value !== undefined && (typeof value !== 'object' || Object.keys(value).length > 0);
 
 /** validateContainerCommon. */
 const validateAnyContainer = (container: DecodedContainer, path: string, context: ContainerContext): FieldError[] => {
@@ -79,8 +109,11 @@ const validateAnyContainer = (container: DecodedContainer, path: string, context
     ...validateEnv(container.env ?? [], `${path}.env`),
     ...validateEnvFrom(container.envFrom ?? [], `${path}.envFrom`),
     ...validateVolumeMounts(container, `${path}.volumeMounts`, context.volumes),
+    ...validateVolumeDevices(container, `${path}.volumeDevices`, context.volumes),
     ...validateChoice(container.imagePullPolicy ?? '', `${path}.imagePullPolicy`, ['Always', 'IfNotPresent', 'Never']),
-    ...validateContainerResources(container.resources ?? {}, `${path}.resources`),
+    ...validateContainerResources(container.resources ?? {}, `${path}.resources`, context.claimNames),
+    ...validateResizePolicy(container.resizePolicy ?? [], `${path}.resizePolicy`, context.spec.restartPolicy),
+    ...validateSecurityContext(container.securityContext, `${path}.securityContext`, context.spec.hostUsers !== false),
   ];
 };
 
@@ -97,7 +130,7 @@ const validatePorts = (ports: Ports, path: string): FieldError[] => {
   return ports.flatMap((port, i) => {
     const { name = '', containerPort = 0, hostPort = 0 } = port;
     const errors = name === '' ? [] : validateFormat(name, `${path}[${i}].name`, portNameProblems);
-    if (names.has(name)) errors.push(duplicate(`${path}[${i}].name`, name));
+    if (errors.length === 0 && names.has(name)) errors.push(duplicate(`${path}[${i}].name`, name));
     if (name !== '' && errors.length === 0) names.add(name);
     if (containerPort === 0) errors.push(required(`${path}[${i}].containerPort`));
     else errors.push(...validateRange(containerPort, 1, 65_535, `${path}[${i}].containerPort`));

@@ -1,14 +1,17 @@
-import { invalid, notSupported, required, type FieldError } from '../apimachinery/field-error.ts';
+import { fieldNotFound, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
 import { validateFormat } from './choice-validation.ts';
-import type { DecodedContainer } from './decoded.ts';
-import { configKeyProblems, dns1123SubdomainProblems, envVarNameProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import type { PlacedContainer } from './containers.ts';
+import type { DecodedContainer, DecodedPodSpec } from './decoded.ts';
+import { validateFieldRef, validateResourceRef } from './downward-validation.ts';
+import { validateNoBacksteps } from './path-validation.ts';
+import { configKeyProblems, dns1123LabelProblems, dns1123SubdomainProblems, envVarNameProblems } from '../apimachinery/name-formats.ts';
 import { subdomainName } from '../apimachinery/object-meta-validation.ts';
 
 type EnvVar = NonNullable<DecodedContainer['env']>[number];
 type EnvFrom = NonNullable<DecodedContainer['envFrom']>[number];
 type ValueSource = NonNullable<EnvVar['valueFrom']>;
 
-/** Field paths that a variable can hold, in the order in which messages list them. */
+/** Fields of a pod that a variable can hold, in the order in which messages list them. */
 const POD_FIELDS: readonly string[] = [
   'metadata.name',
   'metadata.namespace',
@@ -19,23 +22,6 @@ const POD_FIELDS: readonly string[] = [
   'status.hostIPs',
   'status.podIP',
   'status.podIPs',
-];
-/** Paths that exist without being of use to a variable: they are told apart from unknown ones. */
-const OTHER_POD_FIELDS: readonly string[] = [
-  'metadata.annotations',
-  'metadata.labels',
-  'spec.host',
-  'spec.restartPolicy',
-  'spec.schedulerName',
-  'status.phase',
-];
-const CONTAINER_RESOURCES: readonly string[] = [
-  'limits.cpu',
-  'limits.ephemeral-storage',
-  'limits.memory',
-  'requests.cpu',
-  'requests.ephemeral-storage',
-  'requests.memory',
 ];
 
 export const validateEnv = (variables: readonly EnvVar[], path: string): FieldError[] =>
@@ -48,40 +34,44 @@ export const validateEnv = (variables: readonly EnvVar[], path: string): FieldEr
 
 const validateValueSource = (source: ValueSource, value: string, path: string): FieldError[] => {
   const errors: FieldError[] = [];
-  if (source.fieldRef) errors.push(...validateFieldRef(source.fieldRef, `${path}.fieldRef`));
-  if (source.resourceFieldRef) errors.push(...validateResourceRef(source.resourceFieldRef.resource ?? '', `${path}.resourceFieldRef`));
+  if (source.fieldRef) errors.push(...validateFieldRef(source.fieldRef, `${path}.fieldRef`, POD_FIELDS));
+  if (source.resourceFieldRef) {
+    errors.push(...validateResourceRef(source.resourceFieldRef, `${path}.resourceFieldRef`, { namesContainer: false }));
+  }
   if (source.configMapKeyRef) errors.push(...validateKeyRef(source.configMapKeyRef, `${path}.configMapKeyRef`));
   if (source.secretKeyRef) errors.push(...validateKeyRef(source.secretKeyRef, `${path}.secretKeyRef`));
+  if (source.fileKeyRef) errors.push(...validateFileKeyRef(source.fileKeyRef, `${path}.fileKeyRef`));
   const given = Object.values(source).filter((each) => each !== undefined).length;
   if (given === 0) {
-    errors.push(invalid(path, '', 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`'));
+    errors.push(
+      invalid(path, '', 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`'),
+    );
   } else if (value !== '') errors.push(invalid(path, '', 'may not be specified when `value` is not empty'));
   else if (given > 1) errors.push(invalid(path, '', 'may not have more than one field specified at a time'));
   return errors;
 };
 
-const validateFieldRef = ({ apiVersion = '', fieldPath = '' }: NonNullable<ValueSource['fieldRef']>, path: string): FieldError[] => {
-  if (apiVersion === '') return [required(`${path}.apiVersion`)];
-  if (fieldPath === '') return [required(`${path}.fieldPath`)];
-  const cannotConvert = (why: string): FieldError[] => [invalid(`${path}.fieldPath`, fieldPath, `error converting fieldPath: ${why}`)];
-  if (apiVersion !== 'v1') return cannotConvert(`unsupported pod version: ${apiVersion}`);
-  const subscripted = /^(.*)\['(.*)'\]$/.exec(fieldPath);
-  if (subscripted !== null) {
-    const [, field = '', key = ''] = subscripted;
-    if (field === 'metadata.annotations') return validateFormat(key.toLowerCase(), path, qualifiedNameProblems);
-    if (field === 'metadata.labels') return validateFormat(key, path, qualifiedNameProblems);
-    return cannotConvert(`field label does not support subscript: ${fieldPath}`);
-  }
-  if (POD_FIELDS.includes(fieldPath)) return [];
-  if (OTHER_POD_FIELDS.includes(fieldPath)) return [notSupported(`${path}.fieldPath`, fieldPath, POD_FIELDS)];
-  return cannotConvert(`field label not supported: ${fieldPath}`);
-};
+const validateFileKeyRef = (
+  { key = '', volumeName = '', path: file = '' }: NonNullable<ValueSource['fileKeyRef']>,
+  path: string,
+): FieldError[] => [
+  ...(key === '' ? [required(`${path}.key`)] : validateFormat(key, `${path}.key`, envVarNameProblems)),
+  ...(volumeName === '' ? [required(`${path}.volumeName`)] : validateFormat(volumeName, `${path}.volumeName`, dns1123LabelProblems)),
+  ...(file === '' ? [required(`${path}.path`)] : validateNoBacksteps(file, `${path}.path`)),
+];
 
-const validateResourceRef = (resource: string, path: string): FieldError[] => {
-  if (resource === '') return [required(`${path}.resource`)];
-  if (CONTAINER_RESOURCES.includes(resource) || /^(requests|limits)\.hugepages-/.test(resource)) return [];
-  return [notSupported(`${path}.resource`, resource, CONTAINER_RESOURCES)];
-};
+/** validateFileKeyRefVolumes: files of variables are in directories that the pod brings along. */
+export const validateEnvFiles = (spec: DecodedPodSpec, containers: readonly PlacedContainer[]): FieldError[] =>
+  containers.flatMap(({ container, path }) =>
+    (container.env ?? []).flatMap(({ valueFrom }, i) => {
+      if (valueFrom?.fileKeyRef === undefined) return [];
+      const at = `${path}.env[${i}].valueFrom.fileKeyRef.volumeName`;
+      const { volumeName = '' } = valueFrom.fileKeyRef;
+      const volume = (spec.volumes ?? []).findLast(({ name = '' }) => name === volumeName);
+      if (volume === undefined) return [fieldNotFound(at, volumeName)];
+      return volume.emptyDir === undefined ? [invalid(at, volumeName, 'referenced volume must be of type emptyDir')] : [];
+    }),
+  );
 
 const validateKeyRef = ({ name = '', key = '' }: { name?: string | undefined; key?: string | undefined }, path: string): FieldError[] => [
   ...validateFormat(name, `${path}.name`, dns1123SubdomainProblems),

@@ -36,6 +36,9 @@ const validateToleration = (toleration: Toleration, path: string): FieldError[] 
     if (problems.length > 0) errors.push(invalid(`${path}.operator`, value, problems.join(';')));
   } else if (operator === 'Exists') {
     if (value !== '') errors.push(invalid(`${path}.operator`, value, "value must be empty when `operator` is 'Exists'"));
+  } else if (operator === 'Lt' || operator === 'Gt') {
+    // Known, but a feature that is off.
+    errors.push(notSupported(`${path}.operator`, operator, ['Equal', 'Exists', 'Lt', 'Gt']));
   } else errors.push(notSupported(`${path}.operator`, operator, ['Equal', 'Exists']));
   if (effect !== '') errors.push(...validateTaintEffect(effect, `${path}.effect`));
   return errors;
@@ -134,37 +137,70 @@ const validatePodAffinityTerm = (term: PodAffinityTerm, path: string): FieldErro
     ...(labelSelector === undefined ? [] : validateLabelSelector(labelSelector, `${path}.labelSelector`)),
     ...(namespaceSelector === undefined ? [] : validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`)),
     ...namespaces.flatMap((name) => validateFormat(name, `${path}.namespace`, dns1123LabelProblems)),
+    ...validateLabelKeys(term, path),
     ...(topologyKey === '' ? [required(`${path}.topologyKey`, 'can not be empty')] : []),
     ...validateFormat(topologyKey, `${path}.topologyKey`, qualifiedNameProblems),
   ];
 };
 
 export const validateTopologySpread = (constraints: readonly SpreadConstraint[], path: string): FieldError[] => {
-  const seen = new Set<string>();
+  const tuples = constraints.map(({ topologyKey = '', whenUnsatisfiable = '' }) => `{${topologyKey}, ${whenUnsatisfiable}}`);
   return constraints.flatMap((constraint, i) => {
-    const { topologyKey = '', whenUnsatisfiable = '' } = constraint;
-    const errors = validateSpreadConstraint(constraint, `${path}[${i}]`);
-    const tuple = `{${topologyKey}, ${whenUnsatisfiable}}`;
-    if (seen.has(tuple)) errors.push(duplicate(`${path}[${i}].{topologyKey, whenUnsatisfiable}`, tuple));
-    seen.add(tuple);
-    if (constraint.labelSelector) errors.push(...validateLabelSelector(constraint.labelSelector, `${path}[${i}].labelSelector`));
-    return errors;
+    // Of two that are alike it is the first that is reported.
+    const repeated = tuples.indexOf(tuples[i] ?? '', i + 1) < 0 ? undefined : tuples[i];
+    return validateSpreadConstraint(constraint, `${path}[${i}]`, repeated);
   });
 };
 
-const validateSpreadConstraint = (constraint: SpreadConstraint, path: string): FieldError[] => {
+const validateSpreadConstraint = (constraint: SpreadConstraint, path: string, repeated: string | undefined): FieldError[] => {
   const { maxSkew = 0, topologyKey = '', whenUnsatisfiable = '', minDomains } = constraint;
   const errors: FieldError[] = [];
   if (maxSkew <= 0) errors.push(invalid(`${path}.maxSkew`, maxSkew, 'must be greater than zero'));
   if (topologyKey === '') errors.push(required(`${path}.topologyKey`, 'can not be empty'));
-  else errors.push(...validateFormat(topologyKey, `${path}.topologyKey`, qualifiedNameProblems));
   errors.push(...validateOptionalChoice(whenUnsatisfiable, `${path}.whenUnsatisfiable`, ['DoNotSchedule', 'ScheduleAnyway']));
-  if (minDomains !== undefined && minDomains <= 0) errors.push(invalid(`${path}.minDomains`, minDomains, 'must be greater than 0'));
+  if (repeated !== undefined) errors.push(duplicate(`${path}.{topologyKey, whenUnsatisfiable}`, repeated));
+  if (minDomains !== undefined && minDomains <= 0) errors.push(invalid(`${path}.minDomains`, minDomains, 'must be greater than zero'));
   if (minDomains !== undefined && whenUnsatisfiable !== 'DoNotSchedule') {
     const rule = `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`;
     errors.push(invalid(`${path}.minDomains`, minDomains, rule));
   }
   errors.push(...validateOptionalChoice(constraint.nodeAffinityPolicy, `${path}.nodeAffinityPolicy`, ['Honor', 'Ignore']));
   errors.push(...validateOptionalChoice(constraint.nodeTaintsPolicy, `${path}.nodeTaintsPolicy`, ['Honor', 'Ignore']));
+  errors.push(...validateLabelKeys(constraint, path));
+  if (constraint.labelSelector) errors.push(...validateLabelSelector(constraint.labelSelector, `${path}.labelSelector`));
+  return errors;
+};
+
+type LabelKeys = {
+  readonly labelSelector?: SpreadConstraint['labelSelector'];
+  readonly matchLabelKeys?: string[] | undefined;
+  readonly mismatchLabelKeys?: string[] | undefined;
+};
+
+/**
+ * ValidateMatchLabelKeysAndMismatchLabelKeys: keys whose values are taken from the pod itself. A pod is created with them in its selector
+ * already, so that only a second expression of the same key is one too many.
+ */
+const validateLabelKeys = ({ labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] }: LabelKeys, path: string): FieldError[] => {
+  const validateKeys = (keys: readonly string[], field: string): FieldError[] => {
+    if (keys.length === 0) return [];
+    if (labelSelector === undefined) return [forbidden(field, 'must not be specified when labelSelector is not set')];
+    return keys.flatMap((key, i) => validateFormat(key, `${field}[${i}]`, qualifiedNameProblems));
+  };
+  const errors = [
+    ...validateKeys(matchLabelKeys, `${path}.matchLabelKeys`),
+    ...validateKeys(mismatchLabelKeys, `${path}.mismatchLabelKeys`),
+  ];
+  const selected = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
+  for (const { key = '' } of labelSelector?.matchExpressions ?? []) {
+    const at = matchLabelKeys.lastIndexOf(key);
+    if (at >= 0 && selected.has(key)) errors.push(invalid(`${path}[${at}]`, key, 'exists in both matchLabelKeys and labelSelector'));
+    selected.add(key);
+  }
+  for (const [i, key] of matchLabelKeys.entries()) {
+    if (mismatchLabelKeys.includes(key)) {
+      errors.push(invalid(`${path}.matchLabelKeys[${i}]`, key, 'exists in both matchLabelKeys and mismatchLabelKeys'));
+    }
+  }
   return errors;
 };

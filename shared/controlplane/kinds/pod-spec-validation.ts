@@ -5,42 +5,63 @@ import type { DecodedPodSpec } from './decoded.ts';
 import { dns1123LabelProblems, dns1123SubdomainProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
 import { validateLabels } from '../apimachinery/object-meta-validation.ts';
 import { validateAffinity, validateSchedulingGates, validateTolerations, validateTopologySpread } from './pod-scheduling-validation.ts';
+import { allContainers } from './containers.ts';
+import { validateOverhead } from './container-resources-validation.ts';
+import { validateEnvFiles } from './env-validation.ts';
+import { validateDnsConfig, validateHostAliases, validateHostnameOverride, validateHostPorts } from './pod-network-validation.ts';
+import { validateOs } from './pod-os-validation.ts';
+import { validatePodResources } from './pod-resources-validation.ts';
+import { claimNamesOf, validateResourceClaims } from './resource-claim-validation.ts';
+import { validateHostUsers, validatePodSecurityContext } from './security-context-validation.ts';
 import { validateVolumes } from './volume-validation.ts';
+import { validateHostProcess } from './windows-options-validation.ts';
 
 export type PodSpecOptions = {
   /** The spec is of a pod itself, not of a template for pods. */
   readonly isPod: boolean;
+  /** '' for templates. */
+  readonly podName: string;
+  /** The pod mirrors one that its node runs by itself. */
+  readonly isMirror: boolean;
 };
 
 const INT32_MAX = 2 ** 31 - 1;
 
-/** ValidatePodSpec, in upstream's order. Security contexts, DNS options, claims and Windows are not examined. */
-export const validatePodSpec = (spec: DecodedPodSpec, path: string, options: PodSpecOptions): FieldError[] => {
-  const graceSeconds = spec.terminationGracePeriodSeconds;
-  const context = { volumes: spec.volumes ?? [], graceSeconds, isPod: options.isPod };
+/** ValidatePodSpec, in upstream's order. */
+export const validatePodSpec = (spec: DecodedPodSpec, path: string, { isPod, podName, isMirror }: PodSpecOptions): FieldError[] => {
+  const volumes = validateVolumes(spec.volumes ?? [], `${path}.volumes`, { podName });
+  const context = { spec, volumes: volumes.valid, claimNames: claimNamesOf(spec) };
+  const containers = allContainers(spec, path);
   return [
-    ...(graceSeconds === undefined ? [required(`${path}.terminationGracePeriodSeconds`)] : []),
-    ...validateVolumes(spec.volumes ?? [], `${path}.volumes`),
+    ...(spec.terminationGracePeriodSeconds === undefined ? [required(`${path}.terminationGracePeriodSeconds`)] : []),
+    ...volumes.errors,
+    ...validateResourceClaims(spec.resourceClaims ?? [], `${path}.resourceClaims`, isMirror),
     ...validateContainers(spec.containers ?? [], `${path}.containers`, context),
     ...validateInitContainers(spec, `${path}.initContainers`, context),
     ...validateEphemeralContainers(spec, `${path}.ephemeralContainers`, context),
-    ...validateHostPorts(spec, path, options),
+    ...validatePodResources(spec, `${path}.resources`, context.claimNames),
+    ...validateHostPorts(spec, path, isPod),
     ...validateChoice(spec.restartPolicy ?? '', `${path}.restartPolicy`, ['Always', 'OnFailure', 'Never']),
     ...validateChoice(spec.dnsPolicy ?? '', `${path}.dnsPolicy`, ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']),
     ...validateLabels(spec.nodeSelector, `${path}.nodeSelector`),
+    ...validatePodSecurityContext(spec, `${path}.securityContext`),
     ...validateAffinity(spec.affinity, `${path}.affinity`),
-    ...validateDnsNone(spec, `${path}.dnsConfig`),
+    ...validateDnsConfig(spec, `${path}.dnsConfig`),
     ...(spec.readinessGates ?? []).flatMap(({ conditionType = '' }, i) =>
       validateFormat(conditionType, `${path}.readinessGates[${i}].conditionType`, qualifiedNameProblems),
     ),
     ...validateSchedulingGates(spec.schedulingGates ?? [], `${path}.schedulingGates`),
     ...validateTopologySpread(spec.topologySpreadConstraints ?? [], `${path}.topologySpreadConstraints`),
+    ...validateHostProcess(spec, path, containers),
+    ...validateHostUsers(spec, path, containers),
+    ...validateHostnameOverride(spec, `${path}.hostnameOverride`),
     ...validateOptionalFormat(spec.serviceAccountName, `${path}.serviceAccountName`, dns1123SubdomainProblems),
     ...validateOptionalFormat(spec.nodeName, `${path}.nodeName`, dns1123SubdomainProblems),
     ...validateActiveDeadline(spec.activeDeadlineSeconds, `${path}.activeDeadlineSeconds`),
     ...validateOptionalFormat(spec.hostname, `${path}.hostname`, dns1123LabelProblems),
     ...validateOptionalFormat(spec.subdomain, `${path}.subdomain`, dns1123LabelProblems),
     ...validateTolerations(spec.tolerations ?? [], `${path}.tolerations`),
+    ...validateHostAliases(spec.hostAliases ?? [], `${path}.hostAliases`),
     ...validateOptionalFormat(spec.priorityClassName, `${path}.priorityClassName`, dns1123SubdomainProblems),
     ...(spec.runtimeClassName === undefined
       ? []
@@ -48,6 +69,9 @@ export const validatePodSpec = (spec: DecodedPodSpec, path: string, options: Pod
     ...(spec.preemptionPolicy === undefined
       ? []
       : validateChoice(spec.preemptionPolicy, `${path}.preemptionPolicy`, ['PreemptLowerPriority', 'Never'])),
+    ...validateOverhead(spec.overhead, `${path}.overhead`),
+    ...validateOs(spec, path, containers),
+    ...validateEnvFiles(spec, containers),
   ];
 };
 
@@ -58,23 +82,3 @@ const validateActiveDeadline = (seconds: number | undefined, path: string): Fiel
   seconds === undefined || (seconds >= 1 && seconds <= INT32_MAX)
     ? []
     : [invalid(path, seconds, `must be between 1 and ${INT32_MAX}, inclusive`)];
-
-/** On the network of the host a port of a container is a port of the host; templates may leave that to the pods made from them. */
-const validateHostPorts = (spec: DecodedPodSpec, path: string, { isPod }: PodSpecOptions): FieldError[] => {
-  if (spec.hostNetwork !== true) return [];
-  return (spec.containers ?? []).flatMap((container, i) =>
-    (container.ports ?? []).flatMap(({ hostPort = 0, containerPort = 0 }, j) =>
-      (isPod || hostPort !== 0) && hostPort !== containerPort
-        ? [invalid(`${path}.containers[${i}].ports[${j}].hostPort`, hostPort, 'must match `containerPort` when `hostNetwork` is true')]
-        : [],
-    ),
-  );
-};
-
-const validateDnsNone = (spec: DecodedPodSpec, path: string): FieldError[] => {
-  if (spec.dnsPolicy !== 'None') return [];
-  if (spec.dnsConfig === undefined) return [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')];
-  return (spec.dnsConfig.nameservers ?? []).length > 0
-    ? []
-    : [required(`${path}.nameservers`, 'must provide at least one DNS nameserver when `dnsPolicy` is None')];
-};

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { duplicate, forbidden, invalid, type FieldError } from '../apimachinery/field-error.ts';
+import { validateIp } from './ip-validation.ts';
 import { validateFormat } from './choice-validation.ts';
 import type { DecodedPod, DecodedPodSpec, DecodedPodStatus } from './decoded.ts';
 import { dns1123SubdomainProblems, qualifiedNameProblems } from '../apimachinery/name-formats.ts';
@@ -12,7 +13,6 @@ type StatusList = 'containerStatuses' | 'initContainerStatuses' | 'ephemeralCont
 
 const SYSTEM_CONDITIONS: readonly string[] = ['PodScheduled', 'Ready', 'Initialized'];
 const NOT_NEGATIVE = 'must be a non-negative integer';
-const IP_RULE = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 
 /** ValidatePodStatusUpdate of core/v1. Phases may follow one another in any order, and bear any name. */
 export const validatePodStatusUpdate = (pod: DecodedPod, previous: DecodedPod): FieldError[] => {
@@ -25,11 +25,12 @@ export const validatePodStatusUpdate = (pod: DecodedPod, previous: DecodedPod): 
     ...validateNominatedNode(next, old, (previous.spec?.nodeName ?? '') !== ''),
     ...((next.observedGeneration ?? 0) < 0 ? [invalid('status.observedGeneration', next.observedGeneration, NOT_NEGATIVE)] : []),
     ...(semanticEqual(next.qosClass, old.qosClass) ? [] : [invalid('status.qosClass', next.qosClass ?? '', 'field is immutable')]),
-    ...validateStatesStay('containerStatuses', next, old, previous.spec ?? {}),
-    ...validateStatesStay('initContainerStatuses', next, old, previous.spec ?? {}),
-    ...validateStatesStay('ephemeralContainerStatuses', next, old, { restartPolicy: 'Never' }),
-    ...validateIps(next.podIPs ?? [], 'status.podIPs'),
-    ...validateHostIps(next),
+    ...validateStatesStay('containerStatuses', next, old, (name, code) => restarts(previous.spec, 'containers', name, code)),
+    ...validateStatesStay('initContainerStatuses', next, old, (name, code) => restarts(previous.spec, 'initContainers', name, code)),
+    ...validateStatesStay('ephemeralContainerStatuses', next, old, () => false),
+    ...validateClaimStatuses(next, pod.spec ?? {}),
+    ...validateIps(next.podIPs ?? [], old.podIPs ?? [], 'status.podIPs'),
+    ...validateHostIps(next, old),
   ];
 };
 
@@ -49,25 +50,66 @@ const validateNominatedNode = (next: DecodedPodStatus, old: DecodedPodStatus, is
 };
 
 /** A container that has ended for good does not come back. */
-const validateStatesStay = (list: StatusList, next: DecodedPodStatus, old: DecodedPodStatus, spec: DecodedPodSpec): FieldError[] => {
-  if (spec.restartPolicy === 'Always') return [];
-  const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name);
+const validateStatesStay = (
+  list: StatusList,
+  next: DecodedPodStatus,
+  old: DecodedPodStatus,
+  mayRestart: (name: string, exitCode: number) => boolean,
+): FieldError[] => {
   const after: ContainerStatuses = next[list] ?? [];
   return (old[list] ?? []).flatMap((before, i) => {
     const ended = before.state?.terminated;
-    const mayRestart = spec.restartPolicy === 'OnFailure' && (ended?.exitCode ?? 0) !== 0;
-    const restarts = mayRestart || (list === 'initContainerStatuses' && sidecars.includes(before.name));
-    if (ended === undefined || restarts) return [];
-    return after
-      .filter(({ name, state }) => name === before.name && state?.terminated === undefined)
-      .map(() => forbidden(`status.${list}[${i}].state`, 'may not be transitioned to non-terminated state'));
+    if (ended === undefined) return [];
+    const back = after.some(({ name, state }) => name === before.name && state?.terminated === undefined);
+    if (!back || mayRestart(before.name ?? '', ended.exitCode ?? 0)) return [];
+    return [forbidden(`status.${list}[${i}].state`, 'may not be transitioned to non-terminated state')];
+  });
+};
+
+/** ContainerShouldRestart: its first rule that fits the exit code, else its own policy, else the pod's. A stranger does not. */
+const restarts = (spec: DecodedPodSpec | undefined, list: 'containers' | 'initContainers', name: string, exitCode: number): boolean => {
+  const container = spec?.[list]?.find((each) => each.name === name);
+  if (container === undefined) return false;
+  if (container.restartPolicy !== undefined) {
+    const fits = (container.restartPolicyRules ?? []).some(({ exitCodes }) => {
+      const listed = (exitCodes?.values ?? []).includes(exitCode);
+      return exitCodes?.operator === 'In' ? listed : exitCodes?.operator === 'NotIn' && !listed;
+    });
+    if (fits) return true;
+  }
+  switch (container.restartPolicy ?? spec?.restartPolicy) {
+    case 'Never':
+      return false;
+    case 'OnFailure':
+      return exitCode !== 0;
+    default:
+      return true;
+  }
+};
+
+const validateClaimStatuses = ({ resourceClaimStatuses = [] }: DecodedPodStatus, { resourceClaims = [] }: DecodedPodSpec): FieldError[] => {
+  const seen = new Set<string>();
+  return resourceClaimStatuses.flatMap(({ name = '', resourceClaimName }, i) => {
+    const path = `status.resourceClaimStatuses[${i}]`;
+    const errors: FieldError[] = [];
+    if (!resourceClaims.some((claim) => claim.name === name)) {
+      errors.push(invalid(`${path}.name`, name, 'must match the name of an entry in `spec.resourceClaims`'));
+    }
+    if (seen.has(name)) errors.push(duplicate(`${path}.name`, name));
+    seen.add(name);
+    if (resourceClaimName !== undefined) {
+      errors.push(...validateFormat(resourceClaimName, `${path}.resourceClaimName`, dns1123SubdomainProblems));
+    }
+    return errors;
   });
 };
 
 type Ips = readonly { ip?: string | undefined }[];
 
-const validateIps = (ips: Ips, path: string): FieldError[] => {
-  const errors = ips.flatMap(({ ip = '' }, i) => (isIP(ip) === 0 ? [invalid(`${path}[${i}]`, ip, IP_RULE)] : []));
+/** At most one of each family; what is not right but was there before may stay. */
+const validateIps = (ips: Ips, previous: Ips, path: string): FieldError[] => {
+  const known = new Set(previous.map(({ ip = '' }) => ip));
+  const errors = ips.flatMap(({ ip = '' }, i) => (known.has(ip) ? [] : validateIp(ip, `${path}[${i}]`)));
   if (ips.length <= 1) return errors;
   const families = ips.map(({ ip = '' }) => isIP(ip));
   if (ips.length > 2 || families[0] === families[1]) {
@@ -79,18 +121,13 @@ const validateIps = (ips: Ips, path: string): FieldError[] => {
       ),
     );
   }
-  const seen = new Set<string>();
-  for (const [i, { ip = '' }] of ips.entries()) {
-    if (seen.has(ip)) errors.push(duplicate(`${path}[${i}]`, { IP: ip }));
-    seen.add(ip);
-  }
   return errors;
 };
 
-const validateHostIps = ({ hostIP = '', hostIPs = [] }: DecodedPodStatus): FieldError[] => {
+const validateHostIps = ({ hostIP = '', hostIPs = [] }: DecodedPodStatus, old: DecodedPodStatus): FieldError[] => {
   const first = hostIPs[0]?.ip ?? '';
   return [
     ...(hostIPs.length > 0 && first !== hostIP ? [invalid('status.hostIPs[0].ip', first, 'must be equal to `hostIP`')] : []),
-    ...validateIps(hostIPs, 'status.hostIPs'),
+    ...validateIps(hostIPs, old.hostIPs ?? [], 'status.hostIPs'),
   ];
 };

@@ -1,6 +1,7 @@
 import { forbidden, type FieldError } from '../apimachinery/field-error.ts';
 import type { DecodedPodTemplate } from './decoded.ts';
 import { validateAnnotations, validateLabels } from '../apimachinery/object-meta-validation.ts';
+import { validatePodAnnotations } from './pod-annotations-validation.ts';
 import { validatePodSpec } from './pod-spec-validation.ts';
 
 /**
@@ -12,7 +13,8 @@ export const validatePodTemplate = (template: DecodedPodTemplate, path: string):
   return [
     ...validateLabels(template.metadata?.labels, `${path}.labels`),
     ...validateAnnotations(template.metadata?.annotations, `${path}.annotations`),
-    ...validatePodSpec(spec, `${path}.spec`, { isPod: false }),
+    ...validatePodAnnotations(template.metadata?.annotations, spec, `${path}.annotations`),
+    ...validatePodSpec(spec, `${path}.spec`, { isPod: false, podName: '', isMirror: false }),
     ...((spec.ephemeralContainers ?? []).length > 0
       ? [forbidden(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')]
       : []),

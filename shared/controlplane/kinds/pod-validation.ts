@@ -5,6 +5,8 @@ import { validatePodAnnotations } from './pod-annotations-validation.ts';
 import { subdomainName, validateObjectMeta } from '../apimachinery/object-meta-validation.ts';
 import { validatePodSpec } from './pod-spec-validation.ts';
 
+const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
+
 /** ValidatePodCreate of core/v1. */
 export const validatePodCreate = (pod: DecodedPod): FieldError[] => {
   const { spec = {} } = pod;
@@ -22,7 +24,11 @@ export const validatePod = (pod: DecodedPod): FieldError[] => {
   return [
     ...validateObjectMeta(pod.metadata, true, subdomainName),
     ...validatePodAnnotations(pod.metadata.annotations, spec, 'metadata.annotations'),
-    ...validatePodSpec(spec, 'spec', { isPod: true }),
+    ...validatePodSpec(spec, 'spec', {
+      isPod: true,
+      podName: pod.metadata.name ?? '',
+      isMirror: pod.metadata.annotations?.[MIRROR_ANNOTATION] !== undefined,
+    }),
     ...validateTokensHaveAccount(pod),
     ...validateImagesOfPod(spec.containers ?? [], 'spec.containers'),
     ...validateImagesOfPod(spec.initContainers ?? [], 'spec.initContainers'),

@@ -1,6 +1,6 @@
 import { forbidden, invalid, notSupported, required, type FieldError } from '../apimachinery/field-error.ts';
 import { validateFormat } from './choice-validation.ts';
-import type { DecodedContainer, DecodedProbe } from './decoded.ts';
+import type { DecodedContainer, DecodedPodSpec, DecodedProbe } from './decoded.ts';
 import { httpHeaderNameProblems, portNameProblems } from '../apimachinery/name-formats.ts';
 import { validateNonNegative, validateRange } from './number-validation.ts';
 
@@ -38,11 +38,30 @@ const validateProbe = (probe: DecodedProbe, path: string, succeedsOnce: boolean)
 export const validateLifecycle = (
   lifecycle: DecodedContainer['lifecycle'],
   path: string,
-  graceSeconds: number | undefined,
+  { terminationGracePeriodSeconds: graceSeconds, os }: DecodedPodSpec,
 ): FieldError[] => [
   ...(lifecycle?.postStart ? validateHandler(lifecycle.postStart, `${path}.postStart`, graceSeconds) : []),
   ...(lifecycle?.preStop ? validateHandler(lifecycle.preStop, `${path}.preStop`, graceSeconds) : []),
+  ...(lifecycle?.stopSignal === undefined ? [] : validateStopSignal(lifecycle.stopSignal, `${path}.stopSignal`, os)),
 ];
+
+/** Signals have the names of the system that sends them. */
+const validateStopSignal = (signal: string, path: string, os: DecodedPodSpec['os']): FieldError[] => {
+  if (os === undefined) return [forbidden(path, 'may not be set for containers with empty `spec.os.name`')];
+  const supported = os.name === 'windows' ? ['SIGKILL', 'SIGTERM'] : os.name === 'linux' ? LINUX_SIGNALS : undefined;
+  return supported === undefined || supported.includes(signal) ? [] : [notSupported(path, signal, supported)];
+};
+
+const LINUX_SIGNALS: readonly string[] = [
+  ...'ABRT ALRM BUS CHLD CLD CONT FPE HUP ILL INT IO IOT KILL PIPE POLL PROF PWR QUIT SEGV STKFLT STOP SYS TERM TRAP TSTP TTIN TTOU URG'.split(
+    ' ',
+  ),
+  ...'USR1 USR2 VTALRM WINCH XCPU XFSZ RTMIN RTMAX'.split(' '),
+  ...Array.from({ length: 15 }, (_, i) => `RTMIN+${i + 1}`),
+  ...Array.from({ length: 14 }, (_, i) => `RTMAX-${i + 1}`),
+]
+  .map((name) => `SIG${name}`)
+  .toSorted();
 
 /** Exactly one way of acting; each further one is forbidden and not looked into. */
 const validateHandler = (handler: Handler, path: string, graceSeconds: number | undefined): FieldError[] => {

@@ -1,103 +1,73 @@
-import { parseQuantity } from '../../kube/quantity.ts';
-import { duplicate, fieldNotFound, forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
-import { validateFormat, validateOptionalChoice } from './choice-validation.ts';
-import type { DecodedContainer, DecodedVolume } from './decoded.ts';
-import { dns1123LabelProblems } from '../apimachinery/name-formats.ts';
+import { duplicate, forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
+import { dns1123LabelProblems, dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
+import { validateFormat } from './choice-validation.ts';
+import type { DecodedVolume } from './decoded.ts';
+import { VOLUME_SOURCES, type VolumeOptions } from './volume-source-validation.ts';
 
-type Item = { key?: string | undefined; path?: string | undefined; mode?: number | undefined };
+/** Names of the volumes in which nothing is wrong: only those can be mounted. */
+export type ValidVolumes = ReadonlyMap<string, DecodedVolume>;
 
-const HOST_PATH_TYPES = ['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket'];
-const FILE_MODE_RULE = 'must be a number between 0 and 0777 (octal), both inclusive';
-const FILE_MODE_MAX = 0o777;
-
-export const validateVolumes = (volumes: readonly DecodedVolume[], path: string): FieldError[] => {
-  const names = new Set<string>();
-  return volumes.flatMap((volume, i) => {
+/** ValidateVolumes. */
+export const validateVolumes = (
+  volumes: readonly DecodedVolume[],
+  path: string,
+  options: VolumeOptions,
+): { readonly errors: FieldError[]; readonly valid: ValidVolumes } => {
+  const claims = new Set(
+    options.podName === '' ? [] : volumes.flatMap(({ name = '', ephemeral }) => (ephemeral ? [`${options.podName}-${name}`] : [])),
+  );
+  const valid = new Map<string, DecodedVolume>();
+  const errors: FieldError[] = [];
+  for (const [i, volume] of volumes.entries()) {
     const at = `${path}[${i}]`;
-    const { name = '' } = volume;
-    const errors = validateSource(volume, at);
-    if (name === '') errors.push(required(`${at}.name`));
-    else errors.push(...validateFormat(name, `${at}.name`, dns1123LabelProblems));
-    if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
-    names.add(name);
-    return errors;
-  });
-};
-
-const validateSource = (volume: DecodedVolume, path: string): FieldError[] => {
-  const sources = Object.keys(volume).filter((key) => key !== 'name');
-  const errors = sources.slice(1).map((source) => forbidden(`${path}.${source}`, 'may not specify more than 1 volume type'));
-  if (sources.length === 0) errors.push(required(path, 'must specify a volume type'));
-  return [...validateKnownSource(volume, path), ...errors];
-};
-
-const validateKnownSource = (volume: DecodedVolume, path: string): FieldError[] => {
-  const { emptyDir, hostPath, secret, configMap, persistentVolumeClaim } = volume;
-  if (emptyDir?.sizeLimit !== undefined && parseQuantity(emptyDir.sizeLimit).nanos < 0n) {
-    return [forbidden(`${path}.emptyDir.sizeLimit`, 'SizeLimit field must be a valid resource quantity')];
-  }
-  if (hostPath) {
-    return [
-      ...((hostPath.path ?? '') === '' ? [required(`${path}.hostPath.path`)] : []),
-      ...validateOptionalChoice(hostPath.type, `${path}.hostPath.type`, HOST_PATH_TYPES),
-    ];
-  }
-  if (secret) {
-    return [
-      ...((secret.secretName ?? '') === '' ? [required(`${path}.secret.secretName`)] : []),
-      ...validateFiles(secret, `${path}.secret`),
-    ];
-  }
-  if (configMap) {
-    return [
-      ...((configMap.name ?? '') === '' ? [required(`${path}.configMap.name`)] : []),
-      ...validateFiles(configMap, `${path}.configMap`),
-    ];
-  }
-  if (persistentVolumeClaim && (persistentVolumeClaim.claimName ?? '') === '') return [required(`${path}.persistentVolumeClaim.claimName`)];
-  return [];
-};
-
-const validateFiles = (source: { defaultMode?: number | undefined; items?: Item[] | undefined }, path: string): FieldError[] => [
-  ...validateMode(source.defaultMode, `${path}.defaultMode`),
-  ...(source.items ?? []).flatMap((item, i) => {
-    const at = `${path}.items[${i}]`;
-    return [
-      ...((item.key ?? '') === '' ? [required(`${at}.key`)] : []),
-      ...((item.path ?? '') === '' ? [required(`${at}.path`)] : validateDescendingPath(item.path ?? '', `${at}.path`)),
-      ...validateMode(item.mode, `${at}.mode`),
-    ];
-  }),
-];
-
-const validateMode = (mode: number | undefined, path: string): FieldError[] =>
-  mode !== undefined && (mode < 0 || mode > FILE_MODE_MAX) ? [invalid(path, mode, FILE_MODE_RULE)] : [];
-
-/** A path that stays below where it starts. */
-const validateDescendingPath = (target: string, path: string): FieldError[] => [
-  ...(target.startsWith('/') ? [invalid(path, target, 'must be a relative path')] : []),
-  ...(target.split('/').includes('..') ? [invalid(path, target, "must not contain '..'")] : []),
-];
-
-export const validateVolumeMounts = (container: DecodedContainer, path: string, volumes: readonly DecodedVolume[]): FieldError[] => {
-  const devices = container.volumeDevices ?? [];
-  const paths = new Set<string>();
-  return (container.volumeMounts ?? []).flatMap((mount, i) => {
-    const at = `${path}[${i}]`;
-    const { name = '', mountPath = '', subPath = '', subPathExpr = '' } = mount;
-    const errors: FieldError[] = [];
-    if (name === '') errors.push(required(`${at}.name`));
-    if (!volumes.some((volume) => (volume.name ?? '') === name)) errors.push(fieldNotFound(`${at}.name`, name));
-    if (mountPath === '') errors.push(required(`${at}.mountPath`));
-    if (paths.has(mountPath)) errors.push(invalid(`${at}.mountPath`, mountPath, 'must be unique'));
-    paths.add(mountPath);
-    if (devices.some((device) => device.name === name)) errors.push(invalid(`${at}.name`, name, 'must not already exist in volumeDevices'));
-    // Upstream names the list, not the mount, in the paths of what follows.
-    if (subPath !== '') errors.push(...validateDescendingPath(subPath, `${path}.subPath`));
-    if (subPathExpr !== '' && subPath !== '') {
-      errors.push(invalid(`${at}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive'));
+    const found = validateVolume(volume, at, valid, options);
+    if (found.length === 0) valid.set(volume.name ?? '', volume);
+    errors.push(...found);
+    const claimName = volume.persistentVolumeClaim?.claimName ?? '';
+    if (claims.has(claimName)) {
+      const rule = 'must not reference a PVC that gets created for an ephemeral volume';
+      errors.push(invalid(`${at}.persistentVolumeClaim.claimName`, claimName, rule));
     }
-    if (subPathExpr !== '') errors.push(...validateDescendingPath(subPathExpr, `${path}.subPathExpr`));
-    return errors;
-  });
+  }
+  return { errors, valid };
+};
+
+const validateVolume = (volume: DecodedVolume, path: string, known: ValidVolumes, options: VolumeOptions): FieldError[] => {
+  const { name = '' } = volume;
+  return [
+    ...validateSource(volume, path, options),
+    ...(name === '' ? [required(`${path}.name`)] : validateFormat(name, `${path}.name`, dns1123LabelProblems)),
+    ...(known.has(name) ? [duplicate(`${path}.name`, name)] : []),
+  ];
+};
+
+/** The first source in upstream's order is judged; each further one is one too many. */
+const validateSource = (volume: DecodedVolume, path: string, options: VolumeOptions): FieldError[] => {
+  const given = VOLUME_SOURCES.filter(({ field }) => volume[field] !== undefined);
+  if (given.length === 0) return [required(path, 'must specify a volume type')];
+  return given.flatMap((source, i) => [
+    ...(i === 0
+      ? source.validate(volume, `${path}.${source.path ?? source.field}`, options)
+      : [forbidden(`${path}.${source.forbiddenPath ?? source.field}`, 'may not specify more than 1 volume type')]),
+    ...(source.field === 'iscsi' ? validateInitiator(volume, path) : []),
+    ...(source.field === 'ephemeral' && i === 0 ? validateClaimName(volume, path, options) : []),
+  ]);
+};
+
+const validateInitiator = ({ name = '', iscsi }: DecodedVolume, path: string): FieldError[] =>
+  iscsi?.initiatorName !== undefined && Buffer.byteLength(`${name}:${iscsi.targetPortal ?? ''}`) > 64
+    ? [
+        invalid(
+          `${path}.name`,
+          name,
+          'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.',
+        ),
+      ]
+    : [];
+
+/** The claim of an ephemeral volume is called by the names of pod and volume. */
+const validateClaimName = ({ name = '' }: DecodedVolume, path: string, { podName }: VolumeOptions): FieldError[] => {
+  if (podName === '' || name === '') return [];
+  const claim = `${podName}-${name}`;
+  return dns1123SubdomainProblems(claim).map((problem) => invalid(`${path}.name`, name, `PVC name ${JSON.stringify(claim)}: ${problem}`));
 };

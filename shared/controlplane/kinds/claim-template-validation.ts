@@ -1,0 +1,40 @@
+import { parseQuantity } from '../../kube/quantity.ts';
+import { forbidden, invalid, notSupported, required, type FieldError } from '../apimachinery/field-error.ts';
+import { dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
+import { validateAnnotations, validateLabels } from '../apimachinery/object-meta-validation.ts';
+import { validateFormat, validateOptionalChoice } from './choice-validation.ts';
+import type { DecodedVolume } from './decoded.ts';
+import { validateLabelSelector } from './label-selector-validation.ts';
+
+type ClaimTemplate = NonNullable<NonNullable<DecodedVolume['ephemeral']>['volumeClaimTemplate']>;
+type ClaimSpec = NonNullable<ClaimTemplate['spec']>;
+
+const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
+const TEMPLATE_METADATA: readonly string[] = ['annotations', 'labels'];
+
+/** ValidatePersistentVolumeClaimTemplate, for generic ephemeral volumes. */
+export const validateClaimTemplate = ({ metadata = {}, spec = {} }: ClaimTemplate, path: string): FieldError[] => [
+  ...validateAnnotations(metadata.annotations, `${path}.metadata.annotations`),
+  ...validateLabels(metadata.labels, `${path}.metadata.labels`),
+  ...Object.keys(metadata)
+    .filter((field) => !TEMPLATE_METADATA.includes(field))
+    .map((field) => forbidden(`${path}.metadata.${field}`, 'cannot be set')),
+  ...validateClaimSpec(spec, `${path}.spec`),
+];
+
+const validateClaimSpec = (spec: ClaimSpec, path: string): FieldError[] => {
+  const { selector, accessModes = [], resources = {}, storageClassName = '' } = spec;
+  const modes = accessModes ?? [];
+  const storage = resources.requests?.['storage'];
+  const errors: FieldError[] = [];
+  if (modes.length === 0) errors.push(required(`${path}.accessModes`, 'at least 1 access mode is required'));
+  if (selector !== undefined) errors.push(...validateLabelSelector(selector, `${path}.selector`));
+  for (const mode of modes) if (!ACCESS_MODES.includes(mode)) errors.push(notSupported(`${path}.accessModes`, mode, ACCESS_MODES));
+  if (modes.includes('ReadWriteOncePod') && modes.some((mode) => mode !== 'ReadWriteOncePod')) {
+    errors.push(forbidden(`${path}.accessModes`, 'may not use ReadWriteOncePod with other access modes'));
+  }
+  if (storage === undefined) errors.push(required(`${path}.resources[storage]`));
+  else if (parseQuantity(storage).nanos <= 0n) errors.push(invalid(`${path}.resources[storage]`, storage, 'must be greater than zero'));
+  if (storageClassName !== '') errors.push(...validateFormat(storageClassName, `${path}.storageClassName`, dns1123SubdomainProblems));
+  return [...errors, ...validateOptionalChoice(spec.volumeMode, `${path}.volumeMode`, ['Block', 'Filesystem'])];
+};
