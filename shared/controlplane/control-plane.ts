@@ -16,6 +16,7 @@ import { type HttpServer, listenHttp } from './server/http-server.ts';
 import { expireEvents } from './storage/event-expiry.ts';
 import { createGuards, GUARD_RESOURCES, type Guards } from './guards.ts';
 import { createInProcessTransport } from './server/in-process-transport.ts';
+import { createLimitRanger } from './admission/limit-ranger.ts';
 import { createPodAdmission } from './admission/pod-admission.ts';
 import { createQuotaAdmission } from './admission/quota-admission.ts';
 import { kubeconfigFor, newToken, rememberedToken } from './server/kubeconfig-file.ts';
@@ -164,6 +165,12 @@ function admissionPlugins(store: Store, resources: ServedResources, guards: Guar
   const object = (table: string, namespace: string, name: string): AnyObject | undefined => store.table(table).get(namespace, name)?.object;
   return [
     createNamespaceLifecycle((name) => object('/namespaces', '', name), resources),
+    createLimitRanger((namespace) =>
+      store
+        .table('/limitranges')
+        .list(namespace)
+        .map((stored) => stored.object),
+    ),
     createPodAdmission({
       priorityClass: (name) => object('scheduling.k8s.io/priorityclasses', '', name),
       priorityClasses: () =>

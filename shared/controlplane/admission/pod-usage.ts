@@ -11,16 +11,16 @@ const LIMITABLE = new Set(['cpu', 'memory', 'ephemeral-storage']);
 /** What a pod takes from a quota (podCompute usage): requests under two names, limits under one. */
 export const podUsage = (spec: DecodedPodSpec): Usage => {
   const usage: Record<string, string> = { pods: '1' };
-  for (const [name, amount] of Object.entries(total(spec, 'requests'))) {
+  for (const [name, amount] of Object.entries(podTotal(spec, 'requests'))) {
     if (LIMITABLE.has(name) || isHugePages(name)) usage[name] = amount;
     if (LIMITABLE.has(name) || isHugePages(name) || isExtendedResource(name)) usage[`requests.${name}`] = amount;
   }
-  for (const [name, amount] of Object.entries(total(spec, 'limits'))) if (LIMITABLE.has(name)) usage[`limits.${name}`] = amount;
+  for (const [name, amount] of Object.entries(podTotal(spec, 'limits'))) if (LIMITABLE.has(name)) usage[`limits.${name}`] = amount;
   return usage;
 };
 
 /** Containers run together, init containers before them and one by one; sidecars run beside both. */
-const total = (spec: DecodedPodSpec, list: 'requests' | 'limits'): Amounts => {
+export const podTotal = (spec: DecodedPodSpec, list: 'requests' | 'limits'): Amounts => {
   let together: Amounts = {};
   for (const container of spec.containers ?? []) together = combine(together, container.resources?.[list] ?? {}, add);
   let sidecars: Amounts = {};
