@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { V1NodeSpec, V1NodeStatus } from '@kubernetes/client-node';
 import type { Wire } from '../../api/kubernetes.ts';
 import { duplicate, forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
@@ -24,15 +25,17 @@ type Taint = NonNullable<NonNullable<DecodedNode['spec']>['taints']>[number];
 const asNode = (object: AnyObject): DecodedNode => object as DecodedNode;
 
 const NOT_READY = 'node.kubernetes.io/not-ready';
-/** What may change in the spec of a node. */
-const MUTABLE: readonly string[] = ['podCIDR', 'podCIDRs', 'providerID', 'taints', 'unschedulable', 'configSource'];
 const ROLE_PREFIX = 'node-role.kubernetes.io/';
 const ROLE_LABEL = 'kubernetes.io/role';
 
 /** core/v1 Node. */
 export const nodeStrategy: ResourceStrategy = {
   applyDefaults: (object) => {
-    const { status } = asNode(object);
+    const { spec, status } = asNode(object);
+    // Two names for the same: the older one counts, and is the first of the others.
+    const [first] = spec?.podCIDRs ?? [];
+    if (spec !== undefined && (spec.podCIDR ?? '') !== '' && spec.podCIDR !== first) spec.podCIDRs = [spec.podCIDR ?? ''];
+    else if (spec !== undefined && first !== undefined) spec.podCIDR = first;
     if (status?.capacity !== undefined) status.allocatable ??= { ...status.capacity };
   },
   prepareForCreate: (object) => {
@@ -84,10 +87,35 @@ export const nodeStrategy: ResourceStrategy = {
   },
 };
 
-const validateNode = ({ metadata, spec = {} }: DecodedNode): FieldError[] => [
+const validateNode = ({ metadata, spec = {}, status = {} }: DecodedNode): FieldError[] => [
   ...validateObjectMeta(metadata, false, subdomainName),
   ...validateTaints(spec.taints ?? []),
+  ...validateAmounts(status),
+  ...validatePodRanges(spec.podCIDRs ?? [], 'spec.podCIDRs'),
 ];
+
+/** The names of resources stand in these paths like those of fields. */
+const validateAmounts = (status: NonNullable<DecodedNode['status']>): FieldError[] =>
+  (['capacity', 'allocatable'] as const).flatMap((list) =>
+    Object.entries(status[list] ?? {}).flatMap(([name, amount]) => validateResourceQuantity(name, amount, `status.${list}.${name}`)),
+  );
+
+/** One of each family. */
+const validatePodRanges = (ranges: readonly string[], path: string): FieldError[] => {
+  const errors = ranges.flatMap((range, i) =>
+    isRange(range) ? [] : [invalid(`${path}[${i}]`, range, 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)')],
+  );
+  const families = new Set(ranges.map((range) => range.includes(':')));
+  return ranges.length > 1 && ranges.length > families.size
+    ? [...errors, invalid(path, ranges, 'may specify no more than one CIDR for each IP family')]
+    : errors;
+};
+
+const isRange = (text: string): boolean => {
+  const [address = '', bits = '', ...more] = text.split('/');
+  const family = isIP(address);
+  return more.length === 0 && family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+};
 
 /** Upstream reports taints below metadata. */
 const validateTaints = (taints: readonly Taint[]): FieldError[] => {
@@ -112,11 +140,7 @@ const validateNodeUpdate = (next: DecodedNode, previous: DecodedNode): FieldErro
   const { spec = {}, status = {} } = next;
   const old = previous.spec ?? {};
   const errors = validateObjectMetaUpdate(next.metadata, previous.metadata);
-  for (const list of ['capacity', 'allocatable'] as const) {
-    for (const [name, amount] of Object.entries(status[list] ?? {})) {
-      errors.push(...validateResourceQuantity(name, amount, `status.${list}[${name}]`));
-    }
-  }
+  errors.push(...validateAmounts(status), ...validateAddresses(status.addresses ?? []));
   if ((old.podCIDRs ?? []).length > 0 && !semanticEqual(spec.podCIDRs, old.podCIDRs)) {
     errors.push(forbidden('spec.podCIDRs', 'node updates may not change podCIDR except from "" to valid'));
   }
@@ -124,13 +148,19 @@ const validateNodeUpdate = (next: DecodedNode, previous: DecodedNode): FieldErro
     errors.push(forbidden('spec.providerID', 'node updates may not change providerID except from "" to valid'));
   }
   errors.push(...validateTaints(spec.taints ?? []));
-  if (!semanticEqual(fixedPart(spec), fixedPart(old))) {
-    errors.push(forbidden('[]', 'node updates may only change labels, taints, or capacity'));
-  }
+  if ((spec.externalID ?? '') !== (old.externalID ?? '')) errors.push(forbidden('spec.externalID', 'may not be updated'));
   return errors;
 };
 
-const fixedPart = (spec: object): object => Object.fromEntries(Object.entries(spec).filter(([field]) => !MUTABLE.includes(field)));
+const validateAddresses = (addresses: NonNullable<NonNullable<DecodedNode['status']>['addresses']>): FieldError[] => {
+  const seen = new Set<string>();
+  return addresses.flatMap(({ type = '', address = '' }, i) => {
+    const key = JSON.stringify([type, address]);
+    if (seen.has(key)) return [duplicate(`status.addresses[${i}]`, { Type: type, Address: address })];
+    seen.add(key);
+    return [];
+  });
+};
 
 const statusOf = ({ spec = {}, status = {} }: DecodedNode): string => {
   const ready = (status.conditions ?? []).find(({ type }) => type === 'Ready');

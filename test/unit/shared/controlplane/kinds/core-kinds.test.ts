@@ -78,6 +78,34 @@ describe('a Node', () => {
       'spec.providerID | Forbidden: node updates may not change providerID except from "" to valid',
     ]);
   });
+  test('has one range of addresses of each family, the first of them under two names', () => {
+    const { object } = nodes.create({ metadata: { name: 'n' }, spec: { podCIDR: '10.0.0.0/24' } });
+    expect(object['spec']).toMatchObject({ podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24'] });
+    const rangesOf = (...podCIDRs: string[]) => nodes.create({ metadata: { name: 'n' }, spec: { podCIDRs } }).findings;
+    expect(rangesOf('x')).toEqual([
+      'spec.podCIDRs[0] | Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+    ]);
+    expect(rangesOf('10.0.0.0/24', 'fd00::/64')).toEqual([]);
+    expect(rangesOf('10.0.0.0/24', '10.0.1.0/24')).toEqual([
+      'spec.podCIDRs | Invalid value: ["10.0.0.0/24","10.0.1.0/24"]: may specify no more than one CIDR for each IP family',
+    ]);
+  });
+  test('says its addresses once, and no negative amounts', () => {
+    const { object } = nodes.create({ metadata: { name: 'n' } });
+    const address = { type: 'InternalIP', address: '10.0.0.1' };
+    expect(
+      nodes.updateStatus(object, { addresses: [address, address], capacity: { cpu: '-1' }, allocatable: { pods: '1' } }).findings,
+    ).toEqual([
+      'status.capacity.cpu | Invalid value: "-1": must be greater than or equal to 0',
+      'status.addresses[1] | Duplicate value: {"Type":"InternalIP","Address":"10.0.0.1"}',
+    ]);
+  });
+  test('keeps the name that others once gave it', () => {
+    const { object } = nodes.create({ metadata: { name: 'n' } });
+    expect(nodes.update(object, (next) => Object.assign(next['spec'] as object, { externalID: 'x' })).findings).toEqual([
+      'spec.externalID | Forbidden: may not be updated',
+    ]);
+  });
 });
 
 test('a Lease lasts a while', () => {

@@ -27,6 +27,14 @@ describe('options of a log', () => {
       limitBytes: 5,
     });
   });
+  test('are false in any spelling, and true whatever else they are', () => {
+    expect([read('follow=False').follow, read('follow=0').follow, read('follow').follow, read('follow=no').follow]).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+  });
   test.each([
     ['tailLines=-1', '422 PodLogOptions "p" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0'],
     ['limitBytes=0', '422 PodLogOptions "p" is invalid: limitBytes: Invalid value: 0: must be greater than 0'],
