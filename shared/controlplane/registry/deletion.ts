@@ -95,8 +95,12 @@ function propagationOf(
   return fallback;
 }
 
-/** Upstream names the kind, not the plural, in these conflicts. */
-function preconditionRefusal({ groupKind }: ServedResource, metadata: AnyMeta, { preconditions }: DeleteOptions): StatusError | undefined {
+/** Why somebody who has another object in mind may not delete this one. Upstream names the kind, not the plural, in these conflicts. */
+export function preconditionRefusal(
+  { groupKind }: ServedResource,
+  metadata: AnyMeta,
+  { preconditions }: Pick<DeleteOptions, 'preconditions'>,
+): StatusError | undefined {
   const of = { group: groupKind.group, resource: groupKind.kind };
   const { uid, resourceVersion } = preconditions;
   if (uid !== undefined && uid !== metadata.uid) {

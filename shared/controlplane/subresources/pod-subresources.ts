@@ -8,6 +8,7 @@ import { decodeObject } from '../schema/decode.ts';
 import { builtInSchema } from '../schema/builtin.ts';
 import { admissionRequest, requireNamespace, type WriteRequest } from '../registry/registry.ts';
 import { headerOf } from '../request/request.ts';
+import { preconditionRefusal } from '../registry/deletion.ts';
 import { readWriteOptions } from '../registry/request-options.ts';
 import { type HandlerDeps, writeRequest } from '../endpoints/resource-handlers.ts';
 import type { ServedResource, ServedResources } from '../resources/served-resources.ts';
@@ -54,8 +55,10 @@ async function evict(deps: Deps, call: Call, pods: ServedResource): Promise<Answ
   checkEviction(name, eviction);
   const dryRun = options.dryRun || evictionOptions(eviction).dryRun;
   const request = { ...writeRequest(call, pods, options, 'CreateOptions'), dryRun };
-  const pod = deps.registry.get(pods, namespace, name);
+  // Who evicts nothing hears of it before anybody is asked.
+  deps.registry.get(pods, namespace, name);
   const asked = evictionOptions(await askAdmission(deps, request, eviction));
+  const pod = deps.registry.get(pods, namespace, name);
   const budgets = deps.resources.find('policy', 'v1', 'poddisruptionbudgets');
   const decision = decideEviction(
     pod.object,
@@ -72,8 +75,17 @@ async function evict(deps: Deps, call: Call, pods: ServedResource): Promise<Answ
       metadata: { ...budget.metadata },
     }));
   }
-  deps.registry.modify(request, {}, () => decision.pod);
-  await deps.registry.delete({ ...request, subresource: '' }, { ...asked, dryRun: request.dryRun });
+  const { stored } = deps.registry.modify(request, {}, ({ object }) => {
+    const refusal = preconditionRefusal(pods, object.metadata, asked);
+    if (refusal !== undefined) throw refusal;
+    return decision.pod;
+  });
+  // The version that was asked for is the one before the condition was set.
+  const isVersioned = asked.preconditions.resourceVersion !== undefined && !request.dryRun;
+  const preconditions = isVersioned
+    ? { ...asked.preconditions, resourceVersion: stored.object.metadata.resourceVersion }
+    : asked.preconditions;
+  await deps.registry.delete({ ...request, subresource: '' }, { ...asked, preconditions, dryRun: request.dryRun });
   return jsonAnswer(201, DONE);
 }
 
