@@ -121,7 +121,7 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
         queue,
         concurrency,
         log,
-        reconcile: createJobReconciler({ ...shared, queue, recorder, metrics, batchPeriodMs }),
+        reconcile: createJobReconciler({ ...shared, queue, orphanQueue, recorder, metrics, batchPeriodMs }),
       },
       { name: 'job-orphan-pod', queue: orphanQueue, concurrency, log, reconcile: createOrphanReconciler(shared) },
     ];

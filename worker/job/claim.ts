@@ -10,6 +10,7 @@ import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { type LabelRequirements, matchesLabelSelector, requirementsOf } from '../../shared/kube/selectors.ts';
 import { allOrThrow } from '../../shared/runtime/tasks.ts';
+import { JobDeletingError, JobGoneError } from './job-gone.ts';
 import type { JobMemory } from './job-memory.ts';
 import { ownerlessPods, countedFailedPods, countedPods, uncountedPods } from './pod-cache.ts';
 import { ownerReferenceTo } from './pod-template.ts';
@@ -84,17 +85,16 @@ async function recheckJob(client: ReadClient, job: DeepReadonly<Job>): Promise<v
   try {
     live = await client.get(JOBS, { namespace, name });
   } catch (error) {
+    if (isNotFound(error)) throw new JobGoneError(`job ${namespace}/${name} is gone`, { cause: error });
     throw new Error(`can't recheck DeletionTimestamp of job ${namespace}/${name}`, { cause: error });
   }
   if (live.metadata.uid !== uid) {
-    throw new Error(
-      `can't recheck DeletionTimestamp: original Job ${namespace}/${name} is gone: got uid ${live.metadata.uid}, wanted ${uid}`,
-    );
+    throw new JobGoneError(`original Job ${namespace}/${name} is gone: got uid ${live.metadata.uid}, wanted ${uid}`);
   }
-  if (isDeleting(live)) throw new Error(`${namespace}/${name} has just been deleted at ${live.metadata.deletionTimestamp}`);
+  if (isDeleting(live)) throw new JobDeletingError(`${namespace}/${name} has just been deleted at ${live.metadata.deletionTimestamp}`);
 }
 
-/** Owner and finalizer come in one call: a pod is never owned and untracked. A pod that is gone is not adopted. */
+/** Owner and finalizer come in one call: a pod is never owned and untracked. A pod that is gone, or goes, is not adopted. */
 async function adopt(deps: ClaimDeps, job: DeepReadonly<Job>, pod: DeepReadonly<Pod>): Promise<DeepReadonly<Pod> | undefined> {
   const { namespace, name, uid } = pod.metadata;
   const body = { metadata: { ownerReferences: [ownerReferenceTo(job)], uid, finalizers: [JOB_TRACKING_FINALIZER] } };
@@ -103,10 +103,14 @@ async function adopt(deps: ClaimDeps, job: DeepReadonly<Job>, pod: DeepReadonly<
     deps.memory.written.record(job.metadata.uid, 'pods', patched.metadata.resourceVersion);
     return pod;
   } catch (error) {
-    if (isNotFound(error)) return undefined;
+    if (isNotFound(error) || tellsPodGoes(error)) return undefined;
     throw new Error(`can't adopt Pod ${namespace}/${name} (${uid})`, { cause: error });
   }
 }
+
+/** Another pod has this name by now, or the pod is being deleted and may get no finalizer any more. */
+const tellsPodGoes = (error: unknown): boolean =>
+  isInvalid(error) && (error.status.details?.causes ?? []).some(({ field }) => field === 'metadata.uid' || field === 'metadata.finalizers');
 
 /** A pod that is gone, or has no such owner any more, is released already. */
 async function release(deps: ClaimDeps, pod: DeepReadonly<Pod>, job: DeepReadonly<Job>): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import type { DeepReadonly, Job, JobStatus, Pod } from '../../shared/api/kubernetes.ts';
 import { JOBS } from '../../shared/api/resources.ts';
-import { isConflict } from '../../shared/kube/api-error.ts';
+import { isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, StatusClient, WriteClient } from '../../shared/kube/client.ts';
 import { isFinished } from '../../shared/kube/conditions.ts';
 import { type Reconcile, type ReconcileResult, TerminalError } from '../../shared/kube/controller.ts';
@@ -17,10 +17,12 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { account, type Ledger } from './account.ts';
 import { applyPods, removeFinalizers } from './apply.ts';
 import { type Decision, decide, type Observation } from './decide.ts';
+import { JobDeletingError, JobGoneError, tellsJobIsGone, tellsNamespaceIsGone } from './job-gone.ts';
 import type { JobMemory } from './job-memory.ts';
 import { controllerNameOf, type JobView, viewJob } from './job-view.ts';
 import type { JobMetrics, SyncAction } from './metrics.ts';
 import { observe } from './observe.ts';
+import { orphanKeyOfJob } from './orphan-pods.ts';
 import { nextSyncDelayMs } from './pace.ts';
 import { isCapped } from './scale.ts';
 import { settle } from './settle.ts';
@@ -31,6 +33,7 @@ export type JobReconcilerDeps = {
   readonly jobs: Lister<Job>;
   readonly pods: Lister<Pod>;
   readonly queue: Pick<Workqueue, 'addAfter'>;
+  readonly orphanQueue: Pick<Workqueue, 'add'>;
   readonly memory: JobMemory;
   readonly recorder: EventRecorder;
   readonly metrics: JobMetrics;
@@ -70,14 +73,29 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     }
     if (isCacheStale(uid)) return { requeueAfterMs: STALE_CACHE_RETRY_MS }; // 2
     if (memory.finished.has(uid) || !hasKnownMode(job)) return undefined; // 3
+    if (memory.goneForMs(uid) > 0) return againWhenDoubted(uid); // 3
     try {
       await sync(key, job); // 4 to 8
     } finally {
-      // A Job that went while we worked was forgotten before what this sync remembered.
-      if (jobs.get(parseKey(key))?.metadata.uid !== uid) memory.forget(uid);
+      if (!isInCache(job)) {
+        // A Job that went while we worked was forgotten before what this sync remembered; and pods that this sync was about to free were
+        // left to it.
+        memory.forget(uid);
+        deps.orphanQueue.add(orphanKeyOfJob(job, true));
+      }
     }
-    return undefined;
+    return againWhenDoubted(uid);
   };
+
+  /** A Job that the server said was gone, and that the cache keeps, is tried again in the end, though nothing happens. */
+  function againWhenDoubted(uid: string): ReconcileResult {
+    const goneForMs = memory.goneForMs(uid);
+    return goneForMs > 0 ? { requeueAfterMs: goneForMs } : undefined;
+  }
+
+  function isInCache({ metadata: { namespace, name, uid } }: DeepReadonly<Job>): boolean {
+    return jobs.get({ namespace, name })?.metadata.uid === uid;
+  }
 
   /** Jobs of others are left alone here and not where events come in, so that one created anew as ours is not missed. */
   function isOurs(job: DeepReadonly<Job>): boolean {
@@ -127,8 +145,31 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
       if (applied.error !== undefined) throw applied.error;
       if (!ledger.held && (ledger.capped || isCapped(decision.plan))) requeueRest(key, uid);
       result = 'success';
+    } catch (error) {
+      if (!(await hasGone(job, error))) throw error;
+      log.debug('job has gone while it was synced', { error });
+      result = 'success';
     } finally {
       metrics.synced(view, result, action, (clock.now() - startedMs) / 1000);
+    }
+  }
+
+  /** Whether the sync has failed for no other reason than that its Job goes, or is of no interest any more for that. */
+  async function hasGone(job: DeepReadonly<Job>, error: unknown): Promise<boolean> {
+    if (!isInCache(job) || error instanceof JobDeletingError) return true;
+    if (!(error instanceof JobGoneError) && !(tellsNamespaceIsGone(error) && (await isGoneFromServer(job)))) return false;
+    memory.rememberGone(job.metadata.uid);
+    return true;
+  }
+
+  /** Only asked when there is reason for doubt. */
+  async function isGoneFromServer(job: DeepReadonly<Job>): Promise<boolean> {
+    const { namespace, name, uid } = job.metadata;
+    try {
+      return (await client.get(JOBS, { namespace, name })).metadata.uid !== uid;
+    } catch (error) {
+      // Without an answer the sync has failed for the reason that it gives, and is tried again.
+      return isNotFound(error);
     }
   }
 
@@ -181,6 +222,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
       const { managedFields: _, ...metadata } = written.metadata;
       return { ...written, metadata };
     } catch (error) {
+      if (tellsJobIsGone(error)) throw new JobGoneError(`job ${view.namespace}/${view.name} is gone`, { cause: error });
       if (isConflict(error)) throw error;
       throw new Error(`tracking status: ${purpose}`, { cause: error });
     }

@@ -19,6 +19,10 @@ export interface JobMemory {
   readonly written: WrittenVersions;
   /** Jobs whose final status is written and perhaps not seen yet: nothing may be done to them any more. */
   readonly finished: Set<string>;
+  /** The server has said that the Job is gone; the cache may show it for a while. */
+  rememberGone(jobUid: string): void;
+  /** How long this is believed against the cache, in milliseconds; 0 when nothing is known. */
+  goneForMs(jobUid: string): number;
   /** Jobs of other controllers that the log knows of. */
   readonly delegated: Set<string>;
   /** Jobs whose counted pods have been compared with the selector since one of them changed its labels. */
@@ -36,11 +40,15 @@ export interface JobMemory {
   forget(jobUid: string): void;
 }
 
+/** A server that is not to be believed would stop a Job for ever without this. */
+const GONE_BELIEVED_MS = 5 * 60_000;
+
 export function createJobMemory(clock: Clock, cachedVersion: (resource: WrittenResource) => string): JobMemory {
   const expectations = createControllerExpectations(clock);
   const finalizerExpectations = createFinalizerExpectations();
   const written = createWrittenVersions(clock, cachedVersion);
   const backoffs = new Map<string, BackoffRecord>();
+  const goneSinceMs = new Map<string, number>();
   const sets = { finished: new Set<string>(), delegated: new Set<string>(), surveyed: new Set<string>(), capped: new Set<string>() };
   function forgetProgress(jobUid: string): void {
     backoffs.delete(jobUid);
@@ -53,6 +61,8 @@ export function createJobMemory(clock: Clock, cachedVersion: (resource: WrittenR
     finalizerExpectations,
     written,
     ...sets,
+    rememberGone: (jobUid) => void goneSinceMs.set(jobUid, clock.now()),
+    goneForMs: (jobUid) => Math.max(0, (goneSinceMs.get(jobUid) ?? Number.NEGATIVE_INFINITY) + GONE_BELIEVED_MS - clock.now()),
     backoff: (jobUid) => backoffs.get(jobUid) ?? NO_BACKOFF,
     rememberBackoff: (jobUid, record) =>
       void (record.failuresAfterLastSuccess === 0 ? backoffs.delete(jobUid) : backoffs.set(jobUid, record)),
@@ -60,6 +70,7 @@ export function createJobMemory(clock: Clock, cachedVersion: (resource: WrittenR
     forget(jobUid) {
       forgetProgress(jobUid);
       finalizerExpectations.forget(jobUid);
+      goneSinceMs.delete(jobUid);
       for (const set of Object.values(sets)) set.delete(jobUid);
     },
   };

@@ -13,7 +13,7 @@ import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 /** Answers a request of the worker instead of the server; undefined lets it through. */
-export type Fault = (request: TransportRequest) => TransportResponse | undefined;
+export type Fault = (request: TransportRequest) => TransportResponse | undefined | Promise<TransportResponse | undefined>;
 
 export type World = {
   readonly clock: FakeClock;
@@ -21,7 +21,8 @@ export type World = {
   readonly registry: Registry;
   /** `METHOD path` of each request of the worker, watches and lists left out. */
   readonly calls: string[];
-  readonly warnings: { readonly message: string; readonly fields: LogFields | undefined }[];
+  /** What was logged, from `info` on. */
+  readonly warnings: { readonly level: 'info' | 'warn' | 'error'; readonly message: string; readonly fields: LogFields | undefined }[];
   fault: Fault | undefined;
   /** Like `fault`, but the server has done what was asked before its answer is lost. */
   lostAnswer: Fault | undefined;
@@ -91,10 +92,10 @@ export async function createWorld(settings: Partial<WorkerSettings> = {}): Promi
       async send(request) {
         const isWrite = request.method !== 'GET';
         if (isWrite || /\/jobs\/[^/?]+$/.test(request.path)) calls.push(`${request.method} ${request.path}`);
-        const instead = world.fault?.(request);
+        const instead = await world.fault?.(request);
         if (instead !== undefined) return instead;
         const response = await transport.send(request);
-        return world.lostAnswer?.(request) ?? response;
+        return (await world.lostAnswer?.(request)) ?? response;
       },
       async stream(request) {
         const stream = await transport.stream(request);
@@ -182,12 +183,13 @@ export async function createWorld(settings: Partial<WorkerSettings> = {}): Promi
 }
 
 function recordingLogger(lines: World['warnings']): Logger {
-  const record = (message: string, fields?: LogFields): void => void lines.push({ message, fields });
+  const record = (level: World['warnings'][number]['level'], message: string, fields?: LogFields): void =>
+    void lines.push({ level, message, fields });
   const logger = (bound: LogFields): Logger => ({
     ...silentLogger,
-    info: (message, fields) => record(message, { ...bound, ...fields }),
-    warn: (message, fields) => record(message, { ...bound, ...fields }),
-    error: (message, fields) => record(message, { ...bound, ...fields }),
+    info: (message, fields) => record('info', message, { ...bound, ...fields }),
+    warn: (message, fields) => record('warn', message, { ...bound, ...fields }),
+    error: (message, fields) => record('error', message, { ...bound, ...fields }),
     with: (fields) => logger({ ...bound, ...fields }),
   });
   return logger({});
