@@ -58,7 +58,7 @@ export function account(observation: Observation, decision: Decision, outcome: P
   const left = countLeftovers(job, tracked);
   const entries = collect(job, pods, decision, outcome, verdict, left);
   const indexed = indexStatus(decision, entries.newIndexes);
-  const interim = interimCondition(verdict, nowMs);
+  const interim = interimCondition(verdict ?? endBegun(decision, outcome), nowMs);
   const reported = {
     active: outcome.active,
     ready: decision.tally.ready - outcome.deletedReady,
@@ -105,6 +105,12 @@ function verdictAfter({ job, satisfied }: Observation, { verdict, tally }: Decis
   if (verdict === undefined) return findCompletion(job, tally.succeeded, outcome.active);
   return satisfied && outcome.deleted === tally.active.length ? verdict : undefined;
 }
+
+/**
+ * UPSTREAM.md Q26: an end that pods have been deleted for is said at once, even when it does not hold yet. Else these pods, which go for
+ * no fault of theirs, would be failures to the next sync, and might bring the Job to another end.
+ */
+const endBegun = ({ verdict }: Decision, { deleted }: PodsOutcome): Verdict | undefined => (deleted > 0 ? verdict : undefined);
 
 type Suspension = {
   readonly event: 'Suspended' | 'Resumed' | undefined;

@@ -6,13 +6,16 @@ import { validIndex } from './tally.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 
 /**
- * The pods to remove, at least `atLeast` of them. In an Indexed Job those without a valid index, and all but one of
- * each index, go in any case.
+ * The pods to remove, at least `atLeast` of them. In any case go those whose removal was begun and has failed since
+ * (UPSTREAM.md Q25), and in an Indexed Job those without a valid index, and all but one of each index.
  */
 export function choosePodsToRemove(job: JobView, active: readonly PodView[], atLeast: number): PodView[] {
-  const { surplus, rest } = job.indexed ? splitOffSurplus(job, active) : { surplus: [], rest: active };
-  const missing = atLeast - surplus.length;
-  return missing <= 0 ? surplus : [...surplus, ...rest.toSorted(compareForRemoval).slice(0, missing)];
+  const begun = active.filter((pod) => !pod.hasFinalizer);
+  const tracked = active.filter((pod) => pod.hasFinalizer);
+  const { surplus, rest } = job.indexed ? splitOffSurplus(job, tracked) : { surplus: [], rest: tracked };
+  const certain = [...begun, ...surplus];
+  const missing = atLeast - certain.length;
+  return missing <= 0 ? certain : [...certain, ...rest.toSorted(compareForRemoval).slice(0, missing)];
 }
 
 function splitOffSurplus(job: JobView, active: readonly PodView[]): { surplus: PodView[]; rest: PodView[] } {

@@ -150,12 +150,12 @@ describe('at the end', () => {
     expect(removed(result)).toHaveLength(3);
   });
 
-  test('waits for another sync when a pod could not be deleted', () => {
+  test('waits for another sync when a pod could not be deleted, and says already which end it is', () => {
     const observation = observe(aJob({ backoffLimit: 0, completions: 3, parallelism: 3 }, { failed: 1 }), pods(2));
     const decision = decide(observation, NOW);
     const ledger = account(observation, decision, { active: 1, deleted: 1, deletedReady: 0 }, NOW);
     expect(ledger.verdict).toBeUndefined();
-    expect(told(ledger.status.conditions)).toEqual([]);
+    expect(told(ledger.status.conditions)).toEqual(['FailureTarget=True BackoffLimitExceeded']);
     expect(ledger.removals).toEqual([]);
   });
 

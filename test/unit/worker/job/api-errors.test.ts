@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { JOB_TRACKING_FINALIZER } from '../../../../shared/api/names.ts';
 import { JOBS, PODS } from '../../../../shared/api/resources.ts';
+import type { Pod } from '../../../../shared/api/kubernetes.ts';
 import type { TransportRequest } from '../../../../shared/kube/transport.ts';
 import { createWorld, type Fault, FAILED, refusal, SUCCEEDED, type World } from '../worker-world.ts';
 
@@ -20,6 +21,14 @@ const broken = refusal(500, 'InternalError', 'the server is not well');
 const refuse = (matches: (request: TransportRequest) => boolean, answer = broken, times = Number.POSITIVE_INFINITY): Fault => {
   let left = times;
   return (request) => (matches(request) && left-- > 0 ? answer : undefined);
+};
+/** The first request that matches never arrives, and no answer comes. */
+const loseOnce = (matches: (request: TransportRequest) => boolean): Fault => {
+  let left = 1;
+  return (request) => {
+    if (matches(request) && left-- > 0) throw new Error('connection lost');
+    return undefined;
+  };
 };
 const callsThat = (matches: (request: TransportRequest) => boolean): number =>
   world.calls.filter((call) => {
@@ -146,20 +155,54 @@ describe('removing finalizers', () => {
 });
 
 describe('deleting pods', () => {
-  test('fails at the end of the Job: the end waits, and nothing is counted before', async () => {
+  test('fails at the end of the Job: the end waits, and what still runs is not counted before', async () => {
     await world.createJob({ completions: 3, parallelism: 3, backoffLimit: 0 });
     await world.pass();
     const [pod] = await world.pods();
     await world.setPod(pod!, FAILED);
     world.fault = refuse(isPodDelete, broken, 1);
     await world.pass(1.5);
-    expect((await world.status()).conditions).toBeUndefined();
+    expect((await world.status()).conditions?.map(({ type }) => type)).toEqual(['FailureTarget']);
+    expect(await world.status()).toMatchObject({ failed: 1 });
     expect(
       Object.keys(await world.events()).some((event) => event.startsWith('Warning FailedDelete: Error deleting: the server is not well')),
     ).toBe(true);
     await world.pass(5);
     expect(await world.status()).toMatchObject({ failed: 3 });
     expect((await world.status()).conditions?.map(({ type }) => type)).toEqual(['FailureTarget', 'Failed']);
+  });
+
+  test('fails for one pod when the success policy is met: the others, which are deleted, are no failures', async () => {
+    const successPolicy = { rules: [{ succeededIndexes: '0' }] };
+    await world.createJob({ completions: 3, parallelism: 3, completionMode: 'Indexed', backoffLimit: 0, successPolicy });
+    await world.pass();
+    world.fault = refuse(isPodDelete, broken, 1);
+    await world.setPod((await world.pods())[0]!, SUCCEEDED);
+    await world.pass(10);
+    expect((await world.status()).conditions?.map(({ reason, type }) => `${type} ${reason}`)).toEqual([
+      'SuccessCriteriaMet SuccessPolicy',
+      'Complete SuccessPolicy',
+    ]);
+  });
+
+  test('fails for one pod at the deadline: the deadline stays the reason', async () => {
+    await world.createJob({ completions: 3, parallelism: 3, activeDeadlineSeconds: 5, backoffLimit: 0 });
+    await world.pass();
+    world.fault = refuse(isPodDelete, broken, 1);
+    await world.pass(20);
+    expect((await world.status()).conditions?.map(({ reason }) => reason)).toEqual(['DeadlineExceeded', 'DeadlineExceeded']);
+    expect(await world.status()).toMatchObject({ failed: 3 });
+  });
+
+  test('fails for all pods at the deadline: nothing is said before one has gone', async () => {
+    await world.createJob({ completions: 2, parallelism: 2, activeDeadlineSeconds: 5 });
+    await world.pass();
+    world.fault = refuse(isPodDelete);
+    await world.pass(20);
+    expect((await world.status()).conditions).toBeUndefined();
+    world.fault = undefined;
+    await world.pass(60);
+    expect((await world.status()).conditions?.map(({ reason }) => reason)).toEqual(['DeadlineExceeded', 'DeadlineExceeded']);
   });
 
   test('fails on suspension: the next sync deletes the rest', async () => {
@@ -170,6 +213,113 @@ describe('deleting pods', () => {
     await world.pass(6);
     expect(await world.pods()).toEqual([]);
     expect((await world.status()).active).toBeUndefined();
+  });
+});
+
+describe('deleting a pod that is too many', () => {
+  const running = (isReady: boolean) => ({ phase: 'Running', conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }] });
+  const untracked = async (): Promise<Pod[]> => (await world.pods()).filter(({ metadata }) => metadata.finalizers === undefined);
+
+  /** One of two pods is too many, and its deletion is refused. Afterwards it is the one that every rule but one would keep. */
+  async function beginRemoval(fault: Fault, spec: object = { parallelism: 1 }): Promise<Pod> {
+    for (const pod of await world.pods()) await world.setPod(pod, running(false));
+    await world.pass();
+    world.fault = fault;
+    await world.patchJob({ spec });
+    await world.clock.advance(0);
+    const [begun, ...others] = await untracked();
+    expect(others).toEqual([]);
+    await world.setPod(begun!, running(true));
+    return begun!;
+  }
+
+  test.each([
+    ['refused by a server error', refuse(isPodDelete, broken, 1)],
+    ['refused because of too many requests', refuse(isPodDelete, refusal(429, 'TooManyRequests', 'too many requests'), 3)],
+    ['forbidden', refuse(isPodDelete, refusal(403, 'Forbidden', 'pods "x" is forbidden'), 2)],
+    ['lost on its way', loseOnce(isPodDelete)],
+  ])('is %s: that pod is tried again, and the other one is counted', async (_, fault) => {
+    await world.createJob({ parallelism: 2 });
+    await world.pass();
+    const begun = await beginRemoval(fault);
+    await world.pass(20);
+    const left = await world.pods();
+    expect(left).toHaveLength(1);
+    expect(left[0]!.metadata.name).not.toBe(begun.metadata.name);
+    await world.setPod(left[0]!, SUCCEEDED);
+    await world.pass(3);
+    expect(await world.status()).toMatchObject({ succeeded: 1, conditions: [{ type: 'SuccessCriteriaMet' }, { type: 'Complete' }] });
+  });
+
+  test('is refused, and then the Job has room for two again: the pod goes all the same, and another is counted in its place', async () => {
+    await world.createJob({ completions: 2, parallelism: 2 });
+    await world.pass();
+    const begun = await beginRemoval(refuse(isPodDelete, broken, 1));
+    await world.patchJob({ spec: { parallelism: 2 } });
+    await world.pass(10);
+    const left = await world.pods();
+    expect(left.map(({ metadata }) => metadata.name)).not.toContain(begun.metadata.name);
+    expect(left.map(({ metadata }) => metadata.finalizers)).toEqual([[JOB_TRACKING_FINALIZER], [JOB_TRACKING_FINALIZER]]);
+    for (const pod of left) await world.setPod(pod, SUCCEEDED);
+    await world.pass(4);
+    expect(await world.status()).toMatchObject({ succeeded: 2 });
+    expect(callsThat(isCreate)).toBe(3);
+  });
+
+  test('is refused on suspension, and the Job is resumed: the pod goes all the same', async () => {
+    await world.createJob({ completions: 1 });
+    await world.pass();
+    const begun = await beginRemoval(refuse(isPodDelete, broken, 1), { suspend: true });
+    await world.patchJob({ spec: { suspend: false } });
+    await world.pass(10);
+    const left = await world.pods();
+    expect(left.map(({ metadata }) => metadata.finalizers)).toEqual([[JOB_TRACKING_FINALIZER]]);
+    expect(left[0]!.metadata.name).not.toBe(begun.metadata.name);
+  });
+
+  test('is refused after a shrink, and the Job grows again: the index is run by a pod that counts', async () => {
+    await world.createJob({ completions: 2, parallelism: 2, completionMode: 'Indexed' });
+    await world.pass();
+    await beginRemoval(refuse(isPodDelete, broken, 1), { completions: 1, parallelism: 1 });
+    await world.patchJob({ spec: { completions: 2, parallelism: 2 } });
+    await world.pass(10);
+    for (const pod of await world.pods()) await world.setPod(pod, SUCCEEDED);
+    await world.pass(4);
+    expect(await world.status()).toMatchObject({ succeeded: 2, completedIndexes: '0,1' });
+    expect(callsThat(isCreate)).toBe(3);
+  });
+
+  test('is refused for good: no other pod goes in its place, and the Job goes on when that pod has ended', async () => {
+    await world.createJob({ completions: 2, parallelism: 2 });
+    await world.pass();
+    const begun = await beginRemoval(refuse(isPodDelete, refusal(403, 'Forbidden', 'a webhook says no')));
+    await world.pass(60);
+    expect(await world.pods()).toHaveLength(2);
+    expect(await untracked()).toHaveLength(1);
+    await world.setPod(begun, SUCCEEDED);
+    await world.patchJob({ spec: { parallelism: 2 } });
+    await world.pass(70);
+    expect(await world.status()).toMatchObject({ active: 2 });
+    for (const pod of await world.pods()) await world.setPod(pod, SUCCEEDED);
+    await world.pass(4);
+    expect(await world.status()).toMatchObject({ succeeded: 2, conditions: [{ type: 'SuccessCriteriaMet' }, { type: 'Complete' }] });
+  });
+
+  test('was not asked for, as the answer to the finalizer PATCH was lost: the pod without finalizer goes', async () => {
+    await world.createJob({ completions: 2, parallelism: 2 });
+    await world.pass();
+    world.lostAnswer = refuse(isPodPatch, broken, 1);
+    await world.patchJob({ spec: { parallelism: 1 } });
+    await world.pass(10);
+    expect((await world.pods()).map(({ metadata }) => metadata.finalizers)).toEqual([[JOB_TRACKING_FINALIZER]]);
+  });
+
+  test('costs one PATCH and one DELETE, and one DELETE more for each refusal', async () => {
+    await world.createJob({ completions: 2, parallelism: 2 });
+    await world.pass();
+    await beginRemoval(refuse(isPodDelete, broken, 2));
+    await world.pass(10);
+    expect([callsThat(isPodPatch), callsThat(isPodDelete)]).toEqual([1, 3]);
   });
 });
 
