@@ -1,5 +1,6 @@
 /** The workers of a simulated cluster: processes that run the real worker, are killed, come back, and may contend for leadership. */
 import { Registry } from 'prom-client';
+import { isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -70,7 +71,7 @@ export function startFleet({ network, clock, dice, trace, workers }: FleetDeps):
     };
     const incarnation: Incarnation = { line, stopping, leads: false, die };
     slots[slot] = incarnation;
-    const log = watchfulLogger(name, trace, defects, heedElection);
+    const log = watchfulLogger(name, trace, defects, heedElection, () => network.faults.size === 0);
     const newClient = (): KubeClient => createKubeClient(line, { userAgent: name, clock: mortal });
     const settings = { ...BUILT_IN_SETTINGS, controllers: ['job'] as const, concurrentJobSyncs: dice.int(1, 5) };
     const random = seededRandom(dice.int(0, 2 ** 30));
@@ -107,23 +108,38 @@ const isEndOfLeadership = (error: unknown): boolean => error instanceof Error &&
 /** Mistakes of the program itself, as opposed to what a network or a server does to it. */
 const BLUNDERS = [TypeError, RangeError, ReferenceError, SyntaxError];
 
-function watchfulLogger(name: string, trace: (line: string) => void, defects: string[], heed: (message: string) => void): Logger {
-  const look = (message: string, fields: LogFields = {}): void => {
-    const text = fields.error === undefined ? message : `${message}: ${describe(fields.error)}`;
+function watchfulLogger(
+  name: string,
+  trace: (line: string) => void,
+  defects: string[],
+  heed: (message: string) => void,
+  isFair: () => boolean,
+): Logger {
+  const look = (message: string, { error }: LogFields = {}): void => {
+    const text = error === undefined ? message : `${message}: ${describe(error)}`;
     trace(`${name}: log: ${text}`);
     heed(message);
-    if (hasBlunder(fields.error) || message === 'an event handler threw') defects.push(`${name}: ${text}`);
+    if (hasCause(error, isBlunder) || message === 'an event handler threw') defects.push(`${name}: ${text}`);
   };
-  const logger: Logger = { ...silentLogger, info: look, warn: look, error: look, with: () => logger };
+  const lookTwice = (message: string, fields: LogFields = {}): void => {
+    look(message, fields);
+    const text = `${name}: ${message}: ${describe(fields.error)}`;
+    if (hasCause(fields.error, tellsOfEnd)) defects.push(`${text}: that somebody has deleted something is no error`);
+    else if (isFair()) defects.push(`${text}: an error in a world without faults`);
+  };
+  const logger: Logger = { ...silentLogger, info: look, warn: look, error: lookTwice, with: () => logger };
   return logger;
 }
 
-function hasBlunder(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (BLUNDERS.some((type) => cause instanceof type)) return true;
-  }
+function hasCause(error: unknown, matches: (cause: Error) => boolean): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (matches(cause)) return true;
   return false;
 }
+
+const isBlunder = (cause: Error): boolean => BLUNDERS.some((type) => cause instanceof type);
+
+/** What was meant is gone, or is another one of that name. */
+const tellsOfEnd = (cause: Error): boolean => isNotFound(cause) || (isConflict(cause) && cause.message.includes('UID in precondition'));
 
 const describe = (error: unknown): string =>
   error instanceof Error ? `${error.message}${error.cause === undefined ? '' : ` <- ${describe(error.cause)}`}` : String(error);

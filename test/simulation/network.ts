@@ -7,6 +7,7 @@ import type { Transport, TransportRequest, TransportResponse, TransportStream } 
 import { type Clock, sleep } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import type { Dice } from './dice.ts';
+import { createRemovals, type Removals } from './removals.ts';
 
 export type FaultKind =
   | 'refused'
@@ -23,7 +24,10 @@ export type FaultKind =
   | 'watch late'
   | 'partition'
   | 'crash before a call'
-  | 'crash after a call';
+  | 'crash after a call'
+  | 'deletion refused'
+  | 'deletion timed out'
+  | 'status lost';
 
 export type Weather = {
   /** Share of the requests on which something goes wrong. */
@@ -36,19 +40,35 @@ export type Weather = {
   readonly podLagMs: number;
   /** Share of the patches of pods that are done, and whose answer is lost. */
   readonly lostPatches: number;
+  /** Share of the pods that may not be deleted, some for a while and some for good: fair weather does not change that. */
+  readonly protectedPods: number;
+  /** Share of the writes of a status of which no answer comes back: one half is done, the other never arrives. */
+  readonly lostStatuses: number;
 };
 
-export const FAIR: Weather = { faults: 0, crashes: 0, latencyMs: 0, jobLagMs: 0, podLagMs: 0, lostPatches: 0 };
+export const FAIR: Weather = {
+  faults: 0,
+  crashes: 0,
+  latencyMs: 0,
+  jobLagMs: 0,
+  podLagMs: 0,
+  lostPatches: 0,
+  protectedPods: 0,
+  lostStatuses: 0,
+};
 
 export interface Network {
   weather: Weather;
   readonly faults: Map<FaultKind, number>;
   /** Pod creations of a Job (by UID) that may have happened although the worker was told otherwise. */
   readonly doubtfulCreations: Map<string, number>;
+  /** Jobs (by UID) of which a status may have been written although the worker was told otherwise. */
+  readonly doubtfulStatuses: Set<string>;
   /** Calls of all workers, watches and the renewal of the lease left out. */
   calls(): number;
-  /** What the server refused as invalid, in words. */
+  /** What a worker should not have asked for, in words. */
   readonly invalid: string[];
+  readonly removals: Removals;
   /** The way of one process. */
   connect(name: string, clock: Clock, crash: () => void): Line;
 }
@@ -64,7 +84,9 @@ export interface Line extends Transport {
 export function createNetwork(server: () => Transport, clock: Clock, dice: Dice, trace: (line: string) => void): Network {
   const faults = new Map<FaultKind, number>();
   const doubtfulCreations = new Map<string, number>();
+  const doubtfulStatuses = new Set<string>();
   const invalid: string[] = [];
+  const removals = createRemovals(clock, dice);
   let calls = 0;
 
   const note = (kind: FaultKind, name: string, what: string): void => {
@@ -72,13 +94,17 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
     trace(`${name}: ${kind}: ${what}`);
   };
   const doubt = (request: TransportRequest): void => {
-    const uid = request.method === 'POST' && request.path.endsWith('/pods') ? ownerIn(request.body ?? '') : undefined;
-    if (uid !== undefined) doubtfulCreations.set(uid, (doubtfulCreations.get(uid) ?? 0) + 1);
+    const uid = jobOf(request);
+    if (uid === undefined) return;
+    if (request.method === 'PUT') doubtfulStatuses.add(uid);
+    else doubtfulCreations.set(uid, (doubtfulCreations.get(uid) ?? 0) + 1);
   };
 
   function connect(name: string, mortal: Clock, crash: () => void): Line {
     const transport = server();
     const death = new AbortController();
+    /** UIDs of Jobs of which this process was told that they are gone. */
+    const goneJobs = new Set<string>();
     let forbidden: string | undefined;
     let cutOffUntilMs = 0;
     const isDead = (): boolean => death.signal.aborted;
@@ -90,13 +116,22 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
       const isLease = request.path.includes('/leases');
       if (!isLease) calls++;
       if (forbidden !== undefined && request.method !== 'GET' && !isLease) invalid.push(`${name}: ${what} after ${forbidden}`);
+      if (goneJobs.has(jobOf(request) ?? '')) invalid.push(`${name}: ${what} for a Job that it knows to be gone`);
+      const failed = removals.note(request);
       await waitUp(request, 'slow request');
       await throughPartition(request);
       if (!isLease && dice.chance(network.weather.crashes)) return die(request, what);
       request.signal?.throwIfAborted();
       const fault = faultOn(request);
       if (fault !== undefined) note(fault, name, what);
+      if (fault !== undefined) failed();
       switch (fault) {
+        case 'deletion timed out':
+          throw new Error(`timeout: ${what}`);
+        case 'status lost':
+          doubt(request);
+          if (dice.chance(0.5)) await deliver(request);
+          throw new Error(`connection lost: ${what}`);
         case 'request lost':
           throw new Error(`connection lost: ${what}`);
         case 'answer lost':
@@ -110,10 +145,11 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
         case undefined:
           break;
         default:
-          return refusalOf(fault);
+          return refusalOf(fault, dice);
       }
       const response = await deliver(request);
       await waitUp(request, 'slow answer');
+      if (isGone(request, response)) goneJobs.add(jobOf(request) ?? '');
       return isDead() ? never() : response;
     }
 
@@ -209,6 +245,11 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
 
   function faultOn(request: TransportRequest): FaultKind | undefined {
     if (request.method === 'PATCH' && request.path.includes('/pods/') && dice.chance(network.weather.lostPatches)) return 'answer lost';
+    if (request.method === 'DELETE' && request.path.includes('/pods/')) {
+      const protection = removals.protectionOf(request, network.weather.protectedPods);
+      if (protection !== undefined) return protection;
+    }
+    if (request.method === 'PUT' && request.path.includes('/jobs/') && dice.chance(network.weather.lostStatuses)) return 'status lost';
     return dice.chance(network.weather.faults) ? chooseFault(request) : undefined;
   }
 
@@ -218,7 +259,7 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
     return dice.pick(method === 'GET' ? READ_FAULTS : WRITE_FAULTS);
   }
 
-  const network: Network = { weather: FAIR, faults, doubtfulCreations, calls: () => calls, invalid, connect };
+  const network: Network = { weather: FAIR, faults, doubtfulCreations, doubtfulStatuses, calls: () => calls, invalid, removals, connect };
   return network;
 }
 
@@ -243,12 +284,19 @@ const refusal = (code: number, reason: string, message: string, headers: Record<
   body: JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message }),
 });
 
-function refusalOf(fault: FaultKind): TransportResponse {
+function refusalOf(fault: FaultKind, dice: Dice): TransportResponse {
+  if (fault === 'deletion refused') return dice.pick(DELETION_REFUSALS);
   if (fault === 'throttled') return refusal(429, 'TooManyRequests', 'too many requests', { 'retry-after': '1' });
   if (fault === 'conflict') return refusal(409, 'Conflict', 'the object has been modified');
   if (fault === 'over quota') return refusal(403, 'Forbidden', 'exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2');
   return refusal(500, 'InternalError', 'the server is not well');
 }
+
+const DELETION_REFUSALS = [
+  refusal(500, 'InternalError', 'the server is not well'),
+  refusal(429, 'TooManyRequests', 'the pod may not be deleted now'),
+  refusal(403, 'Forbidden', 'admission webhook denied the request'),
+] as const;
 
 const EXPIRED = `${JSON.stringify({
   type: 'ERROR',
@@ -258,6 +306,16 @@ const EXPIRED = `${JSON.stringify({
 async function* once(text: string): AsyncGenerator<string> {
   yield text;
 }
+
+/** The Job that a request would change, or give a pod, by UID. */
+function jobOf({ method, path, body = '{}' }: TransportRequest): string | undefined {
+  if (method === 'POST' && path.endsWith('/pods')) return ownerIn(body);
+  return method === 'PUT' && path.includes('/jobs/') ? (JSON.parse(body) as { metadata: { uid: string } }).metadata.uid : undefined;
+}
+
+/** A Job that is not there, or is another one of that name. */
+const isGone = ({ method, path }: TransportRequest, { status, body }: TransportResponse): boolean =>
+  method === 'PUT' && path.includes('/jobs/') && (status === 404 || (status === 409 && body.includes('UID in precondition')));
 
 type OwnedBody = { readonly metadata?: { readonly ownerReferences?: readonly { readonly uid: string }[] } };
 const ownerIn = (body: string): string | undefined => (JSON.parse(body) as OwnedBody).metadata?.ownerReferences?.[0]?.uid;

@@ -16,6 +16,7 @@ import { createCountedOnce } from '../support/invariants/counted-once.ts';
 import { isOver } from '../support/invariants/invariant.ts';
 import { createExactCounts } from '../support/invariants/exact-counts.ts';
 import { createNeverTooMany } from '../support/invariants/never-too-many.ts';
+import { createRemovalBegun } from '../support/invariants/removal-begun.ts';
 import { createRightEnd } from '../support/invariants/right-end.ts';
 import { createStatusHistory } from '../support/invariants/status-history.ts';
 import { createDice, type Dice } from './dice.ts';
@@ -38,6 +39,8 @@ export type Outcome = {
 
 const CALM_ROUNDS_MAX = 400;
 const CALM_ROUND_MS = 15_000;
+/** Longer than what is expected of the cache is waited for. */
+const LULL_MS = 420_000;
 /** Longer than the longest wait of a worker, which is a back-off of ten minutes. */
 const QUIET_MS = 900_000;
 /** Leaders renew every two seconds, so much of it takes long. */
@@ -58,13 +61,21 @@ export async function simulate(seed: number, print?: (line: string) => void): Pr
   await furnish(admin);
   const history = await recordHistory(admin);
   const network = createNetwork(() => plane.transport(), clock, dice, trace);
-  const circumstances = { doubtfulCreations: (uid: string) => network.doubtfulCreations.get(uid) ?? 0 };
+  const { finalizerRemovals, deletions, isProtected } = network.removals;
+  const circumstances = {
+    doubtfulCreations: (uid: string) => network.doubtfulCreations.get(uid) ?? 0,
+    isStatusInDoubt: (uid: string) => network.doubtfulStatuses.has(uid),
+    finalizerRemovals,
+    deletions,
+  };
+  const removalBegun = createRemovalBegun(circumstances);
   const invariants = [
     createCountedOnce(circumstances),
     createExactCounts(circumstances),
     createNeverTooMany(circumstances),
     createStatusHistory(),
     createRightEnd(),
+    removalBegun,
   ];
   const workers = dice.chance(0.15) ? 2 : 1;
   const violations: string[] = [];
@@ -104,9 +115,19 @@ export async function simulate(seed: number, print?: (line: string) => void): Pr
     }
   }
 
-  async function calm(): Promise<void> {
+  /** Before anything moves again, workers get the time to finish what they have begun. */
+  async function lull(): Promise<void> {
     network.weather = FAIR;
     trace('the storm is over');
+    if (removalBegun.inVain().length === 0) return;
+    await clock.advance(LULL_MS);
+    look();
+    for (const { pod, problem } of removalBegun.inVain()) {
+      if (!isProtected(pod.metadata.namespace, pod.metadata.name)) violations.push(problem);
+    }
+  }
+
+  async function calm(): Promise<void> {
     for (let round = 0; round < CALM_ROUNDS_MAX && violations.length === 0; round++) {
       steps++;
       await clock.advance(CALM_ROUND_MS);
@@ -132,6 +153,7 @@ export async function simulate(seed: number, print?: (line: string) => void): Pr
   }
 
   await storm();
+  if (violations.length === 0) await lull();
   if (violations.length === 0) await calm();
   if (violations.length === 0) await rest();
   const jobsFinished = jobs().filter(isOver).length;
@@ -168,6 +190,8 @@ function randomWeather(dice: Dice): Weather {
     jobLagMs: arePodsLate ? 0 : dice.pick(LAGS_MS),
     podLagMs: arePodsLate ? 30_000 : dice.pick(LAGS_MS),
     lostPatches: arePodsLate ? 0.5 : dice.pick([0, 0, 0, 0.3]),
+    protectedPods: dice.pick([0, 0, 0.3, 0.8]),
+    lostStatuses: dice.pick([0, 0, 0, 0.1, 0.4]),
   };
 }
 

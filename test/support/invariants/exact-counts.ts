@@ -55,10 +55,17 @@ export function createExactCounts(circumstances: Circumstances): Invariant {
     if (job.spec.template.spec?.restartPolicy === 'OnFailure') return [];
     const { backoffLimit = 6 } = job.spec;
     const pods = [...recordOf(job.metadata.uid).pods.values()];
-    const failures = pods.filter((pod) => (phaseOf(pod) === 'Failed' || isGoing(pod)) && isIgnored(job, pod) !== 'yes').length;
+    const failures = pods.filter((pod) => (phaseOf(pod) === 'Failed' || isDeletedByOthers(pod)) && isIgnored(job, pod) !== 'yes').length;
     return failures > backoffLimit
       ? []
       : [`${describeJob(job)}: past its backoffLimit ${backoffLimit} with ${failures} failures that count`];
+  }
+
+  /** Whom the worker itself has deleted was no failure before the Job was at its end. */
+  function isDeletedByOthers(pod: Pod): boolean {
+    return (
+      isGoing(pod) && circumstances.deletions(pod.metadata.namespace, pod.metadata.name).every(({ failedMs }) => failedMs !== undefined)
+    );
   }
 
   function notePod({ object: pod, previous }: PodChange): void {

@@ -7,7 +7,15 @@ import type { Change } from '../cluster-history.ts';
 export type Circumstances = {
   /** The worker was told that this many creations of pods of the Job (by UID) had failed, which may have happened. */
   doubtfulCreations(jobUid: string): number;
+  /** The worker was told that a write of the Job's status (by UID) had failed, which may have happened. */
+  isStatusInDoubt(jobUid: string): boolean;
+  /** What a worker has asked for to take the tracking finalizer off a pod, and to delete a pod, oldest first. */
+  finalizerRemovals(namespace: string, name: string): readonly Attempt[];
+  deletions(namespace: string, name: string): readonly Attempt[];
 };
+
+/** One call. A worker was told at `failedMs` that it had failed; until then, and when it succeeds, that is undefined. */
+export type Attempt = { readonly sentMs: number; failedMs: number | undefined };
 
 export type Rest = { readonly jobs: Iterable<Job>; readonly pods: Iterable<Pod> };
 

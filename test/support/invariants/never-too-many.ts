@@ -56,19 +56,21 @@ export function createNeverTooMany(circumstances: Circumstances): Invariant {
   function problemsOfCreation({ job, parallelismMax, completionsMax, adopted, pods }: JobRecord, created: Pod): string[] {
     const spare = circumstances.doubtfulCreations(job.metadata.uid) + adopted;
     const active = [...pods.values()].filter((pod) => isActive(pod) && isTracked(pod));
+    // What the worker does not know, and has not seen yet, it cannot heed.
+    const isStatusKnown = spare === 0 && !circumstances.isStatusInDoubt(job.metadata.uid);
     const problems: string[] = [];
     if (active.length > parallelismMax + spare)
       problems.push(`${active.length} pods are active and parallelism was at most ${parallelismMax}`);
     // A creation that was given up may come at any time, also when the Job is over.
-    if (spare === 0 && hasCondition(job, 'Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget'))
+    if (isStatusKnown && hasCondition(job, 'Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget'))
       problems.push('the Job is at its end');
     if (job.spec.managedBy !== undefined && job.spec.managedBy !== null) problems.push('the Job is not ours');
     const index = indexOf(job, created);
     if (index !== undefined) {
       const rivals = active.filter((pod) => pod !== created && indexOf(job, pod) === index);
       if (rivals.length > spare) problems.push(`index ${index} runs already`);
-      if (spare === 0 && parseIndexText(job.status?.completedIndexes).includes(index)) problems.push(`index ${index} is complete`);
-      if (spare === 0 && parseIndexText(job.status?.failedIndexes).includes(index)) problems.push(`index ${index} has failed`);
+      if (isStatusKnown && parseIndexText(job.status?.completedIndexes).includes(index)) problems.push(`index ${index} is complete`);
+      if (isStatusKnown && parseIndexText(job.status?.failedIndexes).includes(index)) problems.push(`index ${index} has failed`);
     } else {
       // One that is deleted counts as failed and is replaced as soon as that is seen; that it succeeds after all may be seen later.
       const isSuccess = (pod: Pod): boolean =>
