@@ -140,6 +140,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
       wakeLater(key, observation, decision);
       const applied = await applyPods(deps, job, decision); // 6
       action = applied.action;
+      if (decision.verdict !== undefined && applied.deleted > 0) memory.endsBegun.set(uid, decision.verdict);
       const ledger = account(observation, decision, applied, clock.now()); // 7
       await track(job, observation, decision, ledger); // 7, 8
       if (applied.error !== undefined) throw applied.error;

@@ -24,6 +24,8 @@ export type Observation = {
   /** Every pod asked for or deleted earlier has been seen in the cache, so that the counts can be believed. */
   readonly satisfied: boolean;
   readonly backoff: BackoffRecord;
+  /** The end that an earlier sync has deleted pods for, whether or not it could be written. */
+  readonly endBegun?: Verdict | undefined;
 };
 
 export type Decision = {
@@ -38,11 +40,11 @@ export type Decision = {
   readonly deadlineInMs: number | undefined;
 };
 
-export function decide({ job, pods, satisfied, backoff: earlier }: Observation, nowMs: number): Decision {
+export function decide({ job, pods, satisfied, backoff: earlier, endBegun }: Observation, nowMs: number): Decision {
   const tally = tallyPods(job, pods); // 1
   const startedMs = parseWireTime(job.status.startTime) ?? (job.suspended ? undefined : nowMs); // 2
   const backoff = nextBackoff(earlier, tally.newSucceeded.map(endOf), tally.newFailed.map(endOf)); // 3
-  const { verdict, deadlineInMs } = findEndState(job, pods, tally, startedMs, nowMs); // 4
+  const { verdict, deadlineInMs } = findEndState(job, pods, tally, startedMs, nowMs, endBegun); // 4
   const plan = planPods(); // 5
   return { tally, startedMs, verdict, plan, backoff, deadlineInMs };
 

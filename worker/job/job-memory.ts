@@ -10,6 +10,7 @@ import {
   type FinalizerExpectations,
 } from '../../shared/kube/expectations.ts';
 import { type BackoffRecord, NO_BACKOFF } from './backoff.ts';
+import type { Verdict } from './verdict.ts';
 import { createWrittenVersions, type WrittenResource, type WrittenVersions } from './written-versions.ts';
 
 export interface JobMemory {
@@ -29,6 +30,8 @@ export interface JobMemory {
   readonly surveyed: Set<string>;
   /** Jobs whose last sync was capped: it did as much as one sync may, and there is more to do. */
   readonly capped: Set<string>;
+  /** Ends that pods were deleted for, of Jobs whose status may not say so yet. */
+  readonly endsBegun: Map<string, Verdict>;
   backoff(jobUid: string): BackoffRecord;
   rememberBackoff(jobUid: string, record: BackoffRecord): void;
   /**
@@ -48,10 +51,12 @@ export function createJobMemory(clock: Clock, cachedVersion: (resource: WrittenR
   const finalizerExpectations = createFinalizerExpectations();
   const written = createWrittenVersions(clock, cachedVersion);
   const backoffs = new Map<string, BackoffRecord>();
+  const endsBegun = new Map<string, Verdict>();
   const goneSinceMs = new Map<string, number>();
   const sets = { finished: new Set<string>(), delegated: new Set<string>(), surveyed: new Set<string>(), capped: new Set<string>() };
   function forgetProgress(jobUid: string): void {
     backoffs.delete(jobUid);
+    endsBegun.delete(jobUid);
     sets.capped.delete(jobUid);
     written.forget(jobUid);
     expectations.forget(jobUid);
@@ -61,6 +66,7 @@ export function createJobMemory(clock: Clock, cachedVersion: (resource: WrittenR
     finalizerExpectations,
     written,
     ...sets,
+    endsBegun,
     rememberGone: (jobUid) => void goneSinceMs.set(jobUid, clock.now()),
     goneForMs: (jobUid) => Math.max(0, (goneSinceMs.get(jobUid) ?? Number.NEGATIVE_INFINITY) + GONE_BELIEVED_MS - clock.now()),
     backoff: (jobUid) => backoffs.get(jobUid) ?? NO_BACKOFF,

@@ -23,6 +23,7 @@ export async function observe(deps: ClaimDeps, job: DeepReadonly<Job>, view: Job
     ),
     satisfied,
     backoff: memory.backoff(view.uid),
+    endBegun: memory.endsBegun.get(view.uid),
   };
 }
 

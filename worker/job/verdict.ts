@@ -34,15 +34,22 @@ export type EndState = {
 
 /**
  * 1. An earlier SuccessCriteriaMet outranks everything found now: pods may have been deleted on the strength of it.
- * 2. So does an earlier FailureTarget.
+ * 2. So does an earlier FailureTarget, and an end that pods were deleted for and that is not written yet (UPSTREAM.md Q26).
  * 3. A pod that matches a FailJob rule.
  * 4. Too many failed pods, or restarts in place.
  * 5. The deadline.
  * 6. Too many failed indexes, or no index left that could succeed.
  * 7. The success policy.
  */
-export function findEndState(job: JobView, pods: readonly PodView[], tally: Tally, startedMs: number | undefined, nowMs: number): EndState {
-  const earlierOrPolicy = findEarlier(job) ?? findFailJob(job, pods); // 1, 2, 3
+export function findEndState(
+  job: JobView,
+  pods: readonly PodView[],
+  tally: Tally,
+  startedMs: number | undefined,
+  nowMs: number,
+  endBegun?: Verdict,
+): EndState {
+  const earlierOrPolicy = findEarlier(job) ?? endBegun ?? findFailJob(job, pods); // 1, 2, 3
   if (earlierOrPolicy !== undefined) return { verdict: earlierOrPolicy };
   if (tally.failed > job.backoffLimit || hasRestartedTooOften(job, pods)) {
     return failure(JobReason.BackoffLimitExceeded, 'Job has reached the specified backoff limit'); // 4

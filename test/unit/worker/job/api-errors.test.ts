@@ -105,6 +105,22 @@ describe('writing the status', () => {
     expect(callsThat(isCreate)).toBe(2);
   });
 
+  test.each([
+    ['a conflict', refusal(409, 'Conflict', 'the object has been modified')],
+    ['a server error', broken],
+  ])('%s when pods were deleted because the success policy is met: they are no failures', async (_, answer) => {
+    const successPolicy = { rules: [{ succeededIndexes: '0' }] };
+    await world.createJob({ completions: 3, parallelism: 3, completionMode: 'Indexed', backoffLimit: 0, successPolicy });
+    await world.pass();
+    world.fault = refuse(isStatus, answer, 1);
+    await world.setPod((await world.pods())[0]!, SUCCEEDED);
+    await world.pass(10);
+    expect((await world.status()).conditions?.map(({ reason, type }) => `${type} ${reason}`)).toEqual([
+      'SuccessCriteriaMet SuccessPolicy',
+      'Complete SuccessPolicy',
+    ]);
+  });
+
   test('lost after the finalizers went: the next sync counts from the list', async () => {
     await world.createJob({ completions: 3, parallelism: 2 });
     await world.pass();
