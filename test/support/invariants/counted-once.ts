@@ -10,6 +10,7 @@ import {
   type Circumstances,
   controllerUidOf,
   describeJob,
+  givenIndexOf,
   hasCondition,
   indexOf,
   type Invariant,
@@ -135,11 +136,13 @@ export function createCountedOnce(circumstances: Circumstances): Invariant {
   function noteOwned(owner: JobRecord, pod: Pod, previous: Pod | undefined): void {
     const { uid } = owner.job.metadata;
     const phase = phaseOf(pod);
-    const index = indexOf(owner.job, pod);
+    const index = givenIndexOf(pod);
     if ((phase === 'Succeeded' || phase === 'Failed') && index !== undefined) owner.indexesEnded[phase].add(index);
     if (isGoing(pod) && index !== undefined && replacesTerminating(owner.job)) owner.indexesEnded.Failed.add(index);
     const isAdopted = previous !== undefined && controllerUidOf(previous) !== uid;
-    if (isAdopted || circumstances.doubtfulCreations(uid) > 0) owner.mayDrop = true;
+    // Who succeeds while being deleted makes the one that has replaced it superfluous.
+    const isSuperfluous = isGoing(pod) && phase === 'Succeeded';
+    if (isAdopted || isSuperfluous || circumstances.doubtfulCreations(uid) > 0) owner.mayDrop = true;
   }
 
   /** Whether it is right that this pod, which has just lost its finalizer, stands in no list. */

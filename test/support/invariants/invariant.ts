@@ -43,9 +43,14 @@ export const isOver = (job: DeepReadonly<Job>): boolean => hasCondition(job, 'Co
 
 /** The index a pod runs for; undefined when it has none that the Job knows. */
 export function indexOf(job: DeepReadonly<Job>, pod: DeepReadonly<Pod>): number | undefined {
-  const text = pod.metadata.annotations?.[JOB_COMPLETION_INDEX];
-  const index = text === undefined ? undefined : Number(text);
+  const index = givenIndexOf(pod);
   return index !== undefined && index < (job.spec.completions ?? 0) ? index : undefined;
+}
+
+/** The index a pod was made for. The Job may be smaller by now, and may grow again. */
+export function givenIndexOf(pod: DeepReadonly<Pod>): number | undefined {
+  const text = pod.metadata.annotations?.[JOB_COMPLETION_INDEX];
+  return text === undefined ? undefined : Number(text);
 }
 
 /** `0,2-4` as numbers. */
