@@ -1,4 +1,4 @@
-import type { Lease, Unsaved } from '../api/kubernetes.ts';
+import type { Lease } from '../api/kubernetes.ts';
 import { LEASES } from '../api/resources.ts';
 import { toWireMicroTime } from '../api/wire-time.ts';
 import { sleep, type Clock } from '../runtime/clock.ts';
@@ -69,6 +69,8 @@ class Candidate {
   /** The lease as last seen, and when by our own clock it was first seen like this. */
   #seen: Lease | undefined;
   #seenAtMs = 0;
+  /** When the claim that the server has accepted last was made: before it was sent, as others may count from then on. */
+  #claimedAtMs = 0;
   #leading = false;
 
   constructor(options: LeaderElectionOptions) {
@@ -81,7 +83,8 @@ class Candidate {
     const { clock, random, retryPeriodMs = RETRY_PERIOD_MS } = this.#options;
     this.#log.info('waiting for leadership');
     while (!signal.aborted) {
-      if (await this.#tryOnce(signal)) {
+      // An answer that was too long on its way tells of a lease that may be somebody else's by now.
+      if ((await this.#tryOnce(signal)) && this.#remainingMs() > 0) {
         this.#leading = true;
         this.#log.info('leadership acquired');
         return true;
@@ -93,7 +96,7 @@ class Candidate {
 
   /** Renews until `done` aborts. Calls `lost` once when somebody else holds the lease or it could not be renewed in time. */
   async keepRenewing(done: AbortSignal, lost: () => void): Promise<void> {
-    const { clock, retryPeriodMs = RETRY_PERIOD_MS, renewDeadlineMs = RENEW_DEADLINE_MS } = this.#options;
+    const { clock, retryPeriodMs = RETRY_PERIOD_MS } = this.#options;
     const over = new AbortController();
     onAbort(done, () => over.abort());
     const lose = (): void => {
@@ -103,13 +106,13 @@ class Candidate {
       lost();
     };
     // A timer of its own, because the renewal that fails to come back may be hanging in a request.
-    let deadline = clock.schedule(lose, renewDeadlineMs);
+    let deadline = clock.schedule(lose, this.#remainingMs());
     while (!over.signal.aborted) {
       await sleep(clock, retryPeriodMs, over.signal);
       if (over.signal.aborted) break;
       if (await this.#tryOnce(over.signal)) {
         deadline.cancel();
-        if (!over.signal.aborted) deadline = clock.schedule(lose, renewDeadlineMs);
+        if (!over.signal.aborted) deadline = clock.schedule(lose, this.#remainingMs());
       } else if (this.#heldByOther() && !over.signal.aborted) {
         deadline.cancel();
         lose();
@@ -134,6 +137,12 @@ class Candidate {
     }
   }
 
+  /** For how long the last claim lets this candidate lead. */
+  #remainingMs(): number {
+    const { clock, renewDeadlineMs = RENEW_DEADLINE_MS } = this.#options;
+    return Math.max(0, this.#claimedAtMs + renewDeadlineMs - clock.now());
+  }
+
   #heldByOther(): boolean {
     const holder = this.#seen?.spec?.holderIdentity ?? '';
     return holder !== '' && holder !== this.#options.identity;
@@ -155,19 +164,24 @@ class Candidate {
   }
 
   async #takeOrRenew(signal: AbortSignal): Promise<boolean> {
-    const { client, clock } = this.#options;
+    const { client, namespace, name } = this.#options;
     // A leader writes upon what it wrote last, without reading; a conflict makes it look.
     if (!this.#leading || this.#seen === undefined) {
       const current = await this.#read(signal);
       if (current === undefined) {
-        this.#see(await client.create(LEASES, this.#newLease(), { signal }));
-        return true;
+        return this.#claimWith((claim) => client.create(LEASES, { metadata: { namespace, name }, spec: claim }, { signal }), undefined);
       }
       if (this.#see(current) === 'valid' && this.#heldByOther()) return false;
     }
     const current = this.#seen;
     if (current === undefined) return false;
-    this.#see(await client.replace(LEASES, { ...current, spec: this.#claim(current, clock.now()) }, { signal }));
+    return this.#claimWith((claim) => client.replace(LEASES, { ...current, spec: claim }, { signal }), current);
+  }
+
+  async #claimWith(write: (claim: NonNullable<Lease['spec']>) => Promise<Lease>, current: Lease | undefined): Promise<true> {
+    const claimedAtMs = this.#options.clock.now();
+    this.#see(await write(this.#claim(current, claimedAtMs)));
+    this.#claimedAtMs = claimedAtMs;
     return true;
   }
 
@@ -187,11 +201,6 @@ class Candidate {
     if (lease.metadata.resourceVersion !== this.#seen?.metadata.resourceVersion) this.#seenAtMs = nowMs;
     this.#seen = lease;
     return this.#seenAtMs + (lease.spec?.leaseDurationSeconds ?? 0) * 1000 > nowMs ? 'valid' : 'expired';
-  }
-
-  #newLease(): Unsaved<Lease> {
-    const { namespace, name, clock } = this.#options;
-    return { metadata: { namespace, name }, spec: this.#claim(undefined, clock.now()) };
   }
 
   #claim(current: Lease | undefined, nowMs: number): NonNullable<Lease['spec']> {

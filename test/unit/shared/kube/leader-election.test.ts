@@ -13,6 +13,8 @@ const refusal = (code: number, reason: string) => ({ status: code, headers: {}, 
 class LeaseServer {
   lease: Lease | undefined;
   readonly cutOff = new Set<string>();
+  /** What is written under this identity is carried out; the answer waits for this. */
+  readonly heldAnswers = new Map<string, Promise<void>>();
   #version = 0;
 
   transport(identity: string): Transport {
@@ -27,7 +29,9 @@ class LeaseServer {
         if (method === 'POST' && this.lease !== undefined) return refusal(409, 'AlreadyExists');
         if (method === 'PUT' && sent.metadata.resourceVersion !== this.lease?.metadata.resourceVersion) return refusal(409, 'Conflict');
         this.lease = { ...sent, metadata: { ...sent.metadata, resourceVersion: String(++this.#version) } };
-        return this.#ok();
+        const answer = this.#ok();
+        await this.heldAnswers.get(identity);
+        return answer;
       },
       stream: () => Promise.reject(new Error('unused')),
       close: async () => undefined,
@@ -100,6 +104,45 @@ test('a leader cut off from the server stops leading before another one starts',
   second.stop();
   await clock.settle();
   await second.ended;
+});
+
+test('a candidate that hears of its lease only when that has run out does not lead', async () => {
+  const { clock, leaders, log, server, candidate } = aWorld();
+  const answer = Promise.withResolvers<void>();
+  server.heldAnswers.set('a', answer.promise);
+  const first = candidate('a', 1);
+  await clock.advance(100);
+  expect(server.lease?.spec?.holderIdentity).toBe('a');
+  const second = candidate('b', 2);
+  await clock.advance(20_000);
+  expect(leaders).toEqual(['b']);
+  answer.resolve();
+  for (let step = 0; step < 100; step++) {
+    await clock.advance(100);
+    expect(leaders).toEqual(['b']);
+  }
+  expect(log).toEqual(['b leads']);
+  first.stop();
+  second.stop();
+  await clock.settle();
+  await Promise.all([first.ended, second.ended]);
+});
+
+test('the time that the answer to a renewal takes is not added to the time that the leader may go on', async () => {
+  const { clock, leaders, server, candidate } = aWorld();
+  const first = candidate('a', 1);
+  await clock.advance(5_000);
+  const answer = Promise.withResolvers<void>();
+  server.heldAnswers.set('a', answer.promise);
+  // The renewal after six seconds is answered after thirteen, and nothing is answered after it: the deadline is at sixteen.
+  await clock.advance(8_000);
+  server.cutOff.add('a');
+  answer.resolve();
+  await clock.advance(2_500);
+  expect(leaders).toEqual(['a']);
+  await clock.advance(1_000);
+  expect(leaders).toEqual([]);
+  await first.ended;
 });
 
 test('a lease taken away by somebody else ends leadership at the next renewal', async () => {
