@@ -35,3 +35,12 @@ export function setField(target: JsonObject, key: string, value: unknown): void 
 
 /** A field of its own, never one that every object inherits. */
 export const fieldOf = (target: JsonObject, key: string): unknown => (Object.hasOwn(target, key) ? target[key] : undefined);
+
+/** A copy of what a patch adds: its nulls have nothing to remove. Those that are elements of lists stay. */
+export function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => withoutNulls(item));
+  if (!isJsonObject(value)) return value;
+  const kept: JsonObject = {};
+  for (const key of Object.keys(value)) if (value[key] !== null) setField(kept, key, withoutNulls(value[key]));
+  return kept;
+}

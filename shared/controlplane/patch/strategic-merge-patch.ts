@@ -1,5 +1,5 @@
 import { anySchema, type Field, type Schema } from '../schema/schema.ts';
-import { cloneJson, fieldOf, isJsonObject, type JsonObject, setField } from '../apimachinery/json.ts';
+import { cloneJson, fieldOf, isJsonObject, type JsonObject, setField, withoutNulls } from '../apimachinery/json.ts';
 import { goValue } from './go-value.ts';
 import { mergeScalars, orderElements, sameKey } from './strategic-order.ts';
 
@@ -207,15 +207,6 @@ function requireKey(element: JsonObject, key: string): void {
   if (!Object.hasOwn(element, key)) {
     throw new StrategicPatchError(`map: ${goValue(element)} does not contain declared merge key: ${key}`);
   }
-}
-
-/** A value that the patch adds has nothing from which a null could be removed. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => withoutNulls(item));
-  if (!isJsonObject(value)) return value;
-  const kept: JsonObject = {};
-  for (const key of Object.keys(value)) if (value[key] !== null) setField(kept, key, withoutNulls(value[key]));
-  return kept;
 }
 
 /** A value that the patch adds, without the objects that only carry a `$patch`; undefined for such an object. */

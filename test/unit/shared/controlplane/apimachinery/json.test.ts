@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { cloneJson, fieldOf, isJsonObject, jsonEquals, setField } from '../../../../../shared/controlplane/apimachinery/json.ts';
+import {
+  cloneJson,
+  fieldOf,
+  isJsonObject,
+  jsonEquals,
+  setField,
+  withoutNulls,
+} from '../../../../../shared/controlplane/apimachinery/json.ts';
 
 test.each([
   [{ a: 1, b: [1, { c: null }] }, { b: [1, { c: null }], a: 1 }, true],
@@ -30,4 +37,8 @@ test('what every object inherits is no field of it', () => {
   expect(fieldOf(target, 'toString')).toBeUndefined();
   setField(target, '__proto__', 1);
   expect(fieldOf(target, '__proto__')).toBe(1);
+});
+
+test('nulls go from objects, however deep, and stay in lists', () => {
+  expect(withoutNulls({ a: null, b: [null, { c: null, d: 1 }] })).toEqual({ b: [null, { d: 1 }] });
 });
