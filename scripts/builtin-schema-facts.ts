@@ -179,7 +179,10 @@ export const ALWAYS_EMITTED: ReadonlySet<string> = new Set(
     ResourceFieldSelector.divisor ServicePort.targetPort
     CustomResourceDefinitionStatus.acceptedNames CustomResourceDefinitionStatus.conditions
     CustomResourceDefinitionStatus.storedVersions CustomResourceDefinitionCondition.lastTransitionTime
-    ClusterRole.rules Role.rules TokenReviewStatus.user SelfSubjectReviewStatus.userInfo
+    ClusterRole.rules Role.rules RoleRef.apiGroup TokenReviewStatus.user SelfSubjectReviewStatus.userInfo
+    PriorityClass.value ContainerImage.names NodeRuntimeHandler.name
+    PodDisruptionBudgetStatus.disruptionsAllowed PodDisruptionBudgetStatus.currentHealthy
+    PodDisruptionBudgetStatus.desiredHealthy PodDisruptionBudgetStatus.expectedPods
   `),
 );
 

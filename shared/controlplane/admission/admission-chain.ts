@@ -1,5 +1,6 @@
-import type { Admission, AdmissionRequest } from './admission-request.ts';
-import { refuseCreateInNamespace, refuseNamespaceDelete } from '../kinds/namespace-lifecycle.ts';
+import { notFound } from '../apimachinery/status-error.ts';
+import { type Admission, type AdmissionRequest, refusal } from './admission-request.ts';
+import { IMMORTAL_NAMESPACES } from '../kinds/namespace.ts';
 import type { ServedResources } from '../resources/served-resources.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 
@@ -40,17 +41,20 @@ function validateFrom(plugins: readonly Admission[], from: number, request: Admi
 /** Plugin NamespaceLifecycle: creates only in namespaces that are there and stay, and some namespaces are never deleted. */
 export function createNamespaceLifecycle(namespaceNamed: (name: string) => AnyObject | undefined, resources: ServedResources): Admission {
   return {
-    mutate: ({ operation, resource: of, namespace, name }) => {
+    mutate: (request) => {
+      const { operation, resource: of, namespace, name } = request;
       if (of.group === '' && of.resource === 'namespaces') {
-        const refusal = operation === 'DELETE' ? refuseNamespaceDelete(name) : undefined;
-        if (refusal !== undefined) throw refusal;
+        if (operation === 'DELETE' && IMMORTAL_NAMESPACES.includes(name)) throw refusal(request, 'this namespace may not be deleted');
         return undefined;
       }
       if (operation !== 'CREATE' || namespace === '') return undefined;
       if (resources.find(of.group, of.version, of.resource)?.definition.namespaced !== true) return undefined;
-      const refusal = refuseCreateInNamespace(of, name, namespace, namespaceNamed(namespace));
-      if (refusal !== undefined) throw refusal;
-      return undefined;
+      const found = namespaceNamed(namespace);
+      if (found === undefined) throw notFound({ group: '', resource: 'namespaces' }, namespace);
+      if (found.metadata.deletionTimestamp === undefined) return undefined;
+      throw refusal(request, `unable to create new content in namespace ${namespace} because it is being terminated`, [
+        { reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' },
+      ]);
     },
     validate: () => undefined,
   };

@@ -1,3 +1,4 @@
+import { forbidden, type StatusError } from '../apimachinery/status-error.ts';
 import type { UserInfo } from '../auth/user-info.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 
@@ -29,6 +30,15 @@ export type AdmissionRequest = {
 
 export type GroupVersionKind = { readonly group: string; readonly version: string; readonly kind: string };
 export type GroupVersionResource = { readonly group: string; readonly version: string; readonly resource: string };
+
+/**
+ * The 403 of a plugin (admission.NewForbidden): it names the object, by what its name will begin with while there is none yet.
+ * `causes` distinguishes refusals of one reason.
+ */
+export function refusal({ resource, name, object }: AdmissionRequest, why: string, causes?: Parameters<typeof forbidden>[3]): StatusError {
+  const { name: own = '', generateName = '' } = object?.metadata ?? {};
+  return forbidden(resource, name || own || generateName || 'Unknown', why, causes);
+}
 
 /** What stands between the decoding of a write and its storing. */
 export interface Admission {

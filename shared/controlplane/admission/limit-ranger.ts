@@ -1,127 +1,137 @@
-import { compareQuantities, formatQuantity, parseQuantity } from '../../kube/quantity.ts';
-import { forbidden } from '../apimachinery/status-error.ts';
+import { formatQuantity, parseQuantity, type Quantity, toMilliUnits, toUnits } from '../../kube/quantity.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
-import { asPod, type DecodedContainer, type DecodedPod } from '../kinds/decoded.ts';
-import { asLimitRange, type Limit } from '../kinds/limit-range.ts';
-import type { Admission, AdmissionRequest } from './admission-request.ts';
+import { asPod, type DecodedContainer, type DecodedPodSpec } from '../kinds/decoded.ts';
+import { asLimitRange } from '../kinds/limit-range.ts';
+import type { DecodedLimit } from '../kinds/limit-range-validation.ts';
+import { type Admission, type AdmissionRequest, refusal } from './admission-request.ts';
 import { podTotal } from './pod-usage.ts';
 
-type Amounts = Readonly<Record<string, string>>;
-type Resources = { readonly requests: Amounts; readonly limits: Amounts };
+/** Says on a pod what it was given. */
+const ANNOTATION = 'kubernetes.io/limit-ranger';
 
-/** Admission plugin LimitRanger, for pods: gives new ones what they do not say, and refuses those that leave the limits. */
-export const createLimitRanger = (limitRangesIn: (namespace: string) => readonly AnyObject[]): Admission => {
-  const limitsFor = ({ operation, resource, subresource, namespace }: AdmissionRequest): readonly Limit[][] =>
-    operation === 'CREATE' && resource.group === '' && resource.resource === 'pods' && subresource === ''
-      ? limitRangesIn(namespace).map((range) => asLimitRange(range).spec?.limits ?? [])
-      : [];
+/** Admission plugin LimitRanger: new pods get the defaults of their namespace's LimitRanges, and must stay within the bounds. */
+export const createLimitRanger = (limitRanges: (namespace: string) => readonly AnyObject[]): Admission => {
+  const limitsFor = ({ resource, subresource, operation, namespace }: AdmissionRequest): DecodedLimit[][] => {
+    const isNewPod = resource.group === '' && resource.resource === 'pods' && subresource === '' && operation === 'CREATE';
+    return isNewPod ? limitRanges(namespace).map((object) => asLimitRange(object).spec?.limits ?? []) : [];
+  };
   return {
     mutate: (request) => {
-      const { object } = request;
-      if (object !== undefined) for (const limits of limitsFor(request)) applyDefaults(asPod(object), limits);
+      if (request.object === undefined) return undefined;
+      for (const limits of limitsFor(request)) setDefaults(request.object, limits);
       return undefined;
     },
     validate: (request) => {
-      const { object, name } = request;
-      if (object === undefined) return undefined;
       for (const limits of limitsFor(request)) {
-        const problems = [...new Set(problemsOf(asPod(object), limits))];
-        if (problems.length === 0) continue;
-        const why = problems.length === 1 ? (problems[0] ?? '') : `[${problems.join(', ')}]`;
-        throw forbidden(request.resource, object.metadata.name || name || 'Unknown', why);
+        const problems = request.object === undefined ? [] : [...new Set(problemsOf(asPod(request.object).spec ?? {}, limits))];
+        if (problems.length > 0) throw refusal(request, problems.length === 1 ? `${problems[0]}` : `[${problems.join(', ')}]`);
       }
       return undefined;
     },
   };
 };
 
-const ANNOTATION = 'kubernetes.io/limit-ranger';
+type Amounts = Readonly<Record<string, string>>;
 
-const applyDefaults = (pod: DecodedPod, limits: readonly Limit[]): void => {
+function setDefaults(object: AnyObject, limits: readonly DecodedLimit[]): void {
   const forContainers = limits.filter(({ type }) => type === 'Container');
-  const standard: Resources = {
+  const given = {
     limits: Object.assign({}, ...forContainers.map((limit) => limit.default)) as Amounts,
-    requests: Object.assign({}, ...forContainers.map((limit) => limit.defaultRequest)) as Amounts,
+    requests: Object.assign({}, ...forContainers.map(({ defaultRequest }) => defaultRequest)) as Amounts,
   };
-  const { containers = [], initContainers = [] } = pod.spec ?? {};
-  const notes = [
-    ...containers.flatMap((container) => fillIn(container, standard, 'container')),
-    ...initContainers.flatMap((container) => fillIn(container, standard, 'init container')),
+  const { containers = [], initContainers = [] } = asPod(object).spec ?? {};
+  const said = [
+    ...containers.flatMap((container) => completeContainer(container, given, 'container')),
+    ...initContainers.flatMap((container) => completeContainer(container, given, 'init container')),
   ];
-  if (notes.length === 0) return;
-  pod.metadata.annotations = { ...pod.metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${notes.join('; ')}` };
-};
+  if (said.length === 0) return;
+  object.metadata.annotations = { ...object.metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${said.join('; ')}` };
+}
 
-/** Says what was set of a container. */
-const fillIn = (container: DecodedContainer, standard: Resources, what: string): string[] => {
-  const resources = (container.resources ??= {});
+/** Returns what was added, as the annotation words it. */
+function completeContainer(
+  container: DecodedContainer,
+  given: { readonly limits: Amounts; readonly requests: Amounts },
+  what: string,
+): string[] {
   return (['requests', 'limits'] as const).flatMap((list) => {
-    const given = resources[list] ?? {};
-    const missing = Object.keys(standard[list])
-      .filter((name) => !Object.hasOwn(given, name))
-      .toSorted();
+    const own = container.resources?.[list] ?? {};
+    const missing = Object.keys(given[list]).filter((name) => own[name] === undefined);
     if (missing.length === 0) return [];
-    resources[list] = { ...given, ...Object.fromEntries(missing.map((name) => [name, standard[list][name] ?? ''])) };
-    return [`${missing.join(', ')} ${list.slice(0, -1)} for ${what} ${container.name ?? ''}`];
+    container.resources = { ...container.resources, [list]: { ...given[list], ...own } };
+    return [`${missing.toSorted().join(', ')} ${list === 'requests' ? 'request' : 'limit'} for ${what} ${container.name ?? ''}`];
   });
-};
+}
 
-const problemsOf = (pod: DecodedPod, limits: readonly Limit[]): string[] => {
-  const spec = pod.spec ?? {};
+/** PodValidateLimitFunc. */
+function problemsOf(spec: DecodedPodSpec, limits: readonly DecodedLimit[]): string[] {
   return limits.flatMap((limit) => {
-    if (limit.type === 'Pod') return problemsWith(limit, { requests: podTotal(spec, 'requests'), limits: podTotal(spec, 'limits') });
-    if (limit.type !== 'Container') return [];
-    return [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
-      problemsWith(limit, { requests: resources?.requests ?? {}, limits: resources?.limits ?? {} }),
-    );
+    switch (limit.type) {
+      case 'Container':
+        return [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources = {} }) =>
+          violations(limit, resources.requests ?? {}, resources.limits ?? {}),
+        );
+      case 'Pod':
+        return violations(limit, podTotal(spec, 'requests'), podTotal(spec, 'limits'));
+      default:
+        return [];
+    }
   });
-};
+}
 
-const problemsWith = (limit: Limit, resources: Resources): string[] => {
-  const { type = '' } = limit;
-  const each = (amounts: Amounts | undefined, judge: (one: Bound) => string | undefined): string[] =>
-    Object.keys(amounts ?? {})
-      .toSorted()
-      .flatMap((name) => {
-        const bound = amounts?.[name] ?? '';
-        const problem = judge({ name, type, bound, request: own(resources.requests, name), limit: own(resources.limits, name) });
-        return problem === undefined ? [] : [problem];
-      });
-  return [...each(limit.min, belowMinimum), ...each(limit.max, aboveMaximum), ...each(limit.maxLimitRequestRatio, aboveRatio)];
-};
-
-type Bound = {
-  /** Of the resource. */
-  readonly name: string;
+/** The bound of one resource, and what is asked for. */
+type Demand = {
+  readonly resource: string;
   readonly type: string;
-  readonly bound: string;
-  readonly request: string | undefined;
-  readonly limit: string | undefined;
+  readonly bound: Quantity;
+  readonly request: Quantity | undefined;
+  readonly limit: Quantity | undefined;
 };
 
-const own = (amounts: Amounts, name: string): string | undefined => (Object.hasOwn(amounts, name) ? amounts[name] : undefined);
+function violations({ type = '', min, max, maxLimitRequestRatio }: DecodedLimit, requests: Amounts, limits: Amounts): string[] {
+  const check = (bounds: Amounts | undefined, problemOf: (demand: Demand) => string | undefined): string[] =>
+    Object.entries(bounds ?? {}).flatMap(([resource, bound]) => {
+      const [request, limit] = [requests, limits].map((amounts) =>
+        amounts[resource] === undefined ? undefined : parseQuantity(amounts[resource]),
+      );
+      return problemOf({ resource, type, bound: parseQuantity(bound), request, limit }) ?? [];
+    });
+  return [...check(min, belowMinimum), ...check(max, aboveMaximum), ...check(maxLimitRequestRatio, aboveRatio)];
+}
 
-const belowMinimum = ({ name, type, bound, request, limit }: Bound): string | undefined => {
-  const rule = `minimum ${name} usage per ${type} is ${shown(bound)}`;
+function belowMinimum(demand: Demand): string | undefined {
+  const { resource, type, bound, request, limit } = demand;
+  const { ofRequest, ofLimit, ofBound } = comparable(demand);
+  const rule = `minimum ${resource} usage per ${type} is ${formatQuantity(bound)}`;
   if (request === undefined) return `${rule}.  No request is specified`;
-  if (order(request, bound) < 0) return `${rule}, but request is ${shown(request)}`;
-  return limit !== undefined && order(limit, bound) < 0 ? `${rule}, but limit is ${shown(limit)}` : undefined;
-};
+  if (ofRequest < ofBound) return `${rule}, but request is ${formatQuantity(request)}`;
+  return limit !== undefined && ofLimit < ofBound ? `${rule}, but limit is ${formatQuantity(limit)}` : undefined;
+}
 
-const aboveMaximum = ({ name, type, bound, request, limit }: Bound): string | undefined => {
-  const rule = `maximum ${name} usage per ${type} is ${shown(bound)}`;
+function aboveMaximum(demand: Demand): string | undefined {
+  const { resource, type, bound, request, limit } = demand;
+  const { ofRequest, ofLimit, ofBound } = comparable(demand);
+  const rule = `maximum ${resource} usage per ${type} is ${formatQuantity(bound)}`;
   if (limit === undefined) return `${rule}.  No limit is specified`;
-  if (order(limit, bound) > 0) return `${rule}, but limit is ${shown(limit)}`;
-  return request !== undefined && order(request, bound) > 0 ? `${rule}, but request is ${shown(request)}` : undefined;
-};
+  if (ofLimit > ofBound) return `${rule}, but limit is ${formatQuantity(limit)}`;
+  return request !== undefined && ofRequest > ofBound ? `${rule}, but request is ${formatQuantity(request)}` : undefined;
+}
 
-const aboveRatio = ({ name, type, bound, request = '0', limit = '0' }: Bound): string | undefined => {
-  const rule = `${name} max limit to request ratio per ${type} is ${shown(bound)}`;
-  if (order(request, '0') === 0) return `${rule}, but no request is specified or request is 0`;
-  if (order(limit, '0') === 0) return `${rule}, but no limit is specified or limit is 0`;
-  const ratio = Number(parseQuantity(limit).nanos) / Number(parseQuantity(request).nanos);
-  return ratio > Number(parseQuantity(bound).nanos) / 1e9 ? `${rule}, but provided ratio is ${ratio.toFixed(6)}` : undefined;
-};
+function aboveRatio(demand: Demand): string | undefined {
+  const { resource, type, bound } = demand;
+  const { ofRequest, ofLimit } = comparable(demand);
+  const rule = `${resource} max limit to request ratio per ${type} is ${formatQuantity(bound)}`;
+  if (ofRequest === 0n) return `${rule}, but no request is specified or request is 0`;
+  if (ofLimit === 0n) return `${rule}, but no limit is specified or limit is 0`;
+  const ratio = Number(ofLimit) / Number(ofRequest);
+  return ratio * 1000 > Number(toMilliUnits(bound)) ? `${rule}, but provided ratio is ${ratio.toFixed(6)}` : undefined;
+}
 
-const order = (a: string, b: string): number => compareQuantities(parseQuantity(a), parseQuantity(b));
-const shown = (amount: string): string => formatQuantity(parseQuantity(amount));
+/** Above this, thousandths do not fit an int64 (resource.MaxMilliValue); whole units are compared then. */
+const MAX_MILLI_VALUE = (2n ** 63n - 1n) / 1000n;
+const NOTHING: Quantity = parseQuantity(0);
+
+function comparable({ request = NOTHING, limit = NOTHING, bound }: Demand): { ofRequest: bigint; ofLimit: bigint; ofBound: bigint } {
+  const value = [request, limit, bound].every((each) => toUnits(each) <= MAX_MILLI_VALUE) ? toMilliUnits : toUnits;
+  return { ofRequest: value(request), ofLimit: value(limit), ofBound: value(bound) };
+}

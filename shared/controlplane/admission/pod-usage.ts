@@ -6,20 +6,32 @@ import { isExtendedResource, isHugePages } from '../kinds/resource-names.ts';
 export type Usage = Readonly<Record<string, string>>;
 type Amounts = Readonly<Record<string, string>>;
 
+/** Resources that a pod may ask for as a whole. */
+const OF_A_POD = new Set(['cpu', 'memory']);
 const LIMITABLE = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
 /** What a pod takes from a quota (podCompute usage): requests under two names, limits under one. */
 export const podUsage = (spec: DecodedPodSpec): Usage => {
   const usage: Record<string, string> = { pods: '1' };
-  for (const [name, amount] of Object.entries(podTotal(spec, 'requests'))) {
+  for (const [name, amount] of Object.entries(withOverhead(spec, 'requests'))) {
     if (LIMITABLE.has(name) || isHugePages(name)) usage[name] = amount;
     if (LIMITABLE.has(name) || isHugePages(name) || isExtendedResource(name)) usage[`requests.${name}`] = amount;
   }
-  for (const [name, amount] of Object.entries(podTotal(spec, 'limits'))) if (LIMITABLE.has(name)) usage[`limits.${name}`] = amount;
+  for (const [name, amount] of Object.entries(withOverhead(spec, 'limits'))) if (LIMITABLE.has(name)) usage[`limits.${name}`] = amount;
   return usage;
 };
 
-/** Containers run together, init containers before them and one by one; sidecars run beside both. */
+/** What a sandbox costs comes on top; it limits nothing by itself. */
+const withOverhead = (spec: DecodedPodSpec, list: 'requests' | 'limits'): Amounts => {
+  const total = podTotal(spec, list);
+  const counted = Object.entries(spec.overhead ?? {}).filter(([name]) => list === 'requests' || total[name] !== undefined);
+  return combine(total, Object.fromEntries(counted), add);
+};
+
+/**
+ * What the containers of a pod ask for together: they run side by side, init containers before them and one by one, sidecars beside
+ * both. What the pod says for itself counts instead.
+ */
 export const podTotal = (spec: DecodedPodSpec, list: 'requests' | 'limits'): Amounts => {
   let together: Amounts = {};
   for (const container of spec.containers ?? []) together = combine(together, container.resources?.[list] ?? {}, add);
@@ -30,7 +42,8 @@ export const podTotal = (spec: DecodedPodSpec, list: 'requests' | 'limits'): Amo
     if (container.restartPolicy === 'Always') sidecars = combine(sidecars, own, add);
     peak = combine(peak, container.restartPolicy === 'Always' ? sidecars : combine(sidecars, own, add), larger);
   }
-  return combine(combine(combine(together, sidecars, add), peak, larger), spec.overhead ?? {}, add);
+  const own = Object.entries(spec.resources?.[list] ?? {}).filter(([name]) => OF_A_POD.has(name) || isHugePages(name));
+  return { ...combine(combine(together, sidecars, add), peak, larger), ...Object.fromEntries(own) };
 };
 
 const combine = (a: Amounts, b: Amounts, how: (x: string, y: string) => string): Amounts => {

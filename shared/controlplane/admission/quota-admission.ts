@@ -1,11 +1,10 @@
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity } from '../../kube/quantity.ts';
-import type { Admission, GroupVersionResource } from './admission-request.ts';
-import { forbidden } from '../apimachinery/status-error.ts';
+import { type Admission, type GroupVersionResource, refusal } from './admission-request.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import { asPod } from '../kinds/decoded.ts';
 import { containersWithout, podUsage, type Usage } from './pod-usage.ts';
-import { qosClassOf } from '../kinds/pod-qos.ts';
 import { asQuota, type DecodedQuota } from '../kinds/resource-quota.ts';
+import { isInQuotaScope, scopesOf } from './quota-scopes.ts';
 
 export type QuotaLookups = {
   /** The ResourceQuotas of a namespace. */
@@ -25,7 +24,8 @@ const COUNTED_BY_NAME = new Set(['pods', 'configmaps', 'secrets', 'resourcequota
  */
 export const createQuotaAdmission = (lookups: QuotaLookups): Admission => ({
   mutate: () => undefined,
-  validate: ({ operation, subresource, resource, namespace, name, object, dryRun }) => {
+  validate: (request) => {
+    const { operation, subresource, resource, namespace, object, dryRun } = request;
     if (operation !== 'CREATE' || subresource !== '' || namespace === '' || object === undefined) return undefined;
     const quotas = lookups.quotas(namespace).map(asQuota);
     if (quotas.length === 0) return undefined;
@@ -33,11 +33,9 @@ export const createQuotaAdmission = (lookups: QuotaLookups): Admission => ({
     const isPod = resource.group === '' && resource.resource === 'pods';
     const charged: AnyObject[] = [];
     for (const quota of quotas) {
-      if (isPod ? !isInScope(quota, object) : (quota.spec?.scopes ?? []).length > 0) continue;
+      if (isPod ? !isInScope(quota, object) : scopesOf(quota).length > 0) continue;
       const decision = judge(quota, requested, isPod ? object : undefined, () => usedUp(lookups, resource, namespace, quota));
-      if ('refusal' in decision) {
-        throw forbidden({ group: resource.group, resource: resource.resource }, object.metadata.name || name, decision.refusal);
-      }
+      if ('refusal' in decision) throw refusal(request, decision.refusal);
       if (decision.charged !== undefined) charged.push(decision.charged);
     }
     if (!dryRun) for (const quota of charged) lookups.store(quota);
@@ -109,20 +107,5 @@ const usedUp = (lookups: QuotaLookups, resource: GroupVersionResource, namespace
 /** Pods that have ended use nothing any more. */
 const isStillRunning = (pod: AnyObject): boolean => !['Succeeded', 'Failed'].includes(asPod(pod).status?.phase ?? '');
 
-const isInScope = (quota: DecodedQuota, pod: AnyObject): boolean => {
-  const spec = asPod(pod).spec ?? {};
-  return (quota.spec?.scopes ?? []).every((scope) => {
-    switch (scope) {
-      case 'BestEffort':
-        return qosClassOf(spec) === 'BestEffort';
-      case 'NotBestEffort':
-        return qosClassOf(spec) !== 'BestEffort';
-      case 'Terminating':
-        return spec.activeDeadlineSeconds !== undefined;
-      case 'NotTerminating':
-        return spec.activeDeadlineSeconds === undefined;
-      default:
-        return true;
-    }
-  });
-};
+const isInScope = (quota: DecodedQuota, pod: AnyObject): boolean =>
+  scopesOf(quota).every((scope) => isInQuotaScope(scope, asPod(pod).spec ?? {}));

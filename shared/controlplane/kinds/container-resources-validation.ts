@@ -1,19 +1,9 @@
 import type { Container } from '../../api/kubernetes.ts';
 import { compareQuantities, formatQuantity, parseQuantity, QuantityError, toMilliUnits } from '../../kube/quantity.ts';
 import { forbidden, invalid, required, type FieldError } from '../apimachinery/field-error.ts';
-import { validateFormat } from './choice-validation.ts';
 import type { Decoded } from './decoded.ts';
 import { validateClaimsOfContainer } from './resource-claim-validation.ts';
-import { qualifiedNameProblems } from '../apimachinery/name-formats.ts';
-import {
-  isCount,
-  isExtendedResource,
-  isHugePages,
-  isNativeResource,
-  isStandardContainerResource,
-  isStandardResource,
-  mayBeOvercommitted,
-} from './resource-names.ts';
+import { isCount, isExtendedResource, isHugePages, mayBeOvercommitted, validateContainerResourceName } from './resource-names.ts';
 
 type Resources = Decoded<NonNullable<Container['resources']>>;
 
@@ -93,22 +83,6 @@ export const validateResourceQuantity = (name: string, quantity: string, path: s
     errors.push(invalid(path, formatQuantity(value), 'must be an integer'));
   }
   return errors;
-};
-
-/** validateResourceName. */
-export const validateResourceName = (name: string, path: string): FieldError[] => {
-  const errors = validateFormat(name, path, qualifiedNameProblems);
-  if (errors.length > 0 || name.includes('/') || isStandardResource(name)) return errors;
-  return [invalid(path, name, 'must be a standard resource type or fully qualified')];
-};
-
-export const validateContainerResourceName = (name: string, path: string): FieldError[] => {
-  const errors = validateResourceName(name, path);
-  if (!name.includes('/')) {
-    return isStandardContainerResource(name) ? errors : [...errors, invalid(path, name, 'must be a standard resource for containers')];
-  }
-  if (isNativeResource(name) || isExtendedResource(name)) return errors;
-  return [...errors, invalid(path, name, "doesn't follow extended resource name standard")];
 };
 
 /** What cannot be overcommitted must be limited, and requested as it is limited. */

@@ -15,6 +15,9 @@ const NAMESPACE_FINALIZER = 'kubernetes';
 /** Namespaces that every cluster has from the start. */
 export const SYSTEM_NAMESPACES: readonly string[] = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
+/** Namespaces that cannot be deleted. */
+export const IMMORTAL_NAMESPACES: readonly string[] = ['default', 'kube-system', 'kube-public'];
+
 type DecodedNamespace = AnyObject & { spec?: { finalizers?: readonly string[] }; status?: { phase?: string } };
 /** The registry hands this strategy decoded Namespaces only. */
 const asNamespace = (object: AnyObject): DecodedNamespace => object as DecodedNamespace;
@@ -45,6 +48,13 @@ export const namespaceStrategy: ResourceStrategy = {
       ...validatePhase(asNamespace(next)),
     ],
   },
+  finalize: {
+    prepareForUpdate: (next, previous) => restore(next, previous, 'status'),
+    validateUpdate: (next, previous) => [
+      ...validateObjectMetaUpdate(next.metadata, previous.metadata),
+      ...(asNamespace(next).spec?.finalizers ?? []).flatMap((finalizer, i) => validateFinalizer(finalizer, `spec.finalizers[${i}]`)),
+    ],
+  },
   markDeleting: (object) => {
     object['status'] = { ...asNamespace(object).status, phase: 'Terminating' };
   },
@@ -70,12 +80,14 @@ const validateNamespace = (namespace: DecodedNamespace): FieldError[] => [
 ];
 
 const validateSpecFinalizers = ({ spec }: DecodedNamespace): FieldError[] =>
-  (spec?.finalizers ?? []).flatMap((finalizer) => [
-    ...validateFormat(finalizer, 'spec.finalizers', qualifiedNameProblems),
-    ...(finalizer.includes('/') || ['kubernetes', 'orphan', 'foregroundDeletion'].includes(finalizer)
-      ? []
-      : [invalid('spec.finalizers', finalizer, 'name is neither a standard finalizer name nor is it fully qualified')]),
-  ]);
+  (spec?.finalizers ?? []).flatMap((finalizer) => validateFinalizer(finalizer, 'spec.finalizers'));
+
+const validateFinalizer = (finalizer: string, path: string): FieldError[] => [
+  ...validateFormat(finalizer, path, qualifiedNameProblems),
+  ...(finalizer.includes('/') || ['kubernetes', 'orphan', 'foregroundDeletion'].includes(finalizer)
+    ? []
+    : [invalid(path, finalizer, 'name is neither a standard finalizer name nor is it fully qualified')]),
+];
 
 /** Upstream spells the field with a capital. */
 const validatePhase = ({ metadata, status }: DecodedNamespace): FieldError[] => {

@@ -1,8 +1,8 @@
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity, type Quantity } from '../../kube/quantity.ts';
 import { forbidden, invalid, notSupported, type FieldError } from '../apimachinery/field-error.ts';
-import { validateResourceName, validateResources } from './container-resources-validation.ts';
+import { validateResources } from './container-resources-validation.ts';
 import type { DecodedContainer, DecodedPodSpec } from './decoded.ts';
-import { isHugePages } from './resource-names.ts';
+import { isHugePages, validateResourceName } from './resource-names.ts';
 
 const POD_RESOURCES = ['cpu', 'memory'];
 

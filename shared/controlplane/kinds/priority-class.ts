@@ -61,7 +61,7 @@ export const priorityClassStrategy: ResourceStrategy = {
         { type: 'boolean' },
       ),
       AGE_COLUMN,
-      column('PreemptionPolicy', 'preemptionPolicy is the Policy for preempting pods with lower priority.', { wide: true }),
+      column('PreemptionPolicy', 'preemptionPolicy is the Policy for preempting pods with lower priority.'),
     ],
     cells: (object, now) => {
       const { metadata, value = 0, globalDefault = false, preemptionPolicy = '' } = asPriorityClass(object);

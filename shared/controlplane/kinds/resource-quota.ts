@@ -1,16 +1,16 @@
 import type { V1ResourceQuotaSpec, V1ResourceQuotaStatus } from '@kubernetes/client-node';
 import type { Wire } from '../../api/kubernetes.ts';
+import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
 import { invalid, type FieldError } from '../apimachinery/field-error.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import type { ResourceStrategy } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
-import { validateFormat } from './choice-validation.ts';
 import { validateResourceQuantity } from './container-resources-validation.ts';
 import type { Decoded } from './decoded.ts';
 import { keepSpec, restore } from './generation.ts';
-import { qualifiedNameProblems } from '../apimachinery/name-formats.ts';
 import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
-import { isStandardResource } from './resource-names.ts';
+import { validateQuotaScopes } from './quota-scope-validation.ts';
+import { validateQuotaResourceName } from './resource-names.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
 
 export type DecodedQuota = AnyObject & {
@@ -27,10 +27,10 @@ export const resourceQuotaStrategy: ResourceStrategy = {
   },
   validateCreate: (object) => validateQuota(asQuota(object)),
   prepareForUpdate: (next, previous) => restore(next, previous, 'status'),
+  warningsOnCreate: (object) => warnOfRequestsAboveLimits(asQuota(object).spec?.hard),
   validateUpdate: (next, previous) => [
-    ...validateQuota(asQuota(next)),
     ...validateObjectMetaUpdate(next.metadata, previous.metadata),
-    ...validateAmounts(asQuota(next).spec?.hard, 'spec.hard'),
+    ...validateQuotaSpec(asQuota(next).spec ?? {}),
     ...validateScopesStay(asQuota(next).spec?.scopes ?? [], asQuota(previous).spec?.scopes ?? []),
   ],
   status: {
@@ -62,21 +62,36 @@ export const resourceQuotaStrategy: ResourceStrategy = {
 
 const validateQuota = (quota: DecodedQuota): FieldError[] => [
   ...validateObjectMeta(quota.metadata, true, subdomainName),
-  ...validateAmounts(quota.spec?.hard, 'spec.hard'),
+  ...validateQuotaSpec(quota.spec ?? {}),
+];
+
+/** ValidateResourceQuotaSpec. */
+const validateQuotaSpec = (spec: NonNullable<DecodedQuota['spec']>): FieldError[] => [
+  ...validateAmounts(spec.hard, 'spec.hard'),
+  ...validateQuotaScopes(spec),
 ];
 
 const validateScopesStay = (next: readonly string[], previous: readonly string[]): FieldError[] =>
-  new Set([...next, ...previous]).size === next.length && next.length === previous.length
+  next.every((scope) => previous.includes(scope)) && previous.every((scope) => next.includes(scope))
     ? []
     : [invalid('spec.scopes', next, 'field is immutable')];
 
 const validateAmounts = (amounts: Readonly<Record<string, string>> | undefined, path: string): FieldError[] =>
   Object.entries(amounts ?? {}).flatMap(([name, amount]) => {
     const at = `${path}[${name}]`;
-    const errors = validateFormat(name, at, qualifiedNameProblems);
-    // `count/jobs.batch` counts objects of any kind.
-    if (errors.length === 0 && !name.includes('/') && !isStandardResource(name) && !name.startsWith('requests.')) {
-      errors.push(invalid(at, name, 'must be a standard resource for quota'));
-    }
-    return [...errors, ...validateResourceQuantity(name, amount, at)];
+    return [...validateQuotaResourceName(name, at), ...validateResourceQuantity(name, amount, at)];
+  });
+
+/** What is usually asked for and limited together. */
+const PAIRED = ['cpu', 'memory', 'storage', 'ephemeral-storage'];
+
+/** A quota may allow more requests than limits, but that is hardly meant. */
+const warnOfRequestsAboveLimits = (hard: Readonly<Record<string, string>> = {}): string[] =>
+  PAIRED.flatMap((name) => {
+    const limit = hard[`limits.${name}`];
+    const bare = name === 'cpu' || name === 'memory' ? [name] : [];
+    const requests = [`requests.${name}`, ...bare].find((each) => hard[each] !== undefined);
+    const request = requests === undefined ? undefined : hard[requests];
+    if (limit === undefined || request === undefined || compareQuantities(parseQuantity(request), parseQuantity(limit)) <= 0) return [];
+    return [`ResourceQuota ${requests} (${request}) should be less than limits.${name} (${limit})`];
   });

@@ -26,6 +26,7 @@ import {
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { AnyMeta, AnyObject } from '../apimachinery/object.ts';
 import { toVersioned } from '../resources/served-resources.ts';
+import type { PartStrategy, ResourceStrategy } from '../resources/strategy.ts';
 
 /** What a write is about and who makes it. */
 export type WriteRequest = {
@@ -80,7 +81,7 @@ export interface Registry {
    * admission was asked. `makeNext` returns a private object with kind and apiVersion.
    */
   update(request: WriteRequest, makeNext: (current: StoredObject | undefined) => AnyObject, options: UpdateOptions): Promise<Written>;
-  /** Changes an object without asking its strategy or admission: bindings, finalization. `change` returns a private object. */
+  /** Changes an object without asking its strategy or admission: bindings. `change` returns a private object. */
   modify(request: WriteRequest, preconditions: Preconditions, change: (current: StoredObject) => AnyObject): Written;
   delete(request: WriteRequest, options: DeleteOptions): Promise<Deleted>;
 }
@@ -229,7 +230,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
     if (old.generation === undefined) delete metadata.generation;
     else metadata.generation = old.generation;
     delete metadata['selfLink'];
-    const part = request.subresource === 'status' ? strategy.status : undefined;
+    const part = partOf(strategy, request.subresource);
     if (part === undefined) strategy.prepareForUpdate?.(object, current.object);
     else part.prepareForUpdate(object, current.object);
     if ((metadata.uid ?? '') === '') metadata.uid = old.uid;
@@ -305,6 +306,11 @@ export function createRegistry(deps: RegistryDeps): Registry {
 
   return { get, create, update, modify, delete: deleteObject };
 }
+
+const partOf = (strategy: ResourceStrategy, subresource: string): PartStrategy | undefined => {
+  if (subresource === 'status') return strategy.status;
+  return subresource === 'finalize' ? strategy.finalize : undefined;
+};
 
 /** True when nothing keeps an object that is marked as deleted, so that this update ends it. */
 const isReleased = ({ definition }: ServedResource, { metadata, ...rest }: AnyObject): boolean =>

@@ -39,10 +39,9 @@ export interface ResourceStrategy {
   validateUpdate?(next: AnyObject, previous: AnyObject): FieldError[];
   warningsOnUpdate?(next: AnyObject, previous: AnyObject): string[];
   /** Present when the kind has a `/status` subresource. */
-  readonly status?: {
-    prepareForUpdate(next: AnyObject, previous: AnyObject): void;
-    validateUpdate(next: AnyObject, previous: AnyObject): FieldError[];
-  };
+  readonly status?: PartStrategy;
+  /** Present when the kind has a `/finalize` subresource (Namespaces). */
+  readonly finalize?: PartStrategy;
   /**
    * Kinds with graceful deletion (pods): the grace period in seconds that this deletion gets. `requestedSeconds` is
    * undefined when the options name none. Absent: no graceful deletion, the period is 0.
@@ -74,6 +73,12 @@ export interface ResourceStrategy {
   /** An update must say which version it replaces (Leases; custom resources always must). */
   readonly forbidUnconditionalUpdate?: boolean;
 }
+
+/** How a subresource that writes a part of its object differs from the object itself. */
+export type PartStrategy = {
+  prepareForUpdate(next: AnyObject, previous: AnyObject): void;
+  validateUpdate(next: AnyObject, previous: AnyObject): FieldError[];
+};
 
 /** One served resource. */
 export type ResourceDefinition = {

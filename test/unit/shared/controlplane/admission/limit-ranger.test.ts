@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AdmissionRequest } from '../../../../../shared/controlplane/admission/admission-request.ts';
 import { createLimitRanger } from '../../../../../shared/controlplane/admission/limit-ranger.ts';
 import type { AnyObject } from '../../../../../shared/controlplane/apimachinery/object.ts';
+import { aControlPlane, type Bench, PODS, type Reply } from '../a-control-plane.ts';
 
 const metadata = { name: 'p', namespace: 'ns', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
 
@@ -73,5 +74,74 @@ describe('limits of a namespace', () => {
     expect(() => admit({ type: 'Pod', max: { cpu: '1' } }, { limits: { cpu: '2' } })).toThrow(
       'pods "p" is forbidden: maximum cpu usage per Pod is 1, but limit is 2',
     );
+  });
+});
+
+const RANGES = '/api/v1/namespaces/default/limitranges';
+
+async function aNamespaceWith(...ranges: object[][]): Promise<Bench> {
+  const bench = await aControlPlane();
+  for (const [i, limits] of ranges.entries()) {
+    const { status } = await bench.call('POST', RANGES, {
+      apiVersion: 'v1',
+      kind: 'LimitRange',
+      metadata: { name: `l${i}` },
+      spec: { limits },
+    });
+    expect(status).toBe(201);
+  }
+  return bench;
+}
+
+const create = (bench: Bench, resources: object, spec: object = {}): Promise<Reply> =>
+  bench.call('POST', PODS, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p' },
+    spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i', resources }], ...spec },
+  });
+
+type Spec = { containers: { resources: unknown }[]; initContainers: { resources: unknown }[] };
+const specOf = ({ body }: Reply): Spec => body['spec'] as Spec;
+
+describe('a control plane with LimitRanges', () => {
+  test('gives containers what they do not say, and tells so', async () => {
+    const bench = await aNamespaceWith([{ type: 'Container', default: { cpu: '2', memory: '1Gi' }, defaultRequest: { cpu: '1' } }]);
+    const reply = await create(bench, { limits: { memory: '2Gi' } }, { initContainers: [{ name: 'i', image: 'i' }] });
+    expect(specOf(reply).containers[0]?.resources).toEqual({ limits: { cpu: '2', memory: '2Gi' }, requests: { cpu: '1', memory: '2Gi' } });
+    expect(specOf(reply).initContainers[0]?.resources).toEqual({
+      limits: { cpu: '2', memory: '1Gi' },
+      requests: { cpu: '1', memory: '1Gi' },
+    });
+    expect(reply.body.metadata.annotations).toEqual({
+      'kubernetes.io/limit-ranger':
+        'LimitRanger plugin set: cpu request for container c; cpu limit for container c; cpu, memory request for init container i; cpu, memory limit for init container i',
+    });
+  });
+  test('refuses a pod whose containers ask for too much together', async () => {
+    const bench = await aNamespaceWith([{ type: 'Pod', max: { memory: '1Gi' } }]);
+    const two = { initContainers: [{ name: 'i', image: 'i', restartPolicy: 'Always', resources: { limits: { memory: '600Mi' } } }] };
+    const { body } = await create(bench, { limits: { memory: '500Mi' } }, two);
+    expect(body['message']).toBe('pods "p" is forbidden: maximum memory usage per Pod is 1Gi, but limit is 1100Mi');
+    expect((await create(bench, {})).body['message']).toBe(
+      'pods "p" is forbidden: maximum memory usage per Pod is 1Gi.  No limit is specified',
+    );
+  });
+  test('leaves pods alone that are there already', async () => {
+    const bench = await aNamespaceWith();
+    await create(bench, {});
+    await bench.call('POST', RANGES, {
+      apiVersion: 'v1',
+      kind: 'LimitRange',
+      metadata: { name: 'l' },
+      spec: { limits: [{ type: 'Pod', min: { cpu: '1' } }] },
+    });
+    const { status } = await bench.call(
+      'PATCH',
+      `${PODS}/p`,
+      { metadata: { labels: { a: 'b' } } },
+      { 'content-type': 'application/merge-patch+json' },
+    );
+    expect(status).toBe(200);
   });
 });

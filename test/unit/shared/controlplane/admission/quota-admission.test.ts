@@ -74,4 +74,19 @@ describe('a quota', () => {
       'pods "a" is forbidden: status unknown for quota: q, resources: pods',
     ]);
   });
+  test('counts the pods that its scopes and its selector are about', () => {
+    const scoped = (spec: object): AnyObject => ({ metadata: meta('q'), spec: { hard: { pods: '0' }, ...spec } });
+    const ofClass = (name: string): AnyObject => ({ metadata: meta(name), spec: { containers: [{ name: 'c' }], priorityClassName: name } });
+    const selecting = (scopeName: string, operator: string, values?: string[]) => ({
+      scopeSelector: { matchExpressions: [{ scopeName, operator, values }] },
+    });
+    const refused = (spec: object, object: AnyObject): boolean => admit(scoped(spec), [], object).refusals.length > 0;
+    expect(refused({ scopes: ['BestEffort'] }, pod('p'))).toBe(true);
+    expect(refused({ scopes: ['BestEffort', 'Terminating'] }, pod('p'))).toBe(false);
+    expect(refused(selecting('PriorityClass', 'In', ['high']), ofClass('high'))).toBe(true);
+    expect(refused(selecting('PriorityClass', 'In', ['high']), ofClass('low'))).toBe(false);
+    expect(refused(selecting('PriorityClass', 'NotIn', ['high']), ofClass('low'))).toBe(true);
+    expect(refused(selecting('PriorityClass', 'Exists'), pod('p'))).toBe(false);
+    expect(refused(selecting('NotBestEffort', 'Exists'), pod('p', '1'))).toBe(true);
+  });
 });
