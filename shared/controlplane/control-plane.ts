@@ -1,7 +1,12 @@
 import type { Transport } from '../kube/transport.ts';
 import { given } from '../runtime/given.ts';
 import type { Admission } from './admission/admission-request.ts';
-import { createAdmissionChain, createNamespaceLifecycle } from './admission/admission-chain.ts';
+import {
+  createAdmissionChain,
+  createNamespaceLifecycle,
+  createReinvokingAdmission,
+  createTerminatingResourceGuard,
+} from './admission/admission-chain.ts';
 import { createApiServer } from './server/api-server.ts';
 import { createAuthenticator } from './auth/authenticator.ts';
 import { createServiceAccountTokens } from './auth/service-account-tokens.ts';
@@ -83,7 +88,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   );
   const authenticator = createAuthenticator(new Map([[token, ADMIN]]), tokens.userOf);
   const guards = createGuards({ store, resources, authenticator, clock, random, log });
-  const admission = createAdmissionChain(admissionPlugins(store, resources, guards));
+  const admission = createReinvokingAdmission(createAdmissionChain(admissionPlugins(store, resources, guards)));
   const registry = createRegistry({ clock, random, admission });
   const podLogs = createPodLogs();
   const handlers = { store, clock, random, registry, resources, admission, authorizer: guards.authorizer };
@@ -164,6 +169,7 @@ const served = (resources: ServedResources, { group, plural }: { readonly group:
 function admissionPlugins(store: Store, resources: ServedResources, guards: Guards): Admission[] {
   const object = (table: string, namespace: string, name: string): AnyObject | undefined => store.table(table).get(namespace, name)?.object;
   return [
+    createTerminatingResourceGuard(resources),
     createNamespaceLifecycle((name) => object('/namespaces', '', name), resources),
     createLimitRanger((namespace) =>
       store

@@ -2,10 +2,10 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import { createAdmissionChain } from './admission/admission-chain.ts';
-import type { Admission } from './admission/admission-request.ts';
+import type { Admission, AdmissionRequest } from './admission/admission-request.ts';
 import { createWebhookClient } from './admission/webhook/webhook-client.ts';
 import { WEBHOOK_RESOURCES } from './admission/webhook/webhook-configuration.ts';
-import { createWebhookAdmission } from './admission/webhook/webhooks.ts';
+import { createWebhookAdmission, type Equivalent } from './admission/webhook/webhooks.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import { BOOTSTRAP_CLUSTER_ROLE_BINDINGS, BOOTSTRAP_CLUSTER_ROLES } from './auth/bootstrap-roles.ts';
 import { preventEscalation } from './admission/escalation.ts';
@@ -18,7 +18,7 @@ import { completed } from './endpoints/object-decoding.ts';
 import { isJsonObject } from './apimachinery/json.ts';
 import type { Registry } from './registry/registry.ts';
 import { conformDecoded } from './schema/decode.ts';
-import type { ServedResources } from './resources/served-resources.ts';
+import type { ServedResource, ServedResources } from './resources/served-resources.ts';
 import type { Store } from './storage/store.ts';
 import type { AnyObject } from './apimachinery/object.ts';
 import type { ResourceDefinition } from './resources/strategy.ts';
@@ -76,16 +76,7 @@ export function createGuards({ store, resources, authenticator, clock, random, l
       // The shape has just been established.
       return completed(served, { object: patched as AnyObject, warnings: [] }, () => undefined);
     },
-    equivalents: ({ resource: { group, resource, version } }) => {
-      if (resources.find(group, version, resource)?.custom !== true) return [];
-      return resources
-        .all()
-        .filter(({ definition }) => definition.group === group && definition.plural === resource && definition.version !== version)
-        .map(({ definition }) => ({
-          resource: { group, version: definition.version, resource },
-          kind: { group, version: definition.version, kind: definition.kind },
-        }));
-    },
+    equivalents: (request) => equivalentsOf(resources, request),
     client,
     authorizer,
     newUid: () => newUid(random),
@@ -99,6 +90,38 @@ export function createGuards({ store, resources, authenticator, clock, random, l
     createDefaults: (registry) => createDefaults(resources, registry),
     close: () => client.close(),
   };
+}
+
+/** Resources that show the same objects: the versions of a custom resource, and both Events. */
+function equivalentsOf(resources: ServedResources, { resource: of, kind, subresource }: AdmissionRequest): Equivalent[] {
+  const asked = resources.find(of.group, of.version, of.resource);
+  if (asked === undefined || (!asked.custom && of.resource !== 'events')) return [];
+  const others = resources.all().filter((each) => each !== asked && each.table === asked.table && hasSubresource(each, subresource));
+  return others.map((other) => {
+    const { group, version, plural } = other.definition;
+    // A Scale is the same everywhere.
+    if (kind.kind !== asked.definition.kind) {
+      return { resource: { group, version, resource: plural }, kind, fromRequest: (object) => object, toRequest: (object) => object };
+    }
+    return {
+      resource: { group, version, resource: plural },
+      kind: { group, version, kind: other.definition.kind },
+      fromRequest: (object) => convert(object, asked, other),
+      toRequest: (object) => convert(object, other, asked),
+    };
+  });
+}
+
+const hasSubresource = ({ definition: { strategy } }: ServedResource, subresource: string): boolean =>
+  subresource === '' || (subresource === 'status' ? strategy.status !== undefined : strategy.hasScale === true);
+
+/** From one view of an object to another. Versions of custom resources differ by their apiVersion alone. */
+function convert(object: AnyObject, from: ServedResource, to: ServedResource): AnyObject {
+  const { view: fromView } = from.definition;
+  const { view: toView } = to.definition;
+  const stored = fromView?.worksOn === 'stored' ? fromView.toStored(object) : object;
+  const shown = toView?.worksOn === 'stored' ? toView.fromStored(stored) : stored;
+  return { ...shown, kind: to.definition.kind, apiVersion: to.apiVersion };
 }
 
 async function createDefaults(resources: ServedResources, registry: Registry): Promise<void> {

@@ -1,5 +1,5 @@
-import { notFound } from '../apimachinery/status-error.ts';
-import { type Admission, type AdmissionRequest, refusal } from './admission-request.ts';
+import { forbidden, notFound } from '../apimachinery/status-error.ts';
+import { type Admission, type AdmissionRequest, type Reinvocation, refusal } from './admission-request.ts';
 import { IMMORTAL_NAMESPACES } from '../kinds/namespace.ts';
 import type { ServedResources } from '../resources/served-resources.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
@@ -9,6 +9,28 @@ export function createAdmissionChain(plugins: readonly Admission[]): Admission {
   return {
     mutate: (request) => mutateFrom(plugins, 0, request, undefined),
     validate: (request) => validateFrom(plugins, 0, request),
+  };
+}
+
+/**
+ * Asks all mutating plugins a second time after a webhook has changed the object (reinvocation): what the server itself demands or
+ * adds also goes for what the webhook has made.
+ */
+export function createReinvokingAdmission(plugins: Admission): Admission {
+  return {
+    mutate: (request) => {
+      const reinvocation: Reinvocation = { isReinvoke: false, shouldReinvoke: false };
+      const first = plugins.mutate({ ...request, reinvocation });
+      if (first === undefined) return undefined;
+      return first.then((object) => {
+        if (!reinvocation.shouldReinvoke) return object;
+        reinvocation.isReinvoke = true;
+        const changed = object ?? request.object;
+        const second = plugins.mutate({ ...request, object: changed, reinvocation });
+        return second === undefined ? changed : second.then((last) => last ?? changed);
+      });
+    },
+    validate: (request) => plugins.validate(request),
   };
 }
 
@@ -55,6 +77,19 @@ export function createNamespaceLifecycle(namespaceNamed: (name: string) => AnyOb
       throw refusal(request, `unable to create new content in namespace ${namespace} because it is being terminated`, [
         { reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' },
       ]);
+    },
+    validate: () => undefined,
+  };
+}
+
+/** Nothing is created below a CustomResourceDefinition that is being deleted (forbidCreateAdmission). Its subresources create nothing. */
+export function createTerminatingResourceGuard(resources: ServedResources): Admission {
+  return {
+    mutate: ({ operation, resource: of, name }) => {
+      if (operation !== 'CREATE') return undefined;
+      const { isTerminating } = resources.find(of.group, of.version, of.resource)?.definition.strategy ?? {};
+      if (isTerminating !== true) return undefined;
+      throw forbidden(of, name, 'create not allowed while custom resource definition is terminating');
     },
     validate: () => undefined,
   };

@@ -20,12 +20,22 @@ export type AdmissionRequest = {
   readonly object: AnyObject | undefined;
   /** Undefined for CREATE. */
   readonly oldObject: AnyObject | undefined;
-  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, with kind and apiVersion. */
+  /** CreateOptions, UpdateOptions or DeleteOptions, with kind and apiVersion. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly dryRun: boolean;
   readonly user: UserInfo;
+  /** Where all mutating plugins may be asked twice. */
+  readonly reinvocation?: Reinvocation;
   /** Adds a Warning header to the answer, whatever it will be. */
   warn(text: string): void;
+};
+
+/** Two rounds of the mutating plugins: the second takes place when a webhook has changed the object in the first. */
+export type Reinvocation = {
+  isReinvoke: boolean;
+  shouldReinvoke: boolean;
+  /** What webhooks remember of the first round. */
+  webhooks?: unknown;
 };
 
 export type GroupVersionKind = { readonly group: string; readonly version: string; readonly kind: string };

@@ -1,3 +1,5 @@
+import { goFloat } from './go-float.ts';
+
 /** One finding of a validation, as it appears among the causes of a 422 (field.Error in apimachinery). */
 export type FieldError = {
   /** `reason` of the cause. */
@@ -25,7 +27,8 @@ const withDetail = (head: string, detail: string): string => (detail === '' ? he
 /** Numbers and booleans plain, strings quoted, anything else as JSON. */
 const render = (value: unknown): string => {
   if (value === null || value === undefined) return 'null';
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : JSON.stringify(value);
+  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : goFloat(value);
+  return typeof value === 'boolean' ? String(value) : JSON.stringify(value);
 };
 
 export const required = (field: string, detail = ''): FieldError => ({

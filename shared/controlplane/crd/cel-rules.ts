@@ -3,15 +3,15 @@ import { CelCompileError, type CelProgram, compileCel, kubernetesEnvironment } f
 import { duplicate, type FieldError, forbidden, invalid, OMIT_VALUE, required } from '../apimachinery/field-error.ts';
 import { jsonEquals } from '../apimachinery/json.ts';
 import { celTypeOf } from './cel-types.ts';
-import { correlatedField, correlatedItem, type OldValue } from './correlation.ts';
-import { itemsOf, type JsonSchema, sortedProperties, someSchema, type ValidationRule, valuesOf } from './json-schema.ts';
+import { type Correlated, correlatedField, correlatedItem } from './correlation.ts';
+import { itemsOf, type JsonSchema, propertyOf, sortedProperties, someSchema, type ValidationRule, valuesOf } from './json-schema.ts';
 import { isRecord } from './schema-defaults.ts';
 
 /**
  * The x-kubernetes-validations of a schema, ready to judge values. What an unchanged value violates is not an error; it is
  * added to `tolerated`.
  */
-export type RuleValidator = (value: unknown, old?: OldValue, tolerated?: FieldError[]) => FieldError[];
+export type RuleValidator = (value: unknown, old?: { readonly value: unknown }, tolerated?: FieldError[]) => FieldError[];
 
 /** What the compiler found; paths are relative to the rule: `rule` or `messageExpression`. */
 export type RuleProblem = { readonly field: 'rule' | 'messageExpression'; readonly detail: string };
@@ -32,6 +32,7 @@ type RuleNode = {
   readonly properties: readonly (readonly [string, RuleNode])[];
   readonly values: RuleNode | undefined;
   readonly items: RuleNode | undefined;
+  readonly allOf: readonly RuleNode[];
 };
 
 export const hasRules = (schema: JsonSchema): boolean => someSchema(schema, (each) => (each['x-kubernetes-validations']?.length ?? 0) > 0);
@@ -39,8 +40,12 @@ export const usesOldSelf = (rule: ValidationRule): boolean => /\boldSelf\b/.test
 
 /** Compiles all rules of a schema that has been accepted; undefined when there are none. Throws a CelCompileError. */
 export function compileRules(schema: JsonSchema): RuleValidator | undefined {
-  const root = compileNode(schema, true);
-  return root === undefined ? undefined : (value, old, tolerated = []) => judge(root, value, old, '', tolerated);
+  const root = compileNode(schema, schema, true);
+  if (root === undefined) return undefined;
+  return (value, old, tolerated = []) => {
+    const previous = old === undefined ? undefined : { value: old.value, schema };
+    return judge(root, value, { old: previous, parentUnchanged: false, tolerated }, '');
+  };
 }
 
 /** What is wrong with the rule itself, seen from the schema that carries it. */
@@ -74,22 +79,25 @@ function environmentOf(
   return { environment, toValue: type.toValue };
 }
 
-function compileNode(schema: JsonSchema, isRoot: boolean): RuleNode | undefined {
-  if (!hasRules(schema)) return undefined;
+/** `given` has the rules, `schema` the types: they differ below allOf, which may have rules but no types. */
+function compileNode(given: JsonSchema, schema: JsonSchema, isRoot: boolean): RuleNode | undefined {
+  if (!hasRules(given)) return undefined;
   const { environment, toValue } = environmentOf(schema, isRoot, false);
-  const child = (each: JsonSchema | undefined): RuleNode | undefined => (each === undefined ? undefined : compileNode(each, false));
+  const child = (rules: JsonSchema | undefined, types: JsonSchema | undefined): RuleNode | undefined =>
+    rules === undefined || types === undefined ? undefined : compileNode(rules, types, types['x-kubernetes-embedded-resource'] === true);
   return {
     schema,
     toValue,
-    rules: (schema['x-kubernetes-validations'] ?? []).map((rule) =>
+    rules: (given['x-kubernetes-validations'] ?? []).map((rule) =>
       compileRule(rule, rule.optionalOldSelf === true ? environmentOf(schema, isRoot, true).environment : environment),
     ),
-    properties: sortedProperties(schema).flatMap(([name, property]) => {
-      const node = child(property);
+    properties: sortedProperties(given).flatMap(([name, property]) => {
+      const node = child(property, propertyOf(schema, name));
       return node === undefined ? [] : [[name, node] as const];
     }),
-    values: child(valuesOf(schema)),
-    items: child(itemsOf(schema)),
+    values: child(valuesOf(given), valuesOf(schema)),
+    items: child(itemsOf(given), itemsOf(schema)),
+    allOf: (given.allOf ?? []).flatMap((each) => compileNode(each, schema, isRoot) ?? []),
   };
 }
 
@@ -103,43 +111,49 @@ function compileRule(rule: ValidationRule, environment: Environment): CompiledRu
   };
 }
 
-function judge(node: RuleNode, value: unknown, old: OldValue, path: string, tolerated: FieldError[]): FieldError[] {
-  const errors = node.rules.length === 0 || value === null ? [] : judgeRules(node, value, old, path, tolerated);
-  const { schema, properties, values, items } = node;
+/** What was there before. Where that cannot be told of a part, the part is unchanged if what it is a part of is. */
+type Past = { readonly old: Correlated; readonly parentUnchanged: boolean; readonly tolerated: FieldError[] };
+
+function judge(node: RuleNode, value: unknown, past: Past, path: string): FieldError[] {
+  if (value === null) return [];
+  const { old, tolerated } = past;
+  const errors = node.rules.length === 0 ? [] : judgeRules(node, value, past, path);
+  const { properties, values, items } = node;
+  // What a rule of allOf finds is tolerated only where the whole around is unchanged.
+  for (const each of node.allOf) errors.push(...judge(each, value, { ...past, old: undefined }, path));
+  const unchanged = isUnchanged(value, past);
+  const inside = (correlated: Correlated): Past => ({ old: correlated, parentUnchanged: unchanged, tolerated });
   if (Array.isArray(value) && items !== undefined) {
-    for (const [i, each] of value.entries())
-      errors.push(...judge(items, each, correlatedItem(old, schema, each), `${path}[${i}]`, tolerated));
+    for (const [i, each] of value.entries()) errors.push(...judge(items, each, inside(correlatedItem(old, each)), `${path}[${i}]`));
   }
   if (!isRecord(value)) return errors;
   for (const [name, property] of properties) {
     if (!Object.hasOwn(value, name)) continue;
-    errors.push(...judge(property, value[name], correlatedField(old, schema, name), path === '' ? name : `${path}.${name}`, tolerated));
+    errors.push(...judge(property, value[name], inside(correlatedField(old, name)), path === '' ? name : `${path}.${name}`));
   }
   if (values !== undefined) {
     for (const name of Object.keys(value)) {
-      errors.push(...judge(values, value[name], correlatedField(old, schema, name), `${path}[${name}]`, tolerated));
+      errors.push(...judge(values, value[name], inside(correlatedField(old, name)), `${path}[${name}]`));
     }
   }
   return errors;
 }
 
-function judgeRules(
-  { schema, rules, toValue }: RuleNode,
-  value: unknown,
-  old: OldValue,
-  path: string,
-  tolerated: FieldError[],
-): FieldError[] {
+const isUnchanged = (value: unknown, { old, parentUnchanged }: Past): boolean =>
+  old === undefined ? parentUnchanged : jsonEquals(value, old.value);
+
+function judgeRules({ schema, rules, toValue }: RuleNode, value: unknown, past: Past, path: string): FieldError[] {
+  const { old, tolerated } = past;
   const self = toValue(value);
   const oldSelf = old === undefined ? undefined : toValue(old.value);
   const shown = schema.type === 'object' || schema.type === 'array' ? OMIT_VALUE : value;
-  const unchanged = old !== undefined && jsonEquals(value, old.value);
+  const unchanged = isUnchanged(value, past);
   return rules.flatMap((each) => {
     const optional = each.rule.optionalOldSelf === true;
-    if (each.usesOldSelf && old === undefined && !optional) return [];
+    if (each.usesOldSelf && (old?.value ?? null) === null && !optional) return [];
     const wrapped = optional ? (old === undefined ? Optional.none() : Optional.of(oldSelf)) : oldSelf;
     const variables = each.usesOldSelf ? { self, oldSelf: wrapped } : { self };
-    const broken = judgeRule(each, variables, path, shown);
+    const broken = judgeRule(each, variables, path, shown, schema.type ?? '');
     if (broken === undefined) return [];
     // Unchanged values are not judged anew, unless the rule is about change or cannot even be evaluated.
     if (!unchanged || each.usesOldSelf || !broken.evaluated) return [broken.error];
@@ -153,15 +167,16 @@ function judgeRule(
   variables: Record<string, unknown>,
   path: string,
   shown: unknown,
+  type: string,
 ): { readonly error: FieldError; readonly evaluated: boolean } | undefined {
   const { value, error } = program.run(variables);
   const field = path === '' ? '<nil>' : path;
   const sentence = (rule.message?.trim() ?? '') || (rule.rule?.trim() ?? '');
   if (error === 'no such overload') {
     const why = `'${error}': call arguments did not match a supported operator, function or macro signature for rule: ${sentence}`;
-    return { error: invalid(field, shown, why), evaluated: false };
+    return { error: invalid(field, type, why), evaluated: false };
   }
-  if (error !== undefined) return { error: invalid(field, shown, `${error} evaluating rule: ${sentence}`), evaluated: false };
+  if (error !== undefined) return { error: invalid(field, type, `${error} evaluating rule: ${sentence}`), evaluated: false };
   if (value === true) return undefined;
   const detail = messageOf(message, variables) ?? ((rule.message?.trim() ?? '') || `failed rule: ${sentence}`);
   const target = rule.fieldPath === undefined ? field : joinPath(path, rule.fieldPath.trim());

@@ -5,7 +5,7 @@ import type { ResourceDefinition, ResourceStrategy } from '../resources/strategy
 import { asCrd, CLEANUP_FINALIZER, type Crd } from './crd.ts';
 import { withCondition } from './crd-conditions.ts';
 import { validateCrd, validateCrdStatus, validateCrdUpdate } from './crd-validation.ts';
-import { isRecognizedFormat } from './formats.ts';
+import { checkedFormat } from './formats.ts';
 import { type JsonSchema, someSchema } from './json-schema.ts';
 
 const strategy: ResourceStrategy = {
@@ -108,7 +108,7 @@ function formatWarnings(crd: Crd, previous: Crd | undefined): string[] {
 function unrecognizedFormats(crd: Crd): string[] {
   const found = new Set<string>();
   const note = (schema: JsonSchema): boolean => {
-    if (schema.format !== undefined && schema.format !== '' && !isRecognizedFormat(schema.format)) found.add(schema.format);
+    if (schema.format !== undefined && schema.format !== '' && checkedFormat(schema) === '') found.add(schema.format);
     return false;
   };
   for (const { schema } of crd.spec?.versions ?? []) if (schema?.openAPIV3Schema !== undefined) someSchema(schema.openAPIV3Schema, note);

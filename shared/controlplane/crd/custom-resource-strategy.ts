@@ -1,18 +1,18 @@
 import { type FieldError, invalid } from '../apimachinery/field-error.ts';
-import { subdomainName, validateAnyObjectMeta } from '../apimachinery/object-meta-validation.ts';
+import { qualifiedNameProblems } from '../apimachinery/name-formats.ts';
+import { subdomainName, validateAnyObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { jsonEquals } from '../apimachinery/json.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import type { ResourceStrategy } from '../resources/strategy.ts';
 import { compileRules } from './cel-rules.ts';
-import type { OldValue } from './correlation.ts';
 import type { CrdVersion } from './crd.ts';
 import { hasEmbeddedResources, validateEmbedded } from './embedded-validation.ts';
 import { compileJsonPath } from './json-path.ts';
-import type { JsonSchema } from './json-schema.ts';
+import { type JsonSchema, propertyOf } from './json-schema.ts';
 import { validateListTypes } from './list-type-validation.ts';
 import { customTable } from './printer-columns.ts';
 import { applySchemaDefaults } from './schema-defaults.ts';
-import { validateScale } from './scale.ts';
+import { validateScaleSpec, validateScaleStatus } from './scale.ts';
 import { validateValue } from './value-validation.ts';
 
 /** How custom resources of one version behave (customresource.strategy of apiextensions). */
@@ -22,19 +22,60 @@ export function customResourceStrategy(version: CrdVersion, namespaced: boolean)
   const hasEmbedded = hasEmbeddedResources(schema);
   const hasStatus = version.subresources?.status !== undefined;
 
-  const validate = (object: AnyObject, old: AnyObject | undefined): FieldError[] => {
-    const before: OldValue = old === undefined ? undefined : { value: old };
-    const lists = validateListTypes(object, schema);
-    const tolerated = old !== undefined && lists.length > 0 && validateListTypes(old, schema).length > 0;
-    const errors = [
-      ...validateValue(object, schema, before),
-      ...validateScale(object, version.subresources?.scale),
-      ...(hasEmbedded ? validateEmbedded(object, schema) : []),
-      ...(tolerated ? [] : lists),
-    ];
+  const statusSchema = propertyOf(schema, 'status');
+  const scalePaths = version.subresources?.scale;
+  const embedded = (object: AnyObject): FieldError[] => (hasEmbedded ? validateEmbedded(object, schema) : []);
+  /** Rules come last, and only where the shape is right. */
+  const withRules = (errors: FieldError[], object: AnyObject, old?: AnyObject): FieldError[] => {
     if (rules === undefined) return errors;
-    return [...errors, ...(errors.some(blocksRules) ? [RULES_NOT_CHECKED] : rules(object, before))];
+    if (errors.some(blocksRules)) return [...errors, RULES_NOT_CHECKED];
+    return [...errors, ...rules(object, old === undefined ? undefined : { value: old })];
   };
+  /** What was repeated before may be so still. */
+  const newRepetitions = (object: AnyObject, old: AnyObject): FieldError[] => {
+    const found = validateListTypes(object, schema);
+    return found.length > 0 && validateListTypes(old, schema).length > 0 ? [] : found;
+  };
+
+  const validateCreate = (object: AnyObject): FieldError[] =>
+    withRules(
+      [
+        ...validateAnyObjectMeta(object.metadata, namespaced, subdomainName),
+        ...validateValue(object, schema),
+        ...validateScaleSpec(object, scalePaths),
+        ...validateScaleStatus(object, scalePaths),
+        ...embedded(object),
+        ...validateListTypes(object, schema),
+      ],
+      object,
+    );
+  const validateUpdate = (next: AnyObject, previous: AnyObject): FieldError[] =>
+    withRules(
+      [
+        ...validateObjectMetaUpdate(next.metadata, previous.metadata),
+        ...validateValue(next, schema, { value: previous }),
+        ...validateScaleSpec(next, scalePaths),
+        ...validateScaleStatus(next, scalePaths),
+        ...embedded(next),
+        ...newRepetitions(next, previous),
+      ],
+      next,
+      previous,
+    );
+  /** The status is looked at by itself: messages carry the path below it. */
+  const validateStatusUpdate = (next: AnyObject, previous: AnyObject): FieldError[] =>
+    withRules(
+      [
+        ...validateObjectMetaUpdate(next.metadata, previous.metadata),
+        ...(next['status'] === undefined || statusSchema === undefined
+          ? []
+          : validateValue(next['status'], statusSchema, previousValue(previous, 'status')).map(belowStatus)),
+        ...validateScaleStatus(next, scalePaths),
+        ...newRepetitions(next, previous),
+      ],
+      next,
+      previous,
+    );
   const selectable = (version.selectableFields ?? []).map(({ jsonPath = '' }) => ({
     field: jsonPath.replace(/^\./, ''),
     path: compileJsonPath(jsonPath),
@@ -46,23 +87,24 @@ export function customResourceStrategy(version: CrdVersion, namespaced: boolean)
       if (hasStatus) delete object['status'];
       object.metadata.generation = 1;
     },
-    validateCreate: (object) => [...validateAnyObjectMeta(object.metadata, namespaced, subdomainName), ...validate(object, undefined)],
+    validateCreate,
+    warningsOnCreate: (object) => finalizerWarnings(object.metadata.finalizers ?? []),
     prepareForUpdate: (next, previous) => {
       if (hasStatus) restore(next, previous, 'status');
       const changed = !jsonEquals(withoutMetadata(next, hasStatus), withoutMetadata(previous, hasStatus));
       next.metadata.generation = (previous.metadata.generation ?? 0) + (changed ? 1 : 0);
     },
-    validateUpdate: validate,
-    ...(rules === undefined
-      ? {}
-      : {
-          warningsOnUpdate: (next: AnyObject, previous: AnyObject): string[] => {
-            const tolerated: FieldError[] = [];
-            rules(next, { value: previous }, tolerated);
-            return tolerated.map(({ field, body }) => `${field}: ${body}`);
-          },
-        }),
-    ...(hasStatus ? { status: { prepareForUpdate: keepAllButStatus, validateUpdate: validate } } : {}),
+    validateUpdate,
+    warningsOnUpdate: (next, previous) => {
+      const tolerated: FieldError[] = [];
+      rules?.(next, { value: previous }, tolerated);
+      const known = previous.metadata.finalizers ?? [];
+      return [
+        ...tolerated.map(({ field, body }) => `${field}: ${body}`),
+        ...finalizerWarnings((next.metadata.finalizers ?? []).filter((each) => !known.includes(each))),
+      ];
+    },
+    ...(hasStatus ? { status: { prepareForUpdate: keepAllButStatus, validateUpdate: validateStatusUpdate } } : {}),
     ...(selectable.length === 0
       ? {}
       : {
@@ -88,6 +130,28 @@ const RULES_NOT_CHECKED = invalid(
   null,
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
 );
+
+const previousValue = (previous: AnyObject, field: string): { readonly value: unknown } | undefined =>
+  previous[field] === undefined ? undefined : { value: previous[field] };
+
+const belowStatus = (error: FieldError): FieldError => ({
+  ...error,
+  field: error.field === '<nil>' ? 'status' : `status.${error.field}`,
+});
+
+/** Finalizers of custom resources are not refused for their name, but it should say whose they are (generateWarningsFromObj). */
+function finalizerWarnings(finalizers: readonly string[]): string[] {
+  return [...new Set(finalizers)].toSorted().flatMap((finalizer) => {
+    const about = `metadata.finalizers: ${JSON.stringify(finalizer)}: `;
+    const problems = qualifiedNameProblems(finalizer).map((problem) => about + problem);
+    if (finalizer.includes('/') || ['orphan', 'foregroundDeletion', 'kubernetes'].includes(finalizer)) return problems;
+    const form = finalizer.includes('.') ? ' including a path (/)' : '';
+    return [
+      ...problems,
+      `${about}prefer a domain-qualified finalizer name${form} to avoid accidental conflicts with other finalizer writers`,
+    ];
+  });
+}
 
 const restore = (next: AnyObject, previous: AnyObject, field: string): void => {
   if (previous[field] === undefined) delete next[field];

@@ -5,6 +5,7 @@ import { given } from '../../runtime/given.ts';
 import type { Crd, CrdVersion } from './crd.ts';
 import { customResourceStrategy } from './custom-resource-strategy.ts';
 import { customSchema } from './custom-schema.ts';
+import { versionView } from './version-view.ts';
 
 /** One version of a custom resource, ready to be served. */
 export type CustomResource = { readonly definition: ResourceDefinition; readonly schema: ObjectSchema; readonly version: CrdVersion };
@@ -29,7 +30,17 @@ export function resourcesFromCrd(crd: Crd): CustomResource[] {
       return {
         version,
         schema: customSchema(type, version.schema?.openAPIV3Schema ?? {}, version.subresources?.status !== undefined),
-        definition: { ...type, plural, singular, listKind, shortNames, categories, namespaced, strategy },
+        definition: {
+          ...type,
+          plural,
+          singular,
+          listKind,
+          shortNames,
+          categories,
+          namespaced,
+          strategy,
+          ...(versions.length > 1 ? { view: versionView(crd, version) } : {}),
+        },
       };
     });
 }

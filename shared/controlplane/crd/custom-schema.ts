@@ -1,11 +1,14 @@
 import { objectMetaSchema } from '../schema/builtin.ts';
 import { anySchema, deducedSchema, type Field, type KindName, type ObjectSchema, type Schema, stringSchema } from '../schema/schema.ts';
+import { conformEmbedded } from './embedded-metadata.ts';
+import { hasEmbeddedResources } from './embedded-validation.ts';
 import { itemsOf, type JsonSchema, propertyOf, sortedProperties, valuesOf } from './json-schema.ts';
 import { pruneUnknownFields } from './schema-pruning.ts';
 
 /** The server's description of a custom resource: what decoding, server-side apply and OpenAPI need of its schema. */
 export function customSchema(type: KindName, schema: JsonSchema, hasStatusSubresource = true): ObjectSchema {
   const { fields } = objectSchema(schema);
+  const hasEmbedded = hasEmbeddedResources(schema);
   return {
     kind: 'object',
     name: type.kind,
@@ -17,7 +20,11 @@ export function customSchema(type: KindName, schema: JsonSchema, hasStatusSubres
       ['metadata', given(objectMetaSchema())],
     ]),
     ...(isOpen(schema) ? { open: true } : {}),
-    custom: { prune: (object) => pruneUnknownFields(object, schema, true), openApi: schema, hasStatusSubresource },
+    custom: {
+      prune: (object) => [...pruneUnknownFields(object, schema, true), ...(hasEmbedded ? conformEmbedded(object, schema) : [])],
+      openApi: schema,
+      hasStatusSubresource,
+    },
   };
 }
 

@@ -25,21 +25,33 @@ export function validateEmbedded(value: unknown, schema: JsonSchema | undefined,
 }
 
 function validateObject({ apiVersion, kind, metadata }: Record<string, unknown>, path: string): FieldError[] {
-  const errors = [...validateText(apiVersion, `${path}.apiVersion`), ...validateText(kind, `${path}.kind`)];
-  if (typeof kind === 'string' && kind !== '') {
-    const problems = dns1035LabelProblems(kind.toLowerCase());
-    if (problems.length > 0)
-      errors.push(invalid(`${path}.kind`, kind, `may have mixed case, but should otherwise match: ${problems.join(',')}`));
-  }
-  if (!isRecord(metadata)) return errors;
+  return [
+    ...(apiVersion === undefined ? [required(`${path}.apiVersion`)] : []),
+    ...(kind === undefined ? [required(`${path}.kind`)] : []),
+    ...(apiVersion === undefined ? [] : validateText(apiVersion, `${path}.apiVersion`, groupVersionProblem)),
+    ...(kind === undefined ? [] : validateText(kind, `${path}.kind`, kindProblem)),
+    ...(isRecord(metadata) ? validateMetadata(metadata, `${path}.metadata`) : []),
+  ];
+}
+
+function validateText(value: unknown, path: string, problemOf: (text: string) => string | undefined): FieldError[] {
+  if (typeof value !== 'string') return [invalid(path, value, 'must be a string')];
+  if (value === '') return [invalid(path, value, 'must not be empty')];
+  const problem = problemOf(value);
+  return problem === undefined ? [] : [invalid(path, value, problem)];
+}
+
+const groupVersionProblem = (text: string): string | undefined =>
+  text.split('/').length > 2 ? `unexpected GroupVersion string: ${text}` : undefined;
+
+function kindProblem(text: string): string | undefined {
+  const problems = dns1035LabelProblems(text.toLowerCase());
+  return problems.length === 0 ? undefined : `may have mixed case, but should otherwise match: ${problems.join(',')}`;
+}
+
+function validateMetadata(metadata: Record<string, unknown>, path: string): FieldError[] {
   const hasName = typeof metadata['name'] === 'string' && metadata['name'] !== '';
   // An embedded object need not have a name; validation of metadata asks for one.
   const meta = { ...metadata, ...(hasName ? {} : { name: 'fakename' }) } as AnyMeta;
-  return [...errors, ...validateAnyObjectMeta(meta, (meta.namespace ?? '') !== '', pathSegmentName, `${path}.metadata`)];
-}
-
-function validateText(value: unknown, path: string): FieldError[] {
-  if (value === undefined) return [required(path, 'must not be empty')];
-  if (typeof value !== 'string') return [invalid(path, value, 'must be a string')];
-  return value === '' ? [invalid(path, value, 'must not be empty')] : [];
+  return validateAnyObjectMeta(meta, (meta.namespace ?? '') !== '', pathSegmentName, path);
 }

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
-import { parseQuantity } from '../../kube/quantity.ts';
+import type { JsonSchema } from './json-schema.ts';
 
 /** Formats of strings that are checked (strfmt of kube-openapi); all others are noted in a warning and ignored. */
 const VALID: ReadonlyMap<string, (value: string) => boolean> = new Map([
@@ -26,7 +26,6 @@ const VALID: ReadonlyMap<string, (value: string) => boolean> = new Map([
   ['password', () => true],
   ['byte', (value) => value !== '' && /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(value)],
   ['date', (value) => /^\d{4}-\d{2}-\d{2}$/.test(value) && isRealTime(`${value}T00:00:00Z`)],
-  ['date-time', isDateTime],
   ['datetime', isDateTime],
   [
     'duration',
@@ -34,20 +33,32 @@ const VALID: ReadonlyMap<string, (value: string) => boolean> = new Map([
       /^-?(?:\d+(?:\.\d+)?\s*(?:ns|us|µs|ms|s|m|h|d|w|nanos?|micros?|millis?|seconds?|minutes?|hours?|days?|weeks?)\s*)+$/.test(value) ||
       value === '0',
   ],
-  ['k8s-short-name', (value) => dns1123LabelProblems(value).length === 0],
-  ['k8s-long-name', (value) => dns1123SubdomainProblems(value).length === 0],
-  ['quantity', isQuantity],
+  ['k8sshortname', (value) => dns1123LabelProblems(value).length === 0],
+  ['k8slongname', (value) => dns1123SubdomainProblems(value).length === 0],
 ]);
 
-/** Formats of other types than string, and names known for them. */
-const OTHER_FORMATS: ReadonlySet<string> = new Set(['int32', 'int64', 'float', 'double', 'int-or-string']);
+/** Formats of numbers, by the type that has them. */
+const NUMBER_FORMATS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['integer', ['int32', 'int64']],
+  ['number', ['float', 'double']],
+]);
 
-/** Whether strings of this format are checked. */
-export const isKnownFormat = (format: string): boolean => VALID.has(format);
-/** Whether a CRD may name the format without a warning. */
-export const isRecognizedFormat = (format: string): boolean => VALID.has(format) || OTHER_FORMATS.has(format);
-/** True when a value does not have the format. */
-export const formatProblem = (format: string, value: string): boolean => VALID.get(format)?.(value) === false;
+/** strfmt takes names with or without dashes. */
+const formatOf = (name: string): ((value: string) => boolean) | undefined => VALID.get(name.replaceAll('-', ''));
+
+/** The format of a schema if it means anything for its type, else '' (StripUnsupportedFormatsPostProcess). */
+export function checkedFormat(schema: JsonSchema): string {
+  const { format = '' } = schema;
+  const type = schema['x-kubernetes-int-or-string'] === true ? '' : (schema.type ?? '');
+  const isKnown = type === '' || type === 'string' ? formatOf(format) !== undefined : NUMBER_FORMATS.get(type)?.includes(format) === true;
+  return isKnown ? format : '';
+}
+
+/** Whether the schema has a format that strings are held to, and whether a string has it. */
+export function hasFormat(schema: JsonSchema, value?: string): boolean {
+  const isValid = formatOf(checkedFormat(schema));
+  return isValid !== undefined && (value === undefined || isValid(value));
+}
 
 const isRealTime = (text: string): boolean => {
   const time = new Date(text);
@@ -67,13 +78,4 @@ function isUri(value: string): boolean {
 function isCidr(value: string): boolean {
   const [address = '', bits = ''] = value.split('/');
   return /^\d{1,3}$/.test(bits) && ((isIPv4(address) && Number(bits) <= 32) || (isIPv6(address) && Number(bits) <= 128));
-}
-
-function isQuantity(value: string): boolean {
-  try {
-    parseQuantity(value);
-    return true;
-  } catch {
-    return false;
-  }
 }

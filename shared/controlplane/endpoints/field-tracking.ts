@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { type Call, fieldManagerOf } from '../request/call.ts';
 import { trackUpdate } from '../fields/managed-fields.ts';
 import type { WriteOptions } from '../registry/request-options.ts';
-import { type ServedResource, toVersioned } from '../resources/served-resources.ts';
+import { type ServedResource, type ServedResources, toVersioned, versionSchemas } from '../resources/served-resources.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 
@@ -12,7 +12,7 @@ import type { AnyObject } from '../apimachinery/object.ts';
  * before mutating admission: what webhooks add belongs to nobody on create.
  */
 export function trackFields(
-  clock: Clock,
+  { clock, resources }: { readonly clock: Clock; readonly resources: ServedResources },
   call: Call,
   resource: ServedResource,
   options: WriteOptions,
@@ -26,6 +26,7 @@ export function trackFields(
     apiVersion: resource.apiVersion,
     subresource: call.info.subresource,
     schema: resource.schema,
+    schemaOf: versionSchemas(resources, resource),
     now: toWireTime(clock.now()),
   });
   return next;

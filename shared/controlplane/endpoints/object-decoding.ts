@@ -25,7 +25,7 @@ function refuseOtherKind({ definition }: ServedResource, object: AnyObject): voi
 export function completed(resource: ServedResource, { object, warnings }: Decoded, warn: (text: string) => void): AnyObject {
   for (const warning of warnings) warn(warning);
   if (resource.custom) refuseOtherKind(resource, object);
-  if (resource.definition.view === undefined) resource.definition.strategy.applyDefaults?.(object);
+  if (resource.definition.view?.worksOn !== 'stored') resource.definition.strategy.applyDefaults?.(object);
   object.kind = resource.definition.kind;
   object.apiVersion = resource.apiVersion;
   return object;

@@ -9,7 +9,7 @@ import { headerOf } from '../request/request.ts';
 import { placeInNamespace } from '../registry/registry.ts';
 import { readWriteOptions, type WriteOptions } from '../registry/request-options.ts';
 import { authorizeCreate, checkName, type HandlerDeps, namespaceOf, presentationOf, shown, writeRequest } from './resource-handlers.ts';
-import { type ServedResource, toVersioned } from '../resources/served-resources.ts';
+import { type ServedResource, toVersioned, versionSchemas } from '../resources/served-resources.ts';
 import { conflict, notFound, StatusError, unsupportedMediaType } from '../apimachinery/status-error.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
@@ -20,7 +20,7 @@ export async function patchObject(deps: HandlerDeps, call: Call, resource: Serve
   const type = patchTypeOf(call, resource);
   const options = readWriteOptions(call.info.query, 'PatchOptions', type === APPLY_PATCH);
   const nextState = type === APPLY_PATCH ? applied(deps, call, resource, options) : patched(deps, call, resource, options, type);
-  const { stored, created } = await deps.registry.update(writeRequest(call, resource, options, 'PatchOptions'), nextState, {
+  const { stored, created } = await deps.registry.update(writeRequest(call, resource, options, 'UpdateOptions'), nextState, {
     expectedUid: '',
     createsWhenAbsent: type === APPLY_PATCH && call.info.subresource === '',
     authorizeCreate: () => authorizeCreate(deps, call),
@@ -39,7 +39,7 @@ function patched(deps: HandlerDeps, call: Call, resource: ServedResource, option
     const next = completed(resource, patch.applyTo(toVersioned(resource, current.object), resource.schema), call.warn);
     placeInNamespace({ resource, namespace: namespaceOf(call, resource) }, next);
     checkName(call, next);
-    return trackFields(deps.clock, call, resource, options, current, next);
+    return trackFields(deps, call, resource, options, current, next);
   };
 }
 
@@ -51,6 +51,7 @@ function applied(deps: HandlerDeps, call: Call, resource: ServedResource, option
       body: request.body,
       live: current === undefined ? undefined : toVersioned(resource, current.object),
       schema: resource.schema,
+      schemaOf: versionSchemas(deps.resources, resource),
       manager: options.fieldManager,
       force: options.force === true,
       subresource: info.subresource,

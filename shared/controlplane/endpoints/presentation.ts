@@ -2,7 +2,7 @@ import { emptyObject } from '../fields/managed-fields.ts';
 import type { ListPage } from '../registry/list.ts';
 import type { Representation } from '../request/negotiation.ts';
 import type { Query } from '../request/request.ts';
-import { type ServedResource, textOf, toVersioned } from '../resources/served-resources.ts';
+import { type ServedResource, textOf, toVersioned, workingForm } from '../resources/served-resources.ts';
 import { badRequest, StatusError } from '../apimachinery/status-error.ts';
 import { internalType } from '../schema/decode.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -155,8 +155,9 @@ function tablePresenter(
     return { kind: 'PartialObjectMetadata', apiVersion, metadata: stored.object.metadata };
   };
   const row = (stored: StoredObject): object => {
-    const conditions = printer.rowConditions?.(stored.object);
-    return { cells: printer.cells(stored.object, now()), ...given({ conditions }), object: shown(stored) };
+    const object = workingForm(resource, stored);
+    const conditions = printer.rowConditions?.(object);
+    return { cells: printer.cells(object, now()), ...given({ conditions }), object: shown(stored) };
   };
   const table = (metadata: object, columns: readonly TableColumn[] | null, items: readonly StoredObject[]): string => {
     include ??= readInclude();

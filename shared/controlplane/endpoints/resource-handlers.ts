@@ -14,7 +14,7 @@ import { dropDuplicateOwners } from '../apimachinery/owner-references.ts';
 import type { Authorizer } from '../auth/authorizer.ts';
 import { headerOf } from '../request/request.ts';
 import { isUnsigned, readWriteOptions, resourceVersionSyntax, type WriteOptions } from '../registry/request-options.ts';
-import type { ServedResource } from '../resources/served-resources.ts';
+import type { ServedResource, ServedResources } from '../resources/served-resources.ts';
 import { badRequest, forbidden, StatusError, unknownError, unsupportedMediaType } from '../apimachinery/status-error.ts';
 import type { Store } from '../storage/store.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -26,6 +26,7 @@ export type HandlerDeps = WatchDeps & {
   readonly clock: Clock;
   readonly registry: Registry;
   readonly authorizer: Authorizer;
+  readonly resources: ServedResources;
 };
 
 const BODY_TYPES = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
@@ -68,7 +69,7 @@ export async function createObject(deps: HandlerDeps, call: Call, resource: Serv
   const presentation = presentationOf(deps, call, resource);
   const options = readWriteOptions(call.info.query, 'CreateOptions');
   const body = withoutDuplicateOwners(call, readBody(call, resource, options));
-  const object = trackFields(deps.clock, call, resource, options, undefined, body);
+  const object = trackFields(deps, call, resource, options, undefined, body);
   const write = writeRequest(call, resource, options, 'CreateOptions');
   const { stored } = await deps.registry.create({ ...write, name: '' }, object);
   return shown(201, presentation, presentation.presenter.object(stored));
@@ -86,7 +87,7 @@ export async function updateObject(deps: HandlerDeps, call: Call, resource: Serv
   const nextState = (current: StoredObject | undefined): AnyObject => {
     const next = withoutDuplicateOwners(call, decoded ?? readBody(call, resource, options));
     decoded = undefined;
-    return trackFields(deps.clock, call, resource, options, current, next);
+    return trackFields(deps, call, resource, options, current, next);
   };
   const { stored, created } = await deps.registry.update(write, nextState, {
     expectedUid: object.metadata.uid ?? '',
@@ -210,7 +211,7 @@ export function writeRequest(
   call: Call,
   resource: ServedResource,
   options: WriteOptions | undefined,
-  kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions',
+  kind: 'CreateOptions' | 'UpdateOptions' | 'DeleteOptions',
 ): WriteRequest {
   const { info, user } = call;
   return {
@@ -226,7 +227,6 @@ export function writeRequest(
       ...(options?.dryRun === true ? { dryRun: ['All'] } : {}),
       ...(options === undefined || options.fieldManager === '' ? {} : { fieldManager: fieldManagerOf(call, options.fieldManager) }),
       ...(options === undefined || !info.query.has('fieldValidation') ? {} : { fieldValidation: options.fieldValidation }),
-      ...given({ force: options?.force }),
     },
     warn: call.warn,
   };

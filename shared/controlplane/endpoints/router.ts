@@ -13,7 +13,7 @@ import {
   watchObjects,
 } from './resource-handlers.ts';
 import type { ServedResource, ServedResources } from '../resources/served-resources.ts';
-import { methodNotAllowed, methodNotAllowedOnPath, notFound, pathNotFound, StatusError } from '../apimachinery/status-error.ts';
+import { methodNotAllowed, methodNotAllowedOnPath, notFound, pathNotFound } from '../apimachinery/status-error.ts';
 import type { Subresource } from './subresource.ts';
 
 export type RouterDeps = HandlerDeps & {
@@ -58,7 +58,8 @@ const customSubresource = (
 
 function callSpecial(special: Subresource, call: Call, resource: ServedResource | undefined): Promise<Answer> | Answer {
   const handler = special.methods[call.request.method];
-  if (handler === undefined) throw methodNotAllowedOnPath();
+  if (handler === undefined) throw resource?.custom === true ? refusedMethod(call, resource) : methodNotAllowedOnPath();
+  if (resource?.definition.strategy.warningOnUse !== undefined) call.warn(resource.definition.strategy.warningOnUse);
   return handler(call, resource);
 }
 
@@ -79,11 +80,6 @@ function callCustomResource(deps: RouterDeps, call: Call, resource: ServedResour
   const { namespaced, strategy } = resource.definition;
   if (namespaced && info.namespace === '' && info.verb !== 'list' && info.verb !== 'watch') return pageNotFound();
   if (strategy.warningOnUse !== undefined) call.warn(strategy.warningOnUse);
-  if (info.verb === 'create' && strategy.isTerminating === true) {
-    const { group, resource: kind } = resource.groupResource;
-    const message = 'create not allowed while custom resource definition is terminating';
-    throw new StatusError(405, 'MethodNotAllowed', message, { group, kind });
-  }
   return callResource(deps, call, resource);
 }
 

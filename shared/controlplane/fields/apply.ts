@@ -10,7 +10,16 @@ import type { AnyObject } from '../apimachinery/object.ts';
 import { allowedByLastApplied, refreshLastApplied } from './last-applied.ts';
 import { appliedFields, compareObjects, withNamedFields } from './compare.ts';
 import { difference, EMPTY_SET, type FieldSet, intersection, isEmptySet, pathsOf, union } from './field-set.ts';
-import { comparable, emptyObject, NEVER_OWNED, setManagers, withoutResetFields } from './managed-fields.ts';
+import {
+  comparable,
+  emptyObject,
+  NEVER_OWNED,
+  servedManagers,
+  setManagers,
+  type VersionSchemas,
+  versionProblem,
+  withoutResetFields,
+} from './managed-fields.ts';
 import { isSameManager, type Manager, readManagers, withoutEmpty } from './managers.ts';
 import { mergeApplied, removeItems } from './merge.ts';
 import { appliedProblem } from './validate-applied.ts';
@@ -23,6 +32,8 @@ export type ApplyRequest = {
   /** The object as stored, with kind and apiVersion; undefined if the apply creates it. */
   readonly live: AnyObject | undefined;
   readonly schema: ObjectSchema;
+  /** The schemas of the other versions, where the resource has any. */
+  readonly schemaOf?: VersionSchemas | undefined;
   readonly manager: string;
   readonly force: boolean;
   readonly subresource: string;
@@ -43,16 +54,24 @@ export function applyConfiguration(request: ApplyRequest): Applied {
   const { live, schema, subresource } = request;
   const configuration = readConfiguration(request);
   const liveObject: JsonObject = live ?? emptyObject(schema);
-  const before = managersBefore(request);
+  const known = managersBefore(request);
   const applied = appliedFields(comparable(configuration, { subresource, schema }), schema);
   const self = applier(request, difference(applied, NEVER_OWNED));
-  const previous = before.find((manager) => isSameManager(manager, self));
-  const others = before.filter((manager) => manager !== previous);
+  const previous = known.find((manager) => isSameManager(manager, self));
+  const others = servedManagers(
+    known.filter((manager) => manager !== previous),
+    self.apiVersion,
+    request.schemaOf,
+  );
   const merged = mergeApplied(withoutManagedFields(liveObject), withoutManagedFields(configuration), schema);
+  const applierBefore = previous === undefined ? [] : [previous];
+  refuseUnfit(merged, applierBefore, self, request, 'prune fields: failed to convert merged object to last applied version');
   // The whole configuration keeps its fields, its name among them; what is never owned is left out afterwards.
   const whole = { ...self, fields: appliedFields(withoutResetFields(configuration, { subresource, schema }), schema) };
   const pruned = prune(merged, previous?.fields ?? EMPTY_SET, [...others, whole], schema);
   const object = isJsonObject(pruned) ? pruned : {};
+  refuseUnfit(liveObject, others, self, request, 'convert old object');
+  refuseUnfit(object, others, self, request, 'convert new object');
   const unconvertible = settle(object, configuration, request);
   const after = takeFields(withoutEmpty([...others, self]), self, liveObject, object, request);
   if (unconvertible !== undefined) throw unconvertible;
@@ -89,6 +108,15 @@ const kindText = (schema: ObjectSchema): string => {
 function describeObject(configuration: JsonObject, schema: ObjectSchema): string {
   const metadata = isJsonObject(configuration.metadata) ? configuration.metadata : {};
   return `${textOf(metadata.namespace)}/${textOf(metadata.name)}; ${kindText(schema)}`;
+}
+
+/** An object is compared in the version of each manager, and must fit there. */
+function refuseUnfit(object: unknown, managers: readonly Manager[], self: Manager, { schemaOf }: ApplyRequest, action: string): void {
+  if (!isJsonObject(object)) return;
+  for (const manager of managers) {
+    const problem = versionProblem(withoutManagedFields(object), manager, self.apiVersion, schemaOf);
+    if (problem !== undefined) throw new StatusError(500, '', `failed to ${action}: ${problem}`);
+  }
 }
 
 /** What is no text is as good as absent. */

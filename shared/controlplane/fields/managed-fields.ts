@@ -4,6 +4,7 @@ import type { ObjectSchema } from '../schema/schema.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import { type Comparison, compareObjects } from './compare.ts';
 import { difference, EMPTY_SET, type FieldSet, isEmptySet, union } from './field-set.ts';
+import { appliedProblem } from './validate-applied.ts';
 import { capUpdateManagers, isSameManager, type Manager, readManagers, withoutEmpty, writeManagers } from './managers.ts';
 
 export type TrackedUpdate = {
@@ -17,9 +18,14 @@ export type TrackedUpdate = {
   /** '' for the main resource. */
   readonly subresource: string;
   readonly schema: ObjectSchema;
+  /** The schemas of the other versions, where the resource has any. */
+  readonly schemaOf?: VersionSchemas | undefined;
   /** RFC 3339 with whole seconds. */
   readonly now: string;
 };
+
+/** The schema of an apiVersion of the same resource; undefined when it is not served. */
+export type VersionSchemas = (apiVersion: string) => ObjectSchema | undefined;
 
 /**
  * Notes in `next.metadata.managedFields` which fields a create, an update or a patch (not an apply) sets: the manager
@@ -33,10 +39,47 @@ export function trackUpdate(update: TrackedUpdate): void {
     delete next.metadata.managedFields;
     return;
   }
+  const known = inOtherVersions(before, live, next, update);
+  if (known === undefined) {
+    // Upstream would rather have no managedFields than wrong ones.
+    delete next.metadata.managedFields;
+    return;
+  }
   const comparison = compareObjects(comparable(live ?? emptyObject(schema), update), comparable(next, update), schema);
   const hasChanged = [comparison.added, comparison.modified, comparison.removed].some((set) => !isEmptySet(set));
-  const after = hasChanged ? capUpdateManagers(managersAfter(before, comparison, update)) : before;
+  const after = hasChanged ? capUpdateManagers(managersAfter(known, comparison, update)) : known;
   setManagers(next, after);
+}
+
+/** The managers whose versions are still served; undefined when the object does not fit into one of those versions. */
+function inOtherVersions(
+  managers: readonly Manager[],
+  live: AnyObject | undefined,
+  next: AnyObject,
+  { apiVersion, schemaOf }: TrackedUpdate,
+): readonly Manager[] | undefined {
+  const served = servedManagers(managers, apiVersion, schemaOf);
+  const problem = served.find((manager) => [live, next].some((each) => versionProblem(each, manager, apiVersion, schemaOf) !== undefined));
+  return problem === undefined ? served : undefined;
+}
+
+/** Managers of versions that are gone are forgotten. */
+export const servedManagers = (
+  managers: readonly Manager[],
+  apiVersion: string,
+  schemaOf: VersionSchemas | undefined,
+): readonly Manager[] =>
+  schemaOf === undefined ? managers : managers.filter((each) => each.apiVersion === apiVersion || schemaOf(each.apiVersion) !== undefined);
+
+/** What keeps an object from being seen as its manager wrote it. Conversion changes nothing but the version, so fields may be unknown there. */
+export function versionProblem(
+  object: JsonObject | undefined,
+  manager: Manager,
+  apiVersion: string,
+  schemaOf: VersionSchemas | undefined,
+): string | undefined {
+  const schema = manager.apiVersion === apiVersion ? undefined : schemaOf?.(manager.apiVersion);
+  return schema === undefined ? undefined : appliedProblem(object, schema);
 }
 
 export function setManagers(object: AnyObject, managers: readonly Manager[]): void {

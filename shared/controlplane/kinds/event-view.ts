@@ -23,6 +23,7 @@ const renamed = (object: AnyObject, names: ReadonlyMap<string, string>): AnyObje
 /** events.k8s.io/v1 Events are core/v1 Events with other names for some fields, and other fields that are always shown. */
 export const eventView: ResourceView = {
   storageGroup: '',
+  worksOn: 'stored',
   toStored: (object) => {
     const event = asEvent(renamed(object, toCore));
     event.involvedObject ??= {};

@@ -104,9 +104,9 @@ const readTerms = (labelText: string, fieldText: string): Terms => ({
 /** Throws 400 for a field that is not selectable. */
 function selectorOf(definition: ResourceDefinition, { labels, fields }: Terms): ObjectSelector {
   if (fields.length > 0) refuseUnknownFields(definition, fields);
-  const { strategy } = definition;
+  const { strategy, view } = definition;
   const matchesFields = (object: AnyObject): boolean => {
-    const selectable = strategy.selectableFields?.(object);
+    const selectable = strategy.selectableFields?.(view?.worksOn === 'shown' ? view.fromStored(object) : object);
     return matchesFieldSelector(fields, (field) => {
       if (field === 'metadata.name') return object.metadata.name;
       if (field === 'metadata.namespace') return object.metadata.namespace;

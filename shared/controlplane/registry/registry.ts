@@ -25,7 +25,7 @@ import {
 } from '../apimachinery/status-error.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { AnyMeta, AnyObject } from '../apimachinery/object.ts';
-import { toVersioned } from '../resources/served-resources.ts';
+import { storedForm, toVersioned, workingForm } from '../resources/served-resources.ts';
 import type { PartStrategy, ResourceStrategy } from '../resources/strategy.ts';
 
 /** What a write is about and who makes it. */
@@ -38,7 +38,7 @@ export type WriteRequest = {
   readonly subresource: string;
   readonly user: UserInfo;
   readonly dryRun: boolean;
-  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, for webhooks. */
+  /** CreateOptions, UpdateOptions or DeleteOptions, for webhooks: a patch becomes an update. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Adds a Warning header to the answer. */
   warn(text: string): void;
@@ -147,7 +147,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
     refuseExisting(resource, request.namespace, name);
     delete (object.metadata as Partial<AnyMeta>).resourceVersion;
     prepareForStorage(resource, object);
-    return { stored: store(request, object), created: true };
+    return { stored: store(request, storedForm(resource, object)), created: true };
   }
 
   /** rest.BeforeCreate: system fields, name, strategy, validation, warnings. */
@@ -226,28 +226,29 @@ export function createRegistry(deps: RegistryDeps): Registry {
     const { definition, groupKind } = request.resource;
     const { strategy } = definition;
     const { metadata } = object;
-    const old = current.object.metadata;
+    const previous = workingForm(request.resource, current);
+    const old = previous.metadata;
     if (old.generation === undefined) delete metadata.generation;
     else metadata.generation = old.generation;
     delete metadata['selfLink'];
     const part = partOf(strategy, request.subresource);
-    if (part === undefined) strategy.prepareForUpdate?.(object, current.object);
-    else part.prepareForUpdate(object, current.object);
+    if (part === undefined) strategy.prepareForUpdate?.(object, previous);
+    else part.prepareForUpdate(object, previous);
     if ((metadata.uid ?? '') === '') metadata.uid = old.uid;
     metadata.creationTimestamp = old.creationTimestamp;
     if (old.deletionTimestamp !== undefined) metadata.deletionTimestamp = old.deletionTimestamp;
     if (old.deletionGracePeriodSeconds !== undefined) metadata.deletionGracePeriodSeconds ??= old.deletionGracePeriodSeconds;
-    const common = validateCommonFieldsOnUpdate(object, current.object, definition.namespaced);
-    const own =
-      (part === undefined ? strategy.validateUpdate?.(object, current.object) : part.validateUpdate(object, current.object)) ?? [];
+    const common = validateCommonFieldsOnUpdate(object, previous, definition.namespaced);
+    const own = (part === undefined ? strategy.validateUpdate?.(object, previous) : part.validateUpdate(object, previous)) ?? [];
     if (common.length + own.length > 0) throw invalid(groupKind, metadata.name, [...common, ...own]);
-    if (part === undefined) for (const text of strategy.warningsOnUpdate?.(object, current.object) ?? []) request.warn(text);
+    if (part === undefined) for (const text of strategy.warningsOnUpdate?.(object, previous) ?? []) request.warn(text);
   }
 
-  function commitUpdate(request: WriteRequest, object: AnyObject, current: StoredObject): StoredObject {
+  function commitUpdate(request: WriteRequest, updated: AnyObject, current: StoredObject): StoredObject {
     const { resource, dryRun } = request;
-    prepareForStorage(resource, object);
-    redefault(resource, object);
+    prepareForStorage(resource, updated);
+    redefault(resource, updated);
+    const object = storedForm(resource, updated);
     object.metadata.resourceVersion = current.object.metadata.resourceVersion;
     if (isReleased(resource, object)) {
       // The write that releases the last finalizer is never stored; the object goes as it was.
@@ -328,9 +329,9 @@ export const unsaved = (object: AnyObject): StoredObject => ({
   text: JSON.stringify(object),
 });
 
-/** As the store and the strategies have it: without kind and apiVersion, a view converted. */
-function toInternal({ definition }: ServedResource, versioned: AnyObject): AnyObject {
-  const { kind: _kind, apiVersion: _apiVersion, ...object } = definition.view?.toStored(versioned) ?? versioned;
+/** As the strategies have it: without kind and apiVersion, a view converted. */
+function toInternal({ definition: { view } }: ServedResource, versioned: AnyObject): AnyObject {
+  const { kind: _kind, apiVersion: _apiVersion, ...object } = view?.worksOn === 'stored' ? view.toStored(versioned) : versioned;
   return object;
 }
 
@@ -420,7 +421,8 @@ export function admissionRequest(
     namespace: group === '' && kind === 'Namespace' ? name : request.namespace,
     object: reviewedAs === undefined || object === undefined ? object : reviewedAs.show(object),
     oldObject: reviewedAs === undefined || oldObject === undefined ? oldObject : reviewedAs.show(oldObject),
-    options,
+    // What an update or an apply creates is a create to those who review it.
+    options: operation === 'CREATE' && options['kind'] === 'UpdateOptions' ? { ...options, kind: 'CreateOptions' } : options,
     dryRun,
     user,
     warn: (text) => request.warn(text),

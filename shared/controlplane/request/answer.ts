@@ -60,9 +60,24 @@ export function errorAnswer(error: StatusError, format: Format = 'json'): Answer
 
 export function withWarnings(answer: Answer, warnings: readonly string[]): Answer {
   if (warnings.length === 0) return answer;
-  // A text with control characters cannot stand in a header; upstream drops it too (NewWarningHeader).
-  const values = [...new Set(warnings)]
+  const values = shortened([...new Set(warnings)].filter((text) => text !== ''))
+    // A text with control characters cannot stand in a header; upstream drops it too (NewWarningHeader).
     .filter((text) => !/\p{Cc}/u.test(text))
     .map((text) => `299 - "${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`);
   return { ...answer, headers: { ...answer.headers, warning: values } };
+}
+
+const WARNINGS_MAX_CHARACTERS = 4096;
+const SHORTENED_TO_CHARACTERS = 256;
+
+/** Warnings that are too much together are cut off, and those that are too much even then are left out (warning.Recorder of apiserver). */
+function shortened(warnings: readonly string[]): readonly string[] {
+  const lengths = warnings.map((text) => Array.from(text).length);
+  if (lengths.reduce((sum, length) => sum + length, 0) <= WARNINGS_MAX_CHARACTERS) return warnings;
+  let written = 0;
+  return warnings.flatMap((text, i) => {
+    if (written >= WARNINGS_MAX_CHARACTERS) return [];
+    written += Math.min(lengths[i] ?? 0, SHORTENED_TO_CHARACTERS);
+    return [Array.from(text).slice(0, SHORTENED_TO_CHARACTERS).join('')];
+  });
 }

@@ -75,6 +75,27 @@ export function toVersioned(resource: ServedResource, object: AnyObject): AnyObj
   return { ...shown, kind: resource.definition.kind, apiVersion: resource.apiVersion };
 }
 
+/** The schemas of all served versions of a resource that has several; undefined for others. */
+export function versionSchemas(
+  resources: ServedResources,
+  { definition }: ServedResource,
+): ((apiVersion: string) => ObjectSchema | undefined) | undefined {
+  if (definition.view?.worksOn !== 'shown') return undefined;
+  const { group, plural } = definition;
+  return (apiVersion) =>
+    apiVersion.startsWith(`${group}/`) ? resources.find(group, apiVersion.slice(group.length + 1), plural)?.schema : undefined;
+}
+
+/** What strategies, selectors and Tables see of a stored object: the form that the view asks for, without kind and apiVersion. */
+export function workingForm({ definition: { view } }: ServedResource, { object }: StoredObject): AnyObject {
+  return view?.worksOn === 'shown' ? view.fromStored(object) : object;
+}
+
+/** The other way round: a working form as it is stored. */
+export function storedForm({ definition: { view } }: ServedResource, object: AnyObject): AnyObject {
+  return view?.worksOn === 'shown' ? view.toStored(object) : object;
+}
+
 /** The object as JSON, with kind and apiVersion. */
 export function textOf(resource: ServedResource, stored: StoredObject): string {
   if (resource.definition.view !== undefined) return JSON.stringify(toVersioned(resource, stored.object));

@@ -93,8 +93,8 @@ export type ResourceDefinition = {
   readonly namespaced: boolean;
   readonly strategy: ResourceStrategy;
   /**
-   * For a resource that is another view of objects stored under a different group: events.k8s.io/v1 Events are stored as
-   * core/v1 Events. Strategies see stored objects; only bodies and answers are converted.
+   * For a resource that is another view of stored objects: events.k8s.io/v1 Events are stored as core/v1 Events, and versions of a custom
+   * resource in one of them.
    */
   readonly view?: ResourceView;
 };
@@ -102,6 +102,8 @@ export type ResourceDefinition = {
 export type ResourceView = {
   /** Group of the resource that stores the objects, of the same plural name. */
   readonly storageGroup: string;
+  /** Which form strategies see; the other is for storage or for bodies and answers alone. */
+  readonly worksOn: 'stored' | 'shown';
   toStored(object: AnyObject): AnyObject;
   fromStored(object: AnyObject): AnyObject;
 };

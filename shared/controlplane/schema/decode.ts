@@ -59,7 +59,7 @@ function conformAll(raw: JsonObject, schema: ObjectSchema, options: ConformOptio
   if (schema.custom === undefined) return conformObject(raw, schema, options);
   if (raw.metadata !== undefined && raw.metadata !== null)
     raw.metadata = conformValue(raw.metadata, objectMetaSchema(), 'metadata', options);
-  for (const path of schema.custom.prune(raw).sort()) options.onUnknown?.(path);
+  for (const path of schema.custom.prune(raw)) options.onUnknown?.(path);
 }
 
 /** conformObject leaves every object with metadata; a custom resource without any gets it here. */

@@ -49,7 +49,10 @@ export type ObjectSchema = {
 };
 
 export type CustomShape = {
-  /** Drops what the structural schema does not specify, and returns the paths of what it dropped. Changes the object. */
+  /**
+   * Drops what the structural schema does not specify, and returns the paths of what it dropped. Changes the object. Throws
+   * TypeMismatch for an embedded object whose metadata is none.
+   */
   prune(object: { [field: string]: unknown }): string[];
   /** The schema as the CustomResourceDefinition gives it, for OpenAPI. */
   readonly openApi?: { readonly [keyword: string]: unknown };

@@ -9,10 +9,10 @@ import { decodeAs } from './pod-subresources.ts';
 import type { ReviewedAs } from '../registry/registry.ts';
 import { headerOf } from '../request/request.ts';
 import { readWriteOptions, type WriteOptions } from '../registry/request-options.ts';
-import { type HandlerDeps, namespaceOf, writeRequest } from '../endpoints/resource-handlers.ts';
+import { checkName, type HandlerDeps, namespaceOf, writeRequest } from '../endpoints/resource-handlers.ts';
 import { builtInSchema } from '../schema/builtin.ts';
-import { copyOf, type ServedResource } from '../resources/served-resources.ts';
-import { badRequest, notFound, pathNotFound, unsupportedMediaType } from '../apimachinery/status-error.ts';
+import { copyOf, type ServedResource, workingForm } from '../resources/served-resources.ts';
+import { badRequest, internalError, notFound, pathNotFound, StatusError, unsupportedMediaType } from '../apimachinery/status-error.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import type { Subresource } from '../endpoints/subresource.ts';
@@ -31,11 +31,14 @@ export const scaleSubresource = (deps: Deps): Subresource => ({
   methods: {
     GET: (call, parent) => {
       const { resource, paths } = scaled(deps, parent, call);
-      return shownScale(deps.registry.get(resource, namespaceOf(call, resource), call.info.name), paths);
+      const stored = deps.registry.get(resource, namespaceOf(call, resource), call.info.name);
+      const { scale, hasReplicas } = scaleOf(workingForm(resource, stored), paths);
+      if (!hasReplicas) throw internalError(`the spec replicas field ${JSON.stringify(paths.specReplicasPath)} does not exist`);
+      return jsonAnswer(200, JSON.stringify(scale));
     },
     PUT: (call, parent) => {
       const options = readWriteOptions(call.info.query, 'UpdateOptions');
-      return writeScale(deps, call, parent, options, () => decodeAs(call, 'Scale', 'autoscaling', 'v1', options.fieldValidation));
+      return writeScale(deps, call, parent, options, () => readScale(call, options));
     },
     PATCH: (call, parent) => {
       const options = readWriteOptions(call.info.query, 'PatchOptions');
@@ -43,6 +46,19 @@ export const scaleSubresource = (deps: Deps): Subresource => ({
     },
   },
 });
+
+/** Upstream's description of what cannot be read fails itself, since custom resources know no Scale; that is what is said then. */
+function readScale(call: Call, options: WriteOptions): AnyObject {
+  let scale: AnyObject;
+  try {
+    scale = decodeAs(call, 'Scale', 'autoscaling', 'v1', options.fieldValidation);
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code !== 400) throw error;
+    throw badRequest('no kind is registered for the type v1.Scale in scheme "pkg/apiserver/customresource_handler.go:781"');
+  }
+  checkName(call, scale);
+  return scale;
+}
 
 function patchedScale(call: Call, options: WriteOptions): NextScale {
   const type = headerOf(call.request, 'content-type').split(';')[0]?.trim();
@@ -69,8 +85,6 @@ function scaled(
   return { resource, paths };
 }
 
-const shownScale = ({ object }: StoredObject, paths: ScalePaths): Answer => jsonAnswer(200, JSON.stringify(scaleOf(object, paths)));
-
 async function writeScale(
   deps: Deps,
   call: Call,
@@ -82,7 +96,9 @@ async function writeScale(
   const request = { ...writeRequest(call, resource, options, 'UpdateOptions'), subresource: 'scale', reviewedAs: reviewedAsScale(paths) };
   const makeNext = (current: StoredObject | undefined): AnyObject => {
     if (current === undefined) throw notFound(resource.groupResource, call.info.name);
-    const scale = nextScale(scaleOf(current.object, paths));
+    const { scale: present, hasReplicas } = scaleOf(workingForm(resource, current), paths);
+    const scale = nextScale(hasReplicas ? present : { ...present, spec: { replicas: UNSET } });
+    if (replicasOf(scale) === UNSET) throw badRequest(`the spec replicas field ${JSON.stringify(paths.specReplicasPath)} cannot be empty`);
     const next = copyOf(resource, current);
     const asked = scale.metadata.resourceVersion ?? '';
     if (asked !== '') next.metadata.resourceVersion = asked;
@@ -90,12 +106,15 @@ async function writeScale(
     return next;
   };
   const { stored } = await deps.registry.update(request, makeNext, { expectedUid: '', createsWhenAbsent: false });
-  return shownScale(stored, paths);
+  return jsonAnswer(200, JSON.stringify(scaleOf(workingForm(resource, stored), paths).scale));
 }
+
+/** Stands in a Scale for a count that its object does not have: the smallest int32. */
+const UNSET = -(2 ** 31);
 
 const reviewedAsScale = (paths: ScalePaths): ReviewedAs => ({
   kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
-  show: (object) => scaleOf(object, paths),
+  show: (object) => scaleOf(object, paths).scale,
   take: (object, scale) => {
     const next = cloneJson(object);
     applyScale(next, replicasOf(scale), paths);

@@ -10,7 +10,8 @@ export type MatchCondition = { readonly name: string; readonly expression: strin
 export type MatchOutcome = { readonly matches: boolean /** Only with failurePolicy Fail. */; readonly error?: string };
 
 export type CompiledMatchConditions = {
-  evaluate(request: AdmissionRequest, authorizer: Authorizer): MatchOutcome;
+  /** `asked` is the request as the client made it, `request` the same in the version that the webhook is registered for. */
+  evaluate(request: AdmissionRequest, asked: AdmissionRequest, authorizer: Authorizer): MatchOutcome;
 };
 
 const ALWAYS: CompiledMatchConditions = { evaluate: () => ({ matches: true }) };
@@ -20,8 +21,8 @@ export function compileMatchConditions(conditions: readonly MatchCondition[], fa
   if (conditions.length === 0) return ALWAYS;
   const programs = conditions.map(({ expression }) => compileCel(admissionEnvironment, expression.trim()));
   return {
-    evaluate: (request, authorizer) => {
-      const outcomes = runAll(programs, variablesOf(request, authorizer));
+    evaluate: (request, asked, authorizer) => {
+      const outcomes = runAll(programs, variablesOf(request, asked, authorizer));
       // One condition that is false settles it, whatever happened to the others.
       if (outcomes.some((outcome) => outcome === false)) return { matches: false };
       const errors = outcomes.filter((outcome) => typeof outcome === 'string');
@@ -40,8 +41,9 @@ function runAll(programs: readonly CelProgram[], variables: Record<string, unkno
   });
 }
 
-function variablesOf(request: AdmissionRequest, authorizer: Authorizer): Record<string, unknown> {
-  const { kind, resource, subresource, user } = request;
+function variablesOf(request: AdmissionRequest, asked: AdmissionRequest, authorizer: Authorizer): Record<string, unknown> {
+  const { kind, subresource, user } = request;
+  const { resource } = asked;
   return {
     object: toCelValue(request.object ?? null),
     oldObject: toCelValue(request.oldObject ?? null),
@@ -49,7 +51,7 @@ function variablesOf(request: AdmissionRequest, authorizer: Authorizer): Record<
       kind,
       resource,
       subResource: subresource,
-      requestKind: kind,
+      requestKind: asked.kind,
       requestResource: resource,
       requestSubResource: subresource,
       name: request.name,

@@ -2,15 +2,17 @@ import type { LabelSelector } from '../../../api/kubernetes.ts';
 import { type LabelRequirements, matchesLabelSelector, requirementsOf } from '../../../kube/selectors.ts';
 import { given } from '../../../runtime/given.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { forbidden, internalError, notFound } from '../../apimachinery/status-error.ts';
+import { cloneJson, jsonEquals } from '../../apimachinery/json.ts';
+import { semanticEqual } from '../../apimachinery/semantic-equal.ts';
+import { forbidden, internalError, notFound, StatusError } from '../../apimachinery/status-error.ts';
 import type { AnyObject } from '../../apimachinery/object.ts';
 import type { Authorizer } from '../../auth/authorizer.ts';
-import type { Admission, AdmissionRequest, GroupVersionKind, GroupVersionResource } from '../admission-request.ts';
+import type { Admission, AdmissionRequest, GroupVersionKind, GroupVersionResource, Reinvocation } from '../admission-request.ts';
 import { compileMatchConditions, type CompiledMatchConditions, type MatchCondition } from './match-conditions.ts';
-import { denial, readReview, type WebhookVerdict, writeReview } from './webhook-review.ts';
+import { denial, readReview, UnreadableReview, type WebhookVerdict, writeReview } from './webhook-review.ts';
 import { isExemptFromWebhooks, isNamespaceObject, ruleCovers, type WebhookRule } from './webhook-rules.ts';
 import type { WebhookClient } from './webhook-client.ts';
-import { applyReviewPatch } from './webhook-patch.ts';
+import { applyReviewPatch, readReviewPatch } from './webhook-patch.ts';
 
 export type WebhookAdmissionDeps = {
   /** The stored MutatingWebhookConfigurations and ValidatingWebhookConfigurations, in the order of their names. */
@@ -18,9 +20,12 @@ export type WebhookAdmissionDeps = {
   readonly validatingConfigurations: () => Iterable<AnyObject>;
   /** Labels of a namespace; undefined when it does not exist. */
   readonly namespaceLabels: (name: string) => Readonly<Record<string, string>> | undefined;
-  /** Decodes and defaults an object that a webhook has patched. Throws for what is not an object of that kind. */
+  /**
+   * Decodes and defaults an object that a webhook has patched, as the resource and kind of the request that the webhook saw. Throws for
+   * what is not an object of that kind.
+   */
   readonly decode: (patched: unknown, request: AdmissionRequest) => AnyObject;
-  /** The same resource in its other served versions. */
+  /** The same resource in its other served versions, or under another group. */
   readonly equivalents: (request: AdmissionRequest) => readonly Equivalent[];
   readonly client: WebhookClient;
   readonly authorizer: Authorizer;
@@ -44,8 +49,14 @@ type Webhook = {
 };
 type WebhookService = { readonly name: string; readonly namespace: string; readonly path?: string; readonly port?: number };
 
-/** Another version of a resource. Custom resources convert between versions by their apiVersion alone. */
-export type Equivalent = { readonly resource: GroupVersionResource; readonly kind: GroupVersionKind };
+/** The same objects as another resource: another version, or Events of the other group. */
+export type Equivalent = {
+  readonly resource: GroupVersionResource;
+  readonly kind: GroupVersionKind;
+  /** An object of the request as one of this kind, and back. */
+  fromRequest(object: AnyObject): AnyObject;
+  toRequest(object: AnyObject): AnyObject;
+};
 
 /** A webhook whose rules cover a request, and the version in which they do; undefined for the request's own. */
 type Candidate = { readonly compiled: CompiledWebhook; readonly version: Equivalent | undefined };
@@ -94,17 +105,23 @@ function candidateOf(compiled: CompiledWebhook, request: AdmissionRequest, deps:
   const { rules = [], matchPolicy } = compiled.webhook;
   if (rules.some((rule) => ruleCovers(rule, request))) return { compiled, version: undefined };
   if (matchPolicy === 'Exact') return undefined;
-  const version = deps.equivalents(request).find((each) => rules.some((rule) => ruleCovers(rule, { ...request, ...each })));
-  return version === undefined ? undefined : { compiled, version };
+  const equivalents = deps.equivalents(request);
+  // Earlier rules first.
+  for (const rule of rules) {
+    const version = equivalents.find(({ resource }) => ruleCovers(rule, { ...request, resource }));
+    if (version !== undefined) return { compiled, version };
+  }
+  return undefined;
 }
 
 /** The request as a webhook of another version sees it. */
-const inVersion = (request: AdmissionRequest, version: Equivalent | undefined): AdmissionRequest =>
-  version === undefined
-    ? request
-    : { ...request, ...version, object: converted(request.object, version), oldObject: converted(request.oldObject, version) };
-const converted = (object: AnyObject | undefined, { kind: { group, version } }: { kind: GroupVersionKind }): AnyObject | undefined =>
-  object === undefined ? undefined : { ...object, apiVersion: group === '' ? version : `${group}/${version}` };
+function inVersion(request: AdmissionRequest, version: Equivalent | undefined): AdmissionRequest {
+  if (version === undefined) return request;
+  const { resource, kind } = version;
+  const converted = (object: AnyObject | undefined): AnyObject | undefined =>
+    object === undefined ? undefined : version.fromRequest(object);
+  return { ...request, resource, kind, object: converted(request.object), oldObject: converted(request.oldObject) };
+}
 
 const webhooksIn = (configuration: AnyObject): Webhook[] => (Array.isArray(configuration['webhooks']) ? configuration['webhooks'] : []);
 
@@ -115,46 +132,69 @@ const compileWebhook = (webhook: Webhook): CompiledWebhook => ({
   conditions: compileMatchConditions(webhook.matchConditions ?? [], webhook.failurePolicy ?? 'Fail'),
 });
 
+/** What webhooks remember of the first round for the second (webhookReinvokeContext). */
+type Past = {
+  /** Those that have been called, want to be called again, and have seen no change since. */
+  eligible: Set<CompiledWebhook>;
+  readonly again: Set<CompiledWebhook>;
+  output: AnyObject | undefined;
+};
+
+function pastOf(reinvocation: Reinvocation): Past {
+  const past = (reinvocation.webhooks ??= { eligible: new Set(), again: new Set(), output: undefined } satisfies Past);
+  // Nobody else writes there.
+  return past as Past;
+}
+
+function callAgain(past: Past): void {
+  for (const each of past.eligible) past.again.add(each);
+  past.eligible = new Set();
+}
+
 /**
- * One after the other, in the order of the configurations' names. When a webhook changes the object, the earlier
- * ones that ask for it (`reinvocationPolicy: IfNeeded`) get one more look, in a second pass.
+ * One after the other, in the order of the configurations' names. When a webhook changes the object, or in the second round a plugin of
+ * the server did, the earlier ones that ask for it (`reinvocationPolicy: IfNeeded`) get one more look.
  */
 async function mutateWith(
   webhooks: readonly Candidate[],
   request: AdmissionRequest,
   deps: WebhookAdmissionDeps,
 ): Promise<AnyObject | undefined> {
-  let object = request.object;
-  let eligible = new Set<Candidate>();
-  let again = new Set<Candidate>();
-  const runPass = async (chosen: readonly Candidate[]): Promise<void> => {
-    for (const each of chosen) {
-      const current = { ...request, object };
-      if (!shouldCall(each, current, deps)) continue;
-      const changed = await callMutating(each, current, deps);
-      if (changed !== undefined) {
-        object = changed;
-        again = new Set([...again, ...eligible]);
-        eligible = new Set();
-      }
-      if (each.compiled.webhook.reinvocationPolicy === 'IfNeeded') eligible.add(each);
+  const { reinvocation = { isReinvoke: false, shouldReinvoke: false } } = request;
+  const past = pastOf(reinvocation);
+  if (reinvocation.isReinvoke && !jsonEquals(past.output, request.object)) callAgain(past);
+  let { object } = request;
+  for (const each of webhooks) {
+    const { compiled } = each;
+    const current = { ...request, object };
+    if (!shouldCall(each, current, deps)) continue;
+    if (reinvocation.isReinvoke && !past.again.has(compiled)) continue;
+    const { patched, changed } = await callMutating(each, current, deps);
+    object = patched;
+    if (changed) {
+      callAgain(past);
+      reinvocation.shouldReinvoke = true;
     }
-  };
-  await runPass(webhooks);
-  const second = webhooks.filter((each) => again.has(each));
-  if (second.length > 0) await runPass(second);
+    if (compiled.webhook.reinvocationPolicy === 'IfNeeded') past.eligible.add(compiled);
+  }
+  // Other plugins change objects in hand.
+  if (reinvocation.shouldReinvoke) past.output = cloneJson(object);
   return object;
 }
 
-/** The patched object; undefined when the webhook changed nothing. */
-async function callMutating(candidate: Candidate, request: AdmissionRequest, deps: WebhookAdmissionDeps): Promise<AnyObject | undefined> {
-  const verdict = await review(candidate, request, true, deps);
-  if (verdict?.patch === undefined) return undefined;
+type Mutation = { readonly patched: AnyObject | undefined; readonly changed: boolean };
+
+async function callMutating(candidate: Candidate, request: AdmissionRequest, deps: WebhookAdmissionDeps): Promise<Mutation> {
+  const operations = await review(candidate, request, true, deps, ({ patch }) => (patch === undefined ? [] : readReviewPatch(patch)));
+  const unchanged = { patched: request.object, changed: false };
+  if (operations === undefined || operations.length === 0) return unchanged;
   const { compiled, version } = candidate;
-  const patched = applyReviewPatch(compiled.webhook.name, verdict.patch, inVersion(request, version).object);
-  if (patched === undefined) return undefined;
+  const seen = inVersion(request, version);
+  const patched = applyReviewPatch(compiled.webhook.name, operations, seen.object);
   try {
-    return deps.decode(patched, request);
+    const decoded = deps.decode(cloneJson(patched), seen);
+    const changed = !semanticEqual(patched, seen.object);
+    return { patched: version === undefined ? decoded : version.toRequest(decoded), changed };
   } catch (error) {
     throw internalError(messageOf(error));
   }
@@ -163,7 +203,7 @@ async function callMutating(candidate: Candidate, request: AdmissionRequest, dep
 /** All at once; the first refusal in the order of the configurations is the answer. */
 async function validateWith(webhooks: readonly Candidate[], request: AdmissionRequest, deps: WebhookAdmissionDeps): Promise<void> {
   const called = webhooks.filter((each) => shouldCall(each, request, deps));
-  const outcomes = await Promise.allSettled(called.map((each) => review(each, request, false, deps)));
+  const outcomes = await Promise.allSettled(called.map((each) => review(each, request, false, deps, () => undefined)));
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
@@ -171,7 +211,7 @@ async function validateWith(webhooks: readonly Candidate[], request: AdmissionRe
 function shouldCall({ compiled: each, version }: Candidate, request: AdmissionRequest, deps: WebhookAdmissionDeps): boolean {
   if (!namespaceMatches(each, request, deps)) return false;
   if (each.objects.length > 0 && ![request.object, request.oldObject].some((object) => selects(each.objects, object))) return false;
-  const outcome = each.conditions.evaluate(inVersion(request, version), deps.authorizer);
+  const outcome = each.conditions.evaluate(inVersion(request, version), request, deps.authorizer);
   if (outcome.error !== undefined) throw forbidden(request.resource, request.name, outcome.error);
   return outcome.matches;
 }
@@ -188,26 +228,30 @@ function namespaceMatches({ namespaces }: CompiledWebhook, request: AdmissionReq
 const selects = (requirements: LabelRequirements, object: AnyObject | undefined): boolean =>
   object?.metadata !== undefined && matchesLabelSelector(requirements, object.metadata.labels);
 
-/** The verdict of one webhook; undefined when it failed and failures are to be ignored. Throws a StatusError for a refusal. */
-async function review(
+/**
+ * What `read` takes from the verdict of one webhook; undefined when the webhook failed and failures are to be ignored. Throws a
+ * StatusError for a refusal.
+ */
+async function review<T>(
   candidate: Candidate,
   request: AdmissionRequest,
   mutating: boolean,
   deps: WebhookAdmissionDeps,
-): Promise<WebhookVerdict | undefined> {
+  read: (verdict: WebhookVerdict) => T,
+): Promise<T | undefined> {
   const { webhook } = candidate.compiled;
-  let verdict: WebhookVerdict;
   try {
-    verdict = await ask(candidate, request, mutating, deps);
+    const verdict = await ask(candidate, request, mutating, deps);
+    for (const warning of verdict.warnings) request.warn(warning);
+    if (!verdict.allowed) throw denial(webhook.name, verdict.status);
+    return read(verdict);
   } catch (error) {
+    if (error instanceof StatusError) throw error;
     const why = `failed calling webhook "${webhook.name}": ${messageOf(error)}`;
     if (webhook.failurePolicy !== 'Ignore') throw internalError(why);
     deps.log.warn('Webhook failed and is ignored', { webhook: webhook.name, error });
     return undefined;
   }
-  for (const warning of verdict.warnings) request.warn(warning);
-  if (!verdict.allowed) throw denial(webhook.name, verdict.status);
-  return verdict;
 }
 
 async function ask(
@@ -217,7 +261,10 @@ async function ask(
   deps: WebhookAdmissionDeps,
 ): Promise<WebhookVerdict> {
   const uid = deps.newUid();
-  const reviewVersion = webhook.admissionReviewVersions.find((each) => each === 'v1' || each === 'v1beta1') ?? 'v1';
+  const reviewVersion = webhook.admissionReviewVersions.find((each) => each === 'v1' || each === 'v1beta1');
+  if (reviewVersion === undefined) {
+    throw new Error('could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)');
+  }
   const { url, caBundle } = webhook.clientConfig;
   let answer: string;
   try {
@@ -231,9 +278,9 @@ async function ask(
     throw new Error(`failed to call webhook: ${messageOf(error)}`, { cause: error });
   }
   try {
-    return readReview(answer, uid, mutating);
+    return readReview(answer, uid, mutating, reviewVersion);
   } catch (error) {
-    const prefix = error instanceof SyntaxError ? 'failed to call webhook' : 'received invalid webhook response';
+    const prefix = error instanceof UnreadableReview ? 'failed to call webhook' : 'received invalid webhook response';
     throw new Error(`${prefix}: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -59,7 +59,7 @@ describe('a rule of x-kubernetes-validations', () => {
 
   test('that cannot be evaluated is an error of its own', () => {
     const rule = { rule: 'self.max > 0' };
-    expect(verdict(range, rule, { min: 1 })).toEqual(['v: Invalid value: no such key: max evaluating rule: self.max > 0']);
+    expect(verdict(range, rule, { min: 1 })).toEqual(['v: Invalid value: "object": no such key: max evaluating rule: self.max > 0']);
   });
 });
 

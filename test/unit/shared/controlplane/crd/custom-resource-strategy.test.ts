@@ -50,7 +50,6 @@ describe('a value that its schema does not allow is refused in the words of kube
     ['a number too large', { size: 11 }, 'spec.size: Invalid value: 11: spec.size in body should be less than or equal to 10'],
     ['a number on an excluded bound', { size: 1, ratio: 0 }, 'spec.ratio: Invalid value: 0: spec.ratio in body should be greater than 0'],
     ['a wrong type', { size: 'x' }, 'spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"'],
-    ['a fraction for an integer', { size: 1.5 }, 'spec.size: Invalid value: "number": spec.size in body must be of type integer: "number"'],
     ['a value outside an enum', { size: 1, color: 'green' }, 'spec.color: Unsupported value: "green": supported values: "red", "blue"'],
     ['a text too long', { size: 1, name: 'abcdef' }, 'spec.name: Too long: may not be more than 5 bytes'],
     ['a text too short', { size: 1, name: 'a' }, 'spec.name: Invalid value: "a": spec.name in body should be at least 2 chars long'],
@@ -86,8 +85,92 @@ describe('a value that its schema does not allow is refused in the words of kube
     expect(problems(spec)).toEqual([expected]);
   });
 
+  test('a fraction for an integer is refused for its type and for its range', () => {
+    expect(problems({ size: 1.5 })).toEqual([
+      'spec.size: Invalid value: "number": spec.size in body must be of type integer: "number"',
+      '<nil>: Invalid value: "": Checked value must be of type integer (default format) in spec.size',
+    ]);
+  });
+
   test('what the schema allows passes', () => {
     expect(problems({ size: 1, port: '80%', maybe: null, any: { x: [1] }, when: '2026-01-01T00:00:00Z', choice: { a: 1 } })).toEqual([]);
+  });
+});
+
+describe('a schema', () => {
+  const findings = (property: JsonSchema, value: unknown): string[] => {
+    const openAPIV3Schema: JsonSchema = { type: 'object', properties: { spec: { type: 'object', properties: { v: property } } } };
+    return lines(customResourceStrategy({ name: 'v1', schema: { openAPIV3Schema } }, true).validateCreate?.(widget({ v: value })));
+  };
+  test.each<[string, JsonSchema, unknown, string[]]>([
+    ['compares whole numbers with whole bounds', { type: 'number', minimum: 0.5, maximum: 2.5 }, 0, []],
+    [
+      'compares fractions with the bounds as they are',
+      { type: 'number', minimum: 0.5 },
+      0.25,
+      ['spec.v: Invalid value: 0.25: spec.v in body should be greater than or equal to 0.5'],
+    ],
+    [
+      'writes large bounds of fractions as Go does',
+      { type: 'number', maximum: 1000000 },
+      1000000.5,
+      ['spec.v: Invalid value: 1.0000005e+06: spec.v in body should be less than or equal to 1e+06'],
+    ],
+    [
+      'holds numbers to the range of their format',
+      { type: 'integer', format: 'int32' },
+      3e9,
+      ['<nil>: Invalid value: "": Checked value must be of type integer with format int32 in spec.v'],
+    ],
+    [
+      'has a factor that a whole number can have',
+      { type: 'number', multipleOf: 0.5 },
+      1,
+      ['spec.v: Invalid value: 0: factor MultipleOf declared for spec.v must be positive: 0'],
+    ],
+    ['ignores formats that do not belong to the type', { type: 'integer', format: 'date-time' }, 1, []],
+    ['finds formats with and without dashes', { type: 'string', format: 'datetime' }, '2026-01-01T00:00:00Z', []],
+    [
+      'does not take null for what an enum lists',
+      { type: 'string', nullable: true, enum: ['a', null] },
+      null,
+      ['spec.v: Unsupported value: null: supported values: "a", "null"'],
+    ],
+    [
+      'counts too many and too few properties, and goes on',
+      { type: 'object', minProperties: 2, additionalProperties: { type: 'string' } },
+      { a: 1 },
+      [
+        'spec.v: Invalid value: 1: spec.v in body should have at least 2 properties',
+        'spec.v.a: Invalid value: "integer": spec.v.a in body must be of type string: "integer"',
+      ],
+    ],
+    [
+      'explains a failed choice by the alternative that fits best',
+      {
+        type: 'object',
+        properties: { a: { type: 'string' }, b: { type: 'string' } },
+        anyOf: [{ required: ['z'] }, { properties: { a: { enum: ['x'] }, b: { pattern: '^b$' } } }],
+      },
+      { a: 'y', b: 'b' },
+      [
+        '<nil>: Invalid value: "": "spec.v" must validate at least one schema (anyOf)',
+        'spec.v.a: Unsupported value: "y": supported values: "x"',
+      ],
+    ],
+  ])('%s', (_what, property, value, expected) => {
+    expect(findings(property, value)).toEqual(expected);
+  });
+});
+
+describe('a write of the status', () => {
+  test('is judged by the schema of the status alone, and says where below it something is wrong', () => {
+    const previous = widget({ size: 99 }, { status: {} });
+    const errors = lines(strategy.status?.validateUpdate(widget({ size: 99 }, { status: { ready: 'yes' } }), previous));
+    expect(errors).toEqual(['status.ready: Invalid value: "string": ready in body must be of type boolean: "string"']);
+    expect(lines(strategy.status?.validateUpdate(widget({ size: 99 }, { status: 'on' }), previous))).toEqual([
+      'status: Invalid value: "string":  in body must be of type object: "string"',
+    ]);
   });
 });
 

@@ -28,11 +28,19 @@ describe('warnings', () => {
     expect(headers['warning']).toEqual(['299 - "a \\"b\\" \\\\"', '299 - "c"']);
   });
 
-  test('with control characters cannot stand in a header and are dropped', () => {
-    expect(withWarnings(jsonAnswer(200, '{}'), ['a\nb']).headers['warning']).toEqual([]);
+  test('with control characters cannot stand in a header, and empty ones say nothing', () => {
+    expect(withWarnings(jsonAnswer(200, '{}'), ['a\nb', '']).headers['warning']).toEqual([]);
   });
 
   test('where there are none, there is no header', () => {
     expect(withWarnings(jsonAnswer(200, '{}'), []).headers['warning']).toBeUndefined();
+  });
+
+  test('are cut off when they are too much together, and left out when they are too much even then', () => {
+    const headers = (warnings: string[]): unknown => withWarnings(jsonAnswer(200, '{}'), warnings).headers['warning'];
+    const long = (n: number): string => `${n}${'x'.repeat(999)}`;
+    const all = Array.from({ length: 20 }, (_, n) => long(n));
+    expect(headers(all.slice(0, 4))).toEqual(all.slice(0, 4).map((text) => `299 - "${text}"`));
+    expect(headers(all)).toEqual(all.slice(0, 16).map((text) => `299 - "${text.slice(0, 256)}"`));
   });
 });

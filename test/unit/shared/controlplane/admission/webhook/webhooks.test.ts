@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { AdmissionRequest } from '../../../../../../shared/controlplane/admission/admission-request.ts';
+import type { Admission, AdmissionRequest } from '../../../../../../shared/controlplane/admission/admission-request.ts';
 import type { WebhookCall } from '../../../../../../shared/controlplane/admission/webhook/webhook-client.ts';
+import { createAdmissionChain, createReinvokingAdmission } from '../../../../../../shared/controlplane/admission/admission-chain.ts';
 import { createWebhookAdmission } from '../../../../../../shared/controlplane/admission/webhook/webhooks.ts';
 import { StatusError } from '../../../../../../shared/controlplane/apimachinery/status-error.ts';
 import type { AnyObject } from '../../../../../../shared/controlplane/apimachinery/object.ts';
@@ -11,7 +12,11 @@ type Reply = (review: Review) => object | Error;
 type Review = { request: { uid: string; name?: string; object: AnyObject | null; oldObject: AnyObject | null } };
 
 /** Admission with webhooks that answer from here: `replies` by the last part of their URL. */
-function anAdmission(configurations: { mutating?: AnyObject[]; validating?: AnyObject[] }, replies: Record<string, Reply>) {
+function anAdmission(
+  configurations: { mutating?: AnyObject[]; validating?: AnyObject[] },
+  replies: Record<string, Reply>,
+  answer?: object | string,
+) {
   const calls: { hook: string; review: Review }[] = [];
   let uids = 0;
   const admission = createWebhookAdmission({
@@ -21,7 +26,14 @@ function anAdmission(configurations: { mutating?: AnyObject[]; validating?: AnyO
     decode: (patched) => ({ ...(patched as AnyObject), defaulted: true }),
     equivalents: ({ resource }) =>
       resource.version === 'v2'
-        ? [{ resource: { ...resource, version: 'v1' }, kind: { group: resource.group, version: 'v1', kind: 'Widget' } }]
+        ? [
+            {
+              resource: { ...resource, version: 'v1' },
+              kind: { group: resource.group, version: 'v1', kind: 'Widget' },
+              fromRequest: (object) => ({ ...object, apiVersion: `${resource.group}/v1` }),
+              toRequest: (object) => ({ ...object, apiVersion: `${resource.group}/v2` }),
+            },
+          ]
         : [],
     client: {
       call: async ({ url, body }: WebhookCall) => {
@@ -30,6 +42,7 @@ function anAdmission(configurations: { mutating?: AnyObject[]; validating?: AnyO
         calls.push({ hook, review });
         const reply = replies[hook]?.(review) ?? {};
         if (reply instanceof Error) throw reply;
+        if (answer !== undefined) return typeof answer === 'string' ? answer : JSON.stringify(answer);
         const response = { uid: review.request.uid, allowed: true, ...reply };
         return JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response });
       },
@@ -39,7 +52,7 @@ function anAdmission(configurations: { mutating?: AnyObject[]; validating?: AnyO
     newUid: () => `uid-${++uids}`,
     log: silentLogger,
   });
-  return { admission, called: () => calls.map(({ hook }) => hook), calls };
+  return { webhooks: admission, admission: createReinvokingAdmission(admission), called: () => calls.map(({ hook }) => hook), calls };
 }
 
 const meta = (name: string, labels?: Record<string, string>): AnyObject['metadata'] => ({
@@ -125,6 +138,68 @@ describe('mutating webhooks', () => {
   test('a patch that cannot be applied is an internal error', async () => {
     const { admission } = anAdmission({ mutating: [configuration(hook('m'))] }, { m: () => patchOf({ op: 'remove', path: '/data/none' }) });
     expect(await refusal(admission.mutate(aRequest()))).toMatch(/^500 Internal error occurred: /);
+  });
+});
+
+describe('a webhook that answers something else', () => {
+  const answered = async (answer: object | string, more: object = {}): Promise<string> => {
+    const { admission } = anAdmission({ mutating: [configuration(hook('m', more))] }, {}, answer);
+    return refusal(admission.mutate(aRequest()));
+  };
+  const failed = '500 Internal error occurred: failed calling webhook "m.e.com": ';
+  const review = (response: object): object => ({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response });
+
+  test('cannot be read unless it is an AdmissionReview', async () => {
+    const unreadable = `${failed}failed to call webhook: `;
+    expect(await answered('no json')).toContain(unreadable);
+    expect(await answered({ apiVersion: 'admission.k8s.io/v9', kind: 'AdmissionReview' })).toBe(
+      `${unreadable}no kind "AdmissionReview" is registered for version "admission.k8s.io/v9"`,
+    );
+    expect(await answered(review({ uid: 'uid-1', allowed: 'yes' }))).toContain(unreadable);
+    expect(await answered(review({ uid: 'uid-1', allowed: true, patch: '%', patchType: 'JSONPatch' }))).toContain(unreadable);
+  });
+  test('has said nothing in another version than it was asked in', async () => {
+    const absent = `${failed}received invalid webhook response: webhook response was absent`;
+    const older = { ...review({ allowed: true }), apiVersion: 'admission.k8s.io/v1beta1' };
+    expect(await answered(older)).toBe(absent);
+    expect(await answered(review({ allowed: true }), { admissionReviewVersions: ['v1beta1'] })).toBe(absent);
+    expect(await answered(older, { admissionReviewVersions: ['v9', 'v1beta1'] })).toBe('none');
+  });
+  test('may fail with its patch as with any other part of the answer', async () => {
+    const patched = (type: string, patch: unknown): object =>
+      review({ uid: 'uid-1', allowed: true, patchType: type, patch: Buffer.from(JSON.stringify(patch)).toString('base64') });
+    expect(await answered(patched('JSONPatch', {}))).toContain(`${failed}received undecodable patch in webhook response: `);
+    expect(await answered(patched('JSONPatch', {}), { failurePolicy: 'Ignore' })).toBe('none');
+    expect(await answered(patched('Merge', [{ op: 'add', path: '/data/a', value: '' }]))).toBe(`${failed}unsupported patch type "Merge"`);
+    const impossible = patched('JSONPatch', [{ op: 'remove', path: '/data/none' }]);
+    expect(await answered(impossible, { failurePolicy: 'Ignore' })).toMatch(/^500 Internal error occurred: /);
+  });
+});
+
+describe('the second round of mutation', () => {
+  test('does not take place when a patch has changed nothing', async () => {
+    const { admission, called } = anAdmission(
+      { mutating: [configuration(hook('again', { reinvocationPolicy: 'IfNeeded' }), hook('same'))] },
+      { same: () => patchOf({ op: 'test', path: '/data', value: {} }) },
+    );
+    await admission.mutate(aRequest());
+    expect(called()).toEqual(['again', 'same']);
+  });
+  test('asks the plugins of the server as well, and the webhooks again when those have changed something', async () => {
+    const { webhooks, called } = anAdmission(
+      { mutating: [configuration(hook('changes', { reinvocationPolicy: 'IfNeeded' }))] },
+      { changes: ({ request }) => (request.object?.['touched'] === true ? {} : patchOf({ op: 'add', path: '/data/x', value: '1' })) },
+    );
+    const plugin: Admission = {
+      mutate: ({ object }) => {
+        if (object !== undefined && 'x' in (object['data'] as object)) object['touched'] = true;
+        return undefined;
+      },
+      validate: () => undefined,
+    };
+    const object = await createReinvokingAdmission(createAdmissionChain([plugin, webhooks])).mutate(aRequest());
+    expect(called()).toEqual(['changes', 'changes']);
+    expect(object).toMatchObject({ touched: true, data: { x: '1' } });
   });
 });
 
