@@ -44,3 +44,14 @@ export function withoutNulls(value: unknown): unknown {
   for (const key of Object.keys(value)) if (value[key] !== null) setField(kept, key, withoutNulls(value[key]));
   return kept;
 }
+
+/** JSON as Go writes it: the keys of a map in order. */
+export const goJson = (value: unknown): string => JSON.stringify(withSortedKeys(value)) ?? 'null';
+
+function withSortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSortedKeys);
+  if (!isJsonObject(value)) return value;
+  const sorted: JsonObject = {};
+  for (const key of Object.keys(value).sort()) setField(sorted, key, withSortedKeys(value[key]));
+  return sorted;
+}

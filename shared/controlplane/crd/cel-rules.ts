@@ -179,7 +179,7 @@ function judgeRule(
   if (error !== undefined) return { error: invalid(field, type, `${error} evaluating rule: ${sentence}`), evaluated: false };
   if (value === true) return undefined;
   const detail = messageOf(message, variables) ?? ((rule.message?.trim() ?? '') || `failed rule: ${sentence}`);
-  const target = rule.fieldPath === undefined ? field : joinPath(path, rule.fieldPath.trim());
+  const target = rule.fieldPath === undefined || rule.fieldPath === '' ? field : joinPath(path, rule.fieldPath.trim());
   return { error: errorOf(rule.reason, target, shown, detail), evaluated: true };
 }
 

@@ -4,11 +4,12 @@ import type { AnyObject } from '../apimachinery/object.ts';
 import type { ResourceDefinition, ResourceStrategy } from '../resources/strategy.ts';
 import { asCrd, CLEANUP_FINALIZER, type Crd } from './crd.ts';
 import { withCondition } from './crd-conditions.ts';
-import { validateCrd, validateCrdStatus, validateCrdUpdate } from './crd-validation.ts';
+import { validateCrd, validateCrdStatusUpdate, validateCrdUpdate } from './crd-validation.ts';
 import { checkedFormat } from './formats.ts';
 import { type JsonSchema, someSchema } from './json-schema.ts';
 
 const strategy: ResourceStrategy = {
+  forbidUnconditionalUpdate: true,
   applyDefaults: (object) => {
     const { spec } = asCrd(object);
     if (spec === undefined) return;
@@ -45,13 +46,9 @@ const strategy: ResourceStrategy = {
       const [next, previous] = [asCrd(object), asCrd(old)];
       if (previous.spec === undefined) delete next.spec;
       else next.spec = structuredClone(previous.spec);
-      // Of metadata a status write changes finalizers and managedFields at most (resetFields of the status strategy).
-      for (const field of ['labels', 'annotations', 'ownerReferences'] as const) {
-        if (previous.metadata[field] === undefined) delete next.metadata[field];
-        else Object.assign(next.metadata, { [field]: previous.metadata[field] });
-      }
+      // Metadata stays as it is asked for: upstream means to keep it, but compares it with itself.
     },
-    validateUpdate: (next) => validateCrdStatus(asCrd(next)),
+    validateUpdate: (next, previous) => validateCrdStatusUpdate(asCrd(next), asCrd(previous)),
   },
   // The first deletion only marks: the finalizer that removes the custom resources comes with it, and without a grace period.
   keptAfterDeletion: ({ metadata }) => metadata.deletionTimestamp === undefined,

@@ -1,7 +1,7 @@
 import { validateServiceReference, validateWebhookUrl } from '../admission/webhook/webhook-address-validation.ts';
 import { duplicate, type FieldError, forbidden, invalid, notSupported, required, tooMany } from '../apimachinery/field-error.ts';
 import { dns1035LabelProblems, dns1123SubdomainProblems } from '../apimachinery/name-formats.ts';
-import { validateAnyObjectMeta } from '../apimachinery/object-meta-validation.ts';
+import { validateAnyObjectMeta, validateObjectMetaUpdate } from '../apimachinery/object-meta-validation.ts';
 import { semanticEqual } from '../apimachinery/semantic-equal.ts';
 import {
   type Crd,
@@ -13,7 +13,8 @@ import {
   isShared,
   type PrinterColumn,
 } from './crd.ts';
-import { itemsOf, type JsonSchema, propertyOf } from './json-schema.ts';
+import { readFieldPath } from './field-path.ts';
+import { someSchema } from './json-schema.ts';
 import { validateCrdSchema } from './schema-validation.ts';
 
 /** ValidateCustomResourceDefinition of apiextensions. */
@@ -25,10 +26,12 @@ export const validateCrd = (crd: Crd): FieldError[] => [
   ...validateSpec(crd.spec ?? {}),
   ...validateStatus(crd),
   ...validateApproval(crd, undefined),
+  ...validatePreserve(crd, undefined),
 ];
 
-/** ValidateCustomResourceDefinitionUpdate of apiextensions. Metadata is compared by the registry. */
+/** ValidateCustomResourceDefinitionUpdate of apiextensions. */
 export const validateCrdUpdate = (next: Crd, previous: Crd): FieldError[] => [
+  ...validateObjectMetaUpdate(next.metadata, previous.metadata),
   ...validateSpec(next.spec ?? {}),
   ...(hasCondition(previous, 'Established')
     ? [
@@ -40,10 +43,16 @@ export const validateCrdUpdate = (next: Crd, previous: Crd): FieldError[] => [
   ...immutable(next.spec?.names?.plural, previous.spec?.names?.plural, 'spec.names.plural'),
   ...validateStatus(next),
   ...validateApproval(next, previous),
+  ...validatePreserve(next, previous),
 ];
 
 /** What a write of the status may contain. */
-export const validateCrdStatus = (crd: Crd): FieldError[] => validateNames(crd.status?.acceptedNames ?? {}, 'status.acceptedNames');
+export const validateCrdStatusUpdate = (next: Crd, previous: Crd): FieldError[] => [
+  ...validateObjectMetaUpdate(next.metadata, previous.metadata),
+  ...validateCrdStatus(next),
+];
+
+const validateCrdStatus = (crd: Crd): FieldError[] => validateNames(crd.status?.acceptedNames ?? {}, 'status.acceptedNames');
 
 const immutable = (next: unknown, previous: unknown, path: string): FieldError[] =>
   semanticEqual(next, previous) ? [] : [invalid(path, next, 'field is immutable')];
@@ -105,6 +114,9 @@ function validateSpec(spec: CrdSpec): FieldError[] {
     ...versions.flatMap((version, i) =>
       version.schema?.openAPIV3Schema === undefined ? [required(`spec.versions[${i}].schema.openAPIV3Schema`)] : [],
     ),
+    ...(spec.preserveUnknownFields === true && versions.some(hasDefaults)
+      ? [invalid('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')]
+      : []),
     ...versions.flatMap((version, i) => validateVersion(version, i, versions)),
     ...(isUnique ? [] : [invalid('spec.versions', goVersions(versions), 'must contain unique version names')]),
     ...(storageVersions === 1
@@ -115,17 +127,21 @@ function validateSpec(spec: CrdSpec): FieldError[] {
     ),
     ...validateNames(names, 'spec.names'),
     ...validateSharedParts(versions),
-    ...validateConversion(spec),
-    ...(spec.preserveUnknownFields === true
-      ? [
-          invalid(
-            'spec.preserveUnknownFields',
-            true,
-            'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
-          ),
-        ]
+    ...(spec.preserveUnknownFields === true && spec.conversion !== undefined && spec.conversion.strategy !== 'None'
+      ? [invalid('spec.conversion.strategy', spec.conversion.strategy ?? '', 'must be None if spec.preserveUnknownFields is true')]
       : []),
+    ...validateConversion(spec),
   ];
+}
+
+const hasDefaults = ({ schema }: CrdVersion): boolean =>
+  schema?.openAPIV3Schema !== undefined && someSchema(schema.openAPIV3Schema, (each) => each.default !== undefined);
+
+/** What was so before may stay so. */
+function validatePreserve(crd: Crd, previous: Crd | undefined): FieldError[] {
+  if (crd.spec?.preserveUnknownFields !== true || previous?.spec?.preserveUnknownFields === true) return [];
+  const remedy = 'set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
+  return [invalid('spec.preserveUnknownFields', true, `cannot set to true, ${remedy}`)];
 }
 
 function validateGroup(group: string): FieldError[] {
@@ -239,13 +255,13 @@ function validateSelectableFields({ selectableFields = [], schema }: CrdVersion,
       errors.push(required(at));
       continue;
     }
-    const found = schemaAt(schema?.openAPIV3Schema, jsonPath);
-    if (found === undefined) {
-      errors.push(invalid(at, jsonPath, `is an invalid path: ${pathProblem(jsonPath)}`));
+    const found = readFieldPath(jsonPath, schema?.openAPIV3Schema ?? {}, { brackets: false });
+    if ('problem' in found) {
+      errors.push(invalid(at, jsonPath, `is an invalid path: ${found.problem}`));
       continue;
     }
-    if (/^\.metadata(?:\.|$)/.test(jsonPath)) errors.push(invalid(at, jsonPath, 'must not point to fields in metadata'));
-    if (!['string', 'boolean', 'integer'].includes(found.type ?? '')) {
+    if (/^metadata(?:\.|$)/.test(found.path)) errors.push(invalid(at, jsonPath, 'must not point to fields in metadata'));
+    if (!['string', 'boolean', 'integer'].includes(found.schema?.type ?? '')) {
       const detail = 'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.';
       errors.push(invalid(at, jsonPath, detail));
     }
@@ -255,17 +271,6 @@ function validateSelectableFields({ selectableFields = [], schema }: CrdVersion,
   if (seen.size > MAX_SELECTABLE_FIELDS) errors.push(tooMany(path, seen.size, MAX_SELECTABLE_FIELDS));
   return errors;
 }
-
-/** The schema at a path of plain properties, such as `.spec.color`; lists and maps cannot be entered. */
-function schemaAt(schema: JsonSchema | undefined, path: string): JsonSchema | undefined {
-  if (!/^(?:\.[A-Za-z_]\w*)+$/.test(path)) return undefined;
-  const fields = path.slice(1).split('.');
-  if (fields[0] === 'metadata') return propertyOf(schema, 'metadata') ?? { type: 'string' };
-  return fields.reduce<JsonSchema | undefined>((at, field) => (itemsOf(at) === undefined ? propertyOf(at, field) : undefined), schema);
-}
-
-const pathProblem = (path: string): string =>
-  path.startsWith('.') ? `does not refer to a valid field` : `expected [ or . but got: ${path.split(/[.[]/, 1)[0]}`;
 
 function validateConversion({ conversion }: CrdSpec): FieldError[] {
   if (conversion === undefined) return [];

@@ -1,3 +1,4 @@
+import { goJson } from '../apimachinery/json.ts';
 import { objectMetaSchema } from '../schema/builtin.ts';
 import { conformObject, TypeMismatch } from '../schema/conform.ts';
 import { itemsOf, type JsonSchema, propertyOf, valuesOf } from './json-schema.ts';
@@ -37,7 +38,7 @@ function conformPart(object: Record<string, unknown>, name: string, path: string
 
 function conformMetadata(value: unknown, path: string, unknown: string[]): unknown {
   if (value === null) return {};
-  const shown = JSON.stringify(sorted(value));
+  const shown = goJson(value);
   try {
     if (!isRecord(value)) throw new TypeMismatch(`json: cannot unmarshal ${typeof value} into Go value of type v1.ObjectMeta`);
     conformObject(value, objectMetaSchema(), { onUnknown: (field) => unknown.push(`${path}.${field}`) });
@@ -46,15 +47,4 @@ function conformMetadata(value: unknown, path: string, unknown: string[]): unkno
     if (error instanceof TypeMismatch) throw new TypeMismatch(`${path}: Invalid value: ${shown}: ${error.message}`);
     throw error;
   }
-}
-
-/** Go writes the keys of a map in order. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isRecord(value)) return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((key) => [key, sorted(value[key])]),
-  );
 }

@@ -1,4 +1,4 @@
-import { duplicate, type FieldError } from '../apimachinery/field-error.ts';
+import { duplicate, type FieldError, invalid } from '../apimachinery/field-error.ts';
 import { jsonEquals } from '../apimachinery/json.ts';
 import { itemsOf, type JsonSchema, propertyOf, valuesOf } from './json-schema.ts';
 import { isRecord } from './schema-defaults.ts';
@@ -8,11 +8,10 @@ export function validateListTypes(value: unknown, schema: JsonSchema | undefined
   if (schema === undefined) return [];
   if (Array.isArray(value)) {
     const items = itemsOf(schema);
+    const strange = schema['x-kubernetes-list-type'] === 'map' ? value.findIndex((each) => each !== null && !isRecord(each)) : -1;
     return [
-      ...repetitions(
-        value.map((each) => identityOf(each, schema)),
-        path,
-      ),
+      ...(strange < 0 ? [] : [invalid(`${path}[${strange}]`, value[strange], 'must be an object for an array of list-type map')]),
+      ...repetitions(strange < 0 ? value.map((each) => identityOf(each, schema)) : [], path),
       ...value.flatMap((each, i) => validateListTypes(each, items, `${path}[${i}]`)),
     ];
   }
@@ -30,7 +29,7 @@ function identityOf(element: unknown, schema: JsonSchema): unknown {
     case 'set':
       return element;
     case 'map':
-      if (!isRecord(element)) return undefined;
+      if (!isRecord(element)) return {};
       return Object.fromEntries(
         (schema['x-kubernetes-list-map-keys'] ?? [])
           .toSorted()
@@ -42,8 +41,11 @@ function identityOf(element: unknown, schema: JsonSchema): unknown {
   }
 }
 
+/** The first repetition of each. */
 function repetitions(identities: readonly unknown[], path: string): FieldError[] {
-  return identities.flatMap((identity, i) =>
-    identity !== undefined && identities.findIndex((each) => jsonEquals(each, identity)) < i ? [duplicate(`${path}[${i}]`, identity)] : [],
-  );
+  return identities.flatMap((identity, i) => {
+    if (identity === undefined) return [];
+    const before = identities.slice(0, i).filter((each) => jsonEquals(each, identity)).length;
+    return before === 1 ? [duplicate(`${path}[${i}]`, identity)] : [];
+  });
 }

@@ -1,3 +1,5 @@
+import { goFloat } from '../apimachinery/go-float.ts';
+import { goJson } from '../apimachinery/json.ts';
 import { ageOf } from '../kinds/age.ts';
 import { NAME_COLUMN } from '../kinds/table-columns.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
@@ -51,12 +53,22 @@ function cellValue(type: string | undefined, value: unknown, now: number): unkno
     case 'boolean':
       return typeof value === 'boolean' ? value : null;
     case 'string':
-      return typeof value === 'string' ? value : JSON.stringify(value);
+      return textOf(value);
     case 'date': {
       if (typeof value !== 'string') return null;
-      return Number.isNaN(Date.parse(value)) ? '<invalid>' : ageOf(value, now);
+      if (value === '') return ageOf(undefined, now);
+      return RFC_3339.test(value) && !Number.isNaN(Date.parse(value)) ? ageOf(value, now) : '<invalid>';
     }
     default:
       return null;
   }
+}
+
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** A value as JSONPath prints it: containers as JSON, anything else as Go does. */
+function textOf(value: unknown): string {
+  if (value === null) return '<no value>';
+  if (typeof value === 'object') return goJson(value);
+  return typeof value === 'number' && !Number.isInteger(value) ? goFloat(value) : String(value);
 }

@@ -1,12 +1,12 @@
 import { type FieldError, forbidden, invalid, notSupported, required } from '../apimachinery/field-error.ts';
 import { jsonEquals } from '../apimachinery/json.ts';
-import { checkRule, usesOldSelf } from './cel-rules.ts';
-import { itemsOf, type JsonSchema, propertyOf, sortedProperties, someSchema, type ValidationRule, valuesOf } from './json-schema.ts';
-import { validateListTypes } from './list-type-validation.ts';
-import { applySchemaDefaults } from './schema-defaults.ts';
+import { CelCompileError } from '../cel/environment.ts';
+import { checkRule, compileRules, usesOldSelf } from './cel-rules.ts';
+import { validateEmbedded } from './embedded-validation.ts';
+import { readFieldPath } from './field-path.ts';
+import { itemsOf, type JsonSchema, sortedProperties, type ValidationRule, valuesOf } from './json-schema.ts';
 import { pruneUnknownFields } from './schema-pruning.ts';
 import { validateStructural } from './structural-validation.ts';
-import { compilePattern } from './go-pattern.ts';
 import { validateValue } from './value-validation.ts';
 import { validateExtensionKeywords } from './list-keyword-validation.ts';
 
@@ -22,7 +22,7 @@ export function validateCrdSchema(schema: JsonSchema, hasStatus: boolean, path: 
   const found = validateKeywords(schema, path, { isRoot: true, insideMetadata: false, noDefaults: undefined, uncorrelatable: undefined });
   errors.push(...found.schemaErrors);
   if (isSound && found.schemaErrors.length === 0) for (const check of found.ruleChecks) errors.push(...check());
-  return errors.length > 0 ? errors : validateCompiles(schema, path.replace(/\.openAPIV3Schema$/, ''));
+  return errors;
 }
 
 const ROOT_FIELDS =
@@ -52,21 +52,34 @@ function validateDefaults(schema: JsonSchema, path: string, isRoot: boolean): Fi
   const errors: FieldError[] = [];
   if (schema.default !== undefined && !isRoot) errors.push(...validateDefault(schema, `${path}.default`));
   const items = itemsOf(schema);
-  const values = valuesOf(schema);
   if (items !== undefined) errors.push(...validateDefaults(items, `${path}.items`, false));
   for (const [name, property] of sortedProperties(schema)) errors.push(...validateDefaults(property, `${path}.properties[${name}]`, false));
-  if (values !== undefined) errors.push(...validateDefaults(values, `${path}.additionalProperties`, false));
   return errors;
 }
 
 function validateDefault(schema: JsonSchema, path: string): FieldError[] {
   const value = structuredClone(schema.default);
-  if (pruneUnknownFields(value, schema, schema['x-kubernetes-embedded-resource'] === true).length > 0) {
-    return [invalid(path, schema.default, 'must not have unknown fields')];
+  const isEmbedded = schema['x-kubernetes-embedded-resource'] === true;
+  pruneUnknownFields(value, schema, isEmbedded);
+  const unknown = jsonEquals(value, schema.default) ? [] : [invalid(path, schema.default, 'must not have unknown fields')];
+  const below = (errors: readonly FieldError[]): FieldError[] =>
+    errors.map((error) => ({ ...error, field: error.field === '<nil>' ? path : `${path}.${error.field}` }));
+  const embedded = isEmbedded ? validateEmbedded(schema.default, schema, path) : [];
+  if (embedded.length > 0) return [...unknown, ...embedded];
+  const found = validateValue(schema.default, schema);
+  return [...unknown, ...below(found.length > 0 ? found : brokenRules(schema))];
+}
+
+/** The rules that a default breaks, as a change and as a beginning. Rules that do not compile are found elsewhere. */
+function brokenRules(schema: JsonSchema): FieldError[] {
+  try {
+    const rules = compileRules(schema);
+    const unchanged = rules?.(schema.default, { value: schema.default }, []) ?? [];
+    return unchanged.length > 0 ? unchanged : (rules?.(schema.default) ?? []);
+  } catch (error) {
+    if (error instanceof CelCompileError) return [];
+    throw error;
   }
-  applySchemaDefaults(value, schema);
-  const found = [...validateValue(value, schema), ...validateListTypes(value, schema)];
-  return found.map((error) => ({ ...error, field: error.field === '' || error.field === '<nil>' ? path : `${path}.${error.field}` }));
 }
 
 type Context = {
@@ -157,9 +170,8 @@ function validateRuleFields(schema: JsonSchema, rule: ValidationRule, path: stri
   const { rule: expression = '', message = '', messageExpression = '', reason, fieldPath = '' } = rule;
   const errors: FieldError[] = [];
   if (expression.trim() === '') errors.push(required(`${path}.rule`, 'rule is not specified'));
-  else if (message !== '' && message.trim() === '')
-    errors.push(invalid(`${path}.message`, message, 'message must be non-empty if specified'));
-  else if (hasNewlines(message.trim())) errors.push(invalid(`${path}.message`, message, 'message must not contain line breaks'));
+  else if (message !== '' && message.trim() === '') errors.push(invalid(`${path}.message`, message, 'must be non-empty if specified'));
+  else if (hasNewlines(message.trim())) errors.push(invalid(`${path}.message`, message, 'must not contain line breaks'));
   else if (hasNewlines(expression.trim()) && message.trim() === '') {
     errors.push(required(`${path}.message`, 'message must be specified if rule contains line breaks'));
   }
@@ -168,21 +180,13 @@ function validateRuleFields(schema: JsonSchema, rule: ValidationRule, path: stri
   }
   if (reason !== undefined && !REASONS.includes(reason)) errors.push(notSupported(`${path}.reason`, reason, REASONS));
   if (fieldPath !== '' && fieldPath.trim() === '') {
-    errors.push(invalid(`${path}.fieldPath`, fieldPath, 'fieldPath must be non-empty if specified'));
+    errors.push(invalid(`${path}.fieldPath`, fieldPath, 'must be non-empty if specified'));
   }
-  if (hasNewlines(fieldPath)) errors.push(invalid(`${path}.fieldPath`, fieldPath, 'fieldPath must not contain line breaks'));
-  if (fieldPath !== '' && !leadsToField(schema, fieldPath)) {
-    errors.push(invalid(`${path}.fieldPath`, fieldPath, 'fieldPath must be a valid path'));
+  if (hasNewlines(fieldPath)) errors.push(invalid(`${path}.fieldPath`, fieldPath, 'must not contain line breaks'));
+  if (fieldPath !== '' && 'problem' in readFieldPath(fieldPath, schema, { brackets: true })) {
+    errors.push(invalid(`${path}.fieldPath`, fieldPath, 'must be a valid path'));
   }
   return errors;
-}
-
-/** `.a.b` or `.a['b']`, where every step is a property or a key of a map; lists cannot be entered. */
-function leadsToField(schema: JsonSchema, path: string): boolean {
-  if (!/^(?:\.[A-Za-z_][\w]*|\['[^']*'\])+$/.test(path)) return false;
-  let at: JsonSchema | undefined = schema;
-  for (const [, name, key] of path.matchAll(/\.([A-Za-z_]\w*)|\['([^']*)'\]/g)) at = propertyOf(at, name ?? key ?? '') ?? valuesOf(at);
-  return at !== undefined;
 }
 
 function compileErrors(schema: JsonSchema, rule: ValidationRule, path: string, context: Context): FieldError[] {
@@ -206,15 +210,3 @@ const goRule = (rule: ValidationRule): object => ({
   FieldPath: rule.fieldPath ?? '',
   OptionalOldSelf: rule.optionalOldSelf ?? null,
 });
-
-/** Patterns that are no regular expressions are found last, when a validator is built from the schema. */
-function validateCompiles(schema: JsonSchema, path: string): FieldError[] {
-  const broken = (each: JsonSchema): boolean => {
-    try {
-      return each.pattern === undefined || jsonEquals(each.pattern, '') ? false : !compilePattern(each.pattern);
-    } catch {
-      return true;
-    }
-  };
-  return someSchema(schema, broken) ? [invalid(path, '', 'error building validator: invalid regular expression in a pattern')] : [];
-}

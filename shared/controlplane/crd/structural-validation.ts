@@ -1,4 +1,5 @@
 import { type FieldError, forbidden, invalid, required } from '../apimachinery/field-error.ts';
+import { patternProblem } from './go-pattern-problem.ts';
 import { itemsOf, type JsonSchema, propertyOf, sortedProperties, valuesOf } from './json-schema.ts';
 
 /** Where in a schema a subschema stands, for the wording of a missing type. */
@@ -11,10 +12,12 @@ const MISSING_TYPE: Readonly<Record<Level, string>> = {
 };
 
 /** Whether a schema is structural (ValidateStructural of apiextensions): types known everywhere, shape outside of combinations. */
-export const validateStructural = (schema: JsonSchema, path: string): FieldError[] => [
-  ...validateInvariants(schema, 'root', path),
-  ...validateCompleteness(schema, schema, path, path),
-];
+export const validateStructural = (schema: JsonSchema, path: string): FieldError[] =>
+  [...validateInvariants(schema, 'root', path), ...validateCompleteness(schema, schema, path, path)].toSorted((a, b) =>
+    sentence(a) < sentence(b) ? -1 : 1,
+  );
+
+const sentence = ({ field, body }: FieldError): string => `${field}: ${body}`;
 
 function validateInvariants(schema: JsonSchema, level: Level, path: string): FieldError[] {
   const items = itemsOf(schema);
@@ -29,6 +32,7 @@ function validateInvariants(schema: JsonSchema, level: Level, path: string): Fie
     ...(values === undefined ? [] : validateInvariants(values, 'field', `${path}.additionalProperties`)),
     ...validateExtensions(schema, path),
     ...validateCombinations(schema, level, path),
+    ...validatePattern(schema, path),
     ...validateType(schema, level, path),
     ...validateMetadata(schema, level, path),
   ];
@@ -82,7 +86,7 @@ function validateMetadata(schema: JsonSchema, level: Level, path: string): Field
 function validateMetadataSchema(metadata: JsonSchema, level: Level, path: string): FieldError[] {
   const errors = metadata.type === 'object' ? [] : [invalid(`${path}.type`, metadata.type ?? '', 'must be object')];
   if (level !== 'root') return errors;
-  const { type: _type, description: _description, properties = {}, ...rest } = metadata;
+  const { type: _type, properties = {}, ...rest } = metadata;
   const others = Object.keys(properties).filter((name) => name !== 'name' && name !== 'generateName');
   if (others.length > 0 || Object.keys(rest).length > 0) {
     errors.push(forbidden(path, 'must not specify anything other than name and generateName, but metadata is implicitly specified'));
@@ -104,6 +108,12 @@ function validateCombinations(schema: JsonSchema, level: Level, path: string): F
   });
 }
 
+function validatePattern({ pattern = '' }: JsonSchema, path: string): FieldError[] {
+  const problem = pattern === '' ? undefined : patternProblem(pattern);
+  if (problem === undefined) return [];
+  return [invalid(`${path}.pattern`, pattern, `must be a valid regular expression, but isn't: ${problem}`)];
+}
+
 type Combination = { readonly child: JsonSchema; readonly at: string; readonly kind: 'allOf' | 'anyOf' | 'oneOf' | 'not' };
 
 const combinationsOf = (schema: JsonSchema): Combination[] => [
@@ -120,6 +130,7 @@ function validateNested(schema: JsonSchema, skipsAnyOf: boolean, level: Level, p
   const errors = combinationsOf(schema).flatMap(({ child, at, kind }) =>
     skipsAnyOf && kind === 'anyOf' ? [] : validateNested(child, false, level, path + at),
   );
+  errors.push(...validatePattern(schema, path));
   if (items !== undefined) errors.push(...validateNested(items, false, 'item', `${path}.items`));
   for (const [name, property] of sortedProperties(schema)) {
     errors.push(...validateNested(property, false, 'field', `${path}.properties[${name}]`));

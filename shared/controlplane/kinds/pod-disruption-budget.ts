@@ -92,5 +92,6 @@ export const podDisruptionBudgetStrategy: ResourceStrategy = {
       ];
     },
   },
+  forbidUnconditionalUpdate: true,
   table,
 };

@@ -2,7 +2,7 @@ import { toWireTime } from '../../api/wire-time.ts';
 import type { DeleteOptions } from './delete-options.ts';
 import { cloneJson } from '../apimachinery/json.ts';
 import type { ServedResource } from '../resources/served-resources.ts';
-import { conflict, type StatusError } from '../apimachinery/status-error.ts';
+import { conflict, type GroupResource, type StatusError } from '../apimachinery/status-error.ts';
 import type { AnyMeta, AnyObject } from '../apimachinery/object.ts';
 
 /** What a deletion does to an object (BeforeDelete and updateForGracefulDeletionAndFinalizers of apiserver). */
@@ -97,12 +97,13 @@ function propagationOf(
 
 /** Why somebody who has another object in mind may not delete this one. Upstream names the kind, not the plural, in these conflicts. */
 export function preconditionRefusal(
-  { groupKind }: ServedResource,
+  { groupKind, groupResource, definition }: ServedResource,
   metadata: AnyMeta,
   { preconditions }: Pick<DeleteOptions, 'preconditions'>,
 ): StatusError | undefined {
   const of = { group: groupKind.group, resource: groupKind.kind };
   const { uid, resourceVersion } = preconditions;
+  if (definition.strategy.markDeleting !== undefined) return ownRefusal(groupResource, metadata, preconditions);
   if (uid !== undefined && uid !== metadata.uid) {
     return conflict(
       of,
@@ -116,6 +117,21 @@ export function preconditionRefusal(
       metadata.name,
       `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
     );
+  }
+  return undefined;
+}
+
+/** Kinds that have a deletion of their own (Namespaces, CustomResourceDefinitions) also have words of their own. */
+function ownRefusal(
+  of: GroupResource,
+  metadata: AnyMeta,
+  { uid, resourceVersion }: DeleteOptions['preconditions'],
+): StatusError | undefined {
+  const differs = (what: string, asked: string, found: string): StatusError =>
+    conflict(of, metadata.name, `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${found}`);
+  if (uid !== undefined && uid !== metadata.uid) return differs('UID', uid, metadata.uid);
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+    return differs('ResourceVersion', resourceVersion, metadata.resourceVersion);
   }
   return undefined;
 }

@@ -70,7 +70,7 @@ export interface ResourceStrategy {
   readonly hasScale?: boolean;
   /** Nothing is created any more, because the definition of this custom resource is being deleted. */
   readonly isTerminating?: boolean;
-  /** An update must say which version it replaces (Leases; custom resources always must). */
+  /** An update must say which version it replaces (AllowUnconditionalUpdate is false); custom resources always must. */
   readonly forbidUnconditionalUpdate?: boolean;
 }
 

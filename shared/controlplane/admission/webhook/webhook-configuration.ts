@@ -36,6 +36,7 @@ function configuration(what: 'Mutating' | 'Validating'): ResourceDefinition {
 
 function strategy(mutating: boolean): ResourceStrategy {
   return {
+    forbidUnconditionalUpdate: true,
     applyDefaults: (object) => {
       for (const webhook of webhooksOf(object)) applyWebhookDefaults(webhook, mutating);
     },

@@ -93,10 +93,44 @@ describe('a CustomResourceDefinition', () => {
           properties: { a: { type: 'string' } },
           'x-kubernetes-validations': [{ rule: 'true', fieldPath: '.b' }],
         }),
-      `${SCHEMA}.properties[x].x-kubernetes-validations[0].fieldPath: Invalid value: ".b": fieldPath must be a valid path`,
+      `${SCHEMA}.properties[x].x-kubernetes-validations[0].fieldPath: Invalid value: ".b": must be a valid path`,
+    ],
+    [
+      'a pattern that does not compile',
+      (_spec, root) => (root['x'] = { type: 'string', pattern: '(a' }),
+      `${SCHEMA}.properties[x].pattern: Invalid value: "(a": must be a valid regular expression, but isn't: error parsing regexp: missing closing ): \`(a\``,
+    ],
+    [
+      'a default with fields that would be pruned',
+      (_spec, root) => (root['x'] = { type: 'object', default: { b: 1 } }),
+      `${SCHEMA}.properties[x].default: Invalid value: {"b":1}: must not have unknown fields`,
+    ],
+    [
+      'a message of a rule in several lines',
+      (_spec, root) => (root['x'] = { type: 'string', 'x-kubernetes-validations': [{ rule: 'true', message: 'a\nb' }] }),
+      `${SCHEMA}.properties[x].x-kubernetes-validations[0].message: Invalid value: "a\\nb": must not contain line breaks`,
+    ],
+    [
+      'a default that breaks a rule',
+      (_spec, root) =>
+        (root['x'] = { type: 'integer', default: 5, 'x-kubernetes-validations': [{ rule: 'self < 3', message: 'too many' }] }),
+      `${SCHEMA}.properties[x].default: Invalid value: 5: too many`,
     ],
   ])('is refused for %s', (_what, change, expected) => {
     expect(problems(aCrd(change))).toEqual([expected]);
+  });
+
+  test.each([
+    ['.spec.a[0]', 'is an invalid path: array notation is not allowed'],
+    ['.spec.z', 'is an invalid path: does not refer to a valid field'],
+    ['.metadata.name', 'must not point to fields in metadata'],
+    ['spec', 'is an invalid path: expected [ or . but got: spec'],
+  ])('is refused for the selectable field %s: %s', (jsonPath, words) => {
+    const crd = aCrd((spec, root) => {
+      root['metadata'] = { type: 'object', properties: { name: { type: 'string' } } };
+      for (const version of spec.versions) version.selectableFields = [{ jsonPath }];
+    });
+    expect(problems(crd)).toEqual([`spec.selectableFields[0].jsonPath: Invalid value: "${jsonPath}": ${words}`]);
   });
 
   test('speaks of its versions one by one where they differ', () => {

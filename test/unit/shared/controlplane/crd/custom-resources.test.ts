@@ -200,3 +200,43 @@ describe('a custom resource', () => {
     expect(untyped.body['message']).toBe('Gear.e.com "c" is invalid: [spec.e.apiVersion: Required value, spec.e.kind: Required value]');
   });
 });
+
+describe('a definition', () => {
+  const crdNamed = (name: string): string => `${CRDS}/${name}`;
+
+  test('is only replaced by who says which version, and goes on its own terms', async () => {
+    const bench = await aPlaneWithGears(version('v1', {}, { storage: true }));
+    const { body } = await bench.call('GET', crdNamed('gears.e.com'));
+    const { resourceVersion, uid } = body.metadata;
+    const unconditional = { ...body, metadata: { ...body.metadata, resourceVersion: undefined } };
+    const refused = await bench.call('PUT', crdNamed('gears.e.com'), unconditional);
+    expect([refused.status, refused.body['message']]).toEqual([
+      422,
+      'customresourcedefinitions.apiextensions.k8s.io "gears.e.com" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+    ]);
+    const deletions = [
+      { uid: 'other', resourceVersion },
+      { uid, resourceVersion: '1' },
+    ].map((preconditions) => bench.call('DELETE', crdNamed('gears.e.com'), { kind: 'DeleteOptions', apiVersion: 'v1', preconditions }));
+    const words = 'Operation cannot be fulfilled on customresourcedefinitions.apiextensions.k8s.io "gears.e.com": Precondition failed';
+    expect((await Promise.all(deletions)).map((answer) => [answer.status, answer.body['message']])).toEqual([
+      [409, `${words}: UID in precondition: other, UID in object meta: ${uid}`],
+      [409, `${words}: ResourceVersion in precondition: 1, ResourceVersion in object meta: ${resourceVersion}`],
+    ]);
+  });
+  test('has its columns printed as Go prints values', async () => {
+    const columns = ['spec.size', 'spec.share', 'spec.tree', 'spec.since', 'spec.until'].map((path, i) => ({
+      name: path,
+      type: i < 3 ? 'string' : 'date',
+      jsonPath: `.${path}`,
+    }));
+    const any = { 'x-kubernetes-preserve-unknown-fields': true };
+    const bench = await aPlaneWithGears(
+      version('v1', { size: any, share: any, tree: any, since: any, until: any }, { storage: true, additionalPrinterColumns: columns }),
+    );
+    const spec = { size: 3, share: 0.000001, tree: { b: 1, a: [true] }, since: '2026-01-01', until: '' };
+    await bench.call('POST', gears('v1'), gear('v1', 'a', spec));
+    const { body } = await bench.call('GET', gears('v1'), undefined, { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' });
+    expect(body['rows']).toMatchObject([{ cells: ['a', '3', '1e-06', '{"a":[true],"b":1}', '<invalid>', '<unknown>'] }]);
+  });
+});

@@ -6,6 +6,7 @@ import { namespaceStrategy } from '../../../../../shared/controlplane/kinds/name
 import { nodeStrategy } from '../../../../../shared/controlplane/kinds/node.ts';
 import { priorityClassStrategy } from '../../../../../shared/controlplane/kinds/priority-class.ts';
 import { secretStrategy } from '../../../../../shared/controlplane/kinds/secret.ts';
+import { serviceAccountStrategy } from '../../../../../shared/controlplane/kinds/service-account.ts';
 import { driveKind } from '../../../../support/kind-driver.ts';
 
 describe('a ConfigMap', () => {
@@ -140,4 +141,12 @@ test('a CronJob leaves what concerns a Job to the Jobs made from it', () => {
     failedJobsHistoryLimit: 1,
   });
   expect(object['spec']).not.toHaveProperty('jobTemplate.spec.backoffLimit');
+});
+
+test('a ServiceAccount keeps of its secrets the names', () => {
+  const { object } = driveKind(serviceAccountStrategy).create({
+    metadata: { name: 'a' },
+    secrets: [{ name: 's', namespace: 'other', uid: 'u' }, { kind: 'Secret' }],
+  });
+  expect(object['secrets']).toEqual([{ name: 's' }, {}]);
 });
