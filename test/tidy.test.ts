@@ -62,7 +62,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/controlplane/admission/webhook': 'webhook-client webhooks',
   'shared/controlplane': 'bootstrap config control-plane guards main',
   'shared/controlplane/controllers':
-    'controller-processes discovery garbage-collector namespace-controller node-agent pod-gc start-controllers taint-eviction',
+    'controller-processes cron-job discovery garbage-collector namespace-controller node-agent pod-gc start-controllers taint-eviction',
   'shared/controlplane/controllers/garbage-collector': 'object-monitors',
   'shared/controlplane/controllers/node-agent':
     'node-status pod-log-files pod-worker process-containers scheduler simulated-containers status-writer',

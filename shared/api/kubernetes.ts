@@ -6,6 +6,8 @@
 import type {
   V1Container,
   V1ContainerStatus,
+  V1CronJobSpec,
+  V1CronJobStatus,
   V1JobCondition,
   V1JobSpec,
   V1JobStatus,
@@ -75,7 +77,11 @@ export type JobSpec = Wire<V1JobSpec>;
 export type JobStatus = Wire<V1JobStatus>;
 export type JobCondition = Wire<V1JobCondition>;
 
+export type CronJobSpec = Wire<V1CronJobSpec>;
+export type CronJobStatus = Wire<V1CronJobStatus>;
+
 export type Job = { apiVersion?: string; kind?: string; metadata: NamespacedMeta; spec: JobSpec; status?: JobStatus };
+export type CronJob = { apiVersion?: string; kind?: string; metadata: NamespacedMeta; spec: CronJobSpec; status?: CronJobStatus };
 export type Pod = { apiVersion?: string; kind?: string; metadata: NamespacedMeta; spec: PodSpec; status?: PodStatus };
 export type Namespace = Omit<Wire<V1Namespace>, 'metadata'> & { metadata: ObjectMeta };
 export type Node = Omit<Wire<V1Node>, 'metadata'> & { metadata: ObjectMeta };

@@ -15,7 +15,14 @@ export type ControlPlaneConfig = {
   readonly logLevel: LogLevel;
 };
 
-const CONTROLLERS: readonly ControlPlaneController[] = ['garbage-collector', 'namespace', 'pod-gc', 'taint-eviction', 'node-agent'];
+const CONTROLLERS: readonly ControlPlaneController[] = [
+  'garbage-collector',
+  'namespace',
+  'pod-gc',
+  'taint-eviction',
+  'cron-job',
+  'node-agent',
+];
 
 const FLAGS = {
   'kubeconfig-out': { value: 'FILE', about: 'write a kubeconfig of a cluster administrator there', parse: text },

@@ -25,6 +25,7 @@ export function keepAdvice({ manager, workers, programs, directory }: AdviceInpu
     '  kubectl describe job waiting',
     '  kubectl delete job pi --cascade=background',
     '  kubectl create -f examples/pi.yaml; kubectl get jobs -w',
+    '  kubectl create -f examples/every-minute.yaml; kubectl get cronjobs,jobs',
     ...workers.slice(0, 1).map(({ kubeconfigFile }) => `  kubectl --kubeconfig ${shortPath(kubeconfigFile)} get jobs,pods`),
   ];
 }

@@ -33,7 +33,7 @@ export type ClustersOptions = {
 
 /** Each worker cluster has one node of this size; what it really is does not matter to the examples. */
 const NODE_CAPACITY = { cpu: '4', memory: '8Gi', pods: '110' };
-const EVERYWHERE: readonly ControlPlaneController[] = ['garbage-collector', 'namespace', 'pod-gc'];
+const EVERYWHERE: readonly ControlPlaneController[] = ['garbage-collector', 'namespace', 'pod-gc', 'cron-job'];
 
 /** One embedded control plane per cluster. Only the worker clusters have nodes, so only they can run pods. */
 export async function startClusters({ manager, workers, directory, ports, logLevel, clock }: ClustersOptions): Promise<LocalClusters> {

@@ -1,5 +1,6 @@
 import type { ControlPlaneController } from './controllers.ts';
 import type { Controller, ControllerDeps } from './controllers.ts';
+import { createCronJobController } from './cron-job.ts';
 import { createGarbageCollector } from './garbage-collector.ts';
 import { createNamespaceController } from './namespace-controller.ts';
 import { createNodeAgent, type NodeAgentOptions } from './node-agent.ts';
@@ -32,6 +33,8 @@ function createController(name: ControlPlaneController, deps: ControllerDeps, no
       return createPodGc(deps);
     case 'taint-eviction':
       return createTaintEviction(deps);
+    case 'cron-job':
+      return createCronJobController(deps);
     case 'node-agent':
       if (nodeAgent === undefined) throw new Error('the node agent needs a directory for the logs of its containers');
       return createNodeAgent(deps, nodeAgent);

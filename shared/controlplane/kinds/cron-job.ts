@@ -5,6 +5,7 @@ import type { AnyObject } from '../apimachinery/object.ts';
 import type { ResourceStrategy } from '../resources/strategy.ts';
 import { ageOf } from './age.ts';
 import { validateChoice } from './choice-validation.ts';
+import { CronScheduleError, parseCronSchedule } from './cron-schedule.ts';
 import type { Decoded } from './decoded.ts';
 import { bumpGeneration, keepSpec } from './generation.ts';
 import { validateJobSpecWithoutSelector } from './job-validation.ts';
@@ -12,6 +13,7 @@ import { subdomainName, validateObjectMeta, validateObjectMetaUpdate } from '../
 import { validateNonNegative } from './number-validation.ts';
 import { applyPodSpecDefaults } from './pod-defaults.ts';
 import { AGE_COLUMN, NAME_COLUMN, column } from './table-columns.ts';
+import { findTimeZone } from './time-zone.ts';
 
 type DecodedCronJob = AnyObject & {
   spec?: Decoded<Wire<V1CronJobSpec>> | undefined;
@@ -23,7 +25,7 @@ const asCronJob = (object: AnyObject): DecodedCronJob => object as DecodedCronJo
 /** The name of a Job is that of its CronJob and eleven characters more. */
 const NAME_MAX = 52;
 
-/** batch/v1 CronJob: kept and checked; nothing here runs it. */
+/** batch/v1 CronJob. The controller of that name makes Jobs of it, where it runs. */
 export const cronJobStrategy: ResourceStrategy = {
   applyDefaults: (object) => {
     const cronJob = asCronJob(object);
@@ -52,7 +54,10 @@ export const cronJobStrategy: ResourceStrategy = {
     return errors;
   },
   prepareForUpdate: bumpGeneration,
-  validateUpdate: (next, previous) => [...validateObjectMetaUpdate(next.metadata, previous.metadata), ...validateSpec(asCronJob(next))],
+  validateUpdate: (next, previous) => [
+    ...validateObjectMetaUpdate(next.metadata, previous.metadata),
+    ...validateSpec(asCronJob(next), asCronJob(previous)),
+  ],
   status: {
     prepareForUpdate: keepSpec,
     validateUpdate: (next, previous) => validateObjectMetaUpdate(next.metadata, previous.metadata),
@@ -87,11 +92,13 @@ const validateCronJob = (cronJob: DecodedCronJob): FieldError[] => [
   ...validateSpec(cronJob),
 ];
 
-const validateSpec = ({ spec = {} }: DecodedCronJob): FieldError[] => {
+const validateSpec = ({ spec = {} }: DecodedCronJob, previous?: DecodedCronJob): FieldError[] => {
   const template = spec.jobTemplate?.spec ?? {};
+  const zoneIsKept = previous !== undefined && previous.spec?.timeZone === spec.timeZone;
   return [
     ...validateSchedule(spec.schedule ?? ''),
     ...validateNonNegative(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds'),
+    ...(spec.timeZone === undefined || zoneIsKept ? [] : validateTimeZone(spec.timeZone, 'spec.timeZone')),
     ...validateChoice(spec.concurrencyPolicy ?? '', 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace']),
     ...validateJobSpecWithoutSelector(template, 'spec.jobTemplate.spec'),
     ...(template.selector === undefined
@@ -103,13 +110,45 @@ const validateSpec = ({ spec = {} }: DecodedCronJob): FieldError[] => {
   ];
 };
 
-/** Only the number of fields is checked: nothing here has to understand the schedule. */
 const validateSchedule = (schedule: string): FieldError[] => {
-  if (schedule === '') return [required('spec.schedule')];
-  if (schedule.includes('TZ'))
-    return [invalid('spec.schedule', schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead')];
-  const fields = schedule.trim().split(/\s+/);
-  if (schedule.startsWith('@') || fields.length === 5) return [];
-  const counted = fields.length === 1 ? '1 field' : `${fields.length} fields`;
-  return [invalid('spec.schedule', schedule, `expected exactly 5 fields, found ${counted.split(' ')[0]}: [${fields.join(' ')}]`)];
+  const field = 'spec.schedule';
+  if (schedule === '') return [required(field)];
+  // A zone before the fields is understood, so that refusing it is the only complaint.
+  const [, zone, rest = schedule] = /^(?:CRON_)?TZ=([^ ]*) +(.*)$/s.exec(schedule) ?? [];
+  const errors: FieldError[] = [];
+  if (zone !== undefined && findTimeZone(zone) === undefined) {
+    errors.push(invalid(field, schedule, `provided bad location ${zone}: unknown time zone ${zone}`));
+  } else {
+    const problem = problemOf(rest);
+    if (problem !== undefined) errors.push(invalid(field, schedule, problem));
+  }
+  if (schedule.includes('TZ')) {
+    errors.push(invalid(field, schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'));
+  }
+  return errors;
+};
+
+function problemOf(schedule: string): string | undefined {
+  try {
+    parseCronSchedule(schedule);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CronScheduleError) return error.message;
+    throw error;
+  }
+}
+
+/** A file name of the IANA database (its theory.html), digits and plus signs tolerated as old names have them. */
+const ZONE_PART = /^[A-Za-z.\-_0-9+]{1,14}$/;
+
+const validateTimeZone = (name: string, field: string): FieldError[] => {
+  if (name === '') return [invalid(field, name, 'timeZone must be nil or non-empty string')];
+  const isPart = (part: string): boolean => part !== '.' && part !== '..' && !part.startsWith('-') && ZONE_PART.test(part);
+  if (!name.split('/').every(isPart)) return [invalid(field, name, `unknown time zone ${name}`)];
+  const errors: FieldError[] = [];
+  if (name.toLowerCase() === 'local') {
+    errors.push(invalid(field, name, 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones'));
+  }
+  if (name !== 'Local' && findTimeZone(name) === undefined) errors.push(invalid(field, name, `unknown time zone ${name}`));
+  return errors;
 };

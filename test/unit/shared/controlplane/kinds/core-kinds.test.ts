@@ -127,6 +127,48 @@ test('a priority class of a user is no match for those of the system', () => {
   expect(classes.update(object, (next) => (next['value'] = 6)).findings).toEqual(['value | Forbidden: may not be changed in an update.']);
 });
 
+describe('a CronJob', () => {
+  const cronJobs = driveKind(cronJobStrategy);
+  const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } };
+  const create = (spec: object) =>
+    cronJobs.create({ metadata: { name: 'c' }, spec: { schedule: '@daily', jobTemplate: { spec: { template } }, ...spec } });
+
+  test.each([
+    ['', 'Required value'],
+    ['* * * *', 'Invalid value: "* * * *": expected exactly 5 fields, found 4: [* * * *]'],
+    ['61 * * * *', 'Invalid value: "61 * * * *": end of range (61) above maximum (59): 61'],
+    [
+      'TZ=Europe/Berlin @daily',
+      'Invalid value: "TZ=Europe/Berlin @daily": cannot use TZ or CRON_TZ in schedule, use timeZone field instead',
+    ],
+  ])('is not made with the schedule %j', (schedule, finding) => {
+    expect(create({ schedule }).findings).toEqual([`spec.schedule | ${finding}`]);
+  });
+  test('hears of every fault of its schedule', () => {
+    const head = 'spec.schedule | Invalid value: "CRON_TZ=Mars/Olympus @daily"';
+    expect(create({ schedule: 'CRON_TZ=Mars/Olympus @daily' }).findings).toEqual([
+      `${head}: provided bad location Mars/Olympus: unknown time zone Mars/Olympus`,
+      `${head}: cannot use TZ or CRON_TZ in schedule, use timeZone field instead`,
+    ]);
+  });
+  test.each([
+    ['', 'timeZone must be nil or non-empty string'],
+    ['Mars/Olympus', 'unknown time zone Mars/Olympus'],
+    ['../UTC', 'unknown time zone ../UTC'],
+    ['Europe//Berlin', 'unknown time zone Europe//Berlin'],
+    ['Local', 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones'],
+  ])('is not made with the time zone %j', (timeZone, problem) => {
+    expect(create({ timeZone }).findings).toEqual([`spec.timeZone | Invalid value: ${JSON.stringify(timeZone)}: ${problem}`]);
+  });
+  test('may keep a time zone that is not known any more, and have no other such', () => {
+    const stored = { ...create({}).object, spec: { ...(create({}).object['spec'] as object), timeZone: 'Old/Zone' } };
+    expect(cronJobs.update(stored, () => undefined).findings).toEqual([]);
+    expect(cronJobs.update(stored, (next) => Object.assign(next['spec'] as object, { timeZone: 'Older/Zone' })).findings).toEqual([
+      'spec.timeZone | Invalid value: "Older/Zone": unknown time zone Older/Zone',
+    ]);
+  });
+});
+
 test('a CronJob leaves what concerns a Job to the Jobs made from it', () => {
   const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } };
   const { object, findings } = driveKind(cronJobStrategy).create({
