@@ -65,7 +65,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
     'controller-processes cron-job discovery garbage-collector namespace-controller node-agent pod-gc start-controllers taint-eviction',
   'shared/controlplane/controllers/garbage-collector': 'object-monitors',
   'shared/controlplane/controllers/node-agent':
-    'node-status pod-log-files pod-worker process-containers scheduler simulated-containers status-writer',
+    'container-output log-file node-status output-pipes pod-log-files pod-worker process-containers scheduler simulated-containers status-writer',
   'shared/controlplane/discovery': 'documents',
   'shared/controlplane/discovery/openapi': 'openapi-schemas openapi',
   'shared/controlplane/endpoints': 'patch-handler resource-handlers router watch',

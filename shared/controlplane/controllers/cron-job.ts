@@ -6,7 +6,7 @@ import { createEventRecorder, type EventRecorder } from '../../kube/event-record
 import { createInformer, type Informer } from '../../kube/informer.ts';
 import { keyOf, keyOfObject, objectKey, parseKey } from '../../kube/keys.ts';
 import { createWorkqueue } from '../../kube/workqueue.ts';
-import { toWireTime } from '../../runtime/clock.ts';
+import { toWireTime } from '../../api/wire-time.ts';
 import type { Controller, ControllerDeps } from './controllers.ts';
 import { decideStart, nextStartMs, type Note, type StartDecision } from './cron-job/decide-start.ts';
 import { jobOf } from './cron-job/job-of.ts';

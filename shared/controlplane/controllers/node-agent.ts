@@ -68,7 +68,12 @@ class NodeAgent {
 
   async run(signal: AbortSignal): Promise<void> {
     const { directory, logs } = this.#options;
-    const forgetLogs = logs?.add(createPodLogFiles(directory, this.#deps.clock, (uid) => this.#workers.has(uid)));
+    const forgetLogs = logs?.add(
+      createPodLogFiles(directory, this.#deps.clock, {
+        hasPod: (uid) => this.#workers.has(uid),
+        isRunning: (uid, container, run) => this.#workers.get(uid)?.worker.isRunning(container, run) ?? false,
+      }),
+    );
     await this.#register(signal);
     const scheduler = new Scheduler(this.#deps);
     const { clock, log } = this.#deps;

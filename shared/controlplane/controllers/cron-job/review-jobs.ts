@@ -1,4 +1,6 @@
 import type { CronJob, CronJobStatus, DeepReadonly, Job } from '../../../api/kubernetes.ts';
+import { finishedCondition } from '../../../kube/conditions.ts';
+import { given } from '../../../runtime/given.ts';
 import type { Note } from './decide-start.ts';
 
 type JobReference = NonNullable<DeepReadonly<CronJobStatus>['active']>[number];
@@ -29,7 +31,7 @@ export function reviewJobs(cronJob: DeepReadonly<CronJob>, jobs: readonly DeepRe
   }
   const active = activeOf(cronJob).filter(({ uid = '' }) => !over.has(uid) && !gone.has(uid));
   const changed = active.length !== activeOf(cronJob).length || lastSuccessfulTime !== cronJob.status?.lastSuccessfulTime;
-  const status = { ...cronJob.status, active, ...(lastSuccessfulTime === undefined ? {} : { lastSuccessfulTime }) };
+  const status = { ...cronJob.status, active, ...given({ lastSuccessfulTime }) };
   return { status, changed, notes };
 }
 
@@ -48,10 +50,8 @@ export const isListed = (cronJob: DeepReadonly<CronJob>, uid: string): boolean =
 
 /** How a Job has ended; undefined while it has not. */
 export function endOf({ status }: DeepReadonly<Job>): 'Complete' | 'Failed' | undefined {
-  for (const { type, status: holds } of status?.conditions ?? []) {
-    if (holds === 'True' && (type === 'Complete' || type === 'Failed')) return type;
-  }
-  return undefined;
+  const finished = finishedCondition(status);
+  return finished === undefined ? undefined : finished.type === 'Complete' ? 'Complete' : 'Failed';
 }
 
 const later = (known: string | undefined, seen: string | undefined): string | undefined =>

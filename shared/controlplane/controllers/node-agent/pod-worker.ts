@@ -96,6 +96,11 @@ export class PodWorker {
     return worker;
   }
 
+  /** Whether this run of a container still runs; the first is 0. */
+  isRunning(container: string, run: number): boolean {
+    return [...this.#running.keys()].some(({ name, restarts }) => name === container && restarts === run);
+  }
+
   /** The pod is being deleted: stop it within the grace period. Called again when the period shrinks. */
   delete(gracePeriodSeconds: number): void {
     this.#deleting = true;

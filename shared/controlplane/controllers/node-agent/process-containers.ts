@@ -1,9 +1,13 @@
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { dirname } from 'node:path';
-import type { Clock } from '../../../runtime/clock.ts';
+import { dirname, join } from 'node:path';
+import { type Clock, endsWithin } from '../../../runtime/clock.ts';
+import { given } from '../../../runtime/given.ts';
 import { signalGroup, spawnLeashed } from '../../../runtime/leash.ts';
 import type { ContainerExit, ContainerRuntime, RunningContainer, StartRequest } from './container-runtime.ts';
+import { ContainerOutput } from './container-output.ts';
+import { LogFile } from './log-file.ts';
+import { OutputPipes } from './output-pipes.ts';
 import { containerFiles, podDirectory } from './pod-directory.ts';
 
 /** Where programs are looked for: the Node.js that runs this one, then the usual places. */
@@ -11,17 +15,20 @@ const SEARCH_PATH = `${dirname(process.execPath)}:/usr/local/sbin:/usr/local/bin
 const MESSAGE_BYTES_MAX = 4096;
 const LOG_MESSAGE_BYTES_MAX = 2048;
 const LOG_MESSAGE_LINES_MAX = 80;
+/** How long the last words of a container are waited for. */
+const LAST_WORDS_MS = 2000;
 const START_ERROR_EXIT_CODE = 128;
 
 /**
- * Runs containers as processes of this machine: each in its own process group, its output in a file, its image ignored.
+ * Runs containers as processes of this machine: each in its own process group, its output in a log, its image ignored.
  * Containers share the machine's files and network; only their working directory is their own. They end with this process, however it ends.
  */
 export function createProcessContainers(directory: string, clock: Clock): ContainerRuntime {
+  const pipes = new OutputPipes(join(directory, 'pipes'));
   const running = new Set<ProcessContainer>();
   return {
     start(request) {
-      const container = new ProcessContainer(directory, request, clock);
+      const container = new ProcessContainer(directory, request, clock, pipes);
       running.add(container);
       void container.exited.then(() => running.delete(container));
       return container;
@@ -30,6 +37,7 @@ export function createProcessContainers(directory: string, clock: Clock): Contai
     async close() {
       for (const container of running) container.stop(0);
       await Promise.all([...running].map((container) => container.exited));
+      pipes.close();
     },
   };
 }
@@ -40,9 +48,9 @@ class ProcessContainer implements RunningContainer {
   #groupId: number | undefined;
   #deadline: { readonly atMs: number; cancel(): void } | undefined;
 
-  constructor(directory: string, request: StartRequest, clock: Clock) {
+  constructor(directory: string, request: StartRequest, clock: Clock, pipes: OutputPipes) {
     this.#clock = clock;
-    this.exited = this.#run(directory, request).catch((error: unknown) => startError(error));
+    this.exited = this.#run(directory, request, pipes).catch((error: unknown) => startError(error));
   }
 
   stop(graceMs: number): void {
@@ -60,7 +68,7 @@ class ProcessContainer implements RunningContainer {
     this.#deadline = { atMs, cancel: () => timer.cancel() };
   }
 
-  async #run(directory: string, { pod, container, command, restarts }: StartRequest): Promise<ContainerExit> {
+  async #run(directory: string, { pod, container, command, restarts }: StartRequest, pipes: OutputPipes): Promise<ContainerExit> {
     const [program, ...args] = command.words;
     if (program === undefined) {
       throw new Error(`container ${container.name} names no command: images are not run here, so write spec.containers[].command`);
@@ -72,23 +80,29 @@ class ProcessContainer implements RunningContainer {
     // Containers write to a path of the image; here every container has a file of its own for that.
     const messagePath = container.terminationMessagePath ?? '/dev/termination-log';
     const placed = (word: string): string => word.replaceAll(messagePath, files.terminationMessage);
-    const log = openSync(files.log, 'a');
+    const pipe = pipes.open();
+    const output = new ContainerOutput(pipe.output, files.log, this.#clock);
     try {
       const child = spawnLeashed([placed(program), ...args.map(placed)], {
         cwd: container.workingDir ?? files.home,
         env: { PATH: SEARCH_PATH, HOME: files.home, TMPDIR: files.home, LANG: 'C.UTF-8', ...command.environment },
-        output: log,
+        output: pipe.input,
       });
       const ended = new Promise<ContainerExit>((resolve, reject) => {
         child.once('error', reject);
         child.once('exit', (code, signal) => resolve({ exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]) }));
       });
       this.#groupId = child.pid;
+      pipe.started();
       const exit = await ended;
       this.#endGroup();
-      return { ...exit, ...terminationMessage(files, exit.exitCode, container.terminationMessagePolicy) };
+      // Whoever left the process group may hold the output open for ever.
+      await endsWithin(this.#clock, LAST_WORDS_MS, output.ended);
+      const { message = output.problem } = terminationMessage(files, exit.exitCode, container.terminationMessagePolicy);
+      return { ...exit, ...given({ message }) };
     } finally {
-      closeSync(log);
+      pipe.started();
+      pipe.output.destroy();
     }
   }
 
@@ -117,11 +131,9 @@ function terminationMessage(
     : Buffer.alloc(0);
   if (written.length > 0) return { message: written.toString('utf8') };
   if (policy !== 'FallbackToLogsOnError' || exitCode === 0) return {};
-  const tail = readFileSync(files.log).subarray(-LOG_MESSAGE_BYTES_MAX).toString('utf8');
-  return {
-    message: tail
-      .split('\n')
-      .slice(-LOG_MESSAGE_LINES_MAX - 1)
-      .join('\n'),
-  };
+  const log = new LogFile(files.log, { timestamps: false }, LOG_MESSAGE_LINES_MAX);
+  let tail = Buffer.alloc(0);
+  log.read((text) => (tail = Buffer.concat([tail, text]).subarray(-LOG_MESSAGE_BYTES_MAX)));
+  log.close();
+  return { message: tail.toString('utf8') };
 }
