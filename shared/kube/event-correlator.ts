@@ -40,7 +40,7 @@ export class EventCorrelator {
     record.messages.add(message);
     record.lastMs = nowMs;
     this.#similar.set(group, record);
-    if (record.messages.size < SIMILAR_MAX) return { key: `${group}\0${message}`, message };
+    if (record.messages.size < SIMILAR_MAX) return { key: `${group}\0${message}\0${event.involvedObject.fieldPath ?? ''}`, message };
     // The set stays one short of the limit, so that every further new message keeps falling into the aggregate.
     const [any] = record.messages;
     if (any !== undefined) record.messages.delete(any);

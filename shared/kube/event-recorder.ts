@@ -2,11 +2,13 @@ import type { DeepReadonly, KubeObject } from '../api/kubernetes.ts';
 import { apiVersionOf, EVENTS, type Resource } from '../api/resources.ts';
 import { toWireTime } from '../api/wire-time.ts';
 import { sleep, type Clock } from '../runtime/clock.ts';
+import { given } from '../runtime/given.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { ApiError, hasStatusCause, isAlreadyExists, isNotFound } from './api-error.ts';
 import type { WriteClient } from './client.ts';
 import { EventCorrelator, type EventDraft } from './event-correlator.ts';
 import { keyOf, keyOfObject } from './keys.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 
 /**
  * Writes core/v1 Events with client-go's correlation: a repeated event raises `count` by PATCH, the tenth distinct
@@ -14,7 +16,15 @@ import { keyOf, keyOfObject } from './keys.ts';
  * per source, object and type drops floods. Never throws and never blocks its caller: what cannot be written is logged.
  */
 export interface EventRecorder {
-  event(resource: Resource, object: DeepReadonly<KubeObject>, type: 'Normal' | 'Warning', reason: string, message: string): void;
+  event(
+    resource: Resource,
+    object: DeepReadonly<KubeObject>,
+    type: 'Normal' | 'Warning',
+    reason: string,
+    message: string,
+    /** The part of the object that it is about: `spec.containers{main}`. */
+    fieldPath?: string,
+  ): void;
   /** Resolves when everything recorded so far is written or given up. */
   flush(): Promise<void>;
 }
@@ -23,8 +33,14 @@ export type EventRecorderOptions = {
   readonly client: WriteClient;
   /** `source.component` and `reportingComponent`. */
   readonly component: string;
+  /** `source.host` and `reportingInstance`: the node that it happened on. */
+  readonly host?: string;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Holds writes back. What then waits too long is dropped. */
+  readonly rateLimiter?: RateLimiter;
+  /** Gives up what is not written yet. */
+  readonly signal?: AbortSignal;
 };
 
 /** Attempts at writing one event, and the pause between them (client-go's). */
@@ -43,19 +59,33 @@ class QueueingRecorder implements EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #correlator = new EventCorrelator();
   readonly #lanes: Promise<void>[] = Array.from({ length: LANES }, () => Promise.resolve());
+  readonly #sourceNanos: bigint;
   #queued = 0;
+  #dropping = false;
   #lastNanos = 0n;
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
+    this.#sourceNanos = BigInt(hashOf(`${options.component}/${options.host ?? ''}`) % NANOS_PER_MS);
   }
 
-  event(resource: Resource, object: DeepReadonly<KubeObject>, type: 'Normal' | 'Warning', reason: string, message: string): void {
-    const { clock, log } = this.#options;
-    const correlated = this.#correlator.correlate(this.#compose(resource, object, type, reason, message), clock.now());
+  event(
+    resource: Resource,
+    object: DeepReadonly<KubeObject>,
+    type: 'Normal' | 'Warning',
+    reason: string,
+    message: string,
+    fieldPath?: string,
+  ): void {
+    const { clock, log, signal } = this.#options;
+    if (signal?.aborted === true) return;
+    const draft = this.#compose(resource, object, { type, reason, message, fieldPath });
+    const correlated = this.#correlator.correlate(draft, clock.now());
     if (correlated.kind === 'drop') return;
     if (this.#queued >= QUEUE_MAX) {
-      log.warn('event dropped: too many are waiting', { reason, object: keyOfObject(object) });
+      // Once a flood: a line for each would be a flood of its own.
+      if (!this.#dropping) log.warn('events are dropped: too many are waiting', { reason, object: keyOfObject(object) });
+      this.#dropping = true;
       return;
     }
     this.#queued++;
@@ -64,6 +94,7 @@ class QueueingRecorder implements EventRecorder {
     this.#lanes[lane] = previous.then(async () => {
       await this.#write(correlated.kind, correlated.event);
       this.#queued--;
+      if (this.#queued === 0) this.#dropping = false;
     });
   }
 
@@ -71,8 +102,8 @@ class QueueingRecorder implements EventRecorder {
     await Promise.all(this.#lanes);
   }
 
-  #compose(resource: Resource, object: DeepReadonly<KubeObject>, type: string, reason: string, message: string): EventDraft {
-    const { component, clock } = this.#options;
+  #compose(resource: Resource, object: DeepReadonly<KubeObject>, { type, reason, message, fieldPath }: Happening): EventDraft {
+    const { component, host, clock } = this.#options;
     const { name, namespace = '', uid, resourceVersion } = object.metadata;
     const timestamp = toWireTime(clock.now());
     return {
@@ -89,36 +120,43 @@ class QueueingRecorder implements EventRecorder {
         uid,
         apiVersion: apiVersionOf(resource),
         resourceVersion,
+        ...given({ fieldPath }),
       },
       reason,
       message,
-      source: { component },
+      source: { component, ...given({ host }) },
       firstTimestamp: timestamp,
       lastTimestamp: timestamp,
       count: 1,
       type,
       eventTime: null,
       reportingComponent: component,
-      reportingInstance: '',
+      reportingInstance: host ?? '',
     };
   }
 
-  /** Unix nanoseconds; the clock counts milliseconds, so events of the same one are told apart by counting on. */
+  /**
+   * Unix nanoseconds; the clock counts milliseconds, so events of the same one are told apart by counting on, and those of two sources
+   * about one object by where they begin to count.
+   */
   #nanos(): bigint {
-    const nowNanos = BigInt(Math.floor(this.#options.clock.now())) * 1_000_000n;
+    const nowNanos = BigInt(Math.floor(this.#options.clock.now())) * BigInt(NANOS_PER_MS) + this.#sourceNanos;
     this.#lastNanos = nowNanos > this.#lastNanos ? nowNanos : this.#lastNanos + 1n;
     return this.#lastNanos;
   }
 
   /** Never throws: an event that cannot be written is not worth a failure. */
   async #write(kind: 'create' | 'repeat', event: EventDraft): Promise<void> {
-    const { clock, log } = this.#options;
+    const { clock, log, rateLimiter, signal } = this.#options;
     const fields = { object: keyOf(event.metadata.namespace, event.involvedObject.name ?? ''), reason: event.reason };
-    for (let tries = 1; ; tries++) {
+    const givenUp = (): boolean => signal?.aborted === true;
+    for (let tries = 1; !givenUp(); tries++) {
       try {
+        await rateLimiter?.acquire(signal);
         await this.#send(kind, event);
         return;
       } catch (error) {
+        if (givenUp()) return;
         if (error instanceof ApiError) {
           const expected = isAlreadyExists(error) || hasStatusCause(error, 'NamespaceTerminating');
           if (!expected) log.warn('the server rejected an event', { ...fields, error });
@@ -128,7 +166,7 @@ class QueueingRecorder implements EventRecorder {
           log.warn('event given up after many attempts', { ...fields, error });
           return;
         }
-        await sleep(clock, RETRY_MS);
+        await sleep(clock, RETRY_MS, signal);
       }
     }
   }
@@ -152,9 +190,21 @@ class QueueingRecorder implements EventRecorder {
 /** Room for the dot and sixteen hexadecimal digits in a name of at most 253 characters. */
 const NAME_PREFIX_MAX = 236;
 
-/** FNV-1a, to spread objects over lanes. */
-function laneOf(uid: string): number {
+type Happening = {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly fieldPath: string | undefined;
+};
+
+const NANOS_PER_MS = 1_000_000;
+
+/** Spreads objects over lanes. */
+const laneOf = (uid: string): number => hashOf(uid) % LANES;
+
+/** FNV-1a. */
+function hashOf(text: string): number {
   let hash = 0x811c9dc5;
-  for (let index = 0; index < uid.length; index++) hash = Math.imul(hash ^ uid.charCodeAt(index), 0x01000193) >>> 0;
-  return hash % LANES;
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0;
+  return hash;
 }

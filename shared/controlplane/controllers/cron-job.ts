@@ -18,7 +18,7 @@ const BY_OWNER = 'owner';
 
 /** Starts Jobs by the schedules of CronJobs and clears away old ones, as kube-controller-manager's cronjob controller (v2) does. */
 export function createCronJobController(deps: ControllerDeps): Controller {
-  return { run: (signal) => new CronJobController(deps).run(signal) };
+  return { run: (signal) => new CronJobController(deps, signal).run(signal) };
 }
 
 class CronJobController {
@@ -27,11 +27,11 @@ class CronJobController {
   readonly #jobs: Informer<Job>;
   readonly #recorder: EventRecorder;
 
-  constructor(deps: ControllerDeps) {
+  constructor(deps: ControllerDeps, signal: AbortSignal) {
     this.#deps = deps;
     this.#cronJobs = createInformer({ ...deps, resource: CRON_JOBS });
     this.#jobs = createInformer({ ...deps, resource: JOBS, indexers: { [BY_OWNER]: (job) => ownersOf(job).map(({ uid }) => uid) } });
-    this.#recorder = createEventRecorder({ ...deps, component: 'cronjob-controller' });
+    this.#recorder = createEventRecorder({ ...deps, component: 'cronjob-controller', signal });
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -61,7 +61,6 @@ class CronJobController {
     await informing;
     queue.shutDown();
     await working;
-    await this.#recorder.flush();
   }
 
   async #reconcile(key: string): Promise<ReconcileResult> {

@@ -1,10 +1,13 @@
 import type { DeepReadonly, Node, Pod } from '../../api/kubernetes.ts';
 import { NODES, PODS } from '../../api/resources.ts';
 import { type ReconcileResult, runController } from '../../kube/controller.ts';
+import { createEventRecorder, type EventRecorder } from '../../kube/event-recorder.ts';
 import { createInformer, type Informer } from '../../kube/informer.ts';
+import { createRateLimiter } from '../../kube/rate-limiter.ts';
 import { createWorkqueue } from '../../kube/workqueue.ts';
 import { toWireTime } from '../../api/wire-time.ts';
 import { sleep } from '../../runtime/clock.ts';
+import { given } from '../../runtime/given.ts';
 import type { PodLogs } from '../subresources/pod-log.ts';
 import type { Controller, ControllerDeps } from './controllers.ts';
 import { isTerminal } from './doomed-pods.ts';
@@ -28,6 +31,9 @@ export type NodeAgentOptions = {
 const NODE_RATE_LIMIT = { baseDelayMs: 100, maxDelayMs: 10_000 };
 const NODE_RETRY_MS = 1000;
 const BY_NODE = 'node';
+const SCHEDULER = 'default-scheduler';
+/** --event-qps and --event-burst of a kubelet, and those of the scheduler's client. */
+const EVENT_RATE_LIMIT = { qps: 50, burst: 100 };
 
 /**
  * Scheduler and kubelet of an embedded control plane: registers nodes, gives pods without one a node with room, and
@@ -53,6 +59,9 @@ class NodeAgent {
   readonly #lostSinceMs = new Map<string, number>();
   /** Pods whose end was seen; a late event about them starts nothing again. */
   readonly #over = new Set<string>();
+  /** Who tells what happens to the pods of each node. */
+  readonly #kubelets = new Map<string, EventRecorder>();
+  #nodeController: EventRecorder | undefined;
   #addresses = 0;
   #stopped = false;
 
@@ -75,7 +84,8 @@ class NodeAgent {
       }),
     );
     await this.#register(signal);
-    const scheduler = new Scheduler(this.#deps);
+    this.#recordEvents(signal);
+    const scheduler = new Scheduler({ ...this.#deps, recorder: this.#recorderOf(SCHEDULER, signal) });
     const { clock, log } = this.#deps;
     const queue = createWorkqueue({ name: 'node_agent_nodes', clock, rateLimit: NODE_RATE_LIMIT });
     const nodeChanged = (node: DeepReadonly<Node>): void => {
@@ -104,6 +114,17 @@ class NodeAgent {
     scheduler.stop();
     forgetLogs?.();
     await this.#end();
+  }
+
+  #recordEvents(signal: AbortSignal): void {
+    for (const node of this.#shapes.keys()) this.#kubelets.set(node, this.#recorderOf('kubelet', signal, node));
+    this.#nodeController = this.#recorderOf('node-controller', signal);
+  }
+
+  /** Each source writes as many events as upstream's would, so that what it tells never costs much beside what it does. */
+  #recorderOf(component: string, signal: AbortSignal, host?: string): EventRecorder {
+    const rateLimiter = createRateLimiter({ ...EVENT_RATE_LIMIT, clock: this.#deps.clock });
+    return createEventRecorder({ ...this.#deps, component, ...given({ host }), rateLimiter, signal });
   }
 
   async #end(): Promise<void> {
@@ -145,7 +166,9 @@ class NodeAgent {
   #start(pod: DeepReadonly<Pod>): void {
     if (this.#stopped) return;
     const { uid, name, namespace } = pod.metadata;
-    const deps = { ...this.#deps, runtime: this.#runtimeOf(pod), podIp: this.#nextAddress(), hostIp: HOST_IP };
+    const recorder = this.#kubelets.get(pod.spec.nodeName ?? '');
+    if (recorder === undefined) throw new Error(`${pod.spec.nodeName} is no node of this agent`);
+    const deps = { ...this.#deps, recorder, runtime: this.#runtimeOf(pod), podIp: this.#nextAddress(), hostIp: HOST_IP };
     const worker = pod.status?.phase === 'Running' ? PodWorker.resume(deps, pod) : new PodWorker(deps, pod);
     const ended = worker
       .run()
@@ -202,7 +225,13 @@ class NodeAgent {
     if (!this.#lostSinceMs.has(name)) this.#loseNode(name);
     this.#lostSinceMs.set(name, sinceMs);
     if (sinceMs + graceMs > clock.now()) return { requeueAfterMs: sinceMs + graceMs - clock.now() };
-    if (!isUnreachable(node)) await markUnreachable(client, node, this.#podsOn(name), toWireTime(clock.now()));
+    if (isUnreachable(node)) return undefined;
+    const pods = this.#podsOn(name);
+    await markUnreachable(client, node, pods, toWireTime(clock.now()));
+    this.#nodeController?.event(NODES, node, 'Normal', 'NodeNotReady', `Node ${name} status is now: NodeNotReady`);
+    for (const pod of pods) {
+      if (!isTerminal(pod)) this.#nodeController?.event(PODS, pod, 'Warning', 'NodeNotReady', 'Node is not ready');
+    }
     return undefined;
   }
 

@@ -2,6 +2,7 @@ import type { DeepReadonly, Node, Pod } from '../../api/kubernetes.ts';
 import { NODES, PODS } from '../../api/resources.ts';
 import { isNotFound } from '../../kube/api-error.ts';
 import { runController, type ReconcileResult } from '../../kube/controller.ts';
+import { createEventRecorder, type EventRecorder } from '../../kube/event-recorder.ts';
 import { createInformer, type Informer } from '../../kube/informer.ts';
 import { keyOfObject, objectKey, parseKey } from '../../kube/keys.ts';
 import { createWorkqueue } from '../../kube/workqueue.ts';
@@ -30,9 +31,10 @@ export function createTaintEviction(deps: ControllerDeps): Controller {
       nodes.addHandler({ added: judgeAllOn, updated: judgeAllOn, deleted: judgeAllOn });
       const judge = (pod: DeepReadonly<Pod>): void => queue.add(keyOfObject(pod));
       pods.addHandler({ added: judge, updated: judge });
+      const recorder = createEventRecorder({ ...deps, component: 'taint-eviction-controller', signal });
       const noticed: Noticed = new Map();
       pods.addHandler({ deleted: ({ metadata }) => noticed.delete(metadata.uid) });
-      const reconcile = (key: string): Promise<ReconcileResult> => evictWhenDue(deps, nodes, pods, noticed, key);
+      const reconcile = (key: string): Promise<ReconcileResult> => evictWhenDue({ ...deps, recorder }, nodes, pods, noticed, key);
       const working = runController({ ...deps, name: 'taint-eviction', queue, concurrency: WORKERS, reconcile });
       await Promise.all([nodes.run(signal), pods.run(signal)]);
       queue.shutDown();
@@ -44,8 +46,10 @@ export function createTaintEviction(deps: ControllerDeps): Controller {
 /** When each pod, by UID, was first seen on a node that is tainted against it. */
 type Noticed = Map<string, number>;
 
+type EvictionDeps = ControllerDeps & { readonly recorder: EventRecorder };
+
 async function evictWhenDue(
-  deps: ControllerDeps,
+  deps: EvictionDeps,
   nodes: Informer<Node>,
   pods: Informer<Pod>,
   noticed: Noticed,
@@ -81,7 +85,7 @@ export function toleratedMs(pod: DeepReadonly<Pod>, node: DeepReadonly<Node> | u
   return leastMs;
 }
 
-async function evict({ client, clock, log }: ControllerDeps, pod: DeepReadonly<Pod>): Promise<void> {
+async function evict({ client, clock, log, recorder }: EvictionDeps, pod: DeepReadonly<Pod>): Promise<void> {
   const key = objectKey(pod);
   const { uid } = pod.metadata;
   const disrupted = {
@@ -91,6 +95,7 @@ async function evict({ client, clock, log }: ControllerDeps, pod: DeepReadonly<P
     message: 'Taint manager: deleting due to NoExecute taint',
     lastTransitionTime: toWireTime(clock.now()),
   };
+  recorder.event(PODS, pod, 'Normal', 'TaintManagerEviction', `Marking for deletion Pod ${key.namespace}/${key.name}`);
   try {
     if (!isTerminal(pod)) {
       await client.patchStatus(PODS, key, { type: 'strategic', body: { metadata: { uid }, status: { conditions: [disrupted] } } });

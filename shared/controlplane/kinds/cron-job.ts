@@ -78,7 +78,7 @@ export const cronJobStrategy: ResourceStrategy = {
         metadata.name,
         spec.schedule ?? '',
         spec.timeZone ?? '<none>',
-        String(spec.suspend ?? false),
+        spec.suspend === true ? 'True' : 'False',
         (status.active ?? []).length,
         status.lastScheduleTime === undefined ? '<none>' : ageOf(status.lastScheduleTime, now),
         ageOf(metadata.creationTimestamp, now),

@@ -78,14 +78,18 @@ function referencedValue(
   if (resourceFieldRef !== undefined) return resourceValue(container, resourceFieldRef);
   if (configMapKeyRef !== undefined) {
     const { name = '', key, optional } = configMapKeyRef;
-    const value = sources.configMap(name)?.data?.[key];
+    const configMap = sources.configMap(name);
+    if (configMap === undefined && optional !== true) throw new MissingConfig(`configmap ${JSON.stringify(name)} not found`);
+    const value = configMap?.data?.[key];
     if (value === undefined && optional !== true)
       throw new MissingConfig(`couldn't find key ${key} in ConfigMap ${pod.metadata.namespace}/${name}`);
     return value;
   }
   if (secretKeyRef !== undefined) {
     const { name = '', key, optional } = secretKeyRef;
-    const value = sources.secret(name)?.data?.[key];
+    const secret = sources.secret(name);
+    if (secret === undefined && optional !== true) throw new MissingConfig(`secret ${JSON.stringify(name)} not found`);
+    const value = secret?.data?.[key];
     if (value === undefined && optional !== true)
       throw new MissingConfig(`couldn't find key ${key} in Secret ${pod.metadata.namespace}/${name}`);
     return value === undefined ? undefined : decode(value);

@@ -12,6 +12,8 @@ export type ContainerExit = {
 };
 
 export interface RunningContainer {
+  /** False when it could not be started; then `exited` says why. */
+  readonly hasStarted: boolean;
   /** Never rejects. */
   readonly exited: Promise<ContainerExit>;
   /** Asks the container to end, and ends it after `graceMs`. May be called again with less time. */

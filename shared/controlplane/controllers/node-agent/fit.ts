@@ -34,15 +34,17 @@ function addTo(total: Record<string, bigint>, quantities: Readonly<Record<string
   for (const [name, amount] of Object.entries(amountsOf(quantities))) total[name] = (total[name] ?? 0n) + amount;
 }
 
-/** Why a pod cannot go to a node, in the scheduler's words; undefined when it can. `free` is what the node has left. */
-export function misfit(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>, requests: Amounts, free: Amounts): string | undefined {
+/**
+ * Why a pod cannot go to a node, in the scheduler's words; nothing when it can. `free` is what the node has left. The first of the
+ * scheduler's filters that says no ends the search, and the one for resources names all that lack.
+ */
+export function misfits(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>, requests: Amounts, free: Amounts): readonly string[] {
   const taint = repellingTaint(pod, node);
-  if (taint !== undefined) return taint;
-  if (!matchesNode(pod, node)) return "node(s) didn't match Pod's node affinity/selector";
-  for (const [name, amount] of Object.entries(requests)) {
-    if (amount > 0n && amount > (free[name] ?? 0n)) return name === 'pods' ? 'Too many pods' : `Insufficient ${name}`;
-  }
-  return undefined;
+  if (taint !== undefined) return [taint];
+  if (!matchesNode(pod, node)) return ["node(s) didn't match Pod's node affinity/selector"];
+  return Object.entries(requests)
+    .filter(([name, amount]) => amount > 0n && amount > (free[name] ?? 0n))
+    .map(([name]) => (name === 'pods' ? 'Too many pods' : `Insufficient ${name}`));
 }
 
 function repellingTaint({ spec }: DeepReadonly<Pod>, node: DeepReadonly<Node>): string | undefined {

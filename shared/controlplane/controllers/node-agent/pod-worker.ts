@@ -2,6 +2,7 @@ import type { Container, ContainerStatus, DeepReadonly, Pod } from '../../../api
 import { CONFIG_MAPS, PODS, SECRETS } from '../../../api/resources.ts';
 import { ApiError, isNotFound } from '../../../kube/api-error.ts';
 import type { KubeClient } from '../../../kube/client.ts';
+import type { EventRecorder } from '../../../kube/event-recorder.ts';
 import { objectKey } from '../../../kube/keys.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { sleep } from '../../../runtime/clock.ts';
@@ -16,6 +17,8 @@ export type PodWorkerDeps = {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Of the kubelet of its node. */
+  readonly recorder: EventRecorder;
   readonly runtime: ContainerRuntime;
   readonly podIp: string;
   readonly hostIp: string;
@@ -38,6 +41,8 @@ export class PodWorker {
   readonly #record: PodRecord;
   readonly #status: StatusWriter;
   readonly #running = new Map<ContainerRecord, RunningContainer>();
+  /** Those that were told to end, so that users hear of it once. */
+  readonly #killed = new Set<RunningContainer>();
   /** Aborts when nothing of the pod may start any more. */
   readonly #stopping = new AbortController();
   /** Aborts when the main containers have ended, or nothing may start any more: sidecars end then. */
@@ -74,7 +79,7 @@ export class PodWorker {
     }
     deadline?.cancel();
     this.#mainEnded.abort();
-    for (const [, container] of this.#running) container.stop(this.#graceMs());
+    this.#kill(this.#graceMs());
     await Promise.all(sidecars);
     this.#conclude();
     this.#status.changed();
@@ -104,19 +109,33 @@ export class PodWorker {
   /** The pod is being deleted: stop it within the grace period. Called again when the period shrinks. */
   delete(gracePeriodSeconds: number): void {
     this.#deleting = true;
-    this.#stop(gracePeriodSeconds * 1000);
+    this.#forbidStarts();
+    this.#kill(gracePeriodSeconds * 1000);
   }
 
   /** The pod is gone from the API, or the node is: end everything now. */
   abandon(): void {
     this.#status.stop();
-    this.#stop(0);
+    this.#forbidStarts();
+    for (const container of this.#running.values()) container.stop(0);
   }
 
-  #stop(graceMs: number): void {
+  #forbidStarts(): void {
     this.#stopping.abort();
     this.#mainEnded.abort();
-    for (const container of this.#running.values()) container.stop(graceMs);
+  }
+
+  #kill(graceMs: number): void {
+    for (const [record, container] of this.#running) {
+      if (!this.#killed.has(container)) this.#tell(record, 'Normal', 'Killing', `Stopping container ${record.name}`);
+      this.#killed.add(container);
+      container.stop(graceMs);
+    }
+  }
+
+  #tell(record: ContainerRecord, type: 'Normal' | 'Warning', reason: string, message: string): void {
+    const list = this.#record.init.includes(record) ? 'initContainers' : 'containers';
+    this.#deps.recorder.event(PODS, this.#pod, type, reason, message, `spec.${list}{${record.name}}`);
   }
 
   #graceMs(): number {
@@ -130,7 +149,9 @@ export class PodWorker {
     return clock.schedule(
       () => {
         this.#deadlineExceeded = true;
-        this.#stop(this.#graceMs());
+        this.#deps.recorder.event(PODS, this.#pod, 'Normal', 'DeadlineExceeded', DEADLINE_EXCEEDED);
+        this.#forbidStarts();
+        this.#kill(this.#graceMs());
       },
       this.#record.startedAtMs + activeDeadlineSeconds * 1000 - clock.now(),
     );
@@ -176,12 +197,16 @@ export class PodWorker {
   async #runOnce(record: ContainerRecord, container: DeepReadonly<Container>, command: ContainerCommand): Promise<ContainerExit> {
     const { clock, runtime } = this.#deps;
     const startedAtMs = clock.now();
+    this.#tell(record, 'Normal', 'Pulled', `Container image "${record.image}" already present on machine and can be accessed by the pod`);
+    this.#tell(record, 'Normal', 'Created', 'Container created');
     const running = runtime.start({ pod: this.#pod, container, command, restarts: record.restarts });
     this.#running.set(record, running);
     record.state = { kind: 'running', startedAtMs };
     this.#status.changed();
+    if (running.hasStarted) this.#tell(record, 'Normal', 'Started', 'Container started');
     const exit = await running.exited;
     this.#running.delete(record);
+    if (!running.hasStarted) this.#tell(record, 'Warning', 'Failed', `Error: ${exit.message ?? exit.reason}`);
     const reason = exit.reason ?? (exit.exitCode === 0 ? 'Completed' : 'Error');
     record.state = {
       kind: 'terminated',
@@ -198,6 +223,7 @@ export class PodWorker {
     const ended = record.state;
     if (pauseMs > 0) {
       const where = `${this.#pod.metadata.name}_${this.#pod.metadata.namespace}(${this.#pod.metadata.uid})`;
+      this.#tell(record, 'Warning', 'BackOff', `Back-off restarting failed container ${record.name} in pod ${where}`);
       const message = `back-off ${pauseMs / 1000}s restarting failed container=${record.name} pod=${where}`;
       record.last = ended;
       record.state = { kind: 'waiting', reason: 'CrashLoopBackOff', message };
@@ -215,6 +241,7 @@ export class PodWorker {
 
   /** Waits until everything the container refers to exists. Undefined when the pod stops first. */
   async #resolve(record: ContainerRecord, container: DeepReadonly<Container>): Promise<ContainerCommand | undefined> {
+    let told = '';
     while (!this.#stopping.signal.aborted) {
       try {
         return await this.#command(container);
@@ -222,6 +249,8 @@ export class PodWorker {
         // Whatever it is, missing or unreachable, kubelet tells it and tries again.
         const message = error instanceof Error ? error.message : String(error);
         record.state = { kind: 'waiting', reason: 'CreateContainerConfigError', message };
+        if (message !== told) this.#tell(record, 'Warning', 'Failed', `Error: ${message}`);
+        told = message;
         this.#status.changed();
         await sleep(this.#deps.clock, CONFIG_RETRY_MS, this.#stopping.signal);
       }
@@ -252,8 +281,7 @@ export class PodWorker {
       record.state = NOT_LOCATED;
     }
     if (this.#deadlineExceeded) {
-      const message = 'Pod was active on the node longer than the specified deadline';
-      this.#record.outcome = { phase: 'Failed', reason: 'DeadlineExceeded', message };
+      this.#record.outcome = { phase: 'Failed', reason: 'DeadlineExceeded', message: DEADLINE_EXCEEDED };
       return;
     }
     const succeeded = this.#record.main.every(({ state }) => state.kind === 'terminated' && state.exitCode === 0);
@@ -280,6 +308,8 @@ const newRecord = (container: DeepReadonly<Container>, reason: string): Containe
   last: undefined,
   restarts: 0,
 });
+
+const DEADLINE_EXCEEDED = 'Pod was active on the node longer than the specified deadline';
 
 const NOT_LOCATED: ContainerRecord['state'] = {
   kind: 'terminated',

@@ -44,6 +44,7 @@ export function createProcessContainers(directory: string, clock: Clock): Contai
 
 class ProcessContainer implements RunningContainer {
   readonly exited: Promise<ContainerExit>;
+  readonly hasStarted: boolean;
   readonly #clock: Clock;
   #groupId: number | undefined;
   #deadline: { readonly atMs: number; cancel(): void } | undefined;
@@ -51,6 +52,8 @@ class ProcessContainer implements RunningContainer {
   constructor(directory: string, request: StartRequest, clock: Clock, pipes: OutputPipes) {
     this.#clock = clock;
     this.exited = this.#run(directory, request, pipes).catch((error: unknown) => startError(error));
+    // Up to here everything has happened at once.
+    this.hasStarted = this.#groupId !== undefined;
   }
 
   stop(graceMs: number): void {

@@ -2,12 +2,13 @@ import type { DeepReadonly, Node, Pod } from '../../../api/kubernetes.ts';
 import { PODS } from '../../../api/resources.ts';
 import { ApiError } from '../../../kube/api-error.ts';
 import type { KubeClient } from '../../../kube/client.ts';
+import type { EventRecorder } from '../../../kube/event-recorder.ts';
 import { objectKey } from '../../../kube/keys.ts';
 import { pathTo } from '../../../kube/request-path.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { toWireTime } from '../../../api/wire-time.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { type Amounts, amountsOf, misfit, requestsOf } from './fit.ts';
+import { type Amounts, amountsOf, misfits, requestsOf } from './fit.ts';
 
 const BINDINGS_IN_FLIGHT_MAX = 16;
 /** Pods are scheduled together that arrive, or become possible, within this time. */
@@ -21,6 +22,7 @@ export class Scheduler {
   readonly #client: KubeClient;
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #recorder: EventRecorder;
   readonly #nodes = new Map<string, { readonly node: DeepReadonly<Node>; readonly allocatable: Amounts }>();
   /** What the pods of a node take, and on which node each pod is, assumed ones included. */
   readonly #used = new Map<string, Record<string, bigint>>();
@@ -33,8 +35,9 @@ export class Scheduler {
   #pass: { cancel(): void } | undefined;
   #stopped = false;
 
-  constructor(deps: { readonly client: KubeClient; readonly clock: Clock; readonly log: Logger }) {
+  constructor(deps: { readonly client: KubeClient; readonly clock: Clock; readonly log: Logger; readonly recorder: EventRecorder }) {
     this.#client = deps.client;
+    this.#recorder = deps.recorder;
     this.#clock = deps.clock;
     this.#log = deps.log;
   }
@@ -137,9 +140,10 @@ export class Scheduler {
     let best: { readonly name: string; readonly pods: bigint } | undefined;
     for (const [name, { node, allocatable }] of this.#nodes) {
       const free = this.#freeOn(name, allocatable);
-      const reason = misfit(pod, node, requests, free);
-      if (reason !== undefined) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-      else if (best === undefined || (free.pods ?? 0n) > best.pods) best = { name, pods: free.pods ?? 0n };
+      const found = misfits(pod, node, requests, free);
+      for (const reason of found) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+      if (found.length > 0) continue;
+      if (best === undefined || (free.pods ?? 0n) > best.pods) best = { name, pods: free.pods ?? 0n };
     }
     return best?.name ?? { reasons };
   }
@@ -160,6 +164,7 @@ export class Scheduler {
         target: { apiVersion: 'v1', kind: 'Node', name: node },
       };
       await this.#client.raw({ method: 'POST', path: `${pathTo(PODS, namespace, name)}/binding`, body });
+      this.#recorder.event(PODS, pod, 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${name} to ${node}`);
     } catch (error) {
       this.#displace(uid);
       // Gone, deleted or bound by somebody else: the watch tells what became of it.
@@ -177,10 +182,12 @@ export class Scheduler {
 
   #tellUnschedulable(pods: Iterable<DeepReadonly<Pod>>, reasons: ReadonlyMap<string, number>): void {
     const parts = [...reasons].map(([reason, count]) => `${count} ${reason}`).sort();
-    const message = `0/${this.#nodes.size} nodes are available${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.`;
+    const { size } = this.#nodes;
+    const message = size === 0 ? 'no nodes available to schedule pods' : `0/${size} nodes are available: ${parts.join(', ')}.`;
     for (const pod of pods) {
       if (this.#toldUnschedulable.has(pod.metadata.uid)) continue;
       this.#toldUnschedulable.add(pod.metadata.uid);
+      this.#recorder.event(PODS, pod, 'Warning', 'FailedScheduling', message);
       void this.#writeUnschedulable(pod, message);
     }
   }

@@ -18,7 +18,7 @@ export function createSimulatedContainers(clock: Clock, random: Random): Contain
       const durationMs = parseDurationMs(annotations[SIMULATE_DURATION_ANNOTATION] ?? '');
       if (durationMs === undefined) {
         const message = `annotation ${SIMULATE_DURATION_ANNOTATION} is no duration: write 500ms, 2s or 1m`;
-        return { exited: Promise.resolve({ exitCode: 128, reason: 'StartError', message }), stop: () => undefined };
+        return { hasStarted: false, exited: Promise.resolve({ exitCode: 128, reason: 'StartError', message }), stop: () => undefined };
       }
       const { promise: exited, resolve } = Promise.withResolvers<ContainerExit>();
       const end = (exit: ContainerExit): void => {
@@ -29,7 +29,7 @@ export function createSimulatedContainers(clock: Clock, random: Random): Contain
       const exitCode = plannedExitCode(annotations, random);
       const timer = clock.schedule(() => end({ exitCode }), durationMs);
       running.add(end);
-      return { exited, stop: () => end({ exitCode: EXIT_CODE_SIGTERM }) };
+      return { hasStarted: true, exited, stop: () => end({ exitCode: EXIT_CODE_SIGTERM }) };
     },
     removePod: async () => undefined,
     close: async () => {

@@ -1,14 +1,20 @@
 import { expect, test } from 'vitest';
 import type { CoreEvent } from '../../../../shared/api/kubernetes.ts';
 import { JOBS } from '../../../../shared/api/resources.ts';
-import { createEventRecorder, type EventRecorder } from '../../../../shared/kube/event-recorder.ts';
+import { createEventRecorder, type EventRecorder, type EventRecorderOptions } from '../../../../shared/kube/event-recorder.ts';
 import { createKubeClient } from '../../../../shared/kube/kube-client.ts';
+import { createRateLimiter } from '../../../../shared/kube/rate-limiter.ts';
 import type { Transport, TransportResponse } from '../../../../shared/kube/transport.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 /** A server that stores Events by name and answers with what a test queued first. */
-function aWorld(): { recorder: EventRecorder; clock: FakeClock; events: Map<string, CoreEvent>; failures: (TransportResponse | Error)[] } {
+function aWorld(options: Partial<EventRecorderOptions> = {}): {
+  recorder: EventRecorder;
+  clock: FakeClock;
+  events: Map<string, CoreEvent>;
+  failures: (TransportResponse | Error)[];
+} {
   const clock = new FakeClock(Date.UTC(2026, 0, 1));
   const events = new Map<string, CoreEvent>();
   const failures: (TransportResponse | Error)[] = [];
@@ -27,7 +33,12 @@ function aWorld(): { recorder: EventRecorder; clock: FakeClock; events: Map<stri
     close: async () => undefined,
   };
   const client = createKubeClient(transport, { userAgent: 'test', clock });
-  return { clock, events, failures, recorder: createEventRecorder({ client, component: 'job-controller', clock, log: silentLogger }) };
+  return {
+    clock,
+    events,
+    failures,
+    recorder: createEventRecorder({ client, component: 'job-controller', clock, log: silentLogger, ...options }),
+  };
 }
 
 const job = (uid = 'u1') => ({ metadata: { name: 'j', namespace: 'ns', uid, resourceVersion: '5', creationTimestamp: '' } });
@@ -36,12 +47,11 @@ test('an event says who saw what happen to which object', async () => {
   const { recorder, events } = aWorld();
   recorder.event(JOBS, job(), 'Normal', 'SuccessfulCreate', 'Created pod: j-abc');
   await recorder.flush();
-  const nanos = (BigInt(Date.UTC(2026, 0, 1)) * 1_000_000n).toString(16);
   expect([...events.values()]).toEqual([
     {
       apiVersion: 'v1',
       kind: 'Event',
-      metadata: { name: `j.${nanos}`, namespace: 'ns' },
+      metadata: { name: expect.stringMatching(/^j\.[0-9a-f]{16}$/) as string, namespace: 'ns' },
       involvedObject: { apiVersion: 'batch/v1', kind: 'Job', namespace: 'ns', name: 'j', uid: 'u1', resourceVersion: '5' },
       reason: 'SuccessfulCreate',
       message: 'Created pod: j-abc',
@@ -120,4 +130,49 @@ test('a server that is away is tried again, one that refuses is not', async () =
   recorder.event(JOBS, job(), 'Normal', 'Q', 'm');
   await recorder.flush();
   expect(events.size).toBe(1);
+});
+
+test('an event of a node says which, and which part of the object it is about', async () => {
+  const { recorder, events } = aWorld({ component: 'kubelet', host: 'node-1' });
+  recorder.event(JOBS, job(), 'Normal', 'Started', 'Container started', 'spec.containers{a}');
+  recorder.event(JOBS, job(), 'Normal', 'Started', 'Container started', 'spec.containers{b}');
+  recorder.event(JOBS, job(), 'Normal', 'Started', 'Container started', 'spec.containers{b}');
+  await recorder.flush();
+  expect([...events.values()]).toMatchObject([
+    {
+      involvedObject: { fieldPath: 'spec.containers{a}' },
+      source: { component: 'kubelet', host: 'node-1' },
+      reportingInstance: 'node-1',
+      count: 1,
+    },
+    { involvedObject: { fieldPath: 'spec.containers{b}' }, count: 2 },
+  ]);
+});
+
+test('two sources that tell of one object at one instant do not take one another for the same event', async () => {
+  const names: string[] = [];
+  for (const source of [{ component: 'default-scheduler' }, { component: 'kubelet', host: 'a' }, { component: 'kubelet', host: 'b' }]) {
+    const { recorder, events } = aWorld(source);
+    recorder.event(JOBS, job(), 'Normal', 'Scheduled', 'there');
+    await recorder.flush();
+    names.push(...events.keys());
+  }
+  expect(new Set(names).size).toBe(3);
+});
+
+test('events beyond the rate wait for it; when the program ends they are given up', async () => {
+  const stopping = new AbortController();
+  const clock = new FakeClock();
+  const rateLimiter = createRateLimiter({ qps: 1, burst: 2, clock });
+  const { recorder, events } = aWorld({ clock, rateLimiter, signal: stopping.signal });
+  for (let index = 0; index < 5; index++) recorder.event(JOBS, job(`u${index}`), 'Normal', 'SuccessfulCreate', 'Created');
+  await clock.settle();
+  expect(events.size).toBe(2);
+  await clock.advance(1000);
+  expect(events.size).toBe(3);
+  stopping.abort(new Error('over'));
+  await recorder.flush();
+  recorder.event(JOBS, job('late'), 'Normal', 'SuccessfulCreate', 'Created');
+  await recorder.flush();
+  expect(events.size).toBe(3);
 });

@@ -74,6 +74,8 @@ test('resources are told in the divisor asked for, rounded up', () => {
 test('what is missing is named', () => {
   const reference = (valueFrom: object) => () => environmentOf({ env: [{ name: 'V', valueFrom }] });
   expect(reference({ configMapKeyRef: { name: 'settings', key: 'z' } })).toThrow("couldn't find key z in ConfigMap ns/settings");
+  expect(reference({ configMapKeyRef: { name: 'none', key: 'z' } })).toThrow('configmap "none" not found');
+  expect(reference({ secretKeyRef: { name: 'none', key: 'z' } })).toThrow('secret "none" not found');
   expect(reference({ fieldRef: { fieldPath: 'spec.colour' } })).toThrow('unsupported fieldPath: spec.colour');
   expect(() => environmentOf({ envFrom: [{ secretRef: { name: 'none' } }] })).toThrow('secret "none" not found');
 });

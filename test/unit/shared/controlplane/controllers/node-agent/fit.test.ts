@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Node, Pod } from '../../../../../../shared/api/kubernetes.ts';
-import { amountsOf, misfit, requestsOf, tolerates } from '../../../../../../shared/controlplane/controllers/node-agent/fit.ts';
+import { amountsOf, misfits, requestsOf, tolerates } from '../../../../../../shared/controlplane/controllers/node-agent/fit.ts';
 
 const METADATA = { uid: 'uid', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
 const pod = (spec: Partial<Pod['spec']> = {}): Pod => ({
@@ -34,12 +34,15 @@ describe('what a pod takes of a node', () => {
 
 describe('a pod fits a node', () => {
   const free = amountsOf({ cpu: '2', pods: '1' });
-  const why = (what: Partial<Pod['spec']>, on: Node = node()): string | undefined => misfit(pod(what), on, requestsOf(pod(what)), free);
+  const why = (what: Partial<Pod['spec']>, on: Node = node()): string | undefined =>
+    misfits(pod(what), on, requestsOf(pod(what)), free).join(', ') || undefined;
 
   test('whose free room it needs at most', () => {
     expect(why({ containers: [container('a', '2')] })).toBeUndefined();
     expect(why({ containers: [container('a', '2001m')] })).toBe('Insufficient cpu');
-    expect(misfit(pod(), node(), requestsOf(pod()), amountsOf({ cpu: '2', pods: '0' }))).toBe('Too many pods');
+    expect(misfits(pod(), node(), requestsOf(pod()), amountsOf({ cpu: '2', pods: '0' }))).toEqual(['Too many pods']);
+    const large = pod({ containers: [container('a', '3')] });
+    expect(misfits(large, node(), requestsOf(large), amountsOf({ cpu: '2', pods: '0' }))).toEqual(['Insufficient cpu', 'Too many pods']);
   });
 
   test('that is not cordoned, unless it tolerates that', () => {
