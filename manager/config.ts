@@ -1,4 +1,5 @@
 import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../shared/api/names.ts';
+import { isAddressRange } from '../shared/kube/address-ranges.ts';
 import { bindAddress, FlagError, text, wholeNumber, type FlagTable, type FlagValues, type Program } from '../shared/runtime/flags.ts';
 import type { LogLevel } from '../shared/runtime/pino-logger.ts';
 import {
@@ -28,6 +29,8 @@ export type ManagerConfig = {
   readonly webhook: { readonly address: string; readonly certFile: string; readonly keyFile: string } | undefined;
   readonly home: ApiRate;
   readonly worker: ApiRate;
+  /** Ranges of addresses, such as `169.254.0.0/16`, in which no worker cluster may be. */
+  readonly workerAddressDeny: readonly string[];
   readonly concurrentDispatches: number;
   readonly logLevel: LogLevel;
 };
@@ -76,6 +79,12 @@ const FLAGS = {
   'kube-api-burst': burstFlag('the manager cluster', 200),
   'worker-api-qps': qpsFlag('each worker cluster', 50),
   'worker-api-burst': burstFlag('each worker cluster', 100),
+  'worker-address-deny': {
+    value: 'CIDR,...',
+    fallback: '169.254.0.0/16,fe80::/10,fd00:ec2::254/128',
+    about: 'no worker cluster is connected to at these addresses, under whatever name; empty: at any',
+    parse: addressRanges,
+  },
   'concurrent-dispatches': { value: 'N', fallback: '16', about: 'writes under way at once to each worker cluster', parse: wholeNumber(1) },
   ...LOG_FLAGS,
 } satisfies FlagTable;
@@ -101,6 +110,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     webhook: webhook(flags),
     home: { qps: flags['kube-api-qps'], burst: flags['kube-api-burst'] },
     worker: { qps: flags['worker-api-qps'], burst: flags['worker-api-burst'] },
+    workerAddressDeny: flags['worker-address-deny'],
     concurrentDispatches: flags['concurrent-dispatches'],
     logLevel: flags['log-level'],
   };
@@ -129,6 +139,13 @@ function redisUrl(given: string): string {
 function queueName(given: string): string {
   if (!given.includes(':')) return text(given);
   throw new FlagError(`${JSON.stringify(given)} contains a colon, which BullMQ uses in its keys; leave it out`);
+}
+
+function addressRanges(given: string): readonly string[] {
+  const ranges = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
+  const wrong = ranges.find((each) => !isAddressRange(each));
+  if (wrong === undefined) return ranges;
+  throw new FlagError(`${JSON.stringify(wrong)} is no range of addresses; write ranges such as 169.254.0.0/16,fe80::/10`);
 }
 
 /** It becomes the value of a label. */

@@ -1,14 +1,10 @@
 import { hostname } from 'node:os';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { createClientMetrics } from '../shared/kube/client-metrics.ts';
+import { createAddressRanges } from '../shared/kube/address-ranges.ts';
 import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
-import type { KubeClient } from '../shared/kube/client.ts';
 import { createHttpTransport } from '../shared/kube/http-transport.ts';
-import { createKubeClient } from '../shared/kube/kube-client.ts';
 import { accessFromKubeconfig, defaultKubeconfigSource } from '../shared/kube/kubeconfig.ts';
 import { KubeconfigError } from '../shared/kube/kubeconfig/kubeconfig-error.ts';
-import type { Transport } from '../shared/kube/transport.ts';
-import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import { runCommandLine } from '../shared/runtime/command-line.ts';
 import { FlagError } from '../shared/runtime/flags.ts';
@@ -16,7 +12,8 @@ import { createProgramHttp, listen } from '../shared/runtime/http-server.ts';
 import { runProgram } from '../shared/runtime/lifecycle.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { createLogger } from '../shared/runtime/pino-logger.ts';
-import { MANAGER_PROGRAM, type ApiRate, type ManagerConfig } from './config.ts';
+import { createClientFactory } from './client-factory.ts';
+import { MANAGER_PROGRAM, type ManagerConfig } from './config.ts';
 import { createManager } from './manager.ts';
 import type { SubmissionQueue } from './submission/submission-queue.ts';
 
@@ -41,22 +38,15 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
   const clock = systemClock;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const metricsOf = createClientMetrics(registry);
-  const clientOver = (transport: Transport, { server }: ClusterAccess, { qps, burst }: ApiRate): KubeClient =>
-    createKubeClient(transport, {
-      userAgent: 'switchyard-manager',
-      clock,
-      rateLimiter: createRateLimiter({ qps, burst, clock }),
-      metrics: metricsOf(new URL(server).host),
-    });
-  const connect = (access: ClusterAccess): KubeClient => clientOver(createHttpTransport(access, log), access, settings.worker);
+  const clientOver = createClientFactory({ registry, clock });
+  const denied = createAddressRanges(settings.workerAddressDeny);
   const { redisUrl, leaderElection, managerId, submissionQueue, webhook } = settings;
   const homeTransport = createHttpTransport(homeAccess, log);
   const client = clientOver(homeTransport, homeAccess, settings.home);
   const queue = redisUrl === undefined ? undefined : await connectQueue(redisUrl, settings, log);
   const manager = createManager({
     client,
-    connectCluster: (_cluster, yaml) => connect(accessFromKubeconfig({ kind: 'text', yaml }, clock)),
+    connectCluster: (_cluster, access) => clientOver(createHttpTransport(access, log, denied), access, settings.worker),
     ...(queue === undefined ? {} : { submissions: { queue, name: submissionQueue } }),
     ...(managerId === undefined ? {} : { managerId }),
     ...(leaderElection && {

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../shared/kube/client.ts';
 import { fencedClient } from '../shared/kube/fenced-client.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
@@ -20,8 +21,8 @@ import { createWebhookServer } from './webhook/server.ts';
 export type ManagerDeps = {
   /** The manager cluster. */
   readonly client: KubeClient;
-  /** Connects to a worker cluster. Throws when the kubeconfig cannot be used. */
-  readonly connectCluster: (cluster: string, kubeconfig: string) => KubeClient;
+  /** Connects to a worker cluster. */
+  readonly connectCluster: (cluster: string, access: ClusterAccess) => KubeClient;
   /** Where submissions come from; absent: Jobs come through the API alone. The caller closes it. */
   readonly submissions?: { readonly queue: SubmissionQueue; readonly name: string };
   /** The value of the origin label on copies; absent: the UID of the namespace kube-system. */
@@ -86,7 +87,7 @@ export function createManager(deps: ManagerDeps): Manager {
       jobs: informers.jobs,
       workerClusters: informers.workerClusters,
       flavors: informers.resourceFlavors,
-      connect: (cluster, kubeconfig) => fencedClient(deps.connectCluster(cluster, kubeconfig), deposed.signal),
+      connect: (cluster, access) => fencedClient(deps.connectCluster(cluster, access), deposed.signal),
       origin,
       concurrencyPerCluster: deps.concurrentDispatches,
       clock,

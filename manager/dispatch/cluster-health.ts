@@ -16,7 +16,7 @@ export type ClusterHealth = {
 
 export type ProbeResult =
   | { readonly kind: 'Answered'; readonly version: string; readonly roundTripMs: number; readonly synced: boolean }
-  | { readonly kind: 'Failed'; readonly message: string };
+  | { readonly kind: 'Failed'; readonly reason: 'ConnectionFailed' | 'AddressDenied'; readonly message: string };
 
 /** A brief interruption is no loss: this many probes in a row must fail. */
 export const FAILURES_UNTIL_LOST = 3;
@@ -54,7 +54,7 @@ export function afterProbe(health: ClusterHealth, probe: ProbeResult, nowMs: num
     ...health,
     contact: lost ? 'Lost' : health.contact,
     connected: !lost && health.connected,
-    reason: lost ? 'ConnectionFailed' : health.reason,
+    reason: lost ? probe.reason : health.reason,
     message: lost ? probe.message : health.message,
     failingSinceMs: health.failingSinceMs ?? nowMs,
     failures,

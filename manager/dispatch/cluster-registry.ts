@@ -7,6 +7,8 @@ import type { KubeClient, ReadClient, StatusClient } from '../../shared/kube/cli
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
+import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
+import { KubeconfigError } from '../../shared/kube/kubeconfig/kubeconfig-error.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
@@ -16,7 +18,9 @@ import { clusterStatus, type ConfigurationProblem, type Finding } from './cluste
 import type { ClusterView } from './decide-mirror.ts';
 import { mergePatchBetween } from './json-diff.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
-import { kubeconfigProblem } from './worker-kubeconfig.ts';
+import { renewableAccess, type RenewableAccess } from './renewable-access.ts';
+import { nextLookMs } from './token-expiry.ts';
+import { readWorkerAccess, type WorkerAccess } from './worker-access.ts';
 
 /** The worker clusters there are, connected as their WorkerCluster objects say. */
 export interface ClusterRegistry {
@@ -35,19 +39,25 @@ export type ClusterRegistryDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: DispatchMetrics;
-  /** Makes the connection; `kubeconfig` is undefined for the manager cluster itself. */
-  readonly connect: (cluster: string, kubeconfig: string | undefined) => KubeClient;
+  /** Makes the connection; `access` is undefined for the manager cluster itself. */
+  readonly connect: (cluster: string, access: ClusterAccess | undefined) => KubeClient;
   readonly createCluster: (cluster: DeepReadonly<WorkerCluster>, client: KubeClient) => RemoteCluster;
   /** A cluster came or went. */
   readonly onMembershipChanged: () => void;
 };
 
-type Running = { readonly fingerprint: string; readonly cluster: RemoteCluster; readonly stop: () => Promise<void> };
+type Running = {
+  readonly fingerprint: string;
+  readonly access: RenewableAccess | undefined;
+  readonly cluster: RemoteCluster;
+  readonly stop: () => Promise<void>;
+};
 type Access =
-  | { readonly kind: 'Access'; readonly fingerprint: string; readonly kubeconfig: string | undefined }
+  /** `fingerprint` is of all that a connection is made anew for; `worker` is undefined for the manager cluster itself. */
+  | { readonly kind: 'Access'; readonly fingerprint: string; readonly worker: WorkerAccess | undefined }
   | { readonly kind: 'Problem'; readonly problem: ConfigurationProblem };
 
-/** Secrets are read, not watched: the manager needs no more than `get` on the few that it is pointed to. */
+/** Secrets are read, not watched: the manager needs no more than `get` on the few that it is pointed to. Read sooner before a token ends. */
 const SECRET_CHECK_MS = 30_000;
 /** Sooner, while there is nothing to work with. */
 const SECRET_MISSED_MS = 5_000;
@@ -102,7 +112,7 @@ class Registry implements ClusterRegistry {
     return { contact: this.#problems.has(name) ? 'Lost' : 'Connecting', jobController, local, problem: undefined };
   }
 
-  /** 1. gone: stop. 2. read its access. 3. connect when that is new. 4. say how it is. */
+  /** 1. gone: stop. 2. read its access. 3. connect when that is new, or go on with new credentials. 4. say how it is. */
   async #reconcile(name: string, signal: AbortSignal): Promise<ReconcileResult> {
     const workerCluster = this.#deps.workerClusters.get({ namespace: '', name });
     if (workerCluster === undefined) {
@@ -118,18 +128,26 @@ class Registry implements ClusterRegistry {
     } else if (this.#running.get(name)?.fingerprint !== access.fingerprint) {
       await this.#stop(name);
       this.#start(workerCluster, access, signal); // 3
+    } else if (access.worker !== undefined) {
+      this.#running.get(name)?.access?.renew(access.worker.credentials); // 3
     }
     await this.#writeStatus(workerCluster, signal); // 4
-    return { requeueAfterMs: access.kind === 'Problem' ? SECRET_MISSED_MS : SECRET_CHECK_MS };
+    return { requeueAfterMs: this.#nextLookMs(access) };
+  }
+
+  #nextLookMs(access: Access): number {
+    if (access.kind === 'Problem') return SECRET_MISSED_MS;
+    const { token } = access.worker?.credentials ?? {};
+    return nextLookMs(token, this.#deps.clock.now(), { usualMs: SECRET_CHECK_MS, leastMs: SECRET_MISSED_MS });
   }
 
   async #access(workerCluster: DeepReadonly<WorkerCluster>, signal: AbortSignal): Promise<Access> {
     const { spec } = workerCluster;
-    const fingerprint = (kubeconfig: string): string =>
-      createHash('sha256')
-        .update(JSON.stringify([kubeconfig, spec.jobController ?? '', spec.local ?? false]))
-        .digest('hex');
-    if (spec.local === true) return { kind: 'Access', fingerprint: fingerprint(''), kubeconfig: undefined };
+    const accessTo = (worker: WorkerAccess | undefined): Access => {
+      const connection = JSON.stringify([worker?.endpoint, spec.jobController ?? '', spec.local ?? false]);
+      return { kind: 'Access', fingerprint: createHash('sha256').update(connection).digest('hex'), worker };
+    };
+    if (spec.local === true) return accessTo(undefined);
     const reference = spec.kubeconfigSecretRef;
     if (reference === undefined)
       return problem('KubeconfigMissing', 'spec.kubeconfigSecretRef is not set; name the Secret with its kubeconfig');
@@ -139,12 +157,9 @@ class Registry implements ClusterRegistry {
       const secret = await this.#deps.home.get(SECRETS, { namespace, name }, { signal });
       const encoded = secret.data?.[key];
       if (encoded === undefined) return problem('KubeconfigMissing', `${where} does not exist`);
-      const kubeconfig = Buffer.from(encoded, 'base64').toString('utf8');
-      const flaw = kubeconfigProblem(kubeconfig);
-      return flaw === undefined
-        ? { kind: 'Access', fingerprint: fingerprint(kubeconfig), kubeconfig }
-        : problem('KubeconfigInvalid', `${where}: ${flaw}`);
+      return accessTo(readWorkerAccess(Buffer.from(encoded, 'base64').toString('utf8')));
     } catch (error) {
+      if (error instanceof KubeconfigError) return problem('KubeconfigInvalid', `${where}: ${error.message}`);
       if (isNotFound(error)) return problem('KubeconfigMissing', `Secret ${namespace}/${name} does not exist`);
       if (isForbidden(error)) return problem('KubeconfigMissing', `Secret ${namespace}/${name} may not be read: ${error.message}`);
       throw error;
@@ -154,13 +169,9 @@ class Registry implements ClusterRegistry {
   #start(workerCluster: DeepReadonly<WorkerCluster>, access: Access & { kind: 'Access' }, signal: AbortSignal): void {
     const { name } = workerCluster.metadata;
     const { connect, createCluster, log, metrics, onMembershipChanged } = this.#deps;
-    let client: KubeClient;
-    try {
-      client = connect(name, access.kubeconfig);
-    } catch (error) {
-      this.#problems.set(name, { reason: 'KubeconfigInvalid', message: error instanceof Error ? error.message : String(error) });
-      return;
-    }
+    // It may have been replaced in the Secret already, which would be seen at the next look only.
+    const renewable = access.worker && renewableAccess(name, access.worker, () => this.#queue.add(name));
+    const client = connect(name, renewable);
     this.#problems.delete(name);
     const stopped = new AbortController();
     const cluster = createCluster(workerCluster, client);
@@ -170,9 +181,9 @@ class Registry implements ClusterRegistry {
     const stop = async (): Promise<void> => {
       stopped.abort();
       await done;
-      if (access.kubeconfig !== undefined) await client.close();
+      if (renewable !== undefined) await client.close();
     };
-    this.#running.set(name, { fingerprint: access.fingerprint, cluster, stop });
+    this.#running.set(name, { fingerprint: access.fingerprint, access: renewable, cluster, stop });
     metrics.reconnects.inc({ cluster: name });
     log.info('connecting to a cluster', { cluster: name });
     onMembershipChanged();

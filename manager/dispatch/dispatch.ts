@@ -1,5 +1,6 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
@@ -20,8 +21,8 @@ export type DispatchDeps = {
   readonly jobs: Informer<Job>;
   readonly workerClusters: Informer<WorkerCluster>;
   readonly flavors: Informer<ResourceFlavor>;
-  /** Connects to a worker cluster. Throws when the kubeconfig cannot be used. */
-  readonly connect: (cluster: string, kubeconfig: string) => KubeClient;
+  /** Connects to a worker cluster. */
+  readonly connect: (cluster: string, access: ClusterAccess) => KubeClient;
   /** Id of this manager: the value of the origin label on its copies. */
   readonly origin: string;
   /** Writes under way at once to one worker cluster. */
@@ -48,7 +49,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     clock,
     log,
     metrics,
-    connect: (name, kubeconfig) => (kubeconfig === undefined ? home : deps.connect(name, kubeconfig)),
+    connect: (name, access) => (access === undefined ? home : deps.connect(name, access)),
     createCluster: ({ metadata: { name }, spec }, client) =>
       createRemoteCluster({
         name,

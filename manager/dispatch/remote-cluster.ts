@@ -3,6 +3,7 @@ import { ORIGIN_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NODES } from '../../shared/api/resources.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
+import { AddressDeniedError } from '../../shared/kube/guarded-connector.ts';
 import { createInformer, type Informer } from '../../shared/kube/informer.ts';
 import { formatKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
@@ -198,7 +199,7 @@ class ConnectedCluster implements RemoteCluster {
       const answeredAtMs = clock.now();
       return { kind: 'Answered', version: versionIn(body), roundTripMs: answeredAtMs - askedAtMs, synced: this.#copies.hasSynced() };
     } catch (error) {
-      return { kind: 'Failed', message: rootMessage(error) };
+      return failedProbe(error);
     }
   }
 }
@@ -235,8 +236,9 @@ function versionIn(body: string): string {
 }
 
 /** The innermost cause says most about a broken connection. */
-function rootMessage(error: unknown): string {
+function failedProbe(error: unknown): ProbeResult {
   let inner = error;
   while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause;
-  return inner instanceof Error ? inner.message : String(inner);
+  const reason = inner instanceof AddressDeniedError ? 'AddressDenied' : 'ConnectionFailed';
+  return { kind: 'Failed', reason, message: inner instanceof Error ? inner.message : String(inner) };
 }

@@ -4,6 +4,11 @@ import type { ConnectionOptions } from 'node:tls';
 export interface ClusterAccess {
   /** URL without a trailing slash; may have a path. */
   readonly server: string;
+  /**
+   * What errors and metrics call the server. Set where the URL itself is to stay in confidence, as it came from a Secret: errors then tell
+   * what went wrong in words that say nothing of it, and have no cause.
+   */
+  readonly alias?: string;
   /** The namespace that the kubeconfig's context names, else `default`. */
   readonly namespace: string;
   /** An http or https proxy. */

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import { given } from '../runtime/given.ts';
 import type { Logger } from '../runtime/logger.ts';
+import type { AddressRanges } from './address-ranges.ts';
 import type { ClusterAccess, Credentials, TlsMaterial } from './cluster-access.ts';
+import { connectionFailure } from './connection-failure.ts';
+import { AddressDeniedError, guardedConnector } from './guarded-connector.ts';
 import { KubeconfigError } from './kubeconfig/kubeconfig-error.ts';
 import type { Transport, TransportRequest } from './transport.ts';
 
@@ -17,9 +20,12 @@ const WATCH_HEADERS_TIMEOUT_MS = 30_000;
 const TCP_KEEP_ALIVE_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Connections to one API server, pooled as long as the TLS material stays the same. */
-export function createHttpTransport(access: ClusterAccess, log: Logger): Transport {
-  return new HttpTransport(access, log);
+/**
+ * Connections to one API server, pooled as long as the TLS material stays the same. None is made to an address of `denied`, however it is
+ * written or found. Redirects are answers like others: they are not followed.
+ */
+export function createHttpTransport(access: ClusterAccess, log: Logger, denied?: AddressRanges): Transport {
+  return new HttpTransport(access, log, denied);
 }
 
 type Pools = { readonly key: string; readonly requests: Dispatcher; readonly watches: Dispatcher };
@@ -27,15 +33,17 @@ type Pools = { readonly key: string; readonly requests: Dispatcher; readonly wat
 class HttpTransport implements Transport {
   readonly #access: ClusterAccess;
   readonly #log: Logger;
+  readonly #denied: AddressRanges | undefined;
   readonly #origin: string;
   readonly #basePath: string;
   #pools: Pools | undefined;
   /** The credentials that `#pools` was last found to fit; spares hashing them again for every request. */
   #fitting: Credentials | undefined;
 
-  constructor(access: ClusterAccess, log: Logger) {
+  constructor(access: ClusterAccess, log: Logger, denied: AddressRanges | undefined) {
     this.#access = access;
     this.#log = log;
+    this.#denied = denied;
     const url = new URL(access.server);
     this.#origin = url.origin;
     this.#basePath = url.pathname.replace(/\/+$/, '');
@@ -54,7 +62,15 @@ class HttpTransport implements Transport {
     try {
       const { statusCode, headers, body } = await this.#start(request, 'watches');
       body.setEncoding('utf8');
-      return { status: statusCode, headers, chunks: body };
+      return { status: statusCode, headers, chunks: this.#access.alias === undefined ? body : this.#discreet(request, body) };
+    } catch (error) {
+      throw this.#described(request, error);
+    }
+  }
+
+  async *#discreet(request: TransportRequest, chunks: AsyncIterable<string>): AsyncGenerator<string> {
+    try {
+      yield* chunks;
     } catch (error) {
       throw this.#described(request, error);
     }
@@ -92,7 +108,11 @@ class HttpTransport implements Transport {
       const outdated = this.#pools;
       this.#pools = { key, requests: this.#dispatcher(credentials.tls, CONNECTIONS_MAX), watches: this.#dispatcher(credentials.tls, null) };
       for (const dispatcher of [outdated?.requests, outdated?.watches]) {
-        dispatcher?.close().catch((error: unknown) => this.#log.warn('closing connections with outdated credentials failed', { error }));
+        dispatcher
+          ?.close()
+          .catch((error: unknown) =>
+            this.#log.warn('closing connections with outdated credentials failed', { error: connectionFailure(error) }),
+          );
       }
     }
     this.#fitting = credentials;
@@ -103,12 +123,18 @@ class HttpTransport implements Transport {
     const connect = { ...tls, timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS };
     const pool = { connections, keepAliveTimeout: KEEP_ALIVE_MS, pipelining: 1 };
     const { proxyUrl } = this.#access;
-    if (proxyUrl === undefined) return new Agent({ ...pool, connect });
+    if (proxyUrl === undefined)
+      return new Agent({ ...pool, connect: this.#denied === undefined ? connect : guardedConnector(connect, this.#denied) });
     return new ProxyAgent({ ...pool, uri: proxyUrl, requestTls: connect });
   }
 
   #described(request: TransportRequest, error: unknown): unknown {
     if (request.signal?.aborted === true) return error;
+    const { alias } = this.#access;
+    if (alias !== undefined) {
+      const cause = error instanceof AddressDeniedError ? error : new Error(connectionFailure(error));
+      return new Error(`${request.method} ${request.path} at ${alias}: no answer`, { cause });
+    }
     // Nothing was asked when there were no credentials to ask with.
     const what = error instanceof KubeconfigError ? error.message : 'no answer';
     return new Error(`${request.method} ${this.#access.server}${request.path}: ${what}`, { cause: error });

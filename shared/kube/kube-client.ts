@@ -85,7 +85,7 @@ class TransportKubeClient implements KubeClient {
     await this.#acquire('WATCH', options.signal);
     const request = this.#request({ method: 'GET', path, ...signalOf(options) });
     const response = await this.#timed('WATCH', request, () => this.#transport.stream(request));
-    if (response.status >= 400) throw toApiError(response.status, response.headers, await collect(response.chunks));
+    if (response.status >= 300) throw toApiError(response.status, response.headers, await collect(response.chunks));
     return readWatch<T>(response.chunks);
   }
 
@@ -121,13 +121,13 @@ class TransportKubeClient implements KubeClient {
     return JSON.parse(response.body) as T;
   }
 
-  /** Sends, waits out Retry-After, and throws {@link ApiError} for an answer of 400 and above. */
+  /** Sends, waits out Retry-After, and throws {@link ApiError} for an answer of 300 and above: API servers do not redirect. */
   async #send(call: Call, verb: string = call.method): Promise<TransportResponse> {
     const request = this.#request(call);
     for (let retries = 0; ; retries++) {
       await this.#acquire(verb, call.signal);
       const response = await this.#timed(verb, request, () => this.#transport.send(request));
-      if (response.status < 400) return response;
+      if (response.status < 300) return response;
       const error = toApiError(response.status, response.headers, response.body);
       if (!asksForRetry(error) || retries === RETRIES_MAX) throw error;
       this.#options.metrics?.retried(error.code, verb);

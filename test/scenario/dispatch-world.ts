@@ -13,7 +13,9 @@ import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, JOBS, NAMESPACES, SECRETS, type Resource } from '../../shared/api/resources.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { createControlPlane, type ControlPlane } from '../../shared/controlplane/control-plane.ts';
+import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
+import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import type { Transport, TransportRequest } from '../../shared/kube/transport.ts';
@@ -65,6 +67,10 @@ export type DispatchWorldOptions = {
   /** Where Redis takes part, time must be real. */
   readonly realTime?: boolean;
   readonly submissions?: NonNullable<ManagerDeps['submissions']>;
+  /** Where the metrics are to be read. */
+  readonly registry?: Registry;
+  /** Instead of the way to a worker cluster of this world; `usual` is that way. */
+  readonly connectCluster?: (name: string, access: ClusterAccess, usual: (name: string) => KubeClient) => KubeClient;
 };
 
 export async function createDispatchWorld(options: DispatchWorldOptions = {}): Promise<DispatchWorld> {
@@ -101,19 +107,20 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
   await create(CLUSTER_QUEUES, { metadata: { name: 'main' }, spec: { namespaceSelector: {}, resourceGroups } });
   await create(LOCAL_QUEUES, { metadata: { name: 'main', namespace: NAMESPACE }, spec: { clusterQueue: 'main' } });
 
+  const connectInProcess = (name: string): KubeClient => {
+    const worker = workers.get(name);
+    if (worker === undefined) throw new Error(`no control plane ${name}`);
+    return clientOf(onLine(worker.plane.transport(), worker.line));
+  };
   const start = (): { stop(): Promise<void> } => {
     const abort = new AbortController();
     const manager = createManager({
       client: clientOf(onLine(homePlane.transport(), homeLine)),
-      connectCluster: (name) => {
-        const worker = workers.get(name);
-        if (worker === undefined) throw new Error(`no control plane ${name}`);
-        return clientOf(onLine(worker.plane.transport(), worker.line));
-      },
+      connectCluster: (name, access) => options.connectCluster?.(name, access, connectInProcess) ?? connectInProcess(name),
       ...given({ submissions: options.submissions }),
       managerId: 'm1',
       concurrentDispatches: 4,
-      registry: new Registry(),
+      registry: options.registry ?? new Registry(),
       clock,
       random,
       log,
@@ -141,7 +148,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
       const plane = await newControlPlane();
       const side = workerSide(clientOf(plane.transport()), clock);
       workers.set(name, { ...side, plane });
-      const kubeconfig = Buffer.from(JSON.stringify({ clusters: [], users: [], name })).toString('base64');
+      const kubeconfig = Buffer.from(kubeconfigFor({ url: `https://${name}.test` }, 'a-token')).toString('base64');
       await create(SECRETS, { metadata: { name, namespace: 'switchyard' }, data: { kubeconfig } });
       await create(WORKER_CLUSTERS, {
         metadata: { name },

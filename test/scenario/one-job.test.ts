@@ -24,6 +24,7 @@ import {
 } from '../../shared/api/names.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, JOBS, NAMESPACES, PODS, SECRETS } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
+import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
@@ -61,7 +62,10 @@ test('a Job goes out to a worker cluster, runs there, and its status comes home'
   for (const crd of crdFiles().values()) await home.client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(crd) as never);
   await clock.advance(100);
   for (const name of ['team', 'switchyard']) await home.client.create(NAMESPACES, { metadata: { name } });
-  await home.client.create(SECRETS, { metadata: { name: 'east', namespace: 'switchyard' }, data: { kubeconfig: btoa('clusters: []') } });
+  await home.client.create(SECRETS, {
+    metadata: { name: 'east', namespace: 'switchyard' },
+    data: { kubeconfig: btoa(kubeconfigFor({ url: 'https://east.test' }, 'a-token')) },
+  });
   await home.client.create(WORKER_CLUSTERS, {
     metadata: { name: 'east' },
     spec: { kubeconfigSecretRef: { namespace: 'switchyard', name: 'east' } },

@@ -10,6 +10,7 @@ import type { Job, KubeObject, Pod } from '../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, PODS, SECRETS, type Resource } from '../../shared/api/resources.ts';
 import { createControlPlane, type ControlPlane } from '../../shared/controlplane/control-plane.ts';
+import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
@@ -217,7 +218,7 @@ async function createQueues(home: KubeClient): Promise<void> {
 }
 
 async function joinCluster(home: KubeClient, name: string): Promise<void> {
-  const kubeconfig = Buffer.from(JSON.stringify({ clusters: [], users: [], name })).toString('base64');
+  const kubeconfig = Buffer.from(kubeconfigFor({ url: `https://${name}.test` }, 'a-token')).toString('base64');
   await home.create(SECRETS, { metadata: { name, namespace: 'switchyard' }, data: { kubeconfig } });
   const spec = { kubeconfigSecretRef: { namespace: 'switchyard', name } };
   await home.create(WORKER_CLUSTERS, { metadata: { name }, spec });

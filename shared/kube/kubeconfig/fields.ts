@@ -87,6 +87,11 @@ export class Fields {
     return new KubeconfigError(`${this.#origin}: ${this.#at(name)} ${what}`);
   }
 
+  /** A problem of the mapping as a whole. */
+  flaw(what: string): KubeconfigError {
+    return new KubeconfigError(`${this.#origin}${this.#path === '' ? '' : `: ${this.#path}`} ${what}`);
+  }
+
   #items(name: string): readonly unknown[] {
     const given = this.value(name) ?? [];
     if (Array.isArray(given)) return given;

@@ -1,7 +1,6 @@
-import { LineCounter, parseDocument } from 'yaml';
 import { Fields } from './fields.ts';
 import type { AuthProviderConfig, ClusterEntry, ContextEntry, ExecConfig, Impersonation, Kubeconfig, UserEntry } from './kubeconfig.ts';
-import { KubeconfigError } from './kubeconfig-error.ts';
+import { readYamlDocument } from './yaml-document.ts';
 
 /** Where a kubeconfig comes from: what messages call it, and the directory that its relative paths start from. */
 export type KubeconfigOrigin = { readonly name: string; readonly directory: string };
@@ -12,7 +11,7 @@ export type KubeconfigOrigin = { readonly name: string; readonly directory: stri
  */
 export function parseKubeconfig(text: string, origin: KubeconfigOrigin): Kubeconfig {
   // An empty file is an empty kubeconfig, as for kubectl.
-  const document = Fields.of(yamlOf(text, origin.name) ?? {}, origin.name);
+  const document = Fields.of(readYamlDocument(text, origin.name) ?? {}, origin.name);
   document.isAtMost('kind', 'Config');
   document.isAtMost('apiVersion', 'v1');
   return {
@@ -93,23 +92,6 @@ function authProviderOf(fields: Fields | undefined): AuthProviderConfig | undefi
 
 function absolute(directory: string, path: string | undefined): string | undefined {
   return path === undefined || path.startsWith('/') ? path : `${directory}/${path}`;
-}
-
-function yamlOf(text: string, origin: string): unknown {
-  const lineCounter = new LineCounter();
-  // Without the pretty messages, which quote the line: it may hold a token.
-  const document = parseDocument(text, { prettyErrors: false, lineCounter });
-  const [problem] = document.errors;
-  if (problem !== undefined) {
-    const { line, col } = lineCounter.linePos(problem.pos[0]);
-    throw new KubeconfigError(`${origin} is not valid: it is not YAML (${problem.code} in line ${line}, column ${col})`);
-  }
-  try {
-    return document.toJS();
-  } catch {
-    // Aliases of what is not there, or far too many of them. The cause would quote them.
-    throw new KubeconfigError(`${origin} is not valid: its YAML aliases cannot be resolved; write the values out`);
-  }
 }
 
 /** The entries of a list such as `clusters: [{name, cluster: {...}}]`. */

@@ -8,7 +8,7 @@ import {
 } from '../../../../manager/dispatch/cluster-health.ts';
 
 const ANSWER: ProbeResult = { kind: 'Answered', version: 'v1.36.2', roundTripMs: 3, synced: true };
-const FAILURE: ProbeResult = { kind: 'Failed', message: 'connection refused' };
+const FAILURE: ProbeResult = { kind: 'Failed', reason: 'ConnectionFailed', message: 'connection refused' };
 const after = (...probes: ProbeResult[]): ClusterHealth =>
   probes.reduce((health, probe, index) => afterProbe(health, probe, 1000 * (index + 1)), NEVER_PROBED);
 
