@@ -57,6 +57,9 @@ type Access =
   | { readonly kind: 'Access'; readonly fingerprint: string; readonly worker: WorkerAccess | undefined }
   | { readonly kind: 'Problem'; readonly problem: ConfigurationProblem };
 
+/** `version` is of the text that was read. */
+type Reading = { readonly version: string; readonly result: WorkerAccess | KubeconfigError };
+
 /** Secrets are read, not watched: the manager needs no more than `get` on the few that it is pointed to. Read sooner before a token ends. */
 const SECRET_CHECK_MS = 30_000;
 /** Sooner, while there is nothing to work with. */
@@ -73,6 +76,8 @@ class Registry implements ClusterRegistry {
   readonly #queue: Workqueue;
   readonly #running = new Map<string, Running>();
   readonly #problems = new Map<string, ConfigurationProblem>();
+  /** What the Secrets said at the last look, by cluster. */
+  readonly #lastRead = new Map<string, Reading>();
 
   constructor(deps: ClusterRegistryDeps) {
     this.#deps = deps;
@@ -117,6 +122,7 @@ class Registry implements ClusterRegistry {
     const workerCluster = this.#deps.workerClusters.get({ namespace: '', name });
     if (workerCluster === undefined) {
       this.#problems.delete(name);
+      this.#lastRead.delete(name);
       this.#deps.metrics.clusterReady.remove({ cluster: name });
       this.#deps.metrics.copies.remove({ cluster: name });
       return this.#stop(name); // 1
@@ -157,13 +163,23 @@ class Registry implements ClusterRegistry {
       const secret = await this.#deps.home.get(SECRETS, { namespace, name }, { signal });
       const encoded = secret.data?.[key];
       if (encoded === undefined) return problem('KubeconfigMissing', `${where} does not exist`);
-      return accessTo(readWorkerAccess(Buffer.from(encoded, 'base64').toString('utf8')));
+      const version = JSON.stringify([secret.metadata.uid, secret.metadata.resourceVersion, key]);
+      const read = this.#readOnce(workerCluster.metadata.name, version, encoded);
+      return read instanceof KubeconfigError ? problem('KubeconfigInvalid', `${where}: ${read.message}`) : accessTo(read);
     } catch (error) {
-      if (error instanceof KubeconfigError) return problem('KubeconfigInvalid', `${where}: ${error.message}`);
       if (isNotFound(error)) return problem('KubeconfigMissing', `Secret ${namespace}/${name} does not exist`);
       if (isForbidden(error)) return problem('KubeconfigMissing', `Secret ${namespace}/${name} may not be read: ${error.message}`);
       throw error;
     }
+  }
+
+  /** A text that costs much to read is to cost it once, and not at every look. */
+  #readOnce(cluster: string, version: string, encoded: string): WorkerAccess | KubeconfigError {
+    const last = this.#lastRead.get(cluster);
+    if (last?.version === version) return last.result;
+    const result = accessOrProblem(Buffer.from(encoded, 'base64').toString('utf8'));
+    this.#lastRead.set(cluster, { version, result });
+    return result;
   }
 
   #start(workerCluster: DeepReadonly<WorkerCluster>, access: Access & { kind: 'Access' }, signal: AbortSignal): void {
@@ -225,3 +241,12 @@ class Registry implements ClusterRegistry {
 }
 
 const problem = (reason: string, message: string): Access => ({ kind: 'Problem', problem: { reason, message } });
+
+function accessOrProblem(kubeconfig: string): WorkerAccess | KubeconfigError {
+  try {
+    return readWorkerAccess(kubeconfig);
+  } catch (error) {
+    if (error instanceof KubeconfigError) return error;
+    throw error;
+  }
+}

@@ -239,6 +239,7 @@ function versionIn(body: string): string {
 function failedProbe(error: unknown): ProbeResult {
   let inner = error;
   while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause;
-  const reason = inner instanceof AddressDeniedError ? 'AddressDenied' : 'ConnectionFailed';
-  return { kind: 'Failed', reason, message: inner instanceof Error ? inner.message : String(inner) };
+  if (inner instanceof AddressDeniedError)
+    return { kind: 'Failed', reason: 'AddressDenied', message: `${inner.message} with the manager's flag --worker-address-deny` };
+  return { kind: 'Failed', reason: 'ConnectionFailed', message: inner instanceof Error ? inner.message : String(inner) };
 }

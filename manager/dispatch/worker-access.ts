@@ -22,7 +22,7 @@ export type WorkerCredentials = {
 
 const ORIGIN = 'the kubeconfig';
 /** Several times what kubectl writes with the longest of certificates. */
-const CHARACTERS_MAX = 256 * 1024;
+const CHARACTERS_MAX = 128 * 1024;
 
 /**
  * Reads the access to a worker cluster from the kubeconfig of a Secret: what the current context names, built anew from the few fields

@@ -23,8 +23,9 @@ export function guardedConnector(
       const range = error === null ? firstRange(addresses, denied) : undefined;
       callback(range === undefined ? error : denial(range), found, family);
     });
-  // The lookup goes to the socket with all other options of TLS.
-  const dial = buildConnector({ ...options, ...{ lookup: guardedLookup } });
+  // The lookup goes to the socket with all other options, which is more than the type says.
+  const withLookup: buildConnector.BuildOptions & { readonly lookup: LookupFunction } = { ...options, lookup: guardedLookup };
+  const dial = buildConnector(withLookup);
   return (target, callback) => {
     // No name is looked up for an address.
     const range = denied.rangeOf(target.hostname);
@@ -37,4 +38,4 @@ const firstRange = (addresses: readonly string[], denied: AddressRanges): string
   addresses.map((address) => denied.rangeOf(address)).find((range) => range !== undefined);
 
 const denial = (range: string): AddressDeniedError =>
-  new AddressDeniedError(`the address of its server is in ${range}, which is denied; give another server, or permit the range`);
+  new AddressDeniedError(`the address of its server is in ${range}, which is denied; give another server, or permit that range`);

@@ -127,9 +127,14 @@ describe('what the manager chart passes to the program', () => {
       },
       home: { qps: 100, burst: 200 },
       worker: { qps: 50, burst: 100 },
+      workerAddressDeny: ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128', '127.0.0.0/8', '::1/128'],
       concurrentDispatches: 16,
       logLevel: 'info',
     });
+  });
+
+  test('denies worker clusters no address where the list is empty', () => {
+    expect(managerConfig('config.workerAddressDeny=null').workerAddressDeny).toEqual([]);
   });
 
   test('says what the values say', () => {
@@ -139,6 +144,7 @@ describe('what the manager chart passes to the program', () => {
       'config.kubeApiBurst=7',
       'config.workerApiQps=25',
       'config.workerApiBurst=8',
+      'config.workerAddressDeny={10.0.0.0/8,::1/128}',
       'config.submissionQueue=jobs',
       'config.logLevel=warn',
       'webhook.port=8443',
@@ -151,6 +157,7 @@ describe('what the manager chart passes to the program', () => {
       redisPrefix: 'mine',
       home: { qps: 0, burst: 7 },
       worker: { qps: 25, burst: 8 },
+      workerAddressDeny: ['10.0.0.0/8', '::1/128'],
       submissionQueue: 'jobs',
       logLevel: 'warn',
       webhook: { address: '0.0.0.0:8443' },

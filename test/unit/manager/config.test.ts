@@ -17,6 +17,7 @@ describe('the manager’s configuration', () => {
       leaderElection: undefined,
       webhook: undefined,
       redisUrl: undefined,
+      workerAddressDeny: ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128'],
     });
   });
 
@@ -29,7 +30,20 @@ describe('the manager’s configuration', () => {
     });
   });
 
+  test('denies worker clusters the addresses that it is given, or none', () => {
+    expect(read(['--worker-address-deny', '10.0.0.0/8, ::1/128']).workerAddressDeny).toEqual(['10.0.0.0/8', '::1/128']);
+    expect(read(['--worker-address-deny=']).workerAddressDeny).toEqual([]);
+  });
+
   test.each([
+    [
+      ['--worker-address-deny', '10.0.0.0/8,10.0.0.1'],
+      '--worker-address-deny: "10.0.0.1" is no range of addresses; write ranges such as 169.254.0.0/16,fe80::/10',
+    ],
+    [
+      ['--worker-address-deny', '10.0.0.0/33'],
+      '--worker-address-deny: "10.0.0.0/33" is no range of addresses; write ranges such as 169.254.0.0/16,fe80::/10',
+    ],
     [['--redis-url', 'me:secret@localhost:6379'], '--redis-url: is no redis:// or rediss:// URL; write one such as redis://localhost:6379'],
     [
       ['--webhook-bind-address', ':9443'],
