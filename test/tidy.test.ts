@@ -76,7 +76,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/kube':
     'controller event-recorder guarded-connector http-transport informer kube-client kubeconfig leader-election rate-limiter reflector watch-stream workqueue',
   'shared/kube/kubeconfig': 'auth-provider exec-plugin in-cluster read-credentials',
-  'shared/runtime': 'clock command-line flags http-server leash lifecycle pino-logger program-flags tasks wake-up',
+  'shared/runtime': 'byte-room clock command-line flags http-server leash lifecycle pino-logger program-flags tasks wake-up',
   worker: 'config elected-worker in-parallel main worker',
   'worker/job': 'apply claim controller observe orphan-pods tracking-finalizer triggers',
   'worker/ttl': 'ttl-after-finished',

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { answer, boundTo, parseAddress } from '../../shared/runtime/http-server.ts';
+import { createByteRoom } from '../../shared/runtime/byte-room.ts';
+import { answer, boundTo, limitConnections, parseAddress, pathOf, SERVER_LIMITS } from '../../shared/runtime/http-server.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import {
   admissionReviewOf,
@@ -34,6 +35,14 @@ export interface WebhookServer {
 const TLS_CHECK_INTERVAL_MS = 10_000;
 /** Above what an API server sends: an object of at most 3 MiB, twice. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
+/** Of the bodies that are being read. Those of nearly all Jobs are small, and are read without asking; the others share one room. */
+const SMALL_BODY_BYTES = 32 * 1024;
+const LARGE_BODIES_BYTES = 16 * 1024 * 1024;
+/** Less than an API server waits for us, so that it hears why. */
+const ROOM_WAIT_MS = 3_000;
+/** API servers open one per request under way: 200 writes at once is their default. */
+const CONNECTIONS_MAX = 512;
+const HANDSHAKE_TIMEOUT_MS = 5_000;
 
 export function createWebhookServer({ certFile, keyFile, managerUsernames, clock, log }: WebhookDeps): WebhookServer {
   const webhooks: Readonly<Record<string, (request: AdmissionRequest) => AdmissionResponse>> = {
@@ -41,20 +50,30 @@ export function createWebhookServer({ certFile, keyFile, managerUsernames, clock
     '/validate': (request) => validate(request, managerUsernames),
   };
 
+  const room = createByteRoom({ bytes: LARGE_BODIES_BYTES, waitMs: ROOM_WAIT_MS, clock });
+
   const handler = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const webhook = webhooks[new URL(request.url ?? '/', 'https://localhost').pathname];
+    const webhook = webhooks[pathOf(request)];
     if (webhook === undefined) return answer(response, 404, 'text/plain', 'not found\n');
     if (request.method !== 'POST') return answer(response, 405, 'text/plain', 'only POST is served here\n');
-    const body = await readBody(request);
-    if (body === undefined) return answer(response, 413, 'text/plain', 'the body is too large\n');
-    const review = readAdmissionReview(body);
-    if (typeof review === 'string') return answer(response, 400, 'text/plain', `${review}\n`);
-    answer(response, 200, 'application/json', JSON.stringify(admissionReviewOf(webhook(review))));
+    const bytes = announcedBytes(request);
+    if (bytes > BODY_BYTES_MAX) return refuse(response, 413, 'the body is too large');
+    if (bytes <= SMALL_BODY_BYTES) return judge(await readBody(request, bytes), webhook, response);
+    // Nothing of the body is read meanwhile: it waits on the client's side.
+    const giveBack = await room.take(bytes);
+    if (giveBack === undefined) return refuse(response, 503, 'too many large reviews at once; try again');
+    try {
+      judge(await readBody(request, bytes), webhook, response);
+    } finally {
+      giveBack();
+    }
   };
 
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     handler(request, response).catch((error: unknown) => {
-      log.error('a webhook call failed', { path: request.url, error });
+      // Anybody may begin a request and leave.
+      if (request.destroyed && !request.complete) return log.debug('a webhook request was not finished', { error });
+      log.error('a webhook call failed', { path: pathOf(request), error });
       if (response.headersSent) response.destroy();
       else answer(response, 500, 'text/plain', 'internal error\n');
     });
@@ -65,7 +84,8 @@ export function createWebhookServer({ certFile, keyFile, managerUsernames, clock
     listen: async (address) => {
       const { host, port } = parseAddress(address);
       const pair = await readPair(certFile, keyFile);
-      const server = createServer(pair, serve);
+      const server = createServer({ ...SERVER_LIMITS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...pair }, serve);
+      limitConnections(server, CONNECTIONS_MAX);
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject);
         server.listen(port, host, resolve);
@@ -121,14 +141,34 @@ function watchPair({ server, pair, certFile, keyFile, clock, log }: WatchedPair)
   };
 }
 
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
+/** As an API server says before it sends a body. Whoever does not say may send as much as we take at all. */
+function announcedBytes({ headers }: IncomingMessage): number {
+  const length = headers['content-length'];
+  return length === undefined ? BODY_BYTES_MAX : Number(length);
+}
+
+/** At most so many bytes; undefined for more. One piece of memory for all, however small the pieces are in which it comes. */
+async function readBody(request: IncomingMessage, bytesMax: number): Promise<string | undefined> {
+  const body = Buffer.allocUnsafe(bytesMax);
   let bytes = 0;
   for await (const chunk of request) {
-    const part = Buffer.from(chunk as Uint8Array);
-    bytes += part.length;
-    if (bytes > BODY_BYTES_MAX) return undefined;
-    chunks.push(part);
+    const part = chunk as Buffer;
+    if (bytes + part.length > bytesMax) return undefined;
+    bytes += part.copy(body, bytes);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return body.toString('utf8', 0, bytes);
+}
+
+function judge(body: string | undefined, webhook: (request: AdmissionRequest) => AdmissionResponse, response: ServerResponse): void {
+  if (body === undefined) return refuse(response, 413, 'the body is too large');
+  const review = readAdmissionReview(body);
+  if (typeof review === 'string') return answer(response, 400, 'text/plain', `${review}\n`);
+  answer(response, 200, 'application/json', JSON.stringify(admissionReviewOf(webhook(review))));
+}
+
+/** Answers a request whose body is not read: what is still to come of it goes with the connection. */
+function refuse(response: ServerResponse, status: number, problem: string): void {
+  response.setHeader('connection', 'close');
+  if (status === 503) response.setHeader('retry-after', '1');
+  answer(response, status, 'text/plain', `${problem}\n`);
 }

@@ -17,7 +17,7 @@ export type HttpHandler = (request: IncomingMessage, response: ServerResponse) =
 export function createProgramHttp({ metrics, readiness }: ProgramHttpOptions): HttpHandler {
   return async (request, response) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, 405, 'text/plain', 'only GET is served here\n');
-    switch (new URL(request.url ?? '/', 'http://localhost').pathname) {
+    switch (pathOf(request)) {
       case '/metrics':
         return answer(response, 200, metrics.contentType, await metrics.metrics());
       case '/healthz':
@@ -33,6 +33,9 @@ export function createProgramHttp({ metrics, readiness }: ProgramHttpOptions): H
   };
 }
 
+/** Without the query. It may be anything that a client sends, also what is no URL. */
+export const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?', 1)[0] ?? '/';
+
 const problemOf = (name: string, problem: string | undefined): string[] => (problem === undefined ? [] : [`${name}: ${problem}`]);
 
 /** Answers with a body and its length. */
@@ -41,17 +44,41 @@ export function answer(response: ServerResponse, status: number, contentType: st
   response.end(body);
 }
 
+/**
+ * What one server gives to clients that it does not know: so much per connection, for so long. A connection that sends nothing, or sends slowly,
+ * is closed; times are looked at once a second.
+ */
+export const SERVER_LIMITS = {
+  maxHeaderSize: 16_384,
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  keepAliveTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+} as const;
+/** A client that does not take its answer. */
+const SILENCE_MS = 30_000;
+
+/** The limits that a server is told after it has been made. Connections above the number are closed at once. */
+export function limitConnections(server: Server, connections: number): void {
+  server.maxConnections = connections;
+  server.setTimeout(SILENCE_MS);
+}
+
+/** Scrapers and probes are few. */
+const CONNECTIONS_MAX = 64;
+
 /** Serves a handler. `address` is `host:port` or `:port`; port 0 takes any free one. */
 export async function listen(handler: HttpHandler, address: string): Promise<{ readonly url: string; close(): Promise<void> }> {
   const { host, port } = parseAddress(address);
   // An import of this module would read all that it exports, and with that load an HTTP client of 13 MiB that nobody uses.
   const { createServer } = process.getBuiltinModule('node:http');
-  const server = createServer((request, response) => {
+  const server = createServer(SERVER_LIMITS, (request, response) => {
     handler(request, response).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
       response.end(error instanceof Error ? `${error.message}\n` : 'internal error\n');
     });
   });
+  limitConnections(server, CONNECTIONS_MAX);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

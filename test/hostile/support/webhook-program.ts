@@ -1,0 +1,14 @@
+/** A webhook server in a process of its own, so that its memory is not that of its adversary. Arguments: certificate and key. */
+import { createWebhookServer } from '../../../manager/webhook/server.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { silentLogger } from '../../../shared/runtime/logger.ts';
+
+const [certFile = '', keyFile = ''] = process.argv.slice(2);
+const server = createWebhookServer({ certFile, keyFile, managerUsernames: ['manager'], clock: systemClock, log: silentLogger });
+const { url } = await server.listen('127.0.0.1:0');
+process.send?.({ url });
+process.on('message', () => {
+  globalThis.gc?.();
+  process.send?.({ residentBytes: process.memoryUsage.rss() });
+});
+process.on('disconnect', () => process.exit(0));
