@@ -18,7 +18,7 @@ import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
-import type { Transport, TransportRequest } from '../../shared/kube/transport.ts';
+import type { Transport, TransportRequest, TransportResponse } from '../../shared/kube/transport.ts';
 import { sleep, systemClock, type Clock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { silentLogger, type Logger } from '../../shared/runtime/logger.ts';
@@ -33,6 +33,34 @@ export type Line = {
   readonly sent: string[];
   /** up: works. refused: every request fails. swallowed: nothing is ever answered. */
   state: 'up' | 'refused' | 'swallowed';
+  /** Answers a request that is no watch instead of the server; undefined lets it through. */
+  instead: ((request: TransportRequest) => TransportResponse | undefined) | undefined;
+  /** Keeps back what watches have to tell, until `release` is called. */
+  hold(): void;
+  release(): void;
+  readonly held: Promise<void> | undefined;
+  /** Watches under way. */
+  watches: number;
+};
+
+const createLine = (): Line => {
+  let held: PromiseWithResolvers<void> | undefined;
+  return {
+    sent: [],
+    state: 'up',
+    instead: undefined,
+    watches: 0,
+    get held() {
+      return held?.promise;
+    },
+    hold() {
+      held ??= Promise.withResolvers();
+    },
+    release() {
+      held?.resolve();
+      held = undefined;
+    },
+  };
 };
 
 export type WorkerSide = {
@@ -87,7 +115,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
   const homePlane = await newControlPlane();
   const clientOf = (transport: Transport): KubeClient => createKubeClient(transport, { userAgent: 'test', clock });
   const home = clientOf(homePlane.transport());
-  const homeLine: Line = { sent: [], state: 'up' };
+  const homeLine = createLine();
   const workers = new Map<string, WorkerSide & { readonly plane: ControlPlane }>();
   const create = <T extends KubeObject>(resource: Resource<T>, object: object) => home.create(resource, object as never);
 
@@ -181,6 +209,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
       await settle(fakeClock === undefined ? 100 : 1_500);
     },
     async close() {
+      for (const line of [homeLine, ...[...workers.values()].map((each) => each.line)]) line.release();
       await running?.stop();
       await Promise.all(controlPlanes.map((each) => each.close()));
     },
@@ -198,7 +227,7 @@ function workerSide(client: KubeClient, clock: Clock): WorkerSide {
   };
   return {
     client,
-    line: { sent: [], state: 'up' },
+    line: createLine(),
     report,
     async copy(name) {
       try {
@@ -243,7 +272,7 @@ function onLine(transport: Transport, line: Line): Transport {
   return {
     async send(request) {
       await gate(request);
-      return transport.send(request);
+      return line.instead?.(request) ?? transport.send(request);
     },
     async stream(request) {
       await gate(request);
@@ -256,9 +285,15 @@ function onLine(transport: Transport, line: Line): Transport {
 
 /** A watch over a line that is cut breaks with the next event. */
 async function* whileUp(chunks: AsyncIterable<string>, line: Line): AsyncGenerator<string> {
-  for await (const chunk of chunks) {
-    if (line.state !== 'up') throw new Error('connection reset');
-    yield chunk;
+  line.watches++;
+  try {
+    for await (const chunk of chunks) {
+      await line.held;
+      if (line.state !== 'up') throw new Error('connection reset');
+      yield chunk;
+    }
+  } finally {
+    line.watches--;
   }
 }
 

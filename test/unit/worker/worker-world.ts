@@ -12,7 +12,7 @@ import { createWorker, type WorkerSettings } from '../../../worker/worker.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
-/** Answers a request of the worker instead of the server; undefined lets it through. */
+/** Answers a request of the worker instead of the server; undefined lets it through, after whatever has been done meanwhile. */
 export type Fault = (request: TransportRequest) => TransportResponse | undefined | Promise<TransportResponse | undefined>;
 
 export type World = {

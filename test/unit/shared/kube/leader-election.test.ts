@@ -193,3 +193,23 @@ test('told to stop while waiting, a candidate just ends', async () => {
   await clock.settle();
   await first.ended;
 });
+
+test('the lease says since when its holder holds it, however often it is renewed', async () => {
+  const { clock, leaders, server, candidate } = aWorld();
+  const first = candidate('a', 1);
+  await clock.advance(100);
+  const { acquireTime } = server.lease?.spec ?? {};
+  await clock.advance(30_000);
+  expect(server.lease?.spec?.acquireTime).toBe(acquireTime);
+  expect(server.lease?.spec?.renewTime).not.toBe(acquireTime);
+  server.cutOff.add('a');
+  const second = candidate('b', 2);
+  await clock.advance(30_000);
+  expect(leaders).toEqual(['b']);
+  const spec = server.lease?.spec ?? {};
+  expect(Date.parse(spec.acquireTime ?? '')).toBeGreaterThan(Date.parse(acquireTime ?? ''));
+  await first.ended;
+  second.stop();
+  await clock.settle();
+  await second.ended;
+});

@@ -114,3 +114,12 @@ test('a hundred thousand waiting keys are handed out in well under a second', as
   }
   expect(taken).toBe(100_000);
 });
+
+test('shut down, it keeps no timer for keys that were to come later, and hands them to nobody', async () => {
+  const { queue, clock } = aQueue();
+  queue.addAfter('a', 60_000);
+  queue.addRateLimited('b');
+  queue.shutDown();
+  expect(clock.pendingTimers()).toBe(0);
+  expect(await queue.get()).toBeUndefined();
+});

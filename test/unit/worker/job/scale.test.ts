@@ -67,6 +67,8 @@ describe('too many pods', () => {
   test('then the one ready for the shorter time', () =>
     goes({ phase: 'Running', ready: true, readySince: ago(99) }, { phase: 'Running', ready: true, readySince: ago(9) }));
   test('then the one with more restarts', () => goes({ phase: 'Running', restarts: 1 }, { phase: 'Running', restarts: 2 }));
+  test('then the one whose sidecar has restarted more often', () =>
+    goes({ phase: 'Running', sidecarRestarts: 1 }, { phase: 'Running', sidecarRestarts: 2 }));
   test('then the younger one', () => goes({ phase: 'Running', createdSecondsAgo: 99 }, { phase: 'Running', createdSecondsAgo: 9 }));
   test('no more than 500 go at once', () => {
     const { plan } = decideOn(job, pods(700));

@@ -65,6 +65,8 @@ export type PodSituation = {
   finishedSecondsAgo?: number;
   createdSecondsAgo?: number;
   restarts?: number;
+  /** Gives the pod a sidecar that has restarted so often. */
+  sidecarRestarts?: number;
   failures?: number;
   ignored?: number;
   conditions?: PodCondition[];
@@ -95,10 +97,22 @@ export function aPod(situation: PodSituation = {}): Pod {
       ...(tracked ? { finalizers: [JOB_TRACKING_FINALIZER] } : {}),
       ...(situation.deleting ? { deletionTimestamp: ago(0), deletionGracePeriodSeconds: 30 } : {}),
     },
-    spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'i' }], ...(bound ? { nodeName: 'node-1' } : {}) },
+    spec: {
+      restartPolicy: 'Never',
+      containers: [{ name: 'main', image: 'i' }],
+      ...(situation.sidecarRestarts === undefined ? {} : { initContainers: [{ name: 'sidecar', image: 'i', restartPolicy: 'Always' }] }),
+      ...(bound ? { nodeName: 'node-1' } : {}),
+    },
     status: {
       phase,
       conditions: [...readyConditions, ...(situation.conditions ?? [])],
+      ...(situation.sidecarRestarts === undefined
+        ? {}
+        : {
+            initContainerStatuses: [
+              { name: 'sidecar', image: 'i', imageID: 'i', ready: true, restartCount: situation.sidecarRestarts, state: {} },
+            ],
+          }),
       containerStatuses: [
         {
           name: 'main',

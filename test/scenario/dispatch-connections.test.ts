@@ -1,0 +1,74 @@
+/** Goal: what the manager has heard late, or no longer hears, costs no running Job its copy. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
+import { JOBS, SECRETS } from '../../shared/api/resources.ts';
+import { conditionsOf, createDispatchWorld, type DispatchWorld } from './dispatch-world.ts';
+
+const on = (cluster: string) => ({ annotations: { [CLUSTERS_ANNOTATION]: cluster } });
+
+let world: DispatchWorld;
+beforeEach(async () => {
+  world = await createDispatchWorld({ workers: ['eu-1'] });
+});
+afterEach(() => world.close());
+
+test('a manager that starts on an API server which lags deletes no copy of a Job that it has not heard of', async () => {
+  const { resourceVersion } = await world.home.list(JOBS);
+  await world.submit('sum', on('eu-1'));
+  await world.settle(50);
+  const eu = world.worker('eu-1');
+  await eu.start('sum');
+  await world.settle(300);
+  const { uid } = (await eu.copy('sum'))?.metadata ?? {};
+  await world.stop();
+
+  const beforeTheJob = JSON.stringify({ kind: 'JobList', apiVersion: 'batch/v1', metadata: { resourceVersion }, items: [] });
+  world.homeLine.instead = ({ method, path }) =>
+    method === 'GET' && /\/apis\/batch\/v1\/jobs\b/.test(path) ? { status: 200, headers: {}, body: beforeTheJob } : undefined;
+  world.homeLine.hold();
+  await world.start();
+  await world.settle(30_000);
+  expect((await eu.copy('sum'))?.metadata.uid).toBe(uid);
+
+  world.homeLine.instead = undefined;
+  world.homeLine.release();
+  await eu.complete('sum');
+  await world.settle(2_000);
+  expect(conditionsOf(await world.job('sum'))).toContain('Complete=True CompletionsReached');
+  expect(await eu.copy('sum')).toBeUndefined();
+});
+
+test('a worker cluster whose kubeconfig is replaced is reached by the new one only', async () => {
+  const { line } = world.worker('eu-1');
+  await world.settle(1_000);
+  const watches = line.watches;
+  const kubeconfig = Buffer.from(JSON.stringify({ clusters: [], users: [], name: 'rotated' })).toString('base64');
+  await world.home.patch(SECRETS, { namespace: 'switchyard', name: 'eu-1' }, { type: 'merge', body: { data: { kubeconfig } } });
+  const before = line.sent.length;
+  await world.settle(60_000);
+  expect(line.sent.slice(before).filter((call) => call === 'GET /apis/batch/v1/jobs')).not.toEqual([]);
+  expect(line.watches).toBe(watches);
+  await world.submit('sum', on('eu-1'));
+  await world.settle(500);
+  expect(await world.worker('eu-1').copy('sum')).toBeDefined();
+});
+
+test('a worker cluster that does not know the manager for a while gets the Job soon after, and the Job is not told of a refusal', async () => {
+  const eu = world.worker('eu-1');
+  const body = JSON.stringify({
+    kind: 'Status',
+    apiVersion: 'v1',
+    status: 'Failure',
+    code: 401,
+    reason: 'Unauthorized',
+    message: 'Unauthorized',
+  });
+  eu.line.instead = ({ method }) => (method === 'POST' ? { status: 401, headers: {}, body } : undefined);
+  await world.submit('sum', on('eu-1'));
+  await world.settle(2_000);
+  expect(conditionsOf(await world.job('sum')).filter((each) => each.startsWith('Dispatched'))).toEqual([]);
+  eu.line.instead = undefined;
+  await world.settle(3_000);
+  expect(await eu.copy('sum')).toBeDefined();
+  expect(conditionsOf(await world.job('sum'))).toContain('Dispatched=True Dispatched');
+});

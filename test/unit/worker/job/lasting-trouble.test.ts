@@ -1,0 +1,65 @@
+/** What one mishap leaves behind: trouble that lasts longer than the events that would wake a Job anyway. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Pod } from '../../../../shared/api/kubernetes.ts';
+import { JOBS, PODS } from '../../../../shared/api/resources.ts';
+import type { TransportRequest } from '../../../../shared/kube/transport.ts';
+import { createWorld, type Fault, refusal, SUCCEEDED, type World } from '../worker-world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld();
+});
+afterEach(() => world.stop());
+
+const isPodPatch = ({ method, path }: TransportRequest): boolean => method === 'PATCH' && path.includes('/pods/');
+const refuse = (matches: (request: TransportRequest) => boolean, times: number): Fault => {
+  let left = times;
+  return (request) => (matches(request) && left-- > 0 ? refusal(500, 'InternalError', 'the server is not well') : undefined);
+};
+const conditions = async (): Promise<string[]> => ((await world.status()).conditions ?? []).map(({ type }) => type);
+const relabel = (pod: Pod, labels: Record<string, string>) =>
+  world.admin.patch(PODS, { namespace: 'ns', name: pod.metadata.name }, { type: 'merge', body: { metadata: { labels } } });
+const named = async (pod: Pod): Promise<Pod | undefined> => (await world.pods()).find(({ metadata }) => metadata.uid === pod.metadata.uid);
+
+test('a finalizer that cannot be removed for a while is removed in the end, and the Job finishes', async () => {
+  await world.createJob();
+  await world.pass();
+  const [pod] = await world.pods();
+  world.fault = refuse(isPodPatch, 4);
+  await world.setPod(pod!, SUCCEEDED);
+  await world.pass(30);
+  expect(await conditions()).toEqual(['SuccessCriteriaMet', 'Complete']);
+  expect(await world.status()).toMatchObject({ succeeded: 1, uncountedTerminatedPods: {} });
+});
+
+describe('a Job with a selector of its own', () => {
+  const selector = { matchLabels: { app: 'x' } };
+  const template = { metadata: { labels: { app: 'x' } }, spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'i' }] } };
+  const spec = { manualSelector: true, selector, template, completions: 2, parallelism: 1 };
+
+  test('releases a counted pod whose labels have changed, though the first try failed', async () => {
+    await world.createJob(spec);
+    await world.pass();
+    const [pod] = await world.pods();
+    await world.setPod(pod!, SUCCEEDED);
+    await world.pass();
+    world.fault = refuse(isPodPatch, 1);
+    await relabel(pod!, { app: 'y' });
+    await world.pass(5);
+    expect((await named(pod!))?.metadata.ownerReferences ?? []).toEqual([]);
+    expect(await world.status()).toMatchObject({ succeeded: 1, active: 1 });
+  });
+
+  test('takes no pod in while it is being deleted, though its cache does not know that yet', async () => {
+    await world.createJob(spec);
+    await world.pass();
+    world.hold('jobs');
+    await world.admin.delete(JOBS, { namespace: 'ns', name: 'job' }, { propagationPolicy: 'Foreground' });
+    await world.createPod({ name: 'stray', labels: { app: 'x' } });
+    await world.pass(5);
+    const stray = (await world.pods()).find(({ metadata }) => metadata.name === 'stray');
+    expect(stray).toBeDefined();
+    expect([stray?.metadata.ownerReferences, stray?.metadata.finalizers]).toEqual([undefined, undefined]);
+    expect((await world.job())?.metadata.deletionTimestamp).toBeDefined();
+  });
+});
