@@ -1,0 +1,48 @@
+/** `npm run mutate`: which broken lines would no test notice? */
+import path from 'node:path';
+import { EXIT_USAGE, parseFlags } from '../../shared/runtime/flags.ts';
+import { EQUIVALENTS } from './equivalents.ts';
+import { MUTATION_PROGRAM } from './options.ts';
+import { createStaticChecks } from './static-checks.ts';
+import { formatResult, runStudy, StudyError, type Result } from './study.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  const parsed = parseFlags(MUTATION_PROGRAM, args, process.env);
+  if (parsed.kind === 'Help') {
+    console.log(parsed.text);
+    return 0;
+  }
+  if (parsed.kind === 'Invalid') {
+    console.error(parsed.problem);
+    return EXIT_USAGE;
+  }
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new StudyError(`stopped by ${name}`)));
+  const checks = createStaticChecks(ROOT);
+  try {
+    const print = (line: string): void => console.log(line);
+    return summarize(await runStudy({ ...parsed.config, root: ROOT, equivalents: EQUIVALENTS, checks, signal: stop.signal, print }));
+  } catch (error) {
+    if (!(error instanceof StudyError)) throw error;
+    console.error(error.message);
+    return EXIT_USAGE;
+  } finally {
+    checks.close();
+  }
+}
+
+function summarize(results: readonly Result[]): number {
+  const of = (kind: Result['verdict']['kind']): readonly Result[] => results.filter(({ verdict }) => verdict.kind === kind);
+  const survivors = of('Survived');
+  if (survivors.length > 0) console.log(['', 'Survivors:', ...survivors.map(formatResult)].join('\n'));
+  const percent = results.length === 0 ? 0 : (100 * survivors.length) / results.length;
+  console.log(
+    `\n${results.length} mutants: ${of('Killed').length} killed, ${of('TimedOut').length} timed out, ${of('Refused').length} refused by compiler or linter, ` +
+      `${of('Equivalent').length} equivalent, ${survivors.length} survived (${percent.toFixed(1)} %)`,
+  );
+  return survivors.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,38 @@
+import { durationMs, type FlagTable, type Program, text, wholeNumber } from '../../shared/runtime/flags.ts';
+
+export type MutationConfig = {
+  readonly files: readonly string[];
+  readonly line: number | undefined;
+  readonly count: number;
+  readonly seed: number;
+  readonly parallel: number;
+  readonly limitMs: number;
+};
+
+const FLAGS = {
+  files: {
+    value: 'GLOB[;GLOB]',
+    fallback: '{worker,shared/kube}/**/!(main|config).ts;manager/{,admission/,api/,dispatch/,submission/,webhook/}!(main|config).ts',
+    about: 'files to break, as patterns from the root of the project',
+    parse: (given: string) => text(given).split(';'),
+  },
+  line: { value: 'N', about: 'break this line only; for one file, to try a new test', parse: wholeNumber(1) },
+  count: { value: 'N', fallback: '50', about: 'how many mutants to try', parse: wholeNumber(1) },
+  seed: {
+    value: 'S',
+    fallback: '1',
+    about: 'chooses the mutants; the same seed chooses the same ones while the files are the same',
+    parse: wholeNumber(0),
+  },
+  parallel: { value: 'N', fallback: '1', about: 'mutants tried at once', parse: wholeNumber(1, 64) },
+  'time-limit': { value: 'TIME', fallback: '5m', about: 'longest time for the tests of one mutant', parse: durationMs },
+} satisfies FlagTable;
+
+export const MUTATION_PROGRAM: Program<typeof FLAGS, MutationConfig> = {
+  usage: 'npm run mutate --',
+  about: `Breaks the code one place at a time, runs the tests of the broken file, and prints the mutants that no test notices.
+The files on disk stay as they are. Exit code: 0 when no mutant survived (those listed in test/mutation/equivalents.ts aside), 1 when
+one did, 2 when the study could not be made.`,
+  flags: FLAGS,
+  configOf: ({ 'time-limit': limitMs, ...values }) => ({ ...values, limitMs }),
+};
