@@ -81,11 +81,7 @@ export function createJobWatcher(deps: {
    * An admission that is being written is conditional on the version it was decided on. While the Job is still at that version the write may
    * succeed; once it has moved on without our record, the write is certain to be refused.
    */
-  const isBeingWritten = (workload: Workload): boolean => {
-    const reservation = cache.get(workload.key);
-    if (reservation?.assumed !== true || reservation.workload.uid !== workload.uid) return false;
-    return reservation.workload.resourceVersion === workload.resourceVersion;
-  };
+  const isBeingWritten = ({ key, resourceVersion }: Workload): boolean => cache.get(key)?.workload.resourceVersion === resourceVersion;
 
   const enqueue = (workload: Workload): void => {
     const { key } = workload;

@@ -42,7 +42,7 @@ export class StudyError extends Error {
 /**
  * 1. Find the ways to break the files, and choose some of them by the seed.
  * 2. Run the tests of these files as they are: all must pass, and each says how long it takes.
- * 3. Run the tests of each mutant's file with the mutant in its place, the fastest first, until one fails.
+ * 3. Run the tests of each mutant's file with the mutant in its place, until one fails.
  * 4. Show the survivors to compiler and linter, which are part of `npm test`.
  */
 export async function runStudy(options: StudyOptions): Promise<Result[]> {
@@ -70,7 +70,7 @@ export async function runStudy(options: StudyOptions): Promise<Result[]> {
       const text = textOf(mutant.file);
       const change = changeOf(text, mutant);
       const known = options.equivalents.find((each) => each.file === mutant.file && each.change === change);
-      const tests = (related.get(mutant.file) ?? []).toSorted((a, b) => (durations.get(a) ?? 0) - (durations.get(b) ?? 0));
+      const tests = inOrder(related.get(mutant.file) ?? [], mutant.file, durations);
       const verdict: Verdict =
         known === undefined ? await judge(options, mutant, text, tests, durations) : { kind: 'Equivalent', why: known.why };
       results.push({ mutant, change, verdict });
@@ -80,6 +80,13 @@ export async function runStudy(options: StudyOptions): Promise<Result[]> {
   await Promise.all(Array.from({ length: parallel }, work));
   signal.throwIfAborted();
   return results;
+}
+
+/** A file's own unit test knows most about it; then the fastest first. */
+function inOrder(tests: readonly string[], file: string, durations: ReadonlyMap<string, number>): string[] {
+  const own = `test/unit/${file.replace(/\.ts$/, '.test.ts')}`;
+  const rank = (test: string): number => (test === own ? -1 : (durations.get(test) ?? 0));
+  return tests.toSorted((a, b) => rank(a) - rank(b));
 }
 
 export const formatResult = ({ mutant, change, verdict }: Result): string =>

@@ -43,6 +43,7 @@ export type AdmissionWorld = {
   /** Names of Jobs that are admitted and not finished. */
   running(): Promise<string[]>;
   finish(name: string, result?: 'Complete' | 'Failed'): Promise<void>;
+  stop(): Promise<void>;
   /** Stops admission and starts it anew, as another replica would. */
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -153,6 +154,7 @@ export async function createAdmissionWorld(options: { readonly wrap?: (client: K
       const status = { startTime: time, conditions, ...(result === 'Complete' ? { completionTime: time, succeeded: 1 } : { failed: 1 }) };
       await client.patchStatus(JOBS, { namespace: NAMESPACE, name }, { type: 'merge', body: { status } });
     },
+    stop: () => running.stop(),
     restart: async () => {
       await running.stop();
       running = start(options.wrap?.(client) ?? client, clock);

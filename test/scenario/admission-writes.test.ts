@@ -1,5 +1,6 @@
 /** Goal: many writes, late answers and caches that lag neither give quota twice nor keep anybody waiting for what is free. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ApiError } from '../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { sleep } from '../../shared/runtime/clock.ts';
@@ -120,4 +121,86 @@ test('a running Job that shrinks gives what it no longer needs to the next', asy
   await world.client.patch(JOBS, { namespace: NAMESPACE, name: 'big' }, { type: 'merge', body: { spec: { parallelism: 1 } } });
   await world.settle(1_000);
   expect(await world.running()).toEqual(['big', 'next']);
+});
+
+describe('an admission that got no answer', () => {
+  test('is not sent again once the cache shows that it was done', async () => {
+    world = await createAdmissionWorld({ wrap });
+    await world.flavor('default');
+    await world.queue('main');
+    await world.cluster('eu-1');
+    let sent = 0;
+    around.patch = async (send) => {
+      sent++;
+      await send();
+      throw new Error('socket hang up');
+    };
+    await world.job('a');
+    await world.settle(60_000);
+    expect(await world.running()).toEqual(['a']);
+    expect(sent).toBe(1);
+  });
+
+  test('is not sent again by a manager that has stopped', async () => {
+    world = await createAdmissionWorld({ wrap });
+    await world.flavor('default');
+    await world.queue('main');
+    await world.cluster('eu-1');
+    around.patch = () => Promise.reject(new Error('connect ECONNREFUSED'));
+    await world.job('a');
+    await world.settle(100);
+    await world.stop();
+    let sent = 0;
+    around.patch = (send) => (sent++, send());
+    await world.settle(120_000);
+    expect(sent).toBe(0);
+  });
+});
+
+describe('a refusal', () => {
+  const refused = (): Promise<never> => Promise.reject(new ApiError(403, { reason: 'Forbidden', message: 'not now' }));
+  beforeEach(async () => {
+    world = await createAdmissionWorld({ wrap });
+    await world.flavor('default');
+    await world.queue('main', { cpu: '1' });
+    await world.cluster('eu-1');
+  });
+
+  test('that comes after the Job has changed and been admitted anew costs it nothing', async () => {
+    const gate = Promise.withResolvers<void>();
+    let isFirst = true;
+    around.patch = async (send) => {
+      if (!isFirst) return send();
+      isFirst = false;
+      await gate.promise;
+      return refused();
+    };
+    await world.job('a');
+    await world.settle(100);
+    const annotations = { note: 'changed' };
+    await world.client.patch(JOBS, { namespace: NAMESPACE, name: 'a' }, { type: 'merge', body: { metadata: { annotations } } });
+    await world.settle(1_000);
+    expect(await world.running()).toEqual(['a']);
+    gate.resolve();
+    await world.job('b');
+    await world.settle(10_000);
+    expect(await world.running()).toEqual(['a']);
+  });
+
+  test('is forgotten with the admission that follows: the next one is met as the first was', async () => {
+    around.patch = refused;
+    await world.job('a');
+    await world.settle(10_000);
+    around.patch = (send) => send();
+    await world.settle(60_000);
+    expect(await world.running()).toEqual(['a']);
+    await world.client.delete(JOBS, { namespace: NAMESPACE, name: 'a' }, { propagationPolicy: 'Background' });
+    await world.settle(1_000);
+    let refusals = 0;
+    around.patch = (send) => (refusals++ === 0 ? refused() : send());
+    await world.job('a');
+    await world.settle(1_000);
+    expect(await world.running()).toEqual(['a']);
+    expect(refusals).toBe(2);
+  });
 });

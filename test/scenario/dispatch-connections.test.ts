@@ -1,14 +1,21 @@
 /** Goal: what the manager has heard late, or no longer hears, costs no running Job its copy. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
-import { JOBS, SECRETS } from '../../shared/api/resources.ts';
-import { conditionsOf, createDispatchWorld, type DispatchWorld } from './dispatch-world.ts';
+import { EVENTS, JOBS, SECRETS } from '../../shared/api/resources.ts';
+import { silentLogger, type Logger } from '../../shared/runtime/logger.ts';
+import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld } from './dispatch-world.ts';
 
 const on = (cluster: string) => ({ annotations: { [CLUSTERS_ANNOTATION]: cluster } });
 
+/** What the manager warned of. */
+const logged: string[] = [];
+const record = (message: string): void => void logged.push(message);
+const log: Logger = { ...silentLogger, warn: record, error: record, with: () => log };
+
 let world: DispatchWorld;
 beforeEach(async () => {
-  world = await createDispatchWorld({ workers: ['eu-1'] });
+  logged.length = 0;
+  world = await createDispatchWorld({ workers: ['eu-1'], log });
 });
 afterEach(() => world.close());
 
@@ -71,4 +78,47 @@ test('a worker cluster that does not know the manager for a while gets the Job s
   await world.settle(3_000);
   expect(await eu.copy('sum')).toBeDefined();
   expect(conditionsOf(await world.job('sum'))).toContain('Dispatched=True Dispatched');
+});
+
+test('a Job created anew under the name of one that a cluster refused is told of its refusal as the first was', async () => {
+  const eu = world.worker('eu-1');
+  const body = JSON.stringify({
+    kind: 'Status',
+    apiVersion: 'v1',
+    status: 'Failure',
+    code: 422,
+    reason: 'Invalid',
+    message: 'no such image',
+  });
+  eu.line.instead = ({ method }) => (method === 'POST' ? { status: 422, headers: {}, body } : undefined);
+  const told = async (): Promise<string[]> => {
+    const { uid } = (await world.job('sum')).metadata;
+    const { items } = await world.home.list(EVENTS, { namespace: NAMESPACE });
+    return items
+      .filter(({ reason, involvedObject }) => reason === 'DispatchFailed' && involvedObject.uid === uid)
+      .map(({ message }) => message ?? '');
+  };
+  await world.submit('sum', on('eu-1'));
+  await world.settle(1_000);
+  expect(await told()).toEqual(['cluster "eu-1" refused the Job: no such image']);
+  await world.home.delete(JOBS, { namespace: NAMESPACE, name: 'sum' }, { propagationPolicy: 'Background' });
+  await world.settle(30_000);
+  await world.submit('sum', on('eu-1'));
+  await world.settle(1_000);
+  expect(await told()).toEqual(['cluster "eu-1" refused the Job: no such image']);
+});
+
+test('a status that was written by somebody else meanwhile is no trouble: it is written on top of theirs', async () => {
+  await world.submit('sum', on('eu-1'));
+  await world.settle(1_000);
+  const body = JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 409, reason: 'Conflict', message: 'modified' });
+  let conflicts = 0;
+  world.homeLine.instead = ({ method, path }) =>
+    method === 'PATCH' && path.includes('/jobs/sum/status') && conflicts++ < 3 ? { status: 409, headers: {}, body } : undefined;
+  logged.length = 0;
+  await world.worker('eu-1').start('sum');
+  await world.settle(5_000);
+  expect(conflicts).toBeGreaterThan(3);
+  expect(await world.job('sum')).toMatchObject({ status: { active: 1 } });
+  expect(logged).toEqual([]);
 });

@@ -96,7 +96,7 @@ export function account(observation: Observation, decision: Decision, outcome: P
     suspension: suspension.event,
     // UPSTREAM.md Q4: the back-off reports no active pods, and with a ready one among them the write is invalid. Upstream
     // tries it again and again until the back-off ends; we wait for the end.
-    held: flush && reported.ready > reported.active,
+    held: reported.ready > reported.active,
   };
 }
 

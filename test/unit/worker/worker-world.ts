@@ -28,6 +28,8 @@ export type World = {
   lostAnswer: Fault | undefined;
   /** Keeps back what the worker's watches of these resources have to tell, until set to nothing. */
   hold(...resources: ('jobs' | 'pods')[]): void;
+  /** The worker's watches break, and what happens until the clock moves on is forgotten by the server: a new list has to tell it. */
+  expireWatches(): void;
   createJob(spec?: Partial<JobSpec>, name?: string): Promise<Job>;
   createPod(metadata: Partial<Pod['metadata']>): Promise<Pod>;
   patchJob(patch: object, name?: string): Promise<void>;
@@ -63,6 +65,7 @@ export async function createWorld(settings: Partial<WorkerSettings> = {}): Promi
   const calls: string[] = [];
   const warnings: World['warnings'] = [];
   const held = { resources: [] as string[], changed: Promise.withResolvers<void>() };
+  let expiry = new AbortController();
   let running = start(settings);
 
   function start(chosen: Partial<WorkerSettings>): { readonly registry: Registry; stop(): Promise<void> } {
@@ -98,18 +101,26 @@ export async function createWorld(settings: Partial<WorkerSettings> = {}): Promi
         return (await world.lostAnswer?.(request)) ?? response;
       },
       async stream(request) {
-        const stream = await transport.stream(request);
-        return { ...stream, chunks: gated(stream.chunks, /\/(jobs|pods)\?/.exec(request.path)?.[1]) };
+        const { signal: expired } = expiry;
+        const signal = request.signal === undefined ? expired : AbortSignal.any([request.signal, expired]);
+        const stream = await transport.stream({ ...request, signal });
+        return { ...stream, chunks: gated(stream.chunks, /\/(jobs|pods)\?/.exec(request.path)?.[1], expired) };
       },
       close: () => transport.close(),
     };
   }
 
-  async function* gated(chunks: AsyncIterable<string>, resource: string | undefined): AsyncGenerator<string> {
-    for await (const chunk of chunks) {
-      while (resource !== undefined && held.resources.includes(resource)) await held.changed.promise;
-      yield chunk;
+  async function* gated(chunks: AsyncIterable<string>, resource: string | undefined, expired: AbortSignal): AsyncGenerator<string> {
+    try {
+      for await (const chunk of chunks) {
+        while (resource !== undefined && held.resources.includes(resource)) await held.changed.promise;
+        yield chunk;
+      }
+    } catch (error) {
+      if (!expired.aborted) throw error;
     }
+    if (expired.aborted)
+      yield `${JSON.stringify({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } })}\n`;
   }
 
   const world: World = {
@@ -127,6 +138,11 @@ export async function createWorld(settings: Partial<WorkerSettings> = {}): Promi
       held.resources = resources;
       held.changed = Promise.withResolvers();
       changed.resolve();
+    },
+    expireWatches() {
+      const before = expiry;
+      expiry = new AbortController();
+      before.abort(new Error('the watch expired'));
     },
     createJob: (spec = {}, name = 'job') =>
       admin.create(JOBS, {

@@ -272,3 +272,15 @@ describe('a copy that vanished', () => {
     expect(actions(plan(lostAt('2026-01-01T00:59:50Z'), []))).toEqual(['Create eu-1']);
   });
 });
+
+describe('a Job that is suspended', () => {
+  const local = anAdmittedJob({ spec: { suspend: true } });
+  test('has its copy suspended', () => {
+    expect(actions(plan(local, [copyOn('eu-1', local)]))).toEqual(['Update eu-1']);
+  });
+  test('leaves a copy alone that has reached its verdict, or is on its way out', () => {
+    const decided: JobStatus = { conditions: [aCondition('SuccessCriteriaMet')] };
+    expect(actions(plan(local, [copyOn('eu-1', local, { status: decided })]))).toEqual([]);
+    expect(actions(plan(local, [copyOn('eu-1', local, { deleting: true })]))).toEqual([]);
+  });
+});

@@ -13,6 +13,9 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 const clock = new FakeClock();
 let cluster: EmbeddedCluster;
 let told: Map<string, Outcome>;
+let tellings: number;
+/** What happens while an outcome is on its way. */
+let meanwhile: (() => Promise<void>) | undefined;
 let reporter: OutcomeReporter;
 let stop: AbortController;
 
@@ -21,10 +24,18 @@ beforeEach(async () => {
   const { client } = cluster;
   await client.create(NAMESPACES, { metadata: { name: 'team' } });
   told = new Map();
+  tellings = 0;
+  meanwhile = undefined;
   stop = new AbortController();
   const queue: SubmissionQueue = {
     consume: async () => undefined,
-    finish: async ({ id }, outcome) => void told.set(id, outcome),
+    finish: async ({ id }, outcome) => {
+      const happens = meanwhile;
+      meanwhile = undefined;
+      await happens?.();
+      told.set(id, outcome);
+      tellings++;
+    },
     parked: async function* () {},
     close: async () => undefined,
   };
@@ -40,7 +51,7 @@ afterEach(async () => {
   await cluster.plane.close();
 });
 
-async function createAndDelete(name: string): Promise<void> {
+async function create(name: string): Promise<void> {
   const annotations = { [SUBMISSION_ANNOTATION]: name, [SUBMITTED_AT_ANNOTATION]: '1000' };
   await cluster.client.create(JOBS, {
     metadata: { name, namespace: 'team', annotations },
@@ -50,6 +61,10 @@ async function createAndDelete(name: string): Promise<void> {
       template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } },
     },
   });
+}
+
+async function createAndDelete(name: string): Promise<void> {
+  await create(name);
   await clock.advance(100);
   await cluster.client.delete(JOBS, { namespace: 'team', name }, { propagationPolicy: 'Background' });
   await clock.advance(100);
@@ -69,4 +84,29 @@ test('the leader tells at once', async () => {
   void reporter.run(stop.signal);
   await createAndDelete('sum');
   expect(told.get('sum')).toMatchObject({ kind: 'Failed', failure: { reason: 'JobDeleted' } });
+});
+
+test('what happens to a Job while its outcome is on its way is told after that', async () => {
+  void reporter.run(stop.signal);
+  await create('sum');
+  const key = { namespace: 'team', name: 'sum' };
+  const gate = Promise.withResolvers<void>();
+  meanwhile = () => gate.promise;
+  const time = '2026-01-01T00:00:05Z';
+  const failed = ['FailureTarget', 'Failed'].map((type) => ({
+    type,
+    status: 'True',
+    reason: 'DeadlineExceeded',
+    lastTransitionTime: time,
+  }));
+  await cluster.client.patch(JOBS, key, { type: 'merge', body: { spec: { suspend: false } } });
+  const status = { startTime: time, failed: 1, conditions: failed };
+  await cluster.client.patchStatus(JOBS, key, { type: 'merge', body: { status } });
+  await clock.advance(100);
+  await cluster.client.delete(JOBS, key, { propagationPolicy: 'Background' });
+  await clock.advance(100);
+  expect(tellings).toBe(0);
+  gate.resolve();
+  await clock.advance(1_000);
+  expect(tellings).toBe(2);
 });

@@ -232,3 +232,15 @@ describe('a Job being deleted', () => {
     expect(ledger.status.uncountedTerminatedPods).toEqual({ succeeded: ['uid-s'], failed: [] });
   });
 });
+
+describe('an index that the status lists as completed', () => {
+  const job = indexedJob(2, {}, { completedIndexes: '0', succeeded: 1, active: 1 });
+  const seen = [aPod({ index: 0, phase: 'Succeeded' }), aPod({ index: 1, phase: 'Running' })];
+
+  test('costs no further write while its pod is to lose its finalizer still', () => {
+    const result = sync(job, seen);
+    expect(result.ledger.flush).toBe(false);
+    expect(removed(result)).toEqual(['pod-0']);
+    expect(result.ledger.status).toMatchObject({ completedIndexes: '0', succeeded: 1 });
+  });
+});

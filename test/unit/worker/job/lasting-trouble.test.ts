@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Pod } from '../../../../shared/api/kubernetes.ts';
 import { JOBS, PODS } from '../../../../shared/api/resources.ts';
 import type { TransportRequest } from '../../../../shared/kube/transport.ts';
+import { formatTime } from '../../../../worker/job/wire-time.ts';
 import { createWorld, type Fault, refusal, SUCCEEDED, type World } from '../worker-world.ts';
 
 let world: World;
@@ -62,4 +63,41 @@ describe('a Job with a selector of its own', () => {
     expect([stray?.metadata.ownerReferences, stray?.metadata.finalizers]).toEqual([undefined, undefined]);
     expect((await world.job())?.metadata.deletionTimestamp).toBeDefined();
   });
+
+  test('lets go of a pod of others that came and ended while the watch was broken', async () => {
+    const job = await world.createJob(spec);
+    await world.pass();
+    world.expireWatches();
+    const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'job', uid: job.metadata.uid, controller: true };
+    const theirs = await world.createPod({ name: 'theirs', labels: { app: 'y' }, ownerReferences: [owner] });
+    await world.setPod(theirs, SUCCEEDED);
+    await world.pass(10);
+    expect((await named(theirs))?.metadata.ownerReferences ?? []).toEqual([]);
+    expect((await world.status()).succeeded).toBeUndefined();
+  });
+});
+
+test('a back-off whose rest is shorter than the time in which pod events are gathered lasts that long', async () => {
+  await world.createJob({ completions: 1 });
+  await world.pass();
+  const [pod] = await world.pods();
+  const terminated = { exitCode: 1, finishedAt: formatTime(world.clock.now()) };
+  const containerStatuses = [{ name: 'main', image: 'i', imageID: '', ready: false, restartCount: 0, state: { terminated } }];
+  world.hold('pods');
+  await world.setPod(pod!, { phase: 'Failed', containerStatuses });
+  await world.pass(9.5);
+  await world.restart();
+  await world.pass(0.5);
+  expect(await world.pods()).toHaveLength(1);
+  await world.pass(0.5);
+  expect(await world.pods()).toHaveLength(2);
+});
+
+test('creations that meet a namespace on its way out stop with the first batch', async () => {
+  const causes = [{ reason: 'NamespaceTerminating', message: 'namespace ns is being terminated', field: 'metadata.namespace' }];
+  world.fault = ({ method, path }) =>
+    method === 'POST' && path.endsWith('/pods') ? refusal(403, 'Forbidden', 'pods "x" is forbidden', { causes }) : undefined;
+  await world.createJob({ completions: 100, parallelism: 100 });
+  await world.clock.advance(0);
+  expect(world.calls.filter((call) => call.startsWith('POST') && call.endsWith('/pods'))).toHaveLength(1);
 });

@@ -169,3 +169,23 @@ describe('the reason told to the creation metric', () => {
     expect(reasonOf(aJob({ podReplacementPolicy: 'Failed' }, { failed: 1 }))).toBe('recreate_failed');
   });
 });
+
+describe('the reason that the metric of creations tells', () => {
+  const reasonOf = (...parameters: Parameters<typeof decideOn>): string => {
+    const { plan } = decideOn(...parameters);
+    return plan.kind === 'create' ? plan.reason : plan.kind;
+  };
+  const failed = aPod({ name: 'f', phase: 'Failed', finishedSecondsAgo: 999 });
+  const going = aPod({ name: 'g', phase: 'Running', deleting: true });
+
+  test('is new as long as nothing has failed and nothing terminates', () => {
+    expect(reasonOf(aJob({ completions: 2, parallelism: 2 }))).toBe('new');
+    expect(reasonOf(aJob({ completions: 2, parallelism: 2, podReplacementPolicy: 'Failed' }))).toBe('new');
+  });
+  test('says which pods are replaced, as the Job asks', () => {
+    const twoAtOnce = { completions: 4, parallelism: 3 };
+    expect(reasonOf(aJob(twoAtOnce), [failed])).toBe('recreate_terminating_or_failed');
+    expect(reasonOf(aJob({ ...twoAtOnce, podReplacementPolicy: 'Failed' }), [failed])).toBe('recreate_failed');
+    expect(reasonOf(aJob({ ...twoAtOnce, podReplacementPolicy: 'Failed' }), [going])).toBe('recreate_terminating_or_failed');
+  });
+});

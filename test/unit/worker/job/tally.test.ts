@@ -192,3 +192,27 @@ describe('when a pod ended', () => {
     expect(endOf(pod)).toBe(Date.parse(ago(3)));
   });
 });
+
+describe('of several failed pods of one index, the replacement is told', () => {
+  const job = indexedJob(1, { backoffLimitPerIndex: 9 });
+  const told = (first: Parameters<typeof aPod>[0], second: Parameters<typeof aPod>[0]): string[] => {
+    const seen = [first, second].map((situation, position) =>
+      aPod({ index: 0, phase: 'Failed', name: position === 0 ? 'first' : 'second', ...situation }),
+    );
+    return [seen, seen.toReversed()].map(
+      (listed) => decideOn(job, listed).tally.indexes?.awaitingReplacement.get(0)?.pod.metadata.name ?? 'nobody',
+    );
+  };
+  test('by the one that had failed most often before', () => {
+    expect(told({ failures: 1, finishedSecondsAgo: 90 }, { failures: 2, finishedSecondsAgo: 20 })).toEqual(['second', 'second']);
+  });
+  test('by the later one when they had failed equally often', () => {
+    expect(told({ failures: 1, finishedSecondsAgo: 90 }, { failures: 1, finishedSecondsAgo: 20 })).toEqual(['second', 'second']);
+  });
+  test('by the one listed last when nothing tells them apart', () => {
+    expect(told({ failures: 1 }, { failures: 1 })).toEqual(['second', 'first']);
+  });
+  test('by the one listed first when count and time say different things', () => {
+    expect(told({ failures: 1, finishedSecondsAgo: 20 }, { failures: 2, finishedSecondsAgo: 90 })).toEqual(['first', 'second']);
+  });
+});

@@ -49,4 +49,13 @@ describe('the guard against a cache that is behind', () => {
     await clock.advance(1);
     expect(guard.behind('a')).toEqual([]);
   });
+
+  test('counts the five minutes from the last write', async () => {
+    const { clock, guard } = aGuard({ jobs: '10', pods: '10' });
+    guard.record('a', 'jobs', '100');
+    await clock.advance(4 * 60_000);
+    guard.record('a', 'pods', '101');
+    await clock.advance(4 * 60_000);
+    expect(guard.behind('a')).toEqual(['jobs', 'pods']);
+  });
 });
