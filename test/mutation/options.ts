@@ -7,12 +7,14 @@ export type MutationConfig = {
   readonly seed: number;
   readonly parallel: number;
   readonly limitMs: number;
+  readonly budgetMs: number;
 };
 
 const FLAGS = {
   files: {
     value: 'GLOB[;GLOB]',
-    fallback: '{worker,shared/kube}/**/!(main|config).ts;manager/{,admission/,api/,dispatch/,submission/,webhook/}!(main|config).ts',
+    fallback:
+      '{worker,shared/kube}/**/!(main|config|metrics).ts;manager/{,admission/,api/,dispatch/,submission/,webhook/}!(main|config|metrics).ts',
     about: 'files to break, as patterns from the root of the project',
     parse: (given: string) => text(given).split(';'),
   },
@@ -25,6 +27,13 @@ const FLAGS = {
     parse: wholeNumber(0),
   },
   parallel: { value: 'N', fallback: '1', about: 'mutants tried at once', parse: wholeNumber(1, 64) },
+  budget: {
+    value: 'TIME',
+    fallback: '10m',
+    about:
+      'run no more tests of a mutant than usually take so long, nearest and fastest first; a short one lets mutants survive that others notice',
+    parse: durationMs,
+  },
   'time-limit': { value: 'TIME', fallback: '5m', about: 'longest time for the tests of one mutant', parse: durationMs },
 } satisfies FlagTable;
 
@@ -34,5 +43,5 @@ export const MUTATION_PROGRAM: Program<typeof FLAGS, MutationConfig> = {
 The files on disk stay as they are. Exit code: 0 when no mutant survived (those listed in test/mutation/equivalents.ts aside), 1 when
 one did, 2 when the study could not be made.`,
   flags: FLAGS,
-  configOf: ({ 'time-limit': limitMs, ...values }) => ({ ...values, limitMs }),
+  configOf: ({ budget: budgetMs, 'time-limit': limitMs, ...values }) => ({ ...values, budgetMs, limitMs }),
 };

@@ -20,6 +20,8 @@ export type StudyOptions = {
   readonly parallel: number;
   /** Longest time for the tests of one mutant. */
   readonly limitMs: number;
+  /** How much of a mutant's tests is run, by what they take without it. A mutant that others would notice survives then. */
+  readonly budgetMs: number;
   readonly equivalents: readonly Equivalent[];
   readonly checks: StaticChecks;
   readonly signal: AbortSignal;
@@ -70,7 +72,7 @@ export async function runStudy(options: StudyOptions): Promise<Result[]> {
       const text = textOf(mutant.file);
       const change = changeOf(text, mutant);
       const known = options.equivalents.find((each) => each.file === mutant.file && each.change === change);
-      const tests = inOrder(related.get(mutant.file) ?? [], mutant.file, durations);
+      const tests = inOrder(related.get(mutant.file) ?? [], mutant.file, durations, options.budgetMs);
       const verdict: Verdict =
         known === undefined ? await judge(options, mutant, text, tests, durations) : { kind: 'Equivalent', why: known.why };
       results.push({ mutant, change, verdict });
@@ -82,11 +84,18 @@ export async function runStudy(options: StudyOptions): Promise<Result[]> {
   return results;
 }
 
-/** A file's own unit test knows most about it; then the fastest first. */
-function inOrder(tests: readonly string[], file: string, durations: ReadonlyMap<string, number>): string[] {
+/**
+ * A file's own unit test knows most about it, then those of its folder; the others follow by their speed. As many as the budget has room for, and
+ * one in any case.
+ */
+function inOrder(tests: readonly string[], file: string, durations: ReadonlyMap<string, number>, budgetMs: number): string[] {
   const own = `test/unit/${file.replace(/\.ts$/, '.test.ts')}`;
-  const rank = (test: string): number => (test === own ? -1 : (durations.get(test) ?? 0));
-  return tests.toSorted((a, b) => rank(a) - rank(b));
+  const durationOf = (test: string): number => durations.get(test) ?? 0;
+  const farness = (test: string): number => (test === own ? 0 : path.dirname(test) === path.dirname(own) ? 1 : 2);
+  let leftMs = budgetMs;
+  return tests
+    .toSorted((a, b) => farness(a) - farness(b) || durationOf(a) - durationOf(b))
+    .filter((test, position) => (leftMs -= durationOf(test)) >= 0 || position === 0);
 }
 
 export const formatResult = ({ mutant, change, verdict }: Result): string =>

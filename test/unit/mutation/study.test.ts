@@ -49,6 +49,7 @@ async function study(options: Partial<StudyOptions> = {}): Promise<string[]> {
     seed: 1,
     parallel: 2,
     limitMs: PATIENCE_MS,
+    budgetMs: PATIENCE_MS,
     equivalents: [],
     checks: { refusedBy: () => undefined, close: () => undefined },
     signal: new AbortController().signal,
