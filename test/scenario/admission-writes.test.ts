@@ -149,9 +149,9 @@ describe('an admission that got no answer', () => {
     around.patch = () => Promise.reject(new Error('connect ECONNREFUSED'));
     await world.job('a');
     await world.settle(100);
-    await world.stop();
     let sent = 0;
     around.patch = (send) => (sent++, send());
+    await world.stop();
     await world.settle(120_000);
     expect(sent).toBe(0);
   });

@@ -244,3 +244,10 @@ describe('an index that the status lists as completed', () => {
     expect(result.ledger.status).toMatchObject({ completedIndexes: '0', succeeded: 1 });
   });
 });
+
+test('an index that the status lists as failed stays so, whatever another pod of it comes to', () => {
+  const job = indexedJob(2, { backoffLimitPerIndex: 0 }, { failedIndexes: '0', failed: 1, active: 1 });
+  const result = sync(job, [aPod({ index: 0, phase: 'Succeeded' }), aPod({ index: 1, phase: 'Running' })]);
+  expect(result.ledger.status).toMatchObject({ completedIndexes: '', failedIndexes: '0', succeeded: 0 });
+  expect(removed(result)).toEqual(['pod-0']);
+});

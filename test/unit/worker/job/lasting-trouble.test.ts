@@ -101,3 +101,12 @@ test('creations that meet a namespace on its way out stop with the first batch',
   await world.clock.advance(0);
   expect(world.calls.filter((call) => call.startsWith('POST') && call.endsWith('/pods'))).toHaveLength(1);
 });
+
+test('pods of which the server refused to delete any are deleted when it is well again, and not minutes later', async () => {
+  await world.createJob({ completions: 2, parallelism: 2 });
+  await world.pass();
+  world.fault = refuse(({ method, path }) => method === 'DELETE' && path.includes('/pods/'), 2);
+  await world.patchJob({ spec: { suspend: true } });
+  await world.pass(20);
+  expect(await world.pods()).toEqual([]);
+});
