@@ -43,6 +43,8 @@ export type AdmissionWorld = {
   /** Names of Jobs that are admitted and not finished. */
   running(): Promise<string[]>;
   finish(name: string, result?: 'Complete' | 'Failed'): Promise<void>;
+  /** Value of a metric, summed over all series that carry these labels; undefined when there is none. */
+  metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number | undefined>;
   stop(): Promise<void>;
   /** Stops admission and starts it anew, as another replica would. */
   restart(): Promise<void>;
@@ -154,6 +156,13 @@ export async function createAdmissionWorld(options: { readonly wrap?: (client: K
       const status = { startTime: time, conditions, ...(result === 'Complete' ? { completionTime: time, succeeded: 1 } : { failed: 1 }) };
       await client.patchStatus(JOBS, { namespace: NAMESPACE, name }, { type: 'merge', body: { status } });
     },
+    metric: async (name, labels = {}) => {
+      const { values = [] } = (await running.registry.getSingleMetric(name)?.get()) ?? {};
+      // Of a histogram: how often.
+      const own = values.filter((each) => !('metricName' in each) || each.metricName === `${name}_count` || each.metricName === name);
+      const found = own.filter((each) => Object.entries(labels).every(([label, value]) => each.labels[label] === value));
+      return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
+    },
     stop: () => running.stop(),
     restart: async () => {
       await running.stop();
@@ -168,7 +177,10 @@ export async function createAdmissionWorld(options: { readonly wrap?: (client: K
   return world;
 }
 
-function start(client: KubeClient, clock: FakeClock): { readonly admission: Admission; stop(): Promise<void> } {
+function start(
+  client: KubeClient,
+  clock: FakeClock,
+): { readonly admission: Admission; readonly registry: Registry; stop(): Promise<void> } {
   const informer = <T extends KubeObject>(resource: Resource<T>) =>
     createInformer({ client, resource, clock: clock as Clock, random: seededRandom(2), log: silentLogger });
   const informers = {
@@ -180,13 +192,15 @@ function start(client: KubeClient, clock: FakeClock): { readonly admission: Admi
     localQueues: informer(LOCAL_QUEUES),
     cohorts: informer(COHORTS),
   };
-  const metrics = createManagerMetrics(new Registry()).admission;
+  const registry = new Registry();
+  const metrics = createManagerMetrics(registry).admission;
   const events = createEventRecorder({ client, component: 'switchyard-manager', clock, log: silentLogger });
   const admission = createAdmission({ client, events, informers, clock, log: silentLogger, metrics });
   const abort = new AbortController();
   const done = Promise.all([...Object.values(informers).map((each) => each.run(abort.signal)), admission.run(abort.signal)]);
   return {
     admission,
+    registry,
     stop: async () => {
       abort.abort();
       await clock.settle();

@@ -110,3 +110,22 @@ test('pods of which the server refused to delete any are deleted when it is well
   await world.pass(20);
   expect(await world.pods()).toEqual([]);
 });
+
+test('a pod whose deletion the cache does not show yet is not deleted once more', async () => {
+  await world.createJob({ completions: 2, parallelism: 2 });
+  await world.pass();
+  const isPodDelete = ({ method, path }: TransportRequest): boolean => method === 'DELETE' && path.includes('/pods/');
+  // The finalizers go, the pods do not.
+  world.fault = refuse(isPodDelete, 2);
+  await world.patchJob({ spec: { suspend: true } });
+  await world.clock.advance(0);
+  world.calls.length = 0;
+  world.hold('pods');
+  await world.pass(5);
+  await world.patchJob({ spec: { parallelism: 1 } });
+  await world.pass(5);
+  expect(world.calls.filter((call) => call.startsWith('DELETE') && call.includes('/pods/'))).toHaveLength(2);
+  world.hold();
+  await world.pass(5);
+  expect(await world.pods()).toEqual([]);
+});

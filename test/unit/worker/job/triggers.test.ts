@@ -1,0 +1,45 @@
+/** What the events of Jobs leave in the worker's memory. */
+import { Registry } from 'prom-client';
+import { expect, test } from 'vitest';
+import type { Job } from '../../../../shared/api/kubernetes.ts';
+import type { Informer } from '../../../../shared/kube/informer.ts';
+import { createWorkqueue } from '../../../../shared/kube/workqueue.ts';
+import { createJobMemory } from '../../../../worker/job/job-memory.ts';
+import { createJobMetrics } from '../../../../worker/job/metrics.ts';
+import { jobTriggers } from '../../../../worker/job/triggers.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { aJob } from './situation.ts';
+
+test('a Job that is gone is forgotten altogether, and only it', () => {
+  const clock = new FakeClock();
+  const memory = createJobMemory(clock, () => '1');
+  const queueNamed = (name: string) => createWorkqueue({ name, clock, rateLimit: { baseDelayMs: 10, maxDelayMs: 1000 } });
+  const { deleted } = jobTriggers({
+    // Not asked: the event carries the Job.
+    jobs: undefined as unknown as Informer<Job>,
+    queue: queueNamed('jobs'),
+    orphanQueue: queueNamed('orphans'),
+    memory,
+    metrics: createJobMetrics(new Registry()),
+    clock,
+    controllerName: 'kubernetes.io/job-controller',
+    batchPeriodMs: 1_000,
+  });
+  for (const uid of ['goes', 'stays']) {
+    memory.rememberBackoff(uid, { failuresAfterLastSuccess: 2, lastFailureMs: 1 });
+    memory.expectations.expectCreations(uid, 1);
+    memory.finalizerExpectations.expectRemoval(uid, ['pod']);
+    memory.written.record(uid, 'pods', '100');
+    for (const set of [memory.finished, memory.delegated, memory.surveyed]) set.add(uid);
+  }
+  const known = (uid: string): unknown[] => [
+    memory.backoff(uid).failuresAfterLastSuccess,
+    memory.expectations.satisfied(uid),
+    memory.finalizerExpectations.pending(uid).size,
+    memory.written.behind(uid),
+    ...[memory.finished, memory.delegated, memory.surveyed].map((set) => set.has(uid)),
+  ];
+  deleted?.(aJob({}, {}, { uid: 'goes' }), false);
+  expect(known('goes')).toEqual([0, true, 0, [], false, false, false]);
+  expect(known('stays')).toEqual([2, false, 1, ['pods'], true, true, true]);
+});
