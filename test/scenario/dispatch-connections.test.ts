@@ -1,5 +1,6 @@
 /** Goal: what the manager has heard late, or no longer hears, costs no running Job its copy. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
 import { EVENTS, JOBS, SECRETS } from '../../shared/api/resources.ts';
 import { silentLogger, type Logger } from '../../shared/runtime/logger.ts';
@@ -121,4 +122,17 @@ test('a status that was written by somebody else meanwhile is no trouble: it is 
   expect(conflicts).toBeGreaterThan(3);
   expect(await world.job('sum')).toMatchObject({ status: { active: 1 } });
   expect(logged).toEqual([]);
+});
+
+test('a WorkerCluster that is deleted is let go of, and made anew it is reached anew', async () => {
+  const { line } = world.worker('eu-1');
+  const workerCluster = await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' });
+  await world.home.delete(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' }, { propagationPolicy: 'Background' });
+  await world.settle(5_000);
+  expect(line.watches).toBe(0);
+  await world.home.create(WORKER_CLUSTERS, { metadata: { name: 'eu-1' }, spec: workerCluster.spec });
+  await world.settle(5_000);
+  await world.submit('sum', on('eu-1'));
+  await world.settle(1_000);
+  expect(await world.worker('eu-1').copy('sum')).toBeDefined();
 });

@@ -15,6 +15,9 @@ class LeaseServer {
   readonly cutOff = new Set<string>();
   /** What is written under this identity is carried out; the answer waits for this. */
   readonly heldAnswers = new Map<string, Promise<void>>();
+  /** Writes are answered with a conflict, though nobody else has written. */
+  alwaysConflicts = false;
+  writes = 0;
   #version = 0;
 
   transport(identity: string): Transport {
@@ -26,6 +29,8 @@ class LeaseServer {
         }
         if (method === 'GET') return this.lease === undefined ? refusal(404, 'NotFound') : this.#ok();
         const sent = JSON.parse(body) as Lease;
+        this.writes++;
+        if (this.alwaysConflicts) return refusal(409, 'Conflict');
         if (method === 'POST' && this.lease !== undefined) return refusal(409, 'AlreadyExists');
         if (method === 'PUT' && sent.metadata.resourceVersion !== this.lease?.metadata.resourceVersion) return refusal(409, 'Conflict');
         this.lease = { ...sent, metadata: { ...sent.metadata, resourceVersion: String(++this.#version) } };
@@ -212,4 +217,18 @@ test('the lease says since when its holder holds it, however often it is renewed
   second.stop();
   await clock.settle();
   await second.ended;
+});
+
+test('a leader whose writes all conflict looks again once each time, and steps down in time', async () => {
+  const { clock, leaders, server, candidate } = aWorld();
+  const first = candidate('a', 1);
+  await clock.advance(100);
+  server.alwaysConflicts = true;
+  server.writes = 0;
+  await clock.advance(9_000);
+  expect(leaders).toEqual(['a']);
+  expect(server.writes).toBeLessThanOrEqual(8);
+  await clock.advance(3_000);
+  expect(leaders).toEqual([]);
+  await first.ended;
 });

@@ -1,0 +1,41 @@
+/** Goal: the status of a copy comes home soon, and however often it changes it costs few writes. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
+import { createDispatchWorld, type DispatchWorld } from './dispatch-world.ts';
+
+let world: DispatchWorld;
+beforeEach(async () => {
+  world = await createDispatchWorld({ workers: ['eu-1'] });
+});
+afterEach(() => world.close());
+
+const statusWrites = (): number =>
+  world.homeLine.sent.filter((call) => call.startsWith('PATCH') && call.endsWith('/jobs/sum/status')).length;
+
+test('a status that changes all the time is written five times a second at most, and its last state is home soon', async () => {
+  await world.submit('sum', { annotations: { [CLUSTERS_ANNOTATION]: 'eu-1' }, spec: { parallelism: 60, completions: 60 } });
+  await world.settle(2_000);
+  const eu = world.worker('eu-1');
+  await eu.start('sum');
+  await world.settle(2_000);
+  world.homeLine.sent.length = 0;
+  for (let active = 1; active <= 40; active++) {
+    await eu.report('sum', { active });
+    await world.settle(50);
+  }
+  expect(statusWrites()).toBeLessThanOrEqual(11);
+  expect(statusWrites()).toBeGreaterThan(3);
+  await world.settle(250);
+  expect(await world.job('sum')).toMatchObject({ status: { active: 40 } });
+});
+
+test('an end is written at once', async () => {
+  await world.submit('sum', { annotations: { [CLUSTERS_ANNOTATION]: 'eu-1' } });
+  await world.settle(2_000);
+  const eu = world.worker('eu-1');
+  await eu.start('sum');
+  await world.settle(2_000);
+  await eu.complete('sum');
+  await world.settle();
+  expect(await world.job('sum')).toMatchObject({ status: { succeeded: 1 } });
+});
