@@ -37,9 +37,9 @@ test('leaves nothing in memory, though the sync goes on noting what it does', as
     stream: (request) => transport.stream(request),
     close: () => transport.close(),
   };
-  const reconcile = createJobReconciler({
+  const deps = {
     client: createKubeClient(deletesTheJob, { userAgent: 'test', clock }),
-    jobs: { get: ({ name }) => cached.get(name), list: () => [...cached.values()], byIndex: () => [] },
+    jobs: { get: ({ name }: { readonly name: string }) => cached.get(name), list: () => [...cached.values()], byIndex: () => [] },
     pods: { get: () => undefined, list: () => [], byIndex: () => [] },
     queue: { addAfter: () => undefined },
     memory,
@@ -49,7 +49,9 @@ test('leaves nothing in memory, though the sync goes on noting what it does', as
     log: silentLogger,
     controllerName: 'kubernetes.io/job-controller',
     batchPeriodMs: 1_000,
-  });
+    orphanQueue: { add: () => undefined },
+  };
+  const reconcile = createJobReconciler(deps);
   // Its status cannot be written any more.
   await reconcile('ns/job').catch((error: unknown) => expect(String(error)).toContain('tracking status'));
   expect((await cluster.client.list(PODS)).items).toHaveLength(3);

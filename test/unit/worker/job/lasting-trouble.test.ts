@@ -129,3 +129,13 @@ test('a pod whose deletion the cache does not show yet is not deleted once more'
   await world.pass(5);
   expect(await world.pods()).toEqual([]);
 });
+
+test('of pods that are too many, those that could not be deleted go on being told as active, and the others as terminating', async () => {
+  await world.createJob({ completions: 4, parallelism: 4 });
+  await world.pass();
+  world.fault = refuse(({ method, path }) => method === 'DELETE' && path.includes('/pods/'), 1);
+  world.hold('pods');
+  await world.patchJob({ spec: { parallelism: 1 } });
+  await world.clock.advance(0);
+  expect(await world.status()).toMatchObject({ active: 2, terminating: 2 });
+});
