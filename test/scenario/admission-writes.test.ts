@@ -1,5 +1,7 @@
 /** Goal: many writes, late answers and caches that lag neither give quota twice nor keep anybody waiting for what is free. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
+import { ADMISSION_ANNOTATION } from '../../shared/api/names.ts';
 import { ApiError } from '../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { JOBS } from '../../shared/api/resources.ts';
@@ -202,5 +204,25 @@ describe('a refusal', () => {
     await world.settle(1_000);
     expect(await world.running()).toEqual(['a']);
     expect(refusals).toBe(2);
+  });
+});
+
+test('a Job that waits and is admitted by another manager waits here no more', async () => {
+  world = await createAdmissionWorld();
+  await world.flavor('default');
+  await world.queue('main', { cpu: '1' });
+  await world.cluster('eu-1');
+  await world.job('a');
+  await world.job('b');
+  await world.settle(3_000);
+  expect(await world.running()).toEqual(['a']);
+  const record = (await world.getJob('a')).metadata.annotations?.[ADMISSION_ANNOTATION] ?? '';
+  const body = { metadata: { annotations: { [ADMISSION_ANNOTATION]: record } }, spec: { suspend: false } };
+  await world.client.patch(JOBS, { namespace: NAMESPACE, name: 'b' }, { type: 'merge', body });
+  await world.settle(3_000);
+  expect(world.admission().explain(`${NAMESPACE}/b`)).toBeUndefined();
+  expect((await world.client.get(LOCAL_QUEUES, { namespace: NAMESPACE, name: 'main' })).status).toMatchObject({
+    pendingWorkloads: 0,
+    admittedWorkloads: 2,
   });
 });

@@ -52,3 +52,21 @@ describe('the status of a WorkerCluster', () => {
     expect(status(lost, running(READY))).not.toHaveProperty('lostSince');
   });
 });
+
+test('a cluster that cannot be reached for want of a kubeconfig is neither connected nor ready, and says what to do', () => {
+  const problem = { reason: 'KubeconfigMissing', message: 'name the Secret' };
+  expect(status(undefined, { kind: 'Misconfigured', problem })).toMatchObject({
+    conditions: [
+      { type: 'Connected', status: 'False', ...problem },
+      { type: 'Ready', status: 'False', ...problem },
+    ],
+  });
+});
+
+test('a cluster that answers and whose Jobs are still being listed is connected, and not ready', () => {
+  const listing: ClusterHealth = { ...READY, contact: 'Connecting', reason: 'Listing', message: 'listing its Jobs' };
+  expect(status(undefined, running(listing))?.conditions?.map((each) => `${each.type}=${each.status}`)).toEqual([
+    'Connected=True',
+    'Ready=False',
+  ]);
+});
