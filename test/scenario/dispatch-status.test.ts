@@ -1,6 +1,7 @@
 /** Goal: the status of a copy comes home soon, and however often it changes it costs few writes. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
+import { sleep } from '../../shared/runtime/clock.ts';
 import { createDispatchWorld, type DispatchWorld } from './dispatch-world.ts';
 
 let world: DispatchWorld;
@@ -38,4 +39,24 @@ test('an end is written at once', async () => {
   await eu.complete('sum');
   await world.settle();
   expect(await world.job('sum')).toMatchObject({ status: { succeeded: 1 } });
+});
+
+test('changes that come in while a slow server still takes the last write are gathered, too', async () => {
+  await world.submit('sum', { annotations: { [CLUSTERS_ANNOTATION]: 'eu-1' }, spec: { parallelism: 90, completions: 90 } });
+  await world.settle(2_000);
+  const eu = world.worker('eu-1');
+  await eu.start('sum');
+  await world.settle(2_000);
+  world.homeLine.sent.length = 0;
+  world.homeLine.instead = async ({ method }) => {
+    if (method === 'PATCH') await sleep(world.clock, 100);
+    return undefined;
+  };
+  for (let active = 1; active <= 90; active++) {
+    await eu.report('sum', { active });
+    await world.settle(20);
+  }
+  expect(statusWrites()).toBeLessThanOrEqual(9);
+  await world.settle(1_000);
+  expect(await world.job('sum')).toMatchObject({ status: { active: 90 } });
 });

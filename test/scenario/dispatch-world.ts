@@ -33,8 +33,8 @@ export type Line = {
   readonly sent: string[];
   /** up: works. refused: every request fails. swallowed: nothing is ever answered. */
   state: 'up' | 'refused' | 'swallowed';
-  /** Answers a request that is no watch instead of the server; undefined lets it through. */
-  instead: ((request: TransportRequest) => TransportResponse | undefined) | undefined;
+  /** Answers a request that is no watch instead of the server; undefined lets it through, now or later. */
+  instead: ((request: TransportRequest) => TransportResponse | undefined | Promise<undefined>) | undefined;
   /** Keeps back what watches have to tell, until `release` is called. */
   hold(): void;
   release(): void;
@@ -75,6 +75,7 @@ export type WorkerSide = {
 };
 
 export type DispatchWorld = {
+  readonly clock: Clock;
   readonly home: KubeClient;
   readonly homeLine: Line;
   worker(name: string): WorkerSide;
@@ -165,6 +166,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
 
   let running: { stop(): Promise<void> } | undefined;
   const world: DispatchWorld = {
+    clock,
     home,
     homeLine,
     worker(name) {
@@ -272,7 +274,7 @@ function onLine(transport: Transport, line: Line): Transport {
   return {
     async send(request) {
       await gate(request);
-      return line.instead?.(request) ?? transport.send(request);
+      return (await line.instead?.(request)) ?? transport.send(request);
     },
     async stream(request) {
       await gate(request);

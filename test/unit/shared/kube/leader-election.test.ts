@@ -29,7 +29,7 @@ class LeaseServer {
         }
         if (method === 'GET') return this.lease === undefined ? refusal(404, 'NotFound') : this.#ok();
         const sent = JSON.parse(body) as Lease;
-        this.writes++;
+        if (++this.writes > 1000) throw new Error('the server has had enough');
         if (this.alwaysConflicts) return refusal(409, 'Conflict');
         if (method === 'POST' && this.lease !== undefined) return refusal(409, 'AlreadyExists');
         if (method === 'PUT' && sent.metadata.resourceVersion !== this.lease?.metadata.resourceVersion) return refusal(409, 'Conflict');
