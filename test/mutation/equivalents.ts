@@ -1,12 +1,39 @@
 /**
- * Mutants that do the same as the original, or something as good, each with the reason. A mutant is known by its file and its change, so that an
+ * Mutants that do the same as the original, or something as good, each with the reason. A mutant is known by its file, its line's text and its change, so that an
  * entry outlives lines that move, and ends with the code it is about.
  */
 export type Equivalent = {
   readonly file: string;
+  /** The line as it stands, without what surrounds it. */
+  readonly line: string;
   /** As the study prints it. */
   readonly change: string;
   readonly why: string;
 };
 
-export const EQUIVALENTS: readonly Equivalent[] = [];
+export const EQUIVALENTS: readonly Equivalent[] = [
+  {
+    file: 'manager/admission/scheduler.ts',
+    line: 'const HEADS_MAX = 2_000;',
+    change: '2_000 → 4000',
+    why: 'how many heads are tried between two pauses is a measure: twice as many are as right',
+  },
+  {
+    file: 'manager/dispatch/cluster-registry.ts',
+    line: "this.#queue = createWorkqueue({ name: 'worker-clusters', clock: deps.clock, rateLimit: { baseDelayMs: 500, maxDelayMs: 30_000 } });",
+    change: '500 → 1000',
+    why: 'the first delay after an error is a measure, and what fails here is tried again every few seconds anyway',
+  },
+  {
+    file: 'shared/kube/event-recorder.ts',
+    line: 'const LANES = 4;',
+    change: '4 → 8',
+    why: 'any number of lanes keeps the events of one object in order',
+  },
+  {
+    file: 'shared/kube/event-recorder.ts',
+    line: 'let hash = 0x811c9dc5;',
+    change: '0x811c9dc5 → 4332272522',
+    why: 'a hash may start anywhere and spreads as well',
+  },
+];

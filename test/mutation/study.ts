@@ -71,7 +71,9 @@ export async function runStudy(options: StudyOptions): Promise<Result[]> {
       if (signal.aborted) return;
       const text = textOf(mutant.file);
       const change = changeOf(text, mutant);
-      const known = options.equivalents.find((each) => each.file === mutant.file && each.change === change);
+      const known = options.equivalents.find(
+        (each) => each.file === mutant.file && each.change === change && each.line === lineOf(text, mutant),
+      );
       const tests = inOrder(related.get(mutant.file) ?? [], mutant.file, durations, options.budgetMs);
       const verdict: Verdict =
         known === undefined ? await judge(options, mutant, text, tests, durations) : { kind: 'Equivalent', why: known.why };
@@ -100,6 +102,8 @@ function inOrder(tests: readonly string[], file: string, durations: ReadonlyMap<
 
 export const formatResult = ({ mutant, change, verdict }: Result): string =>
   `${verdict.kind.padEnd(10)} ${mutant.file}:${mutant.line}  ${change}${'why' in verdict ? `  (${verdict.why})` : ''}${'by' in verdict ? `  (${verdict.by})` : ''}`;
+
+const lineOf = (text: string, { line }: Mutant): string => text.split('\n')[line - 1]?.trim() ?? '';
 
 async function judge(
   { root, limitMs, checks, signal }: StudyOptions,

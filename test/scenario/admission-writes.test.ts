@@ -1,5 +1,6 @@
 /** Goal: many writes, late answers and caches that lag neither give quota twice nor keep anybody waiting for what is free. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { ADMISSION_ANNOTATION } from '../../shared/api/names.ts';
 import { ApiError } from '../../shared/kube/api-error.ts';
@@ -11,6 +12,8 @@ import { conditionOf, createAdmissionWorld, NAMESPACE, type AdmissionWorld } fro
 type Around = {
   /** Around each write of an admission or eviction. */
   patch?: (send: () => Promise<unknown>) => Promise<unknown>;
+  /** Around each write of the status of a ClusterQueue. */
+  queueStatus?: (send: () => Promise<unknown>) => Promise<unknown>;
   /** What is told of Jobs waits for this. */
   jobsHeld?: PromiseWithResolvers<void> | undefined;
 };
@@ -35,6 +38,10 @@ const wrap = (client: KubeClient): KubeClient => {
     const send = () => client.patch(...parameters);
     return around.patch === undefined ? send() : around.patch(send);
   };
+  const patchStatus = (...parameters: Parameters<KubeClient['patchStatus']>): Promise<unknown> => {
+    const send = () => client.patchStatus(...parameters);
+    return around.queueStatus !== undefined && parameters[0].plural === CLUSTER_QUEUES.plural ? around.queueStatus(send) : send();
+  };
   const watch = async (...parameters: Parameters<KubeClient['watch']>) => {
     const batches = await client.watch(...parameters);
     return parameters[0].plural === JOBS.plural ? held(batches) : batches;
@@ -42,6 +49,7 @@ const wrap = (client: KubeClient): KubeClient => {
   return new Proxy(client, {
     get: (target, name) => {
       if (name === 'patch') return patch;
+      if (name === 'patchStatus') return patchStatus;
       if (name === 'watch') return watch;
       const value: unknown = Reflect.get(target, name);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
@@ -224,5 +232,32 @@ test('a Job that waits and is admitted by another manager waits here no more', a
   expect((await world.client.get(LOCAL_QUEUES, { namespace: NAMESPACE, name: 'main' })).status).toMatchObject({
     pendingWorkloads: 0,
     admittedWorkloads: 2,
+  });
+});
+
+describe('the status of a queue', () => {
+  beforeEach(async () => {
+    world = await createAdmissionWorld({ wrap });
+    await world.flavor('default');
+    await world.queue('main');
+    await world.cluster('eu-1');
+    await world.settle(3_000);
+  });
+
+  test('that could not be written is written a second later, though nothing else happens', async () => {
+    let left = 2;
+    around.queueStatus = (send) => (left-- > 0 ? Promise.reject(new ApiError(500, { message: 'not well' })) : send());
+    await world.job('a');
+    await world.settle(5_000);
+    expect(left).toBeLessThan(0);
+    expect((await world.client.get(CLUSTER_QUEUES, { namespace: '', name: 'main' })).status).toMatchObject({ admittedWorkloads: 1 });
+  });
+
+  test('of a queue that has just gone is not tried again', async () => {
+    let tried = 0;
+    around.queueStatus = () => (tried++, Promise.reject(new ApiError(404, { reason: 'NotFound', message: 'gone' })));
+    await world.job('a');
+    await world.settle(10_000);
+    expect(tried).toBe(1);
   });
 });

@@ -62,7 +62,7 @@ async function study(options: Partial<StudyOptions> = {}): Promise<string[]> {
 test('tells what the tests notice from what they do not, and leaves the files alone', { timeout: PATIENCE_MS }, async () => {
   const results = await study({
     files: ['shared/limits.ts'],
-    equivalents: [{ file: 'shared/limits.ts', change: '0 → 1', why: 'nobody counts by halves' }],
+    equivalents: [{ file: 'shared/limits.ts', line: LIMITS.split('\n')[1] ?? '', change: '0 → 1', why: 'nobody counts by halves' }],
     checks: { refusedBy: (_file, text) => (text.includes('count < 0') ? 'compiler' : undefined), close: () => undefined },
   });
   expect(results).toEqual([

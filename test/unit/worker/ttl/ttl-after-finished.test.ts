@@ -1,7 +1,7 @@
 /** The time to live of finished Jobs, when the cluster changes between the look and the deletion. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { JOBS } from '../../../../shared/api/resources.ts';
-import { createWorld, type World } from '../worker-world.ts';
+import { createWorld, refusal, type World } from '../worker-world.ts';
 
 const key = { namespace: 'ns', name: 'job' };
 let world: World;
@@ -25,4 +25,22 @@ test('a Job created anew under the name of one whose time is over is not deleted
   const job = await world.job();
   expect(job?.metadata.uid).toBe(anew);
   expect(job?.metadata.deletionTimestamp).toBeUndefined();
+});
+
+test('how late a Job was deleted is told in seconds', async () => {
+  await world.createJob({ completions: 0, ttlSecondsAfterFinished: 60 });
+  await world.pass(2);
+  let isDown = true;
+  world.fault = ({ method, path }) =>
+    isDown && method === 'DELETE' && path.includes('/jobs/') ? refusal(503, 'ServiceUnavailable', 'come back later') : undefined;
+  await world.pass(68);
+  isDown = false;
+  await world.pass(60);
+  expect((await world.job())?.metadata.deletionTimestamp).toBeDefined();
+  const name = 'ttl_after_finished_controller_job_deletion_duration_seconds';
+  const values = (await world.registry.getSingleMetric(name)?.get())?.values ?? [];
+  const sum = values.find((each) => 'metricName' in each && each.metricName === `${name}_sum`)?.value ?? 0;
+  const deletedMs = Date.parse((await world.job())?.metadata.deletionTimestamp ?? '');
+  expect(sum).toBeCloseTo((deletedMs - Date.UTC(2026, 0, 1, 0, 1, 0)) / 1000, 0);
+  expect(sum).toBeGreaterThan(5);
 });
