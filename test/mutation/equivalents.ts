@@ -36,4 +36,10 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     change: '0x811c9dc5 → 4332272522',
     why: 'a hash may start anywhere and spreads as well',
   },
+  {
+    file: 'manager/admission/amount.ts',
+    line: 'export const smaller = (a: Amount, b: Amount): Amount => (a < b ? a : b);',
+    change: '< → <=',
+    why: 'of two equal numbers either is the smaller',
+  },
 ];

@@ -176,3 +176,22 @@ test('no limit means no waiting', async () => {
   const limiter = createRateLimiter({ qps: 0, burst: 0, clock: new FakeClock() });
   for (let call = 0; call < 1000; call++) expect(await limiter.acquire()).toBe(0);
 });
+
+test('calls and watches wait for the same rate limiter', async () => {
+  const clock = new FakeClock();
+  const begun: string[] = [];
+  const transport: Transport = {
+    send: async ({ path }) => (begun.push(path), { status: 200, headers: {}, body: '{"metadata":{},"items":[]}' }),
+    stream: async ({ path }) => (begun.push(path.split('?')[0] ?? ''), { status: 200, headers: {}, chunks: (async function* () {})() }),
+    close: async () => undefined,
+  };
+  const client = createKubeClient(transport, { userAgent: 'test/1', clock, rateLimiter: createRateLimiter({ qps: 1, burst: 1, clock }) });
+  const all = [client.list(PODS), client.watch(PODS, { resourceVersion: '1' }), client.list(NODES)];
+  await clock.advance(900);
+  expect(begun).toEqual(['/api/v1/pods']);
+  await clock.advance(200);
+  expect(begun).toEqual(['/api/v1/pods', '/api/v1/pods']);
+  await clock.advance(1_000);
+  expect(begun).toHaveLength(3);
+  await Promise.all(all);
+});
