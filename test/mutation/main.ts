@@ -1,31 +1,21 @@
 /** `npm run mutate`: which broken lines would no test notice? */
 import path from 'node:path';
-import { EXIT_USAGE, parseFlags } from '../../shared/runtime/flags.ts';
+import { runCommandLine } from '../../shared/runtime/command-line.ts';
+import { EXIT_USAGE } from '../../shared/runtime/flags.ts';
 import { EQUIVALENTS } from './equivalents.ts';
-import { MUTATION_PROGRAM } from './options.ts';
+import { MUTATION_PROGRAM, type MutationConfig } from './config.ts';
 import { createStaticChecks } from './static-checks.ts';
 import { formatResult, runStudy, StudyError, type Result } from './study.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-process.exitCode = await main(process.argv.slice(2));
-
-async function main(args: readonly string[]): Promise<number> {
-  const parsed = parseFlags(MUTATION_PROGRAM, args, process.env);
-  if (parsed.kind === 'Help') {
-    console.log(parsed.text);
-    return 0;
-  }
-  if (parsed.kind === 'Invalid') {
-    console.error(parsed.problem);
-    return EXIT_USAGE;
-  }
+async function study(config: MutationConfig): Promise<number> {
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new StudyError(`stopped by ${name}`)));
   const checks = createStaticChecks(ROOT);
   try {
     const print = (line: string): void => console.log(line);
-    return summarize(await runStudy({ ...parsed.config, root: ROOT, equivalents: EQUIVALENTS, checks, signal: stop.signal, print }));
+    return summarize(await runStudy({ ...config, root: ROOT, equivalents: EQUIVALENTS, checks, signal: stop.signal, print }));
   } catch (error) {
     if (!(error instanceof StudyError)) throw error;
     console.error(error.message);
@@ -46,3 +36,5 @@ function summarize(results: readonly Result[]): number {
   );
   return survivors.length === 0 ? 0 : 1;
 }
+
+await runCommandLine(MUTATION_PROGRAM, study);

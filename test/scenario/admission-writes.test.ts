@@ -160,7 +160,10 @@ describe('an admission that got no answer', () => {
     await world.job('a');
     await world.settle(100);
     let sent = 0;
-    around.patch = (send) => (sent++, send());
+    around.patch = (send) => {
+      sent++;
+      return send();
+    };
     await world.stop();
     await world.settle(120_000);
     expect(sent).toBe(0);
@@ -255,7 +258,10 @@ describe('the status of a queue', () => {
 
   test('of a queue that has just gone is not tried again', async () => {
     let tried = 0;
-    around.queueStatus = () => (tried++, Promise.reject(new ApiError(404, { reason: 'NotFound', message: 'gone' })));
+    around.queueStatus = () => {
+      tried++;
+      return Promise.reject(new ApiError(404, { reason: 'NotFound', message: 'gone' }));
+    };
     await world.job('a');
     await world.settle(10_000);
     expect(tried).toBe(1);

@@ -26,7 +26,7 @@ async function writesInAMinute(count: number): Promise<number> {
       byIndex: () => [],
     },
     waiting: () => keys,
-    hindranceOf: () => ({ reason: 'InsufficientQuota', message: `short of ${clock.now()}m cpu` }),
+    inadmissibleReasonOf: () => ({ reason: 'InsufficientQuota', message: `short of ${clock.now()}m cpu` }),
     clock,
     log: silentLogger,
   };

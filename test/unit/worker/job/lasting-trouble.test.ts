@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Pod } from '../../../../shared/api/kubernetes.ts';
 import { JOBS, PODS } from '../../../../shared/api/resources.ts';
+import { toWireTime } from '../../../../shared/api/wire-time.ts';
 import type { TransportRequest } from '../../../../shared/kube/transport.ts';
-import { formatTime } from '../../../../worker/job/wire-time.ts';
 import { createWorld, type Fault, refusal, SUCCEEDED, type World } from '../worker-world.ts';
 
 let world: World;
@@ -81,7 +81,7 @@ test('a back-off whose rest is shorter than the time in which pod events are gat
   await world.createJob({ completions: 1 });
   await world.pass();
   const [pod] = await world.pods();
-  const terminated = { exitCode: 1, finishedAt: formatTime(world.clock.now()) };
+  const terminated = { exitCode: 1, finishedAt: toWireTime(world.clock.now()) };
   const containerStatuses = [{ name: 'main', image: 'i', imageID: '', ready: false, restartCount: 0, state: { terminated } }];
   world.hold('pods');
   await world.setPod(pod!, { phase: 'Failed', containerStatuses });

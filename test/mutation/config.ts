@@ -1,5 +1,6 @@
 import { durationMs, type FlagTable, type Program, text, wholeNumber } from '../../shared/runtime/flags.ts';
 
+/** What `npm run mutate` is asked for. */
 export type MutationConfig = {
   readonly files: readonly string[];
   readonly line: number | undefined;
@@ -9,6 +10,9 @@ export type MutationConfig = {
   readonly limitMs: number;
   readonly budgetMs: number;
 };
+
+/** Seeds have 32 bits. */
+const SEED_MAX = 2 ** 32 - 1;
 
 const FLAGS = {
   files: {
@@ -24,7 +28,7 @@ const FLAGS = {
     value: 'S',
     fallback: '1',
     about: 'chooses the mutants; the same seed chooses the same ones while the files are the same',
-    parse: wholeNumber(0),
+    parse: wholeNumber(0, SEED_MAX),
   },
   parallel: { value: 'N', fallback: '1', about: 'mutants tried at once', parse: wholeNumber(1, 64) },
   budget: {
@@ -38,6 +42,7 @@ const FLAGS = {
 } satisfies FlagTable;
 
 export const MUTATION_PROGRAM: Program<typeof FLAGS, MutationConfig> = {
+  name: 'mutate',
   usage: 'npm run mutate --',
   about: `Breaks the code one place at a time, runs the tests of the broken file, and prints the mutants that no test notices.
 The files on disk stay as they are. Exit code: 0 when no mutant survived (those listed in test/mutation/equivalents.ts aside), 1 when
