@@ -42,4 +42,10 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     change: '< → <=',
     why: 'of two equal numbers either is the smaller',
   },
+  {
+    file: 'manager/dispatch/node-capacity.ts',
+    line: 'return Object.fromEntries([...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([resource, sum]) => [resource, formatQuantity(sum)]));',
+    change: '1 → 0',
+    why: 'names differ, and the sort asks only whether one goes before the other',
+  },
 ];

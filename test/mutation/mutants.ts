@@ -74,6 +74,7 @@ function isLeftAlone(node: Node, text: string): boolean {
   if (node.type.startsWith('TS')) return !DRESSED.has(node.type);
   if (node.type === 'ImportDeclaration' || node.type === 'ExportAllDeclaration') return true;
   if (node.type === 'ExpressionStatement') return isLeftAlone(field(node, 'expression'), text);
+  if (node.type === 'IfStatement' && node['alternate'] === null) return isLeftAlone(field(node, 'consequent'), text);
   if (node.type === 'NewExpression') return sourceOf(field(node, 'callee'), text).endsWith('Error');
   return node.type === 'CallExpression' && LOG_CALL.test(sourceOf(field(node, 'callee'), text));
 }

@@ -50,7 +50,7 @@ test('an await, an error thrown and a value returned are taken away', () => {
 
 test('types, imports, what is only logged and the words of errors stay', () => {
   expect(brokenTo("import { a } from 'b';\ntype A = { b: 1 };\nconst c: A = d as A;")).toEqual([]);
-  expect(brokenTo('function f() { this.#log.info(1, { a }); deps.log.warn(2); }')).toEqual([]);
+  expect(brokenTo('function f() { this.#log.info(1, { a }); deps.log.warn(2); if (!a) log.info(3); }')).toEqual([]);
   expect(brokenTo('const e = new ApiError(1, { a: true });')).toEqual([]);
 });
 

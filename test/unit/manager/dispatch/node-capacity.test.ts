@@ -17,3 +17,11 @@ test('a cluster offers the sum of its schedulable, ready nodes', () => {
   ];
   expect(allocatableOf(nodes)).toEqual({ cpu: '7500m', memory: '2Gi', 'nvidia.com/gpu': '2' });
 });
+
+test('resources come in the order of their names, so that the same offer reads the same', () => {
+  const offered = allocatableOf([
+    node({ pods: '110', memory: '1Gi', cpu: '1' }),
+    node({ 'nvidia.com/gpu': '1', 'ephemeral-storage': '9Gi' }),
+  ]);
+  expect(Object.keys(offered)).toEqual(['cpu', 'ephemeral-storage', 'memory', 'nvidia.com/gpu', 'pods']);
+});

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createManagerMetrics } from '../../../../manager/metrics.ts';
 import { createOutcomeReporter, type OutcomeReporter } from '../../../../manager/submission/outcome-reporter.ts';
-import type { Outcome, SubmissionQueue } from '../../../../manager/submission/submission-queue.ts';
+import type { Outcome, ParkedSubmission, SubmissionQueue } from '../../../../manager/submission/submission-queue.ts';
 import { MANAGER_CONTROLLER_NAME, SUBMISSION_ANNOTATION, SUBMITTED_AT_ANNOTATION } from '../../../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../../../shared/api/resources.ts';
 import { createInformer } from '../../../../shared/kube/informer.ts';
@@ -13,6 +13,7 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 const clock = new FakeClock();
 let cluster: EmbeddedCluster;
 let told: Map<string, Outcome>;
+let parked: ParkedSubmission[];
 let tellings: number;
 /** What happens while an outcome is on its way. */
 let meanwhile: (() => Promise<void>) | undefined;
@@ -24,6 +25,7 @@ beforeEach(async () => {
   const { client } = cluster;
   await client.create(NAMESPACES, { metadata: { name: 'team' } });
   told = new Map();
+  parked = [];
   tellings = 0;
   meanwhile = undefined;
   stop = new AbortController();
@@ -36,7 +38,9 @@ beforeEach(async () => {
       told.set(id, outcome);
       tellings++;
     },
-    parked: async function* () {},
+    parked: async function* () {
+      yield parked;
+    },
     close: async () => undefined,
   };
   const jobs = createInformer({ client, resource: JOBS, clock, random: () => 0.5, log: silentLogger });
@@ -109,4 +113,21 @@ test('what happens to a Job while its outcome is on its way is told after that',
   gate.resolve();
   await clock.advance(1_000);
   expect(tellings).toBe(2);
+});
+
+test('a parked submission whose Job went while nobody watched is told so, and one whose Job is there is not', async () => {
+  await create('there');
+  await clock.advance(100);
+  const { uid } = (await cluster.client.get(JOBS, { namespace: 'team', name: 'there' })).metadata;
+  const parkedAs = (id: string, jobUid: string): ParkedSubmission => ({
+    ref: { id, submittedAt: 1_000 },
+    job: { namespace: 'team', name: id },
+    uid: jobUid,
+  });
+  parked = [parkedAs('gone', 'uid-of-old'), parkedAs('there', uid)];
+  void reporter.run(stop.signal);
+  await clock.advance(1_000);
+  expect([...told].map(([id, outcome]) => [id, outcome.kind === 'Failed' ? outcome.failure.reason : outcome.kind])).toEqual([
+    ['gone', 'JobDeleted'],
+  ]);
 });

@@ -65,3 +65,15 @@ test.each([
   expect(names()).toEqual(['a']);
   expect(lists()).toBe(2);
 });
+
+test('one event is enough to believe in the server again: a watch that breaks after it is resumed soon', async () => {
+  api.failNext(...Array.from({ length: 6 }, () => status(500, 'InternalError')));
+  api.cutWatches(new Error('connection reset'));
+  await clock.advance(120_000);
+  expect(api.openWatches()).toBe(1);
+  api.put('a');
+  await clock.settle();
+  api.cutWatches(new Error('connection reset'));
+  await clock.advance(2_000);
+  expect(api.openWatches()).toBe(1);
+});

@@ -1,0 +1,85 @@
+/** One reconcile of Jobs that no API server of today would keep, or that go while it lasts. */
+import { Registry } from 'prom-client';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Job } from '../../../../shared/api/kubernetes.ts';
+import { NAMESPACES, PODS } from '../../../../shared/api/resources.ts';
+import type { Transport } from '../../../../shared/kube/transport.ts';
+import { createKubeClient } from '../../../../shared/kube/kube-client.ts';
+import { silentLogger } from '../../../../shared/runtime/logger.ts';
+import { createJobReconciler } from '../../../../worker/job/controller.ts';
+import { createJobMemory, type JobMemory } from '../../../../worker/job/job-memory.ts';
+import { createJobMetrics } from '../../../../worker/job/metrics.ts';
+import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cluster.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { aJob } from './situation.ts';
+
+const clock = new FakeClock();
+let cluster: EmbeddedCluster;
+beforeEach(async () => {
+  cluster = await startCluster(clock, []);
+  await cluster.client.create(NAMESPACES, { metadata: { name: 'ns' } });
+});
+afterEach(() => cluster.plane.close());
+
+type Reconciling = { readonly memory: JobMemory; reconcile(): Promise<unknown> };
+
+/** One reconcile of one Job of the cache; `onCreate` happens before the server gets to know of a pod. */
+function reconciling(job: Job, onCreate: (cached: Map<string, Job>, memory: JobMemory) => void = () => undefined): Reconciling {
+  const cached = new Map<string, Job>([['job', job]]);
+  const memory = createJobMemory(clock, () => '1');
+  const transport = cluster.plane.transport();
+  const watched: Transport = {
+    send: (request) => {
+      if (request.method === 'POST') onCreate(cached, memory);
+      return transport.send(request);
+    },
+    stream: (request) => transport.stream(request),
+    close: () => transport.close(),
+  };
+  const deps = {
+    client: createKubeClient(watched, { userAgent: 'test', clock }),
+    jobs: {
+      get: ({ name }: { readonly name: string }) => cached.get(name),
+      list: () => [...cached.values()],
+      byIndex: () => [],
+    },
+    pods: { get: () => undefined, list: () => [], byIndex: () => [] },
+    queue: { addAfter: () => undefined },
+    orphanQueue: { add: () => undefined },
+    memory,
+    recorder: { event: () => undefined, flush: async () => undefined },
+    metrics: createJobMetrics(new Registry()),
+    clock,
+    log: silentLogger,
+    controllerName: 'kubernetes.io/job-controller',
+    batchPeriodMs: 1_000,
+  };
+  const reconcile = createJobReconciler(deps);
+  // The server has no such Job: a status cannot be written.
+  const refused = (error: unknown): void => expect(String(error)).toContain('tracking status');
+  return { memory, reconcile: () => reconcile('ns/job').catch(refused) };
+}
+
+test('a Job that goes while it is synced leaves nothing in memory, though the sync goes on noting what it does', async () => {
+  const job = aJob({ completions: 3, parallelism: 3 });
+  const { uid } = job.metadata;
+  // What the event of its deletion does, in the middle of the sync.
+  const { memory, reconcile } = reconciling(job, (cached, remembered) => {
+    if (cached.delete('job')) remembered.forget(uid);
+  });
+  await reconcile();
+  expect((await cluster.client.list(PODS)).items).toHaveLength(3);
+  expect([memory.surveyed.has(uid), memory.written.behind(uid), memory.expectations.satisfied(uid)]).toEqual([false, [], true]);
+});
+
+test.each([undefined, null])('a Job stored before there were completion modes (%s) is run as one without indexes', async (mode) => {
+  const job = aJob({ completions: 2, parallelism: 2 });
+  job.spec.completionMode = mode as never;
+  await reconciling(job).reconcile();
+  expect((await cluster.client.list(PODS)).items).toHaveLength(2);
+});
+
+test('a Job of a completion mode that we do not know is left alone', async () => {
+  await reconciling(aJob({ completionMode: 'Spread' as never })).reconcile();
+  expect((await cluster.client.list(PODS)).items).toEqual([]);
+});
