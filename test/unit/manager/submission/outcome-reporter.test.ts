@@ -14,6 +14,7 @@ const clock = new FakeClock();
 let cluster: EmbeddedCluster;
 let told: Map<string, Outcome>;
 let parked: ParkedSubmission[];
+let sweeps: number;
 let tellings: number;
 /** What happens while an outcome is on its way. */
 let meanwhile: (() => Promise<void>) | undefined;
@@ -26,6 +27,7 @@ beforeEach(async () => {
   await client.create(NAMESPACES, { metadata: { name: 'team' } });
   told = new Map();
   parked = [];
+  sweeps = 0;
   tellings = 0;
   meanwhile = undefined;
   stop = new AbortController();
@@ -39,6 +41,7 @@ beforeEach(async () => {
       tellings++;
     },
     parked: async function* () {
+      sweeps++;
       yield parked;
     },
     close: async () => undefined,
@@ -130,4 +133,12 @@ test('a parked submission whose Job went while nobody watched is told so, and on
   expect([...told].map(([id, outcome]) => [id, outcome.kind === 'Failed' ? outcome.failure.reason : outcome.kind])).toEqual([
     ['gone', 'JobDeleted'],
   ]);
+});
+
+test('parked submissions are held against the Jobs at the start and every five minutes, not more often', async () => {
+  void reporter.run(stop.signal);
+  await clock.advance(299_000);
+  expect(sweeps).toBe(1);
+  await clock.advance(2_000);
+  expect(sweeps).toBe(2);
 });

@@ -11,7 +11,7 @@ import { createJobMemory, type JobMemory } from '../../../../worker/job/job-memo
 import { createJobMetrics } from '../../../../worker/job/metrics.ts';
 import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cluster.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { aJob } from './situation.ts';
+import { aJob, condition } from './situation.ts';
 
 const clock = new FakeClock();
 let cluster: EmbeddedCluster;
@@ -81,5 +81,14 @@ test.each([undefined, null])('a Job stored before there were completion modes (%
 
 test('a Job of a completion mode that we do not know is left alone', async () => {
   await reconciling(aJob({ completionMode: 'Spread' as never })).reconcile();
+  expect((await cluster.client.list(PODS)).items).toEqual([]);
+});
+
+test('a Job whose end has reached the cache needs no remembering', async () => {
+  const job = aJob({}, { succeeded: 1, conditions: [condition('Complete', 'CompletionsReached', 'done')] });
+  const { memory, reconcile } = reconciling(job);
+  memory.finished.add(job.metadata.uid);
+  await reconcile();
+  expect(memory.finished.has(job.metadata.uid)).toBe(false);
   expect((await cluster.client.list(PODS)).items).toEqual([]);
 });
