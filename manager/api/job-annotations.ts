@@ -21,7 +21,7 @@ export function priorityOf(job: Labelled): Priority {
   const text = job.metadata.annotations?.[PRIORITY_ANNOTATION];
   if (text === undefined) return { kind: 'Priority', value: 0 };
   const value = Number(text);
-  if (!/^-?[0-9]+$/.test(text) || Math.abs(value) > 2 ** 31 - 1) {
+  if (!/^-?[0-9]+$/.test(text) || value < -(2 ** 31) || value > 2 ** 31 - 1) {
     return {
       kind: 'Invalid',
       annotation: PRIORITY_ANNOTATION,

@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { createAdmissionCache, isSameAdmission, type AdmissionCache } from '../../../../manager/admission/admission-cache.ts';
+import { flavorResource } from '../../../../manager/admission/quota-tree.ts';
+import { buildQueueingSetup } from '../../../../manager/admission/snapshot.ts';
+import { clusterHolder } from '../../../../manager/admission/usage.ts';
+import { aRecord } from '../../../support/jobs.ts';
+import { aClusterQueue, aCluster, aWorkload, objects } from './setup.ts';
+
+const record = aRecord({ flavors: { cpu: 'default' } });
+const setup = (...names: string[]) =>
+  buildQueueingSetup(
+    objects({
+      clusterQueues: names.map((name) => aClusterQueue(name, { default: '9' }, name.startsWith('lone') ? {} : { cohortName: 'all' })),
+    }),
+  );
+const aCache = (...queues: string[]): AdmissionCache => createAdmissionCache(setup(...queues));
+
+/** Thousandths of cpu in use. */
+const usedBy = (cache: AdmissionCache, queue = 'cq'): number => {
+  const node = cache.queueing().tree.clusterQueues.get(queue);
+  return cache.usage().get(node?.id ?? 'no such queue', flavorResource('default', 'cpu'));
+};
+const usedOn = (cache: AdmissionCache, cluster = 'eu-1', resource = 'cpu'): number => cache.usage().get(clusterHolder(cluster), resource);
+
+describe('usage', () => {
+  test('is what assumed and admitted Workloads request, in their queue and on their cluster', () => {
+    const cache = aCache('cq');
+    cache.assume(aWorkload('a', { cpu: '1' }), record);
+    cache.admit(aWorkload('b', { cpu: '2' }), aRecord({ flavors: { cpu: 'default' }, cluster: 'us-1' }));
+    expect(usedBy(cache)).toBe(3000);
+    expect([usedOn(cache), usedOn(cache, 'us-1'), usedOn(cache, 'eu-1', 'pods')]).toEqual([1000, 2000, 1]);
+  });
+
+  test('counts a Workload once, however often it is told of, and by what it requests now', () => {
+    const cache = aCache('cq');
+    cache.assume(aWorkload('a', { cpu: '4' }), record);
+    cache.admit(aWorkload('a', { cpu: '4' }), record);
+    cache.admit(aWorkload('a', { cpu: '1' }), record);
+    expect([usedBy(cache), usedOn(cache)]).toEqual([1000, 1000]);
+  });
+
+  test('moves with a Workload that is placed elsewhere', () => {
+    const cache = aCache('cq', 'other');
+    cache.admit(aWorkload('a'), record);
+    cache.admit(aWorkload('a'), { ...record, clusterQueue: 'other', cluster: 'us-1' });
+    expect([usedBy(cache, 'cq'), usedBy(cache, 'other'), usedOn(cache), usedOn(cache, 'us-1')]).toEqual([0, 1000, 0, 1000]);
+  });
+
+  test('of a queue leaves out what was given without a flavor; the cluster is used all the same', () => {
+    const cache = aCache('cq');
+    cache.admit(aWorkload('a', { cpu: '1', memory: '1Gi' }), aRecord({ flavors: {} }));
+    expect([usedBy(cache), usedOn(cache), usedOn(cache, 'eu-1', 'memory')]).toEqual([0, 1000, 2 ** 30]);
+  });
+
+  test('ends when the Workload is forgotten, once', () => {
+    const cache = aCache('cq');
+    cache.admit(aWorkload('a'), record);
+    expect(cache.forget('team/a')).toMatchObject({ workload: { name: 'a' }, record, assumed: false });
+    expect(cache.forget('team/a')).toBeUndefined();
+    expect([usedBy(cache), usedOn(cache), [...cache.reservations()]]).toEqual([0, 0, []]);
+  });
+
+  test('of a queue that is gone waits for it to come back', () => {
+    const cache = aCache();
+    cache.admit(aWorkload('a'), record);
+    expect([usedBy(cache), usedOn(cache)]).toEqual([0, 1000]);
+    cache.setQueueing(setup('cq'));
+    expect([usedBy(cache), usedOn(cache)]).toEqual([1000, 1000]);
+    cache.setQueueing(setup());
+    cache.forget('team/a');
+    expect(usedOn(cache)).toBe(0);
+  });
+});
+
+test('a snapshot sees what is counted and keeps its own charges to itself', () => {
+  const cache = aCache('cq');
+  cache.setClusters([aCluster('eu-1')]);
+  cache.admit(aWorkload('a'), record);
+  const snapshot = cache.snapshot();
+  snapshot.usage.set(clusterHolder('eu-1'), 'cpu', snapshot.usage.get(clusterHolder('us-1'), 'cpu'));
+  expect(snapshot.usage.get(clusterHolder('eu-1'), 'cpu')).toBe(0);
+  expect(usedOn(cache)).toBe(1000);
+  expect([...snapshot.queues.keys()]).toEqual(['cq']);
+  expect(snapshot.clusters.map(({ name }) => name)).toEqual(['eu-1']);
+});
+
+test('an assumed Workload is admitted once its record is seen', () => {
+  const cache = aCache('cq');
+  cache.assume(aWorkload('a'), record);
+  expect(cache.get('team/a')?.assumed).toBe(true);
+  cache.admit(aWorkload('a'), record);
+  expect([...cache.reservations()].map(({ assumed }) => assumed)).toEqual([false]);
+});
+
+test('a ClusterQueue shares quota with its cohort, itself included; one that is not there with nobody', () => {
+  const cache = aCache('cq', 'other', 'lone');
+  expect(cache.sharingWith('cq')).toEqual(['cq', 'other']);
+  expect(cache.sharingWith('lone')).toEqual(['lone']);
+  expect(cache.sharingWith('gone')).toEqual([]);
+});
+
+test('two records are the same admission whatever the order of their flavors', () => {
+  const both = aRecord({ flavors: { cpu: 'a', memory: 'b' } });
+  expect(isSameAdmission(both, aRecord({ flavors: { memory: 'b', cpu: 'a' } }))).toBe(true);
+  expect(isSameAdmission(both, { ...both, epoch: 2 })).toBe(false);
+  expect(isSameAdmission(both, { ...both, flavors: { cpu: 'a' } })).toBe(false);
+});

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import type { Reservation } from '../../../../manager/admission/admission-cache.ts';
+import { findEvictions } from '../../../../manager/admission/evictions.ts';
+import { buildQueueingSetup, type QueueingSetup, type StopPolicy } from '../../../../manager/admission/snapshot.ts';
+import type { WorkloadPhase } from '../../../../manager/admission/workload.ts';
+import { aRecord } from '../../../support/jobs.ts';
+import { aCluster, aClusterQueue, aWorkload, objects } from './setup.ts';
+
+const queues = (clusterQueue: StopPolicy = 'None', localQueue: StopPolicy = 'None'): QueueingSetup =>
+  buildQueueingSetup(
+    objects({
+      clusterQueues: [aClusterQueue('cq', { default: '9' }, { stopPolicy: clusterQueue }), aClusterQueue('other', { default: '9' })],
+      localQueues: [
+        {
+          metadata: { name: 'main', namespace: 'team', uid: 'lq', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
+          spec: { clusterQueue: 'cq', stopPolicy: localQueue },
+        },
+      ],
+    }),
+  );
+const held = (
+  name: string,
+  { phase = 'Admitted' as WorkloadPhase, assumed = false, clusterQueue = 'cq', cluster = 'eu-1' } = {},
+): Reservation => ({
+  workload: aWorkload(name, {}, { phase, queue: clusterQueue === 'cq' ? 'main' : 'elsewhere' }),
+  record: aRecord({ clusterQueue, cluster }),
+  assumed,
+});
+const clusters = (draining = false) => [aCluster('eu-1', { draining }), aCluster('us-1')];
+const found = (reservations: readonly Reservation[], setup: QueueingSetup, states = clusters()): string[] =>
+  findEvictions(reservations, setup, states).map(
+    ({ reservation, reason, message }) => `${reservation.workload.name}: ${reason}: ${message}`,
+  );
+
+test('nobody is evicted while nothing is drained; Hold only keeps new ones out', () => {
+  expect(found([held('a')], queues())).toEqual([]);
+  expect(found([held('a')], queues('Hold', 'Hold'))).toEqual([]);
+});
+
+test('a drained ClusterQueue evicts its Workloads, and those of no other', () => {
+  expect(found([held('a'), held('b', { clusterQueue: 'other' })], queues('HoldAndDrain'))).toEqual([
+    'a: ClusterQueueStopped: cluster queue cq is being drained',
+  ]);
+});
+
+test('a drained LocalQueue evicts what was submitted to it', () => {
+  expect(found([held('a'), held('b', { clusterQueue: 'other' })], queues('None', 'HoldAndDrain'))).toEqual([
+    'a: LocalQueueStopped: local queue main is being drained',
+  ]);
+});
+
+test('a draining cluster evicts what is placed there', () => {
+  expect(found([held('a'), held('b', { cluster: 'us-1' })], queues(), clusters(true))).toEqual([
+    'a: ClusterDraining: cluster eu-1 is draining',
+  ]);
+});
+
+test('of several reasons the widest is told: the ClusterQueue, then the LocalQueue, then the cluster', () => {
+  const reason = (setup: QueueingSetup) => findEvictions([held('a')], setup, clusters(true)).map((eviction) => eviction.reason);
+  expect(reason(queues('HoldAndDrain', 'HoldAndDrain'))).toEqual(['ClusterQueueStopped']);
+  expect(reason(queues('None', 'HoldAndDrain'))).toEqual(['LocalQueueStopped']);
+});
+
+test('what is being admitted or suspended already is left alone', () => {
+  expect(
+    found([held('a', { assumed: true }), held('b', { phase: 'Evicting' }), held('c', { phase: 'Pending' })], queues('HoldAndDrain')),
+  ).toEqual([]);
+});

@@ -1,0 +1,235 @@
+import { Registry } from 'prom-client';
+import { describe, expect, test } from 'vitest';
+import { createAdmissionCache } from '../../../../manager/admission/admission-cache.ts';
+import { createJobWatcher } from '../../../../manager/admission/job-watcher.ts';
+import { createPendingQueues } from '../../../../manager/admission/pending-queues.ts';
+import { buildQueueingSetup } from '../../../../manager/admission/snapshot.ts';
+import { workloadOf } from '../../../../manager/admission/workload.ts';
+import { createManagerMetrics } from '../../../../manager/metrics.ts';
+import type { Job } from '../../../../shared/api/kubernetes.ts';
+import { aCondition, aHomeJob, anAdmittedJob, aRecord, type JobParts } from '../../../support/jobs.ts';
+import { aClusterQueue, objects } from './setup.ts';
+
+const localQueue = {
+  metadata: { name: 'main', namespace: 'team', uid: 'lq', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
+  spec: { clusterQueue: 'cq' },
+};
+const setup = (...names: string[]) =>
+  buildQueueingSetup(
+    objects({
+      localQueues: [localQueue],
+      clusterQueues: names.map((name) => aClusterQueue(name, { default: '9' }, { cohortName: 'all' })),
+    }),
+  );
+
+function aWatcher(...names: string[]) {
+  const registry = new Registry();
+  const cache = createAdmissionCache(setup(...names));
+  const queues = createPendingQueues();
+  const wakes = { count: 0 };
+  const watcher = createJobWatcher({
+    cache,
+    queues,
+    metrics: createManagerMetrics(registry).admission,
+    wakeScheduler: () => wakes.count++,
+  });
+  const heads = (): string[] => queues.heads().map(({ queued }) => queued.workload.name);
+  const held = (): string[] => [...cache.reservations()].map(({ workload }) => workload.name);
+  return { registry, cache, queues, wakes, watcher, heads, held };
+}
+
+const named = (name: string, parts: JobParts = {}): JobParts => ({ ...parts, metadata: { name, uid: `uid-${name}`, ...parts.metadata } });
+const pending = (name: string, parts: JobParts = {}): Job => aHomeJob(named(name, parts));
+const admitted = (name: string, parts: JobParts = {}): Job => anAdmittedJob(named(name, parts));
+const startedAt = '2026-01-01T00:00:00Z';
+const evicting = (name: string): Job => admitted(name, { spec: { suspend: true }, status: { startTime: startedAt, active: 1 } });
+const finished = (name: string): Job => admitted(name, { status: { conditions: [aCondition('Complete')] } });
+
+/** Decides as the scheduler does: assumes the Job as it is, and takes it out of the queues. */
+function assume({ cache, queues }: ReturnType<typeof aWatcher>, job: Job): void {
+  const workload = workloadOf(job);
+  if (workload === undefined) throw new Error('not a Job of the manager');
+  queues.delete(workload.key);
+  cache.assume(workload, aRecord());
+}
+
+describe('a Job', () => {
+  test('that waits is queued, and wakes the scheduler', () => {
+    const world = aWatcher('cq');
+    world.watcher.added(pending('a'));
+    expect(world.heads()).toEqual(['a']);
+    expect(world.wakes.count).toBe(1);
+    expect([...world.watcher.pending()].map(({ name }) => name)).toEqual(['a']);
+    expect([...world.watcher.waiting()]).toEqual(['team/a']);
+    expect(world.watcher.inadmissibleReasonOf('team/a')).toBeUndefined();
+  });
+
+  test('of somebody else is nothing to it', () => {
+    const world = aWatcher('cq');
+    world.watcher.added(pending('a', { spec: { managedBy: 'example.com/other' } }));
+    expect([...world.watcher.waiting(), ...world.heads()]).toEqual([]);
+    expect(world.wakes.count).toBe(0);
+  });
+
+  test('whose queue cannot take it waits outside, with the reason, until the queues are set up anew', () => {
+    const world = aWatcher();
+    world.watcher.added(pending('a'));
+    expect(world.heads()).toEqual([]);
+    expect(world.watcher.inadmissibleReasonOf('team/a')?.reason).toBe('ClusterQueueNotFound');
+    world.cache.setQueueing(setup('cq'));
+    world.watcher.reroute();
+    expect(world.heads()).toEqual(['a']);
+    expect(world.watcher.inadmissibleReasonOf('team/a')).toBeUndefined();
+    world.cache.setQueueing(setup());
+    world.watcher.reroute();
+    expect(world.heads()).toEqual([]);
+    expect(world.watcher.inadmissibleReasonOf('team/a')?.reason).toBe('ClusterQueueNotFound');
+  });
+
+  test('that carries a record holds quota and waits no more, also after a restart', () => {
+    const world = aWatcher('cq');
+    world.watcher.added(pending('a'));
+    world.watcher.updated(admitted('a'));
+    world.watcher.added(admitted('b'));
+    expect(world.held()).toEqual(['a', 'b']);
+    expect([...world.watcher.waiting(), ...world.heads()]).toEqual([]);
+  });
+
+  test('that is being evicted holds quota and says that it waits for it', () => {
+    const world = aWatcher('cq');
+    world.watcher.added(evicting('a'));
+    expect(world.held()).toEqual(['a']);
+    expect([...world.watcher.waiting()]).toEqual(['team/a']);
+    expect(world.watcher.inadmissibleReasonOf('team/a')?.reason).toBe('Evicted');
+    expect([...world.watcher.pending()]).toEqual([]);
+  });
+
+  test('that was evicted keeps its place among equals', () => {
+    const world = aWatcher('cq');
+    world.watcher.added(pending('first'));
+    world.watcher.added(pending('second'));
+    world.watcher.updated(admitted('first'));
+    world.watcher.updated(pending('first'));
+    expect(world.heads()).toEqual(['first']);
+    expect(world.held()).toEqual([]);
+  });
+
+  test('that is deleted and created anew stands last', () => {
+    const world = aWatcher('cq');
+    world.watcher.added(pending('first'));
+    world.watcher.added(pending('second'));
+    world.watcher.deleted(pending('first'));
+    world.watcher.added(pending('first'));
+    expect(world.heads()).toEqual(['second']);
+  });
+
+  test('that has finished gives its quota back and is counted once', async () => {
+    const world = aWatcher('cq');
+    world.watcher.added(admitted('a'));
+    world.watcher.updated(finished('a'));
+    world.watcher.updated(finished('a'));
+    expect(world.held()).toEqual([]);
+    const lines = (await world.registry.metrics()).split('\n').filter((line) => line.startsWith('switchyard_finished_workloads_total{'));
+    expect(lines).toEqual(['switchyard_finished_workloads_total{cluster_queue="cq",result="Complete"} 1']);
+  });
+});
+
+describe('freed quota', () => {
+  const blockedBy = (holder: Job) => {
+    const world = aWatcher('cq', 'other');
+    world.watcher.added(holder);
+    world.watcher.added(pending('waiter'));
+    const [first] = world.queues.heads();
+    if (first === undefined) throw new Error('nobody waits');
+    world.queues.markInadmissible(first, { reason: 'InsufficientQuota', message: 'short', waitsFor: 'quota' });
+    expect(world.heads()).toEqual([]);
+    return world;
+  };
+
+  test.each<[string, Job, (world: ReturnType<typeof aWatcher>) => void]>([
+    ['finishes', admitted('a'), ({ watcher }) => watcher.updated(finished('a'))],
+    ['is deleted', admitted('a'), ({ watcher }) => watcher.deleted(admitted('a'))],
+    [
+      'has fewer pods left to run',
+      admitted('a', { spec: { parallelism: 3, completions: 3 } }),
+      ({ watcher }) => watcher.updated(admitted('a', { spec: { parallelism: 1, completions: 3 } })),
+    ],
+    ['is placed elsewhere', admitted('a'), ({ watcher }) => watcher.updated(anAdmittedJob(named('a'), { clusterQueue: 'other' }))],
+    [
+      'is suspended and nothing of it runs any more',
+      evicting('a'),
+      ({ watcher }) => watcher.updated(admitted('a', { spec: { suspend: true } })),
+    ],
+  ])('of a Job that %s lets those that wait be tried again', (_what, holder, change) => {
+    const world = blockedBy(holder);
+    change(world);
+    expect(world.queues.counts().get('cq')?.inadmissible).toBe(0);
+    expect(world.queues.has('team/waiter')).toBe(true);
+  });
+
+  test('is not there while a Job only tells of its progress', () => {
+    const world = blockedBy(admitted('a'));
+    world.watcher.updated(admitted('a', { status: { startTime: startedAt, active: 1 } }));
+    expect(world.heads()).toEqual([]);
+  });
+});
+
+describe('an admission that is being written', () => {
+  test('stands while the Job is seen as it was decided on', () => {
+    const world = aWatcher('cq');
+    const job = pending('a');
+    world.watcher.added(job);
+    assume(world, job);
+    world.watcher.updated(job);
+    expect(world.held()).toEqual(['a']);
+    expect(world.heads()).toEqual([]);
+  });
+
+  test.each<[string, JobParts]>([
+    ['has moved on without the record', { metadata: { resourceVersion: '11' } }],
+    ['was deleted and created anew', { metadata: { uid: 'another' } }],
+  ])('is dropped when the Job %s', (_what, change) => {
+    const world = aWatcher('cq');
+    world.watcher.added(pending('a'));
+    assume(world, pending('a'));
+    world.watcher.updated(pending('a', change));
+    expect(world.held()).toEqual([]);
+    expect(world.heads()).toEqual(['a']);
+  });
+
+  test('and is given up leaves the Job waiting with the reason, until it is retried', () => {
+    const world = aWatcher('cq');
+    world.watcher.added(pending('a'));
+    assume(world, pending('a'));
+    const reservation = world.cache.get('team/a');
+    if (reservation === undefined) throw new Error('not assumed');
+    world.watcher.giveUp(reservation, { reason: 'InvalidJob', message: 'refused' });
+    expect(world.held()).toEqual([]);
+    expect(world.heads()).toEqual([]);
+    expect(world.watcher.inadmissibleReasonOf('team/a')).toEqual({ reason: 'InvalidJob', message: 'refused' });
+    world.watcher.retry('team/a');
+    expect(world.heads()).toEqual(['a']);
+    expect(world.watcher.inadmissibleReasonOf('team/a')).toBeUndefined();
+  });
+
+  test('is not given up for one that has taken its place', () => {
+    const world = aWatcher('cq');
+    assume(world, pending('a'));
+    const outdated = world.cache.get('team/a');
+    if (outdated === undefined) throw new Error('not assumed');
+    world.watcher.added(admitted('a'));
+    world.watcher.giveUp(outdated, { reason: 'InvalidJob', message: 'refused' });
+    expect(world.held()).toEqual(['a']);
+    expect([...world.watcher.waiting()]).toEqual([]);
+  });
+
+  test('is not queued again when the queues are set up anew, or when somebody retries it', () => {
+    const world = aWatcher('cq');
+    world.watcher.added(pending('a'));
+    assume(world, pending('a'));
+    world.watcher.reroute();
+    world.watcher.retry('team/a');
+    world.watcher.retry('team/unknown');
+    expect(world.heads()).toEqual([]);
+  });
+});

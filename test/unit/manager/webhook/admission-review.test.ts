@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'vitest';
+import {
+  admissionReviewOf,
+  mutate,
+  readAdmissionReview,
+  validate,
+  type AdmissionRequest,
+} from '../../../../manager/webhook/admission-review.ts';
+import type { Job } from '../../../../shared/api/kubernetes.ts';
+import { MANAGER_CONTROLLER_NAME, ORIGIN_LABEL, WORKER_CONTROLLER_NAME } from '../../../../shared/api/names.ts';
+import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
+
+const review = (request: unknown, parts: object = {}): string =>
+  JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request, ...parts });
+const aRequest = (parts: Partial<AdmissionRequest>): AdmissionRequest => ({
+  uid: 'u',
+  operation: 'CREATE',
+  userInfo: { username: 'alice' },
+  object: undefined,
+  oldObject: undefined,
+  ...parts,
+});
+const patchOf = (object: Job): unknown => {
+  const { allowed, patch, patchType } = mutate(aRequest({ object }));
+  expect(allowed).toBe(true);
+  expect(patchType).toBe(patch === undefined ? undefined : 'JSONPatch');
+  return patch === undefined ? undefined : (JSON.parse(Buffer.from(patch, 'base64').toString()) as unknown);
+};
+const bare = (parts: Parameters<typeof aHomeJob>[0] = {}): Job => {
+  const job = aHomeJob(parts);
+  delete job.spec.managedBy;
+  delete job.spec.suspend;
+  return job;
+};
+
+describe('a review', () => {
+  test('is read with what is said of the Job, of its operation and of who asks', () => {
+    const object = aHomeJob();
+    expect(
+      readAdmissionReview(
+        review({ uid: 'u', operation: 'UPDATE', subResource: 'status', userInfo: { username: 'alice' }, object, oldObject: object }),
+      ),
+    ).toEqual({
+      uid: 'u',
+      operation: 'UPDATE',
+      subResource: 'status',
+      userInfo: { username: 'alice' },
+      object,
+      oldObject: object,
+    });
+  });
+
+  test.each<[string, unknown]>([
+    ['null, as on DELETE', null],
+    ['text', 'job'],
+    ['a list', []],
+    ['without a spec', { metadata: {} }],
+    ['without metadata', { spec: {} }],
+    ['of wrong parts', { metadata: [], spec: 'x' }],
+  ])('has no object where it is %s', (_what, object) => {
+    expect(readAdmissionReview(review({ uid: 'u', operation: 'CREATE', object, oldObject: object }))).toEqual({
+      uid: 'u',
+      operation: 'CREATE',
+      userInfo: {},
+      object: undefined,
+      oldObject: undefined,
+    });
+  });
+
+  test.each([
+    ['', 'the body is not a JSON object'],
+    ['[]', 'the body is not a JSON object'],
+    ['null', 'the body is not a JSON object'],
+    ['{}', 'the body is not an admission.k8s.io/v1 AdmissionReview'],
+    [review({}, { apiVersion: 'admission.k8s.io/v1beta1' }), 'the body is not an admission.k8s.io/v1 AdmissionReview'],
+    [review({}, { kind: 'Review' }), 'the body is not an admission.k8s.io/v1 AdmissionReview'],
+    [review(undefined), 'the AdmissionReview has no request'],
+    [review([]), 'the AdmissionReview has no request'],
+    [review({ operation: 'CREATE' }), 'the request has no uid or no operation'],
+    [review({ uid: 7, operation: 'CREATE' }), 'the request has no uid or no operation'],
+    [
+      '{"__proto__": {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}}',
+      'the body is not an admission.k8s.io/v1 AdmissionReview',
+    ],
+  ])('%s is none: %s', (body, problem) => {
+    expect(readAdmissionReview(body)).toBe(problem);
+  });
+
+  test('answers in the version that was asked', () => {
+    const response = { uid: 'u', allowed: true };
+    expect(admissionReviewOf(response)).toEqual({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response });
+  });
+});
+
+describe('a new Job', () => {
+  test('with a queue is made the manager’s, and suspended', () => {
+    expect(patchOf(bare())).toEqual([
+      { op: 'add', path: '/spec/suspend', value: true },
+      { op: 'add', path: '/spec/managedBy', value: MANAGER_CONTROLLER_NAME },
+    ]);
+  });
+
+  test('is patched in what differs alone', () => {
+    expect(patchOf(aHomeJob({ spec: { suspend: false } }))).toEqual([{ op: 'add', path: '/spec/suspend', value: true }]);
+    expect(patchOf(aHomeJob())).toBeUndefined();
+  });
+
+  test('without a queue, and a copy that the manager made, are left alone', () => {
+    expect(patchOf(bare({ metadata: { labels: {} } }))).toBeUndefined();
+    const copy = aHomeJob({ spec: { managedBy: WORKER_CONTROLLER_NAME, suspend: false } });
+    copy.metadata.labels = { ...copy.metadata.labels, [ORIGIN_LABEL]: 'home' };
+    expect(patchOf(copy)).toBeUndefined();
+  });
+
+  test('that cannot be made the manager’s is refused with the reason', () => {
+    const response = mutate(aRequest({ object: aHomeJob({ spec: { managedBy: 'example.com/other' } }) }));
+    expect(response).toMatchObject({
+      uid: 'u',
+      allowed: false,
+      status: { code: 422, reason: 'Invalid', message: expect.stringMatching(/^spec\.managedBy: /) },
+    });
+    expect(response.patch).toBeUndefined();
+  });
+
+  test('is all that is changed: other operations, and what is no Job, pass', () => {
+    expect(mutate(aRequest({ operation: 'UPDATE', object: bare() }))).toEqual({ uid: 'u', allowed: true });
+    expect(mutate(aRequest({}))).toEqual({ uid: 'u', allowed: true });
+  });
+});
+
+describe('a write is judged', () => {
+  const MANAGER = 'system:serviceaccount:switchyard:manager';
+  const admission = { operation: 'UPDATE', oldObject: aHomeJob(), object: anAdmittedJob() };
+  const allowed = (parts: Partial<AdmissionRequest>, managers: readonly string[] = [MANAGER]) =>
+    validate(aRequest(parts), managers).allowed;
+
+  test('by who writes: only the manager admits', () => {
+    expect(allowed({ ...admission, userInfo: { username: MANAGER } })).toBe(true);
+    expect(allowed({ ...admission, userInfo: { username: 'alice' } })).toBe(false);
+    expect(allowed({ ...admission, userInfo: {} })).toBe(false);
+  });
+
+  test('like the manager’s own where nobody knows the manager', () => {
+    expect(allowed(admission, [])).toBe(true);
+  });
+
+  test('the same whoever creates: an admission is never born with a Job', () => {
+    const created = { object: anAdmittedJob({ spec: { suspend: true } }), userInfo: { username: MANAGER } };
+    expect(allowed(created)).toBe(false);
+    expect(allowed(created, [])).toBe(false);
+  });
+
+  test('only where it is of the Job itself, and can be compared', () => {
+    expect(allowed({ ...admission, subResource: 'status' })).toBe(true);
+    expect(allowed({ ...admission, oldObject: undefined })).toBe(true);
+    expect(allowed({ ...admission, operation: 'DELETE' })).toBe(true);
+    expect(allowed({ operation: 'DELETE' })).toBe(true);
+  });
+
+  test('with a status that names the fields', () => {
+    expect(validate(aRequest({ ...admission }), [MANAGER]).status).toMatchObject({
+      code: 422,
+      reason: 'Invalid',
+      message: expect.stringMatching(/^metadata\.annotations.*; spec\.suspend: /),
+    });
+  });
+});
