@@ -48,6 +48,20 @@ const WORKLOADS: readonly [string, string[]][] = [
   ['policy', ['poddisruptionbudgets']],
 ];
 
+// The aggregated roles are resolved one level deep, so the wider ones repeat the narrower.
+const VIEWED: PolicyRule[] = [
+  ...WORKLOADS.map(([group, resources]) => onResources(READ, group, ...resources)),
+  onResources(READ, '', 'namespaces', 'limitranges', 'resourcequotas', 'pods/log', 'pods/status', 'namespaces/status'),
+  onResources(READ, 'batch', 'jobs/status', 'cronjobs/status'),
+];
+const EDITED: PolicyRule[] = [
+  ...VIEWED,
+  ...WORKLOADS.map(([group, resources]) => onResources(WRITE, group, ...resources)),
+  onResources([...READ, ...WRITE], '', 'secrets'),
+  onResources(['create'], '', 'pods/eviction'),
+  onResources([...READ, ...WRITE], 'coordination.k8s.io', 'leases'),
+];
+
 /** The roles for people and for everybody that a cluster has from the beginning (bootstrappolicy), as far as its kinds are served. */
 export const BOOTSTRAP_CLUSTER_ROLES: readonly ClusterRole[] = [
   role('cluster-admin', [onResources(['*'], '*', '*'), { verbs: ['*'], nonResourceURLs: ['*'] }]),
@@ -73,35 +87,12 @@ export const BOOTSTRAP_CLUSTER_ROLES: readonly ClusterRole[] = [
     [
       onResources(['create'], 'authorization.k8s.io', 'localsubjectaccessreviews'),
       onResources([...WRITE, ...READ], GROUP, 'rolebindings', 'roles'),
-      // The roles above are resolved one level deep, so the wider ones repeat the narrower.
-      ...WORKLOADS.flatMap(([group, resources]) => [onResources(READ, group, ...resources), onResources(WRITE, group, ...resources)]),
-      onResources([...READ, ...WRITE], '', 'secrets'),
-      onResources(READ, '', 'namespaces', 'limitranges', 'resourcequotas', 'pods/log', 'pods/status', 'namespaces/status'),
-      onResources(['create'], '', 'pods/eviction'),
-      onResources([...READ, ...WRITE], 'coordination.k8s.io', 'leases'),
+      ...EDITED,
     ],
     { [`${AGGREGATE}admin`]: 'true' },
   ),
-  role(
-    'system:aggregate-to-edit',
-    [
-      ...WORKLOADS.flatMap(([group, resources]) => [onResources(READ, group, ...resources), onResources(WRITE, group, ...resources)]),
-      onResources([...READ, ...WRITE], '', 'secrets'),
-      onResources(READ, '', 'namespaces', 'limitranges', 'resourcequotas', 'pods/log', 'pods/status', 'namespaces/status'),
-      onResources(['create'], '', 'pods/eviction'),
-      onResources([...READ, ...WRITE], 'coordination.k8s.io', 'leases'),
-    ],
-    { [`${AGGREGATE}edit`]: 'true' },
-  ),
-  role(
-    'system:aggregate-to-view',
-    [
-      ...WORKLOADS.map(([group, resources]) => onResources(READ, group, ...resources)),
-      onResources(READ, '', 'namespaces', 'limitranges', 'resourcequotas', 'pods/log', 'pods/status', 'namespaces/status'),
-      onResources(READ, 'batch', 'jobs/status', 'cronjobs/status'),
-    ],
-    { [`${AGGREGATE}view`]: 'true' },
-  ),
+  role('system:aggregate-to-edit', EDITED, { [`${AGGREGATE}edit`]: 'true' }),
+  role('system:aggregate-to-view', VIEWED, { [`${AGGREGATE}view`]: 'true' }),
 ];
 
 const binding = (name: string, ...groups: string[]): ClusterRoleBinding => ({
