@@ -46,10 +46,14 @@ export const podTotal = (spec: DecodedPodSpec, list: 'requests' | 'limits'): Amo
   return { ...combine(combine(together, sidecars, add), peak, larger), ...Object.fromEntries(own) };
 };
 
+/** By way of a map, because names of resources come from users: `constructor` is one. */
 const combine = (a: Amounts, b: Amounts, how: (x: string, y: string) => string): Amounts => {
-  const both: Record<string, string> = { ...a };
-  for (const [name, amount] of Object.entries(b)) both[name] = both[name] === undefined ? amount : how(both[name], amount);
-  return both;
+  const both = new Map(Object.entries(a));
+  for (const [name, amount] of Object.entries(b)) {
+    const known = both.get(name);
+    both.set(name, known === undefined ? amount : how(known, amount));
+  }
+  return Object.fromEntries(both);
 };
 
 const add = (x: string, y: string): string => formatQuantity(addQuantities(parseQuantity(x), parseQuantity(y)));

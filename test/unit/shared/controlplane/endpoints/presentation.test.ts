@@ -145,7 +145,7 @@ describe('objects as a table', () => {
     ).toEqual([columns, null]);
   });
 
-  test.each<[string, unknown]>([
+  test.each<[string, object | null]>([
     ['', { kind: 'PartialObjectMetadata' }],
     ['includeObject=Metadata', { kind: 'PartialObjectMetadata' }],
     ['includeObject=Object', { kind: 'Thing', apiVersion: 'example.com/v1', spec: { size: 1 } }],
