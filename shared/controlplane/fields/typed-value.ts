@@ -1,4 +1,4 @@
-import { fieldOf, isJsonObject, type JsonObject } from '../apimachinery/json.ts';
+import { fieldOf, isJsonObject, type JsonObject, setField } from '../apimachinery/json.ts';
 import { zeroOf } from '../schema/conform.ts';
 import { deducedSchema, type ListSchema, type Schema } from '../schema/schema.ts';
 
@@ -47,7 +47,7 @@ function keyValues(list: ListSchema, item: JsonObject): JsonObject | undefined {
   for (const key of list.keys.length > 1 ? [...list.keys].sort() : list.keys) {
     const value = fieldOf(item, key) ?? defaultOfKey(list, key);
     if (value === undefined) continue;
-    values[key] = value;
+    setField(values, key, value);
     found = true;
   }
   return found ? values : undefined;
@@ -55,7 +55,7 @@ function keyValues(list: ListSchema, item: JsonObject): JsonObject | undefined {
 
 /** A field of a built-in kind that JSON always shows has its zero value as default. */
 function defaultOfKey({ keyDefaults, items }: ListSchema, key: string): unknown {
-  const declared = keyDefaults?.[key];
+  const declared = fieldOf(keyDefaults ?? {}, key);
   if (declared !== undefined || items.kind !== 'object') return declared;
   const field = items.fields.get(key);
   return field?.emit === 'always' && field.schema.kind === 'scalar' ? zeroOf(field) : undefined;
