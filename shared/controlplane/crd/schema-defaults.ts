@@ -1,3 +1,4 @@
+import { setField } from '../apimachinery/json.ts';
 import { itemsOf, type JsonSchema, propertyOf, valuesOf } from './json-schema.ts';
 
 /**
@@ -10,7 +11,7 @@ export function applySchemaDefaults(value: unknown, schema: JsonSchema | undefin
   if (!isRecord(value)) return;
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     if (property.default === undefined) continue;
-    if (!Object.hasOwn(value, name) || isForbiddenNull(value[name], property)) value[name] = structuredClone(property.default);
+    if (!Object.hasOwn(value, name) || isForbiddenNull(value[name], property)) setField(value, name, structuredClone(property.default));
   }
   for (const name of Object.keys(value)) {
     const child = propertyOf(schema, name) ?? valuesOf(schema);
