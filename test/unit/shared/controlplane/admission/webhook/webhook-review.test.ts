@@ -164,7 +164,7 @@ describe('a rule', () => {
     [{}, {}, true],
     [{ operations: ['UPDATE'] }, {}, false],
     [{ operations: ['UPDATE', 'CREATE'] }, {}, true],
-    [{ operations: undefined }, {}, false],
+    [{ operations: [] }, {}, false],
     [{ apiGroups: ['apps'] }, {}, false],
     [{ apiGroups: [''] }, {}, true],
     [{ apiVersions: ['v2'] }, {}, false],
@@ -184,9 +184,13 @@ describe('a rule', () => {
     [{ scope: 'Cluster' }, namespaces, true],
     [{ scope: 'Namespaced' }, namespaces, false],
     [{ scope: 'Elsewhere' }, {}, false],
-    [{ scope: undefined }, {}, true],
   ])('%j for %j: %s', (rule, request, covered) => {
     expect(covers(rule, request)).toBe(covered);
+  });
+
+  test('without a scope covers everything, and without anything else nothing', () => {
+    const { scope: _scope, ...unscoped } = everything;
+    expect([ruleCovers(unscoped, anAdmissionRequest()), ruleCovers({}, anAdmissionRequest())]).toEqual([true, false]);
   });
 
   test('is about the core group’s namespaces alone where it is about namespaces', () => {
