@@ -7,15 +7,18 @@ import { parseRequest } from '../../../../../shared/controlplane/request/request
 import {
   createPodLogs,
   podLogSubresource,
-  type PodLogOptions,
   type PodLogs,
   type PodLogSource,
 } from '../../../../../shared/controlplane/subresources/pod-log.ts';
 import { anObject, aServedResource } from '../a-served-resource.ts';
 
 const pods = aServedResource({ group: '', kind: 'Pod', plural: 'pods' });
+const nodes = aServedResource({ group: '', kind: 'Node', plural: 'nodes', namespaced: false });
+nodes.table.put(anObject('n', { status: { addresses: [{ type: 'InternalIP', address: '10.0.0.1' }] } }, { namespace: '' }));
+nodes.table.put(anObject('homeless', {}, { namespace: '' }));
 const containers = (...names: string[]) => names.map((name) => ({ name }));
-const onlyMain = anObject('p', { spec: { containers: containers('main') } });
+const onNode = (spec: object) => anObject('p', { spec: { nodeName: 'n', ...spec } });
+const onlyMain = onNode({ containers: containers('main') });
 
 /** Reads the log of a pod. */
 async function read(pod: AnyObject, query: string, logs: PodLogs) {
@@ -23,76 +26,38 @@ async function read(pod: AnyObject, query: string, logs: PodLogs) {
   const registry = { get: () => stored } as Partial<Registry> as Registry;
   const path = `/api/v1/namespaces/ns/pods/p/log${query}`;
   const call = createCall({ method: 'GET', path, headers: {}, body: '' }, parseRequest('GET', path), { name: 'u', groups: [] });
-  return podLogSubresource(registry, logs, pods).methods['GET']?.(call, pods);
+  return podLogSubresource(registry, logs, { pods, nodes }).methods['GET']?.(call, pods);
 }
 
-/** The options that a source is asked with. */
-async function askedWith(pod: AnyObject, query = ''): Promise<PodLogOptions | undefined> {
+/** The name of the container that a source is asked about. */
+async function askedAbout(pod: AnyObject, query = ''): Promise<string | undefined> {
   const logs = createPodLogs();
-  let asked: PodLogOptions | undefined;
-  logs.add({ open: (_pod, options) => ((asked = options), () => undefined) });
+  let asked: string | undefined;
+  logs.add({
+    open: (_pod, { container }) => {
+      asked = container;
+      return () => undefined;
+    },
+  });
   await read(pod, query, logs);
   return asked;
 }
 
-describe('the options of a log', () => {
-  test('are those of the query', async () => {
-    expect(await askedWith(onlyMain, '?container=main&follow=true&previous&timestamps=1&tailLines=0&sinceSeconds=60&limitBytes=9')).toEqual(
-      {
-        container: 'main',
-        follow: true,
-        previous: true,
-        timestamps: true,
-        tailLines: 0,
-        sinceSeconds: 60,
-        limitBytes: 9,
-      },
-    );
-  });
-
-  test('ask by default for everything that there is now', async () => {
-    expect(await askedWith(onlyMain, '?follow=false')).toEqual({
-      container: 'main',
-      follow: false,
-      previous: false,
-      timestamps: false,
-      tailLines: undefined,
-      sinceSeconds: undefined,
-      limitBytes: undefined,
-    });
-  });
-
-  test('are numbers where numbers are meant', async () => {
-    await expect(askedWith(onlyMain, '?tailLines=ten')).rejects.toThrow('strconv.ParseInt: parsing "ten": invalid syntax');
-  });
-});
-
 describe('the container whose log is meant', () => {
-  const container = async (spec: object, query = '', annotations: Record<string, string> = {}) =>
-    (await askedWith(anObject('p', { spec }, { annotations }), query))?.container;
-  const byDefault = (name: string) => ({ 'kubectl.kubernetes.io/default-container': name });
+  const several = onNode({ containers: containers('a', 'b'), initContainers: containers('i'), ephemeralContainers: containers('e') });
 
-  test('is the only one', async () => {
-    expect(await container({ containers: containers('a') })).toBe('a');
+  test('is the only one, whatever came before it', async () => {
+    expect(await askedAbout(onlyMain)).toBe('main');
+    expect(await askedAbout(onNode({ containers: containers('a'), initContainers: containers('i') }))).toBe('a');
   });
-  test('is the one that is named, be it an init container', async () => {
-    expect(await container({ containers: containers('a', 'b') }, '?container=b')).toBe('b');
-    expect(await container({ containers: containers('a'), initContainers: containers('i') }, '?container=i')).toBe('i');
-  });
-  test('is the one that the pod’s annotation names', async () => {
-    expect(await container({ containers: containers('a', 'b') }, '', byDefault('b'))).toBe('b');
-    await expect(container({ containers: containers('a', 'b') }, '', byDefault('c'))).rejects.toThrow(/a container name must be specified/);
+  test('is the one that is named, be it an init container or one that came later', async () => {
+    for (const name of ['b', 'i', 'e']) expect(await askedAbout(several, `?container=${name}`)).toBe(name);
   });
   test('must be there', async () => {
-    await expect(container({ containers: containers('a') }, '?container=b')).rejects.toThrow('container b is not valid for pod p');
+    await expect(askedAbout(several, '?container=c')).rejects.toThrow('container c is not valid for pod p');
   });
   test('must be named where there are several', async () => {
-    await expect(container({ containers: containers('a', 'b') })).rejects.toThrow(
-      'a container name must be specified for pod p, choose one of: [a b]',
-    );
-    await expect(container({ containers: containers('a'), initContainers: containers('i', 'j') })).rejects.toThrow(
-      'a container name must be specified for pod p, choose one of: [a] or one of the init containers: [i j]',
-    );
+    await expect(askedAbout(several)).rejects.toThrow('a container name must be specified for pod p, choose one of: [i a b e]');
   });
 });
 
@@ -116,7 +81,17 @@ describe('a log', () => {
     return { answer, text: lines.join(''), stop };
   }
 
-  test('of a pod that no node runs is empty', async () => {
+  test('of a pod without a node is none', async () => {
+    expect(await read(anObject('p', { spec: { containers: containers('main') } }), '', createPodLogs())).toMatchObject({ status: 204 });
+  });
+
+  test('is not looked for on a node that is not there, nor on one without an address', async () => {
+    const on = (nodeName: string) => read(onNode({ containers: containers('main'), nodeName }), '', createPodLogs());
+    await expect(on('gone')).rejects.toThrow('pods "gone" not found');
+    await expect(on('homeless')).rejects.toThrow('no preferred addresses found; known addresses: []');
+  });
+
+  test('that its node only imagines is empty', async () => {
     expect((await received(source(undefined))).answer).toMatchObject({ kind: 'whole', status: 200, body: '' });
     expect((await received()).answer).toMatchObject({ kind: 'whole', status: 200, body: '' });
   });
