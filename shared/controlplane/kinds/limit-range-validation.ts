@@ -63,7 +63,9 @@ const amountsOf = (limit: DecodedLimit): [string, Amounts][] => {
   const lists: readonly List[] =
     limit.type === 'Pod' ? ['max', 'min', 'maxLimitRequestRatio'] : ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'];
   const amount = (list: List, name: string): Quantity | undefined => {
-    const text = lists.includes(list) ? limit[list]?.[name] : undefined;
+    // Names such as `constructor` are found in every object.
+    const written = lists.includes(list) ? limit[list] : undefined;
+    const text = written !== undefined && Object.hasOwn(written, name) ? written[name] : undefined;
     return text === undefined ? undefined : parseQuantity(text);
   };
   const names = new Set(lists.flatMap((list) => Object.keys(limit[list] ?? {})));

@@ -91,6 +91,7 @@ describe('a role', () => {
     expect(gathering()).toEqual([`${path} | Required value: at least one clusterRoleSelector required if aggregationRule is non-nil`]);
     expect(gathering({}, { matchExpressions: [{ key: 'a', operator: 'Near' }] })).toEqual([
       expect.stringContaining(`${path}[1].matchExpressions[0].operator | `),
+      `${path}[1] | Invalid value: null: invalid label selector.`,
     ]);
   });
 
@@ -154,7 +155,11 @@ describe('a binding', () => {
   });
 
   test.each<[string, object, string[]]>([
-    ['without a name', { kind: 'User' }, ['subjects[0].name | Required value']],
+    [
+      'without a name',
+      { kind: 'User' },
+      ['subjects[0].name | Required value', 'subjects[0].name | Invalid value: "": user name cannot be empty'],
+    ],
     [
       'of another kind',
       { kind: 'Robot', name: 'r2' },

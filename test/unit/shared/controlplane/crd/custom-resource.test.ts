@@ -11,7 +11,8 @@ import { withCondition } from '../../../../../shared/controlplane/crd/crd-condit
 import { resourcesFromCrd } from '../../../../../shared/controlplane/crd/custom-resource.ts';
 import { customTable } from '../../../../../shared/controlplane/crd/printer-columns.ts';
 import { readAnew } from '../../../../../shared/controlplane/crd/read-anew.ts';
-import { applyScale, scaleOf, validateScale } from '../../../../../shared/controlplane/crd/scale.ts';
+import { applyScale, scaleOf, validateScaleSpec, validateScaleStatus } from '../../../../../shared/controlplane/crd/scale.ts';
+import { firstStored, versionView } from '../../../../../shared/controlplane/crd/version-view.ts';
 import { anObject, aServedResource } from '../a-served-resource.ts';
 
 const NOW = '2026-01-01T00:00:00Z';
@@ -172,14 +173,19 @@ describe('the scale of a custom resource', () => {
   test('has its replicas and its selector', () => {
     const gear = anObject('a', { spec: { replicas: 3 }, status: { replicas: 2, selector: 'app=a' } });
     expect(scaleOf(gear, paths)).toEqual({
-      kind: 'Scale',
-      apiVersion: 'autoscaling/v1',
-      metadata: { name: 'a', namespace: 'ns', uid: 'uid-a', resourceVersion: '1', creationTimestamp: NOW },
-      spec: { replicas: 3 },
-      status: { replicas: 2, selector: 'app=a' },
+      scale: {
+        kind: 'Scale',
+        apiVersion: 'autoscaling/v1',
+        metadata: { name: 'a', namespace: 'ns', uid: 'uid-a', resourceVersion: '1', creationTimestamp: NOW },
+        spec: { replicas: 3 },
+        status: { replicas: 2, selector: 'app=a' },
+      },
+      hasReplicas: true,
     });
-    expect(scaleOf(anObject('a'), paths)).toMatchObject({ spec: {}, status: { replicas: 0 } });
-    expect(scaleOf(anObject('a', { status: 'none' }), paths).spec).toEqual({});
+    expect(scaleOf(anObject('a'), paths)).toMatchObject({ scale: { spec: {}, status: { replicas: 0 } }, hasReplicas: false });
+    expect(() => scaleOf(anObject('a', { spec: 'none' }), paths)).toThrow(
+      '.spec.replicas accessor error: none is of the type string, expected map[string]interface {}',
+    );
   });
 
   test('is set, with everything on the way to it', () => {
@@ -198,35 +204,85 @@ describe('the scale of a custom resource', () => {
     expect(Object.hasOwn(gear, '__proto__')).toBe(true);
   });
 
+  const spec = (replicas: unknown) =>
+    validateScaleSpec(anObject('a', { spec: { replicas } }), paths).map(({ field, body }) => `${field} | ${body}`);
   test.each<[unknown, string[]]>([
-    [undefined, []],
     [0, []],
     [2 ** 31 - 1, []],
-    ['3', ['.spec.replicas | Invalid value: "3": should be an integer']],
-    [1.5, ['.spec.replicas | Invalid value: 1.5: should be an integer']],
+    ['3', ['.spec.replicas | Invalid value: 0: .spec.replicas accessor error: 3 is of the type string, expected int64']],
+    [1.5, ['.spec.replicas | Invalid value: 0: .spec.replicas accessor error: 1.5 is of the type float64, expected int64']],
+    [
+      { b: 1, a: [true, null] },
+      [
+        '.spec.replicas | Invalid value: 0: .spec.replicas accessor error: map[a:[true <nil>] b:1] is of the type map[string]interface {}, expected int64',
+      ],
+    ],
     [-1, ['.spec.replicas | Invalid value: -1: should be a non-negative integer']],
     [2 ** 31, ['.spec.replicas | Invalid value: 2147483648: should be less than or equal to 2147483647']],
   ])('of %j is judged', (replicas, findings) => {
-    expect(validateScale(anObject('a', { spec: { replicas } }), paths).map(({ field, body }) => `${field} | ${body}`)).toEqual(findings);
-    expect(validateScale(anObject('a', { spec: { replicas } }), undefined)).toEqual([]);
+    expect(spec(replicas)).toEqual(findings);
+  });
+  test('is not judged where there is none, and shows a selector that is text', () => {
+    expect(validateScaleSpec(anObject('a'), paths)).toEqual([]);
+    expect([
+      validateScaleSpec(anObject('a', { spec: 1 }), undefined),
+      validateScaleStatus(anObject('a', { status: 1 }), undefined),
+    ]).toEqual([[], []]);
+    expect(validateScaleStatus(anObject('a', { status: { replicas: 1, selector: 'a=b' } }), paths)).toEqual([]);
+    expect(validateScaleStatus(anObject('a', { status: { selector: 5 } }), paths).map(({ body }) => body)).toEqual([
+      'Invalid value: "": .status.selector accessor error: 5 is of the type int64, expected string',
+    ]);
   });
 });
 
-test('objects are read anew by a new schema: no version changes, and those that fit stay', () => {
-  const { table } = aServedResource();
-  table.put(anObject('old', { spec: { gone: 1 } }));
-  table.put(anObject('fits', { spec: { size: 1 } }));
-  const before = table.list('').map(({ revision }) => revision);
-  const untouched = table.get('ns', 'fits');
-  const schema = { type: 'object', properties: { spec: { type: 'object', properties: { size: { type: 'integer', default: 7 } } } } };
-  readAnew(
-    table,
-    aCrd([
-      aVersion('v0', { schema: { openAPIV3Schema: { type: 'object' } } }),
-      aVersion('v1', { storage: true, schema: { openAPIV3Schema: schema } }),
-    ]),
-  );
-  expect(table.get('ns', 'old')?.object['spec']).toEqual({ size: 7 });
-  expect(table.list('').map(({ revision }) => revision)).toEqual(before);
-  expect(table.get('ns', 'fits')).toBe(untouched);
+describe('objects are read anew by a new schema', () => {
+  const sized = { type: 'object', properties: { spec: { type: 'object', properties: { size: { type: 'integer', default: 7 } } } } };
+
+  test('and no version changes; those that fit stay', () => {
+    const { table } = aServedResource();
+    table.put(anObject('old', { spec: { gone: 1 } }));
+    table.put(anObject('fits', { spec: { size: 1 } }));
+    const before = table.list('').map(({ revision }) => revision);
+    const untouched = table.get('ns', 'fits');
+    readAnew(table, aCrd([aVersion('v1', { storage: true, schema: { openAPIV3Schema: sized } })]));
+    expect(table.get('ns', 'old')?.object['spec']).toEqual({ size: 7 });
+    expect(table.list('').map(({ revision }) => revision)).toEqual(before);
+    expect(table.get('ns', 'fits')).toBe(untouched);
+  });
+
+  test('by that of the version in which each is stored, which it says where there are several', () => {
+    const { table } = aServedResource();
+    table.put(anObject('of the first', { spec: { gone: 1 } }));
+    table.put(anObject('of the second', { apiVersion: 'e.com/v2', spec: { gone: 1 } }));
+    const crd = aCrd([aVersion('v1', { schema: { openAPIV3Schema: sized } }), aVersion('v2', { storage: true })]);
+    readAnew(table, { ...crd, status: { ...crd.status, storedVersions: ['v1', 'v2'] } });
+    expect(table.get('ns', 'of the first')?.object).toMatchObject({ apiVersion: 'e.com/v1', spec: { size: 7 } });
+    expect(table.get('ns', 'of the second')?.object).toMatchObject({ apiVersion: 'e.com/v2' });
+    expect(table.get('ns', 'of the second')?.object).not.toHaveProperty('spec');
+  });
+});
+
+describe('a version among several', () => {
+  const property = (name: string) => ({ openAPIV3Schema: { type: 'object', properties: { [name]: { type: 'string' } } } });
+  const crd = aCrd([aVersion('v1', { schema: property('one') }), aVersion('v2', { storage: true, schema: property('two') })], {
+    status: { storedVersions: ['v1', 'v2'] },
+  });
+  const [first, second] = (crd.spec?.versions ?? []).map((version) => versionView(crd, version));
+
+  test('is stored in the storage version, without what that does not know', () => {
+    expect(first?.toStored(anObject('a', { one: '1', two: '2' }))).toMatchObject({ apiVersion: 'e.com/v2', two: '2' });
+    expect(first?.toStored(anObject('a', { one: '1' }))).not.toHaveProperty('one');
+    expect(second?.toStored(anObject('a', { two: '2' }))).toMatchObject({ apiVersion: 'e.com/v2', two: '2' });
+  });
+  test('is shown as it was stored where it was stored in it, and else without what it does not know', () => {
+    const stored = anObject('a', { apiVersion: 'e.com/v1', one: '1', extra: 'x' });
+    expect(first?.fromStored(stored)).toMatchObject({ one: '1', extra: 'x' });
+    expect(first?.fromStored(stored)).not.toHaveProperty('apiVersion');
+    expect(Object.keys(second?.fromStored(stored) ?? {})).toEqual(['metadata']);
+  });
+  test('without a word of its version was stored in the first', () => {
+    expect([firstStored(crd.status), firstStored(undefined), firstStored({ storedVersions: null })]).toEqual(['v1', '', '']);
+    expect(first?.fromStored(anObject('a', { extra: 'x' }))).toMatchObject({ extra: 'x' });
+    expect(second?.fromStored(anObject('a', { extra: 'x' }))).not.toHaveProperty('extra');
+  });
 });

@@ -4,7 +4,7 @@ import { celTypeOf } from '../../../../../shared/controlplane/crd/cel-types.ts';
 import { correlatedField, correlatedItem } from '../../../../../shared/controlplane/crd/correlation.ts';
 import { customSchema } from '../../../../../shared/controlplane/crd/custom-schema.ts';
 import { hasEmbeddedResources, validateEmbedded } from '../../../../../shared/controlplane/crd/embedded-validation.ts';
-import { formatProblem, isKnownFormat, isRecognizedFormat } from '../../../../../shared/controlplane/crd/formats.ts';
+import { checkedFormat, hasFormat } from '../../../../../shared/controlplane/crd/formats.ts';
 import {
   itemsOf,
   type JsonSchema,
@@ -95,21 +95,23 @@ describe('defaults', () => {
 });
 
 describe('what it was before', () => {
-  const old = (value: unknown) => ({ value });
-  test('is known of fields by their name, unless the object is replaced as a whole', () => {
-    expect(correlatedField(old({ a: 1 }), objectOf({}), 'a')).toEqual({ value: 1 });
-    expect(correlatedField(old({ a: 1 }), objectOf({}), 'b')).toBeUndefined();
-    expect(correlatedField(old({}), objectOf({}), 'constructor')).toBeUndefined();
-    expect(correlatedField(old([1]), objectOf({}), '0')).toBeUndefined();
-    expect(correlatedField(undefined, objectOf({}), 'a')).toBeUndefined();
-    expect(correlatedField(old({ a: 1 }), objectOf({}, { 'x-kubernetes-map-type': 'atomic' }), 'a')).toBeUndefined();
+  const open = objectOf({}, { additionalProperties: number });
+  test('is known of fields by their name, with their schema', () => {
+    expect(correlatedField({ value: { a: 1 }, schema: objectOf({ a: text }) }, 'a')).toEqual({ value: 1, schema: text });
+    expect(correlatedField({ value: { a: 1 }, schema: open }, 'a')).toEqual({ value: 1, schema: number });
+    expect(correlatedField({ value: { a: 1 }, schema: open }, 'b')).toBeUndefined();
+    expect(correlatedField({ value: {}, schema: open }, 'constructor')).toBeUndefined();
+    expect(correlatedField({ value: [1], schema: open }, '0')).toBeUndefined();
+    expect(correlatedField({ value: { a: 1 }, schema: objectOf({}) }, 'a')).toBeUndefined();
+    expect(correlatedField(undefined, 'a')).toBeUndefined();
   });
   test('is known of elements by their keys, and of no others', () => {
-    const before = old([{ name: 'a', value: 1 }, { name: 'b' }]);
-    expect(correlatedItem(before, keyed('name'), { name: 'a', value: 2 })).toEqual({ value: { name: 'a', value: 1 } });
-    expect(correlatedItem(before, keyed('name'), { name: 'c' })).toBeUndefined();
-    expect(correlatedItem(old(['a']), listOf(text, { 'x-kubernetes-list-type': 'set' }), 'a')).toBeUndefined();
-    expect(correlatedItem(old('a'), keyed('name'), { name: 'a' })).toBeUndefined();
+    const schema = keyed('name');
+    const before = { value: [{ name: 'a', value: 1 }, { name: 'b' }], schema };
+    expect(correlatedItem(before, { name: 'a', value: 2 })).toEqual({ value: { name: 'a', value: 1 }, schema: itemsOf(schema) });
+    expect(correlatedItem(before, { name: 'c' })).toBeUndefined();
+    expect(correlatedItem({ value: ['a'], schema: listOf(text, { 'x-kubernetes-list-type': 'set' }) }, 'a')).toBeUndefined();
+    expect(correlatedItem({ value: 'a', schema }, { name: 'a' })).toBeUndefined();
   });
 });
 
@@ -142,7 +144,7 @@ describe('an object inside an object', () => {
   });
   test.each<[object, string[]]>([
     [{ one: pod, many: [pod], byName: { a: pod } }, []],
-    [{ one: {} }, ['one.apiVersion: Required value: must not be empty', 'one.kind: Required value: must not be empty']],
+    [{ one: {} }, ['one.apiVersion: Required value', 'one.kind: Required value']],
     [{ many: [pod, { ...pod, kind: '' }] }, ['many[1].kind: Invalid value: "": must not be empty']],
     [{ byName: { a: { ...pod, apiVersion: 5 } } }, ['byName[a].apiVersion: Invalid value: 5: must be a string']],
     [{ one: { ...pod, metadata: { namespace: 'a.b' } } }, ['one.metadata.namespace: Invalid value: "a.b": must not contain dots']],
@@ -167,7 +169,7 @@ describe('a value', () => {
     told(validateValue({ v: value }, objectOf({ v: schema }), old.length === 0 ? undefined : { value: { v: old[0] } }));
   test.each<[JsonSchema, unknown, string[]]>([
     [{ type: 'integer', multipleOf: 3 }, 7, ['v: Invalid value: 7: v in body should be a multiple of 3']],
-    [{ type: 'number', minimum: 1e21 }, 5, ['v: Invalid value: 5: v in body should be greater than or equal to 1e+21']],
+    [{ type: 'number', minimum: 1e21 }, 5, ['v: Invalid value: 5: v in body should be greater than or equal to 1000000000000000000000']],
     [{ type: 'number' }, 5, []],
     [{ type: 'integer', format: 'int32' }, 2 ** 31, ['<nil>: Invalid value: Checked value must be of type integer with format int32']],
     [{ type: 'string', minLength: 2 }, '💡', ['v: Invalid value: "💡": v in body should be at least 2 chars long']],
@@ -247,24 +249,36 @@ describe('a format', () => {
     ['hostname', ['a.example.com'], ['-a', '', 'a b']],
     ['uri', ['https://a/b', '/a'], ['a b', '']],
     ['byte', ['aGk='], ['a', '', 'a$==']],
-    ['quantity', ['1.5Gi', '500m'], ['much', '']],
     ['hexcolor', ['#fff', '00ff00'], ['#ff', 'red']],
     ['k8s-short-name', ['a-1'], ['a.b', 'A']],
     ['k8s-long-name', ['a.b'], ['A', '']],
     ['password', ['', 'x'], []],
   ])('%s takes %j and refuses %j', (format, right, wrong) => {
-    expect(right.filter((value) => formatProblem(format, value))).toEqual([]);
-    expect(wrong.filter((value) => !formatProblem(format, value))).toEqual([]);
+    const schema = { type: 'string', format };
+    expect(right.filter((value) => !hasFormat(schema, value))).toEqual([]);
+    expect(wrong.filter((value) => hasFormat(schema, value))).toEqual([]);
   });
-  test('is checked, or known for other types, or unknown', () => {
-    const known = (format: string) => [isKnownFormat(format), isRecognizedFormat(format)];
-    expect([known('date'), known('int32'), known('colour'), known('constructor')]).toEqual([
-      [true, true],
-      [false, true],
-      [false, false],
-      [false, false],
-    ]);
-    expect(formatProblem('colour', 'x')).toBe(false);
+  test('means something for its type, with or without dashes, or nothing at all', () => {
+    const checked = (type: string, format: string) => checkedFormat({ type, format });
+    expect([
+      checked('string', 'date'),
+      checked('string', 'datetime'),
+      checked('', 'ipv4'),
+      checked('integer', 'int32'),
+      checked('number', 'double'),
+    ]).toEqual(['date', 'datetime', 'ipv4', 'int32', 'double']);
+    expect([
+      checked('integer', 'date'),
+      checked('string', 'int32'),
+      checked('string', 'colour'),
+      checked('string', 'constructor'),
+      checked('number', 'int32'),
+    ]).toEqual(['', '', '', '', '']);
+    expect([
+      hasFormat({ type: 'string', format: 'date' }),
+      hasFormat({ type: 'integer', format: 'int32' }),
+      hasFormat({ type: 'string' }),
+    ]).toEqual([true, false, false]);
   });
 });
 

@@ -8,7 +8,7 @@ import { parseRequest } from '../../../../../shared/controlplane/request/request
 import { builtInSchema } from '../../../../../shared/controlplane/schema/builtin.ts';
 import type { ResourceDefinition } from '../../../../../shared/controlplane/resources/strategy.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
-import { anEmptySchema, anObject, aServedResource } from '../a-served-resource.ts';
+import { anEmptySchema, anObject, aServedResource, someResources } from '../a-served-resource.ts';
 
 const schemaOf = (kind: string) => {
   const schema = builtInSchema('', 'v1', kind);
@@ -46,7 +46,12 @@ describe('a body', () => {
   });
 
   test('of a view gets no defaults: those are of what is stored', () => {
-    const view = { storageGroup: '', toStored: (object: object) => object as never, fromStored: (object: object) => object as never };
+    const view = {
+      storageGroup: '',
+      worksOn: 'stored' as const,
+      toStored: (object: object) => object as never,
+      fromStored: (object: object) => object as never,
+    };
     const viewed = configMaps({ view, strategy: { applyDefaults: () => expect.fail('a view was defaulted') } });
     expect(decode(viewed, { metadata: { name: 'x' } }).object).toMatchObject({ kind: 'ConfigMap' });
   });
@@ -72,7 +77,7 @@ describe('a body', () => {
 });
 
 describe('who owns the fields of a write', () => {
-  const clock = new FakeClock();
+  const deps = { clock: new FakeClock(), resources: someResources() };
   const call = (userAgent: string, path = '/api/v1/namespaces/ns/configmaps/x') =>
     createCall({ method: 'PUT', path, headers: { 'user-agent': userAgent }, body: '' }, parseRequest('PUT', path), {
       name: 'u',
@@ -91,9 +96,7 @@ describe('who owns the fields of a write', () => {
 
   test('is the manager of the options, else the program that asks', () => {
     const create = (userAgent: string, fieldManager: string) =>
-      managers(
-        trackFields(clock, call(userAgent), configMaps(), options({ fieldManager }), undefined, anObject('x', { data: { a: 'b' } })),
-      );
+      managers(trackFields(deps, call(userAgent), configMaps(), options({ fieldManager }), undefined, anObject('x', { data: { a: 'b' } })));
     expect(create('kubectl/v1.36.0 (linux)', 'me')).toEqual([['me', 'Update', 'f:data', undefined]]);
     expect(create('kubectl/v1.36.0 (linux)', '')).toEqual([['kubectl', 'Update', 'f:data', undefined]]);
     expect(create('', '')).toEqual([['unknown', 'Update', 'f:data', undefined]]);
@@ -101,8 +104,8 @@ describe('who owns the fields of a write', () => {
 
   test('is told with the time and version of the write, by what has changed against what is stored', () => {
     const resource = configMaps();
-    const stored = resource.table.put(trackFields(clock, call('a/1'), resource, options(), undefined, anObject('x', { data: { a: 'b' } })));
-    const next = trackFields(clock, call('b/1'), resource, options(), stored, {
+    const stored = resource.table.put(trackFields(deps, call('a/1'), resource, options(), undefined, anObject('x', { data: { a: 'b' } })));
+    const next = trackFields(deps, call('b/1'), resource, options(), stored, {
       ...anObject('x', { data: { a: 'b' }, immutable: true }),
       metadata: stored.object.metadata,
     });
@@ -115,7 +118,7 @@ describe('who owns the fields of a write', () => {
 
   test('is told apart by subresource', () => {
     const path = '/api/v1/namespaces/ns/configmaps/x/status';
-    const next = trackFields(clock, call('a/1', path), configMaps(), options(), undefined, anObject('x', { data: { a: 'b' } }));
+    const next = trackFields(deps, call('a/1', path), configMaps(), options(), undefined, anObject('x', { data: { a: 'b' } }));
     expect(managers(next)).toEqual([['a', 'Update', 'f:data', 'status']]);
   });
 });

@@ -84,18 +84,43 @@ describe('objects as they are', () => {
 });
 
 describe('objects as metadata', () => {
-  test.each(['v1', 'v1beta1'] as const)('are PartialObjectMetadata of %s', (version) => {
+  test.each(['v1', 'v1beta1'] as const)('are PartialObjectMetadata of %s, one or a list', (version) => {
     const resource = things();
-    const { object, list, watched } = presenter(resource, as('metadata', version));
+    const { object, watched } = presenter(resource, as('metadata', version));
     const partial = { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: first(resource).object.metadata };
     expect(parsed(object(first(resource)))).toEqual(partial);
     expect(parsed(watched(first(resource), false))).toEqual(partial);
-    expect(parsed(list(pageOf(resource)))).toMatchObject({
+    expect(parsed(presenter(resource, as('metadata-list', version)).list(pageOf(resource)))).toMatchObject({
       kind: 'PartialObjectMetadataList',
       apiVersion: `meta.k8s.io/${version}`,
       metadata: { resourceVersion: '7' },
       items: [partial, expect.anything()],
     });
+  });
+
+  test('of one are no list, and those of a list are not one', () => {
+    const resource = things({}, true);
+    expect(() => presenter(resource, as('metadata')).list(pageOf(resource))).toThrow(
+      'you requested PartialObjectMetadata, but the requested object is a list (*unstructured.UnstructuredList)',
+    );
+    expect(() => presenter(resource, as('metadata-list')).object(first(resource))).toThrow(
+      'you requested PartialObjectMetadataList, but the requested object is not a list (*unstructured.Unstructured)',
+    );
+  });
+});
+
+describe('a bookmark', () => {
+  const meta = { resourceVersion: '9', annotations: { a: 'b' } };
+  const bookmark = (shape: Representation['as'], isFirst = true) => parsed(presenter(things(), as(shape)).bookmark(meta, isFirst));
+  test('is of the kind that is watched, in the form that is asked for', () => {
+    expect(bookmark('object')).toEqual({ kind: 'Thing', apiVersion: 'example.com/v1', metadata: meta });
+    expect(bookmark('metadata')).toEqual({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: meta });
+    expect(bookmark('table')).toMatchObject({
+      kind: 'Table',
+      metadata: { resourceVersion: '9' },
+      columnDefinitions: [{ name: 'Name' }, { name: 'Created At' }],
+    });
+    expect(bookmark('table', false)['columnDefinitions']).toBeNull();
   });
 });
 
@@ -158,7 +183,8 @@ describe('objects as a table', () => {
   });
 
   test('cannot carry what nobody knows', () => {
-    expect(() => presenter(things(), as('table'), 'includeObject=All')).toThrow(
+    const resource = things();
+    expect(() => presenter(resource, as('table'), 'includeObject=All').object(first(resource))).toThrow(
       `Unable to convert to Table as requested: includeObject: Invalid value: "All": must be 'Metadata', 'Object', 'None', or empty`,
     );
   });

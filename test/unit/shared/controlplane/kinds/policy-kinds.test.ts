@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StatusError } from '../../../../../shared/controlplane/apimachinery/status-error.ts';
 import { BUILT_IN_RESOURCES } from '../../../../../shared/controlplane/kinds/built-in-resources.ts';
-import { refuseCreateInNamespace, refuseNamespaceDelete } from '../../../../../shared/controlplane/kinds/namespace-lifecycle.ts';
 import { podDisruptionBudgetStrategy } from '../../../../../shared/controlplane/kinds/pod-disruption-budget.ts';
 import { resourceQuotaStrategy } from '../../../../../shared/controlplane/kinds/resource-quota.ts';
 import { serviceAccountStrategy } from '../../../../../shared/controlplane/kinds/service-account.ts';
@@ -65,7 +64,13 @@ describe('a ResourceQuota', () => {
   test.each<[object, string[]]>([
     [{ cpu: '-1' }, ['spec.hard[cpu] | Invalid value: "-1": must be greater than or equal to 0']],
     [{ pods: '1.5' }, ['spec.hard[pods] | Invalid value: "1500m": must be an integer']],
-    [{ constructor: '1' }, ['spec.hard[constructor] | Invalid value: "constructor": must be a standard resource for quota']],
+    [
+      { constructor: '1' },
+      [
+        'spec.hard[constructor] | Invalid value: "constructor": must be a standard resource type or fully qualified',
+        'spec.hard[constructor] | Invalid value: "constructor": must be a standard resource for quota',
+      ],
+    ],
   ])('of %j is refused', (hard, findings) => {
     expect(created(hard).findings).toEqual(findings);
   });
@@ -120,31 +125,6 @@ describe('a ServiceAccount', () => {
         message: expect.stringContaining(`spec.expirationSeconds: Invalid value: ${expirationSeconds}: ${why}`),
       }) as StatusError,
     );
-  });
-});
-
-describe('in a namespace', () => {
-  const refusal = (namespace: ReturnType<typeof anObject> | undefined) =>
-    refuseCreateInNamespace({ group: '', resource: 'pods' }, 'p', 'ns', namespace);
-  test('that is there something can be created', () => {
-    expect(refusal(anObject('ns'))).toBeUndefined();
-  });
-  test('that is not there, or that ends, nothing can', () => {
-    expect(refusal(undefined)).toMatchObject({ code: 404, message: 'namespaces "ns" not found' });
-    expect(refusal(anObject('ns', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' }))).toMatchObject({
-      code: 403,
-      message: 'pods "p" is forbidden: unable to create new content in namespace ns because it is being terminated',
-      details: { causes: [{ reason: 'NamespaceTerminating', field: 'metadata.namespace' }] },
-    });
-  });
-  test.each([
-    ['default', true],
-    ['kube-system', true],
-    ['kube-public', true],
-    ['kube-node-lease', false],
-    ['team', false],
-  ])('%s lives for ever: %s', (name, immortal) => {
-    expect(refuseNamespaceDelete(name)?.code).toBe(immortal ? 403 : undefined);
   });
 });
 

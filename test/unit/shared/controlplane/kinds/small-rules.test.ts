@@ -22,7 +22,11 @@ import {
   isNativeResource,
   isStandardContainerResource,
   isStandardResource,
+  isStandardQuotaResource,
   mayBeOvercommitted,
+  validateContainerResourceName,
+  validateQuotaResourceName,
+  validateResourceName,
 } from '../../../../../shared/controlplane/kinds/resource-names.ts';
 import { AGE_COLUMN, column, NAME_COLUMN } from '../../../../../shared/controlplane/kinds/table-columns.ts';
 import { matchesLabelSelector } from '../../../../../shared/kube/selectors.ts';
@@ -231,6 +235,26 @@ describe('a resource', () => {
       count: isCount(name),
       overcommit: mayBeOvercommitted(name),
     }).toEqual(expected);
+  });
+  test('has a name that containers may use; other objects may use more', () => {
+    expect([told(validateResourceName('pods', 'n')), told(validateResourceName('bad name', 'n')).length]).toEqual([[], 1]);
+    expect(told(validateContainerResourceName('pods', 'n'))).toEqual([
+      'n | Invalid value: "pods": must be a standard resource for containers',
+    ]);
+    expect(told(validateContainerResourceName('requests.example.com/gpu', 'n'))).toEqual([
+      `n | Invalid value: "requests.example.com/gpu": doesn't follow extended resource name standard`,
+    ]);
+  });
+  test('may be limited by a quota under more names, but not under all', () => {
+    expect(['pods', 'requests.hugepages-2Mi', 'requests.storage', 'storage', 'thing'].filter(isStandardQuotaResource)).toEqual([
+      'pods',
+      'requests.hugepages-2Mi',
+      'requests.storage',
+    ]);
+    expect(told(validateQuotaResourceName('storage', 'n'))).toEqual([
+      'n | Invalid value: "storage": must be a standard resource for quota',
+    ]);
+    expect(told(validateQuotaResourceName('count/jobs.batch', 'n'))).toEqual([]);
   });
   test('is of huge pages by its name', () => {
     expect([isHugePages('hugepages-1Gi'), isHugePages('memory')]).toEqual([true, false]);

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { copyOf, textOf, toVersioned } from '../../../../../shared/controlplane/resources/served-resources.ts';
+import {
+  copyOf,
+  storedForm,
+  textOf,
+  toVersioned,
+  versionSchemas,
+  workingForm,
+} from '../../../../../shared/controlplane/resources/served-resources.ts';
 import { aDefinition, anEmptySchema, anObject, aServedResource, someResources } from '../a-served-resource.ts';
 
 describe('the resources that are served', () => {
@@ -65,6 +72,7 @@ describe('a stored object', () => {
 test('a view shows what another group stores, under its own kind and version, and is refused under the name of the other', () => {
   const view = {
     storageGroup: '',
+    worksOn: 'stored' as const,
     toStored: (object: object) => object as ReturnType<typeof anObject>,
     fromStored: ({ metadata, message }: ReturnType<typeof anObject>) => ({ metadata, note: message }),
   };
@@ -73,4 +81,30 @@ test('a view shows what another group stores, under its own kind and version, an
   expect(resource).toMatchObject({ groupResource: { group: '', resource: 'things' }, groupKind: { group: '', kind: 'Thing' } });
   for (const shown of [toVersioned(resource, stored.object), JSON.parse(textOf(resource, stored)), copyOf(resource, stored)])
     expect(shown).toEqual({ kind: 'Thing', apiVersion: 'events.k8s.io/v1', metadata: stored.object.metadata, note: 'hello' });
+});
+
+describe('a view that is worked on as it is shown', () => {
+  const view = {
+    storageGroup: 'example.com',
+    worksOn: 'shown' as const,
+    toStored: ({ note, ...object }: ReturnType<typeof anObject>) => ({ ...object, message: note }),
+    fromStored: ({ message, ...object }: ReturnType<typeof anObject>) => ({ ...object, note: message }),
+  };
+  const resource = aServedResource({ view });
+  const stored = resource.table.put(anObject('a', { message: 'hello' }));
+
+  test('goes to its working form and back', () => {
+    expect(workingForm(resource, stored)).toMatchObject({ note: 'hello' });
+    expect(storedForm(resource, workingForm(resource, stored))).toEqual(stored.object);
+    const stays = aServedResource({ view: { ...view, worksOn: 'stored' } });
+    expect([workingForm(stays, stored), storedForm(stays, stored.object)]).toEqual([stored.object, stored.object]);
+  });
+
+  test('knows the schemas of its other versions, and of no other group', () => {
+    const resources = someResources();
+    for (const version of ['v1', 'v2']) resources.add(aDefinition({ version, view }), { ...anEmptySchema, name: version }, true);
+    const schemaOf = versionSchemas(resources, resource);
+    expect([schemaOf?.('example.com/v2')?.name, schemaOf?.('example.com/v3'), schemaOf?.('v2')]).toEqual(['v2', undefined, undefined]);
+    expect(versionSchemas(resources, aServedResource())).toBeUndefined();
+  });
 });

@@ -9,14 +9,12 @@ import { anObject } from '../../a-served-resource.ts';
 import { anAdmissionRequest } from './an-admission-request.ts';
 
 const nobodyMay: Authorizer = { authorize: () => ({ allowed: false, reason: 'nobody may' }) };
-const evaluate = (
-  expressions: readonly string[],
-  { policy = 'Fail' as 'Fail' | 'Ignore', request = anAdmissionRequest(), authorizer = nobodyMay } = {},
-) =>
-  compileMatchConditions(
-    expressions.map((expression, n) => ({ name: `c${n}`, expression })),
-    policy,
-  ).evaluate(request, authorizer);
+type Circumstances = { policy?: 'Fail' | 'Ignore'; request?: AdmissionRequest; asked?: AdmissionRequest; authorizer?: Authorizer };
+const evaluate = (expressions: readonly string[], circumstances: Circumstances = {}) => {
+  const { policy = 'Fail', request = anAdmissionRequest(), authorizer = nobodyMay } = circumstances;
+  const conditions = expressions.map((expression, n) => ({ name: `c${n}`, expression }));
+  return compileMatchConditions(conditions, policy).evaluate(request, circumstances.asked ?? request, authorizer);
+};
 const matches = (expression: string, request?: Partial<AdmissionRequest>): boolean =>
   evaluate([expression], { request: anAdmissionRequest(request) }).matches;
 

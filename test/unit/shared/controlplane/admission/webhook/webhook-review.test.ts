@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { AdmissionRequest } from '../../../../../../shared/controlplane/admission/admission-request.ts';
-import { applyReviewPatch } from '../../../../../../shared/controlplane/admission/webhook/webhook-patch.ts';
-import { denial, readReview, writeReview } from '../../../../../../shared/controlplane/admission/webhook/webhook-review.ts';
+import { refusal, type AdmissionRequest } from '../../../../../../shared/controlplane/admission/admission-request.ts';
+import { applyReviewPatch, readReviewPatch } from '../../../../../../shared/controlplane/admission/webhook/webhook-patch.ts';
+import {
+  denial,
+  readReview,
+  UnreadableReview,
+  writeReview,
+} from '../../../../../../shared/controlplane/admission/webhook/webhook-review.ts';
 import {
   isExemptFromWebhooks,
   isNamespaceObject,
@@ -64,18 +69,17 @@ describe('the review that is sent', () => {
 describe('the review that comes back', () => {
   const review = (response: unknown, parts: object = {}) =>
     JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response, ...parts });
-  const read = (response: object, { mutating = true, parts = {} } = {}) =>
-    readReview(review({ uid: 'u1', ...response }, parts), 'u1', mutating);
+  const read = (response: object, mutating = true) => readReview(review({ uid: 'u1', ...response }), 'u1', mutating, 'v1');
   const patch = { patch: base64('[]'), patchType: 'JSONPatch' };
 
-  test('allows only where it says true', () => {
-    expect([read({ allowed: true }).allowed, read({ allowed: 'true' }).allowed, read({}).allowed]).toEqual([true, false, false]);
+  test('allows only where it says so', () => {
+    expect([read({ allowed: true }).allowed, read({ allowed: false }).allowed, read({}).allowed]).toEqual([true, false, false]);
   });
 
   test('carries a patch, a status and warnings', () => {
-    expect(read({ allowed: true, ...patch, status: { message: 'm' }, warnings: ['a', 5, 'b'] })).toEqual({
+    expect(read({ allowed: true, ...patch, status: { message: 'm' }, warnings: ['a', 'b'] })).toEqual({
       allowed: true,
-      patch: '[]',
+      patch: { type: 'JSONPatch', text: '[]' },
       status: { message: 'm' },
       warnings: ['a', 'b'],
     });
@@ -83,36 +87,45 @@ describe('the review that comes back', () => {
   });
 
   test.each<[string, string]>([
-    ['null', 'webhook response was absent'],
-    ['[]', 'webhook response was absent'],
     [review(undefined), 'webhook response was absent'],
+    [review({ uid: 'u1' }, { apiVersion: 'admission.k8s.io/v1beta1' }), 'webhook response was absent'],
+    [JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Success' }), 'webhook response was absent'],
     [review({ uid: 'other' }), 'expected response.uid="u1", got "other"'],
     [review({}), 'expected response.uid="u1", got ""'],
-    [
-      review({ uid: 'u1' }, { kind: 'Pod' }),
-      'expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got admission.k8s.io/v1, Kind=Pod',
-    ],
-    [
-      review({ uid: 'u1' }, { apiVersion: 'v1' }),
-      'expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got v1, Kind=AdmissionReview',
-    ],
     [review({ uid: 'u1', patch: base64('[]') }), 'webhook returned response.patch but not response.patchType'],
     [review({ uid: 'u1', patchType: 'JSONPatch' }), 'webhook returned response.patchType but not response.patch'],
-    [review({ uid: 'u1', ...patch, patchType: 'MergePatch' }), 'webhook returned invalid response.patchType of "MergePatch"'],
+    [review({ uid: 'u1', ...patch, patchType: '' }), 'webhook returned invalid response.patchType of ""'],
+    [
+      review({ uid: 'u1' }, { kind: '' }),
+      'expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got admission.k8s.io/v1, Kind=',
+    ],
   ])('is refused: %s', (body, why) => {
-    expect(() => readReview(body, 'u1', true)).toThrow(why);
+    expect(() => readReview(body, 'u1', true, 'v1')).toThrow(why);
+  });
+
+  test.each([
+    '{',
+    '[]',
+    'null',
+    review({ uid: 'u1' }, { kind: 'Pod' }),
+    review({ uid: 'u1' }, { apiVersion: 'v1' }),
+    review({ uid: 5 }),
+    review({ uid: 'u1', allowed: 'true' }),
+    review({ uid: 'u1', patch: 'a$' }),
+    JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', message: 'no' }),
+  ])('is as good as none: %s', (body) => {
+    expect(() => readReview(body, 'u1', true, 'v1')).toThrow(UnreadableReview);
   });
 
   test('of a validating webhook has no patch', () => {
-    expect(() => read(patch, { mutating: false })).toThrow('validating webhook may not return response.patch');
-    expect(() => read({ patchType: 'JSONPatch' }, { mutating: false })).toThrow('validating webhook may not return response.patchType');
-    expect(read({ allowed: true }, { mutating: false }).allowed).toBe(true);
+    expect(() => read(patch, false)).toThrow('validating webhook may not return response.patch');
+    expect(() => read({ patchType: 'JSONPatch' }, false)).toThrow('validating webhook may not return response.patchType');
+    expect(read({ allowed: true }, false).allowed).toBe(true);
   });
 
   test('of the old version is not checked so closely', () => {
-    expect(
-      readReview(review({ allowed: true, patch: base64('[]') }, { apiVersion: 'admission.k8s.io/v1beta1' }), 'u1', true),
-    ).toMatchObject({ allowed: true, patch: '[]' });
+    const old = review({ allowed: true, patch: base64('[]') }, { apiVersion: 'admission.k8s.io/v1beta1' });
+    expect(readReview(old, 'u1', true, 'v1beta1')).toMatchObject({ allowed: true, patch: { type: 'JSONPatch', text: '[]' } });
   });
 });
 
@@ -129,28 +142,43 @@ describe('a denial', () => {
 
 describe('the patch of a review', () => {
   const object = anObject('a', { data: { x: '1' } });
+  const read = (text: string, type = 'JSONPatch') => readReviewPatch({ type, text });
+  const apply = (text: string, target: typeof object | undefined = object) => applyReviewPatch('w', read(text), target);
+
   test('is applied to a copy', () => {
-    expect(applyReviewPatch('w', '[{"op":"add","path":"/data/y","value":"2"}]', object)).toMatchObject({ data: { x: '1', y: '2' } });
+    expect(apply('[{"op":"add","path":"/data/y","value":"2"}]')).toMatchObject({ data: { x: '1', y: '2' } });
     expect(object['data']).toEqual({ x: '1' });
   });
-  test('without operations changes nothing, even where there is nothing', () => {
-    expect(applyReviewPatch('w', '[]', object)).toBeUndefined();
-    expect(applyReviewPatch('w', '[]', undefined)).toBeUndefined();
+  test('may have no operations, of whatever type', () => {
+    expect([read('[]', 'Other'), read('null')]).toEqual([[], []]);
   });
-  test.each<[string, typeof object | undefined, RegExp]>([
-    ['{}', object, /cannot unmarshal object into Go value of type jsonpatch\.Patch$/],
-    ['[', object, /./],
-    ['[{"op":"remove","path":"/nothing"}]', object, /./],
+  test.each([
     [
-      '[{"op":"remove","path":"/data"}]',
-      undefined,
-      /admission webhook "w" attempted to modify the object, which is not supported for this operation$/,
+      '{}',
+      'JSONPatch',
+      'received undecodable patch in webhook response: json: cannot unmarshal object into Go value of type jsonpatch.Patch',
     ],
-  ])('%s is the server’s error', (patch, target, why) => {
-    const apply = () => applyReviewPatch('w', patch, target);
-    expect(apply).toThrow(expect.objectContaining({ code: 500, reason: 'InternalError' }));
-    expect(apply).toThrow(why);
+    ['[', 'JSONPatch', 'received undecodable patch in webhook response: '],
+    ['[{"op":"remove","path":"/data"}]', 'Other', 'unsupported patch type "Other"'],
+  ])('%s of type %s is a failure of the webhook', (text, type, why) => {
+    expect(() => read(text, type)).toThrow(why);
   });
+  test('that does not fit the object is the server’s error', () => {
+    expect(() => apply('[{"op":"remove","path":"/nothing"}]')).toThrow(expect.objectContaining({ code: 500, reason: 'InternalError' }));
+  });
+  test('is applied to nothing only by mistake', () => {
+    expect(() => applyReviewPatch('w', read('[{"op":"remove","path":"/data"}]'), undefined)).toThrow(
+      /admission webhook "w" attempted to modify the object, which is not supported for this operation$/,
+    );
+  });
+});
+
+test('a plugin refuses under the name that the object has, or will have, or has not', () => {
+  const messageFor = (parts: Partial<AdmissionRequest>) => refusal(anAdmissionRequest(parts), 'no').message;
+  expect(messageFor({})).toBe('configmaps "a" is forbidden: no');
+  expect(messageFor({ name: '', object: anObject('b') })).toBe('configmaps "b" is forbidden: no');
+  expect(messageFor({ name: '', object: anObject('', {}, { generateName: 'c-' }) })).toBe('configmaps "c-" is forbidden: no');
+  expect(messageFor({ name: '', object: undefined })).toBe('configmaps "Unknown" is forbidden: no');
 });
 
 describe('a rule', () => {
