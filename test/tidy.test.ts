@@ -240,7 +240,28 @@ describe('purity', () => {
     expect([...effects].filter(([name]) => !listed.has(name)).map(([name, why]) => `${name}: ${why}`)).toEqual([]);
     expect([...listed].filter((name) => !effects.has(name)).map((name) => `${name} has no effects: take it off the list`)).toEqual([]);
   });
+
+  test('every file without effects has its unit test: of its name, or beside it and importing it', () => {
+    const unitTests = sources.filter(({ name }) => name.startsWith('test/unit/'));
+    const tested = new Set(
+      unitTests.flatMap(({ name, imports }) => [
+        name.replace(/^test\/unit\//, '').replace(/\.test\.ts$/, '.ts'),
+        ...imports
+          .filter(({ target, typeOnly }) => !typeOnly && name.startsWith(`test/unit/${folderOf(target)}/`))
+          .map(({ target }) => target),
+      ]),
+    );
+    expect(
+      product.filter((file) => !effects.has(file.name) && hasFunctions(file) && !tested.has(file.name)).map(({ name }) => name),
+    ).toEqual([]);
+  });
 });
+
+const folderOf = (name: string): string => name.slice(0, name.lastIndexOf('/'));
+
+/** Names, tables and types alone need no test. */
+const hasFunctions = ({ code }: SourceFile): boolean =>
+  /=>|\bfunction\b|\bclass\b/.test(code.replace(/^(export )?(type|interface) [\s\S]*?(;\n(?! )|\n\})/gm, ''));
 
 describe('every file', () => {
   test('time and chance come in as arguments', () => {
