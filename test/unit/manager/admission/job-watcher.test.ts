@@ -109,7 +109,7 @@ describe('a Job', () => {
     world.watcher.added(pending('first'));
     world.watcher.added(pending('second'));
     world.watcher.updated(admitted('first'));
-    world.watcher.updated(pending('first'));
+    world.watcher.updated(pending('first', { metadata: { resourceVersion: '12' } }));
     expect(world.heads()).toEqual(['first']);
     expect(world.held()).toEqual([]);
   });
@@ -158,7 +158,7 @@ describe('freed quota', () => {
     [
       'is suspended and nothing of it runs any more',
       evicting('a'),
-      ({ watcher }) => watcher.updated(admitted('a', { spec: { suspend: true } })),
+      ({ watcher }) => watcher.updated(admitted('a', { metadata: { resourceVersion: '12' }, spec: { suspend: true } })),
     ],
   ])('of a Job that %s lets those that wait be tried again', (_what, holder, change) => {
     const world = blockedBy(holder);
@@ -187,7 +187,7 @@ describe('an admission that is being written', () => {
 
   test.each<[string, JobParts]>([
     ['has moved on without the record', { metadata: { resourceVersion: '11' } }],
-    ['was deleted and created anew', { metadata: { uid: 'another' } }],
+    ['was deleted and created anew', { metadata: { uid: 'another', resourceVersion: '11' } }],
   ])('is dropped when the Job %s', (_what, change) => {
     const world = aWatcher('cq');
     world.watcher.added(pending('a'));

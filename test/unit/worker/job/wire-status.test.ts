@@ -43,7 +43,7 @@ test('a list of uncounted pods alone is told without the other', () => {
 test('lists are copies: what comes from a cache is never handed on to be changed', () => {
   const status: JobStatus = { conditions: [condition('Complete', 'x', '')], uncountedTerminatedPods: { succeeded: ['a'], failed: ['b'] } };
   const wire = wireStatus(status);
-  wire.conditions?.forEach((each) => (each.reason = 'changed'));
+  for (const each of wire.conditions ?? []) each.reason = 'changed';
   wire.uncountedTerminatedPods?.succeeded?.push('c');
   wire.uncountedTerminatedPods?.failed?.push('c');
   expect(status).toEqual({ conditions: [condition('Complete', 'x', '')], uncountedTerminatedPods: { succeeded: ['a'], failed: ['b'] } });

@@ -18,19 +18,23 @@ const row = (name: string, parts: Partial<JobRow> = {}): JobRow => ({
   ...parts,
 });
 
-/** A terminal as far as it is used here: text, line ends, the cursor going up, and clearing what is below. Too long lines are wrapped. */
+const ESCAPE = '\u001b[';
+const CLEAR_BELOW = `${ESCAPE}0J`;
+const CONTROLS = new RegExp(`(${ESCAPE.replace('[', '\\[')}\\d+[AJ]|\r|\n)`);
+
+/** A terminal as far as it is used here: text, line ends, the cursor going up, and clearing what is below. */
 function aTerminal(size: { columns?: number; rows?: number } = { columns: 100, rows: 40 }) {
   const lines: string[] = [''];
   let at = 0;
   const apply = (part: string): void => {
     if (part === '\n') lines[++at] ??= '';
     else if (part === '\r') return;
-    else if (part === '\u001b[0J') lines.splice(at, lines.length, '');
-    else if (part.startsWith('\u001b[')) at -= Number.parseInt(part.slice(2), 10);
+    else if (part === CLEAR_BELOW) lines.splice(at, lines.length, '');
+    else if (part.startsWith(ESCAPE)) at -= Number.parseInt(part.slice(ESCAPE.length), 10);
     else lines[at] = part;
   };
   const write = (text: string): void => {
-    for (const part of text.split(/(\u001b\[\d+[AJ]|\r|\n)/)) if (part !== '') apply(part);
+    for (const part of text.split(CONTROLS)) if (part !== '') apply(part);
   };
   const output: Terminal = { write, ...size };
   return { output, lines };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { trackFields } from '../../../../../shared/controlplane/endpoints/field-tracking.ts';
 import { decodeBody } from '../../../../../shared/controlplane/endpoints/object-decoding.ts';
-import { StatusError } from '../../../../../shared/controlplane/apimachinery/status-error.ts';
+import type { StatusError } from '../../../../../shared/controlplane/apimachinery/status-error.ts';
 import type { WriteOptions } from '../../../../../shared/controlplane/registry/request-options.ts';
 import { createCall } from '../../../../../shared/controlplane/request/call.ts';
 import { parseRequest } from '../../../../../shared/controlplane/request/request.ts';

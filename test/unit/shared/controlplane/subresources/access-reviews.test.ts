@@ -54,7 +54,7 @@ const answer = (kind: string, spec: object | undefined, user = alice, namespace 
   const review = REVIEW_KINDS.find((each) => each.kind === kind);
   if (review === undefined) throw new Error(`no ${kind}`);
   // Decoding leaves reviews with what the client wrote, which is no metadata.
-  const object = { metadata: { ...(namespace === '' ? {} : { namespace }) }, ...(spec === undefined ? {} : { spec }) } as AnyObject;
+  const object = { metadata: namespace === '' ? {} : { namespace }, ...(spec === undefined ? {} : { spec }) } as AnyObject;
   return review.answer(object, user, namespace, someRights());
 };
 const status = (...question: Parameters<typeof answer>): unknown => answer(...question)['status'];
