@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
 import { EVENTS, JOBS, SECRETS } from '../../shared/api/resources.ts';
+import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import { silentLogger, type Logger } from '../../shared/runtime/logger.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld } from './dispatch-world.ts';
 
@@ -46,11 +47,11 @@ test('a manager that starts on an API server which lags deletes no copy of a Job
   expect(await eu.copy('sum')).toBeUndefined();
 });
 
-test('a worker cluster whose kubeconfig is replaced is reached by the new one only', async () => {
+test('a worker cluster whose kubeconfig comes to name another server is reached by the new one only', async () => {
   const { line } = world.worker('eu-1');
   await world.settle(1_000);
   const watches = line.watches;
-  const kubeconfig = Buffer.from(JSON.stringify({ clusters: [], users: [], name: 'rotated' })).toString('base64');
+  const kubeconfig = Buffer.from(kubeconfigFor({ url: 'https://moved.test' }, 'a-token')).toString('base64');
   await world.home.patch(SECRETS, { namespace: 'switchyard', name: 'eu-1' }, { type: 'merge', body: { data: { kubeconfig } } });
   const before = line.sent.length;
   await world.settle(60_000);
