@@ -1,15 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { podStrategy } from '../../../../../shared/controlplane/kinds/pod-strategy.ts';
-import { driveKind } from '../../../../support/kind-driver.ts';
-
-const pods = driveKind(podStrategy);
-const container = { name: 'c', image: 'i' };
-const spec = { restartPolicy: 'Never', containers: [container] };
-/** Findings without the long explanations of name formats. */
-const findingsOf = (fields: object, metadata: object = {}) =>
-  pods
-    .create({ metadata: { name: 'p', ...metadata }, spec: { ...spec, ...fields } })
-    .findings.map((finding) => finding.replace(/ \(e\.g\. '.*$/, ''));
+import { container, findingsOf } from './pod-findings.ts';
 
 describe('the environment of a container', () => {
   test.each<[string, object, string[]]>([

@@ -1,15 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { podStrategy } from '../../../../../shared/controlplane/kinds/pod-strategy.ts';
-import { driveKind } from '../../../../support/kind-driver.ts';
+import { container, findingsOf } from './pod-findings.ts';
 
-const pods = driveKind(podStrategy);
-const container = { name: 'c', image: 'i' };
-const spec = { restartPolicy: 'Never', containers: [container] };
-/** Findings without the long explanations of name formats. */
-const findingsOf = (fields: object, metadata: object = {}) =>
-  pods
-    .create({ metadata: { name: 'p', ...metadata }, spec: { ...spec, ...fields } })
-    .findings.map((finding) => finding.replace(/ \(e\.g\. '.*$/, ''));
 const twoVolumes = {
   volumes: [
     { name: 'v', emptyDir: {} },
