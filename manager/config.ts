@@ -23,6 +23,8 @@ export type ManagerConfig = {
   readonly concurrentSubmissions: number;
   /** Absent: the UID of the namespace kube-system. */
   readonly managerId: string | undefined;
+  /** Without a namespace: that of the election's Lease, else that of the kubeconfig's context or of the pod. */
+  readonly recordKeySecret: { readonly namespace: string | undefined; readonly name: string };
   readonly leaderElection: LeaderElectionConfig | undefined;
   /** undefined: not served. */
   readonly metricsAddress: string | undefined;
@@ -66,6 +68,12 @@ const FLAGS = {
     about: 'marks this manager’s copies on worker clusters; default: the UID of the namespace kube-system',
     parse: managerId,
   },
+  'record-key-secret': {
+    value: '[NAMESPACE/]NAME',
+    fallback: 'switchyard-manager-record-key',
+    about: 'Secret with the key that seals admission records, made where it is absent; default namespace: that of the election’s Lease',
+    parse: secretName,
+  },
   ...leaderElectionFlags('managers', 'switchyard-manager'),
   ...METRICS_FLAGS,
   'webhook-bind-address': {
@@ -105,6 +113,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     submissionQueue: flags['submission-queue'],
     concurrentSubmissions: flags['concurrent-submissions'],
     managerId: flags['manager-id'],
+    recordKeySecret: flags['record-key-secret'],
     leaderElection: leaderElectionOf(flags),
     metricsAddress: flags['metrics-bind-address'],
     webhook: webhook(flags),
@@ -146,6 +155,12 @@ function addressRanges(given: string): readonly string[] {
   const wrong = ranges.find((each) => !isAddressRange(each));
   if (wrong === undefined) return ranges;
   throw new FlagError(`${JSON.stringify(wrong)} is no range of addresses; write ranges such as 169.254.0.0/16,fe80::/10`);
+}
+
+function secretName(given: string): ManagerConfig['recordKeySecret'] {
+  const match = /^(?:([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)\/)?([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)$/.exec(given);
+  if (match?.[2] === undefined) throw new FlagError(`${JSON.stringify(given)} names no Secret; write one such as switchyard/record-key`);
+  return { namespace: match[1], name: match[2] };
 }
 
 /** It becomes the value of a label. */

@@ -40,7 +40,7 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
   collectDefaultMetrics({ register: registry });
   const clientOver = createClientFactory({ registry, clock });
   const denied = createAddressRanges(settings.workerAddressDeny);
-  const { redisUrl, leaderElection, managerId, submissionQueue, webhook } = settings;
+  const { redisUrl, leaderElection, managerId, submissionQueue, webhook, recordKeySecret } = settings;
   const homeTransport = createHttpTransport(homeAccess, log);
   const client = clientOver(homeTransport, homeAccess, settings.home);
   const queue = redisUrl === undefined ? undefined : await connectQueue(redisUrl, settings, log);
@@ -48,6 +48,10 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     client,
     connectCluster: (_cluster, access) => clientOver(createHttpTransport(access, log, denied), access, settings.worker),
     ...(queue === undefined ? {} : { submissions: { queue, name: submissionQueue } }),
+    recordKeySecret: {
+      namespace: recordKeySecret.namespace ?? leaderElection?.namespace ?? homeAccess.namespace,
+      name: recordKeySecret.name,
+    },
     ...(managerId === undefined ? {} : { managerId }),
     ...(leaderElection && {
       leaderElection: {

@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
+import type { ObjectKey } from '../shared/api/kubernetes.ts';
 import type { KubeClient } from '../shared/kube/client.ts';
 import { fencedClient } from '../shared/kube/fenced-client.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
@@ -9,10 +10,12 @@ import type { Logger } from '../shared/runtime/logger.ts';
 import type { Random } from '../shared/runtime/random.ts';
 import { aborted, allOrNone } from '../shared/runtime/tasks.ts';
 import { createAdmission } from './admission/admission.ts';
+import { createRecordKeeper } from './api/record-keeper.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
 import { createHomeInformers } from './home-informers.ts';
 import { clusterIdentity, ownUsername } from './identity.ts';
 import { createManagerMetrics } from './metrics.ts';
+import { recordKeys } from './record-key.ts';
 import { runConsumer } from './submission/consumer.ts';
 import { createOutcomeReporter } from './submission/outcome-reporter.ts';
 import type { SubmissionQueue } from './submission/submission-queue.ts';
@@ -25,6 +28,8 @@ export type ManagerDeps = {
   readonly connectCluster: (cluster: string, access: ClusterAccess) => KubeClient;
   /** Where submissions come from; absent: Jobs come through the API alone. The caller closes it. */
   readonly submissions?: { readonly queue: SubmissionQueue; readonly name: string };
+  /** The Secret with the key that seals admission records; made where it is absent. */
+  readonly recordKeySecret: ObjectKey;
   /** The value of the origin label on copies; absent: the UID of the namespace kube-system. */
   readonly managerId?: string;
   /** Absent: this manager is the only one. */
@@ -64,29 +69,43 @@ export function createManager(deps: ManagerDeps): Manager {
   const deposed = new AbortController();
   const home = fencedClient(client, deposed.signal);
   const events = createEventRecorder({ client: home, component: 'switchyard-manager', clock, log });
-  const admission = createAdmission({
-    client: home,
-    events,
-    informers,
-    clock,
-    log: log.with({ part: 'admission' }),
-    metrics: metrics.admission,
-  });
   const reporter =
     submissions &&
     createOutcomeReporter({ queue: submissions.queue, jobs: informers.jobs, client: home, clock, log, metrics: metrics.submission });
 
   let webhookServed = deps.webhook === undefined;
+  let keyProblem: string | undefined = 'the key of admission records is not read yet';
 
   async function run(signal: AbortSignal): Promise<void> {
     const origin = deps.managerId ?? (await clusterIdentity(deps, signal));
     if (origin === undefined) return;
     log.info('the manager starts', { origin });
+    await allOrNone(signal, [(each) => serveWebhook(deps, () => (webhookServed = true), each), (each) => manage(origin, each)]);
+    await endsWithin(clock, FLUSH_MS, events.flush());
+  }
+
+  /** Nothing is looked at before it can be told who wrote the records on it. */
+  async function manage(origin: string, signal: AbortSignal): Promise<void> {
+    const secret = deps.recordKeySecret;
+    const keys = await recordKeys({ client, secret, onMissing: (problem) => (keyProblem = problem), clock, log }, signal);
+    if (keys === undefined) return;
+    keyProblem = undefined;
+    const records = createRecordKeeper(keys);
+    const admission = createAdmission({
+      client: home,
+      events,
+      informers,
+      records,
+      clock,
+      log: log.with({ part: 'admission' }),
+      metrics: metrics.admission,
+    });
     const dispatch = createDispatch({
       home,
       jobs: informers.jobs,
       workerClusters: informers.workerClusters,
       flavors: informers.resourceFlavors,
+      readRecord: records.read,
       connect: (cluster, access) => fencedClient(deps.connectCluster(cluster, access), deposed.signal),
       origin,
       concurrencyPerCluster: deps.concurrentDispatches,
@@ -105,15 +124,14 @@ export function createManager(deps: ManagerDeps): Manager {
       async (each) =>
         submissions &&
         runConsumer({ queue: submissions.queue, queueName: submissions.name, client, clock, log, metrics: metrics.submission }, each),
-      (each) => serveWebhook(deps, () => (webhookServed = true), each),
       (each) => leadWhenElected(deps, lead, each),
     ]);
-    await endsWithin(clock, FLUSH_MS, events.flush());
   }
 
   return {
     run,
     unreadiness() {
+      if (keyProblem !== undefined) return keyProblem;
       const missing = Object.values(informers).find((informer) => !informer.hasSynced());
       if (missing !== undefined) return `the ${missing.resource.plural} of the manager cluster are not listed yet`;
       return webhookServed ? undefined : 'the webhook is not served yet';

@@ -50,11 +50,11 @@ const CONTROL_PLANE_LAYERS: readonly (readonly string[])[] = [
  * or describes, and does nothing else. The list is derived below and compared, so that an effect is added on purpose or not at all.
  */
 const EFFECTS: Readonly<Record<string, string>> = {
-  'manager/admission': 'admission queue-status scheduler waiting-reporter',
+  'manager/admission': 'admission corrector queue-status scheduler waiting-reporter',
   'manager/cli': 'local',
   'manager/cli/local':
     'advice clusters config examples job-watch pod-watch ports program programs quick-start run-directory set-up short-path submit-examples summary webhook-certificate',
-  manager: 'client-factory config home-informers identity main manager',
+  manager: 'client-factory config home-informers identity main manager record-key',
   'manager/dispatch': 'cluster-registry copy-writer deadline dispatch mirror-controller orphan-collector remote-cluster renewable-access',
   'manager/submission': 'bullmq-queue consumer outcome-reporter',
   'manager/webhook': 'server',

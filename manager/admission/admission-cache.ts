@@ -1,6 +1,7 @@
 import type { AdmissionRecord } from '../api/records.ts';
 import { formatAdmissionRecord } from '../api/records.ts';
-import { minus, plus, type Amount } from './amount.ts';
+import { minus, parseRequests, plus, type Amount, type Requests } from '../api/amount.ts';
+import { excess } from '../api/job-requests.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { Charge } from './flavor-assigner.ts';
 import { addUsage, flavorResource, removeUsage, type QuotaNode } from './quota-tree.ts';
@@ -10,7 +11,7 @@ import type { Workload } from './workload.ts';
 
 /**
  * Who holds quota: the reservations. A Workload is *assumed* when the scheduler has decided and the record is being written, and *admitted* once the
- * informer has shown the record. Both count. Usage is the sum over them and nothing else, so a restart rebuilds it from the Jobs' records.
+ * informer has shown the record. Both count. Usage is the sum of what their records say and nothing else, so a restart rebuilds it from them.
  */
 export interface AdmissionCache {
   /** Replaces the queues and counts all usage anew. */
@@ -28,6 +29,8 @@ export interface AdmissionCache {
   forget(key: string): Reservation | undefined;
   get(key: string): Reservation | undefined;
   reservations(): IterableIterator<Reservation>;
+  /** The reservations of Workloads that ask for something else now than they hold. */
+  mismatched(): Iterable<Reservation>;
   /** ClusterQueues that share quota with this one, itself included. */
   sharingWith(clusterQueue: string): readonly string[];
   usage(): Usage;
@@ -36,6 +39,8 @@ export interface AdmissionCache {
 export type Reservation = {
   readonly workload: Workload;
   readonly record: AdmissionRecord;
+  /** What it holds: the requests of the record, whatever the Workload asks for now. */
+  readonly held: Requests;
   /** The record is not seen on the Job yet. */
   readonly assumed: boolean;
 };
@@ -47,11 +52,12 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
   let clusterStates: readonly ClusterState[] = [];
   let usage = createUsage();
   const counted = new Map<string, Counted>();
+  const mismatched = new Map<string, Counted>();
 
   const charge = (entry: Counted): void => apply(entry, plus, addUsage);
   const discharge = (entry: Counted): void => apply(entry, minus, removeUsage);
   const apply = (
-    { workload, record, charges }: Counted,
+    { record, held, charges }: Counted,
     onCluster: (a: Amount, b: Amount) => Amount,
     onNode: (node: QuotaNode, usage: Usage, key: Charge[0], amount: Amount) => void,
   ): void => {
@@ -59,20 +65,23 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     const node = setup.tree.clusterQueues.get(record.clusterQueue);
     if (node !== undefined) for (const [key, amount] of charges) onNode(node, usage, key, amount);
     const holder = clusterHolder(record.cluster);
-    for (const [resource, amount] of workload.requests) usage.set(holder, resource, onCluster(usage.get(holder, resource), amount));
+    for (const [resource, amount] of held) usage.set(holder, resource, onCluster(usage.get(holder, resource), amount));
   };
 
   const remove = (key: string): Counted | undefined => {
     const entry = counted.get(key);
     if (entry === undefined) return undefined;
     counted.delete(key);
+    mismatched.delete(key);
     discharge(entry);
     return entry;
   };
   const put = (workload: Workload, record: AdmissionRecord, assumed: boolean): void => {
     remove(workload.key);
-    const entry = { workload, record, assumed, charges: chargesOf(workload, record) };
+    const held = parseRequests(record.requests);
+    const entry = { workload, record, held, assumed, charges: chargesOf(held, record) };
     counted.set(workload.key, entry);
+    if (excess(workload.requests, held) !== undefined || excess(held, workload.requests) !== undefined) mismatched.set(workload.key, entry);
     charge(entry);
   };
 
@@ -93,6 +102,7 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     forget: remove,
     get: (key) => counted.get(key),
     reservations: () => counted.values(),
+    mismatched: () => mismatched.values(),
     sharingWith: (clusterQueue) => {
       const rootId = setup.tree.clusterQueues.get(clusterQueue)?.rootId;
       if (rootId === undefined) return [];
@@ -105,9 +115,9 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
 /** Whether two records are the same admission. */
 export const isSameAdmission = (a: AdmissionRecord, b: AdmissionRecord): boolean => formatAdmissionRecord(a) === formatAdmissionRecord(b);
 
-/** What a Workload takes from its ClusterQueue: what it requests now, from the flavors it was given then. */
-function chargesOf(workload: Workload, record: AdmissionRecord): Charge[] {
-  return [...workload.requests].flatMap(([resource, amount]): Charge[] => {
+/** What is taken from the ClusterQueue. */
+function chargesOf(held: Requests, record: AdmissionRecord): Charge[] {
+  return [...held].flatMap(([resource, amount]): Charge[] => {
     const flavor = record.flavors[resource];
     return flavor === undefined ? [] : [[flavorResource(flavor, resource), amount]];
   });

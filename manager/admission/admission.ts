@@ -9,9 +9,11 @@ import type { Cohort } from '../api/cohort.ts';
 import type { LocalQueue } from '../api/local-queue.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
+import type { RecordKeeper } from '../api/record-keeper.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import { createAdmissionCache } from './admission-cache.ts';
 import { clusterStateOf, type ClusterState } from './cluster-state.ts';
+import { createCorrector } from './corrector.ts';
 import { createJobWatcher } from './job-watcher.ts';
 import { createPendingQueues } from './pending-queues.ts';
 import { createQueueStatus } from './queue-status.ts';
@@ -33,6 +35,7 @@ export type AdmissionDeps = {
   readonly client: WriteClient & StatusClient;
   readonly events: EventRecorder;
   readonly informers: AdmissionInformers;
+  readonly records: RecordKeeper;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: AdmissionMetrics;
@@ -49,13 +52,13 @@ export interface Admission {
 }
 
 /** Puts admission together. It adds handlers to the informers, so call it before they run. */
-export function createAdmission({ client, events, informers, clock, log, metrics }: AdmissionDeps): Admission {
+export function createAdmission({ client, events, informers, records, clock, log, metrics }: AdmissionDeps): Admission {
   const cache = createAdmissionCache(
     buildQueueingSetup({ clusterQueues: [], localQueues: [], resourceFlavors: [], cohorts: [], namespaces: [] }),
   );
   const queues = createPendingQueues();
   const wake = (): void => scheduler.wake();
-  const watcher = createJobWatcher({ cache, queues, metrics, wakeScheduler: () => changed() });
+  const watcher = createJobWatcher({ cache, queues, readRecord: records.read, metrics, wakeScheduler: () => changed() });
   const status = createQueueStatus({ client, cache, queues, watcher, informers, metrics, clock, log });
   const { waiting, inadmissibleReasonOf } = watcher;
   const reporter = createWaitingReporter({ client, events, jobs: informers.jobs, waiting, inadmissibleReasonOf, clock, log });
@@ -85,9 +88,11 @@ export function createAdmission({ client, events, informers, clock, log, metrics
     }
   };
 
-  const scheduler: Scheduler = createScheduler({ client, cache, queues, watcher, refresh, clock, log, metrics });
+  const corrector = createCorrector({ client, cache, records, wake, clock, log, metrics });
+  const scheduler: Scheduler = createScheduler({ client, cache, queues, watcher, records, corrector, refresh, clock, log, metrics });
 
   informers.jobs.addHandler(watcher);
+  informers.jobs.addHandler({ deleted: ({ metadata }) => records.forget(metadata.uid) });
   const queueingChanged = (): void => {
     stale.queueing = true;
     wake();

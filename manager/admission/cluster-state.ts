@@ -1,7 +1,7 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import { ClusterCondition, type WorkerCluster } from '../api/worker-cluster.ts';
-import { parseRequests, UNLIMITED, ZERO, type Amount, type Requests } from './amount.ts';
+import { parseRequests, UNLIMITED, ZERO, type Amount, type Requests } from '../api/amount.ts';
 
 /** A WorkerCluster as placement sees it. */
 export type ClusterState = {
@@ -9,6 +9,8 @@ export type ClusterState = {
   readonly labels: Readonly<Record<string, string>>;
   /** Why it takes no new Jobs now; undefined when it takes them. */
   readonly closed: string | undefined;
+  /** The manager is in contact with it. */
+  readonly connected: boolean;
   /** True when its Jobs must leave. */
   readonly draining: boolean;
   /** What its Jobs may use together; a resource that is not named has {@link otherCapacity}. */
@@ -22,6 +24,7 @@ export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterSta
     name: metadata.name,
     labels: metadata.labels ?? {},
     closed: closedBecause(cluster),
+    connected: findCondition(status?.conditions, ClusterCondition.Ready)?.status === 'True',
     draining: spec.state === 'Draining',
     capacity: new Map([...parseRequests(status?.allocatable), ...parseRequests(spec.capacity)]),
     // Nodes that list their resources do not have those they leave out; a cluster that nobody has described is taken on trust.

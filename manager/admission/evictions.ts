@@ -1,19 +1,42 @@
+import { excess } from '../api/job-requests.ts';
 import type { Reservation } from './admission-cache.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { QueueingSetup } from './snapshot.ts';
 
-/** An admitted Workload that must give its place up, because an administrator said so. */
+/** An admitted Workload that must give its place up. */
 export type Eviction = { readonly reservation: Reservation; readonly reason: EvictionReason; readonly message: string };
 
 export const EvictionReason = {
   ClusterQueueStopped: 'ClusterQueueStopped',
   LocalQueueStopped: 'LocalQueueStopped',
   ClusterDraining: 'ClusterDraining',
+  ExceedsReservation: 'ExceedsReservation',
 } as const;
 export type EvictionReason = (typeof EvictionReason)[keyof typeof EvictionReason];
 
-/** Those whose queue is stopped with HoldAndDrain, or whose cluster is draining. A Workload that is being suspended already is left alone. */
-export function findEvictions(reservations: Iterable<Reservation>, setup: QueueingSetup, clusters: readonly ClusterState[]): Eviction[] {
+/**
+ * Those whose queue is stopped with HoldAndDrain, or whose cluster is draining; and of the `mismatched`, which ask for something else than
+ * they hold, those that ask for more. A Workload that is being suspended already is left alone.
+ */
+export function findEvictions(
+  reservations: Iterable<Reservation>,
+  mismatched: Iterable<Reservation>,
+  setup: QueueingSetup,
+  clusters: readonly ClusterState[],
+): Eviction[] {
+  return [...grown(mismatched), ...drained(reservations, setup, clusters)];
+}
+
+function grown(mismatched: Iterable<Reservation>): Eviction[] {
+  return [...mismatched].flatMap((reservation) => {
+    const { workload, held, assumed } = reservation;
+    const more = excess(workload.requests, held);
+    if (assumed || workload.phase !== 'Admitted' || more === undefined) return [];
+    return [{ reservation, reason: EvictionReason.ExceedsReservation, message: `it asks for ${more} more than it was admitted with` }];
+  });
+}
+
+function drained(reservations: Iterable<Reservation>, setup: QueueingSetup, clusters: readonly ClusterState[]): Eviction[] {
   const draining = new Set(clusters.filter((cluster) => cluster.draining).map(({ name }) => name));
   if (draining.size === 0 && !setup.draining) return [];
   const evictions: Eviction[] = [];

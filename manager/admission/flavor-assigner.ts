@@ -1,6 +1,6 @@
 import type { LabelRequirements } from '../../shared/kube/selectors.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
-import { formatAmount, minus, ZERO, type Amount, type Requests } from './amount.ts';
+import { formatAmount, minus, ZERO, type Amount, type Requests } from '../api/amount.ts';
 import { available, flavorResource, potentialAvailable, wouldBorrow, type FlavorResource } from './quota-tree.ts';
 import type { FlavorSetup, InadmissibleReason, QueueSetup } from './snapshot.ts';
 import type { Usage } from './usage.ts';

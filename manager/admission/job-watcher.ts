@@ -4,6 +4,7 @@ import type { EventHandler } from '../../shared/kube/informer.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
+import type { RecordReader } from '../api/records.ts';
 import { isSameAdmission, type AdmissionCache, type Reservation } from './admission-cache.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import { routeOf, type InadmissibleReason } from './snapshot.ts';
@@ -33,11 +34,12 @@ export interface JobWatcher extends EventHandler<Job> {
 export function createJobWatcher(deps: {
   readonly cache: AdmissionCache;
   readonly queues: PendingQueues;
+  readonly readRecord: RecordReader;
   readonly metrics: AdmissionMetrics;
   /** There may be something to admit. */
   readonly wakeScheduler: () => void;
 }): JobWatcher {
-  const { cache, queues, metrics, wakeScheduler } = deps;
+  const { cache, queues, readRecord, metrics, wakeScheduler } = deps;
   const pending = new Map<string, Workload>();
   /** What keeps Jobs out of the queues. What keeps those in a queue inadmissible is known there. */
   const inadmissibleReasons = new Map<string, InadmissibleReason>();
@@ -46,7 +48,7 @@ export function createJobWatcher(deps: {
   let arrivalsSeen = 0;
 
   const observe = (job: DeepReadonly<Job>): void => {
-    const workload = workloadOf(job);
+    const workload = workloadOf(job, readRecord(job));
     if (workload === undefined) return;
     const { key, record } = workload;
     if (!arrivals.has(key)) arrivals.set(key, arrivalsSeen++);
@@ -63,9 +65,8 @@ export function createJobWatcher(deps: {
         if (record === undefined) return;
         const before = cache.get(key);
         cache.admit(workload, record);
-        // Fewer pods are left to run, or another place is taken: what was held before is free.
-        if (before !== undefined && (before.workload.schedulingHash !== workload.schedulingHash || !isSameAdmission(before.record, record)))
-          wakeSharers(before);
+        // Another place is taken, or less is held: what was held before is free.
+        if (before !== undefined && !isSameAdmission(before.record, record)) wakeSharers(before);
         if (workload.phase === 'Evicting') inadmissibleReasons.set(key, evicted);
         wakeScheduler();
         return;

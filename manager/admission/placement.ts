@@ -1,5 +1,5 @@
 import { matchesLabelSelector } from '../../shared/kube/selectors.ts';
-import { formatAmount, minus, UNLIMITED, ZERO, type Amount } from './amount.ts';
+import { formatAmount, minus, UNLIMITED, ZERO, type Amount } from '../api/amount.ts';
 import { capacityOf, type ClusterState } from './cluster-state.ts';
 import type { FlavorOption } from './flavor-assigner.ts';
 import { clusterHolder, type Usage } from './usage.ts';

@@ -15,7 +15,7 @@ import { LOCAL_QUEUES, type LocalQueue, type LocalQueueStatus } from '../api/loc
 import type { Condition } from '../api/schema-parts.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionCache } from './admission-cache.ts';
-import { formatAmount, minus, ZERO, type Amount } from './amount.ts';
+import { formatAmount, minus, ZERO, type Amount } from '../api/amount.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import { splitFlavorResource, subtreeQuota, type QuotaNode } from './quota-tree.ts';
 import type { QueueingSetup } from './snapshot.ts';

@@ -2,7 +2,7 @@ import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
 import type { ResourceGroup } from '../api/quota.ts';
-import { larger, minus, parseAmount, plus, smaller, ZERO, type Amount } from './amount.ts';
+import { larger, minus, parseAmount, plus, smaller, ZERO, type Amount } from '../api/amount.ts';
 import type { Usage } from './usage.ts';
 
 /**

@@ -1,7 +1,8 @@
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
-import { plus } from './amount.ts';
+import { plus } from '../api/amount.ts';
+import { formatRequests } from '../api/job-requests.ts';
 import { assignFlavors, type Charge } from './flavor-assigner.ts';
 import { compareNominated, type QueuedWorkload } from './ordering.ts';
 import { formatVerdicts, place, type ClusterVerdict } from './placement.ts';
@@ -114,5 +115,12 @@ function recordOf(workload: Workload, { queue, flavors, cluster }: Nominee, nowM
   const previous = workload.record;
   const resumes = previous?.cluster === cluster;
   const epoch = previous === undefined ? 1 : resumes ? previous.epoch : previous.epoch + 1;
-  return { clusterQueue: queue.name, flavors, cluster, epoch, since: toWireTime(nowMs) };
+  return {
+    clusterQueue: queue.name,
+    flavors,
+    cluster,
+    epoch,
+    since: toWireTime(nowMs),
+    requests: formatRequests(workload.requests),
+  };
 }

@@ -7,10 +7,10 @@ import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
-import { formatAdmissionRecord, type AdmissionRecord } from '../api/records.ts';
+import type { RecordKeeper } from '../api/record-keeper.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionCache, Reservation } from './admission-cache.ts';
-import { findEvictions, type Eviction } from './evictions.ts';
+import type { Corrector } from './corrector.ts';
 import type { JobWatcher } from './job-watcher.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import { schedule, type Decision, type Head } from './schedule.ts';
@@ -20,6 +20,8 @@ export type SchedulerDeps = {
   readonly cache: AdmissionCache;
   readonly queues: PendingQueues;
   readonly watcher: JobWatcher;
+  readonly records: RecordKeeper;
+  readonly corrector: Corrector;
   /** Brings cache and queues up to date with changed queues and clusters. */
   readonly refresh: () => void;
   readonly clock: Clock;
@@ -43,7 +45,7 @@ const RETRY_BASE_MS = 500;
 const RETRY_MAX_MS = 60_000;
 
 export function createScheduler(deps: SchedulerDeps): Scheduler {
-  const { cache, queues, watcher, clock, log, metrics } = deps;
+  const { cache, queues, watcher, records, corrector, clock, log, metrics } = deps;
   const writes = new Map<string, Promise<void>>();
   const refusals = new Map<string, number>();
   const changes = createWakeUp(clock);
@@ -51,7 +53,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
   /** Cycle after cycle, until nobody is left to try. */
   const pass = async (signal: AbortSignal): Promise<void> => {
     deps.refresh();
-    for (const eviction of findEvictions(cache.reservations(), cache.queueing(), cache.clusters())) startEviction(eviction, signal);
+    corrector.correct(signal);
     let tried = 0;
     while (!signal.aborted && writes.size < WRITES_MAX) {
       const heads = queues.heads();
@@ -111,9 +113,10 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
    */
   const admit = async (reservation: Reservation, signal: AbortSignal): Promise<void> => {
     const { workload, record } = reservation;
+    const patch = admissionPatch(workload.resourceVersion, records.seal(workload, record, clock.now()));
     for (let attempt = 0; cache.get(workload.key) === reservation && !signal.aborted; attempt++) {
       try {
-        await deps.client.patch(JOBS, parseKey(workload.key), admissionPatch(workload.resourceVersion, record), WRITE);
+        records.read(await deps.client.patch(JOBS, parseKey(workload.key), patch, WRITE));
         return admitted(reservation);
       } catch (error) {
         metrics.conflicts.inc({ reason: error instanceof ApiError ? error.reason : 'Unknown' });
@@ -142,27 +145,6 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     clock.schedule(() => watcher.retry(key), retryDelayMs(failures));
   };
 
-  const startEviction = (eviction: Eviction, signal: AbortSignal): void => {
-    const { key } = eviction.reservation.workload;
-    if (!writes.has(key)) track(key, evict(eviction, signal));
-  };
-
-  /** Suspends the Job. It keeps its record, so that its copy is suspended in place and may resume there. */
-  const evict = async ({ reservation, reason, message }: Eviction, signal: AbortSignal): Promise<void> => {
-    const { workload, record } = reservation;
-    const body = { metadata: { resourceVersion: workload.resourceVersion }, spec: { suspend: true } };
-    try {
-      await deps.client.patch(JOBS, parseKey(workload.key), { type: 'merge', body }, WRITE);
-      metrics.evicted.inc({ cluster_queue: record.clusterQueue, reason });
-      log.info('evicted', { job: workload.key, clusterQueue: record.clusterQueue, reason, why: message });
-    } catch (error) {
-      if (isNotFound(error)) return;
-      if (!isConflict(error)) log.warn('an eviction failed', { job: workload.key, error });
-      // The Job is still among the reservations, so the pass that follows this write evicts it again.
-      await sleep(clock, RETRY_BASE_MS, signal);
-    }
-  };
-
   return {
     wake: changes.wake,
     run: async (signal) => {
@@ -172,7 +154,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
         // The longer a pass takes, the more changes the next one gathers: under load half of the time stays for everybody else.
         await sleep(clock, clock.now() - startedMs, signal);
       }, signal);
-      await Promise.all(writes.values());
+      await Promise.all([...writes.values(), corrector.idle()]);
     },
   };
 }
@@ -180,10 +162,10 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
 const WRITE = { fieldManager: MANAGER_FIELD_MANAGER };
 
 /** Record and release in one write, conditional on the version that was decided on. */
-const admissionPatch = (resourceVersion: string, record: AdmissionRecord) => ({
+const admissionPatch = (resourceVersion: string, record: string) => ({
   type: 'merge' as const,
   body: {
-    metadata: { resourceVersion, annotations: { [ADMISSION_ANNOTATION]: formatAdmissionRecord(record) } },
+    metadata: { resourceVersion, annotations: { [ADMISSION_ANNOTATION]: record } },
     spec: { suspend: false },
   },
 });

@@ -1,4 +1,4 @@
-import { ZERO, type Amount } from './amount.ts';
+import { ZERO, type Amount } from '../api/amount.ts';
 
 /**
  * What is in use, by holder (a node of the quota tree, a WorkerCluster) and key (a flavor resource, a resource).

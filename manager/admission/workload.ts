@@ -1,13 +1,11 @@
 import { clusterWishOf, priorityOf, queueNameOf, type ClusterWish } from '../api/job-annotations.ts';
-import { podsAtOnce } from '../api/pod-count.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
-import { admissionRecordOf, type AdmissionRecord } from '../api/records.ts';
+import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
-import { QuantityError } from '../../shared/kube/quantity.ts';
-import { multiplyRequests, parseAmount, type Requests } from './amount.ts';
-import { podRequests } from './pod-requests.ts';
+import type { Requests } from '../api/amount.ts';
+import { requestsOfJob } from '../api/job-requests.ts';
 
 /** A Job as admission sees it: what it asks for, and how far it has come. Derived from the Job alone, and never changed. */
 export type Workload = {
@@ -22,10 +20,12 @@ export type Workload = {
   readonly priority: number;
   /** Milliseconds since the epoch. */
   readonly createdMs: number;
-  /** What all its pods request together; `pods` is their number. */
+  /** What all its pods would request together, as the Job stands now; `pods` is their number. What it is charged is in its record. */
   readonly requests: Requests;
   readonly wish: ClusterWish;
   readonly nodeSelector: Readonly<Record<string, string>>;
+  /** Pods of it that exist, as its cluster has told: active and terminating. */
+  readonly podsTold: number;
   /** The last admission, when there was one. */
   readonly record: AdmissionRecord | undefined;
   readonly phase: WorkloadPhase;
@@ -45,14 +45,13 @@ export type WorkloadPhase =
   /** Complete or Failed, or on its way out without holding anything. */
   | 'Finished';
 
-/** The Workload of a Job; undefined for a Job that is not the manager's. */
-export function workloadOf(job: DeepReadonly<Job>): Workload | undefined {
+/** The Workload of a Job with this record; undefined for a Job that is not the manager's. */
+export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Workload | undefined {
   if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME) return undefined;
   const priority = priorityOf(job);
   const wish = clusterWishOf(job);
-  const parsed = admissionRecordOf(job);
   const record = parsed.kind === 'Record' ? parsed.record : undefined;
-  const asked = requestsOf(job);
+  const asked = requestsOfJob(job);
   const nodeSelector = job.spec.template.spec?.nodeSelector ?? {};
   const { namespace, name, uid, resourceVersion, creationTimestamp } = job.metadata;
   return {
@@ -67,6 +66,7 @@ export function workloadOf(job: DeepReadonly<Job>): Workload | undefined {
     requests: asked.requests,
     wish,
     nodeSelector,
+    podsTold: (job.status?.active ?? 0) + (job.status?.terminating ?? 0),
     record,
     phase: phaseOf(job, record),
     problem: problemOf(priority, wish, parsed) ?? asked.problem,
@@ -84,18 +84,6 @@ function phaseOf(job: DeepReadonly<Job>, record: AdmissionRecord | undefined): W
     if ((mayRun && !hasTrueCondition(job.status?.conditions, 'Suspended')) || (job.status?.active ?? 0) > 0) return 'Evicting';
   }
   return job.metadata.deletionTimestamp === undefined ? 'Pending' : 'Finished';
-}
-
-function requestsOf(job: DeepReadonly<Job>): { readonly requests: Requests; readonly problem?: string } {
-  const count = podsAtOnce(job);
-  const pods: Requests = new Map([['pods', parseAmount('pods', count)]]);
-  try {
-    const perPod = podRequests(job.spec.template.spec ?? { containers: [] });
-    return { requests: new Map([...multiplyRequests(perPod, count), ...pods]) };
-  } catch (error) {
-    if (!(error instanceof QuantityError)) throw error;
-    return { requests: pods, problem: `resources of the pod template: ${error.message}` };
-  }
 }
 
 function problemOf(

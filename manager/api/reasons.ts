@@ -55,6 +55,8 @@ export const DispatchedReason = {
   ClusterNotFound: 'ClusterNotFound',
   /** A ResourceFlavor of its admission does not exist, so that its pods could land on the wrong nodes. */
   ResourceFlavorNotFound: 'ResourceFlavorNotFound',
+  /** The Job asks for more than it was admitted with; it is admitted anew. */
+  ExceedsReservation: 'ExceedsReservation',
   /** A Job of the same name that is not ours is on the cluster; it is left alone. */
   NameTaken: 'NameTaken',
   /** The cluster refused the copy. */

@@ -1,5 +1,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION } from '../../shared/api/names.ts';
+import { parseWireTime } from '../../shared/api/wire-time.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { isJsonObject, parseJson } from './json-value.ts';
 
 /**
@@ -10,6 +12,8 @@ import { isJsonObject, parseJson } from './json-value.ts';
  * - record and not suspended: admitted to `cluster`, and its quota is in use;
  * - record and suspended: evicted, with a copy perhaps still on `cluster`. The record stays, because the copy must be found and
  *   resumed or deleted; its quota is free once the Job's status says that nothing runs any more.
+ *
+ * Whoever may edit a Job may write this annotation. Only a {@link RecordReader} tells whether admission did.
  */
 export type AdmissionRecord = {
   /** ClusterQueue whose quota the Job uses. */
@@ -22,54 +26,104 @@ export type AdmissionRecord = {
   readonly epoch: number;
   /** When the Job was last admitted, RFC 3339. */
   readonly since: string;
+  /** What is charged, and the most that its copy may run: quantities that all its pods request together, `pods` being their number. */
+  readonly requests: Readonly<Record<string, string>>;
+  /** Clusters that the Job does not go to for the time being. */
+  readonly avoid?: Readonly<Record<string, AvoidedCluster>>;
+};
+export type AvoidedCluster = {
+  /** RFC 3339. */
+  readonly until: string;
+  readonly reason: string;
+};
+
+/** What stands beside the record and says who made it, and when. */
+export type RecordStamp = {
+  /** When this text was written, RFC 3339 with milliseconds: later for each record that a Job gets. */
+  readonly written: string;
+  /** The keyed digest of everything else. */
+  readonly seal: string;
 };
 
 export type ParsedRecord =
-  | { readonly kind: 'None' }
+  | { readonly kind: 'None'; readonly last?: AdmissionRecord }
   | { readonly kind: 'Record'; readonly record: AdmissionRecord }
-  /** Somebody else wrote the annotation. `problem` says what is wrong with it. */
+  /** The annotation cannot be read. `problem` says what is wrong with it. */
+  | { readonly kind: 'Invalid'; readonly problem: string; readonly last?: AdmissionRecord }
+  /** It can be read, and admission has not made it, or not for this Job, or has replaced it since. */
+  | { readonly kind: 'Forged'; readonly problem: string; readonly last?: AdmissionRecord };
+
+/**
+ * The admission record of a Job, if admission made it. Where there is none that counts, `last` is the newest that is remembered. Equal
+ * objects are given equal answers as long as nothing newer is known.
+ */
+export type RecordReader = (job: DeepReadonly<Job>) => ParsedRecord;
+
+export type WrittenRecord =
+  | { readonly kind: 'None' }
+  | { readonly kind: 'Record'; readonly record: AdmissionRecord; readonly stamp: RecordStamp }
   | { readonly kind: 'Invalid'; readonly problem: string };
 
-/** The admission record of a Job. */
-export function admissionRecordOf(job: DeepReadonly<Pick<Job, 'metadata'>>): ParsedRecord {
+/** The admission record of a Job as it stands there, whoever wrote it: for showing, and for nothing else. */
+export function writtenRecordOf(job: DeepReadonly<Pick<Job, 'metadata'>>): WrittenRecord {
   const text = job.metadata.annotations?.[ADMISSION_ANNOTATION];
-  return text === undefined ? { kind: 'None' } : parseAdmissionRecord(text);
+  return text === undefined ? NONE : parseAdmissionRecord(text);
 }
 
-export function parseAdmissionRecord(text: string): ParsedRecord {
+const NONE: WrittenRecord = { kind: 'None' };
+
+export function parseAdmissionRecord(text: string): WrittenRecord {
   const value = parseJson(text);
   if (!isJsonObject(value)) return invalid('it is not a JSON object');
-  const { clusterQueue, flavors, cluster, epoch, since } = value;
+  const { clusterQueue, flavors, cluster, epoch, since, requests, avoid, written, seal } = value;
   if (!isName(clusterQueue)) return invalid('clusterQueue must be a non-empty string');
-  if (!isJsonObject(flavors)) return invalid('flavors must be an object');
-  const named: Record<string, string> = {};
-  for (const [resource, flavor] of Object.entries(flavors)) {
-    if (!isName(flavor)) return invalid(`flavors.${resource} must be a non-empty string`);
-    named[resource] = flavor;
-  }
+  if (!isNames(flavors)) return invalid(`${badField('flavors', flavors)} must be a non-empty string`);
   if (!isName(cluster)) return invalid('cluster must be a non-empty string');
   if (typeof epoch !== 'number' || !Number.isSafeInteger(epoch) || epoch < 1) return invalid('epoch must be a positive integer');
-  if (typeof since !== 'string' || Number.isNaN(Date.parse(since))) return invalid('since must be an RFC 3339 time');
-  return { kind: 'Record', record: { clusterQueue, flavors: named, cluster, epoch, since } };
+  if (!isTime(since)) return invalid('since must be an RFC 3339 time');
+  if (!isNames(requests)) return invalid(`${badField('requests', requests)} must be a quantity`);
+  if (avoid !== undefined && !isAvoided(avoid)) return invalid('avoid must be an object of clusters with until and reason');
+  if (!isTime(written)) return invalid('written must be an RFC 3339 time');
+  if (typeof seal !== 'string') return invalid('it has no seal');
+  const record = { clusterQueue, flavors, cluster, epoch, since, requests, ...given({ avoid }) };
+  return { kind: 'Record', record, stamp: { written, seal } };
 }
 
-/** The text of the annotation: always the same for the same record. */
-export function formatAdmissionRecord(record: AdmissionRecord): string {
-  const flavors = Object.fromEntries(Object.entries(record.flavors).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+/** The record as text: always the same for the same record. The order of fields is that of this table. */
+export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<RecordStamp> = {}): string {
   return JSON.stringify({
     clusterQueue: record.clusterQueue,
-    flavors,
+    flavors: sorted(record.flavors),
     cluster: record.cluster,
     epoch: record.epoch,
     since: record.since,
+    requests: sorted(record.requests),
+    avoid:
+      record.avoid &&
+      sorted(Object.fromEntries(Object.entries(record.avoid).map(([cluster, { until, reason }]) => [cluster, { until, reason }]))),
+    written: stamp.written,
+    seal: stamp.seal,
   });
 }
 
-/** The record of a Job that is admitted now: recorded, not suspended. Undefined for every other Job. */
+/** The record of a Job that is admitted now, as it stands there: recorded, not suspended. Undefined for every other Job. */
 export function activeAdmission(job: DeepReadonly<Job>): AdmissionRecord | undefined {
-  const parsed = admissionRecordOf(job);
-  return parsed.kind === 'Record' && job.spec.suspend !== true ? parsed.record : undefined;
+  const written = writtenRecordOf(job);
+  return written.kind === 'Record' && job.spec.suspend !== true ? written.record : undefined;
 }
 
-const invalid = (problem: string): ParsedRecord => ({ kind: 'Invalid', problem: `annotation ${ADMISSION_ANNOTATION}: ${problem}` });
+const sorted = <T>(map: Readonly<Record<string, T>>): Record<string, T> =>
+  Object.fromEntries(Object.entries(map).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
+const invalid = (problem: string): WrittenRecord => ({ kind: 'Invalid', problem: `annotation ${ADMISSION_ANNOTATION}: ${problem}` });
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const isTime = (value: unknown): value is string => parseWireTime(value) !== undefined;
+const isNames = (value: unknown): value is Record<string, string> => isJsonObject(value) && Object.values(value).every(isName);
+/** `flavors`, or `flavors.cpu` where that one is wrong. */
+function badField(field: string, value: unknown): string {
+  const wrong = isJsonObject(value) ? Object.keys(value).find((key) => !isName(value[key])) : undefined;
+  return wrong === undefined ? `each value of ${field}` : `${field}.${wrong}`;
+}
+
+const isAvoided = (value: unknown): value is Record<string, AvoidedCluster> =>
+  isJsonObject(value) && Object.values(value).every((each) => isJsonObject(each) && isTime(each['until']) && isName(each['reason']));

@@ -2,7 +2,9 @@ import type { DeepReadonly, Job, JobStatus, Unsaved } from '../../shared/api/kub
 import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { findCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
 import { DispatchedReason, QuotaReservedReason, SwitchyardCondition } from '../api/reasons.ts';
-import { admissionRecordOf, type AdmissionRecord } from '../api/records.ts';
+import { parseRequests } from '../api/amount.ts';
+import { excess, requestsOfJob } from '../api/job-requests.ts';
+import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { mergePatchBetween } from './json-diff.ts';
@@ -12,6 +14,8 @@ import { carryOutVerdict, hasVerdict, toLocalStatus, type OwnCondition } from '.
 /** A Job of the manager cluster and everything known of its copies, seen at one moment. */
 export type MirrorGroup = {
   readonly local: DeepReadonly<Job> | undefined;
+  /** Its admission record, as far as it can be trusted. */
+  readonly record: ParsedRecord;
   /** Every object with our origin label found under this name. One that does not say whose copy it is is left alone. */
   readonly copies: readonly Copy[];
   readonly clusters: ReadonlyMap<string, ClusterView>;
@@ -79,7 +83,8 @@ export const COPY_LOST_DELAY_MS = 10_000;
  *  2. The Job is being deleted, or has finished (its final status is home): its copies go.
  *  3. It was never admitted: nothing runs anywhere.
  *  4. Copies of an earlier Job of this name, of an earlier placement or on another cluster go, and before a new one is made.
- *  5. The copy is there: it follows the original (suspended in place when evicted, resumed in place), and its status goes home.
+ *  5. The copy is there: it follows the original (suspended in place when evicted, resumed in place), but never beyond what the record
+ *     holds, and its status goes home.
  *  6. The recorded cluster is unknown: the Job says so.
  *  7. It is not ready: while it may have the copy nothing new is said; else the Job says that it cannot be reached.
  *  8. The copy is gone, but its verdict is home: the verdict is carried out.
@@ -97,9 +102,9 @@ function decide(group: MirrorGroup, nowMs: number): MirrorPlan {
   const copies = group.copies.filter(({ job }) => copyIdentity(job) !== undefined);
   if (local === undefined || local.spec.managedBy !== MANAGER_CONTROLLER_NAME) return remove(copies, local === undefined); // 1
   if (local.metadata.deletionTimestamp !== undefined || isFinished(local.status)) return remove(copies, false); // 2
-  const parsed = admissionRecordOf(local);
-  if (parsed.kind !== 'Record') return holdBack(local, copies, parsed.kind === 'Invalid' ? parsed.problem : undefined, nowMs); // 3
-  const { record } = parsed;
+  if (group.record.kind !== 'Record')
+    return holdBack(local, copies, group.record.kind === 'None' ? undefined : group.record.problem, nowMs); // 3
+  const { record } = group.record;
   const current = copies.find((copy) => isCurrent(copy, local, record));
   const stale = copies.filter((copy) => copy !== current && !isLater(copy, local, record)); // 4
   const plan = current === undefined ? withoutCopy(group, local, record, nowMs) : withCopy(group, local, record, current, nowMs); // 5, or 6 to 11
@@ -114,10 +119,14 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
   const home = writeHome(local, toLocalStatus({ local, remote, own, nowMs }));
   const wanted = remoteJobOf(group, local, record);
   // A copy that has reached its verdict is not disturbed: what it does now is finish.
-  if (copy.deleting || hasVerdict(copy.job.status) || 'reason' in wanted) return { remote: [], home };
-  const spec = specChange(copy.job, wanted, local.spec.suspend ?? false);
+  if (copy.deleting || hasVerdict(copy.job.status)) return { remote: [], home };
+  const spec = 'reason' in wanted ? suspension(copy.job, local) : specChange(copy.job, wanted, local.spec.suspend ?? false);
   return { remote: spec === undefined ? [] : [{ kind: 'Update', cluster: copy.cluster, copy: copy.job, spec }], home };
 }
+
+/** All that reaches a copy whose original may not run as it is now. */
+const suspension = (copy: DeepReadonly<Job>, local: DeepReadonly<Job>): Record<string, unknown> | undefined =>
+  local.spec.suspend === true && copy.spec.suspend !== true ? { suspend: true } : undefined;
 
 /**
  * What a copy says of itself. That it rests counts only while it is told to: once it is resumed its pods may run before it says so, and if the
@@ -197,7 +206,7 @@ function writeHome(local: DeepReadonly<Job>, status: JobStatus): HomeAction {
   return { kind: 'WriteStatus', status, patch: { ...patch }, urgent: isFinished(status) };
 }
 
-/** The copy as it should be, or why it cannot be made. */
+/** The copy as it should be, or why there can be none: it never asks for more than the record. */
 function remoteJobOf(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord): Unsaved<Job> | DispatchProblem {
   const cluster = group.clusters.get(record.cluster);
   if (cluster === undefined)
@@ -206,6 +215,13 @@ function remoteJobOf(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
   const missing = names.find((name) => !group.flavors.has(name));
   if (missing !== undefined) {
     return { reason: DispatchedReason.ResourceFlavorNotFound, message: `ResourceFlavor "${missing}" of the admission does not exist` };
+  }
+  const asked = requestsOfJob(local);
+  if (asked.problem !== undefined) return { reason: DispatchedReason.ExceedsReservation, message: asked.problem };
+  const more = excess(asked.requests, parseRequests(record.requests));
+  if (more !== undefined) {
+    const message = `the Job asks for ${more} more than it was admitted with, and waits to be admitted anew`;
+    return { reason: DispatchedReason.ExceedsReservation, message };
   }
   return remoteJob(local, {
     origin: group.origin,

@@ -7,6 +7,7 @@ import type { Informer } from '../../shared/kube/informer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
+import type { RecordReader } from '../api/records.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
 import type { DispatchMetrics } from '../metrics.ts';
@@ -21,6 +22,7 @@ export type DispatchDeps = {
   readonly jobs: Informer<Job>;
   readonly workerClusters: Informer<WorkerCluster>;
   readonly flavors: Informer<ResourceFlavor>;
+  readonly readRecord: RecordReader;
   /** Connects to a worker cluster. */
   readonly connect: (cluster: string, access: ClusterAccess) => KubeClient;
   /** Id of this manager: the value of the origin label on its copies. */
@@ -42,7 +44,7 @@ export interface Dispatch {
 
 /** Call before the informers run. */
 export function createDispatch(deps: DispatchDeps): Dispatch {
-  const { home, jobs, workerClusters, flavors, clock, random, log, metrics, events, origin } = deps;
+  const { home, jobs, workerClusters, flavors, readRecord, clock, random, log, metrics, events, origin } = deps;
   const clusters: ClusterRegistry = createClusterRegistry({
     home,
     workerClusters,
@@ -70,7 +72,18 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       }),
     onMembershipChanged: () => mirror.wakeAll(),
   });
-  const mirror: MirrorController = createMirrorController({ home, jobs, flavors, clusters, origin, clock, log, events, metrics });
+  const mirror: MirrorController = createMirrorController({
+    home,
+    jobs,
+    flavors,
+    clusters,
+    readRecord,
+    origin,
+    clock,
+    log,
+    events,
+    metrics,
+  });
   return {
     async run(signal) {
       const synced = await allSynced([jobs, workerClusters, flavors], signal);

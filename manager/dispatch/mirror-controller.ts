@@ -13,7 +13,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
 import { JobEventReason } from '../api/reasons.ts';
-import { admissionRecordOf } from '../api/records.ts';
+import type { RecordReader } from '../api/records.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { DispatchMetrics } from '../metrics.ts';
 import type { ClusterRegistry } from './cluster-registry.ts';
@@ -28,6 +28,7 @@ export type MirrorControllerDeps = {
   readonly jobs: Informer<Job>;
   readonly flavors: Informer<ResourceFlavor>;
   readonly clusters: ClusterRegistry;
+  readonly readRecord: RecordReader;
   /** Id of this manager. */
   readonly origin: string;
   readonly clock: Clock;
@@ -87,7 +88,7 @@ class Mirror implements MirrorController {
 
   wakeAll(): void {
     for (const job of this.#deps.jobs.list()) {
-      if (admissionRecordOf(job).kind !== 'None' && !isFinished(job.status)) this.#queue.add(keyOfObject(job));
+      if (this.#deps.readRecord(job).kind !== 'None' && !isFinished(job.status)) this.#queue.add(keyOfObject(job));
     }
     for (const cluster of this.#deps.clusters.all()) {
       for (const key of cluster.localKeys()) this.#queue.add(key);
@@ -111,10 +112,12 @@ class Mirror implements MirrorController {
   }
 
   #observe(key: string): MirrorGroup {
-    const { jobs, flavors, clusters, origin } = this.#deps;
+    const { jobs, flavors, clusters, origin, readRecord } = this.#deps;
     const cached = jobs.get(parseKey(key));
+    const local = this.#ownWrites.overlay(key, cached === undefined ? [] : [cached]).at(-1);
     return {
-      local: this.#ownWrites.overlay(key, cached === undefined ? [] : [cached]).at(-1),
+      local,
+      record: local === undefined ? { kind: 'None' } : readRecord(local),
       copies: clusters.all().flatMap((cluster) => cluster.copiesOf(key)),
       clusters: clusters.views(key),
       flavors: new Map(flavors.list().map((flavor) => [flavor.metadata.name, flavor])),
@@ -128,7 +131,7 @@ class Mirror implements MirrorController {
       this.#dueMs.delete(key);
       return undefined;
     }
-    const { home, clock, metrics } = this.#deps;
+    const { home, clock, metrics, readRecord } = this.#deps;
     const nowMs = clock.now();
     const dueMs = this.#dueMs.get(key) ?? nowMs + STATUS_WINDOW_MS;
     if (!action.urgent && nowMs < dueMs) {
@@ -149,7 +152,7 @@ class Mirror implements MirrorController {
       if (isConflict(error)) return STATUS_WINDOW_MS;
       throw new Error(`write the status of Job ${key}`, { cause: error });
     }
-    const record = admissionRecordOf(local);
+    const record = readRecord(local);
     metrics.statusWrites.inc({ cluster: record.kind === 'Record' ? record.record.cluster : '', terminal: String(action.urgent) });
     return undefined;
   }
@@ -191,8 +194,8 @@ class Mirror implements MirrorController {
   }
 
   #created(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined): void {
-    const { metrics, log, clock } = this.#deps;
-    const parsed = local === undefined ? undefined : admissionRecordOf(local);
+    const { metrics, log, clock, readRecord } = this.#deps;
+    const parsed = local === undefined ? undefined : readRecord(local);
     if (parsed?.kind !== 'Record') return;
     const { clusterQueue, since, epoch } = parsed.record;
     metrics.dispatched.inc({ cluster_queue: clusterQueue, cluster: cluster.name });

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { SUBMISSION_ANNOTATION, SUBMITTED_AT_ANNOTATION } from '../../shared/api/names.ts';
 import { findTrueCondition, hasTrueCondition } from '../../shared/kube/conditions.ts';
-import { admissionRecordOf } from '../api/records.ts';
+import { writtenRecordOf } from '../api/records.ts';
 import type { JobResult, Outcome, SubmissionRef } from './submission-queue.ts';
 
 /** How a Job ended; undefined while it has not. */
@@ -35,7 +35,7 @@ export function submissionOf(job: DeepReadonly<Job>): SubmissionRef | undefined 
 function resultOf(job: DeepReadonly<Job>): JobResult {
   const { namespace, name, uid } = job.metadata;
   const { succeeded = 0, failed = 0, startTime, completionTime, completedIndexes, failedIndexes } = job.status ?? {};
-  const parsed = admissionRecordOf(job);
+  const parsed = writtenRecordOf(job);
   const optional = {
     cluster: parsed.kind === 'Record' ? parsed.record.cluster : undefined,
     startTime,

@@ -37,7 +37,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: 'a hash may start anywhere and spreads as well',
   },
   {
-    file: 'manager/admission/amount.ts',
+    file: 'manager/api/amount.ts',
     line: 'export const smaller = (a: Amount, b: Amount): Amount => (a < b ? a : b);',
     change: '< → <=',
     why: 'of two equal numbers either is the smaller',

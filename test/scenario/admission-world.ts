@@ -5,7 +5,8 @@ import { createAdmission, type Admission } from '../../manager/admission/admissi
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { COHORTS } from '../../manager/api/cohort.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
-import { admissionRecordOf, type AdmissionRecord } from '../../manager/api/records.ts';
+import { createRecordKeeper } from '../../manager/api/record-keeper.ts';
+import { writtenRecordOf, type AdmissionRecord } from '../../manager/api/records.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { createManagerMetrics } from '../../manager/metrics.ts';
@@ -24,6 +25,7 @@ import { given } from '../../shared/runtime/given.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { FakeClock } from '../support/fake-clock.ts';
+import { TEST_RECORD_KEYS } from '../support/jobs.ts';
 
 export type AdmissionWorld = {
   readonly client: KubeClient;
@@ -133,7 +135,7 @@ export async function createAdmissionWorld(options: { readonly wrap?: (client: K
     },
     getJob: (name) => client.get(JOBS, { namespace: NAMESPACE, name }),
     record: async (name) => {
-      const parsed = admissionRecordOf(await world.getJob(name));
+      const parsed = writtenRecordOf(await world.getJob(name));
       return parsed.kind === 'Record' ? parsed.record : undefined;
     },
     running: async () => {
@@ -142,7 +144,7 @@ export async function createAdmissionWorld(options: { readonly wrap?: (client: K
         .filter(
           (job) =>
             job.spec.suspend !== true &&
-            admissionRecordOf(job).kind === 'Record' &&
+            writtenRecordOf(job).kind === 'Record' &&
             !hasCondition(job, 'Complete') &&
             !hasCondition(job, 'Failed'),
         )
@@ -195,7 +197,8 @@ function start(
   const registry = new Registry();
   const metrics = createManagerMetrics(registry).admission;
   const events = createEventRecorder({ client, component: 'switchyard-manager', clock, log: silentLogger });
-  const admission = createAdmission({ client, events, informers, clock, log: silentLogger, metrics });
+  const records = createRecordKeeper(TEST_RECORD_KEYS);
+  const admission = createAdmission({ client, events, informers, records, clock, log: silentLogger, metrics });
   const abort = new AbortController();
   const done = Promise.all([...Object.values(informers).map((each) => each.run(abort.signal)), admission.run(abort.signal)]);
   return {

@@ -7,6 +7,7 @@ import { ApiError } from '../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { sleep } from '../../shared/runtime/clock.ts';
+import { sealedFor } from '../support/jobs.ts';
 import { conditionOf, createAdmissionWorld, NAMESPACE, type AdmissionWorld } from './admission-world.ts';
 
 type Around = {
@@ -118,7 +119,7 @@ test('of many Jobs that fit at once only so many are written at a time, and all 
   expect(await world.running()).toHaveLength(150);
 });
 
-test('a running Job that shrinks gives what it no longer needs to the next', async () => {
+test('a running Job that shrinks gives what it no longer needs to the next once its cluster has told that those pods are gone', async () => {
   world = await createAdmissionWorld();
   await world.flavor('default');
   await world.queue('main', { cpu: '3' });
@@ -129,8 +130,37 @@ test('a running Job that shrinks gives what it no longer needs to the next', asy
   await world.settle(5_000);
   expect(await world.running()).toEqual(['big']);
   await world.client.patch(JOBS, { namespace: NAMESPACE, name: 'big' }, { type: 'merge', body: { spec: { parallelism: 1 } } });
-  await world.settle(1_000);
+  const tell = (status: object) =>
+    world.client.patchStatus(JOBS, { namespace: NAMESPACE, name: 'big' }, { type: 'merge', body: { status } });
+  for (const status of [{ active: 0 }, { active: 3, startTime: '2026-01-01T00:00:00Z' }, { active: 1, terminating: 2 }]) {
+    await tell(status);
+    await world.settle(30_000);
+    expect(await world.running()).toEqual(['big']);
+  }
+  await tell({ active: 1, terminating: 0 });
+  await world.settle(5_000);
+  expect(await world.running()).toEqual(['big']);
+  await world.settle(6_000);
   expect(await world.running()).toEqual(['big', 'next']);
+  expect(await world.record('big')).toMatchObject({ epoch: 1, requests: { cpu: '1', pods: '1' } });
+});
+
+test('a running Job that grows past the webhook is suspended, and admitted anew with what it asks for', async () => {
+  world = await createAdmissionWorld();
+  await world.flavor('default');
+  await world.queue('main', { cpu: '3' });
+  await world.cluster('eu-1');
+  await world.job('big', { spec: { parallelism: 1, completions: 6 } });
+  await world.settle(1_000);
+  const patch = (body: object) => world.client.patch(JOBS, { namespace: NAMESPACE, name: 'big' }, { type: 'merge', body });
+  await patch({ spec: { parallelism: 4 } });
+  await world.settle(1_000);
+  expect((await world.getJob('big')).spec.suspend).toBe(true);
+  expect(await world.metric('switchyard_evicted_workloads_total', { reason: 'ExceedsReservation' })).toBe(1);
+  await patch({ spec: { parallelism: 3 } });
+  await world.settle(1_000);
+  expect((await world.getJob('big')).spec.suspend).toBe(false);
+  expect(await world.record('big')).toMatchObject({ requests: { cpu: '3', pods: '3' } });
 });
 
 describe('an admission that got no answer', () => {
@@ -227,7 +257,11 @@ test('a Job that waits and is admitted by another manager waits here no more', a
   await world.job('b');
   await world.settle(3_000);
   expect(await world.running()).toEqual(['a']);
-  const record = (await world.getJob('a')).metadata.annotations?.[ADMISSION_ANNOTATION] ?? '';
+  const record = sealedFor(await world.getJob('b'), {
+    clusterQueue: 'main',
+    flavors: { cpu: 'default' },
+    requests: { cpu: '1', pods: '1' },
+  });
   const body = { metadata: { annotations: { [ADMISSION_ANNOTATION]: record } }, spec: { suspend: false } };
   await world.client.patch(JOBS, { namespace: NAMESPACE, name: 'b' }, { type: 'merge', body });
   await world.settle(3_000);

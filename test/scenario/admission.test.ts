@@ -38,6 +38,7 @@ describe('admission', () => {
       cluster: 'eu-1',
       epoch: 1,
       since: expect.any(String) as string,
+      requests: { cpu: '1', pods: '1' },
     });
     await world.settle(5_000);
     expect((await world.getJob('one')).metadata.resourceVersion).toBe(job.metadata.resourceVersion);

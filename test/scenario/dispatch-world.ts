@@ -147,6 +147,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
       client: clientOf(onLine(homePlane.transport(), homeLine)),
       connectCluster: (name, access) => options.connectCluster?.(name, access, connectInProcess) ?? connectInProcess(name),
       ...given({ submissions: options.submissions }),
+      recordKeySecret: { namespace: 'switchyard', name: 'record-key' },
       managerId: 'm1',
       concurrentDispatches: 4,
       registry: options.registry ?? new Registry(),

@@ -77,6 +77,7 @@ test('a Job goes out to a worker cluster, runs there, and its status comes home'
   const manager = createManager({
     client: home.client,
     connectCluster: () => createKubeClient(east.plane.transport(), { userAgent: 'switchyard-manager', clock }),
+    recordKeySecret: { namespace: 'switchyard', name: 'record-key' },
     managerId: 'home',
     concurrentDispatches: 4,
     registry: new Registry(),

@@ -134,6 +134,7 @@ export async function createWholeWorld(options: {
         client: connect(HOME, line, programOptions),
         connectCluster: (cluster) => connect(cluster, line, programOptions),
         leaderElection: { client: connect(HOME, line, unlimited), namespace: 'switchyard', name: 'switchyard-manager', identity },
+        recordKeySecret: { namespace: 'switchyard', name: 'record-key' },
         concurrentDispatches: 4,
         registry: new Registry(),
         clock,

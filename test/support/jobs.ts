@@ -1,7 +1,10 @@
 /** Jobs for tests: a small valid one, to be varied. */
 import type { Job, JobCondition, JobSpec, JobStatus } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION, MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
-import { formatAdmissionRecord, type AdmissionRecord } from '../../manager/api/records.ts';
+import { formatRequests, requestsOfJob } from '../../manager/api/job-requests.ts';
+import { createRecordKeeper } from '../../manager/api/record-keeper.ts';
+import { sealRecord, type RecordKeys } from '../../manager/api/record-seal.ts';
+import type { AdmissionRecord, ParsedRecord } from '../../manager/api/records.ts';
 
 export type JobParts = {
   readonly metadata?: Partial<Job['metadata']>;
@@ -58,19 +61,26 @@ export const aRecord = (parts: Partial<AdmissionRecord> = {}): AdmissionRecord =
   cluster: 'eu-1',
   epoch: 1,
   since: '2026-01-01T00:00:00Z',
+  requests: { pods: '1' },
   ...parts,
 });
 
-/** The same Job after admission: recorded, not suspended. */
+/** The keys of the managers in tests that write records themselves. */
+export const TEST_RECORD_KEYS: RecordKeys = { current: Buffer.alloc(32, 'k'), others: [] };
+
+/** The text of a record that such a manager has made for a Job. */
+export const sealedFor = (job: Job, record: Partial<AdmissionRecord> = {}, written = '2026-01-01T00:00:00.000Z'): string =>
+  sealRecord(TEST_RECORD_KEYS, job.metadata, aRecord(record), written);
+
+/** What such a manager reads on a Job that it sees for the first time. */
+export const recordOn = (job: Job): ParsedRecord => createRecordKeeper(TEST_RECORD_KEYS).read(job);
+
+/** The same Job after admission: recorded with what it asks for, not suspended. */
 export function anAdmittedJob(parts: JobParts = {}, record: Partial<AdmissionRecord> = {}): Job {
-  return aHomeJob({
-    ...parts,
-    metadata: {
-      ...parts.metadata,
-      annotations: { ...parts.metadata?.annotations, [ADMISSION_ANNOTATION]: formatAdmissionRecord(aRecord(record)) },
-    },
-    spec: { suspend: false, ...parts.spec },
-  });
+  const job = aHomeJob({ ...parts, spec: { suspend: false, ...parts.spec } });
+  const requests = formatRequests(requestsOfJob(job).requests);
+  const annotations = { ...job.metadata.annotations, [ADMISSION_ANNOTATION]: sealedFor(job, { requests, ...record }) };
+  return { ...job, metadata: { ...job.metadata, annotations } };
 }
 
 export const aCondition = (type: string, parts: Partial<JobCondition> = {}): JobCondition => ({

@@ -1,5 +1,5 @@
 import type { DeepReadonly, Job, JobCondition } from '../../../shared/api/kubernetes.ts';
-import { admissionRecordOf } from '../../api/records.ts';
+import { writtenRecordOf } from '../../api/records.ts';
 import { SwitchyardCondition } from '../../api/reasons.ts';
 
 export type JobState = 'Waiting' | 'Dispatching' | 'Running' | 'Complete' | 'Failed';
@@ -26,7 +26,7 @@ export type JobRow = {
 
 export function jobRow(job: DeepReadonly<Job>): JobRow {
   const status = job.status ?? {};
-  const parsed = admissionRecordOf(job);
+  const parsed = writtenRecordOf(job);
   const record = parsed.kind === 'Record' ? parsed.record : undefined;
   const terminal = trueCondition(job, 'Complete') ?? trueCondition(job, 'Failed');
   const waiting = status.conditions?.find(({ type, status: value }) => type === SwitchyardCondition.QuotaReserved && value === 'False');

@@ -6,6 +6,7 @@ import type { LogLevel } from '../../../shared/runtime/pino-logger.ts';
 import type { ClusterName, LocalCluster } from './clusters.ts';
 import type { PortName, Ports } from './ports.ts';
 import { startProgram, type Program } from './program.ts';
+import { SYSTEM_NAMESPACE } from './set-up.ts';
 import type { Certificate } from './webhook-certificate.ts';
 
 export type RunningPrograms = {
@@ -69,6 +70,7 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
   launchOurs('switchyard-manager', 'manager/main.ts', [
     `--kubeconfig=${manager.kubeconfigFile}`,
     `--redis-url=${redisUrl}`,
+    `--record-key-secret=${SYSTEM_NAMESPACE}/switchyard-manager-record-key`,
     `--webhook-bind-address=127.0.0.1:${webhook.port}`,
     `--webhook-tls-cert-file=${path.join(tls, 'tls.crt')}`,
     `--webhook-tls-key-file=${path.join(tls, 'tls.key')}`,

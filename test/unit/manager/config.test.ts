@@ -15,6 +15,7 @@ describe('the manager’s configuration', () => {
       metricsAddress: '127.0.0.1:0',
       home: { qps: 100, burst: 200 },
       leaderElection: undefined,
+      recordKeySecret: { namespace: undefined, name: 'switchyard-manager-record-key' },
       webhook: undefined,
       redisUrl: undefined,
       workerAddressDeny: ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128'],
@@ -35,7 +36,13 @@ describe('the manager’s configuration', () => {
     expect(read(['--worker-address-deny=']).workerAddressDeny).toEqual([]);
   });
 
+  test('names the Secret of the record key with or without its namespace', () => {
+    expect(read(['--record-key-secret', 'system/key']).recordKeySecret).toEqual({ namespace: 'system', name: 'key' });
+    expect(read([], { SWITCHYARD_RECORD_KEY_SECRET: 'a.b-c' }).recordKeySecret).toEqual({ namespace: undefined, name: 'a.b-c' });
+  });
+
   test.each([
+    [['--record-key-secret', 'a/b/c'], '--record-key-secret: "a/b/c" names no Secret; write one such as switchyard/record-key'],
     [
       ['--worker-address-deny', '10.0.0.0/8,10.0.0.1'],
       '--worker-address-deny: "10.0.0.1" is no range of addresses; write ranges such as 169.254.0.0/16,fe80::/10',

@@ -3,10 +3,13 @@ import { createAdmissionCache, isSameAdmission, type AdmissionCache } from '../.
 import { flavorResource } from '../../../../manager/admission/quota-tree.ts';
 import { buildQueueingSetup } from '../../../../manager/admission/snapshot.ts';
 import { clusterHolder } from '../../../../manager/admission/usage.ts';
+import type { AdmissionRecord } from '../../../../manager/api/records.ts';
 import { aRecord } from '../../../support/jobs.ts';
 import { aClusterQueue, aCluster, aWorkload, objects } from './setup.ts';
 
-const record = aRecord({ flavors: { cpu: 'default' } });
+const recordOf = (requests: Record<string, string>, parts: Partial<AdmissionRecord> = {}): AdmissionRecord =>
+  aRecord({ flavors: { cpu: 'default' }, requests: { ...requests, pods: '1' }, ...parts });
+const record = recordOf({ cpu: '1' });
 const setup = (...names: string[]) =>
   buildQueueingSetup(
     objects({
@@ -23,20 +26,34 @@ const usedBy = (cache: AdmissionCache, queue = 'cq'): number => {
 const usedOn = (cache: AdmissionCache, cluster = 'eu-1', resource = 'cpu'): number => cache.usage().get(clusterHolder(cluster), resource);
 
 describe('usage', () => {
-  test('is what assumed and admitted Workloads request, in their queue and on their cluster', () => {
+  test('is what the records of assumed and admitted Workloads hold, in their queue and on their cluster', () => {
     const cache = aCache('cq');
     cache.assume(aWorkload('a', { cpu: '1' }), record);
-    cache.admit(aWorkload('b', { cpu: '2' }), aRecord({ flavors: { cpu: 'default' }, cluster: 'us-1' }));
+    cache.admit(aWorkload('b', { cpu: '9' }), recordOf({ cpu: '2' }, { cluster: 'us-1' }));
     expect(usedBy(cache)).toBe(3000);
     expect([usedOn(cache), usedOn(cache, 'us-1'), usedOn(cache, 'eu-1', 'pods')]).toEqual([1000, 2000, 1]);
   });
 
-  test('counts a Workload once, however often it is told of, and by what it requests now', () => {
+  test('counts a Workload once, however often it is told of, and by its record, whatever it requests now', () => {
     const cache = aCache('cq');
-    cache.assume(aWorkload('a', { cpu: '4' }), record);
-    cache.admit(aWorkload('a', { cpu: '4' }), record);
-    cache.admit(aWorkload('a', { cpu: '1' }), record);
+    cache.assume(aWorkload('a', { cpu: '4' }), recordOf({ cpu: '4' }));
+    cache.admit(aWorkload('a', { cpu: '4' }), recordOf({ cpu: '4' }));
+    cache.admit(aWorkload('a', { cpu: '1' }), recordOf({ cpu: '4' }));
+    expect([usedBy(cache), usedOn(cache)]).toEqual([4000, 4000]);
+    cache.admit(aWorkload('a', { cpu: '1' }), recordOf({ cpu: '1' }));
     expect([usedBy(cache), usedOn(cache)]).toEqual([1000, 1000]);
+  });
+
+  test('that is not what a Workload asks for now is known, until it is or the Workload is gone', () => {
+    const cache = aCache('cq');
+    const mismatched = () => [...cache.mismatched()].map(({ workload }) => workload.name);
+    cache.admit(aWorkload('as much', { cpu: '1', memory: '0' }), recordOf({ cpu: '1' }));
+    cache.admit(aWorkload('more', { cpu: '2' }), recordOf({ cpu: '1' }));
+    cache.admit(aWorkload('less', { cpu: '1' }), recordOf({ cpu: '1', memory: '1Gi' }));
+    expect(mismatched()).toEqual(['more', 'less']);
+    cache.admit(aWorkload('more', { cpu: '2' }), recordOf({ cpu: '2' }));
+    cache.forget('team/less');
+    expect(mismatched()).toEqual([]);
   });
 
   test('moves with a Workload that is placed elsewhere', () => {
@@ -48,7 +65,7 @@ describe('usage', () => {
 
   test('of a queue leaves out what was given without a flavor; the cluster is used all the same', () => {
     const cache = aCache('cq');
-    cache.admit(aWorkload('a', { cpu: '1', memory: '1Gi' }), aRecord({ flavors: {} }));
+    cache.admit(aWorkload('a', { cpu: '1', memory: '1Gi' }), recordOf({ cpu: '1', memory: '1Gi' }, { flavors: {} }));
     expect([usedBy(cache), usedOn(cache), usedOn(cache, 'eu-1', 'memory')]).toEqual([0, 1000, 2 ** 30]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { UNLIMITED } from '../../../../manager/admission/amount.ts';
+import { UNLIMITED } from '../../../../manager/api/amount.ts';
 import { capacityOf, clusterStateOf } from '../../../../manager/admission/cluster-state.ts';
 import type { WorkerCluster } from '../../../../manager/api/worker-cluster.ts';
 import { given } from '../../../../shared/runtime/given.ts';

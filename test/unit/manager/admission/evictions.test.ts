@@ -3,6 +3,7 @@ import type { Reservation } from '../../../../manager/admission/admission-cache.
 import { findEvictions } from '../../../../manager/admission/evictions.ts';
 import { buildQueueingSetup, type QueueingSetup, type StopPolicy } from '../../../../manager/admission/snapshot.ts';
 import type { WorkloadPhase } from '../../../../manager/admission/workload.ts';
+import { parseRequests } from '../../../../manager/api/amount.ts';
 import { aRecord } from '../../../support/jobs.ts';
 import { aCluster, aClusterQueue, aWorkload, objects } from './setup.ts';
 
@@ -22,13 +23,14 @@ const held = (
   name: string,
   { phase = 'Admitted' as WorkloadPhase, assumed = false, clusterQueue = 'cq', cluster = 'eu-1' } = {},
 ): Reservation => ({
+  held: new Map(),
   workload: aWorkload(name, {}, { phase, queue: clusterQueue === 'cq' ? 'main' : 'elsewhere' }),
   record: aRecord({ clusterQueue, cluster }),
   assumed,
 });
 const clusters = (draining = false) => [aCluster('eu-1', { draining }), aCluster('us-1')];
 const found = (reservations: readonly Reservation[], setup: QueueingSetup, states = clusters()): string[] =>
-  findEvictions(reservations, setup, states).map(
+  findEvictions(reservations, [], setup, states).map(
     ({ reservation, reason, message }) => `${reservation.workload.name}: ${reason}: ${message}`,
   );
 
@@ -56,7 +58,7 @@ test('a draining cluster evicts what is placed there', () => {
 });
 
 test('of several reasons the widest is told: the ClusterQueue, then the LocalQueue, then the cluster', () => {
-  const reason = (setup: QueueingSetup) => findEvictions([held('a')], setup, clusters(true)).map((eviction) => eviction.reason);
+  const reason = (setup: QueueingSetup) => findEvictions([held('a')], [], setup, clusters(true)).map((eviction) => eviction.reason);
   expect(reason(queues('HoldAndDrain', 'HoldAndDrain'))).toEqual(['ClusterQueueStopped']);
   expect(reason(queues('None', 'HoldAndDrain'))).toEqual(['LocalQueueStopped']);
 });
@@ -65,4 +67,23 @@ test('what is being admitted or suspended already is left alone', () => {
   expect(
     found([held('a', { assumed: true }), held('b', { phase: 'Evicting' }), held('c', { phase: 'Pending' })], queues('HoldAndDrain')),
   ).toEqual([]);
+});
+
+test('a Workload that asks for more than it holds is evicted, whatever is drained; one that asks for less is not', () => {
+  const holding = (name: string, parts: object, holds: Record<string, string>): Reservation => ({
+    ...held(name),
+    workload: aWorkload(name, { cpu: '2' }, { phase: 'Admitted', ...parts }),
+    held: parseRequests(holds),
+  });
+  const mismatched = [
+    holding('grown', {}, { cpu: '1500m', pods: '1' }),
+    holding('shrunk', {}, { cpu: '3', pods: '1' }),
+    holding('evicting', { phase: 'Evicting' }, { cpu: '1', pods: '1' }),
+    { ...holding('assumed', {}, { cpu: '1', pods: '1' }), assumed: true },
+  ];
+  expect(
+    findEvictions(mismatched, mismatched, queues(), clusters()).map(
+      ({ reservation, reason, message }) => `${reservation.workload.name}: ${reason}: ${message}`,
+    ),
+  ).toEqual(['grown: ExceedsReservation: it asks for 500m cpu more than it was admitted with']);
 });

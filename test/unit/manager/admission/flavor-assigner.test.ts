@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseAmount } from '../../../../manager/admission/amount.ts';
+import { parseAmount } from '../../../../manager/api/amount.ts';
 import { assignFlavors } from '../../../../manager/admission/flavor-assigner.ts';
 import { addUsage } from '../../../../manager/admission/quota-tree.ts';
 import { aClusterQueue, aFlavor, aSnapshot, aWorkload, queueOf } from './setup.ts';

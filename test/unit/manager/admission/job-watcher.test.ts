@@ -5,9 +5,10 @@ import { createJobWatcher } from '../../../../manager/admission/job-watcher.ts';
 import { createPendingQueues } from '../../../../manager/admission/pending-queues.ts';
 import { buildQueueingSetup } from '../../../../manager/admission/snapshot.ts';
 import { workloadOf } from '../../../../manager/admission/workload.ts';
+import { createRecordKeeper } from '../../../../manager/api/record-keeper.ts';
 import { createManagerMetrics } from '../../../../manager/metrics.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
-import { aCondition, aHomeJob, anAdmittedJob, aRecord, type JobParts } from '../../../support/jobs.ts';
+import { aCondition, aHomeJob, anAdmittedJob, aRecord, recordOn, TEST_RECORD_KEYS, type JobParts } from '../../../support/jobs.ts';
 import { aClusterQueue, objects } from './setup.ts';
 
 const localQueue = {
@@ -30,6 +31,7 @@ function aWatcher(...names: string[]) {
   const watcher = createJobWatcher({
     cache,
     queues,
+    readRecord: createRecordKeeper(TEST_RECORD_KEYS).read,
     metrics: createManagerMetrics(registry).admission,
     wakeScheduler: () => wakes.count++,
   });
@@ -47,7 +49,7 @@ const finished = (name: string): Job => admitted(name, { status: { conditions: [
 
 /** Decides as the scheduler does: assumes the Job as it is, and takes it out of the queues. */
 function assume({ cache, queues }: ReturnType<typeof aWatcher>, job: Job): void {
-  const workload = workloadOf(job);
+  const workload = workloadOf(job, recordOn(job));
   if (workload === undefined) throw new Error('not a Job of the manager');
   queues.delete(workload.key);
   cache.assume(workload, aRecord());
@@ -150,7 +152,7 @@ describe('freed quota', () => {
     ['finishes', admitted('a'), ({ watcher }) => watcher.updated(finished('a'))],
     ['is deleted', admitted('a'), ({ watcher }) => watcher.deleted(admitted('a'))],
     [
-      'has fewer pods left to run',
+      'holds less',
       admitted('a', { spec: { parallelism: 3, completions: 3 } }),
       ({ watcher }) => watcher.updated(admitted('a', { spec: { parallelism: 1, completions: 3 } })),
     ],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AdmissionRecord } from '../../../../manager/api/records.ts';
-import { parseAmount, ZERO } from '../../../../manager/admission/amount.ts';
+import { parseAmount, ZERO } from '../../../../manager/api/amount.ts';
 import type { FlavorOption } from '../../../../manager/admission/flavor-assigner.ts';
 import { formatVerdicts, place } from '../../../../manager/admission/placement.ts';
 import { clusterHolder, createUsage } from '../../../../manager/admission/usage.ts';
@@ -27,6 +27,7 @@ const record = (cluster: string): AdmissionRecord => ({
   cluster,
   epoch: 1,
   since: '2026-01-01T00:00:00Z',
+  requests: {},
 });
 
 describe('placing a Workload', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ClusterQueue } from '../../../../manager/api/cluster-queue.ts';
 import type { Cohort } from '../../../../manager/api/cohort.ts';
-import { parseAmount } from '../../../../manager/admission/amount.ts';
+import { parseAmount } from '../../../../manager/api/amount.ts';
 import {
   addUsage,
   available,

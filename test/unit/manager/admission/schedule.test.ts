@@ -17,7 +17,14 @@ describe('one scheduling cycle', () => {
     );
     expect(decision).toMatchObject({
       kind: 'Admit',
-      record: { clusterQueue: 'main', flavors: { cpu: 'default' }, cluster: 'eu', epoch: 1, since: '2026-01-01T00:00:00Z' },
+      record: {
+        clusterQueue: 'main',
+        flavors: { cpu: 'default' },
+        cluster: 'eu',
+        epoch: 1,
+        since: '2026-01-01T00:00:00Z',
+        requests: { cpu: '1', pods: '1' },
+      },
     });
   });
 
@@ -52,7 +59,7 @@ describe('one scheduling cycle', () => {
   });
 
   test('the epoch rises with a move and stays with a resumption', () => {
-    const previous = { clusterQueue: 'main', flavors: {}, cluster: 'eu', epoch: 3, since: '2025-01-01T00:00:00Z' };
+    const previous = { clusterQueue: 'main', flavors: {}, cluster: 'eu', epoch: 3, since: '2025-01-01T00:00:00Z', requests: {} };
     const admit = (clusters: readonly string[]) =>
       schedule(
         aSnapshot(

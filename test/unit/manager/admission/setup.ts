@@ -1,7 +1,7 @@
 /** Queues, clusters and Workloads for the tests of admission: small, and to be varied. */
 import type { ClusterQueue, ClusterQueueSpec } from '../../../../manager/api/cluster-queue.ts';
 import type { ResourceFlavor, ResourceFlavorSpec } from '../../../../manager/api/resource-flavor.ts';
-import { parseRequests, UNLIMITED } from '../../../../manager/admission/amount.ts';
+import { parseRequests, UNLIMITED } from '../../../../manager/api/amount.ts';
 import type { ClusterState } from '../../../../manager/admission/cluster-state.ts';
 import type { QueuedWorkload } from '../../../../manager/admission/ordering.ts';
 import type { Head } from '../../../../manager/admission/schedule.ts';
@@ -44,6 +44,7 @@ export const aCluster = (
   name,
   labels: {},
   closed: undefined,
+  connected: true,
   draining: false,
   otherCapacity: UNLIMITED,
   ...parts,
@@ -82,6 +83,7 @@ export const aWorkload = (
   requests: parseRequests({ ...requests, pods: '1' }),
   wish: { kind: 'Any' },
   nodeSelector: {},
+  podsTold: 0,
   record: undefined,
   phase: 'Pending',
   problem: undefined,

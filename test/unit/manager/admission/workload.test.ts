@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { ADMISSION_ANNOTATION, CLUSTERS_ANNOTATION, PRIORITY_ANNOTATION } from '../../../../shared/api/names.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
-import { formatAdmissionRecord } from '../../../../manager/api/records.ts';
-import { workloadOf } from '../../../../manager/admission/workload.ts';
-import { aHomeJob, aRecord, type JobParts } from '../../../support/jobs.ts';
+import { workloadOf as workloadWith, type Workload } from '../../../../manager/admission/workload.ts';
+import { aHomeJob, recordOn, sealedFor, type JobParts } from '../../../support/jobs.ts';
 
+const workloadOf = (job: Job): Workload | undefined => workloadWith(job, recordOn(job));
 const requestsOf = (parts: JobParts): Record<string, number> => Object.fromEntries(workloadOf(aHomeJob(parts))?.requests ?? []);
 const podSpec = (spec: Partial<NonNullable<Job['spec']['template']['spec']>>): Job['spec']['template'] => ({
   spec: { containers: [], ...spec },
@@ -61,7 +61,7 @@ describe('what a Workload requests', () => {
 });
 
 describe('how far a Workload has come', () => {
-  const annotations = { [ADMISSION_ANNOTATION]: formatAdmissionRecord(aRecord()) };
+  const annotations = { [ADMISSION_ANNOTATION]: sealedFor(aHomeJob()) };
   const phase = (parts: JobParts) => workloadOf(aHomeJob(parts))?.phase;
 
   test('without a record it is pending, suspended or not', () => {

@@ -1,30 +1,40 @@
 import { describe, expect, test } from 'vitest';
-import { activeAdmission, admissionRecordOf, formatAdmissionRecord, parseAdmissionRecord } from '../../../../manager/api/records.ts';
+import { activeAdmission, formatAdmissionRecord, parseAdmissionRecord, writtenRecordOf } from '../../../../manager/api/records.ts';
 import { aHomeJob, anAdmittedJob, aRecord } from '../../../support/jobs.ts';
 
+const STAMP = { written: '2026-01-01T00:00:00.500Z', seal: 'abc' };
+const AVOID = { 'us-1': { until: '2026-01-01T00:01:00Z', reason: 'a Job of this name is there' } };
+const text = (parts: object): string => JSON.stringify({ ...aRecord(), ...STAMP, ...parts });
+
 describe('the admission record', () => {
-  test('is read as it was written, and written the same whatever the order of its flavors', () => {
-    const record = aRecord({ flavors: { memory: 'default', cpu: 'spot' }, epoch: 4 });
-    expect(parseAdmissionRecord(formatAdmissionRecord(record))).toEqual({ kind: 'Record', record });
-    expect(formatAdmissionRecord({ ...record, flavors: { cpu: 'spot', memory: 'default' } })).toBe(formatAdmissionRecord(record));
+  test('is read as it was written, and written the same whatever the order of its fields', () => {
+    const record = aRecord({ flavors: { memory: 'default', cpu: 'spot' }, requests: { pods: '2', cpu: '500m' }, epoch: 4, avoid: AVOID });
+    expect(parseAdmissionRecord(formatAdmissionRecord(record, STAMP))).toEqual({ kind: 'Record', record, stamp: STAMP });
+    const other = { ...record, flavors: { cpu: 'spot', memory: 'default' }, requests: { cpu: '500m', pods: '2' } };
+    expect(formatAdmissionRecord(other)).toBe(formatAdmissionRecord(record));
   });
 
   test.each([
     ['{', 'it is not a JSON object'],
     ['[]', 'it is not a JSON object'],
-    [JSON.stringify({ ...aRecord(), clusterQueue: '' }), 'clusterQueue must be a non-empty string'],
-    [JSON.stringify({ ...aRecord(), flavors: ['x'] }), 'flavors must be an object'],
-    [JSON.stringify({ ...aRecord(), flavors: { cpu: 1 } }), 'flavors.cpu must be a non-empty string'],
-    [JSON.stringify({ ...aRecord(), cluster: null }), 'cluster must be a non-empty string'],
-    [JSON.stringify({ ...aRecord(), epoch: 0 }), 'epoch must be a positive integer'],
-    [JSON.stringify({ ...aRecord(), epoch: '1' }), 'epoch must be a positive integer'],
-    [JSON.stringify({ ...aRecord(), since: 'yesterday' }), 'since must be an RFC 3339 time'],
-  ])('%s is refused with what is wrong', (text, problem) => {
-    expect(parseAdmissionRecord(text)).toEqual({ kind: 'Invalid', problem: `annotation switchyard.dev/admission: ${problem}` });
+    [text({ clusterQueue: '' }), 'clusterQueue must be a non-empty string'],
+    [text({ flavors: ['x'] }), 'each value of flavors must be a non-empty string'],
+    [text({ flavors: { cpu: 1 } }), 'flavors.cpu must be a non-empty string'],
+    [text({ cluster: null }), 'cluster must be a non-empty string'],
+    [text({ epoch: 0 }), 'epoch must be a positive integer'],
+    [text({ epoch: '1' }), 'epoch must be a positive integer'],
+    [text({ since: 'yesterday' }), 'since must be an RFC 3339 time'],
+    [text({ requests: undefined }), 'each value of requests must be a quantity'],
+    [text({ requests: { cpu: 1 } }), 'requests.cpu must be a quantity'],
+    [text({ avoid: { 'us-1': {} } }), 'avoid must be an object of clusters with until and reason'],
+    [text({ written: '' }), 'written must be an RFC 3339 time'],
+    [text({ seal: undefined }), 'it has no seal'],
+  ])('%s is refused with what is wrong', (written, problem) => {
+    expect(parseAdmissionRecord(written)).toEqual({ kind: 'Invalid', problem: `annotation switchyard.dev/admission: ${problem}` });
   });
 
   test('counts as an active admission only while the Job is not suspended', () => {
-    expect(admissionRecordOf(aHomeJob())).toEqual({ kind: 'None' });
+    expect(writtenRecordOf(aHomeJob())).toEqual({ kind: 'None' });
     expect(activeAdmission(anAdmittedJob())).toEqual(aRecord());
     expect(activeAdmission(anAdmittedJob({ spec: { suspend: true } }))).toBeUndefined();
   });

@@ -9,7 +9,7 @@ import {
 } from '../../../../manager/dispatch/decide-mirror.ts';
 import { remoteJob } from '../../../../manager/dispatch/remote-job.ts';
 import type { Job, JobStatus } from '../../../../shared/api/kubernetes.ts';
-import { aCondition, aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
+import { aCondition, aHomeJob, anAdmittedJob, aRecord, recordOn, type JobParts } from '../../../support/jobs.ts';
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');
 const CLUSTER: ClusterView = { contact: 'Ready', jobController: 'switchyard.dev/worker', local: false, problem: undefined };
@@ -19,6 +19,7 @@ const LOST: ClusterView = { ...CLUSTER, contact: 'Lost' };
 const plan = (local: Job | undefined, copies: readonly Copy[], clusters: Record<string, ClusterView> = {}): MirrorPlan => {
   const group: MirrorGroup = {
     local,
+    record: local === undefined ? { kind: 'None' } : recordOn(local),
     copies,
     clusters: new Map(Object.entries({ 'eu-1': CLUSTER, 'us-2': CLUSTER, ...clusters })),
     flavors: new Map(),
@@ -109,6 +110,50 @@ describe('a Job that is not admitted', () => {
     const local = aHomeJob({ metadata: { annotations: { 'switchyard.dev/admission': '{}' } } });
     expect(conditionsHome(plan(local, []))).toEqual(['Dispatched=False NotAdmitted']);
   });
+});
+
+describe('a Job with a record that admission has not made', () => {
+  const forged = JSON.stringify({ ...aRecord(), written: '2026-01-01T00:00:00Z', seal: 'x' });
+  const local = aHomeJob({ metadata: { annotations: { 'switchyard.dev/admission': forged } }, spec: { suspend: false } });
+
+  test('is not run, and says why', () => {
+    const result = plan(local, []);
+    expect(actions(result)).toEqual([]);
+    expect(conditionsHome(result)).toEqual(['Dispatched=False NotAdmitted']);
+  });
+  test('has its copies suspended where they are', () => {
+    expect(plan(local, [copyOn('eu-1', local)]).remote).toMatchObject([{ kind: 'Update', cluster: 'eu-1', spec: { suspend: true } }]);
+  });
+});
+
+describe('an admitted Job that asks for more than its record holds', () => {
+  const asking = (parallelism: number, parts: JobParts = {}) =>
+    anAdmittedJob({ ...parts, spec: { completions: 9, parallelism, ...parts.spec } }, { requests: { pods: '2' } });
+
+  test('gets no copy, and says by how much', () => {
+    const result = plan(asking(3), []);
+    expect(actions(result)).toEqual([]);
+    expect(conditionsHome(result)).toEqual(['Dispatched=False ExceedsReservation']);
+  });
+  test('does not tell its copy, until it is admitted anew', () => {
+    const copy = copyOn('eu-1', asking(2), { status: { active: 2 } });
+    expect(actions(plan(asking(3), [copy]))).toEqual([]);
+    expect(actions(plan(asking(1), [copy]))).toEqual(['Update eu-1']);
+  });
+  test('suspends its copy when it is evicted, and tells it nothing else', () => {
+    const evicted = asking(3, { spec: { suspend: true } });
+    expect(plan(evicted, [copyOn('eu-1', asking(2))]).remote).toMatchObject([{ spec: { suspend: true } }]);
+    expect(plan(evicted, [copyOn('eu-1', asking(2))]).remote).not.toMatchObject([{ spec: { parallelism: 3 } }]);
+  });
+  test('does not resume its copy', () => {
+    expect(actions(plan(asking(3), [copyOn('eu-1', asking(2), { suspend: true })]))).toEqual([]);
+    expect(actions(plan(asking(2), [copyOn('eu-1', asking(2), { suspend: true })]))).toEqual(['Update eu-1']);
+  });
+});
+
+test('the suspension of a Job reaches its copy also when a flavor of its admission is gone', () => {
+  const local = anAdmittedJob({ spec: { suspend: true } }, { flavors: { cpu: 'gone' } });
+  expect(plan(local, [copyOn('eu-1', local)]).remote).toMatchObject([{ kind: 'Update', spec: { suspend: true } }]);
 });
 
 describe('an admitted Job', () => {

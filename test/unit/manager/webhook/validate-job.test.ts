@@ -47,9 +47,12 @@ describe('a change by a user', () => {
   });
   test('cannot let an admitted Job have more pods at once than quota was reserved for', () => {
     const admitted = (parallelism: number, completions?: number, suspend = false): Job =>
-      anAdmittedJob({
-        spec: { parallelism, suspend, ...(completions === undefined ? { completions: 10 } : { completions, completionMode: 'Indexed' }) },
-      });
+      anAdmittedJob(
+        {
+          spec: { parallelism, suspend, ...(completions === undefined ? { completions: 10 } : { completions, completionMode: 'Indexed' }) },
+        },
+        { requests: { pods: '2' } },
+      );
     expect(fields(admitted(2), admitted(3))).toEqual(['spec.parallelism']);
     expect(fields(admitted(2, 2), admitted(3, 3))).toEqual(['spec.parallelism']);
     expect(fields(admitted(2), admitted(3), true)).toEqual([]);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
+import { aRecord } from '../../../../support/jobs.ts';
 import { formatAdmissionRecord } from '../../../../../manager/api/records.ts';
 import { ADMISSION_ANNOTATION } from '../../../../../shared/api/names.ts';
 import { isFinished, jobRow, withInstantsSeen, type JobRow } from '../../../../../manager/cli/local/job-row.ts';
@@ -16,7 +17,7 @@ const aJob = (status: Job['status'], placement?: { cluster: string; since: strin
     resourceVersion: '1',
     creationTimestamp: CREATED,
     ...(placement
-      ? { annotations: { [ADMISSION_ANNOTATION]: formatAdmissionRecord({ clusterQueue: 'q', flavors: {}, epoch: 1, ...placement }) } }
+      ? { annotations: { [ADMISSION_ANNOTATION]: formatAdmissionRecord({ ...aRecord(), ...placement }, { written: CREATED, seal: '' }) } }
       : {}),
   },
   spec: { suspend: placement === undefined, template: {} },

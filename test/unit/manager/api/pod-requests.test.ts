@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { podRequests } from '../../../../manager/admission/pod-requests.ts';
+import { podRequests } from '../../../../manager/api/pod-requests.ts';
 import { QuantityError } from '../../../../shared/kube/quantity.ts';
 import type { Container, PodSpec } from '../../../../shared/api/kubernetes.ts';
 

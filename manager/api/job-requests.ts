@@ -1,0 +1,41 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { QuantityError } from '../../shared/kube/quantity.ts';
+import { formatAmount, minus, multiplyRequests, parseAmount, ZERO, type Requests } from './amount.ts';
+import { podsAtOnce } from './pod-count.ts';
+import { podRequests } from './pod-requests.ts';
+
+/**
+ * What a Job asks for: the requests of all pods that may exist at once, `pods` being their number. Where the pod template cannot be read,
+ * `problem` says why, and nothing but the pods is counted.
+ */
+export type JobRequests = { readonly requests: Requests; readonly problem?: string };
+
+export function requestsOfJob(job: DeepReadonly<Pick<Job, 'spec'>>): JobRequests {
+  const count = podsAtOnce(job);
+  const pods: Requests = new Map([['pods', parseAmount('pods', count)]]);
+  try {
+    const perPod = podRequests(job.spec.template.spec ?? { containers: [] });
+    return { requests: new Map([...multiplyRequests(perPod, count), ...pods]) };
+  } catch (error) {
+    if (!(error instanceof QuantityError)) throw error;
+    return { requests: pods, problem: `resources of the pod template: ${error.message}` };
+  }
+}
+
+/** Requests as a record holds them: quantities by resource, those of nothing left out. */
+export const formatRequests = (requests: Requests): Record<string, string> =>
+  Object.fromEntries(
+    [...requests]
+      .filter(([, amount]) => amount > ZERO)
+      .map(([resource, amount]): [string, string] => [resource, formatAmount(resource, amount)])
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  );
+
+/** By how much `asked` is more than `reserved`, such as `500m cpu and 1 pods`; undefined when it is not. */
+export function excess(asked: Requests, reserved: Requests): string | undefined {
+  const parts = [...asked].flatMap(([resource, amount]) => {
+    const more = minus(amount, reserved.get(resource) ?? ZERO);
+    return more > ZERO ? [`${formatAmount(resource, more)} ${resource}`] : [];
+  });
+  return parts.length === 0 ? undefined : parts.join(' and ');
+}

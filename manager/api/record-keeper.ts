@@ -1,0 +1,59 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { ADMISSION_ANNOTATION } from '../../shared/api/names.ts';
+import { isOlder } from '../../shared/kube/resource-version.ts';
+import { isSealed, sealRecord, type RecordKeys, type SealedJob } from './record-seal.ts';
+import { writtenRecordOf, type AdmissionRecord, type ParsedRecord, type RecordReader } from './records.ts';
+
+/** Tells the records that admission made from those that somebody else wrote, and remembers the newest of each Job. */
+export interface RecordKeeper {
+  /** Also what the API server answers to the write of a record should be read, so that it is remembered at once. */
+  readonly read: RecordReader;
+  /** The text of the annotation. Of two records of one Job the later one is also the one that says so. */
+  seal(job: SealedJob, record: AdmissionRecord, nowMs: number): string;
+  /** The Job of this UID is gone. */
+  forget(uid: string): void;
+}
+
+/** The newest good record of a Job, and the version of the Job that first showed it. */
+type Remembered = { readonly record: AdmissionRecord; readonly writtenMs: number; readonly resourceVersion: string };
+
+export function createRecordKeeper(keys: RecordKeys): RecordKeeper {
+  const answers = new WeakMap<object, ParsedRecord>();
+  const newest = new Map<string, Remembered>();
+
+  const judge = (job: DeepReadonly<Job>): ParsedRecord => {
+    const { uid, resourceVersion } = job.metadata;
+    const written = writtenRecordOf(job);
+    const known = newest.get(uid);
+    const last = known === undefined ? {} : { last: known.record };
+    if (written.kind === 'None') return known === undefined ? NONE : { ...written, ...last };
+    if (written.kind === 'Invalid') return { ...written, ...last };
+    const { record, stamp } = written;
+    if (!isSealed(keys, job.metadata, record, stamp)) return { kind: 'Forged', problem: NOT_SEALED, ...last };
+    const writtenMs = Date.parse(stamp.written);
+    if (known === undefined || writtenMs > known.writtenMs) newest.set(uid, { record, writtenMs, resourceVersion });
+    // A cache may lag behind a record that we have just written; what is put back later has a later version.
+    else if (writtenMs < known.writtenMs && isOlder(known.resourceVersion, resourceVersion))
+      return { kind: 'Forged', problem: PUT_BACK, ...last };
+    return { kind: 'Record', record };
+  };
+
+  return {
+    read: (job) => {
+      const known = answers.get(job);
+      if (known !== undefined) return known;
+      const answer = judge(job);
+      answers.set(job, answer);
+      return answer;
+    },
+    seal: (job, record, nowMs) => {
+      const writtenMs = Math.max(nowMs, (newest.get(job.uid)?.writtenMs ?? 0) + 1);
+      return sealRecord(keys, job, record, new Date(writtenMs).toISOString());
+    },
+    forget: (uid) => void newest.delete(uid),
+  };
+}
+
+const NONE: ParsedRecord = { kind: 'None' };
+const NOT_SEALED = `annotation ${ADMISSION_ANNOTATION} was not written by this manager for this Job`;
+const PUT_BACK = `annotation ${ADMISSION_ANNOTATION} is an earlier one, put back`;
