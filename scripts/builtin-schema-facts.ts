@@ -27,9 +27,9 @@ export const ROOT_KINDS: readonly (readonly [model: string, group: string, versi
   ['V1PriorityClass', 'scheduling.k8s.io', 'v1', 'PriorityClass'],
   ['V1Scale', 'autoscaling', 'v1', 'Scale'],
   ['V1CustomResourceDefinition', 'apiextensions.k8s.io', 'v1', 'CustomResourceDefinition'],
-  ...['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'].map(
-    (kind) => [`V1${kind}`, 'admissionregistration.k8s.io', 'v1', kind] as const,
-  ),
+  ...words(`
+    MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration
+  `).map((kind) => [`V1${kind}`, 'admissionregistration.k8s.io', 'v1', kind] as const),
   ...['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'].map(
     (kind) => [`V1${kind}`, 'rbac.authorization.k8s.io', 'v1', kind] as const,
   ),
@@ -131,6 +131,12 @@ export const LIST_FACTS: ReadonlyMap<string, ListFact> = new Map([
   ...lists('ValidatingWebhookConfiguration', [['webhooks', byKey('name')]]),
   ...lists('MutatingWebhook', [['matchConditions', byKey('name')]]),
   ...lists('ValidatingWebhook', [['matchConditions', byKey('name')]]),
+  ...lists('ValidatingAdmissionPolicySpec', [
+    ['matchConditions', byKey('name')],
+    ['variables', byKey('name')],
+  ]),
+  ...lists('ValidatingAdmissionPolicyStatus', [['conditions', applyByKey('type')]]),
+  ...lists('ValidatingAdmissionPolicyBindingSpec', [['validationActions', set]]),
 ]);
 
 /** Strategies of fields that are objects. */
@@ -217,6 +223,8 @@ export const POINTER_STRINGS: ReadonlySet<string> = new Set(
     ClusterTrustBundleProjection.name ClusterTrustBundleProjection.signerName PodDNSConfigOption.value
     MutatingWebhook.failurePolicy MutatingWebhook.matchPolicy MutatingWebhook.sideEffects MutatingWebhook.reinvocationPolicy
     ValidatingWebhook.failurePolicy ValidatingWebhook.matchPolicy ValidatingWebhook.sideEffects RuleWithOperations.scope
+    NamedRuleWithOperations.scope MatchResources.matchPolicy ValidatingAdmissionPolicySpec.failurePolicy Validation.reason
+    ParamRef.parameterNotFoundAction
     WebhookClientConfig.url ServiceReference.path LeaseSpec.holderIdentity LeaseSpec.preferredHolder LeaseSpec.strategy
     CustomResourceDefinitionVersion.deprecationWarning CustomResourceSubresourceScale.labelSelectorPath
     JSONSchemaProps.$ref JSONSchemaProps.x-kubernetes-list-type JSONSchemaProps.x-kubernetes-map-type ValidationRule.reason
@@ -264,6 +272,7 @@ export const VALUE_SCALARS: ReadonlySet<string> = new Set([
     SubjectAccessReviewStatus.denied TokenReviewStatus.authenticated CustomResourceDefinitionVersion.deprecated
     CustomResourceDefinitionSpec.preserveUnknownFields CustomResourceColumnDefinition.priority
     CustomResourceDefinitionStatus.observedGeneration CustomResourceDefinitionCondition.observedGeneration
+    ValidatingAdmissionPolicyStatus.observedGeneration
   `),
   ...[
     'exclusiveMaximum',

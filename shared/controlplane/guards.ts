@@ -3,9 +3,13 @@ import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import { createAdmissionChain } from './admission/admission-chain.ts';
 import type { Admission, AdmissionRequest } from './admission/admission-request.ts';
+import { POLICY_RESOURCES } from './admission/policy/policy-kinds.ts';
+import { createPolicyAdmission } from './admission/policy/policies.ts';
+import type { ParamObjects } from './admission/policy/params.ts';
 import { createWebhookClient } from './admission/webhook/webhook-client.ts';
 import { WEBHOOK_RESOURCES } from './admission/webhook/webhook-configuration.ts';
-import { createWebhookAdmission, type Equivalent } from './admission/webhook/webhooks.ts';
+import type { Equivalent } from './admission/request-selection.ts';
+import { createWebhookAdmission } from './admission/webhook/webhooks.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import { BOOTSTRAP_CLUSTER_ROLE_BINDINGS, BOOTSTRAP_CLUSTER_ROLES } from './auth/bootstrap-roles.ts';
 import { preventEscalation } from './admission/escalation.ts';
@@ -18,14 +22,14 @@ import { completed } from './endpoints/object-decoding.ts';
 import { isJsonObject } from './apimachinery/json.ts';
 import type { Registry } from './registry/registry.ts';
 import { conformDecoded } from './schema/decode.ts';
-import type { ServedResource, ServedResources } from './resources/served-resources.ts';
+import { type ServedResource, type ServedResources, toVersioned } from './resources/served-resources.ts';
 import type { Store } from './storage/store.ts';
 import type { AnyObject } from './apimachinery/object.ts';
 import type { ResourceDefinition } from './resources/strategy.ts';
 import type { Subresource } from './endpoints/subresource.ts';
 
-/** The kinds by which writes are guarded: webhooks and RBAC. */
-export const GUARD_RESOURCES: readonly ResourceDefinition[] = [...WEBHOOK_RESOURCES, ...RBAC_RESOURCES];
+/** The kinds by which writes are guarded: webhooks, policies and RBAC. */
+export const GUARD_RESOURCES: readonly ResourceDefinition[] = [...WEBHOOK_RESOURCES, ...POLICY_RESOURCES, ...RBAC_RESOURCES];
 
 /** What those kinds do, once they are stored. */
 export interface Guards {
@@ -82,15 +86,35 @@ export function createGuards({ store, resources, authenticator, clock, random, l
     newUid: () => newUid(random),
     log,
   });
+  const policies = createPolicyAdmission({
+    policies: () => store.table('admissionregistration.k8s.io/validatingadmissionpolicies').list(''),
+    bindings: () => store.table('admissionregistration.k8s.io/validatingadmissionpolicybindings').list(''),
+    namespace: (name) => store.table('/namespaces').get('', name)?.object,
+    params: (group, version, kind) => paramObjects(resources.ofKind(group, version, kind)),
+    equivalents: (request) => equivalentsOf(resources, request),
+    authorizer,
+  });
   return {
-    // Escalation is judged on what the webhooks have made of the object.
-    admission: createAdmissionChain([webhooks, preventEscalation(authorizer)]),
+    // Policies are asked before validating webhooks; escalation is judged on what the webhooks have made of the object.
+    admission: createAdmissionChain([policies, webhooks, preventEscalation(authorizer)]),
     authorizer,
     subresources: reviewResources({ authorizer, authenticator }),
     createDefaults: (registry) => createDefaults(resources, registry),
     close: () => client.close(),
   };
 }
+
+const paramObjects = (served: ServedResource | undefined): ParamObjects | undefined =>
+  served === undefined
+    ? undefined
+    : {
+        namespaced: served.definition.namespaced,
+        get: (namespace, name) => {
+          const found = served.table.get(namespace, name);
+          return found === undefined ? undefined : toVersioned(served, found.object);
+        },
+        list: (namespace) => served.table.list(namespace).map(({ object }) => toVersioned(served, object)),
+      };
 
 /** Resources that show the same objects: the versions of a custom resource, and both Events. */
 function equivalentsOf(resources: ServedResources, { resource: of, kind, subresource }: AdmissionRequest): Equivalent[] {

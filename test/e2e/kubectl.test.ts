@@ -370,6 +370,46 @@ describe.each(kubectls)('kubectl $version', { timeout: TEST_LIMIT_MS }, (binary)
     expect(await kubectl(`delete wc ${ns}`)).toContain('deleted');
   });
 
+  test('enacts policies, and hears why they deny', async () => {
+    const policy = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name: `calm-${ns}` },
+      spec: {
+        matchConstraints: {
+          resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'], scope: '*' }],
+        },
+        validations: [
+          { expression: '!object.metadata.name.startsWith("loud")', messageExpression: '"hush, " + request.userInfo.username' },
+        ],
+      },
+    };
+    const selected = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': ns } } };
+    const binding = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name: `calm-${ns}` },
+      spec: { policyName: `calm-${ns}`, validationActions: ['Deny'], matchResources: selected },
+    };
+    const resource = 'validatingadmissionpolicy.admissionregistration.k8s.io';
+    expect(await apply(policy)).toBe(`${resource}/calm-${ns} created\n`);
+    expect(await apply(policy)).toBe(`${resource}/calm-${ns} unchanged\n`);
+    expect(await apply(binding)).toMatch(/binding\.admissionregistration\.k8s\.io\/calm-.* created/);
+    await expectOutputs({
+      [`get validatingadmissionpolicy calm-${ns}`]: /^NAME +VALIDATIONS +PARAMKIND +AGE\ncalm-\S+ +1 +<unset>/,
+      [`get validatingadmissionpolicybinding calm-${ns}`]: /^NAME +POLICYNAME +PARAMREF +AGE\ncalm-\S+ +calm-\S+ +<unset>/,
+      [`describe validatingadmissionpolicy calm-${ns}`]: /Failure Policy: +Fail[\s\S]*Message Expression/,
+    });
+    const denied = `ValidatingAdmissionPolicy 'calm-${ns}' with binding 'calm-${ns}' denied request: hush, `;
+    expect(await kubectl.refused('create configmap loud')).toContain(denied);
+    expect(
+      await kubectl.refused(`patch validatingadmissionpolicy calm-${ns} --type=merge -p '{"spec":{"validations":[{"expression":"1"}]}}'`),
+    ).toContain('must evaluate to bool but got int');
+    await kubectl('create configmap quiet');
+    await kubectl(`delete validatingadmissionpolicy,validatingadmissionpolicybinding calm-${ns}`);
+    await kubectl('create configmap loud');
+  });
+
   test('cordons and drains a node', async () => {
     await kubectl(`run moving --image=busybox --restart=Never --command -- sleep 30`);
     await kubectl('wait --for=condition=Ready pod/moving --timeout=120s');

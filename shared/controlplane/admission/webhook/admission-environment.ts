@@ -1,16 +1,58 @@
 import type { Environment } from '@marcbachmann/cel-js';
+import { CelCompileError, type CelProgram, compileCel, kubernetesEnvironment } from '../../cel/environment.ts';
 import { registerAuthorizerLibrary } from './authorizer-library.ts';
-import { kubernetesEnvironment } from '../../cel/environment.ts';
+import { registerRequestTypes } from './request-value.ts';
 
-/** What match conditions of webhooks may speak about. Objects are untyped: their schema is not looked at. */
-export const admissionEnvironment: Environment = createAdmissionEnvironment();
+/**
+ * What expressions of admission may speak about: match conditions of webhooks, and what else has the same variables (mustBuildEnvs of
+ * apiserver). Objects are untyped: their schema is not looked at.
+ */
+export const admissionEnvironment: Environment = createAdmissionEnvironment({ hasAuthorizer: true, hasParams: false });
 
-function createAdmissionEnvironment(): Environment {
+export type AdmissionVariables = {
+  readonly hasAuthorizer: boolean;
+  /** Objects of the kind that a policy names in `paramKind`. */
+  readonly hasParams: boolean;
+};
+
+export function createAdmissionEnvironment({ hasAuthorizer, hasParams }: AdmissionVariables): Environment {
   const environment = kubernetesEnvironment.clone();
-  registerAuthorizerLibrary(environment);
-  return environment
+  registerRequestTypes(environment);
+  environment
     .registerVariable('object', 'dyn')
     .registerVariable('oldObject', 'dyn')
-    .registerVariable('request', 'map<string, dyn>')
-    .registerVariable('authorizer', 'kubernetes.authorization.Authorizer');
+    .registerVariable('namespaceObject', 'dyn')
+    .registerVariable('request', 'kubernetes.AdmissionRequest');
+  if (hasAuthorizer) {
+    registerAuthorizerLibrary(environment);
+    environment.registerVariable('authorizer', 'kubernetes.authorization.Authorizer');
+  }
+  if (hasParams) environment.registerVariable('params', 'dyn');
+  return environment;
 }
+
+/** Compiles an expression whose value must be of one of these types. Throws a CelCompileError with the words of a finding. */
+export function compileAdmissionExpression(
+  environment: Environment,
+  expression: string,
+  types: readonly ('bool' | 'string' | 'null')[],
+): CelProgram {
+  const program = compiled(environment, expression);
+  // What is known at run time only is not good enough: the checker must be sure.
+  if (types.some((type) => type === program.type)) return program;
+  const wanted = types.length === 1 ? goType(types[0] ?? '') : `one of [${types.map(goType).join(' ')}]`;
+  throw new CelCompileError(`must evaluate to ${wanted} but got ${goType(program.type)}`);
+}
+
+/** An expression of any type. Throws a CelCompileError with the words of a finding. */
+export function compiled(environment: Environment, expression: string): CelProgram {
+  try {
+    return compileCel(environment, expression);
+  } catch (error) {
+    if (!(error instanceof CelCompileError)) throw error;
+    throw new CelCompileError(`compilation failed: ${error.message}`, { cause: error });
+  }
+}
+
+/** How cel-go writes a type. */
+const goType = (type: string): string => (type === 'null' ? 'null_type' : type.replaceAll('<', '(').replaceAll('>', ')'));

@@ -1,6 +1,7 @@
 import type { LabelSelector } from '../../../api/kubernetes.ts';
-import { admissionEnvironment } from './admission-environment.ts';
-import { CelCompileError, compileCel } from '../../cel/environment.ts';
+import type { Environment } from '@marcbachmann/cel-js';
+import { admissionEnvironment, compileAdmissionExpression } from './admission-environment.ts';
+import { CelCompileError } from '../../cel/environment.ts';
 import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from '../../apimachinery/field-error.ts';
 import { dns1035LabelProblems, dns1123SubdomainProblems, qualifiedNameProblems } from '../../apimachinery/name-formats.ts';
 import { semanticEqual } from '../../apimachinery/semantic-equal.ts';
@@ -22,7 +23,7 @@ export type DecodedWebhook = {
   reinvocationPolicy?: string;
   matchConditions?: { name?: string; expression?: string }[];
 };
-type DecodedRule = { operations?: string[]; apiGroups?: string[]; apiVersions?: string[]; resources?: string[]; scope?: string };
+export type DecodedRule = { operations?: string[]; apiGroups?: string[]; apiVersions?: string[]; resources?: string[]; scope?: string };
 
 const ACCEPTED_REVIEW_VERSIONS = ['v1', 'v1beta1'];
 const MAX_MATCH_CONDITIONS = 64;
@@ -76,7 +77,7 @@ function validateWebhook(webhook: DecodedWebhook, mutating: boolean, conditionsU
   ];
 }
 
-const oneOf = (value: string | undefined, supported: readonly string[], path: string): FieldError[] =>
+export const oneOf = (value: string | undefined, supported: readonly string[], path: string): FieldError[] =>
   value === undefined || supported.includes(value) ? [] : [notSupported(path, value, supported)];
 
 function fullyQualifiedName(name: string, path: string): FieldError[] {
@@ -93,7 +94,8 @@ function validateClientConfig({ url, service }: NonNullable<DecodedWebhook['clie
 
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 
-function validateRule(rule: DecodedRule, path: string): FieldError[] {
+/** validateRuleWithOperations. */
+export function validateRule(rule: DecodedRule, path: string): FieldError[] {
   const { operations = [], apiGroups = [], apiVersions = [], resources = [] } = rule;
   return [
     ...(operations.length === 0 ? [required(`${path}.operations`)] : []),
@@ -157,13 +159,18 @@ function validateReviewVersions(versions: readonly string[], requireKnown: boole
   return errors;
 }
 
-function validateMatchConditions(conditions: readonly { name?: string; expression?: string }[], path: string): FieldError[] {
+/** Also of policies, whose expressions may speak about `params`. */
+export function validateMatchConditions(
+  conditions: readonly { name?: string; expression?: string }[],
+  path: string,
+  environment: Environment = admissionEnvironment,
+): FieldError[] {
   const errors: FieldError[] = [];
   if (conditions.length > MAX_MATCH_CONDITIONS) errors.push(tooMany(path, conditions.length, MAX_MATCH_CONDITIONS));
   const seen = new Set<string>();
   for (const [i, { name = '', expression = '' }] of conditions.entries()) {
     const at = `${path}[${i}]`;
-    errors.push(...validateExpression(expression.trim(), `${at}.expression`));
+    errors.push(...validateExpression(environment, expression.trim(), `${at}.expression`));
     if (name === '') errors.push(required(`${at}.name`));
     else for (const problem of qualifiedNameProblems(name)) errors.push(invalid(`${at}.name`, name, problem));
     if (name !== '' && seen.has(name)) errors.push(duplicate(`${at}.name`, name));
@@ -172,13 +179,19 @@ function validateMatchConditions(conditions: readonly { name?: string; expressio
   return errors;
 }
 
-function validateExpression(expression: string, path: string): FieldError[] {
-  if (expression === '') return [required(path)];
+function validateExpression(environment: Environment, expression: string, path: string): FieldError[] {
+  return expression === ''
+    ? [required(path)]
+    : compileErrors(() => compileAdmissionExpression(environment, expression, ['bool']), expression, path);
+}
+
+/** The finding about an expression that does not compile. */
+export function compileErrors(compile: () => unknown, expression: string, path: string): FieldError[] {
   try {
-    const { type } = compileCel(admissionEnvironment, expression);
-    return type === 'bool' || type === 'dyn' ? [] : [invalid(path, expression, 'must evaluate to bool')];
+    compile();
+    return [];
   } catch (error) {
     if (!(error instanceof CelCompileError)) throw error;
-    return [invalid(path, expression, `compilation failed: ${error.message}`)];
+    return [invalid(path, expression, error.message)];
   }
 }

@@ -1,16 +1,17 @@
 import type { LabelSelector } from '../../../api/kubernetes.ts';
-import { type LabelRequirements, matchesLabelSelector, requirementsOf } from '../../../kube/selectors.ts';
+import { type LabelRequirements, requirementsOf } from '../../../kube/selectors.ts';
 import { given } from '../../../runtime/given.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { cloneJson, jsonEquals } from '../../apimachinery/json.ts';
 import { semanticEqual } from '../../apimachinery/semantic-equal.ts';
-import { forbidden, internalError, notFound, StatusError } from '../../apimachinery/status-error.ts';
+import { forbidden, internalError, StatusError } from '../../apimachinery/status-error.ts';
 import type { AnyObject } from '../../apimachinery/object.ts';
 import type { Authorizer } from '../../auth/authorizer.ts';
-import type { Admission, AdmissionRequest, GroupVersionKind, GroupVersionResource, Reinvocation } from '../admission-request.ts';
+import type { Admission, AdmissionRequest, Reinvocation } from '../admission-request.ts';
+import { coverageOf, type Equivalent, inVersion, namespaceSelected, objectSelected } from '../request-selection.ts';
 import { compileMatchConditions, type CompiledMatchConditions, type MatchCondition } from './match-conditions.ts';
 import { denial, readReview, UnreadableReview, type WebhookVerdict, writeReview } from './webhook-review.ts';
-import { isExemptFromWebhooks, isNamespaceObject, ruleCovers, type WebhookRule } from './webhook-rules.ts';
+import { isExemptFromWebhooks, type WebhookRule } from './webhook-rules.ts';
 import type { WebhookClient } from './webhook-client.ts';
 import { applyReviewPatch, readReviewPatch } from './webhook-patch.ts';
 
@@ -48,15 +49,6 @@ type Webhook = {
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded';
 };
 type WebhookService = { readonly name: string; readonly namespace: string; readonly path?: string; readonly port?: number };
-
-/** The same objects as another resource: another version, or Events of the other group. */
-export type Equivalent = {
-  readonly resource: GroupVersionResource;
-  readonly kind: GroupVersionKind;
-  /** An object of the request as one of this kind, and back. */
-  fromRequest(object: AnyObject): AnyObject;
-  toRequest(object: AnyObject): AnyObject;
-};
 
 /** A webhook whose rules cover a request, and the version in which they do; undefined for the request's own. */
 type Candidate = { readonly compiled: CompiledWebhook; readonly version: Equivalent | undefined };
@@ -103,24 +95,8 @@ export function createWebhookAdmission(deps: WebhookAdmissionDeps): Admission {
 
 function candidateOf(compiled: CompiledWebhook, request: AdmissionRequest, deps: WebhookAdmissionDeps): Candidate | undefined {
   const { rules = [], matchPolicy } = compiled.webhook;
-  if (rules.some((rule) => ruleCovers(rule, request))) return { compiled, version: undefined };
-  if (matchPolicy === 'Exact') return undefined;
-  const equivalents = deps.equivalents(request);
-  // Earlier rules first.
-  for (const rule of rules) {
-    const version = equivalents.find(({ resource }) => ruleCovers(rule, { ...request, resource }));
-    if (version !== undefined) return { compiled, version };
-  }
-  return undefined;
-}
-
-/** The request as a webhook of another version sees it. */
-function inVersion(request: AdmissionRequest, version: Equivalent | undefined): AdmissionRequest {
-  if (version === undefined) return request;
-  const { resource, kind } = version;
-  const converted = (object: AnyObject | undefined): AnyObject | undefined =>
-    object === undefined ? undefined : version.fromRequest(object);
-  return { ...request, resource, kind, object: converted(request.object), oldObject: converted(request.oldObject) };
+  const coverage = coverageOf(rules, matchPolicy, request, deps.equivalents);
+  return coverage === undefined ? undefined : { compiled, version: coverage.version };
 }
 
 const webhooksIn = (configuration: AnyObject): Webhook[] => (Array.isArray(configuration['webhooks']) ? configuration['webhooks'] : []);
@@ -209,24 +185,11 @@ async function validateWith(webhooks: readonly Candidate[], request: AdmissionRe
 
 /** Selectors and match conditions; the rules have been looked at before. */
 function shouldCall({ compiled: each, version }: Candidate, request: AdmissionRequest, deps: WebhookAdmissionDeps): boolean {
-  if (!namespaceMatches(each, request, deps)) return false;
-  if (each.objects.length > 0 && ![request.object, request.oldObject].some((object) => selects(each.objects, object))) return false;
+  if (!namespaceSelected(each.namespaces, request, deps.namespaceLabels) || !objectSelected(each.objects, request)) return false;
   const outcome = each.conditions.evaluate(inVersion(request, version), request, deps.authorizer);
   if (outcome.error !== undefined) throw forbidden(request.resource, request.name, outcome.error);
   return outcome.matches;
 }
-
-function namespaceMatches({ namespaces }: CompiledWebhook, request: AdmissionRequest, deps: WebhookAdmissionDeps): boolean {
-  if (namespaces.length === 0) return true;
-  if (isNamespaceObject(request) && request.subresource === '' && request.object !== undefined) return selects(namespaces, request.object);
-  if (request.namespace === '') return true;
-  const labels = deps.namespaceLabels(request.namespace);
-  if (labels === undefined) throw notFound({ group: '', resource: 'namespaces' }, request.namespace);
-  return matchesLabelSelector(namespaces, labels);
-}
-
-const selects = (requirements: LabelRequirements, object: AnyObject | undefined): boolean =>
-  object?.metadata !== undefined && matchesLabelSelector(requirements, object.metadata.labels);
 
 /**
  * What `read` takes from the verdict of one webhook; undefined when the webhook failed and failures are to be ignored. Throws a

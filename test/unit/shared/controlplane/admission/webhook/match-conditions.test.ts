@@ -48,15 +48,24 @@ describe('match conditions', () => {
     ['request.kind.kind == "ConfigMap" && request.resource.resource == "configmaps" && request.requestKind == request.kind', {}],
     ['request.subResource == "status" && request.requestSubResource == "status"', { subresource: 'status' }],
     ['request.name == "a" && request.namespace == "ns"', {}],
-    ['request.userInfo.username == "alice" && "devs" in request.userInfo.groups && request.userInfo.uid == ""', {}],
+    ['request.userInfo.username == "alice" && "devs" in request.userInfo.groups', {}],
+    ['!has(request.subResource) && !has(request.userInfo.uid) && !has(request.userInfo.extra)', {}],
+    ['!has(request.name) && !has(request.namespace)', { name: '', namespace: '' }],
+    ['namespaceObject == null', {}],
     ['request.userInfo.extra["scopes"][0] == "x"', { user: { name: 'alice', groups: [], extra: { scopes: ['x'] } } }],
     ['request.options.kind == "CreateOptions"', {}],
   ])('may speak about the request: %s', (expression, request) => {
     expect(matches(expression, request)).toBe(true);
   });
 
+  test('find what is empty in a request absent, as in an AdmissionReview', () => {
+    expect(evaluate(['request.subResource == ""']).error).toBe(
+      `expression 'request.subResource == ""' resulted in error: no such key: subResource`,
+    );
+  });
+
   test('may not speak about anything else', () => {
-    for (const expression of ['namespaceObject.metadata.name == "x"', 'params == null', 'authorizer.nothing()'])
+    for (const expression of ['variables.x == "x"', 'params == null', 'authorizer.nothing()', 'request.subresource == "status"'])
       expect(() => compileCel(admissionEnvironment, expression)).toThrow(CelCompileError);
   });
 });

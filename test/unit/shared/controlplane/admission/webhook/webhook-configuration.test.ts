@@ -75,7 +75,10 @@ describe('a webhook', () => {
     ],
     [{ matchConditions: [{ expression: 'true' }] }, 'matchConditions[0].name | Required value'],
     [{ matchConditions: [{ name: 'a', expression: ' ' }] }, 'matchConditions[0].expression | Required value'],
-    [{ matchConditions: [{ name: 'a', expression: '1' }] }, 'matchConditions[0].expression | Invalid value: "1": must evaluate to bool'],
+    [
+      { matchConditions: [{ name: 'a', expression: '1' }] },
+      'matchConditions[0].expression | Invalid value: "1": must evaluate to bool but got int',
+    ],
     [
       {
         matchConditions: [
