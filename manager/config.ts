@@ -28,6 +28,8 @@ export type ManagerConfig = {
   readonly leaderElection: LeaderElectionConfig | undefined;
   /** undefined: not served. */
   readonly metricsAddress: string | undefined;
+  /** Whether /metrics asks for a bearer token. */
+  readonly metricsAuthentication: boolean;
   readonly webhook: { readonly address: string; readonly certFile: string; readonly keyFile: string } | undefined;
   readonly home: ApiRate;
   readonly worker: ApiRate;
@@ -116,6 +118,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     recordKeySecret: flags['record-key-secret'],
     leaderElection: leaderElectionOf(flags),
     metricsAddress: flags['metrics-bind-address'],
+    metricsAuthentication: flags['metrics-authentication'],
     webhook: webhook(flags),
     home: { qps: flags['kube-api-qps'], burst: flags['kube-api-burst'] },
     worker: { qps: flags['worker-api-qps'], burst: flags['worker-api-burst'] },

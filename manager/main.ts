@@ -5,6 +5,7 @@ import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
 import { createHttpTransport } from '../shared/kube/http-transport.ts';
 import { accessFromKubeconfig, defaultKubeconfigSource } from '../shared/kube/kubeconfig.ts';
 import { KubeconfigError } from '../shared/kube/kubeconfig/kubeconfig-error.ts';
+import { createMetricsGate } from '../shared/kube/metrics-gate.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import { runCommandLine } from '../shared/runtime/command-line.ts';
 import { FlagError } from '../shared/runtime/flags.ts';
@@ -68,7 +69,14 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     random: Math.random,
     log,
   });
-  const answer = createProgramHttp({ metrics: registry, readiness: { caches: () => manager.unreadiness() } });
+  // The gate of the metrics has a limit of its own.
+  const answer = createProgramHttp({
+    metrics: registry,
+    readiness: { caches: () => manager.unreadiness() },
+    ...(settings.metricsAuthentication
+      ? { metricsGate: createMetricsGate({ client: clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }), clock, log }) }
+      : {}),
+  });
   const http = settings.metricsAddress === undefined ? undefined : await listen(answer, settings.metricsAddress);
   if (http !== undefined) log.info('metrics and health are served', { url: http.url });
   try {

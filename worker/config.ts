@@ -32,6 +32,8 @@ export type WorkerConfig = WorkerSettings & {
   readonly leaderElection: LeaderElectionConfig | undefined;
   /** undefined: not served. */
   readonly metricsAddress: string | undefined;
+  /** Whether /metrics asks for a bearer token. */
+  readonly metricsAuthentication: boolean;
   readonly logLevel: LogLevel;
 };
 
@@ -93,6 +95,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): WorkerConfig {
     kubeApiBurst: flags['kube-api-burst'],
     leaderElection: leaderElectionOf(flags),
     metricsAddress: flags['metrics-bind-address'],
+    metricsAuthentication: flags['metrics-authentication'],
     logLevel: flags['log-level'],
   };
 }

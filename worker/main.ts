@@ -11,6 +11,7 @@ import { createHttpTransport } from '../shared/kube/http-transport.ts';
 import { createKubeClient } from '../shared/kube/kube-client.ts';
 import { accessFromKubeconfig, defaultKubeconfigSource } from '../shared/kube/kubeconfig.ts';
 import { KubeconfigError } from '../shared/kube/kubeconfig/kubeconfig-error.ts';
+import { createMetricsGate } from '../shared/kube/metrics-gate.ts';
 import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import { runCommandLine } from '../shared/runtime/command-line.ts';
@@ -45,11 +46,11 @@ async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, s
   collectDefaultMetrics({ register: registry });
   const transport = createHttpTransport(access, log);
   const metrics = createClientMetrics(registry)(new URL(access.server).host);
-  const newClient = (): KubeClient =>
+  const newClient = (qps = config.kubeApiQps): KubeClient =>
     createKubeClient(transport, {
       userAgent: `${WORKER_FIELD_MANAGER}/${manifest.version}`,
       clock: systemClock,
-      rateLimiter: createRateLimiter({ qps: config.kubeApiQps, burst: config.kubeApiBurst, clock: systemClock }),
+      rateLimiter: createRateLimiter({ qps, burst: config.kubeApiBurst, clock: systemClock }),
       metrics,
     });
   const deps = {
@@ -74,7 +75,11 @@ async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, s
             identity: `${hostname()}_${randomUUID()}`,
           },
         });
-  const http = createProgramHttp({ metrics: registry, readiness: { worker: () => worker.problem() } });
+  const http = createProgramHttp({
+    metrics: registry,
+    readiness: { worker: () => worker.problem() },
+    ...(config.metricsAuthentication ? { metricsGate: createMetricsGate({ client: newClient(0), clock: systemClock, log }) } : {}),
+  });
   const server = config.metricsAddress === undefined ? undefined : await listen(http, config.metricsAddress);
   log.info('worker started', { server: access.server, ...(server && { http: server.url }), version: manifest.version });
   try {

@@ -9,17 +9,26 @@ export type ProgramHttpOptions = {
   readonly metrics: { metrics(): Promise<string>; readonly contentType: string };
   /** /readyz: by name, each must be content. /healthz only says that the program answers. */
   readonly readiness: Readonly<Record<string, HealthCheck>>;
+  /** Who may read /metrics; absent: everybody. Health is for everybody. */
+  readonly metricsGate?: MetricsGate;
 };
+
+/** Judges the header `Authorization`; undefined lets in. Never rejects. */
+export type MetricsGate = (authorization: string | undefined) => Promise<HttpRefusal | undefined>;
+export type HttpRefusal = { readonly status: 401 | 403 | 503; readonly why: string };
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** /metrics, /healthz (also /livez) and /readyz, without a socket. */
-export function createProgramHttp({ metrics, readiness }: ProgramHttpOptions): HttpHandler {
+export function createProgramHttp({ metrics, readiness, metricsGate }: ProgramHttpOptions): HttpHandler {
   return async (request, response) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, 405, 'text/plain', 'only GET is served here\n');
     switch (pathOf(request)) {
-      case '/metrics':
+      case '/metrics': {
+        const refusal = await metricsGate?.(request.headers.authorization);
+        if (refusal !== undefined) return refuse(response, refusal);
         return answer(response, 200, metrics.contentType, await metrics.metrics());
+      }
       case '/healthz':
       case '/livez':
         return answer(response, 200, 'text/plain', 'ok');
@@ -37,6 +46,12 @@ export function createProgramHttp({ metrics, readiness }: ProgramHttpOptions): H
 export const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?', 1)[0] ?? '/';
 
 const problemOf = (name: string, problem: string | undefined): string[] => (problem === undefined ? [] : [`${name}: ${problem}`]);
+
+function refuse(response: ServerResponse, { status, why }: HttpRefusal): void {
+  if (status === 401) response.setHeader('www-authenticate', 'Bearer');
+  if (status === 503) response.setHeader('retry-after', '5');
+  answer(response, status, 'text/plain', `${why}\n`);
+}
 
 /** Answers with a body and its length. */
 export function answer(response: ServerResponse, status: number, contentType: string, body: string): void {

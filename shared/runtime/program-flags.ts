@@ -13,6 +13,9 @@ export const METRICS_FLAGS = {
     about: '/metrics, /healthz and /readyz; port 0 takes a free one, 0 alone serves nothing',
     parse: (given: string) => (given === '0' ? undefined : bindAddress(given)),
   },
+  'metrics-authentication': {
+    about: 'show /metrics only to bearer tokens that the API server knows (TokenReview) and lets get /metrics (SubjectAccessReview)',
+  },
 } satisfies FlagTable;
 
 /** `programs` is what runs more than once, `lease` the default name of the Lease. */

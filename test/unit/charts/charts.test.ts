@@ -53,6 +53,22 @@ describe.each(BOTH)('the chart of the %s', (chart) => {
     expect(rulesOf(objects, 'ClusterRole').filter(({ resources }) => resources.includes('secrets'))).toEqual([]);
   });
 
+  test('the program asks who reads its metrics, and may ask, only where that is switched on', () => {
+    const reviews = (objects: readonly Rendered[]): Rule[] =>
+      rulesOf(objects, 'ClusterRole').filter(({ resources = [] }) => resources.some((each) => each.endsWith('reviews')));
+    const readers = (objects: readonly Rendered[]): Rendered[] =>
+      ofKind(objects, 'ClusterRole').filter(({ metadata }) => metadata.name.endsWith('-metrics-reader'));
+    const off = renderChart(chart);
+    expect([containerOf(off).args.includes('--metrics-authentication'), reviews(off), readers(off)]).toEqual([false, [], []]);
+    const on = renderChart(chart, 'metrics.authentication.enabled=true');
+    expect(containerOf(on).args).toContain('--metrics-authentication');
+    expect(reviews(on)).toEqual([
+      { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+      { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
+    ]);
+    expect(readers(on)).toMatchObject([{ rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }] }]);
+  });
+
   test('its containers pass the restricted Pod Security Standard', () => {
     const [deployment] = ofKind(renderChart(chart), 'Deployment') as unknown as {
       spec: { template: { spec: { securityContext: object; containers: { securityContext: object }[] } } };
@@ -119,7 +135,9 @@ describe('what the manager chart passes to the program', () => {
       concurrentSubmissions: 50,
       managerId: undefined,
       leaderElection: { namespace: 'switchyard', name: 'test-switchyard-manager' },
+      recordKeySecret: { namespace: 'switchyard', name: 'test-switchyard-manager-record-key' },
       metricsAddress: '0.0.0.0:8080',
+      metricsAuthentication: false,
       webhook: {
         address: '0.0.0.0:9443',
         certFile: '/etc/switchyard/webhook-tls/tls.crt',
@@ -162,6 +180,7 @@ describe('what the manager chart passes to the program', () => {
       logLevel: 'warn',
       webhook: { address: '0.0.0.0:8443' },
       metricsAddress: '0.0.0.0:9000',
+      metricsAuthentication: false,
       concurrentDispatches: 4,
     });
   });
@@ -202,6 +221,7 @@ describe('the worker chart', () => {
       kubeApiBurst: 100,
       leaderElection: { namespace: 'switchyard', name: 'test-switchyard-worker' },
       metricsAddress: '0.0.0.0:8080',
+      metricsAuthentication: false,
       logLevel: 'info',
     });
     const config = workerConfig(
@@ -224,6 +244,7 @@ describe('the worker chart', () => {
       kubeApiQps: 7,
       leaderElection: { namespace: 'switchyard', name: 'jobs' },
       metricsAddress: '0.0.0.0:9000',
+      metricsAuthentication: false,
       logLevel: 'debug',
     });
   });

@@ -13,6 +13,7 @@ describe('the manager’s configuration', () => {
     expect(read([])).toMatchObject({
       submissionQueue: 'switchyard-submissions',
       metricsAddress: '127.0.0.1:0',
+      metricsAuthentication: false,
       home: { qps: 100, burst: 200 },
       leaderElection: undefined,
       recordKeySecret: { namespace: undefined, name: 'switchyard-manager-record-key' },

@@ -27,6 +27,7 @@ describe('flags', () => {
       kubeApiBurst: 100,
       leaderElection: undefined,
       metricsAddress: '127.0.0.1:0',
+      metricsAuthentication: false,
       logLevel: 'info',
     });
   });
@@ -43,6 +44,7 @@ describe('flags', () => {
       batchPeriodMs: 250,
       leaderElection: { namespace: undefined, name: 'switchyard-worker' },
       metricsAddress: undefined,
+      metricsAuthentication: false,
     });
     expect(configOf(['--leader-elect=false'], { SWITCHYARD_LEADER_ELECT: 'true' }).leaderElection).toBeUndefined();
   });

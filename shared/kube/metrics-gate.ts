@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../runtime/clock.ts';
+import type { HttpRefusal, MetricsGate } from '../runtime/http-server.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { ApiError } from './api-error.ts';
+import type { RawClient } from './client.ts';
+import { createRateLimiter } from './rate-limiter.ts';
+
+export type MetricsGateDeps = {
+  /** The API server that knows the tokens. Without a rate limit of its own: this one holds strangers back. */
+  readonly client: RawClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+/** A token that was taken back is taken no longer than this (client caches of kube-apiserver's delegated authentication: one minute). */
+const ALLOWED_MS = 60_000;
+/** Who was just given the permission need not wait long. */
+const REFUSED_MS = 10_000;
+const TOKENS_MAX = 1_024;
+/** The API server has this long for both questions about one token. */
+const ANSWER_MS = 5_000;
+/** Questions about tokens that have never been allowed: at once, and in a second. */
+const STRANGERS_MAX = 32;
+const STRANGERS_QPS = 10;
+const STRANGERS_BURST = 20;
+
+/**
+ * Lets in who has a bearer token that the API server knows (TokenReview) and whose user may `get` the path /metrics (SubjectAccessReview).
+ * Answers are kept for a while, equal questions asked once; without a token nothing is asked. When nobody can be asked, nobody is let in.
+ */
+export function createMetricsGate({ client, clock, log }: MetricsGateDeps): MetricsGate {
+  const answers = createAnswers(clock);
+  const asking = new Map<string, Promise<HttpRefusal | undefined>>();
+  const limiter = createRateLimiter({ qps: STRANGERS_QPS, burst: STRANGERS_BURST, clock });
+
+  const ask = async (token: string, key: string, isStranger: boolean): Promise<HttpRefusal | undefined> => {
+    const deadline = new AbortController();
+    const timer = clock.schedule(() => deadline.abort(new Error(`no answer in ${ANSWER_MS} ms`)), ANSWER_MS);
+    try {
+      if (isStranger) await limiter.acquire(deadline.signal);
+      const refusal = await judge(client, token, deadline.signal);
+      answers.keep(key, refusal);
+      return refusal;
+    } catch (error) {
+      log.warn('nobody can be asked who reads the metrics; they are not shown', { error });
+      return unanswered(error);
+    } finally {
+      timer.cancel();
+      asking.delete(key);
+    }
+  };
+
+  return async (authorization) => {
+    const token = bearerToken(authorization);
+    if (token === undefined) return UNAUTHENTICATED;
+    // The token itself is not kept.
+    const key = createHash('sha256').update(token).digest('base64');
+    const known = answers.find(key);
+    if (known?.fresh === true) return known.refusal;
+    const underWay = asking.get(key);
+    if (underWay !== undefined) return underWay;
+    // Who was allowed before does not wait behind a crowd of strangers.
+    const isStranger = known === undefined || known.refusal !== undefined;
+    if (isStranger && asking.size >= STRANGERS_MAX) return BUSY;
+    const question = ask(token, key, isStranger);
+    asking.set(key, question);
+    return question;
+  };
+}
+
+const UNAUTHENTICATED: HttpRefusal = {
+  status: 401,
+  why: 'metrics are shown to those with a bearer token of this cluster: send Authorization: Bearer TOKEN',
+};
+const BUSY: HttpRefusal = { status: 503, why: 'too many unknown tokens are being looked at; try again later' };
+
+/** The token of `Bearer TOKEN`, whose first word may be in any case. */
+function bearerToken(authorization: string | undefined): string | undefined {
+  const [, token] = /^bearer +([^\s,]+) *$/i.exec(authorization ?? '') ?? [];
+  return token;
+}
+
+type Answer = { readonly refusal: HttpRefusal | undefined; readonly untilMs: number };
+
+/** What was answered about the tokens of late, the least recently asked for given up first. Stale answers still tell who was allowed. */
+function createAnswers(clock: Clock) {
+  const answers = new Map<string, Answer>();
+  const keepNewest = (key: string, answer: Answer): void => {
+    answers.delete(key);
+    answers.set(key, answer);
+    const oldest = answers.size > TOKENS_MAX ? answers.keys().next().value : undefined;
+    if (oldest !== undefined) answers.delete(oldest);
+  };
+  return {
+    find(key: string): { readonly refusal: HttpRefusal | undefined; readonly fresh: boolean } | undefined {
+      const answer = answers.get(key);
+      if (answer === undefined) return undefined;
+      keepNewest(key, answer);
+      return { refusal: answer.refusal, fresh: clock.now() < answer.untilMs };
+    },
+    keep(key: string, refusal: HttpRefusal | undefined): void {
+      keepNewest(key, { refusal, untilMs: clock.now() + (refusal === undefined ? ALLOWED_MS : REFUSED_MS) });
+    },
+  };
+}
+
+type UserInfo = { username?: string; uid?: string; groups?: string[]; extra?: Record<string, string[]> };
+
+async function judge(client: RawClient, token: string, signal: AbortSignal): Promise<HttpRefusal | undefined> {
+  const { authenticated, user } = await create<{ authenticated?: boolean; user?: UserInfo }>(
+    client,
+    '/apis/authentication.k8s.io/v1/tokenreviews',
+    { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } },
+    signal,
+  );
+  if (authenticated !== true || (user?.username ?? '') === '') return { status: 401, why: 'the bearer token is not valid in this cluster' };
+  const { username, uid, groups, extra } = user ?? {};
+  const { allowed, denied } = await create<{ allowed?: boolean; denied?: boolean }>(
+    client,
+    '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+    {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      spec: { user: username, uid, groups, extra, nonResourceAttributes: { path: '/metrics', verb: 'get' } },
+    },
+    signal,
+  );
+  if (allowed === true && denied !== true) return undefined;
+  return { status: 403, why: 'the user of the bearer token may not get the path /metrics: grant nonResourceURLs [/metrics], verbs [get]' };
+}
+
+/** The status of a review. */
+async function create<T extends object>(client: RawClient, path: string, body: object, signal: AbortSignal): Promise<Partial<T>> {
+  const answer = JSON.parse(await client.raw({ method: 'POST', path, body, signal })) as { status?: Partial<T> };
+  return answer.status ?? {};
+}
+
+/** What the API server says is for the log; a stranger is told what the operator must look for. */
+function unanswered(error: unknown): HttpRefusal {
+  const how = error instanceof ApiError ? `answered ${error.code} ${error.reason}`.trimEnd() : 'did not answer';
+  return { status: 503, why: `cannot find out who asks: the API server ${how}` };
+}
