@@ -105,6 +105,8 @@ export function createManager(deps: ManagerDeps): Manager {
       jobs: informers.jobs,
       workerClusters: informers.workerClusters,
       flavors: informers.resourceFlavors,
+      clusterQueues: informers.clusterQueues,
+      namespaces: informers.namespaces,
       readRecord: records.read,
       connect: (cluster, access) => fencedClient(deps.connectCluster(cluster, access), deposed.signal),
       origin,

@@ -56,6 +56,18 @@ function admissionMetrics(registers: Registry[]) {
       labelNames: ['cluster_queue', 'reason'],
       registers,
     }),
+    untrustedRecords: new Counter({
+      name: 'switchyard_untrusted_records_total',
+      help: 'Admission records that admission has not made: Forged, Invalid (cannot be read) or Missing on a Job that is not suspended.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    untrustedJobs: new Gauge({
+      name: 'switchyard_untrusted_jobs',
+      help: 'Unfinished Jobs that carry such a record now, or are not suspended without one.',
+      labelNames: ['reason'],
+      registers,
+    }),
     finished: new Counter({
       name: 'switchyard_finished_workloads_total',
       help: 'Admitted Jobs that finished, by terminal condition.',

@@ -10,8 +10,9 @@ import type { LocalQueue } from '../api/local-queue.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
 import type { RecordKeeper } from '../api/record-keeper.ts';
+import { recordWorld, unresolved } from '../api/record-resolution.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
-import { createAdmissionCache } from './admission-cache.ts';
+import { createAdmissionCache, type Reservation } from './admission-cache.ts';
 import { clusterStateOf, type ClusterState } from './cluster-state.ts';
 import { createCorrector } from './corrector.ts';
 import { createJobWatcher } from './job-watcher.ts';
@@ -76,10 +77,12 @@ export function createAdmission({ client, events, informers, records, clock, log
       cache.setQueueing(queueingSetup(informers));
       queues.wake(queues.counts().keys());
       watcher.reroute();
+      corrector.resolveAnew();
       changed();
     }
     if (stale.clusters) {
       stale.clusters = false;
+      corrector.resolveAnew();
       const next = clusterStates(informers.workerClusters.list(), log);
       if (fingerprint(next) === fingerprint(cache.clusters())) return;
       cache.setClusters(next);
@@ -88,7 +91,18 @@ export function createAdmission({ client, events, informers, records, clock, log
     }
   };
 
-  const corrector = createCorrector({ client, cache, records, wake, clock, log, metrics });
+  const corrector = createCorrector({
+    client,
+    events,
+    cache,
+    watcher,
+    records,
+    unresolved: unresolvedIn(informers),
+    wake,
+    clock,
+    log,
+    metrics,
+  });
   const scheduler: Scheduler = createScheduler({ client, cache, queues, watcher, records, corrector, refresh, clock, log, metrics });
 
   informers.jobs.addHandler(watcher);
@@ -115,6 +129,8 @@ export function createAdmission({ client, events, informers, records, clock, log
   return {
     run: async (signal) => {
       await Promise.all(Object.values(informers).map((informer) => informer.waitForSync(signal)));
+      // While somebody else led, nothing was looked at.
+      stale.queueing = true;
       refresh();
       await Promise.all([scheduler.run(signal), reporter.run(signal), status.run(signal)]);
     },
@@ -124,6 +140,12 @@ export function createAdmission({ client, events, informers, records, clock, log
       return inadmissibleReason === undefined && position === undefined ? undefined : { inadmissibleReason, position };
     },
   };
+}
+
+/** Why an admission no longer stands, as these caches tell. */
+function unresolvedIn({ clusterQueues, resourceFlavors, workerClusters, namespaces }: AdmissionInformers) {
+  const world = recordWorld({ clusterQueues, flavors: resourceFlavors, clusters: workerClusters, namespaces });
+  return ({ workload, record }: Reservation): string | undefined => unresolved(record, workload.namespace, world);
 }
 
 /** Calls back when an object comes, goes, or changes in what `relevant` picks; our own status writes are no news. */

@@ -1,21 +1,33 @@
+import type { Job } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION, MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { isConflict, isNotFound } from '../../shared/kube/api-error.ts';
-import type { Patch, WriteClient } from '../../shared/kube/client.ts';
+import type { Patch, StatusClient, WriteClient } from '../../shared/kube/client.ts';
+import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
+import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
+import { JobEventReason, QuotaReservedReason } from '../api/reasons.ts';
 import type { RecordKeeper } from '../api/record-keeper.ts';
+import type { AdmissionRecord } from '../api/records.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionCache, Reservation } from './admission-cache.ts';
-import { findEvictions, type Eviction } from './evictions.ts';
+import { EvictionReason, findEvictions, type Eviction } from './evictions.ts';
+import type { JobWatcher } from './job-watcher.ts';
 import { loweredRecord, LOWERING_DELAY_MS } from './lowering.ts';
+import { waitingConditions } from './waiting-reporter.ts';
+import type { Untrusted, Workload } from './workload.ts';
 
 export type CorrectorDeps = {
-  readonly client: WriteClient;
+  readonly client: WriteClient & StatusClient;
+  readonly events: EventRecorder;
   readonly cache: AdmissionCache;
+  readonly watcher: Pick<JobWatcher, 'toCorrect'>;
   readonly records: RecordKeeper;
+  /** Why the admission of a reservation no longer stands; undefined while it does. */
+  readonly unresolved: (reservation: Reservation) => string | undefined;
   /** Has {@link Corrector.correct} called again. */
   readonly wake: () => void;
   readonly clock: Clock;
@@ -27,26 +39,36 @@ export type CorrectorDeps = {
 export interface Corrector {
   /** Starts the writes that are needed now, each once. */
   correct(signal: AbortSignal): void;
+  /** Something has changed by which admissions may stand or fall. */
+  resolveAnew(): void;
   /** Resolves when no write is under way. */
   idle(): Promise<void>;
 }
 
+const WRITE = { fieldManager: MANAGER_FIELD_MANAGER };
 const RETRY_MS = 500;
+/** What is deleted and created anew within this time, such as by `kubectl replace --force`, costs nobody his pods. */
+const UNRESOLVED_MS = 30_000;
 
-export function createCorrector({ client, cache, records, wake, clock, log, metrics }: CorrectorDeps): Corrector {
+export function createCorrector(deps: CorrectorDeps): Corrector {
+  const { client, events, cache, watcher, records, unresolved, wake, clock, log, metrics } = deps;
   const writes = new Map<string, Promise<void>>();
   /** Since when a Job could hold less than it does. */
   const lowerableSinceMs = new Map<string, number>();
+  /** Since when the admission of a Job does not stand. */
+  const unresolvedSinceMs = new Map<string, number>();
+  let resolvesAnew = true;
 
   /**
    * One write; what it decided on may be out of date, and it may fail. The pass that follows looks again, so nothing is lost by that.
    */
-  const write = (key: string, patch: Patch, what: string, signal: AbortSignal, done: () => void): void => {
+  const write = (key: string, patch: Patch, what: string, signal: AbortSignal, done: (answer: Job) => unknown): void => {
     if (writes.has(key)) return;
     const attempt = async (): Promise<void> => {
       try {
-        records.read(await client.patch(JOBS, parseKey(key), patch, { fieldManager: MANAGER_FIELD_MANAGER }));
-        done();
+        const answer = await client.patch(JOBS, parseKey(key), patch, WRITE);
+        records.read(answer);
+        await done(answer);
       } catch (error) {
         if (isNotFound(error)) return;
         if (!isConflict(error)) log.warn(`${what} failed`, { job: key, error });
@@ -62,10 +84,43 @@ export function createCorrector({ client, cache, records, wake, clock, log, metr
     );
   };
 
+  const recordPatch = (workload: Workload, record: AdmissionRecord | undefined, spec?: { readonly suspend: true }): Patch => {
+    const annotations = { [ADMISSION_ANNOTATION]: record === undefined ? null : records.seal(workload, record, clock.now()) };
+    return { type: 'merge', body: { metadata: { resourceVersion: workload.resourceVersion, annotations }, ...given({ spec }) } };
+  };
+
+  /**
+   * Suspends a Job that admission has not released, and puts the last good record in the place of what it carries, or nothing: a manager that
+   * is started anew could not tell an earlier record from the newest.
+   */
+  const holdBack = (workload: Workload, { reason, problem }: Untrusted, signal: AbortSignal): void => {
+    const last = workload.record && { ...workload.record, evicted: true as const };
+    write(workload.key, recordPatch(workload, last, { suspend: true }), 'holding a Job back', signal, async (job) => {
+      const message = `suspended: ${problem}`;
+      log.warn('suspended a Job that admission has not released', { job: workload.key, reason, why: problem });
+      events.event(JOBS, job, 'Warning', JobEventReason.RecordNotTrusted, message);
+      const conditions = waitingConditions(job, { reason: QuotaReservedReason.RecordNotTrusted, message }, clock.now());
+      const status = { metadata: { uid: job.metadata.uid }, status: { conditions } };
+      if (conditions !== undefined) await client.patchStatus(JOBS, parseKey(workload.key), { type: 'strategic', body: status }, WRITE);
+    });
+  };
+
+  /** Lets the record of a Job say that somebody has suspended it. */
+  const mark = (workload: Workload, record: AdmissionRecord, signal: AbortSignal): void =>
+    write(workload.key, recordPatch(workload, { ...record, evicted: true }), 'marking a suspended Job', signal, () =>
+      log.info('suspended by somebody else', { job: workload.key, clusterQueue: record.clusterQueue }),
+    );
+
+  const putRight = (workload: Workload, signal: AbortSignal): void => {
+    const { untrusted, record } = workload;
+    if (workload.phase === 'Unrecorded' && untrusted !== undefined) holdBack(workload, untrusted, signal);
+    else if (workload.unmarked && record !== undefined) mark(workload, record, signal);
+  };
+
   /** Suspends the Job. It keeps its record, so that its copy is suspended in place and may resume there. */
   const evict = ({ reservation: { workload, record }, reason, message }: Eviction, signal: AbortSignal): void => {
-    const body = { metadata: { resourceVersion: workload.resourceVersion }, spec: { suspend: true } };
-    write(workload.key, { type: 'merge', body }, 'an eviction', signal, () => {
+    const patch = recordPatch(workload, { ...record, evicted: true }, { suspend: true });
+    write(workload.key, patch, 'an eviction', signal, () => {
       metrics.evicted.inc({ cluster_queue: record.clusterQueue, reason });
       log.info('evicted', { job: workload.key, clusterQueue: record.clusterQueue, reason, why: message });
     });
@@ -73,9 +128,7 @@ export function createCorrector({ client, cache, records, wake, clock, log, metr
 
   /** Writes a record that holds less. What it held before is given back when the informer shows that record. */
   const lower = ({ workload }: Reservation, record: Reservation['record'], signal: AbortSignal): void => {
-    const annotations = { [ADMISSION_ANNOTATION]: records.seal(workload, record, clock.now()) };
-    const body = { metadata: { resourceVersion: workload.resourceVersion, annotations } };
-    write(workload.key, { type: 'merge', body }, 'giving quota back', signal, () =>
+    write(workload.key, recordPatch(workload, record), 'giving quota back', signal, () =>
       log.info('holds less', { job: workload.key, requests: record.requests }),
     );
   };
@@ -93,16 +146,45 @@ export function createCorrector({ client, cache, records, wake, clock, log, metr
       const sinceMs = lowerableSinceMs.get(key);
       if (sinceMs === undefined) {
         lowerableSinceMs.set(key, nowMs);
-        const timer = clock.schedule(wake, LOWERING_DELAY_MS);
-        onAbort(signal, () => timer.cancel());
+        wakeAfter(LOWERING_DELAY_MS, signal);
       } else if (nowMs - sinceMs >= LOWERING_DELAY_MS) lower(reservation, record, signal);
     }
   };
 
+  /** Looks at all reservations when something has changed, else at those that did not stand then. */
+  const findUnresolved = (signal: AbortSignal): Eviction[] => {
+    const nowMs = clock.now();
+    const suspects = resolvesAnew ? cache.reservations() : [...unresolvedSinceMs.keys()].map((key) => cache.get(key));
+    resolvesAnew = false;
+    const found = new Map<string, Eviction>();
+    for (const reservation of suspects) {
+      const message = reservation && unresolved(reservation);
+      if (reservation === undefined || message === undefined) continue;
+      found.set(reservation.workload.key, { reservation, reason: EvictionReason.AdmissionUnresolved, message });
+    }
+    for (const key of unresolvedSinceMs.keys()) if (!found.has(key)) unresolvedSinceMs.delete(key);
+    for (const key of found.keys()) if (!unresolvedSinceMs.has(key)) unresolvedSinceMs.set(key, nowMs);
+    if ([...unresolvedSinceMs.values()].includes(nowMs)) wakeAfter(UNRESOLVED_MS, signal);
+    return [...found].flatMap(([key, eviction]) => {
+      const { workload, assumed } = eviction.reservation;
+      const isDue = nowMs - (unresolvedSinceMs.get(key) ?? nowMs) >= UNRESOLVED_MS;
+      return isDue && !assumed && workload.phase === 'Admitted' ? [eviction] : [];
+    });
+  };
+
+  const wakeAfter = (delayMs: number, signal: AbortSignal): void => {
+    const timer = clock.schedule(wake, delayMs);
+    onAbort(signal, () => timer.cancel());
+  };
+
   return {
+    resolveAnew: () => {
+      resolvesAnew = true;
+    },
     correct: (signal) => {
+      for (const workload of watcher.toCorrect()) putRight(workload, signal);
       const evictions = findEvictions(cache.reservations(), cache.mismatched(), cache.queueing(), cache.clusters());
-      for (const eviction of evictions) evict(eviction, signal);
+      for (const eviction of [...evictions, ...findUnresolved(signal)]) evict(eviction, signal);
       lowerWhatIsDue(signal);
     },
     idle: async () => void (await Promise.all(writes.values())),

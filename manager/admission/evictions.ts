@@ -11,6 +11,7 @@ export const EvictionReason = {
   LocalQueueStopped: 'LocalQueueStopped',
   ClusterDraining: 'ClusterDraining',
   ExceedsReservation: 'ExceedsReservation',
+  AdmissionUnresolved: 'AdmissionUnresolved',
 } as const;
 export type EvictionReason = (typeof EvictionReason)[keyof typeof EvictionReason];
 

@@ -1,4 +1,5 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { ADMISSION_ANNOTATION } from '../../shared/api/names.ts';
 import { finishedCondition } from '../../shared/kube/conditions.ts';
 import type { EventHandler } from '../../shared/kube/informer.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
@@ -7,7 +8,8 @@ import { QuotaReservedReason } from '../api/reasons.ts';
 import type { RecordReader } from '../api/records.ts';
 import { isSameAdmission, type AdmissionCache, type Reservation } from './admission-cache.ts';
 import type { PendingQueues } from './pending-queues.ts';
-import { routeOf, type InadmissibleReason } from './snapshot.ts';
+import { routeOf, type InadmissibleReason, type QueueSetup } from './snapshot.ts';
+import { createUntrustedCount } from './untrusted-count.ts';
 import { workloadOf, type Workload } from './workload.ts';
 
 /**
@@ -23,6 +25,8 @@ export interface JobWatcher extends EventHandler<Job> {
   /** An assumed admission will not be written: the Workload waits, with this reason, until its Job changes or {@link retry} is called. */
   giveUp(reservation: Reservation, inadmissibleReason: InadmissibleReason): void;
   retry(key: string): void;
+  /** Every Workload that must be suspended because it has no good record, or whose record must say that it is suspended. */
+  toCorrect(): Iterable<Workload>;
   /** Every Workload that waits. */
   pending(): IterableIterator<Workload>;
   /** Keys of all Jobs that wait, those that are being evicted included. */
@@ -43,6 +47,8 @@ export function createJobWatcher(deps: {
   const pending = new Map<string, Workload>();
   /** What keeps Jobs out of the queues. What keeps those in a queue inadmissible is known there. */
   const inadmissibleReasons = new Map<string, InadmissibleReason>();
+  const toCorrect = new Map<string, Workload>();
+  const untrusted = createUntrustedCount(metrics);
   /** Order in which unfinished Jobs were first seen: it survives admission, so that an evicted Job keeps its place. */
   const arrivals = new Map<string, number>();
   let arrivalsSeen = 0;
@@ -52,6 +58,7 @@ export function createJobWatcher(deps: {
     if (workload === undefined) return;
     const { key, record } = workload;
     if (!arrivals.has(key)) arrivals.set(key, arrivalsSeen++);
+    untrusted.observe(workload, job.metadata.annotations?.[ADMISSION_ANNOTATION]);
     switch (workload.phase) {
       case 'Finished':
         dequeue(key);
@@ -59,19 +66,22 @@ export function createJobWatcher(deps: {
         if (cache.get(key) !== undefined)
           metrics.finished.inc({ cluster_queue: record?.clusterQueue ?? '', result: finishedCondition(job.status)?.type ?? 'Deleted' });
         return release(key);
+      case 'Unrecorded':
       case 'Admitted':
       case 'Evicting': {
         dequeue(key);
-        if (record === undefined) return;
+        if (workload.phase === 'Unrecorded' || workload.unmarked) toCorrect.set(key, workload);
+        if (workload.phase !== 'Admitted') inadmissibleReasons.set(key, whyHeldBack(workload));
+        wakeScheduler();
+        if (record === undefined) return release(key);
         const before = cache.get(key);
         cache.admit(workload, record);
         // Another place is taken, or less is held: what was held before is free.
         if (before !== undefined && !isSameAdmission(before.record, record)) wakeSharers(before);
-        if (workload.phase === 'Evicting') inadmissibleReasons.set(key, evicted);
-        wakeScheduler();
         return;
       }
       case 'Pending':
+        toCorrect.delete(key);
         if (isBeingWritten(workload)) return;
         release(key);
         return enqueue(workload);
@@ -87,7 +97,7 @@ export function createJobWatcher(deps: {
   const enqueue = (workload: Workload): void => {
     const { key } = workload;
     pending.set(key, workload);
-    const route = routeOf(workload, cache.queueing());
+    const route = withProblem(workload, routeOf(workload, cache.queueing()));
     if ('reason' in route) {
       queues.delete(key);
       inadmissibleReasons.set(key, route);
@@ -103,6 +113,7 @@ export function createJobWatcher(deps: {
 
   const dequeue = (key: string): void => {
     pending.delete(key);
+    toCorrect.delete(key);
     queues.delete(key);
     inadmissibleReasons.delete(key);
   };
@@ -125,6 +136,7 @@ export function createJobWatcher(deps: {
       const key = keyOfObject(job);
       dequeue(key);
       arrivals.delete(key);
+      untrusted.forget(key);
       release(key);
     },
     reroute: () => {
@@ -141,13 +153,24 @@ export function createJobWatcher(deps: {
       const workload = pending.get(key);
       if (workload !== undefined && waits(key) && !queues.has(key)) enqueue(workload);
     },
+    toCorrect: () => toCorrect.values(),
     pending: () => pending.values(),
     waiting: () => new Set([...pending.keys(), ...inadmissibleReasons.keys()]),
     inadmissibleReasonOf: (key) => inadmissibleReasons.get(key) ?? queues.inadmissibilityOf(key),
   };
 }
 
+function whyHeldBack({ untrusted, record }: Workload): InadmissibleReason {
+  if (untrusted === undefined && record !== undefined) return evicted;
+  const problem = untrusted?.problem ?? 'it has no admission record';
+  return { reason: QuotaReservedReason.RecordNotTrusted, message: `${problem}; it waits until nothing of it runs any more` };
+}
+
 const evicted: InadmissibleReason = {
   reason: QuotaReservedReason.Evicted,
   message: 'suspended after admission; quota is held until nothing runs any more',
 };
+
+/** A Job that came with a record of its own and is not even queued is told of both. */
+const withProblem = (workload: Workload, route: QueueSetup | InadmissibleReason): QueueSetup | InadmissibleReason =>
+  'reason' in route && workload.untrusted !== undefined ? { ...route, message: `${route.message}; ${workload.untrusted.problem}` } : route;

@@ -1,4 +1,5 @@
 import type { DeepReadonly, Namespace } from '../../shared/api/kubernetes.ts';
+import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { matchesLabelSelector, requirementsOf, type LabelRequirements } from '../../shared/kube/selectors.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
@@ -133,7 +134,7 @@ function queueSetup(
 export function routeOf(workload: Workload, setup: QueueingSetup): QueueSetup | InadmissibleReason {
   if (workload.problem !== undefined) return { reason: QuotaReservedReason.InvalidJob, message: workload.problem };
   if (workload.queue === undefined) {
-    return { reason: QuotaReservedReason.LocalQueueNotFound, message: 'the Job names no local queue' };
+    return { reason: QuotaReservedReason.LocalQueueNotFound, message: `the Job names no local queue; set its label ${QUEUE_NAME_LABEL}` };
   }
   const local = setup.localQueues.get(`${workload.namespace}/${workload.queue}`);
   if (local === undefined) {

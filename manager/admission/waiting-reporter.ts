@@ -141,10 +141,13 @@ export function waitingConditions(
     lastTransitionTime: (isFalse ? present.lastTransitionTime : undefined) ?? time,
   };
   // Of a Job that is being evicted only its copy can tell whether anything still runs.
-  const rests = job.spec.suspend === true && inadmissibleReason.reason !== QuotaReservedReason.Evicted;
+  const rests = job.spec.suspend === true && !MAY_RUN.includes(inadmissibleReason.reason);
   const neverSuspended = rests && findCondition(conditions, 'Suspended') === undefined;
   return neverSuspended ? [waiting, suspended(time)] : [waiting];
 }
+
+/** Reasons that are given while something of the Job may still run. */
+const MAY_RUN: readonly QuotaReservedReason[] = [QuotaReservedReason.Evicted, QuotaReservedReason.RecordNotTrusted];
 
 /** What the Job controller says of a Job that is created suspended; without it kubectl would show a waiting Job as running. */
 const suspended = (time: string): JobCondition => ({

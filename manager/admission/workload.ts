@@ -26,21 +26,39 @@ export type Workload = {
   readonly nodeSelector: Readonly<Record<string, string>>;
   /** Pods of it that exist, as its cluster has told: active and terminating. */
   readonly podsTold: number;
-  /** The last admission, when there was one. */
+  /** The last admission, when there was one and it is remembered: also where the Job does not carry it any more. */
   readonly record: AdmissionRecord | undefined;
   readonly phase: WorkloadPhase;
+  /** Somebody has suspended it, and its record does not say so yet. */
+  readonly unmarked: boolean;
+  /** Why what the Job carries is no record; undefined when it carries a good one, or waits without any. */
+  readonly untrusted: Untrusted | undefined;
   /** Why the Job can never be admitted as it is. */
   readonly problem: string | undefined;
   /** Jobs of equal hash fit together or fail together, wherever they stand in the queue. */
   readonly schedulingHash: string;
 };
 
+export type Untrusted = { readonly reason: UntrustedReason; readonly problem: string };
+/** Why a record does not count; the values of a metric. */
+export const UntrustedReason = {
+  /** The Job runs, and has no record. */
+  Missing: 'Missing',
+  /** It cannot be read. */
+  Invalid: 'Invalid',
+  /** Admission has not made it, or not for this Job, or has replaced it since. */
+  Forged: 'Forged',
+} as const;
+export type UntrustedReason = (typeof UntrustedReason)[keyof typeof UntrustedReason];
+
 export type WorkloadPhase =
   /** Waits for admission. */
   | 'Pending'
   /** Holds quota and may run. */
   | 'Admitted'
-  /** Suspended after admission, but something of it may still run: holds quota until its status says otherwise. */
+  /** Not suspended, though no good record allows it to run: is to be suspended. Holds what its last good record said, if that is known. */
+  | 'Unrecorded'
+  /** Suspended after it could run, but something of it may still run: holds quota until its status says otherwise. */
   | 'Evicting'
   /** Complete or Failed, or on its way out without holding anything. */
   | 'Finished';
@@ -50,7 +68,8 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
   if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME) return undefined;
   const priority = priorityOf(job);
   const wish = clusterWishOf(job);
-  const record = parsed.kind === 'Record' ? parsed.record : undefined;
+  const record = parsed.kind === 'Record' ? parsed.record : parsed.last;
+  const phase = phaseOf(job, parsed, record);
   const asked = requestsOfJob(job);
   const nodeSelector = job.spec.template.spec?.nodeSelector ?? {};
   const { namespace, name, uid, resourceVersion, creationTimestamp } = job.metadata;
@@ -68,22 +87,38 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     nodeSelector,
     podsTold: (job.status?.active ?? 0) + (job.status?.terminating ?? 0),
     record,
-    phase: phaseOf(job, record),
-    problem: problemOf(priority, wish, parsed) ?? asked.problem,
+    phase,
+    unmarked: phase === 'Evicting' && isUnmarked(job, parsed),
+    untrusted: untrustedOf(parsed, phase),
+    problem: problemOf(priority, wish) ?? asked.problem,
     schedulingHash: schedulingHashOf(asked.requests, wish, nodeSelector, record),
   };
 }
 
-function phaseOf(job: DeepReadonly<Job>, record: AdmissionRecord | undefined): WorkloadPhase {
+function phaseOf(job: DeepReadonly<Job>, parsed: ParsedRecord, record: AdmissionRecord | undefined): WorkloadPhase {
   if (isFinished(job.status)) return 'Finished';
-  if (record !== undefined) {
-    if (job.spec.suspend !== true) return 'Admitted';
-    // The worker takes startTime away and reports Suspended once it has acted on the suspension; until then pods may run, also those of a copy
-    // that has told nothing yet.
-    const mayRun = job.status?.startTime !== undefined || hasTrueCondition(job.status?.conditions, SwitchyardCondition.Dispatched);
-    if ((mayRun && !hasTrueCondition(job.status?.conditions, 'Suspended')) || (job.status?.active ?? 0) > 0) return 'Evicting';
+  const deleted = job.metadata.deletionTimestamp !== undefined;
+  if (job.spec.suspend !== true) {
+    if (parsed.kind === 'Record') return 'Admitted';
+    if (!deleted) return 'Unrecorded';
+    return record === undefined ? 'Finished' : 'Evicting';
   }
-  return job.metadata.deletionTimestamp === undefined ? 'Pending' : 'Finished';
+  // The worker takes startTime away and reports Suspended once it has acted on the suspension; until then pods may run, also those of a copy
+  // that has told nothing yet.
+  const mayRun = job.status?.startTime !== undefined || hasTrueCondition(job.status?.conditions, SwitchyardCondition.Dispatched);
+  const runs = (mayRun && !hasTrueCondition(job.status?.conditions, 'Suspended')) || (job.status?.active ?? 0) > 0;
+  if ((runs && (record !== undefined || !deleted)) || isUnmarked(job, parsed)) return 'Evicting';
+  return deleted ? 'Finished' : 'Pending';
+}
+
+/** Until the record says `evicted`, whoever lets the Job go again sets it going: it holds what it held. */
+const isUnmarked = ({ spec, metadata }: DeepReadonly<Job>, parsed: ParsedRecord): boolean =>
+  spec.suspend === true && metadata.deletionTimestamp === undefined && parsed.kind === 'Record' && parsed.record.evicted !== true;
+
+function untrustedOf(parsed: ParsedRecord, phase: WorkloadPhase): Untrusted | undefined {
+  if (phase === 'Finished' || parsed.kind === 'Record') return undefined;
+  if (parsed.kind !== 'None') return { reason: parsed.kind, problem: parsed.problem };
+  return phase === 'Unrecorded' ? { reason: 'Missing', problem: 'it was released without an admission record' } : undefined;
 }
 
 function problemOf(

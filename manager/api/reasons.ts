@@ -41,6 +41,8 @@ export const QuotaReservedReason = {
   InvalidJob: 'InvalidJob',
   /** The API server refused to store the admission. */
   AdmissionRefused: 'AdmissionRefused',
+  /** It was released, or carries a record, without admission having done so; the message says what is wrong. */
+  RecordNotTrusted: 'RecordNotTrusted',
   /** Suspended again after it had been admitted. */
   Evicted: 'Evicted',
 } as const;
@@ -53,6 +55,8 @@ export const DispatchedReason = {
   ClusterUnreachable: 'ClusterUnreachable',
   /** The recorded cluster is no longer known to the manager. */
   ClusterNotFound: 'ClusterNotFound',
+  /** Queue, namespace, flavors or cluster of its admission no longer fit together. */
+  AdmissionUnresolved: 'AdmissionUnresolved',
   /** A ResourceFlavor of its admission does not exist, so that its pods could land on the wrong nodes. */
   ResourceFlavorNotFound: 'ResourceFlavorNotFound',
   /** The Job asks for more than it was admitted with; it is admitted anew. */
@@ -72,6 +76,8 @@ export type DispatchedReason = (typeof DispatchedReason)[keyof typeof Dispatched
 export const JobEventReason = {
   /** It waits; the message says for what. */
   Pending: 'Pending',
+  /** It was suspended, because admission has not released it. */
+  RecordNotTrusted: 'RecordNotTrusted',
   /** Its copy could not be made; the message says why. */
   DispatchFailed: 'DispatchFailed',
 } as const;

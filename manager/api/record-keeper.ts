@@ -35,6 +35,7 @@ export function createRecordKeeper(keys: RecordKeys): RecordKeeper {
     // A cache may lag behind a record that we have just written; what is put back later has a later version.
     else if (writtenMs < known.writtenMs && isOlder(known.resourceVersion, resourceVersion))
       return { kind: 'Forged', problem: PUT_BACK, ...last };
+    if (record.evicted === true && job.spec.suspend !== true) return { kind: 'Forged', problem: RELEASED, last: record };
     return { kind: 'Record', record };
   };
 
@@ -56,4 +57,5 @@ export function createRecordKeeper(keys: RecordKeys): RecordKeeper {
 
 const NONE: ParsedRecord = { kind: 'None' };
 const NOT_SEALED = `annotation ${ADMISSION_ANNOTATION} was not written by this manager for this Job`;
+const RELEASED = 'spec.suspend was set to false, which is for the manager to do when the Job is admitted';
 const PUT_BACK = `annotation ${ADMISSION_ANNOTATION} is an earlier one, put back`;

@@ -11,7 +11,8 @@ import { isJsonObject, parseJson } from './json-value.ts';
  * - no record: never admitted;
  * - record and not suspended: admitted to `cluster`, and its quota is in use;
  * - record and suspended: evicted, with a copy perhaps still on `cluster`. The record stays, because the copy must be found and
- *   resumed or deleted; its quota is free once the Job's status says that nothing runs any more.
+ *   resumed or deleted; its quota is free once it says `evicted`, so that nobody but admission can release the Job again, and the Job's
+ *   status says that nothing runs any more.
  *
  * Whoever may edit a Job may write this annotation. Only a {@link RecordReader} tells whether admission did.
  */
@@ -28,6 +29,8 @@ export type AdmissionRecord = {
   readonly since: string;
   /** What is charged, and the most that its copy may run: quantities that all its pods request together, `pods` being their number. */
   readonly requests: Readonly<Record<string, string>>;
+  /** The Job was suspended since: the record says where its copy is, and allows nothing to run. */
+  readonly evicted?: true;
   /** Clusters that the Job does not go to for the time being. */
   readonly avoid?: Readonly<Record<string, AvoidedCluster>>;
 };
@@ -75,17 +78,18 @@ const NONE: WrittenRecord = { kind: 'None' };
 export function parseAdmissionRecord(text: string): WrittenRecord {
   const value = parseJson(text);
   if (!isJsonObject(value)) return invalid('it is not a JSON object');
-  const { clusterQueue, flavors, cluster, epoch, since, requests, avoid, written, seal } = value;
+  const { clusterQueue, flavors, cluster, epoch, since, requests, evicted, avoid, written, seal } = value;
   if (!isName(clusterQueue)) return invalid('clusterQueue must be a non-empty string');
   if (!isNames(flavors)) return invalid(`${badField('flavors', flavors)} must be a non-empty string`);
   if (!isName(cluster)) return invalid('cluster must be a non-empty string');
   if (typeof epoch !== 'number' || !Number.isSafeInteger(epoch) || epoch < 1) return invalid('epoch must be a positive integer');
   if (!isTime(since)) return invalid('since must be an RFC 3339 time');
   if (!isNames(requests)) return invalid(`${badField('requests', requests)} must be a quantity`);
+  if (!isTrueOrAbsent(evicted)) return invalid('evicted must be true or absent');
   if (avoid !== undefined && !isAvoided(avoid)) return invalid('avoid must be an object of clusters with until and reason');
   if (!isTime(written)) return invalid('written must be an RFC 3339 time');
   if (typeof seal !== 'string') return invalid('it has no seal');
-  const record = { clusterQueue, flavors, cluster, epoch, since, requests, ...given({ avoid }) };
+  const record = { clusterQueue, flavors, cluster, epoch, since, requests, ...given({ evicted, avoid }) };
   return { kind: 'Record', record, stamp: { written, seal } };
 }
 
@@ -98,6 +102,7 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
     epoch: record.epoch,
     since: record.since,
     requests: sorted(record.requests),
+    evicted: record.evicted,
     avoid:
       record.avoid &&
       sorted(Object.fromEntries(Object.entries(record.avoid).map(([cluster, { until, reason }]) => [cluster, { until, reason }]))),
@@ -109,7 +114,8 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
 /** The record of a Job that is admitted now, as it stands there: recorded, not suspended. Undefined for every other Job. */
 export function activeAdmission(job: DeepReadonly<Job>): AdmissionRecord | undefined {
   const written = writtenRecordOf(job);
-  return written.kind === 'Record' && job.spec.suspend !== true ? written.record : undefined;
+  const active = written.kind === 'Record' && written.record.evicted !== true && job.spec.suspend !== true;
+  return active ? written.record : undefined;
 }
 
 const sorted = <T>(map: Readonly<Record<string, T>>): Record<string, T> =>
@@ -117,6 +123,7 @@ const sorted = <T>(map: Readonly<Record<string, T>>): Record<string, T> =>
 
 const invalid = (problem: string): WrittenRecord => ({ kind: 'Invalid', problem: `annotation ${ADMISSION_ANNOTATION}: ${problem}` });
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const isTrueOrAbsent = (value: unknown): value is true | undefined => value === undefined || value === true;
 const isTime = (value: unknown): value is string => parseWireTime(value) !== undefined;
 const isNames = (value: unknown): value is Record<string, string> => isJsonObject(value) && Object.values(value).every(isName);
 /** `flavors`, or `flavors.cpu` where that one is wrong. */

@@ -16,6 +16,8 @@ export type MirrorGroup = {
   readonly local: DeepReadonly<Job> | undefined;
   /** Its admission record, as far as it can be trusted. */
   readonly record: ParsedRecord;
+  /** Why that record no longer stands, though admission made it; undefined while it does. */
+  readonly unresolved: string | undefined;
   /** Every object with our origin label found under this name. One that does not say whose copy it is is left alone. */
   readonly copies: readonly Copy[];
   readonly clusters: ReadonlyMap<string, ClusterView>;
@@ -102,8 +104,7 @@ function decide(group: MirrorGroup, nowMs: number): MirrorPlan {
   const copies = group.copies.filter(({ job }) => copyIdentity(job) !== undefined);
   if (local === undefined || local.spec.managedBy !== MANAGER_CONTROLLER_NAME) return remove(copies, local === undefined); // 1
   if (local.metadata.deletionTimestamp !== undefined || isFinished(local.status)) return remove(copies, false); // 2
-  if (group.record.kind !== 'Record')
-    return holdBack(local, copies, group.record.kind === 'None' ? undefined : group.record.problem, nowMs); // 3
+  if (group.record.kind !== 'Record') return holdBack(group, local, copies, nowMs); // 3
   const { record } = group.record;
   const current = copies.find((copy) => isCurrent(copy, local, record));
   const stale = copies.filter((copy) => copy !== current && !isLater(copy, local, record)); // 4
@@ -175,18 +176,28 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
 }
 
 /** Rule 3: nobody but admission may set a Job going. A copy without a record is suspended where it is, and kept. */
-function holdBack(local: DeepReadonly<Job>, copies: readonly Copy[], problem: string | undefined, nowMs: number): MirrorPlan {
+function holdBack(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly Copy[], nowMs: number): MirrorPlan {
+  const { record } = group;
   const running = copies.filter(
     ({ job, deleting }) => job.spec.suspend !== true && !deleting && isOf(job, local) && !hasVerdict(job.status),
   );
-  const remote: RemoteAction[] = running.map(({ cluster, job }) => ({ kind: 'Update', cluster, copy: job, spec: { suspend: true } }));
-  const earlier = copies.filter(({ job }) => !isOf(job, local));
-  const kept = copies.find(({ job }) => isOf(job, local));
-  if (kept === undefined && problem === undefined) return { remote: [...deletions(earlier), ...remote], home: NOTHING };
+  const suspensions: RemoteAction[] = running.map(({ cluster, job }) => ({ kind: 'Update', cluster, copy: job, spec: { suspend: true } }));
+  const remote = [...deletions(copies.filter(({ job }) => !isOf(job, local))), ...suspensions];
+  // Where one copy may run and another rests, the Job does not.
+  const kept = running[0] ?? copies.find(({ job }) => isOf(job, local));
+  const problem = record.kind === 'Forged' || record.kind === 'Invalid' ? record.problem : undefined;
+  if (kept === undefined && problem === undefined && !claimsCopy(local.status)) return { remote, home: NOTHING };
   const own = [notDispatched({ reason: DispatchedReason.NotAdmitted, message: problem ?? 'the Job has no admission record' })];
-  const status = toLocalStatus({ local, remote: kept === undefined ? local.status : kept.job.status, own, nowMs });
-  return { remote: [...deletions(earlier), ...remote], home: writeHome(local, status) };
+  // While a cluster is out of sight that may have a copy, nobody may take the Job for one that rests.
+  const unseen = [...group.clusters.values()].some(({ contact }) => contact !== 'Ready');
+  if (kept === undefined && unseen && claimsCopy(local.status)) return { remote, home: NOTHING };
+  const told = kept === undefined ? undefined : toldBy(kept.job);
+  return { remote, home: writeHome(local, toLocalStatus({ local, remote: told, own, nowMs })) };
 }
+
+/** The status speaks of a copy that may run. */
+const claimsCopy = (status: DeepReadonly<JobStatus> | undefined): boolean =>
+  status?.startTime !== undefined || (status?.active ?? 0) > 0 || hasTrueCondition(status?.conditions, SwitchyardCondition.Dispatched);
 
 const NOTHING: HomeAction = { kind: 'None' };
 
@@ -216,6 +227,7 @@ function remoteJobOf(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
   if (missing !== undefined) {
     return { reason: DispatchedReason.ResourceFlavorNotFound, message: `ResourceFlavor "${missing}" of the admission does not exist` };
   }
+  if (group.unresolved !== undefined) return { reason: DispatchedReason.AdmissionUnresolved, message: group.unresolved };
   const asked = requestsOfJob(local);
   if (asked.problem !== undefined) return { reason: DispatchedReason.ExceedsReservation, message: asked.problem };
   const more = excess(asked.requests, parseRequests(record.requests));

@@ -1,4 +1,4 @@
-import type { Job } from '../../shared/api/kubernetes.ts';
+import type { Job, Namespace } from '../../shared/api/kubernetes.ts';
 import { WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -7,7 +7,9 @@ import type { Informer } from '../../shared/kube/informer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
-import type { RecordReader } from '../api/records.ts';
+import type { ClusterQueue } from '../api/cluster-queue.ts';
+import { recordWorld, unresolved } from '../api/record-resolution.ts';
+import type { AdmissionRecord, RecordReader } from '../api/records.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
 import type { DispatchMetrics } from '../metrics.ts';
@@ -22,6 +24,8 @@ export type DispatchDeps = {
   readonly jobs: Informer<Job>;
   readonly workerClusters: Informer<WorkerCluster>;
   readonly flavors: Informer<ResourceFlavor>;
+  readonly clusterQueues: Informer<ClusterQueue>;
+  readonly namespaces: Informer<Namespace>;
   readonly readRecord: RecordReader;
   /** Connects to a worker cluster. */
   readonly connect: (cluster: string, access: ClusterAccess) => KubeClient;
@@ -44,7 +48,7 @@ export interface Dispatch {
 
 /** Call before the informers run. */
 export function createDispatch(deps: DispatchDeps): Dispatch {
-  const { home, jobs, workerClusters, flavors, readRecord, clock, random, log, metrics, events, origin } = deps;
+  const { home, jobs, workerClusters, flavors, clusterQueues, namespaces, readRecord, clock, random, log, metrics, events, origin } = deps;
   const clusters: ClusterRegistry = createClusterRegistry({
     home,
     workerClusters,
@@ -72,21 +76,36 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       }),
     onMembershipChanged: () => mirror.wakeAll(),
   });
+  const world = recordWorld({ clusterQueues, flavors, clusters: workerClusters, namespaces });
+  const resolve = (record: AdmissionRecord, namespace: string): string | undefined => unresolved(record, namespace, world);
   const mirror: MirrorController = createMirrorController({
     home,
     jobs,
     flavors,
     clusters,
     readRecord,
+    resolve,
     origin,
     clock,
     log,
     events,
     metrics,
   });
+  clusterQueues.addHandler({
+    added: () => mirror.wakeAll(),
+    updated: (next, previous) => {
+      if (JSON.stringify(next.spec) !== JSON.stringify(previous.spec)) mirror.wakeAll();
+    },
+  });
+  namespaces.addHandler({
+    added: ({ metadata }) => mirror.wakeAll(metadata.name),
+    updated: ({ metadata }, previous) => {
+      if (JSON.stringify(metadata.labels) !== JSON.stringify(previous.metadata.labels)) mirror.wakeAll(metadata.name);
+    },
+  });
   return {
     async run(signal) {
-      const synced = await allSynced([jobs, workerClusters, flavors], signal);
+      const synced = await allSynced([jobs, workerClusters, flavors, clusterQueues, namespaces], signal);
       if (!synced) return;
       await Promise.all([
         clusters.run(signal),

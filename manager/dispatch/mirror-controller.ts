@@ -13,7 +13,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
 import { JobEventReason } from '../api/reasons.ts';
-import type { RecordReader } from '../api/records.ts';
+import type { AdmissionRecord, ParsedRecord, RecordReader } from '../api/records.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { DispatchMetrics } from '../metrics.ts';
 import type { ClusterRegistry } from './cluster-registry.ts';
@@ -29,6 +29,8 @@ export type MirrorControllerDeps = {
   readonly flavors: Informer<ResourceFlavor>;
   readonly clusters: ClusterRegistry;
   readonly readRecord: RecordReader;
+  /** Why an admission in this namespace no longer stands; undefined while it does. */
+  readonly resolve: (record: AdmissionRecord, namespace: string) => string | undefined;
   /** Id of this manager. */
   readonly origin: string;
   readonly clock: Clock;
@@ -46,8 +48,8 @@ export type MirrorControllerDeps = {
 export interface MirrorController {
   /** Has a Job looked at. */
   wake(localKey: string): void;
-  /** Has every Job looked at that could be concerned by a change of clusters or flavors. */
-  wakeAll(): void;
+  /** Has every Job, or those of one namespace, looked at that could be concerned by a change of clusters, flavors or queues. */
+  wakeAll(namespace?: string): void;
   /** Carries out what a Job needs on one cluster; each cluster's queue calls it. */
   reconcileRemote(cluster: RemoteCluster, localKey: string): Promise<ReconcileResult>;
   run(signal: AbortSignal): Promise<void>;
@@ -86,10 +88,11 @@ class Mirror implements MirrorController {
     this.#queue.add(localKey);
   }
 
-  wakeAll(): void {
-    for (const job of this.#deps.jobs.list()) {
+  wakeAll(namespace?: string): void {
+    for (const job of this.#deps.jobs.list(namespace)) {
       if (this.#deps.readRecord(job).kind !== 'None' && !isFinished(job.status)) this.#queue.add(keyOfObject(job));
     }
+    if (namespace !== undefined) return;
     for (const cluster of this.#deps.clusters.all()) {
       for (const key of cluster.localKeys()) this.#queue.add(key);
     }
@@ -112,12 +115,14 @@ class Mirror implements MirrorController {
   }
 
   #observe(key: string): MirrorGroup {
-    const { jobs, flavors, clusters, origin, readRecord } = this.#deps;
+    const { jobs, flavors, clusters, origin, readRecord, resolve } = this.#deps;
     const cached = jobs.get(parseKey(key));
     const local = this.#ownWrites.overlay(key, cached === undefined ? [] : [cached]).at(-1);
+    const record: ParsedRecord = local === undefined ? { kind: 'None' } : readRecord(local);
     return {
       local,
-      record: local === undefined ? { kind: 'None' } : readRecord(local),
+      record,
+      unresolved: record.kind === 'Record' ? resolve(record.record, local?.metadata.namespace ?? '') : undefined,
       copies: clusters.all().flatMap((cluster) => cluster.copiesOf(key)),
       clusters: clusters.views(key),
       flavors: new Map(flavors.list().map((flavor) => [flavor.metadata.name, flavor])),

@@ -4,7 +4,7 @@ import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import { createManager, type ManagerDeps } from '../../manager/manager.ts';
+import { createManager, type Manager, type ManagerDeps } from '../../manager/manager.ts';
 import { prepareJob, type JobManifest } from '../../manager/prepare-job.ts';
 import type { Job, KubeObject, Pod } from '../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
@@ -36,13 +36,15 @@ export type RunningProgram = {
   kill(): void;
 };
 
+export type RunningManager = RunningProgram & Pick<Manager, 'unreadiness'>;
+
 export type ProgramOptions = {
   /** Default: whoever may do everything. Of the manager: by cluster, `home` included. */
   readonly user?: (cluster: string) => UserInfo;
   /** Requests a second to each cluster; default: no limit. */
   readonly qps?: number;
   readonly line?: Line;
-  readonly parts?: Partial<Pick<ManagerDeps, 'submissions' | 'webhook'>>;
+  readonly parts?: Partial<Pick<ManagerDeps, 'submissions' | 'webhook' | 'registry'>>;
 };
 
 export type JobParts = {
@@ -60,7 +62,7 @@ export type WholeWorld = {
   readonly home: KubeClient;
   plane(cluster: string): ControlPlane;
   client(cluster: string): KubeClient;
-  startManager(identity: string, options?: ProgramOptions): RunningProgram;
+  startManager(identity: string, options?: ProgramOptions): RunningManager;
   startWorker(cluster: string, identity: string, options?: ProgramOptions): RunningProgram;
   submit(name: string, parts?: JobParts): Promise<void>;
   job(name: string): Promise<Job>;
@@ -142,7 +144,7 @@ export async function createWholeWorld(options: {
         log,
         ...programOptions.parts,
       });
-      return run(line, (signal) => manager.run(signal));
+      return { ...run(line, (signal) => manager.run(signal)), unreadiness: () => manager.unreadiness() };
     },
     startWorker(cluster, identity, programOptions = {}) {
       const line = programOptions.line ?? createLine();

@@ -7,6 +7,7 @@ import { buildQueueingSetup } from '../../../../manager/admission/snapshot.ts';
 import { workloadOf } from '../../../../manager/admission/workload.ts';
 import { createRecordKeeper } from '../../../../manager/api/record-keeper.ts';
 import { createManagerMetrics } from '../../../../manager/metrics.ts';
+import { given } from '../../../../shared/runtime/given.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { aCondition, aHomeJob, anAdmittedJob, aRecord, recordOn, TEST_RECORD_KEYS, type JobParts } from '../../../support/jobs.ts';
 import { aClusterQueue, objects } from './setup.ts';
@@ -136,6 +137,92 @@ describe('a Job', () => {
   });
 });
 
+describe('a Job without a good record', () => {
+  /** The record of another Job. */
+  const copied = (name: string, parts: JobParts = {}): Job => {
+    const { annotations } = admitted('victim').metadata;
+    return pending(name, { ...parts, metadata: { resourceVersion: '20', ...given({ annotations }), ...parts.metadata } });
+  };
+  const toCorrect = ({ watcher }: ReturnType<typeof aWatcher>) => [...watcher.toCorrect()].map(({ name, phase }) => `${name} ${phase}`);
+  const counted = async ({ registry }: ReturnType<typeof aWatcher>) =>
+    (await registry.metrics()).split('\n').filter((line) => /^switchyard_untrusted_\w+{.* [1-9]/.test(line));
+
+  test('that is released is to be suspended, holds nothing and says why', async () => {
+    const world = aWatcher('cq');
+    world.watcher.added(copied('a', { spec: { suspend: false } }));
+    expect(toCorrect(world)).toEqual(['a Unrecorded']);
+    expect([...world.held(), ...world.heads()]).toEqual([]);
+    expect(world.watcher.inadmissibleReasonOf('team/a')).toEqual({
+      reason: 'RecordNotTrusted',
+      message:
+        'annotation switchyard.dev/admission was not written by this manager for this Job; it waits until nothing of it runs any more',
+    });
+    expect(await counted(world)).toEqual([
+      'switchyard_untrusted_records_total{reason="Forged"} 1',
+      'switchyard_untrusted_jobs{reason="Forged"} 1',
+    ]);
+  });
+
+  test('holds what its last good record said, until nothing of it runs', () => {
+    const world = aWatcher('cq');
+    world.watcher.added(admitted('a'));
+    world.watcher.updated(pending('a', { metadata: { resourceVersion: '11' }, spec: { suspend: false } }));
+    expect([world.held(), toCorrect(world)]).toEqual([['a'], ['a Unrecorded']]);
+    world.watcher.updated(pending('a', { metadata: { resourceVersion: '12' }, status: { active: 1, startTime: startedAt } }));
+    expect([world.held(), toCorrect(world), world.heads()]).toEqual([['a'], [], []]);
+    world.watcher.updated(pending('a', { metadata: { resourceVersion: '13' }, status: { conditions: [aCondition('Suspended')] } }));
+    expect([world.held(), world.heads()]).toEqual([[], ['a']]);
+  });
+
+  test('that waits is queued as any other, and counted while it carries what it carries', async () => {
+    const world = aWatcher('cq');
+    world.watcher.added(copied('a'));
+    world.watcher.updated(copied('a', { metadata: { resourceVersion: '21' } }));
+    expect(world.heads()).toEqual(['a']);
+    expect(await counted(world)).toEqual([
+      'switchyard_untrusted_records_total{reason="Forged"} 1',
+      'switchyard_untrusted_jobs{reason="Forged"} 1',
+    ]);
+    world.watcher.deleted(copied('a'));
+    expect(await counted(world)).toEqual(['switchyard_untrusted_records_total{reason="Forged"} 1']);
+  });
+
+  test('and without a queue is told of both', () => {
+    const world = aWatcher('cq');
+    world.watcher.added(copied('a', { metadata: { labels: {} } }));
+    expect(world.watcher.inadmissibleReasonOf('team/a')?.message).toBe(
+      'the Job names no local queue; set its label switchyard.dev/queue-name; annotation switchyard.dev/admission was not written by this manager for this Job',
+    );
+  });
+
+  test('and without any trace of one, but with pods that may run, waits for them', () => {
+    const world = aWatcher('cq');
+    world.watcher.added(pending('a', { status: { active: 1 } }));
+    expect([world.held(), world.heads()]).toEqual([[], []]);
+    expect(world.watcher.inadmissibleReasonOf('team/a')?.reason).toBe('RecordNotTrusted');
+  });
+});
+
+describe('a Job that somebody suspends after admission', () => {
+  test('holds what it held until its record says that it is suspended', () => {
+    const world = aWatcher('cq');
+    const resting = { spec: { suspend: true }, status: { conditions: [aCondition('Suspended')] } };
+    world.watcher.added(admitted('a'));
+    world.watcher.updated(admitted('a', { ...resting, metadata: { resourceVersion: '11' } }));
+    expect([world.held(), [...world.watcher.toCorrect()].map(({ unmarked }) => unmarked)]).toEqual([['a'], [true]]);
+    world.watcher.updated(anAdmittedJob(named('a', { ...resting, metadata: { resourceVersion: '12' } }), { evicted: true }));
+    expect([world.held(), [...world.watcher.toCorrect()], world.heads()]).toEqual([[], [], ['a']]);
+  });
+
+  test('and lets go again himself is to be suspended once its record says that it was', () => {
+    const world = aWatcher('cq');
+    world.watcher.added(anAdmittedJob(named('a'), { evicted: true }));
+    expect([...world.watcher.toCorrect()].map(({ phase, untrusted }) => [phase, untrusted?.problem])).toEqual([
+      ['Unrecorded', 'spec.suspend was set to false, which is for the manager to do when the Job is admitted'],
+    ]);
+  });
+});
+
 describe('freed quota', () => {
   const blockedBy = (holder: Job) => {
     const world = aWatcher('cq', 'other');
@@ -160,7 +247,8 @@ describe('freed quota', () => {
     [
       'is suspended and nothing of it runs any more',
       evicting('a'),
-      ({ watcher }) => watcher.updated(admitted('a', { metadata: { resourceVersion: '12' }, spec: { suspend: true } })),
+      ({ watcher }) =>
+        watcher.updated(anAdmittedJob(named('a', { metadata: { resourceVersion: '12' }, spec: { suspend: true } }), { evicted: true })),
     ],
   ])('of a Job that %s lets those that wait be tried again', (_what, holder, change) => {
     const world = blockedBy(holder);

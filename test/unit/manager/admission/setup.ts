@@ -86,6 +86,8 @@ export const aWorkload = (
   podsTold: 0,
   record: undefined,
   phase: 'Pending',
+  unmarked: false,
+  untrusted: undefined,
   problem: undefined,
   schedulingHash: JSON.stringify(requests),
   ...parts,

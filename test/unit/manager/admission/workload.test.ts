@@ -64,9 +64,13 @@ describe('how far a Workload has come', () => {
   const annotations = { [ADMISSION_ANNOTATION]: sealedFor(aHomeJob()) };
   const phase = (parts: JobParts) => workloadOf(aHomeJob(parts))?.phase;
 
-  test('without a record it is pending, suspended or not', () => {
+  test('without a record it is pending; it is to be suspended where it is not, and evicting where pods may run', () => {
     expect(phase({})).toBe('Pending');
-    expect(phase({ spec: { suspend: false } })).toBe('Pending');
+    expect(phase({ spec: { suspend: false } })).toBe('Unrecorded');
+    expect(phase({ status: { active: 1 } })).toBe('Evicting');
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    expect(phase({ metadata: { deletionTimestamp }, spec: { suspend: false } })).toBe('Finished');
+    expect(phase({ metadata: { deletionTimestamp }, status: { active: 1 } })).toBe('Finished');
   });
   test('with a record and released it is admitted', () => {
     expect(phase({ metadata: { annotations }, spec: { suspend: false } })).toBe('Admitted');
@@ -74,8 +78,11 @@ describe('how far a Workload has come', () => {
   test('suspended while pods may run it is evicting, and pending once nothing runs', () => {
     expect(phase({ metadata: { annotations }, status: { active: 1 } })).toBe('Evicting');
     expect(phase({ metadata: { annotations }, status: { startTime: '2026-01-01T00:00:00Z' } })).toBe('Evicting');
-    expect(phase({ metadata: { annotations }, status: { conditions: [{ type: 'Suspended', status: 'True' }] } })).toBe('Pending');
-    expect(phase({ metadata: { annotations } })).toBe('Pending');
+    const marked = { [ADMISSION_ANNOTATION]: sealedFor(aHomeJob(), { evicted: true }) };
+    const resting = { conditions: [{ type: 'Suspended', status: 'True' }] };
+    expect(phase({ metadata: { annotations: marked }, status: resting })).toBe('Pending');
+    expect(phase({ metadata: { annotations: marked } })).toBe('Pending');
+    expect(phase({ metadata: { annotations }, status: resting })).toBe('Evicting');
     expect(phase({ metadata: { annotations }, status: { conditions: [{ type: 'Dispatched', status: 'True' }] } })).toBe('Evicting');
   });
   test('Complete or Failed it is finished whatever else it says', () => {
@@ -106,9 +113,10 @@ describe('what a Job says about itself', () => {
     expect(workloadOf(aHomeJob({ metadata: { annotations: { [PRIORITY_ANNOTATION]: 'high' } } }))?.problem).toMatch(
       /^annotation switchyard.dev\/priority is "high"/,
     );
-    expect(workloadOf(aHomeJob({ metadata: { annotations: { [ADMISSION_ANNOTATION]: '{' } } }))?.problem).toMatch(
-      /admission: it is not a JSON object/,
-    );
+    expect(workloadOf(aHomeJob({ metadata: { annotations: { [ADMISSION_ANNOTATION]: '{' } } }))).toMatchObject({
+      problem: undefined,
+      untrusted: { reason: 'Invalid', problem: 'annotation switchyard.dev/admission: it is not a JSON object' },
+    });
     expect(workloadOf(aHomeJob({ spec: { template: podSpec({ containers: [main({ cpu: 'lots' })] }) } }))?.problem).toMatch(
       /^resources of the pod template/,
     );

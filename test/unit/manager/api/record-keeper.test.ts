@@ -65,6 +65,17 @@ test('a clock that was set back makes no record earlier than the one before', ()
   expect(keeper.read(carrying(later, '12'))).toMatchObject({ kind: 'Record', record: { epoch: 2 } });
 });
 
+test('a record that says that its Job was suspended lets nothing run', () => {
+  const keeper = aKeeper();
+  const annotations = { [ADMISSION_ANNOTATION]: keeper.seal(job, aRecord({ evicted: true }), NOW) };
+  expect(keeper.read(aHomeJob({ metadata: { annotations } })).kind).toBe('Record');
+  expect(keeper.read(aHomeJob({ metadata: { annotations }, spec: { suspend: false } }))).toMatchObject({
+    kind: 'Forged',
+    problem: 'spec.suspend was set to false, which is for the manager to do when the Job is admitted',
+    last: { cluster: 'eu-1' },
+  });
+});
+
 test('one object is judged once', () => {
   const keeper = aKeeper();
   const object = carrying(keeper.seal(job, aRecord(), NOW), '11');

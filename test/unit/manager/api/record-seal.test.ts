@@ -41,6 +41,7 @@ test.each<Partial<AdmissionRecord>>([
   { since: '2026-01-02T00:00:00Z' },
   { requests: { cpu: '2', pods: '1' } },
   { requests: {} },
+  { evicted: true },
   { avoid: { 'us-1': AVOIDED } },
 ])('a change breaks the seal: %j', (change) => {
   const { record, stamp } = sealed();

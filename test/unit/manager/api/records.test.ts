@@ -8,7 +8,13 @@ const text = (parts: object): string => JSON.stringify({ ...aRecord(), ...STAMP,
 
 describe('the admission record', () => {
   test('is read as it was written, and written the same whatever the order of its fields', () => {
-    const record = aRecord({ flavors: { memory: 'default', cpu: 'spot' }, requests: { pods: '2', cpu: '500m' }, epoch: 4, avoid: AVOID });
+    const record = aRecord({
+      flavors: { memory: 'default', cpu: 'spot' },
+      requests: { pods: '2', cpu: '500m' },
+      epoch: 4,
+      evicted: true,
+      avoid: AVOID,
+    });
     expect(parseAdmissionRecord(formatAdmissionRecord(record, STAMP))).toEqual({ kind: 'Record', record, stamp: STAMP });
     const other = { ...record, flavors: { cpu: 'spot', memory: 'default' }, requests: { cpu: '500m', pods: '2' } };
     expect(formatAdmissionRecord(other)).toBe(formatAdmissionRecord(record));
@@ -26,6 +32,7 @@ describe('the admission record', () => {
     [text({ since: 'yesterday' }), 'since must be an RFC 3339 time'],
     [text({ requests: undefined }), 'each value of requests must be a quantity'],
     [text({ requests: { cpu: 1 } }), 'requests.cpu must be a quantity'],
+    [text({ evicted: false }), 'evicted must be true or absent'],
     [text({ avoid: { 'us-1': {} } }), 'avoid must be an object of clusters with until and reason'],
     [text({ written: '' }), 'written must be an RFC 3339 time'],
     [text({ seal: undefined }), 'it has no seal'],

@@ -16,14 +16,21 @@ const CLUSTER: ClusterView = { contact: 'Ready', jobController: 'switchyard.dev/
 const CONNECTING: ClusterView = { ...CLUSTER, contact: 'Connecting' };
 const LOST: ClusterView = { ...CLUSTER, contact: 'Lost' };
 
-const plan = (local: Job | undefined, copies: readonly Copy[], clusters: Record<string, ClusterView> = {}): MirrorPlan => {
+const plan = (
+  local: Job | undefined,
+  copies: readonly Copy[],
+  clusters: Record<string, ClusterView> = {},
+  parts: Partial<MirrorGroup> = {},
+): MirrorPlan => {
   const group: MirrorGroup = {
     local,
     record: local === undefined ? { kind: 'None' } : recordOn(local),
+    unresolved: undefined,
     copies,
     clusters: new Map(Object.entries({ 'eu-1': CLUSTER, 'us-2': CLUSTER, ...clusters })),
     flavors: new Map(),
     origin: 'm1',
+    ...parts,
   };
   return decideMirror(group, NOW);
 };
@@ -108,7 +115,7 @@ describe('a Job that is not admitted', () => {
 
   test('with a damaged record says what is wrong with it', () => {
     const local = aHomeJob({ metadata: { annotations: { 'switchyard.dev/admission': '{}' } } });
-    expect(conditionsHome(plan(local, []))).toEqual(['Dispatched=False NotAdmitted']);
+    expect(conditionsHome(plan(local, []))).toEqual(['Suspended=True JobSuspended', 'Dispatched=False NotAdmitted']);
   });
 });
 
@@ -123,6 +130,46 @@ describe('a Job with a record that admission has not made', () => {
   });
   test('has its copies suspended where they are', () => {
     expect(plan(local, [copyOn('eu-1', local)]).remote).toMatchObject([{ kind: 'Update', cluster: 'eu-1', spec: { suspend: true } }]);
+  });
+});
+
+describe('a Job that lost its record and says that it runs', () => {
+  const local = aHomeJob({ status: { active: 1, startTime: '2026-01-01T00:00:00Z', conditions: [DISPATCHED] } });
+
+  test('is at rest when no cluster has a copy', () => {
+    const { home } = plan(local, []);
+    expect(home).toMatchObject({ kind: 'WriteStatus', patch: { active: null, startTime: null } });
+    expect(conditionsHome(plan(local, []))).toEqual(['Suspended=True JobSuspended', 'Dispatched=False NotAdmitted']);
+  });
+  test('is left as it is while a cluster is out of sight that may have one', () => {
+    expect(plan(local, [], { 'us-2': LOST }).home).toEqual({ kind: 'None' });
+    expect(plan(local, [], { 'us-2': CONNECTING }).home).toEqual({ kind: 'None' });
+  });
+  test('runs until the copy that was told to rest says so', () => {
+    const resting = copyOn('us-2', local, { suspend: true, status: { conditions: [aCondition('Suspended')] } });
+    const running = copyOn('eu-1', local, { status: { active: 1, startTime: '2026-01-01T00:00:00Z' } });
+    expect(actions(plan(local, [resting, running]))).toEqual(['Update eu-1']);
+    expect(conditionsHome(plan(local, [resting, running]))).toEqual(['Dispatched=False NotAdmitted']);
+    expect(conditionsHome(plan(local, [resting]))).toEqual(['Suspended=True Reason', 'Dispatched=False NotAdmitted']);
+  });
+});
+
+describe('an admitted Job whose admission no longer stands', () => {
+  const problem = { unresolved: 'cluster queue cq of its admission does not exist' };
+  const local = anAdmittedJob();
+
+  test('gets no copy, and says why', () => {
+    const result = plan(local, [], {}, problem);
+    expect(actions(result)).toEqual([]);
+    expect(conditionsHome(result)).toEqual(['Dispatched=False AdmissionUnresolved']);
+  });
+  test('goes on where it runs, and is not resumed where it rests', () => {
+    expect(actions(plan(local, [copyOn('eu-1', local)], {}, problem))).toEqual([]);
+    expect(actions(plan(local, [copyOn('eu-1', local, { suspend: true })], {}, problem))).toEqual([]);
+  });
+  test('is suspended where it runs', () => {
+    const evicted = anAdmittedJob({ spec: { suspend: true } });
+    expect(actions(plan(evicted, [copyOn('eu-1', evicted)], {}, problem))).toEqual(['Update eu-1']);
   });
 });
 
