@@ -1,5 +1,9 @@
 # One image for both programs; the charts choose with `command`.
-FROM node:24-slim
+# The exact version that package.json's node-linux packages bring to the tests. A tag can be moved: for a build that must be the same again, look up the
+# digest of the image and pass it, with its @: docker build --build-arg NODE_DIGEST=@sha256:...
+ARG NODE_VERSION=24.21.0
+ARG NODE_DIGEST=""
+FROM node:${NODE_VERSION}-slim${NODE_DIGEST}
 WORKDIR /app
 # A young generation of Node's default size costs a controller a hundred megabytes and saves no time (docs/benchmarks.md).
 ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/.compile-cache NODE_OPTIONS=--max-semi-space-size=8

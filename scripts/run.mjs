@@ -35,6 +35,9 @@ const PROGRAMS = {
   mutate: { redis: true, commands: [['node', 'test/mutation/main.ts']] },
   simulate: { redis: false, commands: [['node', 'test/simulation/main.ts']] },
   bench: { redis: false, commands: [['node', 'test/bench/main.ts']] },
+  audit: { redis: false, commands: [['node', 'scripts/audit.ts']] },
+  licenses: { redis: false, commands: [['node', 'scripts/licenses.ts']] },
+  sbom: { redis: false, commands: [['node', 'scripts/sbom.ts']] },
   node: { redis: false, commands: [['node']] },
 };
 

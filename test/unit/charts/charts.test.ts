@@ -8,7 +8,7 @@ const BOTH: readonly Chart[] = ['manager', 'worker'];
 type Rule = { apiGroups: string[]; resources: string[]; verbs: string[] };
 const rulesOf = (objects: readonly Rendered[], kind: 'ClusterRole' | 'Role'): Rule[] =>
   ofKind(objects, kind).flatMap((role) => role['rules'] as Rule[]);
-type Container = { args: string[]; env?: { name: string; value?: string }[]; securityContext: object };
+type Container = { image: string; args: string[]; env?: { name: string; value?: string }[]; securityContext: object };
 const containerOf = (objects: readonly Rendered[]): Container => {
   const [deployment] = ofKind(objects, 'Deployment') as unknown as { spec: { template: { spec: { containers: Container[] } } } }[];
   const container = deployment?.spec.template.spec.containers[0];
@@ -67,6 +67,14 @@ describe.each(BOTH)('the chart of the %s', (chart) => {
       { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
     ]);
     expect(readers(on)).toMatchObject([{ rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }] }]);
+  });
+
+  test('its image is of one version, and of one digest where one is given', () => {
+    const repository = 'ghcr.io/switchyard/switchyard';
+    const digest = `sha256:${'0f'.repeat(32)}`;
+    expect(containerOf(renderChart(chart)).image).toMatch(new RegExp(`^${repository}:\\d+\\.\\d+\\.\\d+$`));
+    expect(containerOf(renderChart(chart, 'image.tag=1.2.3', `image.digest=${digest}`)).image).toBe(`${repository}:1.2.3@${digest}`);
+    expect(() => renderChart(chart, 'image.digest=latest')).toThrow(/digest/);
   });
 
   test('its containers pass the restricted Pod Security Standard', () => {

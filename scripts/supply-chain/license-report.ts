@@ -1,0 +1,64 @@
+import type { ProductionPackage } from './production-packages.ts';
+
+/** Licences that ask for no more than to be named when the programs are passed on. Another one is a decision: take it in here, or choose another package. */
+export const ALLOWED_LICENSES: readonly string[] = [
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'BlueOak-1.0.0',
+  'ISC',
+  'MIT',
+  'PSF-2.0',
+  'Unlicense',
+];
+
+export type LicenseReport = {
+  /** docs/licenses.md. */
+  readonly text: string;
+  /** One sentence for each package whose licence is not allowed. */
+  readonly refused: readonly string[];
+};
+
+export function licenseReport(packages: readonly ProductionPackage[]): LicenseReport {
+  const refused = packages
+    .filter(({ license }) => !isAllowed(license))
+    .map(
+      ({ name, version, license }) =>
+        `${name} ${version}: ${license === '' ? 'no licence is stated' : `${license} is not on the list of allowed licences`}`,
+    );
+  const counts = Map.groupBy(packages, ({ license }) => license);
+  const summary = [...counts]
+    .toSorted(([a, of], [b, others]) => others.length - of.length || (a < b ? -1 : 1))
+    .map(([license, of]) => `${license || 'none'} (${of.length})`);
+  const rows = packages.map(
+    ({ name, version, license, optional }) => `| ${name} | ${version} | ${license || 'none'} | ${optional ? 'no' : 'yes'} |`,
+  );
+  return {
+    refused,
+    text: [
+      '# Licences',
+      '',
+      'Packages that are installed with the programs, and their licences. `npm run licenses -- --write` writes this file from package-lock.json;',
+      '`npm run licenses`, and a test, fail when it is out of date or a licence is not on the list of `scripts/supply-chain/license-report.ts`.',
+      '',
+      `${summary.join(', ')}.`,
+      '',
+      '| package | version | licence | in the image |',
+      '| --- | --- | --- | --- |',
+      ...rows,
+      '',
+    ].join('\n'),
+  };
+}
+
+/** An SPDX expression without WITH: one of the alternatives is enough, all parts of one are needed. */
+export function isAllowed(expression: string): boolean {
+  const alternatives = expression.replaceAll(/[()]/g, ' ').split(/\s+OR\s+/);
+  return alternatives.some((each) =>
+    each
+      .trim()
+      .split(/\s+AND\s+/)
+      .every((license) => ALLOWED_LICENSES.includes(license)),
+  );
+}
