@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { startHookServer } from '../../../../../conformance/support/hook-server.ts';
 import { aControlPlane, type Bench, CONFIG_MAPS, configMap, JOBS, MERGE } from '../../a-control-plane.ts';
 
 let bench: Bench;
@@ -115,6 +116,32 @@ test('what a policy denies is refused with 422, also on a dry run, and what it o
   const warned = await bench.call('POST', CONFIG_MAPS, configMap('a', { data: { x: '1' } }));
   expect(warned.status).toBe(201);
   expect(`${warned.warning}`).toBe(`299 - "Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': no data, please"`);
+});
+
+test('validating webhooks are not asked about what a policy denies', async () => {
+  const hooks = await startHookServer();
+  onTestFinished(() => hooks.close());
+  hooks.plan('judge', { allowed: false, status: { message: 'no' } });
+  const { status, text } = await bench.call('POST', `${GROUP}/validatingwebhookconfigurations`, {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: 'v' },
+    webhooks: [
+      {
+        name: 'v.example.com',
+        clientConfig: { url: `${hooks.url}/judge`, caBundle: hooks.caBundle },
+        rules: [{ operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
+        admissionReviewVersions: ['v1'],
+        sideEffects: 'None',
+      },
+    ],
+  });
+  expect(status, text).toBe(201);
+  await enact({ matchConstraints: rule('', 'configmaps'), validations: [{ expression: '!has(object.data)' }] });
+  expect((await bench.call('POST', CONFIG_MAPS, configMap('a', { data: { x: '1' } }))).status).toBe(422);
+  expect(hooks.calls('judge')).toEqual([]);
+  expect((await bench.call('POST', CONFIG_MAPS, configMap('a'))).body).toMatchObject({ message: expect.stringContaining('v.example.com') });
+  expect(hooks.calls('judge')).toHaveLength(1);
 });
 
 test('a policy judges what the whole chain has made of an object, and deletions', async () => {

@@ -357,6 +357,27 @@ describe('parameters', () => {
 });
 
 describe('many policies', () => {
+  test('are compiled once a version, however many requests and changes of bindings there are', () => {
+    let compiled = 0;
+    const spec = {
+      failurePolicy: 'Fail',
+      matchConstraints: match(),
+      get validations() {
+        compiled++;
+        return [{ expression: 'true' }];
+      },
+    };
+    // Storing reads it, too.
+    put('policies', 'p', spec);
+    compiled = 0;
+    const policies = admission();
+    for (let i = 0; i < 5; i++) {
+      aBinding(`b-${i}`, 'p');
+      for (let j = 0; j < 5; j++) expect(policies.validate(anAdmissionRequest())).toBeUndefined();
+    }
+    expect(compiled).toBe(1);
+  });
+
   test('about other resources are not looked at, and changes count at once', () => {
     const other = { ...configMaps, resources: ['secrets'] };
     for (let i = 0; i < 50; i++) {
