@@ -1,6 +1,7 @@
 import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../shared/api/names.ts';
 import { isAddressRange } from '../shared/kube/address-ranges.ts';
 import { bindAddress, FlagError, text, wholeNumber, type FlagTable, type FlagValues, type Program } from '../shared/runtime/flags.ts';
+import type { Identities } from './policy/writer.ts';
 import type { LogLevel } from '../shared/runtime/pino-logger.ts';
 import {
   burstFlag,
@@ -31,6 +32,8 @@ export type ManagerConfig = {
   /** Whether /metrics asks for a bearer token. */
   readonly metricsAuthentication: boolean;
   readonly webhook: { readonly address: string; readonly certFile: string; readonly keyFile: string } | undefined;
+  /** Users that the webhook knows beside the manager's own. */
+  readonly knownUsers: Identities;
   readonly home: ApiRate;
   readonly worker: ApiRate;
   /** Ranges of addresses, such as `169.254.0.0/16`, in which no worker cluster may be. */
@@ -85,6 +88,18 @@ const FLAGS = {
   },
   'webhook-tls-cert-file': { value: 'FILE', about: 'certificate of the webhook, PEM; read again when it changes', parse: text },
   'webhook-tls-key-file': { value: 'FILE', about: 'private key of the webhook, PEM', parse: text },
+  'other-managers': {
+    value: 'USER,...',
+    fallback: '',
+    about: 'users of other managers for which this cluster is a worker cluster: they may make copies on it',
+    parse: userNames,
+  },
+  'local-workers': {
+    value: 'USER,...',
+    fallback: '',
+    about: 'users of the workers that run copies on the manager cluster (a WorkerCluster with local: true): they tell the status of those',
+    parse: userNames,
+  },
   'kube-api-qps': qpsFlag('the manager cluster', 100),
   'kube-api-burst': burstFlag('the manager cluster', 200),
   'worker-api-qps': qpsFlag('each worker cluster', 50),
@@ -120,6 +135,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     metricsAddress: flags['metrics-bind-address'],
     metricsAuthentication: flags['metrics-authentication'],
     webhook: webhook(flags),
+    knownUsers: { managers: flags['other-managers'], localWorkers: flags['local-workers'] },
     home: { qps: flags['kube-api-qps'], burst: flags['kube-api-burst'] },
     worker: { qps: flags['worker-api-qps'], burst: flags['worker-api-burst'] },
     workerAddressDeny: flags['worker-address-deny'],
@@ -164,6 +180,10 @@ function secretName(given: string): ManagerConfig['recordKeySecret'] {
   const match = /^(?:([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)\/)?([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)$/.exec(given);
   if (match?.[2] === undefined) throw new FlagError(`${JSON.stringify(given)} names no Secret; write one such as switchyard/record-key`);
   return { namespace: match[1], name: match[2] };
+}
+
+function userNames(given: string): readonly string[] {
+  return given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
 }
 
 /** It becomes the value of a label. */

@@ -24,6 +24,22 @@ export const ownUsername = ({ client, clock, log }: IdentityDeps<RawClient>, sig
     signal,
   );
 
+/** Whether the manager's user may do everything, as administrators may: then it is hardly the manager's alone. */
+export const mayDoEverything = ({ client, clock, log }: IdentityDeps<RawClient>, signal: AbortSignal): Promise<boolean | undefined> =>
+  untilItWorks(
+    async () => {
+      const resourceAttributes = { verb: '*', group: '*', version: '*', resource: '*', subresource: '*' };
+      const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } };
+      const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+      const answer: unknown = JSON.parse(await client.raw({ method: 'POST', path, body: review, signal }));
+      const allowed = field(field(answer, 'status'), 'allowed');
+      if (typeof allowed !== 'boolean') throw new Error('the answer says neither yes nor no');
+      return allowed;
+    },
+    { trouble: 'our own rights cannot be read yet', retryMs: RETRY_MS, clock, log },
+    signal,
+  );
+
 /** What tells the manager cluster from all others: the UID of the namespace kube-system. */
 export const clusterIdentity = ({ client, clock, log }: IdentityDeps<ReadClient>, signal: AbortSignal): Promise<string | undefined> =>
   untilItWorks(

@@ -63,6 +63,7 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
       },
     }),
     ...(webhook === undefined ? {} : { webhook }),
+    knownUsers: settings.knownUsers,
     concurrentDispatches: settings.concurrentDispatches,
     registry,
     clock,
@@ -73,6 +74,7 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
   const answer = createProgramHttp({
     metrics: registry,
     readiness: { caches: () => manager.unreadiness() },
+    warnings: () => manager.warnings(),
     ...(settings.metricsAuthentication
       ? { metricsGate: createMetricsGate({ client: clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }), clock, log }) }
       : {}),

@@ -13,8 +13,10 @@ import { createAdmission } from './admission/admission.ts';
 import { createRecordKeeper } from './api/record-keeper.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
 import { createHomeInformers } from './home-informers.ts';
-import { clusterIdentity, ownUsername } from './identity.ts';
+import { createIdentityAlarm, type IdentityAlarm } from './identity-alarm.ts';
+import { clusterIdentity, mayDoEverything, ownUsername } from './identity.ts';
 import { createManagerMetrics } from './metrics.ts';
+import type { Identities } from './policy/writer.ts';
 import { recordKeys } from './record-key.ts';
 import { runConsumer } from './submission/consumer.ts';
 import { createOutcomeReporter } from './submission/outcome-reporter.ts';
@@ -36,6 +38,8 @@ export type ManagerDeps = {
   readonly leaderElection?: Election;
   /** Where and with which certificate the admission webhook is served; absent: not by this manager. */
   readonly webhook?: { readonly address: string; readonly certFile: string; readonly keyFile: string };
+  /** Users that the webhook knows beside the manager's own; absent: none. */
+  readonly knownUsers?: Identities;
   /** Writes under way at once to each worker cluster. */
   readonly concurrentDispatches: number;
   readonly registry: Registry;
@@ -51,6 +55,8 @@ export type Election = Pick<LeaderElectionOptions, 'client' | 'namespace' | 'nam
 export interface Manager {
   /** What is still missing before it can do its work; undefined when nothing is. */
   unreadiness(): string | undefined;
+  /** What is wrong although it works: somebody should look. */
+  warnings(): readonly string[];
   /** Works until `signal` aborts. Rejects when it cannot go on, such as after losing leadership. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -73,6 +79,7 @@ export function createManager(deps: ManagerDeps): Manager {
     submissions &&
     createOutcomeReporter({ queue: submissions.queue, jobs: informers.jobs, client: home, clock, log, metrics: metrics.submission });
 
+  const alarm = createIdentityAlarm({ client, events, log, metrics: metrics.identity });
   let webhookServed = deps.webhook === undefined;
   let keyProblem: string | undefined = 'the key of admission records is not read yet';
 
@@ -80,7 +87,10 @@ export function createManager(deps: ManagerDeps): Manager {
     const origin = deps.managerId ?? (await clusterIdentity(deps, signal));
     if (origin === undefined) return;
     log.info('the manager starts', { origin });
-    await allOrNone(signal, [(each) => serveWebhook(deps, () => (webhookServed = true), each), (each) => manage(origin, each)]);
+    await allOrNone(signal, [
+      (each) => serveWebhook(deps, alarm, () => (webhookServed = true), each),
+      (each) => manage(origin, each),
+    ]);
     await endsWithin(clock, FLUSH_MS, events.flush());
   }
 
@@ -138,6 +148,7 @@ export function createManager(deps: ManagerDeps): Manager {
       if (missing !== undefined) return `the ${missing.resource.plural} of the manager cluster are not listed yet`;
       return webhookServed ? undefined : 'the webhook is not served yet';
     },
+    warnings: () => alarm.warnings(),
   };
 }
 
@@ -153,15 +164,22 @@ async function leadWhenElected(
 }
 
 /** The webhook lets nobody but this manager write admission records, so it must know under which name the manager writes. */
-async function serveWebhook(deps: ManagerDeps, served: () => void, signal: AbortSignal): Promise<void> {
-  const { webhook, clock, log } = deps;
+async function serveWebhook(deps: ManagerDeps, alarm: IdentityAlarm, served: () => void, signal: AbortSignal): Promise<void> {
+  const { webhook, knownUsers, clock, log } = deps;
   if (webhook === undefined) return;
   const username = await ownUsername(deps, signal);
   if (username === undefined) return;
-  const server = createWebhookServer({ ...webhook, managerUsernames: [username], clock, log: log.with({ part: 'webhook' }) });
+  const server = createWebhookServer({
+    ...webhook,
+    identities: { managers: [username, ...(knownUsers?.managers ?? [])], localWorkers: knownUsers?.localWorkers ?? [] },
+    onSharedIdentity: (...by) => alarm.sharedBy(...by),
+    clock,
+    log: log.with({ part: 'webhook' }),
+  });
   const { url, close } = await server.listen(webhook.address);
   served();
   log.info('the webhook is served', { url, username });
+  if (await mayDoEverything(deps, signal)) alarm.administrator(username);
   await aborted(signal);
   await close();
 }

@@ -5,16 +5,19 @@ export type ManagerMetrics = {
   readonly admission: AdmissionMetrics;
   readonly dispatch: DispatchMetrics;
   readonly submission: SubmissionMetrics;
+  readonly identity: IdentityMetrics;
 };
 export type AdmissionMetrics = ReturnType<typeof admissionMetrics>;
 export type DispatchMetrics = ReturnType<typeof dispatchMetrics>;
 export type SubmissionMetrics = ReturnType<typeof submissionMetrics>;
+export type IdentityMetrics = ReturnType<typeof identityMetrics>;
 
 /** Registers the manager's metrics. Call once for a registry: a second time throws. */
 export const createManagerMetrics = (registry: Registry): ManagerMetrics => ({
   admission: admissionMetrics([registry]),
   dispatch: dispatchMetrics([registry]),
   submission: submissionMetrics([registry]),
+  identity: identityMetrics([registry]),
 });
 
 /** Seconds, from one millisecond to about eight minutes. */
@@ -179,6 +182,16 @@ function submissionMetrics(registers: Registry[]) {
       name: 'switchyard_submission_duration_seconds',
       help: 'Time from taking a submission to the Job being created.',
       buckets: LATENCY_BUCKETS,
+      registers,
+    }),
+  };
+}
+
+function identityMetrics(registers: Registry[]) {
+  return {
+    shared: new Gauge({
+      name: 'switchyard_manager_identity_shared',
+      help: '1 when the user that the manager is was seen to be used by others, or may do everything as administrators may; else 0.',
       registers,
     }),
   };

@@ -1,20 +1,19 @@
 import type { DeepReadonly, Job, Unsaved } from '../shared/api/kubernetes.ts';
 import {
-  ADMISSION_ANNOTATION,
   BUILT_IN_JOB_CONTROLLER_NAME,
   MANAGER_CONTROLLER_NAME,
-  ORIGIN_LABEL,
-  ORIGIN_UID_ANNOTATION,
   QUEUE_NAME_LABEL,
+  SUBMISSION_ANNOTATION,
+  SUBMITTED_AT_ANNOTATION,
 } from '../shared/api/names.ts';
+import type { FieldProblem } from './api/field-problem.ts';
 import { clusterWishOf, priorityOf, queueNameOf } from './api/job-annotations.ts';
 import { isJsonObject } from './api/json-value.ts';
+import { SWITCHYARDS_NAMES } from './policy/job-parts.ts';
+import { fieldOf, hasName } from './policy/write-rule.ts';
 
 /** A Job that is not stored yet. */
 export type JobManifest = Unsaved<Job>;
-
-/** What is wrong with a field, worded so that the reader knows what to do about it. */
-export type FieldProblem = { readonly field: string; readonly problem: string };
 
 export type Preparation<J> =
   | { readonly kind: 'Prepared'; readonly job: J }
@@ -27,11 +26,17 @@ export type Preparation<J> =
 export function prepareJob<J extends JobManifest | Job>(job: J): Preparation<J> {
   const problems = preparationProblems(job);
   if (problems.length > 0) return { kind: 'Refused', problems };
-  return { kind: 'Prepared', job: { ...job, spec: { ...job.spec, suspend: true, managedBy: MANAGER_CONTROLLER_NAME } } };
+  return { kind: 'Prepared', job: prepared(job) };
 }
 
+/** The Job as the manager takes it, whether it may or not. */
+export const prepared = <J extends JobManifest | Job>(job: J): J => ({
+  ...job,
+  spec: { ...job.spec, suspend: true, managedBy: MANAGER_CONTROLLER_NAME },
+});
+
 /** Why a Job cannot be made ours. */
-export const preparationProblems = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] => [
+const preparationProblems = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] => [
   ...ownershipProblems(job),
   ...wishProblems(job),
 ];
@@ -47,28 +52,8 @@ export function readJobManifest(
   return { kind: 'Refused', problems };
 }
 
-/** `spec.managedBy: must be ...; metadata...: ...` */
-export const formatProblems = (problems: readonly FieldProblem[]): string =>
-  problems.map(({ field, problem }) => `${field}: ${problem}`).join('; ');
-
 function ownershipProblems(job: DeepReadonly<JobManifest | Job>): FieldProblem[] {
-  const problems: FieldProblem[] = [];
-  const { managedBy } = job.spec;
-  // The reserved name of the built-in controller means the same as no name (KEP-4368), so it may be replaced.
-  if (managedBy !== undefined && managedBy !== MANAGER_CONTROLLER_NAME && managedBy !== BUILT_IN_JOB_CONTROLLER_NAME) {
-    problems.push({
-      field: 'spec.managedBy',
-      problem: `is ${JSON.stringify(managedBy)}, but a Job with the label ${QUEUE_NAME_LABEL} is managed by ${MANAGER_CONTROLLER_NAME}; leave the field out`,
-    });
-  }
-  for (const annotation of [ADMISSION_ANNOTATION, ORIGIN_UID_ANNOTATION]) {
-    if (job.metadata.annotations?.[annotation] !== undefined) {
-      problems.push({ field: `metadata.annotations[${annotation}]`, problem: 'is written by Switchyard only; remove it' });
-    }
-  }
-  if (job.metadata.labels?.[ORIGIN_LABEL] !== undefined) {
-    problems.push({ field: `metadata.labels[${ORIGIN_LABEL}]`, problem: 'is written by Switchyard only; remove it' });
-  }
+  const problems = [...controllerProblems(job), ...problemsOfNames(job)];
   if (queueNameOf(job) === undefined) {
     problems.push({
       field: `metadata.labels[${QUEUE_NAME_LABEL}]`,
@@ -78,7 +63,28 @@ function ownershipProblems(job: DeepReadonly<JobManifest | Job>): FieldProblem[]
   return problems;
 }
 
-function wishProblems(job: DeepReadonly<JobManifest | Job>): FieldProblem[] {
+/** Whether another controller than the manager is named. */
+export function controllerProblems(job: DeepReadonly<JobManifest | Job>): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const { managedBy } = job.spec;
+  // The reserved name of the built-in controller means the same as no name (KEP-4368), so it may be replaced.
+  if (managedBy !== undefined && managedBy !== MANAGER_CONTROLLER_NAME && managedBy !== BUILT_IN_JOB_CONTROLLER_NAME) {
+    problems.push({
+      field: 'spec.managedBy',
+      problem: `is ${JSON.stringify(managedBy)}, but a Job with the label ${QUEUE_NAME_LABEL} is managed by ${MANAGER_CONTROLLER_NAME}; leave the field out`,
+    });
+  }
+  return problems;
+}
+
+/** Names of Switchyard's own in a Job that is to be created; but for those that tell where a submission came from, which the consumer has put there. */
+const problemsOfNames = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] =>
+  SWITCHYARDS_NAMES.filter(
+    ({ place, name }) => name !== SUBMISSION_ANNOTATION && name !== SUBMITTED_AT_ANNOTATION && hasName(job, place, name),
+  ).map(({ place, name }) => ({ field: fieldOf(place, name), problem: 'is written by Switchyard only; remove it' }));
+
+/** Why a wish cannot be read. */
+export function wishProblems(job: DeepReadonly<JobManifest | Job>): FieldProblem[] {
   const problems: FieldProblem[] = [];
   for (const wish of [priorityOf(job), clusterWishOf(job)]) {
     if (wish.kind === 'Invalid') problems.push({ field: `metadata.annotations[${wish.annotation}]`, problem: wish.problem });

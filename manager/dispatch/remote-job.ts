@@ -1,22 +1,18 @@
 import type { DeepReadonly, Job, JobSpec, ObjectKey, PodTemplateSpec, Unsaved } from '../../shared/api/kubernetes.ts';
 import {
-  ADMISSION_ANNOTATION,
   BUILT_IN_JOB_CONTROLLER_NAME,
   CONTROLLER_UID_LABEL,
   DISPATCH_EPOCH_ANNOTATION,
   JOB_NAME_LABEL,
-  KUEUE_QUEUE_NAME_LABEL,
   LEGACY_CONTROLLER_UID_LABEL,
   LEGACY_JOB_NAME_LABEL,
   ORIGIN_LABEL,
   ORIGIN_NAME_ANNOTATION,
   ORIGIN_UID_ANNOTATION,
-  QUEUE_NAME_LABEL,
-  SUBMISSION_ANNOTATION,
-  SUBMITTED_AT_ANNOTATION,
 } from '../../shared/api/names.ts';
 import { hasTrueCondition } from '../../shared/kube/conditions.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
+import { travelsToCopy } from '../policy/job-parts.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { mergePatchBetween, sameJson } from './json-diff.ts';
 
@@ -112,22 +108,20 @@ function copyName(local: DeepReadonly<Job>, besideOriginal: boolean): string {
 
 /** Labels that the API server generates into the template (and, for a Job without labels, into the Job itself). */
 const GENERATED_LABELS = [LEGACY_CONTROLLER_UID_LABEL, LEGACY_JOB_NAME_LABEL, CONTROLLER_UID_LABEL, JOB_NAME_LABEL];
-/** A queue label would make the manager or the Kueue of the worker cluster take the copy for a Job to be queued. */
-const HOME_LABELS = [QUEUE_NAME_LABEL, KUEUE_QUEUE_NAME_LABEL];
-const HOME_ANNOTATIONS = [
-  ADMISSION_ANNOTATION,
-  SUBMISSION_ANNOTATION,
-  SUBMITTED_AT_ANNOTATION,
-  'kubectl.kubernetes.io/last-applied-configuration',
-];
+/** What kubectl keeps there would make it take the copy for something that it has applied. */
+const HOME_ANNOTATIONS = ['kubectl.kubernetes.io/last-applied-configuration'];
+
+/** A queue label, for one, would make the manager or the Kueue of the worker cluster take the copy for a Job to be queued. */
+const travelling = (map: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(map).filter(([name]) => travelsToCopy(name)));
 
 function copiedLabels(local: DeepReadonly<Job>, origin: string): Record<string, string> {
-  return { ...without(local.metadata.labels ?? {}, [...HOME_LABELS, ...generatedLabels(local)]), [ORIGIN_LABEL]: origin };
+  return { ...travelling(without(local.metadata.labels ?? {}, generatedLabels(local))), [ORIGIN_LABEL]: origin };
 }
 
 function copiedAnnotations(local: DeepReadonly<Job>, options: CopyOptions): Record<string, string> {
   return {
-    ...without(local.metadata.annotations ?? {}, HOME_ANNOTATIONS),
+    ...travelling(without(local.metadata.annotations ?? {}, HOME_ANNOTATIONS)),
     [ORIGIN_UID_ANNOTATION]: local.metadata.uid,
     [DISPATCH_EPOCH_ANNOTATION]: String(options.epoch),
     ...(options.local ? { [ORIGIN_NAME_ANNOTATION]: local.metadata.name } : {}),

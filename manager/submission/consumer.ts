@@ -8,7 +8,8 @@ import { objectKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { SubmissionMetrics } from '../metrics.ts';
-import { formatProblems, prepareJob, readJobManifest, type JobManifest } from '../prepare-job.ts';
+import { formatProblems } from '../api/field-problem.ts';
+import { prepareJob, readJobManifest, type JobManifest } from '../prepare-job.ts';
 import { outcomeOf } from './outcome.ts';
 import { SubmissionRefused, type Acceptance, type Submission, type SubmissionQueue } from './submission-queue.ts';
 

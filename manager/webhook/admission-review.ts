@@ -1,7 +1,9 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
 import { isJsonObject, parseJson } from '../api/json-value.ts';
-import { formatProblems, prepareJob, type FieldProblem } from '../prepare-job.ts';
+import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
+import { recognize, type Identities } from '../policy/writer.ts';
+import { controllerProblems, prepared } from '../prepare-job.ts';
 import { isCopy, validateJob } from './validate-job.ts';
 
 /** AdmissionReview of admission.k8s.io/v1, as far as it is about Jobs. */
@@ -10,6 +12,8 @@ export type AdmissionRequest = {
   readonly operation: string;
   readonly subResource?: string;
   readonly userInfo: { readonly username?: string };
+  /** What the writer calls itself in managedFields, if it says so. */
+  readonly fieldManager?: string;
   readonly object: Job | undefined;
   readonly oldObject: Job | undefined;
 };
@@ -30,14 +34,16 @@ export function readAdmissionReview(body: string): AdmissionRequest | string {
     return 'the body is not an admission.k8s.io/v1 AdmissionReview';
   const { request } = review;
   if (!isJsonObject(request)) return 'the AdmissionReview has no request';
-  const { uid, operation, subResource, userInfo, object, oldObject } = request;
+  const { uid, operation, subResource, userInfo, options, object, oldObject } = request;
   if (typeof uid !== 'string' || typeof operation !== 'string') return 'the request has no uid or no operation';
   const username = isJsonObject(userInfo) ? userInfo['username'] : undefined;
+  const fieldManager = isJsonObject(options) ? options['fieldManager'] : undefined;
   return {
     uid,
     operation,
     ...(typeof subResource === 'string' ? { subResource } : {}),
     userInfo: typeof username === 'string' ? { username } : {},
+    ...(typeof fieldManager === 'string' ? { fieldManager } : {}),
     object: isJob(object) ? object : undefined,
     oldObject: isJob(oldObject) ? oldObject : undefined,
   };
@@ -49,14 +55,12 @@ export const admissionReviewOf = (response: AdmissionResponse): object => ({
   response,
 });
 
-/** Makes a new Job with a queue the manager's. */
+/** Makes a new Job with a queue the manager's. Whatever is wrong with it is told by the validating webhook, who hears who writes. */
 export function mutate(request: AdmissionRequest): AdmissionResponse {
   const { uid, object } = request;
   if (request.operation !== 'CREATE' || object === undefined) return { uid, allowed: true };
-  if (isCopy(object) || queueNameOf(object) === undefined) return { uid, allowed: true };
-  const preparation = prepareJob(object);
-  if (preparation.kind === 'Refused') return denied(uid, preparation.problems);
-  const { suspend, managedBy } = preparation.job.spec;
+  if (isCopy(object) || queueNameOf(object) === undefined || controllerProblems(object).length > 0) return { uid, allowed: true };
+  const { suspend, managedBy } = prepared(object).spec;
   const operations = [
     ...(object.spec.suspend === suspend ? [] : [{ op: 'add', path: '/spec/suspend', value: suspend }]),
     ...(object.spec.managedBy === managedBy ? [] : [{ op: 'add', path: '/spec/managedBy', value: managedBy }]),
@@ -65,17 +69,13 @@ export function mutate(request: AdmissionRequest): AdmissionResponse {
   return { uid, allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(operations)).toString('base64') };
 }
 
-/** Judges a write of a Job. `managerUsernames` are the users under which the manager writes; when there are none, nobody is told apart from it. */
-export function validate(request: AdmissionRequest, managerUsernames: readonly string[]): AdmissionResponse {
-  const { uid, operation, object, oldObject, userInfo } = request;
-  if (object === undefined || request.subResource !== undefined) return { uid, allowed: true };
-  const byManager = managerUsernames.length === 0 || managerUsernames.includes(userInfo.username ?? '');
-  const problems =
-    operation === 'CREATE'
-      ? validateJob({ operation, job: object, byManager: false })
-      : operation === 'UPDATE' && oldObject !== undefined
-        ? validateJob({ operation, job: object, oldJob: oldObject, byManager })
-        : [];
+/** Judges a write of a Job or of its status. */
+export function validate(request: AdmissionRequest, identities: Identities): AdmissionResponse {
+  const { uid, operation, object: job, oldObject: oldJob, userInfo, fieldManager, subResource: subresource = '' } = request;
+  if (job === undefined || (operation !== 'CREATE' && operation !== 'UPDATE')) return { uid, allowed: true };
+  if (operation === 'UPDATE' && oldJob === undefined) return denied(uid, [{ field: 'oldObject', problem: 'is missing in the review' }]);
+  const { writer } = recognize(userInfo.username, fieldManager, identities);
+  const problems = validateJob({ subresource, job, oldJob, writer });
   return problems.length === 0 ? { uid, allowed: true } : denied(uid, problems);
 }
 

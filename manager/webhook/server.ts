@@ -5,6 +5,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { createByteRoom } from '../../shared/runtime/byte-room.ts';
 import { answer, boundTo, limitConnections, parseAddress, pathOf, SERVER_LIMITS } from '../../shared/runtime/http-server.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { recognize, type Identities } from '../policy/writer.ts';
 import {
   admissionReviewOf,
   mutate,
@@ -18,8 +19,9 @@ export type WebhookDeps = {
   /** PEM files of the serving certificate. They are read again when they change, as a renewed Secret is mounted. */
   readonly certFile: string;
   readonly keyFile: string;
-  /** Users under which the manager writes, such as `system:serviceaccount:switchyard:switchyard-manager`. */
-  readonly managerUsernames: readonly string[];
+  readonly identities: Identities;
+  /** Told about every write by the user that the manager is, by somebody else: under which name of a field manager, '' for none. */
+  readonly onSharedIdentity: (username: string, fieldManager: string) => void;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -44,10 +46,14 @@ const ROOM_WAIT_MS = 3_000;
 const CONNECTIONS_MAX = 512;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 
-export function createWebhookServer({ certFile, keyFile, managerUsernames, clock, log }: WebhookDeps): WebhookServer {
+export function createWebhookServer({ certFile, keyFile, identities, onSharedIdentity, clock, log }: WebhookDeps): WebhookServer {
   const webhooks: Readonly<Record<string, (request: AdmissionRequest) => AdmissionResponse>> = {
     '/mutate': mutate,
-    '/validate': (request) => validate(request, managerUsernames),
+    '/validate': (request) => {
+      const { userInfo, fieldManager } = request;
+      if (recognize(userInfo.username, fieldManager, identities).sharesIdentity) onSharedIdentity(userInfo.username ?? '', fieldManager ?? '');
+      return validate(request, identities);
+    },
   };
 
   const room = createByteRoom({ bytes: LARGE_BODIES_BYTES, waitMs: ROOM_WAIT_MS, clock });

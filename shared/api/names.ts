@@ -30,10 +30,16 @@ export const ORIGIN_NAME_ANNOTATION = 'switchyard.dev/origin-name';
 
 /** Annotation on the local Job: the admission record, one JSON document with one writer. */
 export const ADMISSION_ANNOTATION = 'switchyard.dev/admission';
+/** Label on the local Job: the WorkerCluster that it runs on, told for those who look. */
+export const CLUSTER_LABEL = 'switchyard.dev/cluster';
+/** Finalizer on the local Job: it stays, and with it what it is charged, until its copies are gone. */
+export const COPIES_FINALIZER = 'switchyard.dev/copies';
 /** Annotation by which a user restricts placement: cluster names or a label selector. */
 export const CLUSTERS_ANNOTATION = 'switchyard.dev/clusters';
 /** Annotation by which a user orders Jobs of one queue: an integer, higher first. */
 export const PRIORITY_ANNOTATION = 'switchyard.dev/priority';
+/** Label by which a user names the PriorityClass that orders a Job of a queue, where it is not that of its pods. */
+export const PRIORITY_CLASS_LABEL = 'switchyard.dev/priority-class';
 /** Annotation on a Job that came through BullMQ: id of the submission, so that its outcome finds the way back. */
 export const SUBMISSION_ANNOTATION = 'switchyard.dev/submission';
 /** Annotation beside it: when it was submitted, in epoch milliseconds. A queue that was wiped hands out its ids once more. */
@@ -68,3 +74,5 @@ export const JOB_COMPLETION_INDEX_ENV = 'JOB_COMPLETION_INDEX';
 /** Field manager names under which our writes appear in managedFields. */
 export const MANAGER_FIELD_MANAGER = 'switchyard-manager';
 export const WORKER_FIELD_MANAGER = 'switchyard-worker';
+/** Field manager by which an administrator says that a write passes by the rules of Jobs; needs the verb `override` on `jobs.switchyard.dev`. */
+export const OVERRIDE_FIELD_MANAGER = 'switchyard-override';

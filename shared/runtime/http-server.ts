@@ -11,6 +11,8 @@ export type ProgramHttpOptions = {
   readonly readiness: Readonly<Record<string, HealthCheck>>;
   /** Who may read /metrics; absent: everybody. Health is for everybody. */
   readonly metricsGate?: MetricsGate;
+  /** What somebody should look at although the program works: lines of /readyz that change nothing else. */
+  readonly warnings?: () => readonly string[];
 };
 
 /** Judges the header `Authorization`; undefined lets in. Never rejects. */
@@ -20,7 +22,7 @@ export type HttpRefusal = { readonly status: 401 | 403 | 503; readonly why: stri
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** /metrics, /healthz (also /livez) and /readyz, without a socket. */
-export function createProgramHttp({ metrics, readiness, metricsGate }: ProgramHttpOptions): HttpHandler {
+export function createProgramHttp({ metrics, readiness, metricsGate, warnings = () => [] }: ProgramHttpOptions): HttpHandler {
   return async (request, response) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, 405, 'text/plain', 'only GET is served here\n');
     switch (pathOf(request)) {
@@ -34,7 +36,10 @@ export function createProgramHttp({ metrics, readiness, metricsGate }: ProgramHt
         return answer(response, 200, 'text/plain', 'ok');
       case '/readyz': {
         const problems = Object.entries(readiness).flatMap(([name, check]) => problemOf(name, check()));
-        return answer(response, problems.length === 0 ? 200 : 503, 'text/plain', problems.length === 0 ? 'ok' : `${problems.join('\n')}\n`);
+        const said = warnings().map((warning) => `warning: ${warning}`);
+        if (problems.length === 0 && said.length === 0) return answer(response, 200, 'text/plain', 'ok');
+        const lines = [...(problems.length === 0 ? ['ok'] : problems), ...said];
+        return answer(response, problems.length === 0 ? 200 : 503, 'text/plain', `${lines.join('\n')}\n`);
       }
       default:
         return answer(response, 404, 'text/plain', 'not found\n');

@@ -37,3 +37,28 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) -}}
 {{- with .Values.image.digest }}@{{ . }}{{ end -}}
 {{- end -}}
+
+{{- /* Who may write as a manager, and as a worker on this cluster: JSON lists, which CEL reads as well. */}}
+{{- define "switchyard.managerUsers" -}}
+{{- concat (list (printf "system:serviceaccount:%s:%s" .Release.Namespace (include "switchyard.serviceAccountName" .))) .Values.config.otherManagers | toJson -}}
+{{- end -}}
+
+{{- define "switchyard.localWorkerUsers" -}}
+{{- if .Values.localWorker.enabled -}}
+{{- if not .Values.localWorker.users -}}
+{{- fail "localWorker.users must name the user that the worker on this cluster runs as, e.g. --set localWorker.users={system:serviceaccount:switchyard:switchyard-worker}: nobody else may write the status of copies" -}}
+{{- end -}}
+{{- .Values.localWorker.users | toJson -}}
+{{- else -}}
+[]
+{{- end -}}
+{{- end -}}
+
+{{- define "switchyard.matchConditions" -}}
+{{- $managers := include "switchyard.managerUsers" .root -}}
+{{- $workers := include "switchyard.localWorkerUsers" .root -}}
+{{- range .conditions }}
+- name: {{ .name }}
+  expression: {{ .expression | replace "variables.managers" $managers | replace "variables.localWorkers" $workers | toRawJson }}
+{{- end }}
+{{- end -}}

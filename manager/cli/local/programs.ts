@@ -24,6 +24,8 @@ export type ProgramsOptions = {
   readonly logLevel: LogLevel;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly manager: LocalCluster;
+  /** With the manager's own identity on that cluster; made while Redis starts. */
+  readonly managerKubeconfigFile: string;
   readonly workers: readonly LocalCluster[];
   readonly webhook: { readonly port: number; readonly certificate: Certificate };
   /** Runs while Redis starts; the manager needs its result. */
@@ -68,7 +70,7 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
   writeFileSync(path.join(tls, 'tls.crt'), webhook.certificate.certPem);
   writeFileSync(path.join(tls, 'tls.key'), webhook.certificate.keyPem, { mode: 0o600 });
   launchOurs('switchyard-manager', 'manager/main.ts', [
-    `--kubeconfig=${manager.kubeconfigFile}`,
+    `--kubeconfig=${options.managerKubeconfigFile}`,
     `--redis-url=${redisUrl}`,
     `--record-key-secret=${SYSTEM_NAMESPACE}/switchyard-manager-record-key`,
     `--webhook-bind-address=127.0.0.1:${webhook.port}`,

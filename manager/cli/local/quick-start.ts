@@ -8,6 +8,7 @@
  *  5. the live table, until every Job has ended
  *  6. the summary
  */
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { keepAdvice } from './advice.ts';
@@ -16,6 +17,7 @@ import type { LocalConfig } from './config.ts';
 import type { Display } from './display.ts';
 import { EXAMPLES } from './examples.ts';
 import { watchJobs } from './job-watch.ts';
+import { createManagerAccount, MANAGER_USERNAME } from './manager-account.ts';
 import { watchPods } from './pod-watch.ts';
 import type { Ports } from './ports.ts';
 import { startPrograms } from './programs.ts';
@@ -54,6 +56,7 @@ export async function quickStart(
   const manager = clusters.manager;
 
   // 2, 3
+  const managerKubeconfigFile = path.join(directory, 'switchyard-manager.kubeconfig');
   const certificate = await selfSignedCertificate(Date.now());
   const programs = await startPrograms({
     directory,
@@ -62,12 +65,15 @@ export async function quickStart(
     logLevel,
     env: process.env,
     manager,
+    managerKubeconfigFile,
     workers: clusters.workers,
     webhook: { port: ports.webhook, certificate },
     prepare: async () => {
       display.doing('installing kinds, webhooks and queues, joining the worker clusters ...');
       await installKinds(manager.client, ROOT);
-      await installWebhooks(manager.client, { port: ports.webhook, certificate });
+      const kubeconfig = await createManagerAccount(manager.client, ROOT, manager.kubeconfig);
+      writeFileSync(managerKubeconfigFile, kubeconfig, { mode: 0o600 });
+      await installWebhooks(manager.client, { port: ports.webhook, certificate, managerUsername: MANAGER_USERNAME });
       for (const { name, kubeconfig } of clusters.workers) await joinCluster(manager.client, name, kubeconfig);
       await createFromFile(manager.client, path.join(ROOT, 'examples', 'queues.yaml'));
     },

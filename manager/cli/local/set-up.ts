@@ -6,6 +6,7 @@ import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, SECRETS, type Resource } from 
 import type { WriteClient } from '../../../shared/kube/client.ts';
 import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
 import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
+import { matchConditions, RESOURCE_RULES } from '../../policy/webhook-conditions.ts';
 import type { Certificate } from './webhook-certificate.ts';
 
 const hooks = (kind: string): Resource => ({
@@ -27,11 +28,14 @@ export async function installKinds(client: WriteClient, root: string): Promise<v
   await client.create(NAMESPACES, { metadata: { name: SYSTEM_NAMESPACE } });
 }
 
-/** And the webhooks, served by a manager on this machine. */
-export async function installWebhooks(client: WriteClient, webhook: { port: number; certificate: Certificate }): Promise<void> {
-  for (const [kind, route, operations] of [
-    ['MutatingWebhookConfiguration', 'mutate', ['CREATE']],
-    ['ValidatingWebhookConfiguration', 'validate', ['CREATE', 'UPDATE']],
+/** And the webhooks, served by a manager on this machine that writes as `managerUsername`. */
+export async function installWebhooks(
+  client: WriteClient,
+  { port, certificate, managerUsername }: { port: number; certificate: Certificate; managerUsername: string },
+): Promise<void> {
+  for (const [kind, route] of [
+    ['Mutating', 'mutate'],
+    ['Validating', 'validate'],
   ] as const) {
     const configuration = {
       metadata: { name: 'switchyard' },
@@ -43,14 +47,15 @@ export async function installWebhooks(client: WriteClient, webhook: { port: numb
           failurePolicy: 'Fail',
           timeoutSeconds: 10,
           clientConfig: {
-            url: `https://127.0.0.1:${webhook.port}/${route}`,
-            caBundle: Buffer.from(webhook.certificate.certPem).toString('base64'),
+            url: `https://127.0.0.1:${port}/${route}`,
+            caBundle: Buffer.from(certificate.certPem).toString('base64'),
           },
-          rules: [{ apiGroups: ['batch'], apiVersions: ['v1'], resources: ['jobs'], operations: [...operations], scope: 'Namespaced' }],
+          rules: RESOURCE_RULES[kind],
+          matchConditions: matchConditions(kind, { managers: [managerUsername], localWorkers: [] }),
         },
       ],
     };
-    await client.create(hooks(kind), configuration);
+    await client.create(hooks(`${kind}WebhookConfiguration`), configuration);
   }
 }
 

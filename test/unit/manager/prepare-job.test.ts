@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { formatProblems, prepareJob, readJobManifest, type JobManifest } from '../../../manager/prepare-job.ts';
+import { formatProblems } from '../../../manager/api/field-problem.ts';
+import { prepareJob, readJobManifest, type JobManifest } from '../../../manager/prepare-job.ts';
 import {
   ADMISSION_ANNOTATION,
   CLUSTERS_ANNOTATION,

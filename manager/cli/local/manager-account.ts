@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse, stringify } from 'yaml';
+import type { KubeObject } from '../../../shared/api/kubernetes.ts';
+import type { Resource } from '../../../shared/api/resources.ts';
+import type { RawClient, WriteClient } from '../../../shared/kube/client.ts';
+import { SYSTEM_NAMESPACE } from './set-up.ts';
+
+const NAME = 'switchyard-manager';
+/** Under which the manager writes: not the user of the kubeconfig that people are given. */
+export const MANAGER_USERNAME = `system:serviceaccount:${SYSTEM_NAMESPACE}:${NAME}`;
+
+/** As long as the webhook's certificate. */
+const TOKEN_SECONDS = 30 * 86_400;
+const RBAC = 'rbac.authorization.k8s.io';
+const rbac = (kind: string, namespaced: boolean): Resource => ({
+  group: RBAC,
+  version: 'v1',
+  plural: `${kind.toLowerCase()}s`,
+  kind,
+  namespaced,
+});
+
+/**
+ * Of what `helm install switchyard-manager` would do: an account for the manager, with exactly the rights that the chart gives it. `kubeconfig` is
+ * that of an administrator; the result is the same cluster as the manager sees it.
+ */
+export async function createManagerAccount(client: WriteClient & RawClient, root: string, kubeconfig: string): Promise<string> {
+  const metadata = { namespace: SYSTEM_NAMESPACE, name: NAME };
+  await client.create({ group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true }, { metadata });
+  const file = path.join(root, 'charts', 'switchyard-manager', 'files', 'manager-rules.yaml');
+  const rules = parse(readFileSync(file, 'utf8').replaceAll('RELEASE', NAME)) as { cluster: unknown; namespace: unknown };
+  const subjects = [{ kind: 'ServiceAccount', ...metadata }];
+  const grant = async (scope: 'Cluster' | '', given: unknown): Promise<void> => {
+    const kind = `${scope}Role`;
+    const roleRef = { apiGroup: RBAC, kind, name: NAME };
+    const where = scope === '' ? metadata : { name: NAME };
+    const create = (resource: Resource, object: object): Promise<KubeObject> => client.create(resource, { metadata: where, ...object });
+    await create(rbac(kind, scope === ''), { rules: given });
+    await create(rbac(`${kind}Binding`, scope === ''), { roleRef, subjects });
+  };
+  await grant('Cluster', rules.cluster);
+  await grant('', rules.namespace);
+  return kubeconfigWith(kubeconfig, await tokenOf(client));
+}
+
+async function tokenOf(client: RawClient): Promise<string> {
+  const answer = await client.raw({
+    method: 'POST',
+    path: `/api/v1/namespaces/${SYSTEM_NAMESPACE}/serviceaccounts/${NAME}/token`,
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: TOKEN_SECONDS } },
+  });
+  return (JSON.parse(answer) as { status: { token: string } }).status.token;
+}
+
+type Kubeconfig = { readonly contexts: { context: object }[]; readonly users: { user: object }[] };
+
+/** The same server, as somebody else, at home in our namespace. */
+function kubeconfigWith(kubeconfig: string, token: string): string {
+  const config = parse(kubeconfig) as Kubeconfig;
+  for (const each of config.contexts) each.context = { ...each.context, namespace: SYSTEM_NAMESPACE };
+  for (const each of config.users) each.user = { token };
+  return stringify(config);
+}

@@ -1,0 +1,62 @@
+import { CEL_VARIABLES, type CelVariable } from './cel-variables.ts';
+import { WRITE_RULES } from './job-parts.ts';
+import { matchConditions, RESOURCE_RULES, type MatchCondition } from './webhook-conditions.ts';
+import type { Identities } from './writer.ts';
+import type { WriteRule } from './write-rule.ts';
+
+export type Validation = { readonly expression: string; readonly message: string; readonly reason: 'Invalid' };
+
+/** What a ValidatingAdmissionPolicy is made of, but for what the installation adds. */
+export type PolicyParts = {
+  /** Behind the name of the release. */
+  readonly name: string;
+  readonly failurePolicy: 'Fail' | 'Ignore';
+  readonly validations: readonly Validation[];
+};
+
+/**
+ * The rules of the table as policies that an API server applies itself, also while no manager answers. There are two: what protects the manager's
+ * own words is refused even when an expression cannot be evaluated.
+ */
+export const POLICY_PARTS: readonly PolicyParts[] = [
+  { name: 'own', failurePolicy: 'Fail', validations: validationsOf('Fail') },
+  { name: 'shared', failurePolicy: 'Ignore', validations: validationsOf('Ignore') },
+];
+
+function validationsOf(policy: WriteRule['policy']): Validation[] {
+  const rules = WRITE_RULES.filter((rule) => rule.policy === policy);
+  return rules.map(({ field, problem, brokenWhen }) => ({ expression: `!(${brokenWhen})`, message: `${field}: ${problem}`, reason: 'Invalid' }));
+}
+
+/** The variables of the policies of an installation. */
+export const policyVariables = ({ managers, localWorkers }: Identities): readonly CelVariable[] => [
+  { name: 'managers', expression: JSON.stringify(managers) },
+  { name: 'localWorkers', expression: JSON.stringify(localWorkers) },
+  ...CEL_VARIABLES,
+];
+
+type PolicyObject = { readonly kind: string; readonly metadata: { readonly name: string }; readonly spec: object };
+type PolicySpec = {
+  readonly failurePolicy: 'Fail' | 'Ignore';
+  readonly matchConstraints: object;
+  readonly matchConditions: readonly MatchCondition[];
+  readonly variables: readonly CelVariable[];
+  readonly validations: readonly Validation[];
+};
+
+/** The policies of an installation called `release`, and their bindings, as the chart makes them. */
+export const admissionPolicies = (release: string, identities: Identities): readonly PolicyObject[] =>
+  POLICY_PARTS.flatMap(({ name, failurePolicy, validations }) => {
+    const metadata = { name: `${release}-${name}` };
+    const spec: PolicySpec = {
+      failurePolicy,
+      matchConstraints: { resourceRules: RESOURCE_RULES.Validating },
+      matchConditions: matchConditions('Validating', identities),
+      variables: policyVariables(identities),
+      validations,
+    };
+    return [
+      { kind: 'ValidatingAdmissionPolicy', metadata, spec },
+      { kind: 'ValidatingAdmissionPolicyBinding', metadata, spec: { policyName: metadata.name, validationActions: ['Deny'] } },
+    ];
+  });

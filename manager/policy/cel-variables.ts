@@ -1,0 +1,89 @@
+import {
+  ADMISSION_ANNOTATION,
+  KUEUE_QUEUE_NAME_LABEL,
+  MANAGER_CONTROLLER_NAME,
+  MANAGER_FIELD_MANAGER,
+  ORIGIN_LABEL,
+  QUEUE_NAME_LABEL,
+  WORKER_CONTROLLER_NAME,
+} from '../../shared/api/names.ts';
+import type { Identities } from './writer.ts';
+
+/**
+ * What rules in CEL speak about: `variables.NAME`, each in the words of the ones before it. The same as in {@link WriteView}, of job-write.ts.
+ * The installation adds the lists `managers` and `localWorkers` in front: user names, as of {@link Identities}.
+ *
+ * Objects come as they were sent: what may be absent is asked for with `has`, so that no expression ends in an error.
+ */
+export type CelVariable = { readonly name: string; readonly expression: string };
+
+const mapOf = (object: string, field: string): string => `has(${object}.metadata.${field}) ? ${object}.metadata.${field} : {}`;
+const ofOld = (otherwise: string, expression: string): string => `oldObject == null ? ${otherwise} : (${expression})`;
+const specHas = (object: string, field: string): string => `has(${object}.spec) && has(${object}.spec.${field})`;
+const queueIn = (labels: string): string =>
+  `${quoted(QUEUE_NAME_LABEL)} in ${labels} ? ${labels}[${quoted(QUEUE_NAME_LABEL)}] : ` +
+  `${quoted(KUEUE_QUEUE_NAME_LABEL)} in ${labels} ? ${labels}[${quoted(KUEUE_QUEUE_NAME_LABEL)}] : ''`;
+const isManagedBy = (object: string, controller: string): string =>
+  `${specHas(object, 'managedBy')} && ${object}.spec.managedBy == ${quoted(controller)}`;
+const parallelismOf = (object: string): string => `${specHas(object, 'parallelism')} ? ${object}.spec.parallelism : 1`;
+const podsOf = (object: string, parallelism: string): string =>
+  `${specHas(object, 'completions')} && ${object}.spec.completions < ${parallelism} ? ${object}.spec.completions : ${parallelism}`;
+
+/** In the order in which they may use one another. */
+export const CEL_VARIABLES: readonly CelVariable[] = [
+  { name: 'labels', expression: mapOf('object', 'labels') },
+  { name: 'oldLabels', expression: ofOld('{}', mapOf('oldObject', 'labels')) },
+  { name: 'annotations', expression: mapOf('object', 'annotations') },
+  { name: 'oldAnnotations', expression: ofOld('{}', mapOf('oldObject', 'annotations')) },
+  { name: 'finalizers', expression: 'has(object.metadata.finalizers) ? object.metadata.finalizers : []' },
+  { name: 'oldFinalizers', expression: ofOld('[]', 'has(oldObject.metadata.finalizers) ? oldObject.metadata.finalizers : []') },
+  {
+    name: 'managed',
+    expression: `${isManagedBy('object', MANAGER_CONTROLLER_NAME)} || oldObject != null && ${isManagedBy('oldObject', MANAGER_CONTROLLER_NAME)}`,
+  },
+  {
+    name: 'copy',
+    expression: `!variables.managed && (${quoted(ORIGIN_LABEL)} in variables.labels || ${quoted(ORIGIN_LABEL)} in variables.oldLabels)`,
+  },
+  { name: 'runByWorker', expression: isManagedBy('object', WORKER_CONTROLLER_NAME) },
+  { name: 'suspended', expression: `${specHas('object', 'suspend')} && object.spec.suspend` },
+  { name: 'oldSuspended', expression: `oldObject != null && ${specHas('oldObject', 'suspend')} && oldObject.spec.suspend` },
+  { name: 'admitted', expression: `${quoted(ADMISSION_ANNOTATION)} in variables.oldAnnotations && !variables.oldSuspended` },
+  { name: 'queue', expression: queueIn('variables.labels') },
+  { name: 'oldQueue', expression: queueIn('variables.oldLabels') },
+  { name: 'parallelism', expression: parallelismOf('object') },
+  { name: 'oldParallelism', expression: ofOld('0', parallelismOf('oldObject')) },
+  { name: 'pods', expression: podsOf('object', 'variables.parallelism') },
+  { name: 'oldPods', expression: ofOld('0', podsOf('oldObject', 'variables.oldParallelism')) },
+  {
+    name: 'fieldManager',
+    expression:
+      "has(request.options) && request.options != null && has(request.options.fieldManager) ? request.options.fieldManager : ''",
+  },
+  { name: 'byManager', expression: `request.userInfo.username in variables.managers && variables.fieldManager == ${quoted(MANAGER_FIELD_MANAGER)}` },
+  { name: 'byLocalWorker', expression: 'request.userInfo.username in variables.localWorkers' },
+];
+
+/** A string in CEL. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}
+
+/** The expression with our variables written out, for where there are none: match conditions. Those of the installation stay. */
+export function inlined(expression: string): string {
+  return expression.replaceAll(/variables\.([A-Za-z]+)/g, (reference, name: string) => {
+    const variable = CEL_VARIABLES.find((each) => each.name === name);
+    return variable === undefined ? reference : `(${inlined(variable.expression)})`;
+  });
+}
+
+/** A list of strings in CEL. */
+export function listed(texts: readonly string[]): string {
+  return `[${texts.map(quoted).join(', ')}]`;
+}
+
+/** The expression with the lists of an installation put in. JSON is CEL here; the chart writes it, too. */
+export const withIdentities = (expression: string, { managers, localWorkers }: Identities): string =>
+  expression
+    .replaceAll('variables.managers', () => JSON.stringify(managers))
+    .replaceAll('variables.localWorkers', () => JSON.stringify(localWorkers));

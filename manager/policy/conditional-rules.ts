@@ -1,0 +1,87 @@
+import { isDeepStrictEqual } from 'node:util';
+import { MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { fieldOf, type WriteRule } from './write-rule.ts';
+
+/** Rules about what is both the user's and Switchyard's, depending on where a Job stands. */
+
+const QUEUE_FIELD = fieldOf('labels', QUEUE_NAME_LABEL);
+
+/** `managedBy` is immutable, so a Job is the manager's from its birth or never. */
+export const BORN_WITH_A_QUEUE: WriteRule = {
+  field: QUEUE_FIELD,
+  problem: `is missing, but spec.managedBy is ${MANAGER_CONTROLLER_NAME}; name a LocalQueue of the namespace, or leave spec.managedBy out`,
+  isBroken: ({ oldJob, managed, queue }) => oldJob === undefined && managed && queue === '',
+  brokenWhen: "oldObject == null && variables.managed && variables.queue == ''",
+  policy: 'Fail',
+};
+
+export const BORN_SUSPENDED: WriteRule = {
+  field: 'spec.suspend',
+  problem: 'must be true in a new Job with a queue: it is released when it is admitted',
+  isBroken: ({ oldJob, managed, suspended }) => oldJob === undefined && managed && !suspended,
+  brokenWhen: 'oldObject == null && variables.managed && !variables.suspended',
+  policy: 'Fail',
+};
+
+export const RELEASED_BY_ADMISSION: WriteRule = {
+  field: 'spec.suspend',
+  problem: 'is set to false by the manager when the Job is admitted; leave it true',
+  isBroken: ({ managed, oldSuspended, suspended }) => managed && oldSuspended && !suspended,
+  brokenWhen: 'variables.managed && variables.oldSuspended && !variables.suspended',
+  policy: 'Ignore',
+};
+
+/** Suspended, it may grow: the Job is then admitted anew. */
+export const GROWS_ONLY_SUSPENDED: WriteRule = {
+  field: 'spec.parallelism',
+  problem:
+    'cannot let the Job have more pods at once while it is admitted, because quota was reserved for those it had; set spec.suspend to true with it, and the Job is admitted anew',
+  detail: ({ pods, oldPods }) =>
+    `cannot grow from ${oldPods} to ${pods} pods while the Job is admitted, because quota was reserved for ${oldPods}; set spec.suspend to true with it, and the Job is admitted anew`,
+  isBroken: ({ managed, admitted, suspended, pods, oldPods }) => managed && admitted && !suspended && pods > oldPods,
+  brokenWhen: 'variables.managed && variables.admitted && !variables.suspended && variables.pods > variables.oldPods',
+  policy: 'Ignore',
+};
+
+export const QUEUE_STAYS_WHILE_ADMITTED: WriteRule = {
+  field: QUEUE_FIELD,
+  problem: 'cannot be changed while the Job is admitted, because its quota is charged there',
+  detail: ({ oldQueue }) => `cannot be changed while the Job is admitted; it is ${JSON.stringify(oldQueue)}`,
+  isBroken: ({ managed, admitted, queue, oldQueue }) => managed && admitted && queue !== oldQueue,
+  brokenWhen: 'variables.managed && variables.admitted && variables.queue != variables.oldQueue',
+  policy: 'Ignore',
+};
+
+export const QUEUE_IS_NOT_REMOVED: WriteRule = {
+  field: QUEUE_FIELD,
+  problem: 'cannot be removed: without a queue the Job would wait for ever',
+  isBroken: ({ managed, admitted, queue, oldQueue }) => managed && !admitted && queue === '' && oldQueue !== '',
+  brokenWhen: "variables.managed && !variables.admitted && variables.queue == '' && variables.oldQueue != ''",
+  policy: 'Ignore',
+};
+
+export const QUEUE_IS_NOT_ADDED_LATER: WriteRule = {
+  field: QUEUE_FIELD,
+  problem: 'cannot be added to a Job that exists, because spec.managedBy is immutable; delete the Job and create it with the label',
+  isBroken: ({ oldJob, managed, queue, oldQueue }) => oldJob !== undefined && !managed && queue !== '' && oldQueue === '',
+  brokenWhen: "oldObject != null && !variables.managed && variables.queue != '' && variables.oldQueue == ''",
+  policy: 'Ignore',
+};
+
+/** Whatever the status says: quota is given back on the strength of it, and submitters are told. */
+export const STATUS_IS_TOLD_BY_US: WriteRule = {
+  field: 'status',
+  problem: 'is written by Switchyard only; it follows the pods of the Job, wherever they run',
+  isBroken: ({ subresource, managed, copy, runByWorker, writer }) =>
+    subresource === 'status' && (managed || (copy && runByWorker && writer !== 'LocalWorker')),
+  brokenWhen: "request.subResource == 'status' && (variables.managed || variables.copy && variables.runByWorker && !variables.byLocalWorker)",
+  policy: 'Fail',
+};
+
+export const COPY_FOLLOWS_ITS_ORIGINAL: WriteRule = {
+  field: 'spec',
+  problem: 'of a copy follows the Job that it is a copy of; change or suspend that one',
+  isBroken: ({ job, oldJob, copy }) => oldJob !== undefined && copy && !isDeepStrictEqual(job.spec, oldJob.spec),
+  brokenWhen: 'oldObject != null && variables.copy && object.spec != oldObject.spec',
+  policy: 'Ignore',
+};

@@ -1,0 +1,137 @@
+import {
+  ADMISSION_ANNOTATION,
+  CLUSTER_LABEL,
+  CLUSTERS_ANNOTATION,
+  COPIES_FINALIZER,
+  DISPATCH_EPOCH_ANNOTATION,
+  KUEUE_QUEUE_NAME_LABEL,
+  MANAGER_CONTROLLER_NAME,
+  ORIGIN_LABEL,
+  ORIGIN_NAME_ANNOTATION,
+  ORIGIN_UID_ANNOTATION,
+  PRIORITY_ANNOTATION,
+  PRIORITY_CLASS_LABEL,
+  QUEUE_NAME_LABEL,
+  SUBMISSION_ANNOTATION,
+  SUBMITTED_AT_ANNOTATION,
+  SWITCHYARD_GROUP,
+} from '../../shared/api/names.ts';
+import {
+  BORN_SUSPENDED,
+  BORN_WITH_A_QUEUE,
+  COPY_FOLLOWS_ITS_ORIGINAL,
+  GROWS_ONLY_SUSPENDED,
+  QUEUE_IS_NOT_ADDED_LATER,
+  QUEUE_IS_NOT_REMOVED,
+  QUEUE_STAYS_WHILE_ADMITTED,
+  RELEASED_BY_ADMISSION,
+  STATUS_IS_TOLD_BY_US,
+} from './conditional-rules.ts';
+import { switchyardsOwn, type Place, type WriteRule } from './write-rule.ts';
+
+/** A part of a Job and whose it is. Everything that Switchyard reads or writes of Jobs on the manager cluster has its row in {@link JOB_PARTS}. */
+export type JobPart = {
+  /** The name of a field is Markdown, for people. */
+  readonly part: { readonly place: Place | 'field'; readonly name: string };
+  readonly owner: 'Switchyard' | 'user' | 'both';
+  /** Who may do what to it, for people; in Markdown. */
+  readonly says: string;
+  readonly rules: readonly WriteRule[];
+  /** What else of a write the webhook has to see, in CEL: it then judges by more than the rules. */
+  readonly seenWhen?: string;
+  /** For a name: whether dispatch carries it to the copy on a worker cluster. */
+  readonly travels?: true;
+};
+
+const own = (place: Place, name: string, says: string): JobPart => ({
+  part: { place, name },
+  owner: 'Switchyard',
+  says,
+  rules: [switchyardsOwn(place, name)],
+});
+const wish = (place: Place, name: string, says: string): JobPart => ({ part: { place, name }, owner: 'user', says, rules: [] });
+const field = (name: string, owner: JobPart['owner'], says: string, ...rules: WriteRule[]): JobPart => ({
+  part: { place: 'field', name },
+  owner,
+  says,
+  rules,
+});
+const queue = (name: string, says: string): JobPart => ({
+  part: { place: 'labels', name },
+  owner: 'both',
+  says,
+  rules: [QUEUE_STAYS_WHILE_ADMITTED, QUEUE_IS_NOT_REMOVED, QUEUE_IS_NOT_ADDED_LATER],
+});
+
+/** Who may write what. A person may always suspend and delete, and whatever has no row is the user's. */
+export const JOB_PARTS: readonly JobPart[] = [
+  own('annotations', ADMISSION_ANNOTATION, 'The admission record. The manager writes it when it admits the Job.'),
+  own('finalizers', COPIES_FINALIZER, 'The manager puts it on when it admits the Job, and takes it off when the copies are gone.'),
+  own('labels', CLUSTER_LABEL, 'Where the Job runs, told for those who look.'),
+  own('annotations', SUBMISSION_ANNOTATION, 'Which submission the Job came from. The manager writes it when it creates the Job.'),
+  own('annotations', SUBMITTED_AT_ANNOTATION, 'When that was submitted; likewise.'),
+  own('labels', ORIGIN_LABEL, 'Marks a copy. Only a manager makes copies.'),
+  own('annotations', ORIGIN_UID_ANNOTATION, 'Which Job a copy is of; likewise.'),
+  own('annotations', ORIGIN_NAME_ANNOTATION, 'The name of that Job, where the copy has another; likewise.'),
+  own('annotations', DISPATCH_EPOCH_ANNOTATION, 'Which placement a copy belongs to; likewise.'),
+  field(
+    `\`spec.managedBy: ${MANAGER_CONTROLLER_NAME}\``,
+    'both',
+    'The webhook sets it on a new Job with a queue. A user may set it, with a queue and `spec.suspend: true`; it is immutable.',
+    BORN_WITH_A_QUEUE,
+    BORN_SUSPENDED,
+  ),
+  field(
+    '`spec.suspend`',
+    'both',
+    'Users may set it to true at any time. The manager sets it to false, by admitting the Job.',
+    RELEASED_BY_ADMISSION,
+  ),
+  field(
+    '`spec.parallelism`, `spec.completions`',
+    'both',
+    'Users may change them. An admitted Job does not grow beyond the pods that it may have at once, unless it is suspended by the same write; then it is admitted anew.',
+    GROWS_ONLY_SUSPENDED,
+  ),
+  {
+    ...field(
+      '`spec.template`',
+      'user',
+      'Immutable but for what the API server lets users change while the Job is suspended and at rest; it is charged anew when it is admitted.',
+    ),
+    seenWhen: "oldObject != null && request.subResource == '' && variables.managed && object.spec.template != oldObject.spec.template",
+  },
+  field(
+    '`status` (`jobs/status`)',
+    'Switchyard',
+    'The manager alone writes the status of its Jobs, and the worker that of copies on the manager’s own cluster. Metadata in a write of the status is judged as in any other.',
+    STATUS_IS_TOLD_BY_US,
+  ),
+  field('`spec` of a copy', 'Switchyard', 'Follows the Job that it is a copy of.', COPY_FOLLOWS_ITS_ORIGINAL),
+  queue(QUEUE_NAME_LABEL, 'Users give it to a new Job, and may change it until the Job is admitted; it is neither removed nor added later.'),
+  queue(KUEUE_QUEUE_NAME_LABEL, `The same, where \`${QUEUE_NAME_LABEL}\` is absent.`),
+  wish('annotations', PRIORITY_ANNOTATION, 'A wish. It must be readable.'),
+  wish('labels', PRIORITY_CLASS_LABEL, 'A wish.'),
+  wish('annotations', CLUSTERS_ANNOTATION, 'A wish. It must be readable.'),
+  {
+    ...field('other labels and annotations', 'user', 'Users may change them at any time. The size of the whole Job is bounded.'),
+    seenWhen:
+      "oldObject != null && request.subResource == '' && variables.managed && (variables.labels != variables.oldLabels || variables.annotations != variables.oldAnnotations)",
+  },
+];
+
+/** The rules of the table, each once. */
+export const WRITE_RULES: readonly WriteRule[] = [...new Set(JOB_PARTS.flatMap(({ rules }) => rules))];
+
+/** The labels, annotations and finalizers that the table names. */
+export const NAMED_PARTS = JOB_PARTS.flatMap(({ part: { place, name } }) => (place === 'field' ? [] : [{ place, name }]));
+
+/** What only Switchyard gives to a Job: names that nobody else's manifest may bring. */
+export const SWITCHYARDS_NAMES = JOB_PARTS.flatMap(({ part: { place, name }, owner }) =>
+  owner !== 'Switchyard' || place === 'field' ? [] : [{ place, name }],
+);
+
+/** Whether a label or annotation of a Job is carried to its copies: what is Switchyard's own only where the table says so. */
+export const travelsToCopy = (name: string): boolean =>
+  !(name.startsWith(`${SWITCHYARD_GROUP}/`) || NAMED_PARTS.some((part) => part.name === name)) ||
+  JOB_PARTS.some(({ part, travels }) => part.place !== 'field' && part.name === name && travels === true);

@@ -1,0 +1,71 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { FieldProblem } from '../api/field-problem.ts';
+import { listed, quoted } from './cel-variables.ts';
+import type { WriteView } from './job-write.ts';
+
+/**
+ * One thing that a write must not do, said twice: as a function for the webhook, and in CEL for API servers. A test compares the two. Neither is
+ * asked about a write of the manager's.
+ */
+export type WriteRule = {
+  readonly field: string;
+  /** Tells whoever breaks it what to do. The webhook may tell more. */
+  readonly problem: string;
+  /** Says more than `problem` where there is more to say of this write. */
+  readonly detail?: (write: WriteView) => string;
+  readonly isBroken: (write: WriteView) => boolean;
+  /** True for writes that break it. */
+  readonly brokenWhen: string;
+  /** In which of the two policies it stands: what happens when an expression cannot be evaluated. */
+  readonly policy: 'Fail' | 'Ignore';
+};
+
+export const problemsOf = (rules: readonly WriteRule[], write: WriteView): FieldProblem[] =>
+  rules
+    .filter((rule) => rule.isBroken(write))
+    .map(({ field, problem, detail }) => ({ field, problem: detail === undefined ? problem : detail(write) }));
+
+export type Place = 'labels' | 'annotations' | 'finalizers';
+
+/** A label, annotation or finalizer that users neither give to a Job, nor change, nor take away. */
+export const switchyardsOwn = (place: Place, name: string): WriteRule => ({
+  field: fieldOf(place, name),
+  problem: 'is written by Switchyard only; leave it as it is, and out of a new Job',
+  isBroken: ({ job, oldJob }) => textOf(job, place, name) !== textOf(oldJob, place, name),
+  brokenWhen: changedWhen(place, quoted(name)),
+  policy: 'Fail',
+});
+
+/** Whether a Job, stored or not, has a label, annotation or finalizer of this name. */
+export const hasName = (job: Named, place: Place, name: string): boolean => textOf(job, place, name) !== undefined;
+
+export const fieldOf = (place: Place, name: string): string => `metadata.${place}[${name}]`;
+
+/** True where a label, annotation or finalizer is added, changed or taken away. `key` is an expression. */
+function changedWhen(place: Place, key: string): string {
+  const [now, before] = NAMES_OF[place];
+  const appears = `(${key} in ${now}) != (${key} in ${before})`;
+  return place === 'finalizers' ? appears : `${appears} || ${key} in ${now} && ${now}[${key}] != ${before}[${key}]`;
+}
+
+/** The same for any of several. */
+export const anyChangedWhen = (place: Place, names: readonly string[]): string =>
+  `${listed(names)}.exists(name, ${changedWhen(place, 'name')})`;
+
+const NAMES_OF = {
+  labels: ['variables.labels', 'variables.oldLabels'],
+  annotations: ['variables.annotations', 'variables.oldAnnotations'],
+  finalizers: ['variables.finalizers', 'variables.oldFinalizers'],
+} as const satisfies Record<Place, readonly [string, string]>;
+
+type Named = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, Place> }>;
+
+function textOf(job: Named | undefined, place: Place, name: string): string | undefined {
+  if (place === 'finalizers') {
+    // A submitted manifest may have anything there.
+    const finalizers: unknown = job?.metadata.finalizers;
+    return Array.isArray(finalizers) && finalizers.includes(name) ? name : undefined;
+  }
+  const map = job?.metadata[place];
+  return map !== undefined && map !== null && Object.hasOwn(map, name) ? map[name] : undefined;
+}

@@ -1,0 +1,31 @@
+import { MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
+
+/** Who writes, as far as the rules tell people and programs apart. */
+export type Writer = 'Manager' | 'LocalWorker' | 'User';
+
+/** The user names of programs, as the API server knows them, such as `system:serviceaccount:switchyard:switchyard-manager`. */
+export type Identities = {
+  /** This manager's own, and those of other managers that make copies on this cluster. */
+  readonly managers: readonly string[];
+  /** Of the workers that run copies on the manager's cluster, where that is a worker cluster, too. */
+  readonly localWorkers: readonly string[];
+};
+
+export type Recognition = {
+  readonly writer: Writer;
+  /** Somebody else writes as the user that the manager is: judged as a user, and a reason for alarm. */
+  readonly sharesIdentity: boolean;
+};
+
+/**
+ * The manager is told by its user name and by its field manager. A field manager is a word that every client chooses for itself: it proves
+ * nothing, but a person with kubectl who was given the manager's identity is found out by it.
+ */
+export function recognize(username: string | undefined, fieldManager: string | undefined, identities: Identities): Recognition {
+  if (username === undefined) return { writer: 'User', sharesIdentity: false };
+  if (identities.managers.includes(username)) {
+    const itself = fieldManager === MANAGER_FIELD_MANAGER;
+    return { writer: itself ? 'Manager' : 'User', sharesIdentity: !itself };
+  }
+  return { writer: identities.localWorkers.includes(username) ? 'LocalWorker' : 'User', sharesIdentity: false };
+}
