@@ -4,17 +4,28 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { selfSignedCertificate } from '../../manager/cli/local/webhook-certificate.ts';
-import { createWebhookServer } from '../../manager/webhook/server.ts';
+import { createWebhookServer, type WebhookServer } from '../../manager/webhook/server.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
-import { KUEUE_QUEUE_NAME_LABEL, MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import {
+  ADMISSION_ANNOTATION,
+  KUEUE_QUEUE_NAME_LABEL,
+  MANAGER_CONTROLLER_NAME,
+  MANAGER_FIELD_MANAGER,
+  OVERRIDE_FIELD_MANAGER,
+  QUEUE_NAME_LABEL,
+} from '../../shared/api/names.ts';
 import { JOBS, type Resource } from '../../shared/api/resources.ts';
+import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { startCluster, type EmbeddedCluster } from '../support/embedded-cluster.ts';
 import { ofKind, renderChart } from '../support/helm.ts';
 
+/** As the chart names it. */
+const MANAGER = { name: 'system:serviceaccount:switchyard:test-switchyard-manager', groups: ['system:masters'] };
 const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-webhooks-'));
 let cluster: EmbeddedCluster;
+let hooks: WebhookServer;
 let server: { url: string; close(): Promise<void> };
 
 beforeAll(async () => {
@@ -22,7 +33,14 @@ beforeAll(async () => {
   const [certFile, keyFile] = [path.join(directory, 'tls.crt'), path.join(directory, 'tls.key')];
   writeFileSync(certFile, certPem);
   writeFileSync(keyFile, keyPem);
-  const hooks = createWebhookServer({ certFile, keyFile, managerUsernames: ['manager'], clock: systemClock, log: silentLogger });
+  hooks = createWebhookServer({
+    certFile,
+    keyFile,
+    identities: { managers: [MANAGER.name], localWorkers: [] },
+    onSharedIdentity: () => undefined,
+    clock: systemClock,
+    log: silentLogger,
+  });
   server = await hooks.listen('127.0.0.1:0');
   cluster = await startCluster(systemClock, []);
   const rendered = renderChart('manager');
@@ -66,6 +84,43 @@ test('nobody but the manager may write the admission record', async () => {
   await create('guarded', { [QUEUE_NAME_LABEL]: 'batch' });
   const body = { metadata: { annotations: { 'switchyard.dev/admission': '{}' } }, spec: { suspend: false } };
   await expect(cluster.client.patch(JOBS, { namespace: 'default', name: 'guarded' }, { type: 'merge', body })).rejects.toThrow(/admission/);
+});
+
+test('the manager itself, told by user and field manager, never waits for its own webhook', async () => {
+  const asManager = createKubeClient(cluster.plane.transport(MANAGER), { userAgent: 'test', clock: systemClock });
+  await create('admitted', { [QUEUE_NAME_LABEL]: 'batch' });
+  const patch = { type: 'merge' as const, body: { metadata: { annotations: { [ADMISSION_ANNOTATION]: '{}' } }, spec: { suspend: false } } };
+  const key = { namespace: 'default', name: 'admitted' };
+  await expect(asManager.patch(JOBS, key, patch, { fieldManager: 'kubectl-patch' })).rejects.toThrow(/admission/);
+  await asManager.patch(JOBS, key, patch, { fieldManager: MANAGER_FIELD_MANAGER });
+  await expect(cluster.client.patchStatus(JOBS, key, { type: 'merge', body: { status: { active: 1 } } })).rejects.toThrow(/status: is written/);
+  await server.close();
+  try {
+    await asManager.patchStatus(JOBS, key, { type: 'merge', body: { status: { active: 1 } } }, { fieldManager: MANAGER_FIELD_MANAGER });
+  } finally {
+    server = await hooks.listen(server.url.replace('https://', ''));
+  }
+});
+
+test('a person may pass by the rules who says so, and who was given that right', async () => {
+  await create('broken-glass', { [QUEUE_NAME_LABEL]: 'batch' });
+  const patch = { type: 'merge' as const, body: { metadata: { annotations: { [ADMISSION_ANNOTATION]: '{}' } } } };
+  const key = { namespace: 'default', name: 'broken-glass' };
+  const override = { fieldManager: OVERRIDE_FIELD_MANAGER };
+  await cluster.client.create(
+    { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'clusterrolebindings', kind: 'ClusterRoleBinding', namespaced: false },
+    {
+      metadata: { name: 'tenants' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'edit' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'tenant' }],
+    } as never,
+  );
+  const tenant = createKubeClient(cluster.plane.transport({ name: 'tenant', groups: ['system:authenticated'] }), {
+    userAgent: 'test',
+    clock: systemClock,
+  });
+  await expect(tenant.patch(JOBS, key, patch, override)).rejects.toThrow(/admission/);
+  await cluster.client.patch(JOBS, key, patch, override);
 });
 
 test('other Jobs, and those of excluded namespaces, do not wait for the manager, even when none answers', async () => {

@@ -4,7 +4,14 @@ import { systemClock } from '../../../shared/runtime/clock.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 
 const [certFile = '', keyFile = ''] = process.argv.slice(2);
-const server = createWebhookServer({ certFile, keyFile, managerUsernames: ['manager'], clock: systemClock, log: silentLogger });
+const server = createWebhookServer({
+  certFile,
+  keyFile,
+  identities: { managers: ['manager'], localWorkers: [] },
+  onSharedIdentity: () => undefined,
+  clock: systemClock,
+  log: silentLogger,
+});
 const { url } = await server.listen('127.0.0.1:0');
 process.send?.({ url });
 process.on('message', () => {

@@ -7,7 +7,7 @@ import {
   type AdmissionRequest,
 } from '../../../../manager/webhook/admission-review.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
-import { MANAGER_CONTROLLER_NAME, ORIGIN_LABEL, WORKER_CONTROLLER_NAME } from '../../../../shared/api/names.ts';
+import { MANAGER_CONTROLLER_NAME, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, WORKER_CONTROLLER_NAME } from '../../../../shared/api/names.ts';
 import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
 
 const review = (request: unknown, parts: object = {}): string =>
@@ -38,13 +38,22 @@ describe('a review', () => {
     const object = aHomeJob();
     expect(
       readAdmissionReview(
-        review({ uid: 'u', operation: 'UPDATE', subResource: 'status', userInfo: { username: 'alice' }, object, oldObject: object }),
+        review({
+          uid: 'u',
+          operation: 'UPDATE',
+          subResource: 'status',
+          userInfo: { username: 'alice' },
+          options: { fieldManager: 'kubectl-edit' },
+          object,
+          oldObject: object,
+        }),
       ),
     ).toEqual({
       uid: 'u',
       operation: 'UPDATE',
       subResource: 'status',
       userInfo: { username: 'alice' },
+      fieldManager: 'kubectl-edit',
       object,
       oldObject: object,
     });
@@ -112,14 +121,14 @@ describe('a new Job', () => {
     expect(patchOf(copy)).toBeUndefined();
   });
 
-  test('that cannot be made the manager’s is refused with the reason', () => {
-    const response = mutate(aRequest({ object: aHomeJob({ spec: { managedBy: 'example.com/other' } }) }));
-    expect(response).toMatchObject({
+  test('that cannot be made the manager’s is left for the other webhook to refuse', () => {
+    const object = aHomeJob({ spec: { managedBy: 'example.com/other' } });
+    expect(patchOf(object)).toBeUndefined();
+    expect(validate(aRequest({ object }), { managers: [], localWorkers: [] })).toMatchObject({
       uid: 'u',
       allowed: false,
       status: { code: 422, reason: 'Invalid', message: expect.stringMatching(/^spec\.managedBy: /) },
     });
-    expect(response.patch).toBeUndefined();
   });
 
   test('is all that is changed: other operations, and what is no Job, pass', () => {
@@ -130,35 +139,37 @@ describe('a new Job', () => {
 
 describe('a write is judged', () => {
   const MANAGER = 'system:serviceaccount:switchyard:manager';
+  const byManager = { userInfo: { username: MANAGER }, fieldManager: MANAGER_FIELD_MANAGER };
+  const identities = { managers: [MANAGER], localWorkers: ['worker'] };
   const admission = { operation: 'UPDATE', oldObject: aHomeJob(), object: anAdmittedJob() };
-  const allowed = (parts: Partial<AdmissionRequest>, managers: readonly string[] = [MANAGER]) =>
-    validate(aRequest(parts), managers).allowed;
+  const allowed = (parts: Partial<AdmissionRequest>) => validate(aRequest(parts), identities).allowed;
 
   test('by who writes: only the manager admits', () => {
-    expect(allowed({ ...admission, userInfo: { username: MANAGER } })).toBe(true);
+    expect(allowed({ ...admission, ...byManager })).toBe(true);
+    expect(allowed({ ...admission, userInfo: { username: MANAGER } })).toBe(false);
     expect(allowed({ ...admission, userInfo: { username: 'alice' } })).toBe(false);
     expect(allowed({ ...admission, userInfo: {} })).toBe(false);
   });
 
-  test('like the manager’s own where nobody knows the manager', () => {
-    expect(allowed(admission, [])).toBe(true);
+  test('and an admission is not born with a Job', () => {
+    expect(allowed({ object: anAdmittedJob({ spec: { suspend: true } }) })).toBe(false);
+    expect(allowed({ object: aHomeJob() })).toBe(true);
   });
 
-  test('the same whoever creates: an admission is never born with a Job', () => {
-    const created = { object: anAdmittedJob({ spec: { suspend: true } }), userInfo: { username: MANAGER } };
-    expect(allowed(created)).toBe(false);
-    expect(allowed(created, [])).toBe(false);
+  test('also where it is of the status, from which metadata may come along', () => {
+    expect(allowed({ ...admission, subResource: 'status' })).toBe(false);
+    expect(allowed({ ...admission, subResource: 'status', ...byManager })).toBe(true);
   });
 
-  test('only where it is of the Job itself, and can be compared', () => {
-    expect(allowed({ ...admission, subResource: 'status' })).toBe(true);
-    expect(allowed({ ...admission, oldObject: undefined })).toBe(true);
+  test('where it can be compared; a Job may be deleted by whoever may delete Jobs', () => {
+    expect(allowed({ ...admission, oldObject: undefined })).toBe(false);
     expect(allowed({ ...admission, operation: 'DELETE' })).toBe(true);
     expect(allowed({ operation: 'DELETE' })).toBe(true);
+    expect(allowed({ operation: 'UPDATE' })).toBe(true);
   });
 
   test('with a status that names the fields', () => {
-    expect(validate(aRequest({ ...admission }), [MANAGER]).status).toMatchObject({
+    expect(validate(aRequest({ ...admission }), identities).status).toMatchObject({
       code: 422,
       reason: 'Invalid',
       message: expect.stringMatching(/^metadata\.annotations.*; spec\.suspend: /),

@@ -7,13 +7,16 @@ import 'reflect-metadata'; // The certificate library wants it loaded first.
 import { BasicConstraintsExtension, X509CertificateGenerator } from '@peculiar/x509';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createWebhookServer } from '../../../../manager/webhook/server.ts';
+import { MANAGER_FIELD_MANAGER } from '../../../../shared/api/names.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
 
 const MANAGER = 'system:serviceaccount:switchyard:switchyard-manager';
+const BY_MANAGER = { userInfo: { username: MANAGER }, options: { fieldManager: MANAGER_FIELD_MANAGER } };
 let folder: string;
 let clock: FakeClock;
+let shared: string[];
 let server: { readonly url: string; close(): Promise<void> };
 const certFile = () => path.join(folder, 'tls.crt');
 const keyFile = () => path.join(folder, 'tls.key');
@@ -21,11 +24,13 @@ const keyFile = () => path.join(folder, 'tls.key');
 beforeEach(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'webhook-'));
   clock = new FakeClock();
+  shared = [];
   await writePair('first');
   server = await createWebhookServer({
     certFile: certFile(),
     keyFile: keyFile(),
-    managerUsernames: [MANAGER],
+    identities: { managers: [MANAGER], localWorkers: [] },
+    onSharedIdentity: (username, fieldManager) => shared.push(`${username} ${fieldManager}`),
     clock,
     log: silentLogger,
   }).listen('127.0.0.1:0');
@@ -95,12 +100,22 @@ test('a Job that needs nothing done, or has no queue, passes without a patch', a
 test('only the manager may admit', async () => {
   const change = { operation: 'UPDATE', oldObject: aHomeJob(), object: anAdmittedJob() };
   expect(await review('/validate', change)).toMatchObject({ allowed: false, status: { code: 422, reason: 'Invalid' } });
-  expect(await review('/validate', { ...change, userInfo: { username: MANAGER } })).toEqual({ uid: 'r1', allowed: true });
+  expect(await review('/validate', { ...change, ...BY_MANAGER })).toEqual({ uid: 'r1', allowed: true });
+  expect(shared).toEqual([]);
 });
 
-test('a status write is not judged', async () => {
-  const change = { operation: 'UPDATE', subResource: 'status', oldObject: aHomeJob(), object: anAdmittedJob() };
-  expect(await review('/validate', change)).toEqual({ uid: 'r1', allowed: true });
+test('somebody else with the manager’s identity is judged as what he is, and told of', async () => {
+  const change = { operation: 'UPDATE', oldObject: aHomeJob(), object: anAdmittedJob() };
+  const { userInfo } = BY_MANAGER;
+  expect(await review('/validate', { ...change, userInfo, options: { fieldManager: 'kubectl-edit' } })).toMatchObject({ allowed: false });
+  expect(await review('/validate', { ...change, userInfo })).toMatchObject({ allowed: false });
+  expect(shared).toEqual([`${MANAGER} kubectl-edit`, `${MANAGER} `]);
+});
+
+test('a write of the status is judged', async () => {
+  const change = { operation: 'UPDATE', subResource: 'status', oldObject: anAdmittedJob(), object: anAdmittedJob() };
+  expect(await review('/validate', change)).toMatchObject({ allowed: false });
+  expect(await review('/validate', { ...change, ...BY_MANAGER })).toEqual({ uid: 'r1', allowed: true });
 });
 
 test('what is no AdmissionReview is answered with what is wrong', async () => {

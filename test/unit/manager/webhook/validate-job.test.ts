@@ -7,12 +7,12 @@ import {
   QUEUE_NAME_LABEL,
   WORKER_CONTROLLER_NAME,
 } from '../../../../shared/api/names.ts';
-import { validateJob } from '../../../../manager/webhook/validate-job.ts';
+import { isCopy, validateJob } from '../../../../manager/webhook/validate-job.ts';
 import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
 
 const fields = (oldJob: Job, job: Job, byManager = false) =>
-  validateJob({ operation: 'UPDATE', job, oldJob, byManager }).map(({ field }) => field);
-const created = (job: Job) => validateJob({ operation: 'CREATE', job, byManager: false }).map(({ field }) => field);
+  validateJob({ subresource: '', job, oldJob, writer: byManager ? 'Manager' : 'User' }).map(({ field }) => field);
+const created = (job: Job) => validateJob({ subresource: '', job, oldJob: undefined, writer: 'User' }).map(({ field }) => field);
 const withLabels = (job: Job, labels: Record<string, string>): Job => ({ ...job, metadata: { ...job.metadata, labels } });
 const QUEUE = `metadata.labels[${QUEUE_NAME_LABEL}]`;
 
@@ -24,7 +24,9 @@ describe('a new Job', () => {
   test('is refused when the mutating webhook was passed by', () => {
     const bare = aHomeJob({ spec: { suspend: false } });
     delete bare.spec.managedBy;
-    expect(created(bare)).toEqual(['spec.managedBy', 'spec.suspend']);
+    expect(created(bare)).toEqual(['spec.managedBy']);
+    expect(created(aHomeJob({ spec: { suspend: false } }))).toEqual(['spec.suspend']);
+    expect(created(aHomeJob({ spec: { managedBy: 'example.com/x' } }))).toEqual(['spec.managedBy']);
   });
   test('is refused with an admission that it gave itself', () => {
     expect(created(anAdmittedJob({ spec: { suspend: true } }))).toEqual([`metadata.annotations[${ADMISSION_ANNOTATION}]`]);
@@ -72,13 +74,17 @@ describe('a change by a user', () => {
   test('to an unreadable priority is refused, one that was unreadable before is not', () => {
     const bad = aHomeJob({ metadata: { annotations: { [PRIORITY_ANNOTATION]: 'high' } } });
     expect(fields(aHomeJob(), bad)).toEqual([`metadata.annotations[${PRIORITY_ANNOTATION}]`]);
+    expect(created(bad)).toEqual([`metadata.annotations[${PRIORITY_ANNOTATION}]`]);
     expect(fields(bad, { ...bad, spec: { ...bad.spec, parallelism: 2 } })).toEqual([]);
   });
 });
 
-test('a mirrored copy is not judged, but the label of a copy is no disguise for a Job of the manager', () => {
+test('the label of a copy is no disguise, whoever runs the Job', () => {
   const labels = { [QUEUE_NAME_LABEL]: 'main', [ORIGIN_LABEL]: 'x' };
-  expect(created(withLabels(aHomeJob({ spec: { managedBy: WORKER_CONTROLLER_NAME, suspend: false } }), labels))).toEqual([]);
-  expect(created(withLabels(aHomeJob(), labels))).toEqual([`metadata.labels[${ORIGIN_LABEL}]`]);
+  const origin = `metadata.labels[${ORIGIN_LABEL}]`;
+  expect(created(withLabels(aHomeJob({ spec: { managedBy: WORKER_CONTROLLER_NAME, suspend: false } }), labels))).toContain(origin);
+  expect(created(withLabels(aHomeJob(), labels))).toEqual([origin]);
   expect(fields(aHomeJob(), withLabels(anAdmittedJob(), labels))).toContain('spec.suspend');
+  expect(isCopy(withLabels(aHomeJob(), labels))).toBe(false);
+  expect(isCopy(withLabels(aHomeJob({ spec: { managedBy: WORKER_CONTROLLER_NAME } }), labels))).toBe(true);
 });

@@ -1,0 +1,150 @@
+/** Goal: whatever is written, API servers with our policies and the webhook are of one mind, and whoever matters is seen. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { admissionPolicies, POLICY_PARTS, policyVariables } from '../../../../manager/policy/admission-policies.ts';
+import { CEL_VARIABLES, inlined, quoted, withIdentities } from '../../../../manager/policy/cel-variables.ts';
+import { NAMED_PARTS } from '../../../../manager/policy/job-parts.ts';
+import { judgeWrite } from '../../../../manager/policy/judge-write.ts';
+import { MATCH_CONDITIONS, matchConditions } from '../../../../manager/policy/webhook-conditions.ts';
+import { recognize, type Identities } from '../../../../manager/policy/writer.ts';
+import type { Job } from '../../../../shared/api/kubernetes.ts';
+import {
+  BUILT_IN_JOB_CONTROLLER_NAME,
+  MANAGER_CONTROLLER_NAME,
+  MANAGER_FIELD_MANAGER,
+  WORKER_CONTROLLER_NAME,
+} from '../../../../shared/api/names.ts';
+import { matches, violations, type EvaluablePolicy, type PolicyRequest } from '../../../support/policy-evaluation.ts';
+
+const IDENTITIES: Identities = { managers: ['manager'], localWorkers: ['worker'] };
+const POLICIES = admissionPolicies('switchyard', IDENTITIES)
+  .filter(({ kind }) => kind === 'ValidatingAdmissionPolicy')
+  .map(({ spec }) => spec as EvaluablePolicy);
+
+const NAMES = { labels: ['team'], annotations: ['note'], finalizers: ['example.com/keep'] } as Record<string, string[]>;
+for (const { place, name } of NAMED_PARTS) NAMES[place]?.push(name);
+
+/** Each name is rare, so that what a rule looks for is often all there is. */
+const mapOf = (place: string): fc.Arbitrary<Record<string, string> | undefined> =>
+  fc.option(fc.dictionary(fc.constantFrom(...(NAMES[place] ?? [])), fc.constantFrom('', 'a', 'b'), { maxKeys: 3 }), { nil: undefined });
+const metadata = fc.record({
+  labels: mapOf('labels'),
+  annotations: mapOf('annotations'),
+  finalizers: fc.option(fc.uniqueArray(fc.constantFrom(...(NAMES['finalizers'] ?? [])), { maxLength: 2 }), { nil: undefined }),
+});
+const spec = fc.record({
+  suspend: fc.constantFrom(undefined, true, false),
+  parallelism: fc.constantFrom(undefined, 0, 1, 3),
+  completions: fc.constantFrom(undefined, 0, 2, 5),
+  template: fc.constantFrom({ spec: { containers: [] } }, { spec: { containers: [], nodeSelector: { a: 'b' } } }),
+});
+const managedBy = fc.constantFrom(undefined, MANAGER_CONTROLLER_NAME, MANAGER_CONTROLLER_NAME, WORKER_CONTROLLER_NAME, BUILT_IN_JOB_CONTROLLER_NAME);
+
+const defined = (object: object): object => Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+const jobOf = (parts: { metadata: object; spec: object }, controller: string | undefined): Job =>
+  ({
+    metadata: { name: 'a', namespace: 'team', ...defined(parts.metadata) },
+    spec: defined({ ...parts.spec, managedBy: controller }),
+  }) as Job;
+
+/** Two versions of a Job: often the second differs in one thing from the first. */
+const job = fc.record({ metadata, spec });
+const pair = fc.tuple(job, job, fc.constantFrom('all', 'labels', 'annotations', 'finalizers', 'spec', 'nothing')).map(([before, after, what]) => {
+  if (what === 'all') return [before, after] as const;
+  if (what === 'spec') return [before, { ...before, spec: after.spec }] as const;
+  if (what === 'nothing') return [before, before] as const;
+  return [before, { ...before, metadata: { ...before.metadata, [what]: after.metadata[what as 'labels'] } }] as const;
+});
+const request: fc.Arbitrary<PolicyRequest> = fc
+  .record({
+    pair,
+    managedBy,
+    operation: fc.constantFrom('CREATE', 'UPDATE', 'UPDATE', 'STATUS'),
+    username: fc.constantFrom('alice', 'alice', 'manager', 'worker'),
+    fieldManager: fc.constantFrom(undefined, 'kubectl-edit', MANAGER_FIELD_MANAGER),
+  })
+  .map(({ pair: [before, after], managedBy: controller, operation, username, fieldManager }) => ({
+    subresource: operation === 'STATUS' ? 'status' : '',
+    object: jobOf(operation === 'STATUS' ? { ...after, spec: before.spec } : after, controller),
+    oldObject: operation === 'CREATE' ? undefined : jobOf(before, controller),
+    username,
+    fieldManager,
+  }));
+
+const judged = ({ subresource, object, oldObject, username, fieldManager }: PolicyRequest): string[] =>
+  judgeWrite({ subresource, job: object, oldJob: oldObject, writer: recognize(username, fieldManager, IDENTITIES).writer }).map(
+    ({ field }) => field,
+  );
+const fieldOfMessage = (message: string): string => message.slice(0, message.indexOf(': '));
+
+test('the policies refuse what the webhook refuses, for the same fields, and nothing else', () => {
+  let refused = 0;
+  fc.assert(
+    fc.property(request, (each) => {
+      const fields = POLICIES.flatMap((policy) => violations(policy, each)).map(fieldOfMessage);
+      expect(fields.toSorted()).toEqual(judged(each).toSorted());
+      if (fields.length > 0) refused += 1;
+    }),
+    { numRuns: 2_000, seed: 8 },
+  );
+  expect(refused).toBeGreaterThan(400);
+});
+
+test('whatever the webhook would refuse it is asked about, unless the manager itself writes', () => {
+  const conditions = matchConditions('Validating', IDENTITIES);
+  fc.assert(
+    fc.property(request, (each) => {
+      if (judged(each).length > 0) expect(matches(conditions, each)).toBe(true);
+    }),
+    { numRuns: 1_000, seed: 9 },
+  );
+});
+
+describe('the policies', () => {
+  test('are two, each with its binding, and say for themselves who the manager is', () => {
+    const objects = admissionPolicies('release', IDENTITIES);
+    expect(objects.map(({ kind, metadata: { name } }) => `${kind} ${name}`)).toEqual([
+      'ValidatingAdmissionPolicy release-own',
+      'ValidatingAdmissionPolicyBinding release-own',
+      'ValidatingAdmissionPolicy release-shared',
+      'ValidatingAdmissionPolicyBinding release-shared',
+    ]);
+    expect(objects[1]?.spec).toEqual({ policyName: 'release-own', validationActions: ['Deny'] });
+    expect(policyVariables(IDENTITIES).slice(0, 2)).toEqual([
+      { name: 'managers', expression: '["manager"]' },
+      { name: 'localWorkers', expression: '["worker"]' },
+    ]);
+  });
+
+  test('refuse the manager’s own words even when they cannot be evaluated, and the rest only when they can', () => {
+    expect(POLICY_PARTS.map(({ name, failurePolicy }) => [name, failurePolicy])).toEqual([
+      ['own', 'Fail'],
+      ['shared', 'Ignore'],
+    ]);
+  });
+
+  test('use each variable after it is defined, and go through no map or list of a Job', () => {
+    const known = new Set(['managers', 'localWorkers']);
+    for (const { name, expression } of CEL_VARIABLES) {
+      for (const [, used = ''] of expression.matchAll(/variables\.(\w+)/g)) expect(known, name).toContain(used);
+      known.add(name);
+    }
+    const expressions = [...CEL_VARIABLES, ...POLICY_PARTS.flatMap(({ validations }) => validations)].map(({ expression }) => expression);
+    expect(expressions.filter((each) => /\.(all|exists|exists_one|map|filter)\(/.test(each))).toEqual([]);
+    // Match conditions go through lists of names of ours, which do not grow with a Job.
+    for (const { expression } of Object.values(MATCH_CONDITIONS).flat())
+      for (const [, over] of expression.matchAll(/(.)\.(?:all|exists|exists_one|map|filter)\(/g)) expect(over).toBe(']');
+  });
+});
+
+describe('an expression', () => {
+  test('is written out where there are no variables, but for the lists of an installation', () => {
+    expect(inlined('variables.byLocalWorker && x')).toBe('(request.userInfo.username in variables.localWorkers) && x');
+    expect(inlined('variables.copy')).not.toContain('variables.');
+    expect(withIdentities('a in variables.managers || a in variables.localWorkers', IDENTITIES)).toBe('a in ["manager"] || a in ["worker"]');
+  });
+
+  test('quotes what stands in it', () => {
+    expect(quoted(`it's \\`)).toBe(`'it\\'s \\\\'`);
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import {
+  BORN_SUSPENDED,
+  COPY_FOLLOWS_ITS_ORIGINAL,
+  QUEUE_IS_NOT_REMOVED,
+  STATUS_IS_TOLD_BY_US,
+} from '../../../../manager/policy/conditional-rules.ts';
+import { judgeWrite } from '../../../../manager/policy/judge-write.ts';
+import type { JobWrite } from '../../../../manager/policy/job-write.ts';
+import type { Job } from '../../../../shared/api/kubernetes.ts';
+import {
+  COPIES_FINALIZER,
+  KUEUE_QUEUE_NAME_LABEL,
+  ORIGIN_LABEL,
+  QUEUE_NAME_LABEL,
+  WORKER_CONTROLLER_NAME,
+} from '../../../../shared/api/names.ts';
+import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
+
+const fields = (oldJob: Job | undefined, job: Job, write: Partial<JobWrite> = {}): string[] =>
+  judgeWrite({ subresource: '', job, oldJob, writer: 'User', ...write }).map(({ field }) => field);
+const withLabels = (job: Job, labels: Record<string, string>): Job => ({ ...job, metadata: { ...job.metadata, labels } });
+const QUEUE = `metadata.labels[${QUEUE_NAME_LABEL}]`;
+
+const aCopy = (spec: Partial<Job['spec']> = {}): Job =>
+  withLabels(aHomeJob({ spec: { managedBy: WORKER_CONTROLLER_NAME, suspend: false, ...spec } }), { [ORIGIN_LABEL]: 'home' });
+const plain = (): Job => {
+  const job = withLabels(aHomeJob(), {});
+  delete job.spec.managedBy;
+  return job;
+};
+
+describe('a person', () => {
+  test('may suspend an admitted Job, let it shrink, and change labels and annotations of his own', () => {
+    expect(fields(anAdmittedJob(), anAdmittedJob({ spec: { suspend: true } }))).toEqual([]);
+    expect(fields(anAdmittedJob({ spec: { parallelism: 3, completions: 9 } }), anAdmittedJob({ spec: { completions: 9 } }))).toEqual([]);
+    expect(fields(aHomeJob(), withLabels(aHomeJob(), { [QUEUE_NAME_LABEL]: 'main', team: 'a' }))).toEqual([]);
+  });
+
+  test('may do anything to a Job of which nothing is Switchyard’s', () => {
+    expect(fields(undefined, plain())).toEqual([]);
+    expect(fields(plain(), plain(), { subresource: 'status' })).toEqual([]);
+    const running = plain();
+    running.spec.suspend = false;
+    expect(fields(plain(), running)).toEqual([]);
+  });
+});
+
+describe('a Job that names the manager', () => {
+  test('is born with a queue', () => {
+    expect(fields(undefined, withLabels(aHomeJob(), {}))).toEqual([QUEUE]);
+    expect(fields(undefined, withLabels(aHomeJob(), { [QUEUE_NAME_LABEL]: '' }))).toEqual([QUEUE]);
+    expect(fields(undefined, withLabels(aHomeJob(), { [QUEUE_NAME_LABEL]: '', [KUEUE_QUEUE_NAME_LABEL]: 'main' }))).toEqual([QUEUE]);
+    expect(fields(undefined, withLabels(aHomeJob(), { [KUEUE_QUEUE_NAME_LABEL]: 'main' }))).toEqual([]);
+  });
+
+  test('is born suspended', () => {
+    expect(fields(undefined, aHomeJob({ spec: { suspend: false } }))).toEqual([BORN_SUSPENDED.field]);
+  });
+
+  test('is released by nobody else, admitted before or not', () => {
+    expect(fields(aHomeJob(), aHomeJob({ spec: { suspend: false } }))).toEqual(['spec.suspend']);
+    expect(fields(anAdmittedJob({ spec: { suspend: true } }), anAdmittedJob())).toEqual(['spec.suspend']);
+    expect(fields(aHomeJob(), aHomeJob({ spec: { suspend: false } }), { writer: 'LocalWorker' })).toEqual(['spec.suspend']);
+    expect(fields(aHomeJob(), aHomeJob({ spec: { suspend: false } }), { writer: 'Manager' })).toEqual([]);
+  });
+
+  test('does not lose its queue, by whichever label', () => {
+    expect(fields(aHomeJob(), withLabels(aHomeJob(), {}))).toEqual([QUEUE_IS_NOT_REMOVED.field]);
+    expect(fields(aHomeJob(), withLabels(aHomeJob(), { [KUEUE_QUEUE_NAME_LABEL]: 'main' }))).toEqual([]);
+    expect(fields(aHomeJob(), withLabels(aHomeJob(), { [QUEUE_NAME_LABEL]: '', [KUEUE_QUEUE_NAME_LABEL]: 'main' }))).toEqual([QUEUE]);
+    expect(fields(anAdmittedJob(), withLabels(anAdmittedJob(), {}))).toEqual([QUEUE]);
+  });
+
+  test('has its status told by the manager alone', () => {
+    expect(fields(anAdmittedJob(), anAdmittedJob(), { subresource: 'status' })).toEqual([STATUS_IS_TOLD_BY_US.field]);
+    expect(fields(anAdmittedJob(), anAdmittedJob(), { subresource: 'status', writer: 'LocalWorker' })).toEqual(['status']);
+    expect(fields(anAdmittedJob(), anAdmittedJob(), { subresource: 'status', writer: 'Manager' })).toEqual([]);
+  });
+
+  test('keeps its finalizer while it is being deleted, too', () => {
+    const deletionTimestamp = '2026-01-01T00:01:00Z';
+    const held = anAdmittedJob({ metadata: { deletionTimestamp, finalizers: [COPIES_FINALIZER, 'foregroundDeletion'] } });
+    const freed = anAdmittedJob({ metadata: { deletionTimestamp, finalizers: ['foregroundDeletion'] } });
+    const swept = anAdmittedJob({ metadata: { deletionTimestamp, finalizers: [COPIES_FINALIZER] } });
+    expect(fields(held, freed)).toEqual([`metadata.finalizers[${COPIES_FINALIZER}]`]);
+    expect(fields(held, swept)).toEqual([]);
+  });
+});
+
+describe('metadata in a write of the status', () => {
+  test('is judged as in any other, on a Job that is not the manager’s, too', () => {
+    expect(fields(plain(), withLabels(plain(), { [ORIGIN_LABEL]: 'x' }), { subresource: 'status' })).toEqual([
+      `metadata.labels[${ORIGIN_LABEL}]`,
+    ]);
+    expect(fields(plain(), withLabels(plain(), { [QUEUE_NAME_LABEL]: 'main' }), { subresource: 'status' })).toEqual([QUEUE]);
+  });
+});
+
+describe('a copy on the manager’s own cluster', () => {
+  test('is made by a manager alone', () => {
+    expect(fields(undefined, aCopy())).toEqual([`metadata.labels[${ORIGIN_LABEL}]`]);
+    expect(fields(undefined, aCopy(), { writer: 'LocalWorker' })).toEqual([`metadata.labels[${ORIGIN_LABEL}]`]);
+    expect(fields(undefined, aCopy(), { writer: 'Manager' })).toEqual([]);
+  });
+
+  test('has its status from the worker, and its spec from the manager', () => {
+    expect(fields(aCopy(), aCopy(), { subresource: 'status', writer: 'LocalWorker' })).toEqual([]);
+    expect(fields(aCopy(), aCopy(), { subresource: 'status' })).toEqual(['status']);
+    expect(fields(aCopy(), aCopy({ suspend: true }))).toEqual([COPY_FOLLOWS_ITS_ORIGINAL.field]);
+    expect(fields(aCopy(), aCopy({ suspend: true }), { writer: 'LocalWorker' })).toEqual(['spec']);
+    expect(fields(aCopy(), aCopy({ suspend: true }), { writer: 'Manager' })).toEqual([]);
+  });
+
+  test('that the built-in controller runs is that controller’s: another manager made it here', () => {
+    const builtIn = aCopy();
+    delete builtIn.spec.managedBy;
+    expect(fields(builtIn, builtIn, { subresource: 'status' })).toEqual([]);
+  });
+
+  test('is freed by the garbage collector', () => {
+    const metadata = { labels: { [ORIGIN_LABEL]: 'home' } };
+    const held = aHomeJob({ metadata: { ...metadata, finalizers: ['foregroundDeletion'] }, spec: { managedBy: WORKER_CONTROLLER_NAME } });
+    const freed = aHomeJob({ metadata: { ...metadata, finalizers: [] }, spec: { managedBy: WORKER_CONTROLLER_NAME } });
+    expect(fields(held, freed)).toEqual([]);
+  });
+});

@@ -1,0 +1,93 @@
+/** Who waits for the manager, and who never does. */
+import { describe, expect, test } from 'vitest';
+import { matchConditions, RESOURCE_RULES } from '../../../../manager/policy/webhook-conditions.ts';
+import type { Job } from '../../../../shared/api/kubernetes.ts';
+import {
+  KUEUE_QUEUE_NAME_LABEL,
+  MANAGER_FIELD_MANAGER,
+  ORIGIN_LABEL,
+  PRIORITY_ANNOTATION,
+  QUEUE_NAME_LABEL,
+  WORKER_CONTROLLER_NAME,
+} from '../../../../shared/api/names.ts';
+import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
+import { matches, type PolicyRequest } from '../../../support/policy-evaluation.ts';
+
+const IDENTITIES = { managers: ['manager'], localWorkers: ['worker'] };
+const asks = (kind: 'Mutating' | 'Validating', request: Partial<PolicyRequest> & Pick<PolicyRequest, 'object'>): boolean =>
+  matches(matchConditions(kind, IDENTITIES), {
+    subresource: '',
+    oldObject: undefined,
+    username: 'alice',
+    fieldManager: 'kubectl',
+    ...request,
+  });
+const judges = (oldObject: Job | undefined, object: Job, request: Partial<PolicyRequest> = {}): boolean =>
+  asks('Validating', { object, oldObject, ...request });
+const plain = (labels: Record<string, string> = {}): Job => {
+  const job = aHomeJob({ metadata: { labels }, spec: { suspend: false } });
+  delete job.spec.managedBy;
+  return job;
+};
+
+describe('a new Job', () => {
+  test('with a queue is prepared and judged, however the queue is named', () => {
+    for (const label of [QUEUE_NAME_LABEL, KUEUE_QUEUE_NAME_LABEL]) {
+      expect(asks('Mutating', { object: plain({ [label]: 'main' }) })).toBe(true);
+      expect(judges(undefined, plain({ [label]: 'main' }))).toBe(true);
+    }
+    expect(asks('Mutating', { object: plain({ [QUEUE_NAME_LABEL]: '' }) })).toBe(false);
+  });
+
+  test('with a managed spec and no queue is judged', () => {
+    expect(judges(undefined, aHomeJob({ metadata: { labels: {} } }))).toBe(true);
+    expect(judges(undefined, aHomeJob({ metadata: { labels: { [QUEUE_NAME_LABEL]: '' } } }))).toBe(true);
+  });
+
+  test('of which nothing is ours never waits', () => {
+    expect(judges(undefined, plain({ team: 'a' }))).toBe(false);
+    expect(asks('Mutating', { object: plain({ team: 'a' }) })).toBe(false);
+    const bare = { metadata: { name: 'bare', namespace: 'team' }, spec: {} } as Job;
+    expect(judges(undefined, bare)).toBe(false);
+  });
+
+  test('of the manager’s own making never waits, one of somebody else with its identity does', () => {
+    const byManager = { username: 'manager', fieldManager: MANAGER_FIELD_MANAGER };
+    expect(judges(undefined, plain({ [QUEUE_NAME_LABEL]: 'main' }), byManager)).toBe(false);
+    expect(judges(undefined, plain({ [QUEUE_NAME_LABEL]: 'main' }), { username: 'manager' })).toBe(true);
+    expect(judges(undefined, plain({ [QUEUE_NAME_LABEL]: 'main' }), { username: 'manager', fieldManager: undefined })).toBe(true);
+  });
+});
+
+describe('a change', () => {
+  test('of a name of ours is judged, on whatever Job', () => {
+    expect(judges(plain(), plain({ [ORIGIN_LABEL]: 'x' }))).toBe(true);
+    expect(judges(plain({ [ORIGIN_LABEL]: 'x' }), plain())).toBe(true);
+    expect(judges(plain(), aHomeJob({ metadata: { annotations: { [PRIORITY_ANNOTATION]: '1' } } }))).toBe(true);
+  });
+
+  test('of a Job of ours waits for the manager where it is about more than who owns it', () => {
+    expect(judges(anAdmittedJob(), anAdmittedJob({ spec: { suspend: true } }))).toBe(false);
+    expect(judges(aHomeJob(), aHomeJob({ spec: { suspend: false } }))).toBe(true);
+    expect(judges(anAdmittedJob(), anAdmittedJob({ metadata: { finalizers: ['foregroundDeletion'] } }))).toBe(false);
+    expect(judges(aHomeJob(), aHomeJob({ metadata: { annotations: { long: 'text' } } }))).toBe(true);
+    expect(judges(aHomeJob(), aHomeJob({ spec: { template: {} } }))).toBe(true);
+    expect(judges(aHomeJob(), aHomeJob({ spec: { backoffLimit: 0 } }))).toBe(false);
+  });
+
+  test('of the status is judged where the status is ours to tell', () => {
+    const status = { subresource: 'status' };
+    expect(judges(anAdmittedJob(), anAdmittedJob(), status)).toBe(true);
+    expect(judges(plain({ [QUEUE_NAME_LABEL]: 'main' }), plain({ [QUEUE_NAME_LABEL]: 'main' }), status)).toBe(false);
+    const copy = aHomeJob({ metadata: { labels: { [ORIGIN_LABEL]: 'home' } }, spec: { managedBy: WORKER_CONTROLLER_NAME } });
+    expect(judges(copy, copy, status)).toBe(true);
+    expect(judges(copy, copy, { ...status, username: 'worker' })).toBe(false);
+  });
+});
+
+test('the webhooks hear of Jobs that are created, and the validating one of changes and of the status as well', () => {
+  const heard = (kind: 'Mutating' | 'Validating') =>
+    RESOURCE_RULES[kind].flatMap(({ resources, operations }) => operations.map((operation) => `${operation} ${resources.join()}`));
+  expect(heard('Mutating')).toEqual(['CREATE jobs']);
+  expect(heard('Validating')).toEqual(['CREATE jobs', 'UPDATE jobs', 'UPDATE jobs/status']);
+});

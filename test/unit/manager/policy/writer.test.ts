@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { recognize } from '../../../../manager/policy/writer.ts';
+import { MANAGER_FIELD_MANAGER } from '../../../../shared/api/names.ts';
+
+const IDENTITIES = { managers: ['manager', 'other-manager'], localWorkers: ['worker'] };
+
+test.each([
+  ['manager', MANAGER_FIELD_MANAGER, { writer: 'Manager', sharesIdentity: false }],
+  ['other-manager', MANAGER_FIELD_MANAGER, { writer: 'Manager', sharesIdentity: false }],
+  ['manager', 'kubectl-edit', { writer: 'User', sharesIdentity: true }],
+  ['manager', undefined, { writer: 'User', sharesIdentity: true }],
+  ['alice', MANAGER_FIELD_MANAGER, { writer: 'User', sharesIdentity: false }],
+  ['worker', 'switchyard-worker', { writer: 'LocalWorker', sharesIdentity: false }],
+  ['worker', MANAGER_FIELD_MANAGER, { writer: 'LocalWorker', sharesIdentity: false }],
+  [undefined, MANAGER_FIELD_MANAGER, { writer: 'User', sharesIdentity: false }],
+] as const)('%s, who calls himself %s, is known', (username, fieldManager, recognition) => {
+  expect(recognize(username, fieldManager, IDENTITIES)).toEqual(recognition);
+});
