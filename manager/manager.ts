@@ -87,10 +87,7 @@ export function createManager(deps: ManagerDeps): Manager {
     const origin = deps.managerId ?? (await clusterIdentity(deps, signal));
     if (origin === undefined) return;
     log.info('the manager starts', { origin });
-    await allOrNone(signal, [
-      (each) => serveWebhook(deps, alarm, () => (webhookServed = true), each),
-      (each) => manage(origin, each),
-    ]);
+    await allOrNone(signal, [(each) => serveWebhook(deps, alarm, () => (webhookServed = true), each), (each) => manage(origin, each)]);
     await endsWithin(clock, FLUSH_MS, events.flush());
   }
 

@@ -36,10 +36,7 @@ export const prepared = <J extends JobManifest | Job>(job: J): J => ({
 });
 
 /** Why a Job cannot be made ours. */
-const preparationProblems = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] => [
-  ...ownershipProblems(job),
-  ...wishProblems(job),
-];
+const preparationProblems = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] => [...ownershipProblems(job), ...wishProblems(job)];
 
 /** Checks that a submitted manifest, of whatever shape it came, is a Job that may be created. Give the result to {@link prepareJob}. */
 export function readJobManifest(

@@ -53,8 +53,8 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/admission': 'admission corrector queue-status scheduler waiting-reporter',
   'manager/cli': 'local',
   'manager/cli/local':
-    'advice clusters config examples job-watch pod-watch ports program programs quick-start run-directory set-up short-path submit-examples summary webhook-certificate',
-  manager: 'client-factory config home-informers identity main manager record-key',
+    'advice clusters config examples job-watch manager-account pod-watch ports program programs quick-start run-directory set-up short-path submit-examples summary webhook-certificate',
+  manager: 'client-factory config home-informers identity-alarm identity main manager record-key',
   'manager/dispatch': 'cluster-registry copy-writer deadline dispatch mirror-controller orphan-collector remote-cluster renewable-access',
   'manager/submission': 'bullmq-queue consumer outcome-reporter',
   'manager/webhook': 'server',

@@ -25,7 +25,11 @@ export const POLICY_PARTS: readonly PolicyParts[] = [
 
 function validationsOf(policy: WriteRule['policy']): Validation[] {
   const rules = WRITE_RULES.filter((rule) => rule.policy === policy);
-  return rules.map(({ field, problem, brokenWhen }) => ({ expression: `!(${brokenWhen})`, message: `${field}: ${problem}`, reason: 'Invalid' }));
+  return rules.map(({ field, problem, brokenWhen }) => ({
+    expression: `!(${brokenWhen})`,
+    message: `${field}: ${problem}`,
+    reason: 'Invalid',
+  }));
 }
 
 /** The variables of the policies of an installation. */

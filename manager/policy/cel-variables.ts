@@ -55,13 +55,18 @@ export const CEL_VARIABLES: readonly CelVariable[] = [
   { name: 'oldParallelism', expression: ofOld('0', parallelismOf('oldObject')) },
   { name: 'pods', expression: podsOf('object', 'variables.parallelism') },
   { name: 'oldPods', expression: ofOld('0', podsOf('oldObject', 'variables.oldParallelism')) },
+  // Of a request, what is empty is absent.
+  { name: 'ofStatus', expression: "has(request.subResource) && request.subResource == 'status'" },
+  { name: 'username', expression: "has(request.userInfo.username) ? request.userInfo.username : ''" },
   {
     name: 'fieldManager',
-    expression:
-      "has(request.options) && request.options != null && has(request.options.fieldManager) ? request.options.fieldManager : ''",
+    expression: "has(request.options) && request.options != null && has(request.options.fieldManager) ? request.options.fieldManager : ''",
   },
-  { name: 'byManager', expression: `request.userInfo.username in variables.managers && variables.fieldManager == ${quoted(MANAGER_FIELD_MANAGER)}` },
-  { name: 'byLocalWorker', expression: 'request.userInfo.username in variables.localWorkers' },
+  {
+    name: 'byManager',
+    expression: `variables.username in variables.managers && variables.fieldManager == ${quoted(MANAGER_FIELD_MANAGER)}`,
+  },
+  { name: 'byLocalWorker', expression: 'variables.username in variables.localWorkers' },
 ];
 
 /** A string in CEL. */

@@ -74,7 +74,7 @@ export const STATUS_IS_TOLD_BY_US: WriteRule = {
   problem: 'is written by Switchyard only; it follows the pods of the Job, wherever they run',
   isBroken: ({ subresource, managed, copy, runByWorker, writer }) =>
     subresource === 'status' && (managed || (copy && runByWorker && writer !== 'LocalWorker')),
-  brokenWhen: "request.subResource == 'status' && (variables.managed || variables.copy && variables.runByWorker && !variables.byLocalWorker)",
+  brokenWhen: 'variables.ofStatus && (variables.managed || variables.copy && variables.runByWorker && !variables.byLocalWorker)',
   policy: 'Fail',
 };
 

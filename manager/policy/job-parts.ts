@@ -99,7 +99,7 @@ export const JOB_PARTS: readonly JobPart[] = [
       'user',
       'Immutable but for what the API server lets users change while the Job is suspended and at rest; it is charged anew when it is admitted.',
     ),
-    seenWhen: "oldObject != null && request.subResource == '' && variables.managed && object.spec.template != oldObject.spec.template",
+    seenWhen: 'oldObject != null && !variables.ofStatus && variables.managed && object.spec.template != oldObject.spec.template',
   },
   field(
     '`status` (`jobs/status`)',
@@ -108,7 +108,10 @@ export const JOB_PARTS: readonly JobPart[] = [
     STATUS_IS_TOLD_BY_US,
   ),
   field('`spec` of a copy', 'Switchyard', 'Follows the Job that it is a copy of.', COPY_FOLLOWS_ITS_ORIGINAL),
-  queue(QUEUE_NAME_LABEL, 'Users give it to a new Job, and may change it until the Job is admitted; it is neither removed nor added later.'),
+  queue(
+    QUEUE_NAME_LABEL,
+    'Users give it to a new Job, and may change it until the Job is admitted; it is neither removed nor added later.',
+  ),
   queue(KUEUE_QUEUE_NAME_LABEL, `The same, where \`${QUEUE_NAME_LABEL}\` is absent.`),
   wish('annotations', PRIORITY_ANNOTATION, 'A wish. It must be readable.'),
   wish('labels', PRIORITY_CLASS_LABEL, 'A wish.'),
@@ -116,7 +119,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   {
     ...field('other labels and annotations', 'user', 'Users may change them at any time. The size of the whole Job is bounded.'),
     seenWhen:
-      "oldObject != null && request.subResource == '' && variables.managed && (variables.labels != variables.oldLabels || variables.annotations != variables.oldAnnotations)",
+      'oldObject != null && !variables.ofStatus && variables.managed && (variables.labels != variables.oldLabels || variables.annotations != variables.oldAnnotations)',
   },
 ];
 

@@ -51,7 +51,8 @@ export function createWebhookServer({ certFile, keyFile, identities, onSharedIde
     '/mutate': mutate,
     '/validate': (request) => {
       const { userInfo, fieldManager } = request;
-      if (recognize(userInfo.username, fieldManager, identities).sharesIdentity) onSharedIdentity(userInfo.username ?? '', fieldManager ?? '');
+      if (recognize(userInfo.username, fieldManager, identities).sharesIdentity)
+        onSharedIdentity(userInfo.username ?? '', fieldManager ?? '');
       return validate(request, identities);
     },
   };

@@ -25,7 +25,8 @@ export function validateJob(write: JobWrite): FieldProblem[] {
   const { job, oldJob, writer } = write;
   if (writer === 'Manager') return []; // 1
   const problems = judgeWrite(write); // 2
-  if (oldJob === undefined) return queueNameOf(job) === undefined ? problems : [...problems, ...unpreparedProblems(job), ...wishProblems(job)]; // 3
+  if (oldJob === undefined)
+    return queueNameOf(job) === undefined ? problems : [...problems, ...unpreparedProblems(job), ...wishProblems(job)]; // 3
   if (oldJob.spec.managedBy !== MANAGER_CONTROLLER_NAME) return problems;
   return [...problems, ...changedWishProblems(job, oldJob)]; // 4
 }

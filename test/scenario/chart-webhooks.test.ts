@@ -93,7 +93,9 @@ test('the manager itself, told by user and field manager, never waits for its ow
   const key = { namespace: 'default', name: 'admitted' };
   await expect(asManager.patch(JOBS, key, patch, { fieldManager: 'kubectl-patch' })).rejects.toThrow(/admission/);
   await asManager.patch(JOBS, key, patch, { fieldManager: MANAGER_FIELD_MANAGER });
-  await expect(cluster.client.patchStatus(JOBS, key, { type: 'merge', body: { status: { active: 1 } } })).rejects.toThrow(/status: is written/);
+  await expect(cluster.client.patchStatus(JOBS, key, { type: 'merge', body: { status: { active: 1 } } })).rejects.toThrow(
+    /status: is written/,
+  );
   await server.close();
   try {
     await asManager.patchStatus(JOBS, key, { type: 'merge', body: { status: { active: 1 } } }, { fieldManager: MANAGER_FIELD_MANAGER });

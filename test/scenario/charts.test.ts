@@ -32,6 +32,8 @@ const KINDS: readonly Resource[] = [
   kind(RBAC, 'rolebindings', 'RoleBinding', true),
   kind('admissionregistration.k8s.io', 'mutatingwebhookconfigurations', 'MutatingWebhookConfiguration', false),
   kind('admissionregistration.k8s.io', 'validatingwebhookconfigurations', 'ValidatingWebhookConfiguration', false),
+  kind('admissionregistration.k8s.io', 'validatingadmissionpolicies', 'ValidatingAdmissionPolicy', false),
+  kind('admissionregistration.k8s.io', 'validatingadmissionpolicybindings', 'ValidatingAdmissionPolicyBinding', false),
 ];
 
 /** Server-side apply of everything a chart renders; the webhooks are taken away again, because no Service leads to them here. */
@@ -178,7 +180,7 @@ describe('with the accounts that the charts make', () => {
   });
 
   test('with localWorker.enabled the manager’s cluster is a worker, too', async () => {
-    const chart = renderChart('manager', 'localWorker.enabled=true');
+    const chart = renderChart('manager', 'localWorker.enabled=true', `localWorker.users={${userOf('test-switchyard-worker').name}}`);
     const local = renderChart('worker', 'managerAccess.create=false');
     await install(world.home, [...chart, ...local]);
     manager.kill();

@@ -1,54 +1,63 @@
-/** Applies admission policies to a write as an API server does, with its CEL, and without one. */
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { admissionEnvironment } from '../../shared/controlplane/admission/webhook/admission-environment.ts';
-import { compileCel, type CelProgram } from '../../shared/controlplane/cel/environment.ts';
-import { toCelValue } from '../../shared/controlplane/cel/values.ts';
+/** Asks match conditions and admission policies about a write, as the embedded control plane does, but without one. */
+import type { Job } from '../../shared/api/kubernetes.ts';
+import type { AdmissionRequest } from '../../shared/controlplane/admission/admission-request.ts';
+import { compilePolicy, type CompiledPolicy } from '../../shared/controlplane/admission/policy/compiled-policy.ts';
+import {
+  admissionVariables,
+  compileMatchConditions,
+  type CompiledMatchConditions,
+  type MatchCondition,
+} from '../../shared/controlplane/admission/webhook/match-conditions.ts';
+import type { AnyObject } from '../../shared/controlplane/apimachinery/object.ts';
 
 export type PolicyRequest = {
   readonly subresource: string;
-  readonly object: DeepReadonly<Job>;
-  readonly oldObject: DeepReadonly<Job> | undefined;
+  readonly object: Job;
+  readonly oldObject: Job | undefined;
   readonly username: string;
   readonly fieldManager: string | undefined;
 };
-type Named = { readonly name: string; readonly expression: string };
-export type EvaluablePolicy = {
-  readonly matchConditions: readonly Named[];
-  readonly variables: readonly Named[];
-  readonly validations: readonly { readonly expression: string; readonly message: string }[];
-};
 
-const environment = admissionEnvironment.clone().registerVariable('variables', 'dyn');
-const programs = new Map<string, CelProgram>();
+const anyObject = (job: Job): AnyObject => job as unknown as AnyObject;
 
-/** The value of an expression; throws where it has none. */
-function evaluate(expression: string, values: Record<string, unknown>): unknown {
-  let program = programs.get(expression);
-  if (program === undefined) programs.set(expression, (program = compileCel(environment, expression)));
-  const { value, error } = program.run(values);
-  if (error !== undefined) throw new Error(`${expression}: ${error}`);
-  return value;
+/** Nobody has any rights that an expression could ask for. */
+const NO_RIGHTS = { authorize: () => ({ allowed: false, reason: '' }) };
+const JOB = { group: 'batch', version: 'v1' };
+
+function variablesOf({ subresource, object, oldObject, username, fieldManager }: PolicyRequest): Record<string, unknown> {
+  const request: AdmissionRequest = {
+    operation: oldObject === undefined ? 'CREATE' : 'UPDATE',
+    kind: { ...JOB, kind: 'Job' },
+    resource: { ...JOB, resource: 'jobs' },
+    subresource,
+    name: object.metadata.name,
+    namespace: object.metadata.namespace,
+    object: anyObject(object),
+    oldObject: oldObject && anyObject(oldObject),
+    options: fieldManager === undefined ? {} : { fieldManager },
+    dryRun: false,
+    user: { name: username, groups: [] },
+    warn: () => undefined,
+  };
+  return admissionVariables(request, request, NO_RIGHTS);
 }
 
-const valuesOf = ({ subresource, object, oldObject, username, fieldManager }: PolicyRequest): Record<string, unknown> => ({
-  object: toCelValue(object),
-  oldObject: toCelValue(oldObject ?? null),
-  request: {
-    subResource: subresource,
-    namespace: object.metadata.namespace,
-    userInfo: { username, groups: [] },
-    options: fieldManager === undefined ? {} : { fieldManager },
-  },
-});
+const conditionsOf = new WeakMap<object, CompiledMatchConditions>();
 
-export const matches = (conditions: readonly Named[], request: PolicyRequest): boolean =>
-  conditions.every(({ expression }) => evaluate(expression, valuesOf(request)) === true);
+/** Whether a webhook with these conditions is asked. Throws where that cannot be told. */
+export function matches(conditions: readonly MatchCondition[], request: PolicyRequest): boolean {
+  let compiled = conditionsOf.get(conditions);
+  if (compiled === undefined) conditionsOf.set(conditions, (compiled = compileMatchConditions(conditions, 'Fail')));
+  const { matches: matching, error } = compiled.judge(variablesOf(request));
+  if (error !== undefined) throw new Error(error);
+  return matching;
+}
 
-/** The messages of the validations that a request fails; none where the policy does not match. */
-export function violations({ matchConditions, variables, validations }: EvaluablePolicy, request: PolicyRequest): string[] {
-  if (!matches(matchConditions, request)) return [];
-  const values: Record<string, unknown> = { ...valuesOf(request), variables: {} };
-  for (const { name, expression } of variables)
-    values['variables'] = { ...(values['variables'] as object), [name]: evaluate(expression, values) };
-  return validations.filter(({ expression }) => evaluate(expression, values) !== true).map(({ message }) => message);
+const policyOf = new WeakMap<object, CompiledPolicy>();
+
+/** The messages of the validations that a request fails, and of what cannot be evaluated; none where the policy does not match. */
+export function violations(spec: object, request: PolicyRequest): string[] {
+  let compiled = policyOf.get(spec);
+  if (compiled === undefined) policyOf.set(spec, (compiled = compilePolicy({ ...spec, failurePolicy: 'Fail' })));
+  return compiled.refusals(variablesOf(request)).refusals.map(({ message }) => message);
 }

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { MANAGER_PROGRAM, type ManagerConfig } from '../../../manager/config.ts';
+import { admissionPolicies } from '../../../manager/policy/admission-policies.ts';
+import { matchConditions, RESOURCE_RULES } from '../../../manager/policy/webhook-conditions.ts';
+import type { Identities } from '../../../manager/policy/writer.ts';
 import { parseFlags, type ParsedFlags } from '../../../shared/runtime/flags.ts';
 import { WORKER_PROGRAM, type WorkerConfig } from '../../../worker/config.ts';
 import { CHARTS, helm, ofKind, renderChart, REQUIRED_VALUES, type Chart, type Rendered } from '../../support/helm.ts';
@@ -133,6 +136,36 @@ describe('the manager chart', () => {
   });
 });
 
+describe('the rules of who may write what', () => {
+  const MANAGER = 'system:serviceaccount:switchyard:test-switchyard-manager';
+  const identities: Identities = { managers: [MANAGER, 'hub'], localWorkers: ['worker'] };
+  const USERS = ['localWorker.enabled=true', 'localWorker.users={worker}', 'config.otherManagers={hub}'];
+  const specsOf = (objects: readonly Rendered[], kind: string): unknown[] => ofKind(objects, kind).map((object) => object['spec']);
+
+  test('are the conditions of both webhooks, with the users of the installation', () => {
+    const objects = renderChart('manager', ...USERS);
+    for (const kind of ['Mutating', 'Validating'] as const) {
+      const [configuration] = ofKind(objects, `${kind}WebhookConfiguration`) as unknown as { webhooks: object[] }[];
+      expect(configuration?.webhooks).toEqual([
+        expect.objectContaining({ rules: RESOURCE_RULES[kind], matchConditions: matchConditions(kind, identities) }),
+      ]);
+    }
+  });
+
+  test('are policies where the API server offers them, and only there', () => {
+    const objects = renderChart('manager', ...USERS);
+    const expected = admissionPolicies('test-switchyard-manager', identities);
+    for (const kind of ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding']) {
+      const those = expected.filter((object) => object.kind === kind);
+      expect(specsOf(objects, kind)).toEqual(those.map(({ spec }) => spec));
+      expect(ofKind(objects, kind).map(({ metadata }) => metadata.name)).toEqual(those.map(({ metadata }) => metadata.name));
+      expect(ofKind(renderChart('manager', 'admissionPolicy.enabled=false'), kind)).toEqual([]);
+    }
+    const without = helm('template', 'test', CHARTS.manager, '--kube-version', '1.36.0', '--set', 'redis.url=redis://redis:6379');
+    expect(without).not.toContain('ValidatingAdmissionPolicy');
+  });
+});
+
 describe('what the manager chart passes to the program', () => {
   test('is taken by it', () => {
     expect(managerConfig()).toEqual({
@@ -141,6 +174,7 @@ describe('what the manager chart passes to the program', () => {
       redisPrefix: 'bull',
       submissionQueue: 'switchyard-submissions',
       concurrentSubmissions: 50,
+      recordKeySecret: { namespace: 'switchyard', name: 'test-switchyard-manager-record-key' },
       managerId: undefined,
       leaderElection: { namespace: 'switchyard', name: 'test-switchyard-manager' },
       recordKeySecret: { namespace: 'switchyard', name: 'test-switchyard-manager-record-key' },
@@ -151,12 +185,22 @@ describe('what the manager chart passes to the program', () => {
         certFile: '/etc/switchyard/webhook-tls/tls.crt',
         keyFile: '/etc/switchyard/webhook-tls/tls.key',
       },
+      knownUsers: { managers: [], localWorkers: [] },
       home: { qps: 100, burst: 200 },
       worker: { qps: 50, burst: 100 },
       workerAddressDeny: ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128', '127.0.0.0/8', '::1/128'],
       concurrentDispatches: 16,
       logLevel: 'info',
     });
+  });
+
+  test('names the users that its webhook knows beside its own', () => {
+    const users = ['localWorker.users={system:serviceaccount:switchyard:worker}', 'config.otherManagers={hub}'];
+    expect(managerConfig('localWorker.enabled=true', ...users).knownUsers).toEqual({
+      managers: ['hub'],
+      localWorkers: ['system:serviceaccount:switchyard:worker'],
+    });
+    expect(() => renderChart('manager', 'localWorker.enabled=true')).toThrow(/localWorker\.users must name the user that the worker/);
   });
 
   test('denies worker clusters no address where the list is empty', () => {

@@ -14,12 +14,12 @@ import {
   MANAGER_FIELD_MANAGER,
   WORKER_CONTROLLER_NAME,
 } from '../../../../shared/api/names.ts';
-import { matches, violations, type EvaluablePolicy, type PolicyRequest } from '../../../support/policy-evaluation.ts';
+import { matches, violations, type PolicyRequest } from '../../../support/policy-evaluation.ts';
 
 const IDENTITIES: Identities = { managers: ['manager'], localWorkers: ['worker'] };
 const POLICIES = admissionPolicies('switchyard', IDENTITIES)
   .filter(({ kind }) => kind === 'ValidatingAdmissionPolicy')
-  .map(({ spec }) => spec as EvaluablePolicy);
+  .map(({ spec }) => spec);
 
 const NAMES = { labels: ['team'], annotations: ['note'], finalizers: ['example.com/keep'] } as Record<string, string[]>;
 for (const { place, name } of NAMED_PARTS) NAMES[place]?.push(name);
@@ -38,7 +38,13 @@ const spec = fc.record({
   completions: fc.constantFrom(undefined, 0, 2, 5),
   template: fc.constantFrom({ spec: { containers: [] } }, { spec: { containers: [], nodeSelector: { a: 'b' } } }),
 });
-const managedBy = fc.constantFrom(undefined, MANAGER_CONTROLLER_NAME, MANAGER_CONTROLLER_NAME, WORKER_CONTROLLER_NAME, BUILT_IN_JOB_CONTROLLER_NAME);
+const managedBy = fc.constantFrom(
+  undefined,
+  MANAGER_CONTROLLER_NAME,
+  MANAGER_CONTROLLER_NAME,
+  WORKER_CONTROLLER_NAME,
+  BUILT_IN_JOB_CONTROLLER_NAME,
+);
 
 const defined = (object: object): object => Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 const jobOf = (parts: { metadata: object; spec: object }, controller: string | undefined): Job =>
@@ -49,12 +55,14 @@ const jobOf = (parts: { metadata: object; spec: object }, controller: string | u
 
 /** Two versions of a Job: often the second differs in one thing from the first. */
 const job = fc.record({ metadata, spec });
-const pair = fc.tuple(job, job, fc.constantFrom('all', 'labels', 'annotations', 'finalizers', 'spec', 'nothing')).map(([before, after, what]) => {
-  if (what === 'all') return [before, after] as const;
-  if (what === 'spec') return [before, { ...before, spec: after.spec }] as const;
-  if (what === 'nothing') return [before, before] as const;
-  return [before, { ...before, metadata: { ...before.metadata, [what]: after.metadata[what as 'labels'] } }] as const;
-});
+const pair = fc
+  .tuple(job, job, fc.constantFrom('all', 'labels', 'annotations', 'finalizers', 'spec', 'nothing'))
+  .map(([before, after, what]) => {
+    if (what === 'all') return [before, after] as const;
+    if (what === 'spec') return [before, { ...before, spec: after.spec }] as const;
+    if (what === 'nothing') return [before, before] as const;
+    return [before, { ...before, metadata: { ...before.metadata, [what]: after.metadata[what as 'labels'] } }] as const;
+  });
 const request: fc.Arbitrary<PolicyRequest> = fc
   .record({
     pair,
@@ -139,9 +147,13 @@ describe('the policies', () => {
 
 describe('an expression', () => {
   test('is written out where there are no variables, but for the lists of an installation', () => {
-    expect(inlined('variables.byLocalWorker && x')).toBe('(request.userInfo.username in variables.localWorkers) && x');
+    expect(inlined('variables.byLocalWorker && x')).toBe(
+      "((has(request.userInfo.username) ? request.userInfo.username : '') in variables.localWorkers) && x",
+    );
     expect(inlined('variables.copy')).not.toContain('variables.');
-    expect(withIdentities('a in variables.managers || a in variables.localWorkers', IDENTITIES)).toBe('a in ["manager"] || a in ["worker"]');
+    expect(withIdentities('a in variables.managers || a in variables.localWorkers', IDENTITIES)).toBe(
+      'a in ["manager"] || a in ["worker"]',
+    );
   });
 
   test('quotes what stands in it', () => {

@@ -33,7 +33,9 @@ const plain = (): Job => {
 describe('a person', () => {
   test('may suspend an admitted Job, let it shrink, and change labels and annotations of his own', () => {
     expect(fields(anAdmittedJob(), anAdmittedJob({ spec: { suspend: true } }))).toEqual([]);
-    expect(fields(anAdmittedJob({ spec: { parallelism: 3, completions: 9 } }), anAdmittedJob({ spec: { completions: 9 } }))).toEqual([]);
+    const wide = anAdmittedJob({ spec: { parallelism: 3, completions: 9 } });
+    expect(fields(wide, { ...wide, spec: { ...wide.spec, parallelism: 1 } })).toEqual([]);
+    expect(fields({ ...wide, spec: { ...wide.spec, parallelism: 1 } }, wide)).toEqual(['spec.parallelism']);
     expect(fields(aHomeJob(), withLabels(aHomeJob(), { [QUEUE_NAME_LABEL]: 'main', team: 'a' }))).toEqual([]);
   });
 
