@@ -39,7 +39,11 @@ export const policyVariables = ({ managers, localWorkers }: Identities): readonl
   ...CEL_VARIABLES,
 ];
 
-type PolicyObject = { readonly kind: string; readonly metadata: { readonly name: string }; readonly spec: object };
+export type PolicyObject = {
+  readonly kind: 'ValidatingAdmissionPolicy' | 'ValidatingAdmissionPolicyBinding';
+  readonly metadata: { readonly name: string };
+  readonly spec: object;
+};
 type PolicySpec = {
   readonly failurePolicy: 'Fail' | 'Ignore';
   readonly matchConstraints: object;

@@ -21,7 +21,7 @@ import { createManagerAccount, MANAGER_USERNAME } from './manager-account.ts';
 import { watchPods } from './pod-watch.ts';
 import type { Ports } from './ports.ts';
 import { startPrograms } from './programs.ts';
-import { createFromFile, installKinds, installWebhooks, joinCluster } from './set-up.ts';
+import { createFromFile, installKinds, installPolicies, installWebhooks, joinCluster } from './set-up.ts';
 import { submitExamples } from './submit-examples.ts';
 import { summarize } from './summary.ts';
 import { formatDuration } from './table.ts';
@@ -73,7 +73,9 @@ export async function quickStart(
       await installKinds(manager.client, ROOT);
       const kubeconfig = await createManagerAccount(manager.client, ROOT, manager.kubeconfig);
       writeFileSync(managerKubeconfigFile, kubeconfig, { mode: 0o600 });
-      await installWebhooks(manager.client, { port: ports.webhook, certificate, managerUsername: MANAGER_USERNAME });
+      const identities = { managers: [MANAGER_USERNAME], localWorkers: [] };
+      await installWebhooks(manager.client, { port: ports.webhook, certificate, identities });
+      await installPolicies(manager.client, identities);
       for (const { name, kubeconfig } of clusters.workers) await joinCluster(manager.client, name, kubeconfig);
       await createFromFile(manager.client, path.join(ROOT, 'examples', 'queues.yaml'));
     },

@@ -6,13 +6,15 @@ import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, SECRETS, type Resource } from 
 import type { WriteClient } from '../../../shared/kube/client.ts';
 import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
 import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
+import { admissionPolicies } from '../../policy/admission-policies.ts';
 import { matchConditions, RESOURCE_RULES } from '../../policy/webhook-conditions.ts';
+import type { Identities } from '../../policy/writer.ts';
 import type { Certificate } from './webhook-certificate.ts';
 
-const hooks = (kind: string): Resource => ({
+const admissionKind = (kind: string, plural = `${kind.toLowerCase()}s`): Resource => ({
   group: 'admissionregistration.k8s.io',
   version: 'v1',
-  plural: `${kind.toLowerCase()}s`,
+  plural,
   kind,
   namespaced: false,
 });
@@ -28,10 +30,10 @@ export async function installKinds(client: WriteClient, root: string): Promise<v
   await client.create(NAMESPACES, { metadata: { name: SYSTEM_NAMESPACE } });
 }
 
-/** And the webhooks, served by a manager on this machine that writes as `managerUsername`. */
+/** And the webhooks, served by a manager on this machine. */
 export async function installWebhooks(
   client: WriteClient,
-  { port, certificate, managerUsername }: { port: number; certificate: Certificate; managerUsername: string },
+  { port, certificate, identities }: { port: number; certificate: Certificate; identities: Identities },
 ): Promise<void> {
   for (const [kind, route] of [
     ['Mutating', 'mutate'],
@@ -51,11 +53,19 @@ export async function installWebhooks(
             caBundle: Buffer.from(certificate.certPem).toString('base64'),
           },
           rules: RESOURCE_RULES[kind],
-          matchConditions: matchConditions(kind, { managers: [managerUsername], localWorkers: [] }),
+          matchConditions: matchConditions(kind, identities),
         },
       ],
     };
-    await client.create(hooks(`${kind}WebhookConfiguration`), configuration);
+    await client.create(admissionKind(`${kind}WebhookConfiguration`), configuration);
+  }
+}
+
+/** And what holds while no manager answers: the same rules, applied by the API server itself. */
+export async function installPolicies(client: WriteClient, identities: Identities): Promise<void> {
+  for (const object of admissionPolicies('switchyard', identities)) {
+    const plural = object.kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : undefined;
+    await client.create(admissionKind(object.kind, plural), object);
   }
 }
 

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { clusterIdentity, ownUsername } from '../../../manager/identity.ts';
+import { clusterIdentity, mayDoEverything, ownUsername } from '../../../manager/identity.ts';
 import { NAMESPACES } from '../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
+import { createKubeClient } from '../../../shared/kube/kube-client.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 import { startCluster } from '../../support/embedded-cluster.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -32,4 +33,14 @@ test('an API server that answers something else is asked again', async () => {
   const username = ownUsername({ client, clock, log: silentLogger }, new AbortController().signal);
   await clock.advance(2_000);
   expect(await username).toBe('alice');
+});
+
+test('the manager learns whether it may do everything, which only administrators may', async () => {
+  const clock = new FakeClock();
+  const { plane, client } = await startCluster(clock);
+  const somebody = createKubeClient(plane.transport({ name: 'alice', groups: ['system:authenticated'] }), { userAgent: 'test', clock });
+  const ask = (as: KubeClient) => mayDoEverything({ client: as, clock, log: silentLogger }, new AbortController().signal);
+  expect(await ask(client)).toBe(true);
+  expect(await ask(somebody)).toBe(false);
+  await plane.close();
 });

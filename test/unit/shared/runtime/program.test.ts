@@ -28,9 +28,11 @@ test('log lines are JSON with a constant message, fields, and errors with their 
 describe('the HTTP endpoints of a program', () => {
   test('tell metrics, health, and what it is not ready for', async () => {
     let problem: string | undefined = 'not synced';
+    let warnings: readonly string[] = [];
     const handler = createProgramHttp({
       metrics: { metrics: async () => 'up 1\n', contentType: 'text/plain; version=0.0.4' },
       readiness: { informers: () => problem },
+      warnings: () => warnings,
     });
     const server = await listen(handler, '127.0.0.1:0');
     const get = async (path: string): Promise<string> => {
@@ -42,6 +44,10 @@ describe('the HTTP endpoints of a program', () => {
     expect(await get('/readyz')).toBe('503 informers: not synced\n');
     problem = undefined;
     expect(await get('/readyz')).toBe('200 ok');
+    warnings = ['somebody should look'];
+    expect(await get('/readyz')).toBe('200 ok\nwarning: somebody should look\n');
+    problem = 'not synced';
+    expect(await get('/readyz')).toBe('503 informers: not synced\nwarning: somebody should look\n');
     expect(await get('/other')).toMatch(/^404/);
     await server.close();
     await expect(fetch(server.url)).rejects.toThrow();
