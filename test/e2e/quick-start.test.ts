@@ -10,6 +10,8 @@ import { isAlive, LocalRun } from '../support/local-run.ts';
 
 /** Many times what it takes on a quiet machine. */
 const RUN_LIMIT_MS = 300_000;
+/** It asks for more than all clusters have. */
+const HUGE_JOB = path.join(import.meta.dirname, 'huge-job.yaml');
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 const kubectl = (kubeconfig: string, ...args: string[]): string =>
   execFileSync('kubectl', ['--kubeconfig', kubeconfig, ...args], { encoding: 'utf8' });
@@ -84,6 +86,24 @@ describe('npm start', () => {
         // What is finished at home has no copy left anywhere.
         kubectl(run.file(`${cluster}.kubeconfig`), 'wait', '--for=delete', 'job/pi', '--timeout=60s');
       }
+
+      // Whoever types here is a user like any other, administrator or not: a Job that fits nowhere stays where it is.
+      kubectl(manager, 'create', '-f', HUGE_JOB);
+      const attempt = (...args: string[]): string => spawnSync('kubectl', ['--kubeconfig', manager, ...args], { encoding: 'utf8' }).stderr;
+      const patch = (body: object): string => attempt('patch', 'job/huge', '--type=merge', '--patch', JSON.stringify(body));
+      expect(patch({ spec: { suspend: false } })).toMatch(/spec\.suspend: is set to false by the manager when the Job is admitted/);
+      expect(patch({ metadata: { annotations: { 'switchyard.dev/admission': '{}' } } })).toMatch(
+        /admission\]: is written by Switchyard only/,
+      );
+      expect(attempt('patch', 'job/huge', '--subresource=status', '--type=merge', '--patch', '{"status":{"active":1}}')).toMatch(
+        /status: is written by Switchyard only/,
+      );
+      expect(kubectl(manager, 'get', 'job/huge', '--output=jsonpath={.spec.suspend}{.metadata.annotations}')).toBe('true');
+      expect(kubectl(manager, 'auth', 'whoami', '--kubeconfig', run.file('switchyard-manager.kubeconfig'))).toContain(
+        'system:serviceaccount:switchyard-system:switchyard-manager',
+      );
+      expect(await (await fetch(run.output.match(/switchyard-manager +(http\S+)\/metrics/)?.[1] + '/readyz')).text()).toBe('ok');
+
       const pids = Object.values(run.pids());
       run.interrupt();
       expect(await run.exitCode).toBe(130);

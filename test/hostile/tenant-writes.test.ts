@@ -191,7 +191,11 @@ const forged = { annotations: { [ADMISSION_ANNOTATION]: FORGED } };
 
 const ATTACKS: readonly Attack[] = [
   created('with a forged record and no queue', { metadata: forged, spec: { ...MANAGED, suspend: false } }, RECORD),
-  created('with a forged record and an empty queue', { metadata: { ...forged, labels: { [QUEUE_NAME_LABEL]: '' } }, spec: MANAGED }, RECORD),
+  created(
+    'with a forged record and an empty queue',
+    { metadata: { ...forged, labels: { [QUEUE_NAME_LABEL]: '' } }, spec: MANAGED },
+    RECORD,
+  ),
   created(
     'with an empty queue beside Kueue’s label',
     { metadata: { labels: { [QUEUE_NAME_LABEL]: '', [KUEUE_QUEUE_NAME_LABEL]: 'main' } }, spec: MANAGED },
@@ -199,7 +203,11 @@ const ATTACKS: readonly Attack[] = [
   ),
   created('of the manager’s without a queue', { spec: MANAGED }, /queue-name\]: is missing/),
   created('with a forged record, of another controller', { metadata: forged }, RECORD),
-  created('with a finalizer that nobody will take off', { metadata: { finalizers: [COPIES_FINALIZER] } }, /finalizers\[switchyard\.dev\/copies\]/),
+  created(
+    'with a finalizer that nobody will take off',
+    { metadata: { finalizers: [COPIES_FINALIZER] } },
+    /finalizers\[switchyard\.dev\/copies\]/,
+  ),
   created(
     'that claims to be somebody’s submission',
     { metadata: { ...QUEUED, annotations: { [SUBMISSION_ANNOTATION]: '7', [SUBMITTED_AT_ANNOTATION]: '1' } }, spec: MANAGED },
@@ -236,18 +244,38 @@ const ATTACKS: readonly Attack[] = [
   ],
   statusPatched('a record carried along by a write of the status', 'waiting', annotated(ADMISSION_ANNOTATION, FORGED), RECORD),
   statusPatched('a record carried along by a write of a plain Job’s status', 'plain', annotated(ADMISSION_ANNOTATION, FORGED), RECORD),
-  statusPatched('a queue carried along by a write of a plain Job’s status', 'plain', merge({ metadata: QUEUED }), /cannot be added to a Job/),
+  statusPatched(
+    'a queue carried along by a write of a plain Job’s status',
+    'plain',
+    merge({ metadata: QUEUED }),
+    /cannot be added to a Job/,
+  ),
   statusPatched('a status told to the manager', 'admitted', merge({ status: { active: 0 } }), /status: is written by Switchyard only/),
   statusPatched('a status told of a waiting Job', 'waiting', merge({ status: { active: 1 } }), /status: is written by Switchyard only/),
   statusPatched('a status told of a copy', 'copy', merge({ status: { active: 1 } }), /status: is written by Switchyard only/),
 
   patched('a waiting Job released', 'waiting', merge({ spec: { suspend: false } }), /spec\.suspend: is set to false by the manager/),
   patched('an admitted Job grown', 'admitted', merge({ spec: { parallelism: 10 } }), /spec\.parallelism: cannot/),
-  patched('an admitted Job moved to another queue', 'admitted', merge({ metadata: { labels: { [QUEUE_NAME_LABEL]: 'other' } } }), /cannot be changed/),
+  patched(
+    'an admitted Job moved to another queue',
+    'admitted',
+    merge({ metadata: { labels: { [QUEUE_NAME_LABEL]: 'other' } } }),
+    /cannot be changed/,
+  ),
   patched('a waiting Job taken out of its queue', 'waiting', merge({ metadata: { labels: null } }), /cannot be removed/),
   patched('a plain Job given a queue', 'plain', merge({ metadata: QUEUED }), /cannot be added to a Job that exists/),
-  patched('the finalizer taken off', 'admitted', merge({ metadata: { finalizers: null } }), /finalizers\[switchyard\.dev\/copies\]: is written/),
-  patched('the finalizer put on', 'plain', merge({ metadata: { finalizers: [COPIES_FINALIZER] } }), /finalizers\[switchyard\.dev\/copies\]/),
+  patched(
+    'the finalizer taken off',
+    'admitted',
+    merge({ metadata: { finalizers: null } }),
+    /finalizers\[switchyard\.dev\/copies\]: is written/,
+  ),
+  patched(
+    'the finalizer put on',
+    'plain',
+    merge({ metadata: { finalizers: [COPIES_FINALIZER] } }),
+    /finalizers\[switchyard\.dev\/copies\]/,
+  ),
   patched('a submission claimed later', 'waiting', annotated(SUBMISSION_ANNOTATION, '7'), /submission\]: is written/),
   patched('another submission claimed', 'submitted', annotated(SUBMISSION_ANNOTATION, '8'), /submission\]: is written/),
   patched('a Job made somebody’s copy', 'plain', annotated(ORIGIN_NAME_ANNOTATION, 'admitted'), /origin-name\]: is written/),
@@ -290,7 +318,11 @@ describe.each(['webhook', 'policies'] as const)('with the %s in force', (guard) 
   test('a person does with a Job what a person may', { timeout: TIME_LIMIT_MS }, async () => {
     const { tenant, manager } = world;
     await tenant.patch(JOBS, key('waiting'), merge({ metadata: { labels: { [QUEUE_NAME_LABEL]: 'other', mine: 'yes' } } }));
-    await tenant.patch(JOBS, key('waiting'), merge({ metadata: { annotations: { [PRIORITY_ANNOTATION]: '5', [CLUSTERS_ANNOTATION]: 'east' } } }));
+    await tenant.patch(
+      JOBS,
+      key('waiting'),
+      merge({ metadata: { annotations: { [PRIORITY_ANNOTATION]: '5', [CLUSTERS_ANNOTATION]: 'east' } } }),
+    );
     await tenant.patch(JOBS, key('plain'), merge({ spec: { parallelism: 9, suspend: true } }));
     await tenant.patchStatus(JOBS, key('plain'), merge({ status: { ready: 0 } }));
     await tenant.patch(JOBS, key('admitted'), merge({ spec: { parallelism: 1 } }));

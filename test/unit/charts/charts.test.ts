@@ -174,7 +174,6 @@ describe('what the manager chart passes to the program', () => {
       redisPrefix: 'bull',
       submissionQueue: 'switchyard-submissions',
       concurrentSubmissions: 50,
-      recordKeySecret: { namespace: 'switchyard', name: 'test-switchyard-manager-record-key' },
       managerId: undefined,
       leaderElection: { namespace: 'switchyard', name: 'test-switchyard-manager' },
       recordKeySecret: { namespace: 'switchyard', name: 'test-switchyard-manager-record-key' },
