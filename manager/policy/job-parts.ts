@@ -66,8 +66,8 @@ const queue = (name: string, says: string): JobPart => ({
 /** Who may write what. A person may always suspend and delete, and whatever has no row is the user's. */
 export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', ADMISSION_ANNOTATION, 'The admission record. The manager writes it when it admits the Job.'),
-  own('finalizers', COPIES_FINALIZER, 'The manager puts it on when it admits the Job, and takes it off when the copies are gone.'),
-  own('labels', CLUSTER_LABEL, 'Where the Job runs, told for those who look.'),
+  own('finalizers', COPIES_FINALIZER, 'The manager’s, to hold a Job until its copies are gone.'),
+  own('labels', CLUSTER_LABEL, 'The manager’s, to tell where the Job runs.'),
   own('annotations', SUBMISSION_ANNOTATION, 'Which submission the Job came from. The manager writes it when it creates the Job.'),
   own('annotations', SUBMITTED_AT_ANNOTATION, 'When that was submitted; likewise.'),
   own('labels', ORIGIN_LABEL, 'Marks a copy. Only a manager makes copies.'),
@@ -114,10 +114,10 @@ export const JOB_PARTS: readonly JobPart[] = [
   ),
   queue(KUEUE_QUEUE_NAME_LABEL, `The same, where \`${QUEUE_NAME_LABEL}\` is absent.`),
   wish('annotations', PRIORITY_ANNOTATION, 'A wish. It must be readable.'),
-  wish('labels', PRIORITY_CLASS_LABEL, 'A wish.'),
+  wish('labels', PRIORITY_CLASS_LABEL, 'Kept for a wish.'),
   wish('annotations', CLUSTERS_ANNOTATION, 'A wish. It must be readable.'),
   {
-    ...field('other labels and annotations', 'user', 'Users may change them at any time. The size of the whole Job is bounded.'),
+    ...field('other labels and annotations', 'user', 'Users may change them at any time.'),
     seenWhen:
       'oldObject != null && !variables.ofStatus && variables.managed && (variables.labels != variables.oldLabels || variables.annotations != variables.oldAnnotations)',
   },

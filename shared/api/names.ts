@@ -30,15 +30,15 @@ export const ORIGIN_NAME_ANNOTATION = 'switchyard.dev/origin-name';
 
 /** Annotation on the local Job: the admission record, one JSON document with one writer. */
 export const ADMISSION_ANNOTATION = 'switchyard.dev/admission';
-/** Label on the local Job: the WorkerCluster that it runs on, told for those who look. */
+/** Label on the local Job, kept for telling which WorkerCluster it runs on. */
 export const CLUSTER_LABEL = 'switchyard.dev/cluster';
-/** Finalizer on the local Job: it stays, and with it what it is charged, until its copies are gone. */
+/** Finalizer on the local Job, for holding it until its copies are gone. */
 export const COPIES_FINALIZER = 'switchyard.dev/copies';
 /** Annotation by which a user restricts placement: cluster names or a label selector. */
 export const CLUSTERS_ANNOTATION = 'switchyard.dev/clusters';
 /** Annotation by which a user orders Jobs of one queue: an integer, higher first. */
 export const PRIORITY_ANNOTATION = 'switchyard.dev/priority';
-/** Label by which a user names the PriorityClass that orders a Job of a queue, where it is not that of its pods. */
+/** Label kept for naming the PriorityClass that orders a Job of a queue, where it is not that of its pods. */
 export const PRIORITY_CLASS_LABEL = 'switchyard.dev/priority-class';
 /** Annotation on a Job that came through BullMQ: id of the submission, so that its outcome finds the way back. */
 export const SUBMISSION_ANNOTATION = 'switchyard.dev/submission';
