@@ -102,7 +102,9 @@ describe('npm start', () => {
       expect(kubectl(manager, 'auth', 'whoami', '--kubeconfig', run.file('switchyard-manager.kubeconfig'))).toContain(
         'system:serviceaccount:switchyard-system:switchyard-manager',
       );
-      expect(await (await fetch(run.output.match(/switchyard-manager +(http\S+)\/metrics/)?.[1] + '/readyz')).text()).toBe('ok');
+      const metrics = /^ +switchyard-manager +(http:\S+)\/metrics$/m;
+      await run.waitFor(metrics);
+      expect(await (await fetch(`${metrics.exec(run.output)?.[1]}/readyz`)).text()).toBe('ok');
 
       const pids = Object.values(run.pids());
       run.interrupt();
