@@ -115,6 +115,7 @@ export function createManager(deps: ManagerDeps): Manager {
       clusterQueues: informers.clusterQueues,
       namespaces: informers.namespaces,
       readRecord: records.read,
+      namespaces: informers.namespaces,
       connect: (cluster, access) => fencedClient(deps.connectCluster(cluster, access), deposed.signal),
       origin,
       concurrencyPerCluster: deps.concurrentDispatches,

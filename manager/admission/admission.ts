@@ -84,8 +84,10 @@ export function createAdmission({ client, events, informers, records, clock, log
       stale.clusters = false;
       corrector.resolveAnew();
       const next = clusterStates(informers.workerClusters.list(), log);
-      if (fingerprint(next) === fingerprint(cache.clusters())) return;
+      const previous = cache.clusters();
+      if (fingerprint(next) === fingerprint(previous)) return;
       cache.setClusters(next);
+      if (restrictions(next) !== restrictions(previous)) watcher.reroute();
       queues.wakeWaitingForCluster();
       changed();
     }
@@ -179,6 +181,10 @@ function clusterStates(clusters: readonly DeepReadonly<WorkerCluster>[], log: Lo
     }
   });
 }
+
+/** Which clusters are for some namespaces only. */
+const restrictions = (clusters: readonly ClusterState[]): string =>
+  JSON.stringify(clusters.flatMap(({ name, servedNamespaces }) => (servedNamespaces === undefined ? [] : [[name, servedNamespaces]])));
 
 const fingerprint = (clusters: readonly ClusterState[]): string =>
   JSON.stringify(

@@ -16,6 +16,8 @@ export type ClusterState = {
   /** What its Jobs may use together; a resource that is not named has {@link otherCapacity}. */
   readonly capacity: Requests;
   readonly otherCapacity: Amount;
+  /** Whose Jobs it takes; undefined: everybody's. */
+  readonly servedNamespaces: readonly string[] | undefined;
 };
 
 export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterState {
@@ -29,10 +31,18 @@ export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterSta
     capacity: new Map([...parseRequests(status?.allocatable), ...parseRequests(spec.capacity)]),
     // Nodes that list their resources do not have those they leave out; a cluster that nobody has described is taken on trust.
     otherCapacity: status?.allocatable === undefined ? UNLIMITED : ZERO,
+    servedNamespaces: spec.servedNamespaces,
   };
 }
 
 export const capacityOf = (cluster: ClusterState, resource: string): Amount => cluster.capacity.get(resource) ?? cluster.otherCapacity;
+
+/**
+ * Jobs that ask for the same find the same clusters if this is the same for their namespaces: which of the clusters that do not take
+ * everybody's Jobs take theirs.
+ */
+export const placesOf = (clusters: readonly ClusterState[], namespace: string): readonly string[] =>
+  clusters.flatMap(({ name, servedNamespaces }) => (servedNamespaces?.includes(namespace) === true ? [name] : []));
 
 function closedBecause({ metadata, spec, status }: DeepReadonly<WorkerCluster>): string | undefined {
   if (metadata.deletionTimestamp !== undefined) return 'being removed';

@@ -7,6 +7,7 @@ import type { AdmissionMetrics } from '../metrics.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import type { RecordReader } from '../api/records.ts';
 import { isSameAdmission, type AdmissionCache, type Reservation } from './admission-cache.ts';
+import { placesOf } from './cluster-state.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import { routeOf, type InadmissibleReason, type QueueSetup } from './snapshot.ts';
 import { createUntrustedCount } from './untrusted-count.ts';
@@ -20,7 +21,7 @@ export interface JobWatcher extends EventHandler<Job> {
   added(job: DeepReadonly<Job>): void;
   updated(next: DeepReadonly<Job>): void;
   deleted(job: DeepReadonly<Job>): void;
-  /** Queues every pending Workload anew, because the queues were set up anew. */
+  /** Queues every pending Workload anew, because the queues were set up anew, or clusters for other namespaces. */
   reroute(): void;
   /** An assumed admission will not be written: the Workload waits, with this reason, until its Job changes or {@link retry} is called. */
   giveUp(reservation: Reservation, inadmissibleReason: InadmissibleReason): void;
@@ -103,7 +104,8 @@ export function createJobWatcher(deps: {
       inadmissibleReasons.set(key, route);
     } else {
       inadmissibleReasons.delete(key);
-      queues.add(route.name, route.strict, { workload, arrival: arrivals.get(key) ?? arrivalsSeen });
+      const queued = { workload, arrival: arrivals.get(key) ?? arrivalsSeen };
+      queues.add(route.name, route.strict, queued, placesOf(cache.clusters(), workload.namespace));
     }
     wakeScheduler();
   };

@@ -13,8 +13,11 @@ export type Inadmissibility = InadmissibleReason & { readonly waitsFor: WaitsFor
  * them. A StrictFIFO queue is blocked as a whole by its first Workload. Memory only: everything here is derived from Jobs.
  */
 export interface PendingQueues {
-  /** Adds a Workload, or replaces its earlier version. In an inadmissible group it is inadmissible, too. */
-  add(clusterQueue: string, strict: boolean, queued: QueuedWorkload): void;
+  /**
+   * Adds a Workload, or replaces its earlier version. In an inadmissible group it is inadmissible, too. Those of one group have the same
+   * scheduling hash and the same `places`: the clusters that are for their namespaces and not for all.
+   */
+  add(clusterQueue: string, strict: boolean, queued: QueuedWorkload, places?: readonly string[]): void;
   /** Takes a Workload out, if it is there. */
   delete(key: string): void;
   has(key: string): boolean;
@@ -36,7 +39,7 @@ export interface PendingQueues {
 
 /** Workloads of one ClusterQueue that fit together or fail together. */
 type Group = {
-  readonly schedulingHash: string;
+  readonly id: string;
   readonly waiting: IndexedHeap<QueuedWorkload>;
   /** Not to be tried until a change wakes it. */
   inadmissible: boolean;
@@ -65,7 +68,7 @@ export function createPendingQueues(): PendingQueues {
       name,
       strict: false,
       groups: new Map(),
-      active: new IndexedHeap((each) => each.schedulingHash, compareGroups),
+      active: new IndexedHeap((each) => each.id, compareGroups),
       blocked: undefined,
     };
     queues.set(name, queue);
@@ -80,8 +83,8 @@ export function createPendingQueues(): PendingQueues {
     if (firstOf(queue)?.workload.key === key) queue.blocked = undefined;
     group.waiting.delete(key);
     if (group.waiting.size === 0) {
-      queue.groups.delete(group.schedulingHash);
-      queue.active.delete(group.schedulingHash);
+      queue.groups.delete(group.id);
+      queue.active.delete(group.id);
     } else if (!group.inadmissible) queue.active.set(group);
   };
 
@@ -95,7 +98,7 @@ export function createPendingQueues(): PendingQueues {
   };
 
   return {
-    add: (clusterQueue, strict, queued) => {
+    add: (clusterQueue, strict, queued, places = []) => {
       const { workload } = queued;
       take(workload.key);
       const queue = queueNamed(clusterQueue);
@@ -103,8 +106,9 @@ export function createPendingQueues(): PendingQueues {
         queue.strict = strict;
         reactivate(queue, () => true);
       }
-      const group = queue.groups.get(workload.schedulingHash) ?? newGroup(workload.schedulingHash);
-      queue.groups.set(group.schedulingHash, group);
+      const groupId = places.length === 0 ? workload.schedulingHash : `${workload.schedulingHash} ${places.join()}`;
+      const group = queue.groups.get(groupId) ?? newGroup(groupId);
+      queue.groups.set(groupId, group);
       group.waiting.set(queued);
       entries.set(workload.key, { queue, group, queued });
       if (group.inadmissible) return;
@@ -132,7 +136,7 @@ export function createPendingQueues(): PendingQueues {
         return;
       }
       group.inadmissible = true;
-      queue.active.delete(group.schedulingHash);
+      queue.active.delete(group.id);
     },
     inadmissibilityOf: (key) => {
       const entry = entries.get(key);
@@ -163,8 +167,8 @@ export function createPendingQueues(): PendingQueues {
   };
 }
 
-const newGroup = (schedulingHash: string): Group => ({
-  schedulingHash,
+const newGroup = (id: string): Group => ({
+  id,
   waiting: new IndexedHeap((queued) => queued.workload.key, compareQueued),
   inadmissible: false,
   inadmissibility: undefined,

@@ -1,5 +1,6 @@
 import { matchesLabelSelector } from '../../shared/kube/selectors.ts';
 import { formatAmount, minus, UNLIMITED, ZERO, type Amount } from '../api/amount.ts';
+import { servesNamespace } from '../api/served-namespaces.ts';
 import { capacityOf, type ClusterState } from './cluster-state.ts';
 import type { FlavorOption } from './flavor-assigner.ts';
 import { clusterHolder, type Usage } from './usage.ts';
@@ -86,6 +87,7 @@ function problemOf(
   usage: Usage,
 ): string | undefined {
   if (!isWished(workload, cluster)) return 'not wished for by the Job';
+  if (!servesNamespace(cluster.servedNamespaces, workload.namespace)) return `does not serve namespace ${workload.namespace}`;
   if (flavors === undefined) return 'offers no flavor that has quota';
   if (cluster.closed !== undefined) return cluster.closed;
   const shortages: string[] = [];

@@ -63,6 +63,8 @@ export const DispatchedReason = {
   ExceedsReservation: 'ExceedsReservation',
   /** A Job of the same name that is not ours is on the cluster; it is left alone. */
   NameTaken: 'NameTaken',
+  /** The namespace of the Job is not on the cluster, and is not to be made there. */
+  NamespaceMissing: 'NamespaceMissing',
   /** The cluster refused the copy. */
   Refused: 'Refused',
   /** The copy vanished before it had finished. */

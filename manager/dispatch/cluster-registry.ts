@@ -6,12 +6,14 @@ import { isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
 import type { KubeClient, ReadClient, StatusClient } from '../../shared/kube/client.ts';
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
+import { parseKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import { KubeconfigError } from '../../shared/kube/kubeconfig/kubeconfig-error.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
+import { servesNamespace } from '../api/served-namespaces.ts';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../api/worker-cluster.ts';
 import type { DispatchMetrics } from '../metrics.ts';
 import { clusterStatus, type ConfigurationProblem, type Finding } from './cluster-status.ts';
@@ -113,8 +115,10 @@ class Registry implements ClusterRegistry {
     const { name } = workerCluster.metadata;
     const running = this.#running.get(name);
     if (running !== undefined) return running.cluster.view(localKey);
-    const { jobController = WORKER_CONTROLLER_NAME, local = false } = workerCluster.spec;
-    return { contact: this.#problems.has(name) ? 'Lost' : 'Connecting', jobController, local, problem: undefined };
+    const { jobController = WORKER_CONTROLLER_NAME, local = false, servedNamespaces } = workerCluster.spec;
+    const contact = this.#problems.has(name) ? 'Lost' : 'Connecting';
+    const served = servesNamespace(servedNamespaces, parseKey(localKey).namespace);
+    return { contact: served ? contact : 'NotServed', jobController, local, problem: undefined };
   }
 
   /** 1. gone: stop. 2. read its access. 3. connect when that is new, or go on with new credentials. 4. say how it is. */
@@ -150,7 +154,8 @@ class Registry implements ClusterRegistry {
   async #access(workerCluster: DeepReadonly<WorkerCluster>, signal: AbortSignal): Promise<Access> {
     const { spec } = workerCluster;
     const accessTo = (worker: WorkerAccess | undefined): Access => {
-      const connection = JSON.stringify([worker?.endpoint, spec.jobController ?? '', spec.local ?? false]);
+      const { jobController, local, namespaces, namespaceLabels, servedNamespaces } = spec;
+      const connection = JSON.stringify([worker?.endpoint, { jobController, local, namespaces, namespaceLabels, servedNamespaces }]);
       return { kind: 'Access', fingerprint: createHash('sha256').update(connection).digest('hex'), worker };
     };
     if (spec.local === true) return accessTo(undefined);

@@ -11,7 +11,7 @@ import { withDeadline } from './deadline.ts';
 
 /** Writes to one worker cluster. Each method is safe to repeat and touches only objects that are ours. */
 export interface CopyWriter {
-  /** Creates the copy, and its namespace where that is missing. A copy that is there already is as good as created. */
+  /** Creates the copy, in the namespace of its original and nowhere else. A copy that is there already is as good as created. */
   create(copy: Unsaved<Job>): Promise<Job>;
   update(copy: DeepReadonly<Job>, spec: Record<string, unknown>): Promise<Job>;
   /** Deletes this very object, its pods in the background. */
@@ -29,16 +29,22 @@ export class DispatchRefused extends Error {
   }
 }
 
+/** What is done about a namespace that is missing on the cluster: the Job is refused, or it is made with these labels. */
+export type NamespacePolicy =
+  | { readonly kind: 'Require' }
+  | { readonly kind: 'Create'; readonly labelsOf: (namespace: string) => Readonly<Record<string, string>> };
+
 /** Longest wait for an answer to one write. */
 const WRITE_TIMEOUT_MS = 15_000;
 
 export function createCopyWriter(options: {
   readonly cluster: string;
   readonly client: KubeClient;
+  readonly namespaces: NamespacePolicy;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }): CopyWriter {
-  const { cluster, client, clock } = options;
+  const { cluster, client, namespaces, clock } = options;
   const timed = <T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> => withDeadline(clock, WRITE_TIMEOUT_MS, options.signal, call);
   const fieldManager = MANAGER_FIELD_MANAGER;
 
@@ -49,8 +55,9 @@ export function createCopyWriter(options: {
     } catch (error) {
       if (isAlreadyExists(error)) return await adopt(copy);
       if (!isNamespaceMissing(error)) throw refusal(error);
+      if (namespaces.kind === 'Require') throw namespaceMissing(copy, error);
     }
-    await createNamespace(copy);
+    await createNamespace(copy, namespaces.labelsOf);
     return post().catch((error: unknown) => {
       throw refusal(error);
     });
@@ -70,16 +77,24 @@ export function createCopyWriter(options: {
     });
   }
 
-  async function createNamespace(copy: Unsaved<Job>): Promise<void> {
+  function namespaceMissing(copy: Unsaved<Job>, cause: unknown): DispatchRefused {
     const name = copy.metadata.namespace ?? '';
-    const namespace: Unsaved<Namespace> = { metadata: { name, labels: { [ORIGIN_LABEL]: copy.metadata.labels?.[ORIGIN_LABEL] ?? '' } } };
+    const remedy = `create it there, or set namespaces: Create in the WorkerCluster`;
+    const message = `namespace "${name}" does not exist on cluster "${cluster}"; ${remedy}`;
+    return new DispatchRefused({ reason: DispatchedReason.NamespaceMissing, message }, cause);
+  }
+
+  async function createNamespace(copy: Unsaved<Job>, labelsOf: (namespace: string) => Readonly<Record<string, string>>): Promise<void> {
+    const name = copy.metadata.namespace ?? '';
+    const labels = { ...labelsOf(name), [ORIGIN_LABEL]: copy.metadata.labels?.[ORIGIN_LABEL] ?? '' };
+    const namespace: Unsaved<Namespace> = { metadata: { name, labels } };
     try {
       await timed((signal) => client.create(NAMESPACES, namespace, { fieldManager, signal }));
     } catch (error) {
       if (isAlreadyExists(error)) return;
       if (!isForbidden(error)) throw error;
       const message = `namespace "${name}" does not exist on cluster "${cluster}" and may not be created there: ${error.message}`;
-      throw new DispatchRefused({ reason: DispatchedReason.Refused, message }, error);
+      throw new DispatchRefused({ reason: DispatchedReason.NamespaceMissing, message }, error);
     }
   }
 

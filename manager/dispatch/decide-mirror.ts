@@ -32,7 +32,8 @@ export type Copy = {
   readonly deleting: boolean;
 };
 export type ClusterView = {
-  readonly contact: Contact;
+  /** NotServed: it is not asked about Jobs of this namespace. */
+  readonly contact: Contact | 'NotServed';
   readonly jobController: string;
   readonly local: boolean;
   /** Why the copy could not be made when last tried. */
@@ -154,7 +155,10 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
   const wasThere = isDispatched(local, record);
   if (cluster.contact !== 'Ready') {
     // A copy that was there may be running still: the Job goes on saying so until the cluster is heard of again.
-    const message = `cluster "${record.cluster}" cannot be reached`;
+    const message =
+      cluster.contact === 'NotServed'
+        ? `cluster "${record.cluster}" does not serve namespace "${local.metadata.namespace}" (servedNamespaces of its WorkerCluster)`
+        : `cluster "${record.cluster}" cannot be reached`;
     return wasThere || cluster.contact === 'Connecting'
       ? { remote: [], home: { kind: 'None' } }
       : waits({ reason: DispatchedReason.ClusterUnreachable, message }); // 7

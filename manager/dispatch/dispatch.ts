@@ -1,8 +1,9 @@
-import type { Job, Namespace } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, Namespace } from '../../shared/api/kubernetes.ts';
 import { WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
+import type { Lister } from '../../shared/kube/indexer.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -11,10 +12,12 @@ import type { ClusterQueue } from '../api/cluster-queue.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
 import type { AdmissionRecord, RecordReader } from '../api/records.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
-import type { WorkerCluster } from '../api/worker-cluster.ts';
+import type { WorkerCluster, WorkerClusterSpec } from '../api/worker-cluster.ts';
 import type { DispatchMetrics } from '../metrics.ts';
 import { createClusterRegistry, type ClusterRegistry } from './cluster-registry.ts';
+import type { NamespacePolicy } from './copy-writer.ts';
 import { createMirrorController, type MirrorController } from './mirror-controller.ts';
+import { chosenLabels, DEFAULT_NAMESPACE_LABELS } from './namespace-labels.ts';
 import { runOrphanCollector } from './orphan-collector.ts';
 import { createRemoteCluster } from './remote-cluster.ts';
 
@@ -66,6 +69,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         log: log.with({ cluster: name }),
         jobController: spec.jobController ?? WORKER_CONTROLLER_NAME,
         local: spec.local === true,
+        namespaces: namespacePolicy(spec, namespaces),
+        servedNamespaces: spec.servedNamespaces,
         concurrency: deps.concurrencyPerCluster,
         reconcile: (cluster, localKey) => mirror.reconcileRemote(cluster, localKey),
         onCopyChanged: (localKey) => mirror.wake(localKey),
@@ -112,6 +117,23 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         mirror.run(signal),
         runOrphanCollector({ clusters: () => clusters.all(), jobs, wake: (key) => mirror.wake(key), clock }, signal),
       ]);
+    },
+  };
+}
+
+/** Labels are those that the namespace has at home when it is made. */
+function namespacePolicy(
+  { namespaces = 'Require', namespaceLabels = DEFAULT_NAMESPACE_LABELS }: DeepReadonly<WorkerClusterSpec>,
+  home: Lister<Namespace>,
+): NamespacePolicy {
+  if (namespaces === 'Require') return { kind: 'Require' };
+  return {
+    kind: 'Create',
+    labelsOf(name) {
+      const original = home.get({ namespace: '', name });
+      // Without them it would be less guarded than at home.
+      if (original === undefined) throw new Error(`the labels of namespace ${name} of the manager cluster are not known yet`);
+      return chosenLabels(original.metadata.labels ?? {}, namespaceLabels);
     },
   };
 }

@@ -30,7 +30,7 @@ export function createOwnWrites<T extends KubeObject>(informer: Informer<T>): Ow
     overlay(name, cached) {
       const own = written.get(name);
       if (own === undefined) return cached;
-      if (!isOlder(informer.lastResourceVersion(), own.metadata.resourceVersion)) {
+      if (!isOlder(informer.lastResourceVersion(own.metadata.namespace), own.metadata.resourceVersion)) {
         written.delete(name);
         return cached;
       }

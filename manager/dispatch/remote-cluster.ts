@@ -5,15 +5,17 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
 import { AddressDeniedError } from '../../shared/kube/guarded-connector.ts';
 import { createInformer, type Informer } from '../../shared/kube/informer.ts';
-import { formatKey } from '../../shared/kube/keys.ts';
+import { createInformerOfNamespaces } from '../../shared/kube/informer-of-namespaces.ts';
+import { formatKey, parseKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
+import { servesNamespace } from '../api/served-namespaces.ts';
 import { afterProbe, NEVER_PROBED, type ClusterHealth, type ProbeResult } from './cluster-health.ts';
-import { createCopyWriter, type CopyWriter } from './copy-writer.ts';
+import { createCopyWriter, type CopyWriter, type NamespacePolicy } from './copy-writer.ts';
 import { withDeadline } from './deadline.ts';
 import type { ClusterView, Copy, DispatchProblem } from './decide-mirror.ts';
 import { allocatableOf } from './node-capacity.ts';
@@ -27,6 +29,9 @@ export type RemoteClusterOptions = {
   readonly jobController: string;
   /** True when it is the manager cluster itself. */
   readonly local: boolean;
+  readonly namespaces: NamespacePolicy;
+  /** The only namespaces in which it is asked for Jobs; undefined: all. */
+  readonly servedNamespaces: readonly string[] | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -88,19 +93,23 @@ class ConnectedCluster implements RemoteCluster {
   #health = NEVER_PROBED;
 
   constructor(options: RemoteClusterOptions) {
-    const { name, client, clock, random, log, origin } = options;
+    const { name, client, clock, random, log, origin, namespaces, servedNamespaces } = options;
     this.name = name;
     this.#options = options;
-    this.writer = createCopyWriter({ cluster: name, client, clock, signal: this.#stopped.signal });
-    this.#copies = createInformer({
+    this.writer = createCopyWriter({ cluster: name, client, namespaces, clock, signal: this.#stopped.signal });
+    const copies = {
       client,
       resource: JOBS,
       clock,
       random,
       log,
       labelSelector: `${ORIGIN_LABEL}=${origin}`,
-      indexers: { [COPIES_BY_LOCAL_KEY]: (copy) => [localKeyOf(copy)] },
-    });
+      indexers: { [COPIES_BY_LOCAL_KEY]: (copy: DeepReadonly<Job>) => [localKeyOf(copy)] },
+    };
+    this.#copies =
+      servedNamespaces === undefined
+        ? createInformer(copies)
+        : createInformerOfNamespaces(JOBS, servedNamespaces, (namespace) => createInformer({ ...copies, namespace }));
     this.#nodes = createInformer({ client, resource: NODES, clock, random, log, transform: essentialsOfNode });
     this.#ownWrites = createOwnWrites(this.#copies);
     const changed = (copy: DeepReadonly<Job>): void => options.onCopyChanged(localKeyOf(copy));
@@ -114,8 +123,9 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   view(localKey: string): ClusterView {
-    const { jobController, local } = this.#options;
-    return { contact: this.#health.contact, jobController, local, problem: this.#problems.get(localKey) };
+    const { jobController, local, servedNamespaces } = this.#options;
+    const served = servesNamespace(servedNamespaces, parseKey(localKey).namespace);
+    return { contact: served ? this.#health.contact : 'NotServed', jobController, local, problem: this.#problems.get(localKey) };
   }
 
   copiesOf(localKey: string): readonly Copy[] {

@@ -41,8 +41,11 @@ export interface Informer<T extends KubeObject> extends Lister<T> {
   hasSynced(): boolean;
   /** Resolves when synced, rejects when `signal` aborts first. */
   waitForSync(signal?: AbortSignal): Promise<void>;
-  /** The newest resourceVersion the cache has processed: of a list, an event or a bookmark; '' before the first list. */
-  lastResourceVersion(): string;
+  /**
+   * The newest resourceVersion the cache has processed: of a list, an event or a bookmark; '' before the first list. With a namespace, of what
+   * concerns objects there.
+   */
+  lastResourceVersion(namespace?: string): string;
 }
 
 /** An informer as described by {@link Informer}. Nothing starts before `run`. */

@@ -34,6 +34,37 @@ test.each([
     /exactly one of kubeconfigSecretRef and local: true/,
   ],
   ['an unknown state', WORKER_CLUSTERS, { kubeconfigSecretRef: secret, state: 'Closed' }, /Unsupported value: "Closed"/],
+  ['an unknown way with namespaces', WORKER_CLUSTERS, { kubeconfigSecretRef: secret, namespaces: 'Maybe' }, /Unsupported value: "Maybe"/],
+  [
+    'labels for namespaces that it does not make',
+    WORKER_CLUSTERS,
+    { kubeconfigSecretRef: secret, namespaceLabels: ['team'] },
+    /namespaceLabels must not be set without namespaces: Create/,
+  ],
+  [
+    'a pattern for labels that chooses all',
+    WORKER_CLUSTERS,
+    { kubeconfigSecretRef: secret, namespaces: 'Create', namespaceLabels: ['team', '*'] },
+    /spec.namespaceLabels\[1\] in body should match/,
+  ],
+  [
+    'namespaces to be made where all are there',
+    WORKER_CLUSTERS,
+    { local: true, namespaces: 'Create' },
+    /namespaces: Create must not be set on a local cluster/,
+  ],
+  [
+    'no namespace at all',
+    WORKER_CLUSTERS,
+    { kubeconfigSecretRef: secret, servedNamespaces: [] },
+    /spec.servedNamespaces.* at least 1 items/,
+  ],
+  [
+    'a namespace that is none',
+    WORKER_CLUSTERS,
+    { kubeconfigSecretRef: secret, servedNamespaces: ['a', 'b/c'] },
+    /spec.servedNamespaces\[1\] in body should match/,
+  ],
   ['a capacity that is no quantity', WORKER_CLUSTERS, { kubeconfigSecretRef: secret, capacity: { cpu: 'much' } }, /spec.capacity/],
   [
     'a borrowing limit without a cohort',
@@ -64,8 +95,12 @@ test('defaults are filled in, and the ClusterQueue of a LocalQueue stays', async
     jobController: 'switchyard.dev/worker',
     kubeconfigSecretRef: { namespace: 'switchyard', name: 'eu-1', key: 'kubeconfig' },
     local: false,
+    namespaces: 'Require',
     state: 'Active',
   });
+  const named = { namespaces: 'Create', namespaceLabels: ['team', 'a.b/*', 'a/b.c'], servedNamespaces: ['a', 'b'] };
+  const changed = await world.client.patch(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' }, { type: 'merge', body: { spec: named } });
+  expect(changed.spec).toMatchObject(named);
   await world.queue('main');
   const move = world.client.patch(
     LOCAL_QUEUES,

@@ -135,7 +135,7 @@ describe('with the accounts that the charts make', () => {
     for (const directory of webhookFiles.splice(0)) rmSync(directory, { recursive: true });
   });
   const managerChart = renderChart('manager');
-  const workerChart = renderChart('worker');
+  const workerChart = renderChart('worker', 'managerAccess.createNamespaces=true');
   let manager: RunningProgram;
   let worker: RunningProgram;
   const queue = createTwiceQueue();
@@ -144,6 +144,7 @@ describe('with the accounts that the charts make', () => {
       clusters: ['eu-1'],
       install: (client, cluster) => install(client, cluster === HOME ? managerChart : workerChart),
     });
+    await world.home.patch(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' }, { type: 'merge', body: { spec: { namespaces: 'Create' } } });
     await world.client('eu-1').delete(NAMESPACES, { namespace: '', name: NAMESPACE });
     await world.clock.advance(5_000);
     manager = world.startManager('manager', {

@@ -183,7 +183,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
       await create(SECRETS, { metadata: { name, namespace: 'switchyard' }, data: { kubeconfig } });
       await create(WORKER_CLUSTERS, {
         metadata: { name },
-        spec: { kubeconfigSecretRef: { namespace: 'switchyard', name }, capacity: { cpu: '100' }, ...spec },
+        spec: { kubeconfigSecretRef: { namespace: 'switchyard', name }, namespaces: 'Create', capacity: { cpu: '100' }, ...spec },
       });
       return side;
     },

@@ -68,7 +68,7 @@ test('a Job goes out to a worker cluster, runs there, and its status comes home'
   });
   await home.client.create(WORKER_CLUSTERS, {
     metadata: { name: 'east' },
-    spec: { kubeconfigSecretRef: { namespace: 'switchyard', name: 'east' } },
+    spec: { kubeconfigSecretRef: { namespace: 'switchyard', name: 'east' }, namespaces: 'Create' },
   });
   await home.client.create(RESOURCE_FLAVORS, { metadata: { name: 'default' }, spec: {} });
   const quota = { coveredResources: ['cpu'], flavors: [{ name: 'default', resources: [{ name: 'cpu', nominalQuota: '4' }] }] };

@@ -3,6 +3,10 @@ import { BUILT_IN_JOB_CONTROLLER_NAME, WORKER_CONTROLLER_NAME } from '../../../s
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
 import { Conditions, ObjectName, OneOf, ResourceList, withRules } from '../schema-parts.ts';
 
+/** A label key, or its prefix with a star for the name. */
+const LABEL_KEY_OR_PREFIX =
+  '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/[*]$';
+
 export const WorkerClusterSpecSchema = Type.Object(
   {
     kubeconfigSecretRef: Type.Optional(
@@ -29,6 +33,28 @@ export const WorkerClusterSpecSchema = Type.Object(
       }),
     ),
     capacity: Type.Optional(ResourceList('What Jobs may use there together; what the nodes report when absent.')),
+    namespaces: Type.Optional(
+      OneOf(['Require', 'Create'], {
+        default: 'Require',
+        description: 'When the namespace of a Job is missing there: Require refuses the Job, Create makes the namespace.',
+      }),
+    ),
+    namespaceLabels: Type.Optional(
+      Type.Array(Type.String({ maxLength: 317, pattern: LABEL_KEY_OR_PREFIX }), {
+        maxItems: 32,
+        'x-kubernetes-list-type': 'set',
+        description:
+          'Labels that a namespace made there gets from the one of the manager cluster: keys, or prefix/* for all of a prefix; pod-security.kubernetes.io/* when absent.',
+      }),
+    ),
+    servedNamespaces: Type.Optional(
+      Type.Array(Type.String({ maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }), {
+        minItems: 1,
+        maxItems: 64,
+        'x-kubernetes-list-type': 'set',
+        description: 'Namespaces whose Jobs it takes, and the only ones in which the manager looks for Jobs there; all when absent.',
+      }),
+    ),
   },
   withRules(
     {
@@ -38,6 +64,14 @@ export const WorkerClusterSpecSchema = Type.Object(
     {
       rule: `!(has(self.local) && self.local) || !has(self.jobController) || self.jobController == '${WORKER_CONTROLLER_NAME}'`,
       message: `a local cluster must use jobController ${WORKER_CONTROLLER_NAME}`,
+    },
+    {
+      rule: "!(has(self.local) && self.local) || !has(self.namespaces) || self.namespaces == 'Require'",
+      message: 'namespaces: Create must not be set on a local cluster, where the namespace of every Job is there already',
+    },
+    {
+      rule: "!has(self.namespaceLabels) || (has(self.namespaces) && self.namespaces == 'Create')",
+      message: 'namespaceLabels must not be set without namespaces: Create',
     },
   ),
 );

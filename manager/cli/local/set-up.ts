@@ -78,7 +78,7 @@ export async function joinCluster(client: WriteClient, name: string, kubeconfig:
   });
   await client.create(WORKER_CLUSTERS, {
     metadata: { name },
-    spec: { kubeconfigSecretRef: { namespace: SYSTEM_NAMESPACE, name: secret } },
+    spec: { kubeconfigSecretRef: { namespace: SYSTEM_NAMESPACE, name: secret }, namespaces: 'Create' },
   });
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UNLIMITED } from '../../../../manager/api/amount.ts';
-import { capacityOf, clusterStateOf } from '../../../../manager/admission/cluster-state.ts';
+import { capacityOf, clusterStateOf, placesOf } from '../../../../manager/admission/cluster-state.ts';
 import type { WorkerCluster } from '../../../../manager/api/worker-cluster.ts';
 import { given } from '../../../../shared/runtime/given.ts';
 
@@ -62,4 +62,11 @@ describe('capacity', () => {
     expect(capacities({ spec: { capacity: { cpu: '2' } } })).toEqual([2000, UNLIMITED, UNLIMITED]);
     expect(capacities({ status: { allocatable: {} } })).toEqual([0, 0, 0]);
   });
+});
+
+test('the places of a namespace are the clusters that are for it and not for all', () => {
+  const state = (name: string, served?: string[]) =>
+    clusterStateOf(aWorkerCluster({ metadata: { name }, spec: { local: true, ...given({ servedNamespaces: served }) } }));
+  const clusters = [state('open'), state('both', ['a', 'b']), state('only-a', ['a'])];
+  expect(['a', 'b', 'c'].map((namespace) => placesOf(clusters, namespace))).toEqual([['both', 'only-a'], ['both'], []]);
 });

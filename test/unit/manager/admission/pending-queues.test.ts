@@ -40,6 +40,18 @@ describe('BestEffortFIFO', () => {
     expect(headOf(queues)).toEqual([]);
   });
 
+  test('those that are scheduled alike but may go to other clusters are tried for themselves', () => {
+    const queues = createPendingQueues();
+    queues.add('cq', false, queued(aWorkload('a'), 0), ['eu-1']);
+    queues.add('cq', false, queued(aWorkload('b'), 1), ['eu-1', 'us-2']);
+    queues.add('cq', false, queued(aWorkload('c'), 2), ['eu-1']);
+    rejectHead(queues, noCluster);
+    expect(headOf(queues)).toEqual(['b']);
+    expect(['a', 'b', 'c'].map((name) => reasonOf(queues, name))).toEqual(['NoClusterFits', undefined, 'NoClusterFits']);
+    for (const name of ['a', 'b', 'c']) queues.delete(`team/${name}`);
+    expect(queues.counts().get('cq')).toEqual({ active: 0, inadmissible: 0 });
+  });
+
   test('a wake for clusters leaves alone who waits for quota', () => {
     const queues = createPendingQueues();
     queues.add('cq', false, queued(aWorkload('a', { cpu: '1' }), 0));

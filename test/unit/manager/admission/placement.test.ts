@@ -50,6 +50,13 @@ describe('placing a Workload', () => {
     expect(place(aWorkload('x', { cpu: '3' }), groups, clusters, busy({}))).toMatchObject({ cluster: 'b', flavors: [{ flavor: 'spot' }] });
   });
 
+  test('a cluster that is for other namespaces is left out, and says so', () => {
+    const clusters = [aCluster('a', { servedNamespaces: ['x', 'y'] }), aCluster('b', { servedNamespaces: ['team'] })];
+    const placement = place(aWorkload('x'), anywhere, clusters, busy({}));
+    expect(placement).toMatchObject({ kind: 'Placed', cluster: 'b' });
+    expect(formatVerdicts(placement.verdicts)).toBe('a: does not serve namespace team; b: fits');
+  });
+
   test('all resource groups must be offered by the same cluster', () => {
     const clusters = [aCluster('a', { labels: { gpu: 'yes' } }), aCluster('b', { labels: { pool: 'x' } })];
     const groups = [[option('cpu-x', 'pool=x', 0), option('cpu-y', '', 1)], [option('gpu', 'gpu=yes', 0)]];

@@ -47,6 +47,7 @@ export const aCluster = (
   connected: true,
   draining: false,
   otherCapacity: UNLIMITED,
+  servedNamespaces: undefined,
   ...parts,
   capacity: parseRequests(parts.capacity),
 });

@@ -1,6 +1,6 @@
 /** Writes to a worker cluster whose API server is an embedded control plane. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createCopyWriter, DispatchRefused, type CopyWriter } from '../../../../manager/dispatch/copy-writer.ts';
+import { createCopyWriter, DispatchRefused, type CopyWriter, type NamespacePolicy } from '../../../../manager/dispatch/copy-writer.ts';
 import type { Job, Unsaved } from '../../../../shared/api/kubernetes.ts';
 import { JOBS, NAMESPACES } from '../../../../shared/api/resources.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -24,8 +24,15 @@ let writer: CopyWriter;
 beforeEach(async () => {
   const clock = new FakeClock();
   cluster = await startCluster(clock);
-  writer = createCopyWriter({ cluster: 'eu-1', client: cluster.client, clock, signal: new AbortController().signal });
+  const labelsOf = (namespace: string) => ({
+    'pod-security.kubernetes.io/enforce': 'restricted',
+    of: namespace,
+    'switchyard.dev/origin': 'other',
+  });
+  writer = writerWith({ kind: 'Create', labelsOf });
 });
+const writerWith = (namespaces: NamespacePolicy): CopyWriter =>
+  createCopyWriter({ cluster: 'eu-1', client: cluster.client, namespaces, clock: new FakeClock(), signal: new AbortController().signal });
 afterEach(() => cluster.plane.close());
 
 /** What the Job is told of a refusal. */
@@ -38,10 +45,40 @@ const refusalOf = async (writing: Promise<unknown>): Promise<string> => {
 };
 
 describe('creating a copy', () => {
-  test('makes its namespace where that is missing', async () => {
+  test('makes its namespace where that is missing, with the labels that it is to have and the mark of who made it', async () => {
     await writer.create(copyOf('a', 1));
     const namespace = await cluster.client.get(NAMESPACES, { namespace: '', name: 'team' });
-    expect(namespace.metadata.labels).toMatchObject({ 'switchyard.dev/origin': 'm1' });
+    expect(namespace.metadata.labels).toEqual({
+      'kubernetes.io/metadata.name': 'team',
+      'pod-security.kubernetes.io/enforce': 'restricted',
+      of: 'team',
+      'switchyard.dev/origin': 'm1',
+    });
+  });
+
+  test('leaves a namespace as it is that is there', async () => {
+    const before = await cluster.client.create(NAMESPACES, { metadata: { name: 'team', labels: { theirs: 'yes' } } });
+    await writer.create(copyOf('a', 1));
+    expect(await cluster.client.get(NAMESPACES, { namespace: '', name: 'team' })).toEqual(before);
+  });
+
+  test('is refused where its namespace is missing and must be there, and makes none', async () => {
+    expect(await refusalOf(writerWith({ kind: 'Require' }).create(copyOf('a', 1)))).toBe(
+      'NamespaceMissing: namespace "team" does not exist on cluster "eu-1"; create it there, or set namespaces: Create in the WorkerCluster',
+    );
+    const { items } = await cluster.client.list(NAMESPACES);
+    expect(items.map(({ metadata }) => metadata.name)).not.toContain('team');
+  });
+
+  test('makes no namespace while the labels of the one at home are not known', async () => {
+    const unknown = writerWith({
+      kind: 'Create',
+      labelsOf() {
+        throw new Error('not known yet');
+      },
+    });
+    await expect(unknown.create(copyOf('a', 1))).rejects.toThrow('not known yet');
+    await expect(cluster.client.get(NAMESPACES, { namespace: '', name: 'team' })).rejects.toMatchObject({ code: 404 });
   });
 
   test('that is there already, because an answer was lost, finds it', async () => {

@@ -261,6 +261,26 @@ describe('an admitted Job', () => {
     expect(conditionsHome(plan(anAdmittedJob({}, { flavors: { cpu: 'spot' } }), []))).toEqual(['Dispatched=False ResourceFlavorNotFound']);
   });
 
+  test('waits, and says why, when its cluster is not for its namespace; what may run there goes on being said to run', () => {
+    const elsewhere: ClusterView = { ...CLUSTER, contact: 'NotServed' };
+    const waiting = plan(anAdmittedJob(), [], { 'eu-1': elsewhere });
+    expect(actions(waiting)).toEqual([]);
+    expect(waiting.home).toMatchObject({
+      status: {
+        conditions: [
+          {
+            type: 'Dispatched',
+            status: 'False',
+            reason: 'ClusterUnreachable',
+            message: 'cluster "eu-1" does not serve namespace "team" (servedNamespaces of its WorkerCluster)',
+          },
+        ],
+      },
+    });
+    const running = anAdmittedJob({ status: { active: 1, conditions: [RESERVED, DISPATCHED] } });
+    expect(plan(running, [], { 'eu-1': elsewhere })).toEqual({ remote: [], home: { kind: 'None' } });
+  });
+
   test('says nothing before its cluster has been looked at', () => {
     expect(plan(anAdmittedJob(), [], { 'eu-1': CONNECTING })).toEqual({ remote: [], home: { kind: 'None' } });
   });
