@@ -52,6 +52,8 @@ test.each<Chart>(['manager', 'worker'])('every object of the %s chart is of a ki
   expect([...kinds].filter((each) => !KINDS.some((resource) => resource.kind === each))).toEqual([]);
 });
 
+const MANAGER_ACCESS = 'test-switchyard-worker-manager-access';
+
 /** `verb group/resource`, as the bindings of the rendered chart grant it to a ServiceAccount. */
 function grantsTo(account: string, rendered: readonly Rendered[]): string[] {
   type Binding = { subjects: { name: string }[]; roleRef: { kind: string; name: string } };
@@ -68,6 +70,24 @@ function grantsTo(account: string, rendered: readonly Rendered[]): string[] {
   );
 }
 
+test('the manager may create namespaces on a worker cluster only if it is let, and not where it is bound to some', () => {
+  expect(grantsTo(MANAGER_ACCESS, renderChart('worker'))).not.toContain('create namespaces');
+  expect(grantsTo(MANAGER_ACCESS, renderChart('worker', 'managerAccess.createNamespaces=true'))).toContain('create namespaces');
+  expect(() => renderChart('worker', 'managerAccess.createNamespaces=true', 'managerAccess.namespaces={a,b}')).toThrow(
+    /managerAccess.createNamespaces cannot be used with managerAccess.namespaces: .*; create the namespaces yourself/,
+  );
+});
+
+test('bound to namespaces, the manager has rights in these and to look at nodes, and no others', () => {
+  const rendered = renderChart('worker', 'managerAccess.namespaces={a,b}');
+  const cluster = ofKind(rendered, 'ClusterRole').find(({ metadata }) => metadata.name === MANAGER_ACCESS);
+  expect(cluster?.['rules']).toEqual([{ apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] }]);
+  const bindings = ofKind(rendered, 'RoleBinding').filter(({ metadata }) => metadata.name === MANAGER_ACCESS);
+  expect(bindings.map(({ metadata }) => metadata.namespace)).toEqual(['a', 'b']);
+  const withoutNodes = renderChart('worker', 'managerAccess.namespaces={a,b}', 'managerAccess.nodes=false');
+  expect(ofKind(withoutNodes, 'ClusterRole').map(({ metadata }) => metadata.name)).not.toContain(MANAGER_ACCESS);
+});
+
 const accountOf = (rendered: readonly Rendered[]): string => {
   const [deployment] = ofKind(rendered, 'Deployment') as unknown as { spec: { template: { spec: { serviceAccountName: string } } } }[];
   return deployment?.spec.template.spec.serviceAccountName ?? '';
@@ -77,7 +97,6 @@ const userOf = (account: string): UserInfo => ({
   groups: ['system:serviceaccounts', 'system:serviceaccounts:switchyard', 'system:authenticated'],
 });
 
-const MANAGER_ACCESS = 'test-switchyard-worker-manager-access';
 const webhookFiles: string[] = [];
 let world: WholeWorld;
 

@@ -1,0 +1,195 @@
+/** Goal: a manager that may work in some namespaces of a worker cluster works there, asks for nothing else, and says so to the Jobs of others. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
+import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
+import { prepareJob } from '../../manager/prepare-job.ts';
+import type { Job } from '../../shared/api/kubernetes.ts';
+import { CLUSTERS_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { JOBS, NAMESPACES, SECRETS } from '../../shared/api/resources.ts';
+import { startHttpsWorker, type HttpsWorker } from '../support/https-worker.ts';
+import { createDispatchWorld, type DispatchWorld } from './dispatch-world.ts';
+
+const LIMIT_MS = 60_000;
+const TENANTS = ['team-a', 'team-b', 'team-c'];
+
+let world: DispatchWorld;
+let workers: Map<string, HttpsWorker>;
+
+const worker = (name: string): HttpsWorker => {
+  const found = workers.get(name);
+  if (found === undefined) throw new Error(`no worker ${name}`);
+  return found;
+};
+
+async function join(name: string, spec: object, values: readonly string[], namespaces: readonly string[] = TENANTS): Promise<HttpsWorker> {
+  const joined = await startHttpsWorker({ namespaces, values });
+  workers.set(name, joined);
+  const kubeconfig = Buffer.from(joined.kubeconfig).toString('base64');
+  await world.home.create(SECRETS, { metadata: { name, namespace: 'switchyard' }, data: { kubeconfig } });
+  const kubeconfigSecretRef = { namespace: 'switchyard', name };
+  await world.home.create(WORKER_CLUSTERS, { metadata: { name }, spec: { kubeconfigSecretRef, ...spec } });
+  await expect.poll(() => readiness(name), { timeout: LIMIT_MS }).toBe('True Connected');
+  return joined;
+}
+
+const readiness = async (name: string): Promise<string> => {
+  const { status } = await world.home.get(WORKER_CLUSTERS, { namespace: '', name });
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  return `${ready?.status} ${ready?.reason}`;
+};
+
+async function submit(namespace: string, name: string, cluster?: string): Promise<void> {
+  const template = {
+    spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '1' } } }] },
+  };
+  const annotations: Record<string, string> = cluster === undefined ? {} : { [CLUSTERS_ANNOTATION]: cluster };
+  const prepared = prepareJob({
+    metadata: { name, namespace, labels: { [QUEUE_NAME_LABEL]: 'main' }, annotations },
+    spec: { template },
+  });
+  if (prepared.kind === 'Refused') throw new Error(JSON.stringify(prepared.problems));
+  await world.home.create(JOBS, prepared.job);
+}
+
+const jobAt = (namespace: string, name: string): Promise<Job> => world.home.get(JOBS, { namespace, name });
+const conditionAt = async (namespace: string, name: string, type: string): Promise<string> => {
+  const found = (await jobAt(namespace, name)).status?.conditions?.find((each) => each.type === type);
+  return `${found?.status} ${found?.reason}: ${found?.message}`;
+};
+const copiesOn = async (name: string): Promise<string[]> =>
+  (await worker(name).client.list(JOBS)).items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).toSorted();
+
+beforeEach(async () => {
+  workers = new Map();
+  world = await createDispatchWorld({
+    workers: [],
+    realTime: true,
+    connectCluster: (name, access) => worker(name).connect(access),
+  });
+  for (const name of TENANTS) {
+    await world.home.create(NAMESPACES, { metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'restricted', team: name } } });
+    await world.home.create(LOCAL_QUEUES, { metadata: { name: 'main', namespace: name }, spec: { clusterQueue: 'main' } });
+  }
+}, LIMIT_MS);
+afterEach(async () => {
+  await world.close();
+  for (const each of workers.values()) await each.close();
+});
+
+describe('a manager that is bound to two namespaces', { timeout: 2 * LIMIT_MS }, () => {
+  const bound = ['managerAccess.namespaces={team-a,team-b}'];
+  const served = { servedNamespaces: ['team-a', 'team-b'] };
+
+  test('runs, follows, suspends and deletes Jobs there, with no right too few and none too many', async () => {
+    const { client, line } = await join('bound', served, bound);
+    await submit('team-a', 'one');
+    await submit('team-b', 'two');
+    await expect.poll(() => copiesOn('bound'), { timeout: LIMIT_MS }).toEqual(['team-a/one', 'team-b/two']);
+    const started = new Date(Date.now()).toISOString();
+    await client.patchStatus(
+      JOBS,
+      { namespace: 'team-a', name: 'one' },
+      { type: 'merge', body: { status: { active: 1, startTime: started } } },
+    );
+    await expect.poll(async () => (await jobAt('team-a', 'one')).status?.active, { timeout: LIMIT_MS }).toBe(1);
+    await world.home.patch(JOBS, { namespace: 'team-a', name: 'one' }, { type: 'merge', body: { spec: { suspend: true } } });
+    const suspended = async (): Promise<unknown> => (await client.get(JOBS, { namespace: 'team-a', name: 'one' })).spec.suspend;
+    await expect.poll(suspended, { timeout: LIMIT_MS }).toBe(true);
+    await world.home.delete(JOBS, { namespace: 'team-b', name: 'two' }, { propagationPolicy: 'Background' });
+    await expect.poll(() => copiesOn('bound'), { timeout: LIMIT_MS }).toEqual(['team-a/one']);
+    // A get is for a copy that is there already, made by a call whose answer was lost.
+    const used = (): string[] => [...new Set(line.sent.map(({ verb, resource }) => `${verb} ${resource}`))].toSorted();
+    await expect
+      .poll(used, { timeout: LIMIT_MS })
+      .toEqual([
+        'create batch/jobs',
+        'delete batch/jobs',
+        'get /version',
+        'list batch/jobs',
+        'list nodes',
+        'patch batch/jobs',
+        'watch batch/jobs',
+        'watch nodes',
+      ]);
+    expect(line.refused).toEqual([]);
+    expect(line.sent.filter(({ path }) => path.includes('/batch/') && !/\/namespaces\/team-[ab]\/jobs/.test(path))).toEqual([]);
+  });
+
+  test('leaves the Jobs of a third to other clusters, and tells those that want no other', async () => {
+    await join('bound', served, bound);
+    await submit('team-c', 'stuck', 'bound');
+    const reason = 'False NoClusterFits: bound: does not serve namespace team-c';
+    await expect.poll(() => conditionAt('team-c', 'stuck', 'QuotaReserved'), { timeout: LIMIT_MS }).toBe(reason);
+    await join('open', {}, []);
+    await submit('team-c', 'anywhere');
+    await expect.poll(() => copiesOn('open'), { timeout: LIMIT_MS }).toEqual(['team-c/anywhere']);
+    await expect
+      .poll(() => conditionAt('team-c', 'stuck', 'QuotaReserved'), { timeout: LIMIT_MS })
+      .toBe('False NoClusterFits: bound: does not serve namespace team-c; open: not wished for by the Job');
+    expect(await copiesOn('bound')).toEqual([]);
+
+    // The list grows, and so do the rights.
+    await worker('bound').close();
+    workers.set('bound', await startHttpsWorker({ namespaces: TENANTS }));
+    const kubeconfig = Buffer.from(worker('bound').kubeconfig).toString('base64');
+    await world.home.patch(SECRETS, { namespace: 'switchyard', name: 'bound' }, { type: 'merge', body: { data: { kubeconfig } } });
+    await world.home.patch(
+      WORKER_CLUSTERS,
+      { namespace: '', name: 'bound' },
+      { type: 'merge', body: { spec: { servedNamespaces: ['team-c'] } } },
+    );
+    await expect.poll(() => copiesOn('bound'), { timeout: LIMIT_MS }).toEqual(['team-c/stuck']);
+    await expect.poll(() => conditionAt('team-c', 'stuck', 'Dispatched'), { timeout: LIMIT_MS }).toMatch(/^True Dispatched/);
+  });
+
+  test('needs no right to list nodes where its capacity is given', async () => {
+    const { line } = await join('bound', { ...served, capacity: { cpu: '1' } }, [...bound, 'managerAccess.nodes=false']);
+    await submit('team-a', 'one');
+    await expect.poll(() => copiesOn('bound'), { timeout: LIMIT_MS }).toEqual(['team-a/one']);
+    await submit('team-b', 'two');
+    await expect
+      .poll(() => conditionAt('team-b', 'two', 'QuotaReserved'), { timeout: LIMIT_MS })
+      .toBe('False NoClusterFits: bound: short of 1 cpu');
+    expect(line.refused.filter((each) => !/cannot list resource \\"nodes\\"/.test(each))).toEqual([]);
+  });
+});
+
+describe('a namespace that is missing on a cluster', { timeout: 2 * LIMIT_MS }, () => {
+  test('is made with the labels of the one at home that guard it, and with others that are named', async () => {
+    const labels = async (name: string): Promise<object | undefined> =>
+      (await worker(name).client.get(NAMESPACES, { namespace: '', name: 'team-a' })).metadata.labels;
+    const create = ['managerAccess.createNamespaces=true'];
+    await join('usual', { namespaces: 'Create' }, create, []);
+    await submit('team-a', 'one', 'usual');
+    await expect.poll(() => copiesOn('usual'), { timeout: LIMIT_MS }).toEqual(['team-a/one']);
+    expect(await labels('usual')).toEqual({
+      'kubernetes.io/metadata.name': 'team-a',
+      'pod-security.kubernetes.io/enforce': 'restricted',
+      'switchyard.dev/origin': 'm1',
+    });
+    await join('named', { namespaces: 'Create', namespaceLabels: ['team'] }, create, []);
+    await submit('team-a', 'two', 'named');
+    await expect.poll(() => copiesOn('named'), { timeout: LIMIT_MS }).toEqual(['team-a/two']);
+    expect(await labels('named')).toEqual({ 'kubernetes.io/metadata.name': 'team-a', team: 'team-a', 'switchyard.dev/origin': 'm1' });
+  });
+
+  test('is not made unless the WorkerCluster says so, and the Job says what to do', async () => {
+    await join('strict', {}, ['managerAccess.createNamespaces=true'], []);
+    await submit('team-a', 'one', 'strict');
+    await expect
+      .poll(() => conditionAt('team-a', 'one', 'Dispatched'), { timeout: LIMIT_MS })
+      .toBe(
+        'False NamespaceMissing: namespace "team-a" does not exist on cluster "strict"; create it there, or set namespaces: Create in the WorkerCluster',
+      );
+    const { items } = await worker('strict').client.list(NAMESPACES);
+    expect(items.map(({ metadata }) => metadata.name)).not.toContain('team-a');
+  });
+
+  test('and may not be made by the manager, is a refusal that says so', async () => {
+    await join('forbidden', { namespaces: 'Create' }, [], []);
+    await submit('team-a', 'one', 'forbidden');
+    await expect
+      .poll(() => conditionAt('team-a', 'one', 'Dispatched'), { timeout: LIMIT_MS })
+      .toMatch(/^False NamespaceMissing: namespace "team-a" does not exist on cluster "forbidden" and may not be created there: /);
+  });
+});
