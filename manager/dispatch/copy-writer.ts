@@ -3,10 +3,10 @@ import { DISPATCH_EPOCH_ANNOTATION, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, ORIGIN_
 import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
 import { ApiError, isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { objectKey } from '../../shared/kube/keys.ts';
+import { keyOf, objectKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { DispatchedReason } from '../api/reasons.ts';
-import type { DispatchProblem } from './decide-mirror.ts';
+import { refusalOf, type DispatchProblem } from '../api/refusals.ts';
 import { withDeadline } from './deadline.ts';
 
 /** Writes to one worker cluster. Each method is safe to repeat and touches only objects that are ours. */
@@ -36,6 +36,8 @@ export type NamespacePolicy =
 
 /** Longest wait for an answer to one write. */
 const WRITE_TIMEOUT_MS = 15_000;
+/** An API server gives a request up after this time, also when nobody waits for the answer any more. */
+const SERVER_TIMEOUT_MS = 60_000;
 
 export function createCopyWriter(options: {
   readonly cluster: string;
@@ -48,33 +50,72 @@ export function createCopyWriter(options: {
   const timed = <T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> => withDeadline(clock, WRITE_TIMEOUT_MS, options.signal, call);
   const fieldManager = MANAGER_FIELD_MANAGER;
 
+  /** When a create got no answer, by key of the copy: the server may still carry it out. */
+  const unanswered = new Map<string, number>();
+
   async function create(copy: Unsaved<Job>): Promise<Job> {
-    const post = (): Promise<Job> => timed((signal) => client.create(JOBS, copy, { fieldManager, signal }));
     try {
-      return await post();
+      return await post(copy);
     } catch (error) {
-      if (isAlreadyExists(error)) return await adopt(copy);
-      if (!isNamespaceMissing(error)) throw refusal(error);
+      const problem = problemOf(error);
+      if (problem !== undefined || isAlreadyExists(error)) return afterRefusal(copy, problem, error);
+      if (mayBeCarriedOut(error)) remember(copy);
+      throw error;
+    }
+  }
+
+  async function post(copy: Unsaved<Job>): Promise<Job> {
+    const create = (): Promise<Job> => timed((signal) => client.create(JOBS, copy, { fieldManager, signal }));
+    try {
+      return await create();
+    } catch (error) {
+      if (!isNamespaceMissing(error)) throw error;
       if (namespaces.kind === 'Require') throw namespaceMissing(copy, error);
     }
     await createNamespace(copy, namespaces.labelsOf);
-    return post().catch((error: unknown) => {
-      throw refusal(error);
-    });
+    return create();
   }
 
-  /** An earlier create may have succeeded without our hearing of it. */
-  async function adopt(copy: Unsaved<Job>): Promise<Job> {
-    const key = { namespace: copy.metadata.namespace ?? '', name: copy.metadata.name ?? '' };
-    const present = await timed((signal) => client.get(JOBS, key, { signal }));
-    const ours = says(present, copy, [ORIGIN_LABEL], [ORIGIN_UID_ANNOTATION]);
-    if (ours && says(present, copy, [], [DISPATCH_EPOCH_ANNOTATION])) return present;
-    throw new DispatchRefused({
-      reason: DispatchedReason.NameTaken,
-      message: ours
-        ? `cluster "${cluster}" has a copy of another placement`
-        : `cluster "${cluster}" has a Job of this name that is not ours; rename one of the two, or delete that Job`,
+  /**
+   * The cluster said no. Whether nothing of ours is there is another question: an earlier create may have succeeded without our hearing of it,
+   * and one that was not answered may yet. Only when neither can be is the refusal one for good.
+   */
+  async function afterRefusal(copy: Unsaved<Job>, problem: DispatchProblem | undefined, cause: unknown): Promise<Job> {
+    const present = await find(copy).catch((error: unknown) => {
+      throw problem === undefined ? error : new DispatchRefused(problem, cause);
     });
+    if (present !== undefined && says(present, copy, [ORIGIN_LABEL], [ORIGIN_UID_ANNOTATION])) {
+      if (says(present, copy, [], [DISPATCH_EPOCH_ANNOTATION])) return present;
+      throw new DispatchRefused(
+        { reason: DispatchedReason.NameTaken, message: `cluster "${cluster}" has a copy of another placement` },
+        cause,
+      );
+    }
+    const told = present === undefined ? problem : nameTaken;
+    if (told === undefined) throw cause;
+    const isOpen = clock.now() - (unanswered.get(keyOfCopy(copy)) ?? Number.NEGATIVE_INFINITY) < SERVER_TIMEOUT_MS;
+    throw new DispatchRefused(isOpen ? told : refusalOf(epochOf(copy), told), cause);
+  }
+
+  const nameTaken: DispatchProblem = {
+    reason: DispatchedReason.NameTaken,
+    message: `cluster "${cluster}" has a Job of this name that is not ours; rename one of the two, or delete that Job`,
+  };
+
+  async function find(copy: Unsaved<Job>): Promise<Job | undefined> {
+    const key = { namespace: copy.metadata.namespace ?? '', name: copy.metadata.name ?? '' };
+    try {
+      return await timed((signal) => client.get(JOBS, key, { signal }));
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  function remember(copy: Unsaved<Job>): void {
+    const nowMs = clock.now();
+    for (const [key, sinceMs] of unanswered) if (nowMs - sinceMs >= SERVER_TIMEOUT_MS) unanswered.delete(key);
+    unanswered.set(keyOfCopy(copy), nowMs);
   }
 
   function namespaceMissing(copy: Unsaved<Job>, cause: unknown): DispatchRefused {
@@ -99,12 +140,11 @@ export function createCopyWriter(options: {
   }
 
   /** An answer that will be the same next time is a refusal; a cluster in trouble is not. */
-  function refusal(error: unknown): unknown {
-    if (!(error instanceof ApiError) || error.code < 400 || error.code >= 500 || [401, 409, 429].includes(error.code)) return error;
-    return new DispatchRefused(
-      { reason: DispatchedReason.Refused, message: `cluster "${cluster}" refused the Job: ${error.message}` },
-      error,
-    );
+  function problemOf(error: unknown): DispatchProblem | undefined {
+    if (error instanceof DispatchRefused) return error.problem;
+    if (!(error instanceof ApiError) || error.code < 400 || error.code >= 500 || [401, 408, 409, 429].includes(error.code))
+      return undefined;
+    return { reason: DispatchedReason.Refused, message: `cluster "${cluster}" refused the Job: ${error.message}` };
   }
 
   return {
@@ -114,7 +154,8 @@ export function createCopyWriter(options: {
         const body = { metadata: { uid: copy.metadata.uid }, spec };
         return client.patch(JOBS, objectKey(copy), { type: 'merge', body }, { fieldManager, signal });
       }).catch((error: unknown) => {
-        throw refusal(error);
+        const problem = problemOf(error);
+        throw problem === undefined ? error : new DispatchRefused(problem, error);
       }),
     async delete(copy) {
       const { uid } = copy.metadata;
@@ -127,6 +168,12 @@ export function createCopyWriter(options: {
     },
   };
 }
+
+/** No answer, or none that says what became of it. */
+const mayBeCarriedOut = (error: unknown): boolean => !(error instanceof ApiError) || error.code >= 500 || error.code === 408;
+
+const keyOfCopy = ({ metadata }: Unsaved<Job>): string => keyOf(metadata.namespace, metadata.name ?? '');
+const epochOf = ({ metadata }: Unsaved<Job>): number => Number(metadata.annotations?.[DISPATCH_EPOCH_ANNOTATION]);
 
 const isNamespaceMissing = (error: unknown): boolean => isNotFound(error) && error.status.details?.kind === 'namespaces';
 

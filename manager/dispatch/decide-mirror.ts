@@ -5,6 +5,7 @@ import { DispatchedReason, QuotaReservedReason, SwitchyardCondition } from '../a
 import { parseRequests } from '../api/amount.ts';
 import { excess, requestsOfJob } from '../api/job-requests.ts';
 import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
+import { isRefusalOf, type DispatchProblem } from '../api/refusals.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { mergePatchBetween } from './json-diff.ts';
@@ -24,6 +25,8 @@ export type MirrorGroup = {
   readonly flavors: ReadonlyMap<string, DeepReadonly<ResourceFlavor>>;
   /** Id of this manager. */
   readonly origin: string;
+  /** Since when {@link MirrorPlan.nameHeld}, in epoch milliseconds. */
+  readonly nameHeldSinceMs?: number | undefined;
 };
 export type Copy = {
   readonly cluster: string;
@@ -44,7 +47,6 @@ export type ClusterView = {
  * Lost: it does not answer.
  */
 export type Contact = 'Ready' | 'Connecting' | 'Lost';
-export type DispatchProblem = { readonly reason: DispatchedReason; readonly message: string };
 
 /** What to do next. The two halves do not wait for each other: each relies only on what has been observed. */
 export type MirrorPlan = {
@@ -52,6 +54,8 @@ export type MirrorPlan = {
   readonly home: HomeAction;
   /** Look again after this time, though nothing may have changed. */
   readonly againAfterMs?: number;
+  /** The copy of another Job has the name that the copy needs. */
+  readonly nameHeld?: boolean;
 };
 export type RemoteAction =
   | { readonly kind: 'Create'; readonly cluster: string; readonly job: Unsaved<Job> }
@@ -74,6 +78,9 @@ export type HomeAction =
       readonly urgent: boolean;
     };
 
+/** The copy of another Job of its name has this long to go, when a Job needs the name. */
+export const NAME_PATIENCE_MS = 30_000;
+
 /** A copy that vanished is made again only after this time, so that its pods have stopped. */
 export const COPY_LOST_DELAY_MS = 10_000;
 
@@ -85,7 +92,8 @@ export const COPY_LOST_DELAY_MS = 10_000;
  *  1. No such Job, or it is not the manager's: its copies are orphans and go.
  *  2. The Job is being deleted, or has finished (its final status is home): its copies go.
  *  3. It was never admitted: nothing runs anywhere.
- *  4. Copies of an earlier Job of this name, of an earlier placement or on another cluster go, and before a new one is made.
+ *  4. Copies of an earlier Job of this name, of an earlier placement or on another cluster go. Those of this very Job go before a new one is made;
+ *     that of another has some time to go from the cluster where its name is needed, and then counts as somebody else's Job.
  *  5. The copy is there: it follows the original (suspended in place when evicted, resumed in place), but never beyond what the record
  *     holds, and its status goes home.
  *  6. The recorded cluster is unknown: the Job says so.
@@ -93,7 +101,8 @@ export const COPY_LOST_DELAY_MS = 10_000;
  *  8. The copy is gone, but its verdict is home: the verdict is carried out.
  *  9. The Job is suspended: there is nothing to make.
  * 10. The copy is missing from a cluster on which it was: it is lost, and made again after a while.
- * 11. The copy is made, or the Job says why it cannot be made.
+ * 11. The cluster has refused this placement for good: the Job says so, and admission takes it elsewhere.
+ * 12. The copy is made, or the Job says why it cannot be made.
  */
 export function decideMirror(group: MirrorGroup, nowMs: number): MirrorPlan {
   const plan = decide(group, nowMs);
@@ -109,9 +118,11 @@ function decide(group: MirrorGroup, nowMs: number): MirrorPlan {
   const { record } = group.record;
   const current = copies.find((copy) => isCurrent(copy, local, record));
   const stale = copies.filter((copy) => copy !== current && !isLater(copy, local, record)); // 4
-  const plan = current === undefined ? withoutCopy(group, local, record, nowMs) : withCopy(group, local, record, current, nowMs); // 5, or 6 to 11
-  const blocked = stale.some(({ cluster }) => isReady(group, cluster)) || mayHaveUnseenCopy(group, record);
-  return { ...plan, remote: [...deletions(stale), ...plan.remote.filter(({ kind }) => kind !== 'Create' || !blocked)] };
+  const plan = current === undefined ? withoutCopy(group, local, record, nowMs) : withCopy(group, local, record, current, nowMs); // 5, or 6 to 12
+  const blocked = stale.some(({ cluster, job }) => isReady(group, cluster) && isOf(job, local)) || mayHaveUnseenCopy(group, record);
+  const others = plan.remote.filter(({ kind }) => kind !== 'Create' || !blocked);
+  // What cannot be deleted must not keep the cluster from saying that the name is taken.
+  return { ...plan, remote: plan.nameHeld === true ? [...others, ...deletions(stale)] : [...deletions(stale), ...others] };
 }
 
 /** Rule 5. */
@@ -139,7 +150,7 @@ function toldBy({ spec, status }: DeepReadonly<Job>): DeepReadonly<JobStatus> | 
   return { ...status, conditions: status.conditions.filter((each) => each.type !== 'Suspended' || each.status !== 'True') };
 }
 
-/** Rules 6 to 11. */
+/** Rules 6 to 12. */
 function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, nowMs: number): MirrorPlan {
   const cluster = group.clusters.get(record.cluster);
   const nothingRuns = (own: readonly OwnCondition[]): HomeAction =>
@@ -172,11 +183,20 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
   if (wasThere) return waits(lost, COPY_LOST_DELAY_MS); // 10
   const waitMs = remainingLostDelay(local, nowMs);
   if (waitMs > 0) return waits(lost, waitMs); // 10
-  const job = remoteJobOf(group, local, record); // 11
+  const nameHeld = isNameHeld(group, local, record); // 4
+  const patienceMs = (group.nameHeldSinceMs ?? nowMs) + NAME_PATIENCE_MS - nowMs;
+  if (nameHeld && patienceMs > 0) {
+    const message = `cluster "${record.cluster}" still has the copy of another Job of this name`;
+    return { ...waits({ reason: DispatchedReason.NameTaken, message }, patienceMs), nameHeld };
+  }
+  if (isRefusalOf(record.epoch, findCondition(local.status?.conditions, SwitchyardCondition.Dispatched)))
+    return { remote: [], home: NOTHING }; // 11
+  if (cluster.problem !== undefined && isRefusalOf(record.epoch, cluster.problem)) return waits(cluster.problem); // 11
+  const job = remoteJobOf(group, local, record); // 12
   if ('reason' in job) return waits(job);
   const create: RemoteAction = { kind: 'Create', cluster: record.cluster, job };
   const home = cluster.problem === undefined ? NOTHING : nothingRuns([notDispatched(cluster.problem)]);
-  return { remote: [create], home };
+  return { remote: [create], home, nameHeld };
 }
 
 /** Rule 3: nobody but admission may set a Job going. A copy without a record is suspended where it is, and kept. */
@@ -290,3 +310,6 @@ function remainingLostDelay(local: DeepReadonly<Job>, nowMs: number): number {
   if (present?.reason !== DispatchedReason.CopyLost || present.lastTransitionTime === undefined) return 0;
   return Date.parse(present.lastTransitionTime) + COPY_LOST_DELAY_MS - nowMs;
 }
+
+const isNameHeld = (group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
+  group.copies.some(({ cluster, job }) => cluster === record.cluster && copyIdentity(job) !== undefined && !isOf(job, local));

@@ -74,6 +74,8 @@ class Mirror implements MirrorController {
   readonly #ownWrites: OwnWrites<Job>;
   /** When the status of a Job is to be written, where that is being put off. */
   readonly #dueMs = new Map<string, number>();
+  /** Since when a copy of another Job has the name of a Job. */
+  readonly #nameHeldSinceMs = new Map<string, number>();
 
   constructor(deps: MirrorControllerDeps) {
     this.#deps = deps;
@@ -108,6 +110,8 @@ class Mirror implements MirrorController {
   async #reconcileHome(key: string): Promise<ReconcileResult> {
     const group = this.#observe(key);
     const plan = decideMirror(group, this.#deps.clock.now());
+    if (plan.nameHeld !== true) this.#nameHeldSinceMs.delete(key);
+    else if (group.nameHeldSinceMs === undefined) this.#nameHeldSinceMs.set(key, this.#deps.clock.now());
     for (const { kind, cluster } of plan.remote) this.#deps.clusters.get(cluster)?.wake(key, { now: kind !== 'Create' });
     const waitMs = await this.#writeHome(key, group.local, plan.home);
     const again = Math.min(waitMs ?? Number.POSITIVE_INFINITY, plan.againAfterMs ?? Number.POSITIVE_INFINITY);
@@ -127,6 +131,7 @@ class Mirror implements MirrorController {
       clusters: clusters.views(key),
       flavors: new Map(flavors.list().map((flavor) => [flavor.metadata.name, flavor])),
       origin,
+      nameHeldSinceMs: this.#nameHeldSinceMs.get(key),
     };
   }
 

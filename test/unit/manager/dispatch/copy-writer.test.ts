@@ -2,6 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createCopyWriter, DispatchRefused, type CopyWriter, type NamespacePolicy } from '../../../../manager/dispatch/copy-writer.ts';
 import type { Job, Unsaved } from '../../../../shared/api/kubernetes.ts';
+import { ApiError } from '../../../../shared/kube/api-error.ts';
+import type { KubeClient } from '../../../../shared/kube/client.ts';
+import { fencedClient } from '../../../../shared/kube/fenced-client.ts';
 import { JOBS, NAMESPACES } from '../../../../shared/api/resources.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cluster.ts';
@@ -21,8 +24,9 @@ const copyOf = (originUid: string, epoch: number): Unsaved<Job> => ({
 
 let cluster: EmbeddedCluster;
 let writer: CopyWriter;
+let clock: FakeClock;
 beforeEach(async () => {
-  const clock = new FakeClock();
+  clock = new FakeClock();
   cluster = await startCluster(clock);
   const labelsOf = (namespace: string) => ({
     'pod-security.kubernetes.io/enforce': 'restricted',
@@ -34,6 +38,30 @@ beforeEach(async () => {
 const writerWith = (namespaces: NamespacePolicy): CopyWriter =>
   createCopyWriter({ cluster: 'eu-1', client: cluster.client, namespaces, clock: new FakeClock(), signal: new AbortController().signal });
 afterEach(() => cluster.plane.close());
+
+type Answer = 'lost' | 'never arrived' | 'forbidden';
+const forbidden = (): ApiError => new ApiError(403, { reason: 'Forbidden', message: 'no' });
+
+/** A client whose next creates go wrong as `answers` says, and which may not read while `blind`. */
+function lossy(client: KubeClient): KubeClient & { answers: Answer[]; blind: boolean } {
+  return {
+    ...fencedClient(client, new AbortController().signal),
+    answers: [],
+    blind: false,
+    async create(resource, object, options) {
+      const answer = this.answers.shift();
+      if (answer === 'forbidden') throw forbidden();
+      if (answer === 'never arrived') throw new Error(answer);
+      const made = await client.create(resource, object, options);
+      if (answer === 'lost') throw new Error('the answer was lost');
+      return made;
+    },
+    async get(resource, wanted, options) {
+      if (this.blind) throw forbidden();
+      return client.get(resource, wanted, options);
+    },
+  };
+}
 
 /** What the Job is told of a refusal. */
 const refusalOf = async (writing: Promise<unknown>): Promise<string> => {
@@ -64,7 +92,7 @@ describe('creating a copy', () => {
 
   test('is refused where its namespace is missing and must be there, and makes none', async () => {
     expect(await refusalOf(writerWith({ kind: 'Require' }).create(copyOf('a', 1)))).toBe(
-      'NamespaceMissing: namespace "team" does not exist on cluster "eu-1"; create it there, or set namespaces: Create in the WorkerCluster',
+      'NamespaceMissing: placement 1: namespace "team" does not exist on cluster "eu-1"; create it there, or set namespaces: Create in the WorkerCluster',
     );
     const { items } = await cluster.client.list(NAMESPACES);
     expect(items.map(({ metadata }) => metadata.name)).not.toContain('team');
@@ -94,7 +122,43 @@ describe('creating a copy', () => {
 
   test('is refused while the copy of another Job of this name is there', async () => {
     await writer.create(copyOf('a', 1));
-    expect(await refusalOf(writer.create(copyOf('b', 1)))).toMatch(/^NameTaken: .*not ours; rename one of the two/);
+    expect(await refusalOf(writer.create(copyOf('b', 1)))).toMatch(/^NameTaken: placement 1: .*not ours; rename one of the two/);
+  });
+
+  test('is refused for good while somebody’s Job is there, whatever marks of ours it wears', async () => {
+    await cluster.client.create(NAMESPACES, { metadata: { name: 'team' } });
+    const { spec, metadata } = copyOf('a', 1);
+    await cluster.client.create(JOBS, { metadata: { ...metadata, annotations: {} }, spec });
+    expect(await refusalOf(writer.create(copyOf('a', 7)))).toMatch(/^NameTaken: placement 7: .*not ours/);
+  });
+
+  test('that is refused has not been made by an earlier call: only then it is refused for good', async () => {
+    const client = lossy(cluster.client);
+    writer = createCopyWriter({ cluster: 'eu-1', client, namespaces: { kind: 'Require' }, clock, signal: new AbortController().signal });
+    await cluster.client.create(NAMESPACES, { metadata: { name: 'team' } });
+    client.answers = ['lost'];
+    await expect(writer.create(copyOf('a', 1))).rejects.toThrow('the answer was lost');
+    client.answers = ['forbidden'];
+    const made = await cluster.client.get(JOBS, key);
+    expect((await writer.create(copyOf('a', 1))).metadata.uid).toBe(made.metadata.uid);
+  });
+
+  test('that is refused after a call without an answer is refused for good only when that call cannot be carried out any more', async () => {
+    const client = lossy(cluster.client);
+    writer = createCopyWriter({ cluster: 'eu-1', client, namespaces: { kind: 'Require' }, clock, signal: new AbortController().signal });
+    client.answers = ['never arrived', 'forbidden', 'forbidden'];
+    await expect(writer.create(copyOf('a', 1))).rejects.toThrow('never arrived');
+    expect(await refusalOf(writer.create(copyOf('a', 1)))).toBe('Refused: cluster "eu-1" refused the Job: no');
+    await clock.advance(60_000);
+    expect(await refusalOf(writer.create(copyOf('a', 1)))).toBe('Refused: placement 1: cluster "eu-1" refused the Job: no');
+  });
+
+  test('that is refused is not refused for good while nobody can say what is there', async () => {
+    const client = lossy(cluster.client);
+    writer = createCopyWriter({ cluster: 'eu-1', client, namespaces: { kind: 'Require' }, clock, signal: new AbortController().signal });
+    client.answers = ['forbidden'];
+    client.blind = true;
+    expect(await refusalOf(writer.create(copyOf('a', 1)))).toBe('Refused: cluster "eu-1" refused the Job: no');
   });
 });
 

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import {
   COPY_LOST_DELAY_MS,
+  NAME_PATIENCE_MS,
   decideMirror,
   type ClusterView,
   type Copy,
   type MirrorGroup,
   type MirrorPlan,
 } from '../../../../manager/dispatch/decide-mirror.ts';
+import { refusalOf } from '../../../../manager/api/refusals.ts';
 import { remoteJob } from '../../../../manager/dispatch/remote-job.ts';
 import type { Job, JobStatus } from '../../../../shared/api/kubernetes.ts';
 import { aCondition, aHomeJob, anAdmittedJob, aRecord, recordOn, type JobParts } from '../../../support/jobs.ts';
@@ -90,9 +92,21 @@ describe('a Job that is not there', () => {
 
   test('came back under its name as another: the copy of the first goes before one is made', () => {
     const first = aHomeJob({ metadata: { uid: 'uid-home-0' } });
-    expect(actions(plan(anAdmittedJob(), [copyOn('eu-1', first)]))).toEqual(['Delete eu-1']);
+    const held = plan(anAdmittedJob(), [copyOn('eu-1', first)]);
+    expect(actions(held)).toEqual(['Delete eu-1']);
+    expect(held).toMatchObject({ nameHeld: true, againAfterMs: NAME_PATIENCE_MS });
+    expect(conditionsHome(held)).toEqual(['Dispatched=False NameTaken']);
     expect(actions(plan(anAdmittedJob(), [copyOn('eu-1', first, { deleting: true })]))).toEqual([]);
     expect(actions(plan(anAdmittedJob(), []))).toEqual(['Create eu-1']);
+  });
+
+  test('came back while a copy of the first does not go: after a while its cluster is asked, and elsewhere it is in nobody’s way', () => {
+    const first = aHomeJob({ metadata: { uid: 'uid-home-0' } });
+    const after = (ms: number) => plan(anAdmittedJob(), [copyOn('eu-1', first)], {}, { nameHeldSinceMs: NOW - ms });
+    expect(actions(after(NAME_PATIENCE_MS - 1))).toEqual(['Delete eu-1']);
+    expect(after(NAME_PATIENCE_MS - 1).againAfterMs).toBe(1);
+    expect(actions(after(NAME_PATIENCE_MS))).toEqual(['Create eu-1', 'Delete eu-1']);
+    expect(actions(plan(anAdmittedJob({}, { cluster: 'us-2' }), [copyOn('eu-1', first)]))).toEqual(['Delete eu-1', 'Create us-2']);
   });
 
   test('came back managed by somebody else', () => {
@@ -259,6 +273,17 @@ describe('an admitted Job', () => {
     expect(actions(refused)).toEqual(['Create eu-1']);
     expect(conditionsHome(refused)).toEqual(['Dispatched=False Refused']);
     expect(conditionsHome(plan(anAdmittedJob({}, { flavors: { cpu: 'spot' } }), []))).toEqual(['Dispatched=False ResourceFlavorNotFound']);
+  });
+
+  test('whose cluster has refused this placement for good says so, and is not offered to it again', () => {
+    const refusal = refusalOf(1, { reason: 'NamespaceMissing', message: 'no such namespace' });
+    const refused = plan(anAdmittedJob(), [], { 'eu-1': { ...CLUSTER, problem: refusal } });
+    expect(actions(refused)).toEqual([]);
+    expect(refused.home).toMatchObject({ status: { conditions: [{ type: 'Dispatched', status: 'False', ...refusal }] } });
+    const told = aCondition('Dispatched', { status: 'False', ...refusal });
+    expect(plan(anAdmittedJob({ status: { conditions: [told] } }), [])).toEqual({ remote: [], home: { kind: 'None' } });
+    // The next placement is another matter.
+    expect(actions(plan(anAdmittedJob({ status: { conditions: [told] } }, { epoch: 2 }), []))).toEqual(['Create eu-1']);
   });
 
   test('waits, and says why, when its cluster is not for its namespace; what may run there goes on being said to run', () => {
