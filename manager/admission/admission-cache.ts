@@ -31,6 +31,8 @@ export interface AdmissionCache {
   reservations(): IterableIterator<Reservation>;
   /** The reservations of Workloads that ask for something else now than they hold. */
   mismatched(): Iterable<Reservation>;
+  /** The reservations of Workloads that their cluster has refused. */
+  refused(): Iterable<Reservation>;
   /** ClusterQueues that share quota with this one, itself included. */
   sharingWith(clusterQueue: string): readonly string[];
   usage(): Usage;
@@ -53,6 +55,7 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
   let usage = createUsage();
   const counted = new Map<string, Counted>();
   const mismatched = new Map<string, Counted>();
+  const refused = new Map<string, Counted>();
 
   const charge = (entry: Counted): void => apply(entry, plus, addUsage);
   const discharge = (entry: Counted): void => apply(entry, minus, removeUsage);
@@ -73,6 +76,7 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     if (entry === undefined) return undefined;
     counted.delete(key);
     mismatched.delete(key);
+    refused.delete(key);
     discharge(entry);
     return entry;
   };
@@ -82,6 +86,7 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     const entry = { workload, record, held, assumed, charges: chargesOf(held, record) };
     counted.set(workload.key, entry);
     if (excess(workload.requests, held) !== undefined || excess(held, workload.requests) !== undefined) mismatched.set(workload.key, entry);
+    if (!assumed && workload.refusal !== undefined) refused.set(workload.key, entry);
     charge(entry);
   };
 
@@ -103,6 +108,7 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     get: (key) => counted.get(key),
     reservations: () => counted.values(),
     mismatched: () => mismatched.values(),
+    refused: () => refused.values(),
     sharingWith: (clusterQueue) => {
       const rootId = setup.tree.clusterQueues.get(clusterQueue)?.rootId;
       if (rootId === undefined) return [];

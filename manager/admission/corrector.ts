@@ -13,6 +13,7 @@ import { JobEventReason, QuotaReservedReason } from '../api/reasons.ts';
 import type { RecordKeeper } from '../api/record-keeper.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
+import { refusedRecord } from './avoidance.ts';
 import type { AdmissionCache, Reservation } from './admission-cache.ts';
 import { EvictionReason, findEvictions, type Eviction } from './evictions.ts';
 import type { JobWatcher } from './job-watcher.ts';
@@ -117,9 +118,10 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
     else if (workload.unmarked && record !== undefined) mark(workload, record, signal);
   };
 
-  /** Suspends the Job. It keeps its record, so that its copy is suspended in place and may resume there. */
-  const evict = ({ reservation: { workload, record }, reason, message }: Eviction, signal: AbortSignal): void => {
-    const patch = recordPatch(workload, { ...record, evicted: true }, { suspend: true });
+  /** Suspends the Job. It keeps its record, so that its copy is suspended in place and may resume there; where there is none, that is noted in it. */
+  const evict = ({ reservation: { workload, record }, reason, message, refusal }: Eviction, signal: AbortSignal): void => {
+    const last = refusal === undefined ? record : refusedRecord(record, refusal, clock.now());
+    const patch = recordPatch(workload, { ...last, evicted: true }, { suspend: true });
     write(workload.key, patch, 'an eviction', signal, () => {
       metrics.evicted.inc({ cluster_queue: record.clusterQueue, reason });
       log.info('evicted', { job: workload.key, clusterQueue: record.clusterQueue, reason, why: message });
@@ -183,7 +185,7 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
     },
     correct: (signal) => {
       for (const workload of watcher.toCorrect()) putRight(workload, signal);
-      const evictions = findEvictions(cache.reservations(), cache.mismatched(), cache.queueing(), cache.clusters());
+      const evictions = findEvictions(cache, cache.queueing(), cache.clusters());
       for (const eviction of [...evictions, ...findUnresolved(signal)]) evict(eviction, signal);
       lowerWhatIsDue(signal);
     },

@@ -1,10 +1,16 @@
 import { excess } from '../api/job-requests.ts';
-import type { Reservation } from './admission-cache.ts';
+import type { AdmissionCache, Reservation } from './admission-cache.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { QueueingSetup } from './snapshot.ts';
 
 /** An admitted Workload that must give its place up. */
-export type Eviction = { readonly reservation: Reservation; readonly reason: EvictionReason; readonly message: string };
+export type Eviction = {
+  readonly reservation: Reservation;
+  readonly reason: EvictionReason;
+  readonly message: string;
+  /** Why it is to avoid its cluster from now on. */
+  readonly refusal?: string;
+};
 
 export const EvictionReason = {
   ClusterQueueStopped: 'ClusterQueueStopped',
@@ -12,20 +18,29 @@ export const EvictionReason = {
   ClusterDraining: 'ClusterDraining',
   ExceedsReservation: 'ExceedsReservation',
   AdmissionUnresolved: 'AdmissionUnresolved',
+  ClusterRefused: 'ClusterRefused',
 } as const;
 export type EvictionReason = (typeof EvictionReason)[keyof typeof EvictionReason];
 
 /**
- * Those whose queue is stopped with HoldAndDrain, or whose cluster is draining; and of the `mismatched`, which ask for something else than
- * they hold, those that ask for more. A Workload that is being suspended already is left alone.
+ * Those whose queue is stopped with HoldAndDrain, or whose cluster is draining; of the `mismatched`, which ask for something else than
+ * they hold, those that ask for more; and the `refused`. A Workload that is being suspended already is left alone.
  */
 export function findEvictions(
-  reservations: Iterable<Reservation>,
-  mismatched: Iterable<Reservation>,
+  { reservations, mismatched, refused }: Pick<AdmissionCache, 'reservations' | 'mismatched' | 'refused'>,
   setup: QueueingSetup,
   clusters: readonly ClusterState[],
 ): Eviction[] {
-  return [...grown(mismatched), ...drained(reservations, setup, clusters)];
+  return [...turnedAway(refused()), ...grown(mismatched()), ...drained(reservations(), setup, clusters)];
+}
+
+function turnedAway(refused: Iterable<Reservation>): Eviction[] {
+  return [...refused].flatMap((reservation) => {
+    const { workload, record } = reservation;
+    const { refusal } = workload;
+    if (refusal === undefined || workload.phase !== 'Admitted') return [];
+    return [{ reservation, reason: EvictionReason.ClusterRefused, message: `cluster ${record.cluster} refused it (${refusal})`, refusal }];
+  });
 }
 
 function grown(mismatched: Iterable<Reservation>): Eviction[] {

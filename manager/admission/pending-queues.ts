@@ -5,7 +5,11 @@ import type { Head, WaitsFor } from './schedule.ts';
 import type { InadmissibleReason } from './snapshot.ts';
 
 /** Why a Workload that was tried could not be admitted, and what must change before it is tried again. */
-export type Inadmissibility = InadmissibleReason & { readonly waitsFor: WaitsFor };
+export type Inadmissibility = InadmissibleReason & {
+  readonly waitsFor: WaitsFor;
+  /** It is also tried again at this time, in epoch milliseconds. */
+  readonly retryAtMs?: number;
+};
 
 /**
  * What waits for admission. Each ClusterQueue is a heap by priority and age, split into groups of equal scheduling hash: when the first
@@ -23,8 +27,11 @@ export interface PendingQueues {
   has(key: string): boolean;
   /** The first Workload of each ClusterQueue that has one to try. It stays where it is. */
   heads(): Head[];
-  /** Everything in the head's group is inadmissible, or its StrictFIFO queue is blocked. Costs the same however many wait. */
-  markInadmissible(head: Head, inadmissibility: Inadmissibility): void;
+  /**
+   * Everything in the head's group is inadmissible, or its StrictFIFO queue is blocked. Costs the same however many wait. Where the group is to
+   * be tried again at a time that nobody waits for yet, it returns what is to be called then.
+   */
+  markInadmissible(head: Head, inadmissibility: Inadmissibility): (() => void) | undefined;
   /** Why a Workload that waits here was not admitted when it, or one like it, was last tried; undefined before the first try. */
   inadmissibilityOf(key: string): Inadmissibility | undefined;
   /** Makes all inadmissible Workloads of these ClusterQueues active again. */
@@ -43,6 +50,8 @@ type Group = {
   readonly waiting: IndexedHeap<QueuedWorkload>;
   /** Not to be tried until a change wakes it. */
   inadmissible: boolean;
+  /** Somebody waits for this time to have it tried again. */
+  retryAtMs: number | undefined;
   /** Of the last try; it outlives the wake, until the next try says something else. */
   inadmissibility: Inadmissibility | undefined;
 };
@@ -97,6 +106,14 @@ export function createPendingQueues(): PendingQueues {
     }
   };
 
+  const retry = (queue: Queue, group: Group, retryAtMs: number): void => {
+    if (group.retryAtMs === retryAtMs) group.retryAtMs = undefined;
+    if (queue.blocked !== undefined && entries.get(queue.blocked.key)?.group === group) queue.blocked = undefined;
+    if (!group.inadmissible || queue.groups.get(group.id) !== group) return;
+    group.inadmissible = false;
+    queue.active.set(group);
+  };
+
   return {
     add: (clusterQueue, strict, queued, places = []) => {
       const { workload } = queued;
@@ -128,15 +145,18 @@ export function createPendingQueues(): PendingQueues {
     },
     markInadmissible: ({ queued }, inadmissibility) => {
       const entry = entries.get(queued.workload.key);
-      if (entry === undefined) return;
+      if (entry === undefined) return undefined;
       const { queue, group } = entry;
       group.inadmissibility = inadmissibility;
-      if (queue.strict) {
-        queue.blocked = { key: queued.workload.key, inadmissibility };
-        return;
+      if (queue.strict) queue.blocked = { key: queued.workload.key, inadmissibility };
+      else {
+        group.inadmissible = true;
+        queue.active.delete(group.id);
       }
-      group.inadmissible = true;
-      queue.active.delete(group.id);
+      const { retryAtMs } = inadmissibility;
+      if (retryAtMs === undefined || retryAtMs === group.retryAtMs) return undefined;
+      group.retryAtMs = retryAtMs;
+      return () => retry(queue, group, retryAtMs);
     },
     inadmissibilityOf: (key) => {
       const entry = entries.get(key);
@@ -171,6 +191,7 @@ const newGroup = (id: string): Group => ({
   id,
   waiting: new IndexedHeap((queued) => queued.workload.key, compareQueued),
   inadmissible: false,
+  retryAtMs: undefined,
   inadmissibility: undefined,
 });
 

@@ -1,13 +1,20 @@
 import { matchesLabelSelector } from '../../shared/kube/selectors.ts';
 import { formatAmount, minus, UNLIMITED, ZERO, type Amount } from '../api/amount.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
+import { avoidance, isRefused } from './avoidance.ts';
 import { capacityOf, type ClusterState } from './cluster-state.ts';
 import type { FlavorOption } from './flavor-assigner.ts';
 import { clusterHolder, type Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
 /** What was found about one cluster for one Workload; `problem` is absent where it fits. */
-export type ClusterVerdict = { readonly cluster: string; readonly problem?: string };
+export type ClusterVerdict = {
+  readonly cluster: string;
+  readonly problem?: string;
+  /** When the problem ends by itself, in epoch milliseconds. */
+  readonly untilMs?: number;
+};
 
 export type Placement =
   | {
@@ -28,18 +35,20 @@ export function place(
   groups: readonly (readonly FlavorOption[])[],
   clusters: readonly ClusterState[],
   usage: Usage,
+  nowMs: number,
 ): Placement {
   const verdicts: ClusterVerdict[] = [];
   let best: Candidate | undefined;
   for (const cluster of clusters) {
     const flavors = offeredFlavors(groups, cluster);
-    const problem = problemOf(workload, flavors, cluster, usage);
-    verdicts.push(problem === undefined ? { cluster: cluster.name } : { cluster: cluster.name, problem });
+    const avoided = avoidance(workload.record, cluster.name, nowMs);
+    const problem = problemOf(workload, flavors, cluster, usage) ?? avoided?.problem;
+    verdicts.push({ cluster: cluster.name, ...given({ problem, untilMs: avoided?.untilMs }) });
     if (problem !== undefined || flavors === undefined) continue;
     const candidate = {
       cluster: cluster.name,
       flavors,
-      resumes: workload.record?.cluster === cluster.name,
+      resumes: workload.record?.cluster === cluster.name && !isRefused(workload.record),
       room: roomLeft(workload, cluster, usage),
     };
     if (best === undefined || isBetter(candidate, best)) best = candidate;

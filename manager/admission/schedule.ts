@@ -1,8 +1,10 @@
 import { toWireTime } from '../../shared/api/wire-time.ts';
+import { given } from '../../shared/runtime/given.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import { plus } from '../api/amount.ts';
 import { formatRequests } from '../api/job-requests.ts';
+import { isRefused, rememberedRefusals } from './avoidance.ts';
 import { assignFlavors, type Charge } from './flavor-assigner.ts';
 import { compareNominated, type QueuedWorkload } from './ordering.ts';
 import { formatVerdicts, place, type ClusterVerdict } from './placement.ts';
@@ -21,6 +23,8 @@ export type Decision =
       readonly kind: 'Inadmissible';
       readonly head: Head;
       readonly waitsFor: WaitsFor;
+      /** When a cluster that refused it may be tried again, in epoch milliseconds. */
+      readonly retryAtMs?: number;
       readonly verdicts: readonly ClusterVerdict[];
     } & InadmissibleReason)
   /** Fitted until another head of this cycle took the room: is tried again in the next cycle. */
@@ -40,7 +44,7 @@ export function schedule(snapshot: Snapshot, heads: readonly Head[], nowMs: numb
   const decisions: Decision[] = [];
   const nominees: Nominee[] = [];
   for (const head of heads) {
-    const outcome = nominate(snapshot, head); // 1
+    const outcome = nominate(snapshot, head, nowMs); // 1
     if (outcome.kind === 'Nominee') nominees.push(outcome);
     else decisions.push(outcome);
   }
@@ -61,7 +65,7 @@ type Nominee = {
   readonly borrowing: boolean;
 };
 
-function nominate(snapshot: Snapshot, head: Head): Nominee | Decision {
+function nominate(snapshot: Snapshot, head: Head, nowMs: number): Nominee | Decision {
   const { workload } = head.queued;
   const queue = snapshot.queues.get(head.clusterQueue);
   if (queue === undefined) return { kind: 'Requeue', head };
@@ -69,7 +73,7 @@ function nominate(snapshot: Snapshot, head: Head): Nominee | Decision {
   if (options.kind === 'NoFit') {
     return { kind: 'Inadmissible', head, waitsFor: 'quota', reason: options.reason, message: options.message, verdicts: [] };
   }
-  const placement = place(workload, options.groups, snapshot.clusters, snapshot.usage);
+  const placement = place(workload, options.groups, snapshot.clusters, snapshot.usage, nowMs);
   if (placement.kind === 'NoCluster') {
     const message = placement.verdicts.length === 0 ? 'no worker cluster is known' : formatVerdicts(placement.verdicts);
     return {
@@ -78,6 +82,7 @@ function nominate(snapshot: Snapshot, head: Head): Nominee | Decision {
       waitsFor: 'cluster',
       reason: QuotaReservedReason.NoClusterFits,
       message,
+      ...given({ retryAtMs: earliest(placement.verdicts) }),
       verdicts: placement.verdicts,
     };
   }
@@ -92,10 +97,15 @@ function nominate(snapshot: Snapshot, head: Head): Nominee | Decision {
   };
 }
 
+function earliest(verdicts: readonly ClusterVerdict[]): number | undefined {
+  const times = verdicts.flatMap(({ untilMs }) => untilMs ?? []);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
 function admit(snapshot: Snapshot, nominee: Nominee, nowMs: number): Decision {
   const { head, queue, charges, cluster } = nominee;
   const { workload } = head.queued;
-  if (!stillFits(snapshot, nominee)) return { kind: 'Requeue', head };
+  if (!stillFits(snapshot, nominee, nowMs)) return { kind: 'Requeue', head };
   for (const [key, amount] of charges) addUsage(queue.node, snapshot.usage, key, amount);
   const holder = clusterHolder(cluster);
   for (const [resource, amount] of workload.requests) {
@@ -104,16 +114,16 @@ function admit(snapshot: Snapshot, nominee: Nominee, nowMs: number): Decision {
   return { kind: 'Admit', head, record: recordOf(workload, nominee, nowMs) };
 }
 
-function stillFits({ usage, clusters }: Snapshot, { head, queue, charges, cluster }: Nominee): boolean {
+function stillFits({ usage, clusters }: Snapshot, { head, queue, charges, cluster }: Nominee, nowMs: number): boolean {
   if (charges.some(([key, amount]) => amount > 0 && amount > available(queue.node, usage, key))) return false;
   const chosen = clusters.filter(({ name }) => name === cluster);
-  return place(head.queued.workload, [], chosen, usage).kind === 'Placed';
+  return place(head.queued.workload, [], chosen, usage, nowMs).kind === 'Placed';
 }
 
-/** A Job that resumes where it was keeps its epoch; one that moves gets the next. */
+/** A Job that resumes where it was keeps its epoch; one that moves, or was refused where it was, gets the next. */
 function recordOf(workload: Workload, { queue, flavors, cluster }: Nominee, nowMs: number): AdmissionRecord {
   const previous = workload.record;
-  const resumes = previous?.cluster === cluster;
+  const resumes = previous?.cluster === cluster && !isRefused(previous);
   const epoch = previous === undefined ? 1 : resumes ? previous.epoch : previous.epoch + 1;
   return {
     clusterQueue: queue.name,
@@ -122,5 +132,6 @@ function recordOf(workload: Workload, { queue, flavors, cluster }: Nominee, nowM
     epoch,
     since: toWireTime(nowMs),
     requests: formatRequests(workload.requests),
+    ...given({ avoid: rememberedRefusals(previous, nowMs) }),
   };
 }

@@ -3,7 +3,8 @@ import { JOBS } from '../../shared/api/resources.ts';
 import { ApiError, isConflict, isNotFound, isTooManyRequests } from '../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../shared/kube/client.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
-import { sleep, type Clock } from '../../shared/runtime/clock.ts';
+import { sleep, type Clock, type Timer } from '../../shared/runtime/clock.ts';
+import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
@@ -48,6 +49,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
   const { cache, queues, watcher, records, corrector, clock, log, metrics } = deps;
   const writes = new Map<string, Promise<void>>();
   const refusals = new Map<string, number>();
+  const timers = new Set<Timer>();
   const changes = createWakeUp(clock);
 
   /** Cycle after cycle, until nobody is left to try. */
@@ -76,8 +78,9 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
         startAdmission(decision, signal);
         admitted++;
       } else if (decision.kind === 'Inadmissible') {
-        const { head, reason, message, waitsFor } = decision;
-        queues.markInadmissible(head, { reason, message, waitsFor });
+        const { head, reason, message, waitsFor, retryAtMs } = decision;
+        const retry = queues.markInadmissible(head, { reason, message, waitsFor, ...given({ retryAtMs }) });
+        if (retry !== undefined && retryAtMs !== undefined) at(retryAtMs, retry);
         inadmissible++;
       }
     }
@@ -85,6 +88,16 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     metrics.attempts.inc({ result });
     metrics.attemptDuration.observe({ result }, (clock.now() - startedMs) / 1000);
     return admitted + inadmissible > 0;
+  };
+
+  /** Has a group tried again when its time has come. */
+  const at = (timeMs: number, retry: () => void): void => {
+    const timer = clock.schedule(() => {
+      timers.delete(timer);
+      retry();
+      changes.wake();
+    }, timeMs - clock.now());
+    timers.add(timer);
   };
 
   const startAdmission = ({ head, record }: Extract<Decision, { kind: 'Admit' }>, signal: AbortSignal): void => {
@@ -154,6 +167,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
         // The longer a pass takes, the more changes the next one gathers: under load half of the time stays for everybody else.
         await sleep(clock, clock.now() - startedMs, signal);
       }, signal);
+      for (const timer of timers) timer.cancel();
       await Promise.all([...writes.values(), corrector.idle()]);
     },
   };

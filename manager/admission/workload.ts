@@ -1,9 +1,10 @@
 import { clusterWishOf, priorityOf, queueNameOf, type ClusterWish } from '../api/job-annotations.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
+import { isRefusalOf } from '../api/refusals.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
-import { hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
+import { findCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
 import type { Requests } from '../api/amount.ts';
 import { requestsOfJob } from '../api/job-requests.ts';
 
@@ -26,6 +27,8 @@ export type Workload = {
   readonly nodeSelector: Readonly<Record<string, string>>;
   /** Pods of it that exist, as its cluster has told: active and terminating. */
   readonly podsTold: number;
+  /** Why the cluster of its record has refused it for good; undefined when it has not. */
+  readonly refusal: string | undefined;
   /** The last admission, when there was one and it is remembered: also where the Job does not carry it any more. */
   readonly record: AdmissionRecord | undefined;
   readonly phase: WorkloadPhase;
@@ -86,6 +89,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     wish,
     nodeSelector,
     podsTold: (job.status?.active ?? 0) + (job.status?.terminating ?? 0),
+    refusal: record === undefined ? undefined : refusalIn(job, record),
     record,
     phase,
     unmarked: phase === 'Evicting' && isUnmarked(job, parsed),
@@ -121,6 +125,11 @@ function untrustedOf(parsed: ParsedRecord, phase: WorkloadPhase): Untrusted | un
   return phase === 'Unrecorded' ? { reason: 'Missing', problem: 'it was released without an admission record' } : undefined;
 }
 
+function refusalIn(job: DeepReadonly<Job>, { epoch }: AdmissionRecord): string | undefined {
+  const told = findCondition(job.status?.conditions, SwitchyardCondition.Dispatched);
+  return told?.status === 'False' && isRefusalOf(epoch, told) ? told.reason : undefined;
+}
+
 function problemOf(
   ...parts: readonly { readonly kind: string; readonly problem?: string; readonly annotation?: string }[]
 ): string | undefined {
@@ -136,7 +145,8 @@ function schedulingHashOf(
   nodeSelector: Readonly<Record<string, string>>,
   record: AdmissionRecord | undefined,
 ): string {
-  return JSON.stringify([[...requests].toSorted(byName), wish, Object.entries(nodeSelector).toSorted(byName), record?.cluster ?? null]);
+  const places = [record?.cluster ?? null, record?.avoid ?? null];
+  return JSON.stringify([[...requests].toSorted(byName), wish, Object.entries(nodeSelector).toSorted(byName), ...places]);
 }
 
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -31,13 +31,17 @@ export type AdmissionRecord = {
   readonly requests: Readonly<Record<string, string>>;
   /** The Job was suspended since: the record says where its copy is, and allows nothing to run. */
   readonly evicted?: true;
-  /** Clusters that the Job does not go to for the time being. */
+  /** Clusters that have refused the Job: it does not go there for the time being. */
   readonly avoid?: Readonly<Record<string, AvoidedCluster>>;
 };
 export type AvoidedCluster = {
   /** RFC 3339. */
   readonly until: string;
   readonly reason: string;
+  /** How often in a row. */
+  readonly refusals: number;
+  /** The placement that was refused last. */
+  readonly epoch: number;
 };
 
 /** What stands beside the record and says who made it, and when. */
@@ -82,11 +86,12 @@ export function parseAdmissionRecord(text: string): WrittenRecord {
   if (!isName(clusterQueue)) return invalid('clusterQueue must be a non-empty string');
   if (!isNames(flavors)) return invalid(`${badField('flavors', flavors)} must be a non-empty string`);
   if (!isName(cluster)) return invalid('cluster must be a non-empty string');
-  if (typeof epoch !== 'number' || !Number.isSafeInteger(epoch) || epoch < 1) return invalid('epoch must be a positive integer');
+  if (!isCount(epoch)) return invalid('epoch must be a positive integer');
   if (!isTime(since)) return invalid('since must be an RFC 3339 time');
   if (!isNames(requests)) return invalid(`${badField('requests', requests)} must be a quantity`);
   if (!isTrueOrAbsent(evicted)) return invalid('evicted must be true or absent');
-  if (avoid !== undefined && !isAvoided(avoid)) return invalid('avoid must be an object of clusters with until and reason');
+  if (avoid !== undefined && !isAvoided(avoid))
+    return invalid('avoid must be an object of clusters with until, reason, refusals and epoch');
   if (!isTime(written)) return invalid('written must be an RFC 3339 time');
   if (typeof seal !== 'string') return invalid('it has no seal');
   const record = { clusterQueue, flavors, cluster, epoch, since, requests, ...given({ evicted, avoid }) };
@@ -103,9 +108,7 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
     since: record.since,
     requests: sorted(record.requests),
     evicted: record.evicted,
-    avoid:
-      record.avoid &&
-      sorted(Object.fromEntries(Object.entries(record.avoid).map(([cluster, { until, reason }]) => [cluster, { until, reason }]))),
+    avoid: record.avoid && sorted(Object.fromEntries(Object.entries(record.avoid).map(([cluster, each]) => [cluster, inOrder(each)]))),
     written: stamp.written,
     seal: stamp.seal,
   });
@@ -118,12 +121,15 @@ export function activeAdmission(job: DeepReadonly<Job>): AdmissionRecord | undef
   return active ? written.record : undefined;
 }
 
+const inOrder = ({ until, reason, refusals, epoch }: AvoidedCluster): AvoidedCluster => ({ until, reason, refusals, epoch });
+
 const sorted = <T>(map: Readonly<Record<string, T>>): Record<string, T> =>
   Object.fromEntries(Object.entries(map).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 const invalid = (problem: string): WrittenRecord => ({ kind: 'Invalid', problem: `annotation ${ADMISSION_ANNOTATION}: ${problem}` });
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
 const isTrueOrAbsent = (value: unknown): value is true | undefined => value === undefined || value === true;
+const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 1;
 const isTime = (value: unknown): value is string => parseWireTime(value) !== undefined;
 const isNames = (value: unknown): value is Record<string, string> => isJsonObject(value) && Object.values(value).every(isName);
 /** `flavors`, or `flavors.cpu` where that one is wrong. */
@@ -133,4 +139,7 @@ function badField(field: string, value: unknown): string {
 }
 
 const isAvoided = (value: unknown): value is Record<string, AvoidedCluster> =>
-  isJsonObject(value) && Object.values(value).every((each) => isJsonObject(each) && isTime(each['until']) && isName(each['reason']));
+  isJsonObject(value) &&
+  Object.values(value).every(
+    (each) => isJsonObject(each) && isTime(each['until']) && isName(each['reason']) && isCount(each['refusals']) && isCount(each['epoch']),
+  );

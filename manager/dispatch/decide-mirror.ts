@@ -183,17 +183,17 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
   if (wasThere) return waits(lost, COPY_LOST_DELAY_MS); // 10
   const waitMs = remainingLostDelay(local, nowMs);
   if (waitMs > 0) return waits(lost, waitMs); // 10
-  const nameHeld = isNameHeld(group, local, record); // 4
-  const patienceMs = (group.nameHeldSinceMs ?? nowMs) + NAME_PATIENCE_MS - nowMs;
+  const nameHeld = isNameHeld(group, local, record);
+  const told = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
+  if (told?.status === 'False' && isRefusalOf(record.epoch, told)) return { remote: [], home: NOTHING, nameHeld }; // 11
+  if (cluster.problem !== undefined && isRefusalOf(record.epoch, cluster.problem)) return { ...waits(cluster.problem), nameHeld }; // 11
+  const patienceMs = (group.nameHeldSinceMs ?? nowMs) + NAME_PATIENCE_MS - nowMs; // 4
   if (nameHeld && patienceMs > 0) {
     const message = `cluster "${record.cluster}" still has the copy of another Job of this name`;
     return { ...waits({ reason: DispatchedReason.NameTaken, message }, patienceMs), nameHeld };
   }
-  if (isRefusalOf(record.epoch, findCondition(local.status?.conditions, SwitchyardCondition.Dispatched)))
-    return { remote: [], home: NOTHING }; // 11
-  if (cluster.problem !== undefined && isRefusalOf(record.epoch, cluster.problem)) return waits(cluster.problem); // 11
   const job = remoteJobOf(group, local, record); // 12
-  if ('reason' in job) return waits(job);
+  if ('reason' in job) return { ...waits(job), nameHeld };
   const create: RemoteAction = { kind: 'Create', cluster: record.cluster, job };
   const home = cluster.problem === undefined ? NOTHING : nothingRuns([notDispatched(cluster.problem)]);
   return { remote: [create], home, nameHeld };

@@ -138,7 +138,7 @@ describe('a worker cluster', () => {
     expect(conditionsOf(await world.job('sum'))).toContain('Dispatched=False NameTaken');
     expect((await eu.copy('sum'))?.metadata.labels).toMatchObject({ mine: 'yes' });
     await eu.client.delete(JOBS, key('sum'), { propagationPolicy: 'Background' });
-    await world.settle(20_000);
+    await world.settle(62_000);
     expect((await eu.copy('sum'))?.metadata.labels).toMatchObject({ 'switchyard.dev/origin': 'm1' });
     expect(conditionsOf(await world.job('sum'))).toContain('Dispatched=True Dispatched');
   });

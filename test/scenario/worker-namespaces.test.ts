@@ -178,9 +178,12 @@ describe('a namespace that is missing on a cluster', { timeout: 2 * LIMIT_MS }, 
     await submit('team-a', 'one', 'strict');
     await expect
       .poll(() => conditionAt('team-a', 'one', 'Dispatched'), { timeout: LIMIT_MS })
-      .toBe(
-        'False NamespaceMissing: namespace "team-a" does not exist on cluster "strict"; create it there, or set namespaces: Create in the WorkerCluster',
+      .toMatch(
+        /^False NamespaceMissing: placement \d+: namespace "team-a" does not exist on cluster "strict"; create it there, or set namespaces: Create in/,
       );
+    await expect
+      .poll(() => conditionAt('team-a', 'one', 'QuotaReserved'), { timeout: LIMIT_MS })
+      .toMatch(/^False NoClusterFits: strict: refused it \(NamespaceMissing\), avoided until /);
     const { items } = await worker('strict').client.list(NAMESPACES);
     expect(items.map(({ metadata }) => metadata.name)).not.toContain('team-a');
   });
@@ -190,6 +193,8 @@ describe('a namespace that is missing on a cluster', { timeout: 2 * LIMIT_MS }, 
     await submit('team-a', 'one', 'forbidden');
     await expect
       .poll(() => conditionAt('team-a', 'one', 'Dispatched'), { timeout: LIMIT_MS })
-      .toMatch(/^False NamespaceMissing: namespace "team-a" does not exist on cluster "forbidden" and may not be created there: /);
+      .toMatch(
+        /^False NamespaceMissing: placement \d+: namespace "team-a" does not exist on cluster "forbidden" and may not be created there: /,
+      );
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Reservation } from '../../../../manager/admission/admission-cache.ts';
-import { findEvictions } from '../../../../manager/admission/evictions.ts';
+import { findEvictions, type Eviction } from '../../../../manager/admission/evictions.ts';
 import { buildQueueingSetup, type QueueingSetup, type StopPolicy } from '../../../../manager/admission/snapshot.ts';
 import type { WorkloadPhase } from '../../../../manager/admission/workload.ts';
 import { parseRequests } from '../../../../manager/api/amount.ts';
@@ -29,8 +29,11 @@ const held = (
   assumed,
 });
 const clusters = (draining = false) => [aCluster('eu-1', { draining }), aCluster('us-1')];
+type Held = Partial<Record<'reservations' | 'mismatched' | 'refused', readonly Reservation[]>>;
+const evictionsOf = ({ reservations = [], mismatched = [], refused = [] }: Held, setup: QueueingSetup, states = clusters()): Eviction[] =>
+  findEvictions({ reservations: () => reservations.values(), mismatched: () => mismatched, refused: () => refused }, setup, states);
 const found = (reservations: readonly Reservation[], setup: QueueingSetup, states = clusters()): string[] =>
-  findEvictions(reservations, [], setup, states).map(
+  evictionsOf({ reservations }, setup, states).map(
     ({ reservation, reason, message }) => `${reservation.workload.name}: ${reason}: ${message}`,
   );
 
@@ -58,7 +61,8 @@ test('a draining cluster evicts what is placed there', () => {
 });
 
 test('of several reasons the widest is told: the ClusterQueue, then the LocalQueue, then the cluster', () => {
-  const reason = (setup: QueueingSetup) => findEvictions([held('a')], [], setup, clusters(true)).map((eviction) => eviction.reason);
+  const reason = (setup: QueueingSetup) =>
+    evictionsOf({ reservations: [held('a')] }, setup, clusters(true)).map((eviction) => eviction.reason);
   expect(reason(queues('HoldAndDrain', 'HoldAndDrain'))).toEqual(['ClusterQueueStopped']);
   expect(reason(queues('None', 'HoldAndDrain'))).toEqual(['LocalQueueStopped']);
 });
@@ -82,8 +86,24 @@ test('a Workload that asks for more than it holds is evicted, whatever is draine
     { ...holding('assumed', {}, { cpu: '1', pods: '1' }), assumed: true },
   ];
   expect(
-    findEvictions(mismatched, mismatched, queues(), clusters()).map(
+    evictionsOf({ reservations: mismatched, mismatched }, queues()).map(
       ({ reservation, reason, message }) => `${reservation.workload.name}: ${reason}: ${message}`,
     ),
   ).toEqual(['grown: ExceedsReservation: it asks for 500m cpu more than it was admitted with']);
+});
+
+test('a Workload that its cluster has refused is evicted with what it was refused for; one that is suspended already is not', () => {
+  const refused = (name: string, phase: WorkloadPhase): Reservation => {
+    const reservation = held(name, { phase });
+    return { ...reservation, workload: { ...reservation.workload, refusal: 'NameTaken' } };
+  };
+  const both = [refused('running', 'Admitted'), refused('evicting', 'Evicting')];
+  expect(evictionsOf({ reservations: both, refused: both }, queues())).toMatchObject([
+    {
+      reservation: { workload: { name: 'running' } },
+      reason: 'ClusterRefused',
+      message: 'cluster eu-1 refused it (NameTaken)',
+      refusal: 'NameTaken',
+    },
+  ]);
 });

@@ -52,6 +52,29 @@ describe('BestEffortFIFO', () => {
     expect(queues.counts().get('cq')).toEqual({ active: 0, inadmissible: 0 });
   });
 
+  test('what may be tried again at a time is waited for once, by its group', () => {
+    const queues = createPendingQueues();
+    const until = (retryAtMs: number): Inadmissibility => ({ ...noCluster, retryAtMs });
+    const mark = (retryAtMs: number) => {
+      const [first] = queues.heads();
+      return first === undefined ? undefined : queues.markInadmissible(first, until(retryAtMs));
+    };
+    queues.add('cq', false, queued(aWorkload('a'), 0));
+    queues.add('cq', false, queued(aWorkload('b'), 1));
+    const retry = mark(1_000);
+    expect(retry).toBeDefined();
+    queues.wakeWaitingForCluster();
+    expect(mark(1_000)).toBeUndefined();
+    // Whoever stood first has gone meanwhile.
+    queues.delete('team/a');
+    retry?.();
+    expect(headOf(queues)).toEqual(['b']);
+    expect(mark(1_000)).toBeDefined();
+    queues.delete('team/b');
+    retry?.();
+    expect(headOf(queues)).toEqual([]);
+  });
+
   test('a wake for clusters leaves alone who waits for quota', () => {
     const queues = createPendingQueues();
     queues.add('cq', false, queued(aWorkload('a', { cpu: '1' }), 0));
@@ -75,6 +98,16 @@ describe('StrictFIFO', () => {
     expect(headOf(queues)).toEqual([]);
     queues.delete('team/big');
     expect(headOf(queues)).toEqual(['small']);
+  });
+
+  test('a first Job that may be tried again at a time no longer blocks then', () => {
+    const queues = createPendingQueues();
+    queues.add('cq', true, queued(aWorkload('a'), 0));
+    const [first] = queues.heads();
+    const retry = first && queues.markInadmissible(first, { ...noCluster, retryAtMs: 1_000 });
+    expect(headOf(queues)).toEqual([]);
+    retry?.();
+    expect(headOf(queues)).toEqual(['a']);
   });
 
   test('a newcomer behind changes nothing, one in front is tried', () => {

@@ -5,6 +5,7 @@ import type { FlavorOption } from '../../../../manager/admission/flavor-assigner
 import { formatVerdicts, place } from '../../../../manager/admission/placement.ts';
 import { clusterHolder, createUsage } from '../../../../manager/admission/usage.ts';
 import { parseLabelSelector } from '../../../../shared/kube/selectors.ts';
+import { aRecord } from '../../../support/jobs.ts';
 import { aCluster, aWorkload } from './setup.ts';
 
 const option = (flavor: string, selector: string, rank: number): FlavorOption => ({
@@ -15,6 +16,7 @@ const option = (flavor: string, selector: string, rank: number): FlavorOption =>
   charges: [],
   borrowing: false,
 });
+const NOW = Date.parse('2026-01-01T00:00:00Z');
 const anywhere = [[option('default', '', 0)]];
 const busy = (used: Record<string, string>) => {
   const usage = createUsage();
@@ -33,26 +35,43 @@ const record = (cluster: string): AdmissionRecord => ({
 describe('placing a Workload', () => {
   test('the cluster with most room left wins, and the first by name among equals', () => {
     const clusters = [aCluster('b', { capacity: { cpu: '10' } }), aCluster('a', { capacity: { cpu: '10' } })];
-    expect(place(aWorkload('x'), anywhere, clusters, busy({ a: '4' }))).toMatchObject({ cluster: 'b' });
-    expect(place(aWorkload('x'), anywhere, clusters, busy({}))).toMatchObject({ cluster: 'a' });
+    expect(place(aWorkload('x'), anywhere, clusters, busy({ a: '4' }), NOW)).toMatchObject({ cluster: 'b' });
+    expect(place(aWorkload('x'), anywhere, clusters, busy({}), NOW)).toMatchObject({ cluster: 'a' });
   });
 
   test('where no capacity is known, Jobs spread by number', () => {
     const usage = createUsage();
     usage.set(clusterHolder('a'), 'pods', parseAmount('pods', 3));
-    expect(place(aWorkload('x'), anywhere, [aCluster('a'), aCluster('b')], usage)).toMatchObject({ cluster: 'b' });
+    expect(place(aWorkload('x'), anywhere, [aCluster('a'), aCluster('b')], usage, NOW)).toMatchObject({ cluster: 'b' });
   });
 
   test('a better flavor outranks a roomier cluster', () => {
     const clusters = [aCluster('a', { labels: { pool: 'reserved' }, capacity: { cpu: '2' } }), aCluster('b', { capacity: { cpu: '100' } })];
     const groups = [[option('reserved', 'pool=reserved', 0), option('spot', '', 1)]];
-    expect(place(aWorkload('x'), groups, clusters, busy({}))).toMatchObject({ cluster: 'a', flavors: [{ flavor: 'reserved' }] });
-    expect(place(aWorkload('x', { cpu: '3' }), groups, clusters, busy({}))).toMatchObject({ cluster: 'b', flavors: [{ flavor: 'spot' }] });
+    expect(place(aWorkload('x'), groups, clusters, busy({}), NOW)).toMatchObject({ cluster: 'a', flavors: [{ flavor: 'reserved' }] });
+    expect(place(aWorkload('x', { cpu: '3' }), groups, clusters, busy({}), NOW)).toMatchObject({
+      cluster: 'b',
+      flavors: [{ flavor: 'spot' }],
+    });
+  });
+
+  test('a cluster that refused the Workload is left out until its time has come, and then has no advantage', () => {
+    const clusters = [aCluster('a', { capacity: { cpu: '10' } }), aCluster('b', { capacity: { cpu: '4' } })];
+    const refused = { until: '2026-01-01T00:01:00Z', reason: 'NameTaken', refusals: 1, epoch: 1 };
+    const workload = aWorkload('x', {}, { record: aRecord({ cluster: 'b', epoch: 1, avoid: { b: refused } }) });
+    const at = (nowMs: number, some = clusters) => place(workload, anywhere, some, busy({}), nowMs);
+    expect(at(NOW)).toMatchObject({ kind: 'Placed', cluster: 'a' });
+    const nowhere = at(NOW, clusters.slice(1));
+    expect(formatVerdicts(nowhere.verdicts)).toBe('b: refused it (NameTaken), avoided until 2026-01-01T00:01:00Z');
+    expect(nowhere.verdicts[0]?.untilMs).toBe(NOW + 60_000);
+    expect(at(NOW + 60_000, clusters.slice(1))).toMatchObject({ kind: 'Placed', cluster: 'b' });
+    // Nothing of it is there to be resumed.
+    expect(at(NOW + 60_000)).toMatchObject({ cluster: 'a' });
   });
 
   test('a cluster that is for other namespaces is left out, and says so', () => {
     const clusters = [aCluster('a', { servedNamespaces: ['x', 'y'] }), aCluster('b', { servedNamespaces: ['team'] })];
-    const placement = place(aWorkload('x'), anywhere, clusters, busy({}));
+    const placement = place(aWorkload('x'), anywhere, clusters, busy({}), NOW);
     expect(placement).toMatchObject({ kind: 'Placed', cluster: 'b' });
     expect(formatVerdicts(placement.verdicts)).toBe('a: does not serve namespace team; b: fits');
   });
@@ -60,7 +79,7 @@ describe('placing a Workload', () => {
   test('all resource groups must be offered by the same cluster', () => {
     const clusters = [aCluster('a', { labels: { gpu: 'yes' } }), aCluster('b', { labels: { pool: 'x' } })];
     const groups = [[option('cpu-x', 'pool=x', 0), option('cpu-y', '', 1)], [option('gpu', 'gpu=yes', 0)]];
-    expect(place(aWorkload('x'), groups, clusters, busy({}))).toMatchObject({
+    expect(place(aWorkload('x'), groups, clusters, busy({}), NOW)).toMatchObject({
       cluster: 'a',
       flavors: [{ flavor: 'cpu-y' }, { flavor: 'gpu' }],
     });
@@ -69,9 +88,9 @@ describe('placing a Workload', () => {
   test('a Job goes back to the cluster it ran on, unless that is closed', () => {
     const clusters = [aCluster('a', { capacity: { cpu: '2' } }), aCluster('b', { capacity: { cpu: '100' } })];
     const workload = aWorkload('x', { cpu: '1' }, { record: record('a') });
-    expect(place(workload, anywhere, clusters, busy({}))).toMatchObject({ cluster: 'a' });
+    expect(place(workload, anywhere, clusters, busy({}), NOW)).toMatchObject({ cluster: 'a' });
     const draining = clusters.map((cluster) => (cluster.name === 'a' ? { ...cluster, closed: 'draining' } : cluster));
-    expect(place(workload, anywhere, draining, busy({}))).toMatchObject({ cluster: 'b' });
+    expect(place(workload, anywhere, draining, busy({}), NOW)).toMatchObject({ cluster: 'b' });
   });
 
   test('every cluster gets its verdict', () => {
@@ -82,7 +101,7 @@ describe('placing a Workload', () => {
       aCluster('xx'),
     ];
     const workload = aWorkload('x', { cpu: '6', memory: '3Gi' }, { wish: { kind: 'Names', names: ['ap', 'eu', 'us'] } });
-    const placement = place(workload, anywhere, clusters, busy({ eu: '2' }));
+    const placement = place(workload, anywhere, clusters, busy({ eu: '2' }), NOW);
     expect(placement.kind).toBe('NoCluster');
     expect(formatVerdicts(placement.verdicts)).toBe(
       'ap: cordoned; eu: short of 4 cpu and 2Gi memory; us: lost since 2026-01-01T00:00:00Z; xx: not wished for by the Job',
@@ -96,6 +115,7 @@ describe('placing a Workload', () => {
       anywhere,
       [{ ...cluster, capacity: new Map([...cluster.capacity, ['pods', parseAmount('pods', 10)]]) }],
       busy({}),
+      NOW,
     );
     expect(formatVerdicts(placement.verdicts)).toBe('a: short of 1 nvidia.com/gpu');
   });
@@ -103,6 +123,6 @@ describe('placing a Workload', () => {
   test('a wished selector looks at the labels of clusters', () => {
     const wish = { kind: 'Selector' as const, requirements: parseLabelSelector('region in (eu)') };
     const clusters = [aCluster('a', { labels: { region: 'us' } }), aCluster('b', { labels: { region: 'eu' } })];
-    expect(place(aWorkload('x', {}, { wish }), anywhere, clusters, busy({}))).toMatchObject({ cluster: 'b' });
+    expect(place(aWorkload('x', {}, { wish }), anywhere, clusters, busy({}), NOW)).toMatchObject({ cluster: 'b' });
   });
 });

@@ -72,4 +72,33 @@ describe('one scheduling cycle', () => {
     expect(admit(['eu', 'us'])).toMatchObject([{ record: { cluster: 'eu', epoch: 3 } }]);
     expect(admit(['us'])).toMatchObject([{ record: { cluster: 'us', epoch: 4 } }]);
   });
+
+  test('a cluster that refused the Job is tried when its time has come, as a placement of its own, and then with the refusal remembered', () => {
+    const eu = { until: '2026-01-01T00:01:00Z', reason: 'NameTaken', refusals: 1, epoch: 3 };
+    const record = {
+      clusterQueue: 'main',
+      flavors: {},
+      cluster: 'eu',
+      epoch: 3,
+      since: '2025-01-01T00:00:00Z',
+      requests: {},
+      avoid: { eu },
+    };
+    const at = (ms: number) =>
+      schedule(
+        aSnapshot([aClusterQueue('main', { default: '2' })], [aCluster('eu')]),
+        [head('main', aWorkload('a', { cpu: '1' }, { record }))],
+        ms,
+      );
+    expect(at(nowMs)).toMatchObject([
+      {
+        kind: 'Inadmissible',
+        reason: 'NoClusterFits',
+        waitsFor: 'cluster',
+        retryAtMs: nowMs + 60_000,
+        message: 'eu: refused it (NameTaken), avoided until 2026-01-01T00:01:00Z',
+      },
+    ]);
+    expect(at(nowMs + 60_000)).toMatchObject([{ kind: 'Admit', record: { cluster: 'eu', epoch: 4, avoid: { eu } } }]);
+  });
 });

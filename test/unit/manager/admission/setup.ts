@@ -85,6 +85,7 @@ export const aWorkload = (
   wish: { kind: 'Any' },
   nodeSelector: {},
   podsTold: 0,
+  refusal: undefined,
   record: undefined,
   phase: 'Pending',
   unmarked: false,

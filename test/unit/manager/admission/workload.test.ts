@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { ADMISSION_ANNOTATION, CLUSTERS_ANNOTATION, PRIORITY_ANNOTATION } from '../../../../shared/api/names.ts';
-import type { Job } from '../../../../shared/api/kubernetes.ts';
+import { refusalOf } from '../../../../manager/api/refusals.ts';
+import type { Job, JobCondition } from '../../../../shared/api/kubernetes.ts';
 import { workloadOf as workloadWith, type Workload } from '../../../../manager/admission/workload.ts';
-import { aHomeJob, recordOn, sealedFor, type JobParts } from '../../../support/jobs.ts';
+import { aHomeJob, anAdmittedJob, recordOn, sealedFor, type JobParts } from '../../../support/jobs.ts';
 
 const workloadOf = (job: Job): Workload | undefined => workloadWith(job, recordOn(job));
 const requestsOf = (parts: JobParts): Record<string, number> => Object.fromEntries(workloadOf(aHomeJob(parts))?.requests ?? []);
@@ -126,5 +127,14 @@ describe('what a Job says about itself', () => {
     expect(hash({ metadata: { name: 'a', annotations: { [PRIORITY_ANNOTATION]: '1' } } })).toBe(hash({ metadata: { name: 'b' } }));
     expect(hash({ metadata: { annotations: { [CLUSTERS_ANNOTATION]: 'eu-1' } } })).not.toBe(hash({}));
     expect(hash({ spec: { parallelism: 2, completions: 2 } })).not.toBe(hash({}));
+  });
+  test('its cluster has refused it when its condition says so of the placement that its record tells of', () => {
+    const told = { type: 'Dispatched', status: 'False', ...refusalOf(2, { reason: 'NameTaken', message: 'taken' }) };
+    const refusal = (epoch: number, condition: JobCondition) =>
+      workloadOf(anAdmittedJob({ status: { conditions: [condition] } }, { epoch }))?.refusal;
+    expect(refusal(2, told)).toBe('NameTaken');
+    expect(refusal(3, told)).toBeUndefined();
+    expect(refusal(2, { ...told, status: 'True' })).toBeUndefined();
+    expect(workloadOf(anAdmittedJob())?.refusal).toBeUndefined();
   });
 });

@@ -8,7 +8,7 @@ const KEYS: RecordKeys = { current: key('a'), others: [] };
 const JOB = { namespace: 'team', name: 'sum', uid: 'u1' };
 const RECORD = aRecord({ requests: { cpu: '1', pods: '1' }, flavors: { cpu: 'default', memory: 'spot' } });
 const WRITTEN = '2026-01-01T00:00:00.000Z';
-const AVOIDED = { until: '2026-01-01T00:01:00Z', reason: 'refused' };
+const AVOIDED = { until: '2026-01-01T00:01:00Z', reason: 'refused', refusals: 1, epoch: 1 };
 
 const sealed = (keys = KEYS) => {
   const parsed = parseAdmissionRecord(sealRecord(keys, JOB, RECORD, WRITTEN));

@@ -3,7 +3,7 @@ import { activeAdmission, formatAdmissionRecord, parseAdmissionRecord, writtenRe
 import { aHomeJob, anAdmittedJob, aRecord } from '../../../support/jobs.ts';
 
 const STAMP = { written: '2026-01-01T00:00:00.500Z', seal: 'abc' };
-const AVOID = { 'us-1': { until: '2026-01-01T00:01:00Z', reason: 'a Job of this name is there' } };
+const AVOID = { 'us-1': { until: '2026-01-01T00:01:00Z', reason: 'a Job of this name is there', refusals: 2, epoch: 3 } };
 const text = (parts: object): string => JSON.stringify({ ...aRecord(), ...STAMP, ...parts });
 
 describe('the admission record', () => {
@@ -33,7 +33,11 @@ describe('the admission record', () => {
     [text({ requests: undefined }), 'each value of requests must be a quantity'],
     [text({ requests: { cpu: 1 } }), 'requests.cpu must be a quantity'],
     [text({ evicted: false }), 'evicted must be true or absent'],
-    [text({ avoid: { 'us-1': {} } }), 'avoid must be an object of clusters with until and reason'],
+    [text({ avoid: { 'us-1': {} } }), 'avoid must be an object of clusters with until, reason, refusals and epoch'],
+    [
+      text({ avoid: { 'us-1': { ...AVOID['us-1'], refusals: 0 } } }),
+      'avoid must be an object of clusters with until, reason, refusals and epoch',
+    ],
     [text({ written: '' }), 'written must be an RFC 3339 time'],
     [text({ seal: undefined }), 'it has no seal'],
   ])('%s is refused with what is wrong', (written, problem) => {
