@@ -75,10 +75,6 @@ export function createManager(deps: ManagerDeps): Manager {
   const deposed = new AbortController();
   const home = fencedClient(client, deposed.signal);
   const events = createEventRecorder({ client: home, component: 'switchyard-manager', clock, log });
-  const reporter =
-    submissions &&
-    createOutcomeReporter({ queue: submissions.queue, jobs: informers.jobs, client: home, clock, log, metrics: metrics.submission });
-
   const alarm = createIdentityAlarm({ client, events, log, metrics: metrics.identity });
   let webhookServed = deps.webhook === undefined;
   let keyProblem: string | undefined = 'the key of admission records is not read yet';
@@ -98,6 +94,8 @@ export function createManager(deps: ManagerDeps): Manager {
     if (keys === undefined) return;
     keyProblem = undefined;
     const records = createRecordKeeper(keys);
+    const submission = { keys, clock, log, metrics: metrics.submission };
+    const reporter = submissions && createOutcomeReporter({ queue: submissions.queue, jobs: informers.jobs, client: home, ...submission });
     const admission = createAdmission({
       client: home,
       events,
@@ -115,7 +113,6 @@ export function createManager(deps: ManagerDeps): Manager {
       clusterQueues: informers.clusterQueues,
       namespaces: informers.namespaces,
       readRecord: records.read,
-      namespaces: informers.namespaces,
       connect: (cluster, access) => fencedClient(deps.connectCluster(cluster, access), deposed.signal),
       origin,
       concurrencyPerCluster: deps.concurrentDispatches,
@@ -131,9 +128,7 @@ export function createManager(deps: ManagerDeps): Manager {
     };
     await allOrNone(signal, [
       ...Object.values(informers).map((informer) => (each: AbortSignal) => informer.run(each)),
-      async (each) =>
-        submissions &&
-        runConsumer({ queue: submissions.queue, queueName: submissions.name, client, clock, log, metrics: metrics.submission }, each),
+      async (each) => submissions && runConsumer({ queue: submissions.queue, queueName: submissions.name, client, ...submission }, each),
       (each) => leadWhenElected(deps, lead, each),
     ]);
   }

@@ -172,6 +172,11 @@ function submissionMetrics(registers: Registry[]) {
       labelNames: ['result'],
       registers,
     }),
+    untrusted: new Counter({
+      name: 'switchyard_untrusted_submissions_total',
+      help: 'Jobs that ended and say that they are of a submission of which the manager did not make them.',
+      registers,
+    }),
     outcomes: new Counter({
       name: 'switchyard_submission_outcomes_total',
       help: 'Outcomes returned to submitters, by result: completed, failed or deleted.',

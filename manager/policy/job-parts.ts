@@ -13,6 +13,7 @@ import {
   PRIORITY_CLASS_LABEL,
   QUEUE_NAME_LABEL,
   SUBMISSION_ANNOTATION,
+  SUBMISSION_SEAL_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
   SWITCHYARD_GROUP,
 } from '../../shared/api/names.ts';
@@ -70,6 +71,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   own('labels', CLUSTER_LABEL, 'The manager’s, to tell where the Job runs.'),
   own('annotations', SUBMISSION_ANNOTATION, 'Which submission the Job came from. The manager writes it when it creates the Job.'),
   own('annotations', SUBMITTED_AT_ANNOTATION, 'When that was submitted; likewise.'),
+  own('annotations', SUBMISSION_SEAL_ANNOTATION, 'That the manager has written both, and for this Job.'),
   own('labels', ORIGIN_LABEL, 'Marks a copy. Only a manager makes copies.'),
   own('annotations', ORIGIN_UID_ANNOTATION, 'Which Job a copy is of; likewise.'),
   own('annotations', ORIGIN_NAME_ANNOTATION, 'The name of that Job, where the copy has another; likewise.'),

@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Job } from '../../shared/api/kubernetes.ts';
-import { MANAGER_FIELD_MANAGER, SUBMISSION_ANNOTATION, SUBMITTED_AT_ANNOTATION } from '../../shared/api/names.ts';
+import {
+  MANAGER_FIELD_MANAGER,
+  SUBMISSION_ANNOTATION,
+  SUBMISSION_SEAL_ANNOTATION,
+  SUBMITTED_AT_ANNOTATION,
+} from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { ApiError, hasStatusCause, isAlreadyExists } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
@@ -10,7 +15,9 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { SubmissionMetrics } from '../metrics.ts';
 import { formatProblems } from '../api/field-problem.ts';
 import { prepareJob, readJobManifest, type JobManifest } from '../prepare-job.ts';
+import type { RecordKeys } from '../api/record-seal.ts';
 import { outcomeOf } from './outcome.ts';
+import { isSealedSubmission, sealSubmission } from './submission-seal.ts';
 import { SubmissionRefused, type Acceptance, type Submission, type SubmissionQueue } from './submission-queue.ts';
 
 export type ConsumerDeps = {
@@ -18,6 +25,8 @@ export type ConsumerDeps = {
   /** Name of the queue: part of what makes a generated Job name unique. */
   readonly queueName: string;
   readonly client: ReadClient & WriteClient;
+  /** Seal what is made of a submission. */
+  readonly keys: RecordKeys;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: SubmissionMetrics;
@@ -32,7 +41,7 @@ async function accept(deps: ConsumerDeps, submission: Submission): Promise<Accep
   const { clock, log, metrics } = deps;
   const startedAtMs = clock.now();
   try {
-    const { job, created } = await createJob(deps, manifestOf(submission, deps.queueName), submission);
+    const { job, created } = await createJob(deps, sealed(manifestOf(submission, deps.queueName), submission, deps.keys), submission);
     metrics.submissions.inc({ result: created ? 'created' : 'duplicate' });
     metrics.submissionDuration.observe((clock.now() - startedAtMs) / 1000);
     log.info('accepted a submission', { submission: submission.id, job: `${job.metadata.namespace}/${job.metadata.name}`, created });
@@ -68,6 +77,12 @@ export function manifestOf(submission: Submission, queueName: string): JobManife
   return prepared.job;
 }
 
+function sealed(manifest: JobManifest, submission: Submission, keys: RecordKeys): JobManifest {
+  const { namespace = '', name = '', annotations } = manifest.metadata;
+  const seal = sealSubmission(keys, { namespace, name }, submission);
+  return { ...manifest, metadata: { ...manifest.metadata, annotations: { ...annotations, [SUBMISSION_SEAL_ANNOTATION]: seal } } };
+}
+
 /** `{manifest}`, or the manifest itself. */
 function manifestIn(data: unknown): unknown {
   return typeof data === 'object' && data !== null && 'manifest' in data ? data.manifest : data;
@@ -92,23 +107,23 @@ function nameFor({ id, submittedAt, name }: Submission, generateName: string | u
 }
 
 async function createJob(
-  { client }: ConsumerDeps,
+  { client, keys }: ConsumerDeps,
   manifest: JobManifest,
   submission: Submission,
 ): Promise<{ readonly job: Job; readonly created: boolean }> {
   try {
     return { job: await client.create(JOBS, manifest, { fieldManager: MANAGER_FIELD_MANAGER }), created: true };
   } catch (error) {
-    if (isAlreadyExists(error)) return { job: await earlierDelivery(client, manifest, submission), created: false };
+    if (isAlreadyExists(error)) return { job: await earlierDelivery(client, keys, manifest, submission), created: false };
     throw isFinal(error) ? new SubmissionRefused(error.message, { cause: error }) : error;
   }
 }
 
-async function earlierDelivery(client: ReadClient, manifest: JobManifest, { id, submittedAt }: Submission): Promise<Job> {
+async function earlierDelivery(client: ReadClient, keys: RecordKeys, manifest: JobManifest, { id, submittedAt }: Submission): Promise<Job> {
   const key = { namespace: manifest.metadata.namespace ?? '', name: manifest.metadata.name ?? '' };
   const job = await client.get(JOBS, key);
-  const { [SUBMISSION_ANNOTATION]: by, [SUBMITTED_AT_ANNOTATION]: at = String(submittedAt) } = job.metadata.annotations ?? {};
-  if (by === id && at === String(submittedAt)) return job;
+  // Somebody who guessed the name may have been there first.
+  if (isSealedSubmission(keys, job, { id, submittedAt })) return job;
   throw new SubmissionRefused(
     `metadata.name: a Job ${key.namespace}/${key.name} exists already and is not of this submission; choose another name, or use generateName`,
   );

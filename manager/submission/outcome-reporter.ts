@@ -4,19 +4,23 @@ import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient } from '../../shared/kube/client.ts';
 import { runController } from '../../shared/kube/controller.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
-import { formatKey } from '../../shared/kube/keys.ts';
+import { formatKey, keyOfObject } from '../../shared/kube/keys.ts';
 import { createWorkqueue } from '../../shared/kube/workqueue.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
 import type { SubmissionMetrics } from '../metrics.ts';
+import type { RecordKeys } from '../api/record-seal.ts';
 import { deletedOutcome, outcomeOf, outcomeOfDeleted, submissionOf } from './outcome.ts';
+import { isSealedSubmission } from './submission-seal.ts';
 import type { Outcome, ParkedSubmission, SubmissionQueue, SubmissionRef } from './submission-queue.ts';
 
 export type OutcomeReporterDeps = {
   readonly queue: SubmissionQueue;
   readonly jobs: Informer<Job>;
   readonly client: ReadClient;
+  /** Tell which Jobs the manager made of submissions. */
+  readonly keys: RecordKeys;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: SubmissionMetrics;
@@ -33,12 +37,12 @@ const SWEEP_RETRY_MS = 5_000;
 const KEPT_STANDING_BY_MS = 600_000;
 
 /**
- * Watches Jobs that came through the queue. A Job that ended or was deleted ends its submission, also when that happened while nobody
+ * Watches Jobs that came through the queue, as their seals say. A Job that ended or was deleted ends its submission, also when that happened while nobody
  * watched: after a restart every ended Job is reported once more, and every parked submission is held against the Jobs there are.
  * Call before the informer runs.
  */
 export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporter {
-  const { jobs, queue, clock, log, metrics } = deps;
+  const { jobs, queue, keys: sealKeys, clock, log, metrics } = deps;
   const keys = createWorkqueue({ name: 'outcomes', clock, rateLimit: { baseDelayMs: 100, maxDelayMs: 10_000 } });
   /** What is still to be told: a deleted Job is in no cache any more. */
   const untold = new Map<string, { readonly ref: SubmissionRef; readonly outcome: Outcome; readonly sinceMs: number }>();
@@ -59,7 +63,10 @@ export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporte
   };
   const seen = (job: DeepReadonly<Job>, outcome: Outcome | undefined): void => {
     const ref = submissionOf(job);
-    if (ref !== undefined && outcome !== undefined) tell(ref, outcome);
+    if (ref === undefined || outcome === undefined) return;
+    if (isSealedSubmission(sealKeys, job, ref)) return tell(ref, outcome);
+    metrics.untrusted.inc();
+    log.warn('a Job says that it is of a submission of which it was not made', { job: keyOfObject(job) });
   };
   jobs.addHandler({
     added: (job) => seen(job, outcomeOf(job)),

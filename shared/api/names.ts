@@ -44,6 +44,8 @@ export const PRIORITY_CLASS_LABEL = 'switchyard.dev/priority-class';
 export const SUBMISSION_ANNOTATION = 'switchyard.dev/submission';
 /** Annotation beside it: when it was submitted, in epoch milliseconds. A queue that was wiped hands out its ids once more. */
 export const SUBMITTED_AT_ANNOTATION = 'switchyard.dev/submitted-at';
+/** Annotation beside them: a keyed digest, by which the manager knows that it made the Job of that submission. */
+export const SUBMISSION_SEAL_ANNOTATION = 'switchyard.dev/submission-seal';
 
 /** The BullMQ queue on which users put submissions, and BullMQ's key prefix, unless the manager is told otherwise. */
 export const SUBMISSION_QUEUE = 'switchyard-submissions';

@@ -7,6 +7,7 @@ import { createKubeClient } from '../../../../shared/kube/kube-client.ts';
 import { given } from '../../../../shared/runtime/given.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';
 
 const MANIFEST = {
   apiVersion: 'batch/v1',
@@ -97,7 +98,10 @@ describe('a submission whose Job the API server does not take', () => {
       { userAgent: 'test', clock: new FakeClock() },
     );
     const metrics = createManagerMetrics(new Registry()).submission;
-    await runConsumer({ queue, queueName: 'q', client, clock: new FakeClock(), log: silentLogger, metrics }, new AbortController().signal);
+    await runConsumer(
+      { queue, queueName: 'q', client, keys: TEST_RECORD_KEYS, clock: new FakeClock(), log: silentLogger, metrics },
+      new AbortController().signal,
+    );
     return outcome ?? 'refused';
   };
 

@@ -8,6 +8,7 @@ import { NAMESPACES } from '../../../../shared/api/resources.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cluster.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';
 
 const NIGHTLY: Submission = {
   id: 'nightly',
@@ -44,7 +45,10 @@ async function handOut(...submissions: Submission[]): Promise<PromiseSettledResu
   };
   const metrics = createManagerMetrics(new Registry()).submission;
   const { client } = cluster;
-  await runConsumer({ queue, queueName: 'q', client, clock, log: silentLogger, metrics }, new AbortController().signal);
+  await runConsumer(
+    { queue, queueName: 'q', client, keys: TEST_RECORD_KEYS, clock, log: silentLogger, metrics },
+    new AbortController().signal,
+  );
   return answers;
 }
 

@@ -2,13 +2,20 @@ import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createManagerMetrics } from '../../../../manager/metrics.ts';
 import { createOutcomeReporter, type OutcomeReporter } from '../../../../manager/submission/outcome-reporter.ts';
+import { sealSubmission } from '../../../../manager/submission/submission-seal.ts';
 import type { Outcome, ParkedSubmission, SubmissionQueue } from '../../../../manager/submission/submission-queue.ts';
-import { MANAGER_CONTROLLER_NAME, SUBMISSION_ANNOTATION, SUBMITTED_AT_ANNOTATION } from '../../../../shared/api/names.ts';
+import {
+  MANAGER_CONTROLLER_NAME,
+  SUBMISSION_ANNOTATION,
+  SUBMISSION_SEAL_ANNOTATION,
+  SUBMITTED_AT_ANNOTATION,
+} from '../../../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../../../shared/api/resources.ts';
 import { createInformer } from '../../../../shared/kube/informer.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cluster.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';
 
 const clock = new FakeClock();
 let cluster: EmbeddedCluster;
@@ -48,7 +55,7 @@ beforeEach(async () => {
   };
   const jobs = createInformer({ client, resource: JOBS, clock, random: () => 0.5, log: silentLogger });
   const metrics = createManagerMetrics(new Registry()).submission;
-  reporter = createOutcomeReporter({ queue, jobs, client, clock, log: silentLogger, metrics });
+  reporter = createOutcomeReporter({ queue, jobs, client, keys: TEST_RECORD_KEYS, clock, log: silentLogger, metrics });
   void jobs.run(stop.signal);
   await clock.advance(100);
 });
@@ -59,7 +66,8 @@ afterEach(async () => {
 });
 
 async function create(name: string): Promise<void> {
-  const annotations = { [SUBMISSION_ANNOTATION]: name, [SUBMITTED_AT_ANNOTATION]: '1000' };
+  const seal = sealSubmission(TEST_RECORD_KEYS, { namespace: 'team', name }, { id: name, submittedAt: 1_000 });
+  const annotations = { [SUBMISSION_ANNOTATION]: name, [SUBMITTED_AT_ANNOTATION]: '1000', [SUBMISSION_SEAL_ANNOTATION]: seal };
   await cluster.client.create(JOBS, {
     metadata: { name, namespace: 'team', annotations },
     spec: {

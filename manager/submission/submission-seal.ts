@@ -1,0 +1,27 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { SUBMISSION_SEAL_ANNOTATION } from '../../shared/api/names.ts';
+import type { RecordKeys } from '../api/record-seal.ts';
+import type { SubmissionRef } from './submission-queue.ts';
+
+/** The name that a Job is created under: its UID is not known before. */
+type NamedJob = { readonly namespace: string; readonly name: string };
+
+/** What stands on a Job beside its submission, and says that the manager made that Job of that submission. */
+export const sealSubmission = ({ current }: RecordKeys, job: NamedJob, submission: SubmissionRef): string =>
+  digest(current, job, submission).toString('base64url');
+
+/** Whether the manager made this Job of this submission. Whoever may create Jobs may write the annotations, but not the seal. */
+export function isSealedSubmission({ current, others }: RecordKeys, { metadata }: DeepReadonly<Job>, submission: SubmissionRef): boolean {
+  const given = Buffer.from(metadata.annotations?.[SUBMISSION_SEAL_ANNOTATION] ?? '', 'base64url');
+  return [current, ...others].some((key) => {
+    const wanted = digest(key, metadata, submission);
+    return given.length === wanted.length && timingSafeEqual(given, wanted);
+  });
+}
+
+/** Texts in a JSON list cannot run into one another; the first says what is sealed, because the key seals other things, too. */
+const digest = (key: Uint8Array, { namespace, name }: NamedJob, { id, submittedAt }: SubmissionRef): Buffer =>
+  createHmac('sha256', key)
+    .update(JSON.stringify(['switchyard.dev/submission', namespace, name, id, submittedAt]))
+    .digest();
