@@ -82,7 +82,12 @@ class Mirror implements MirrorController {
     this.#queue = createWorkqueue({ name: 'mirror', clock: deps.clock, rateLimit: { baseDelayMs: 20, maxDelayMs: 30_000 } });
     this.#ownWrites = createOwnWrites(deps.jobs);
     const changed = (job: DeepReadonly<Job>): void => this.#queue.add(keyOfObject(job));
-    deps.jobs.addHandler({ added: changed, updated: changed, deleted: changed });
+    const deleted = (job: DeepReadonly<Job>): void => {
+      // What its clusters said to it is nothing to another of its name.
+      for (const cluster of deps.clusters.all()) cluster.setProblem(keyOfObject(job), undefined);
+      changed(job);
+    };
+    deps.jobs.addHandler({ added: changed, updated: changed, deleted });
     deps.flavors.addHandler({ added: () => this.wakeAll(), updated: () => this.wakeAll() });
   }
 
@@ -260,7 +265,8 @@ class Mirror implements MirrorController {
       if (local !== undefined) events.event(JOBS, local, 'Warning', JobEventReason.DispatchFailed, problem.message);
     }
     // A copy that exists is shown as it is; only one that cannot be made leaves the Job without a word.
-    if (kind === 'Create') cluster.setProblem(key, problem);
+    const isStillThere = this.#deps.jobs.get(parseKey(key))?.metadata.uid === local?.metadata.uid;
+    if (kind === 'Create' && isStillThere) cluster.setProblem(key, problem);
     this.#queue.add(key);
     return { requeueAfterMs: REFUSED_RETRY_MS };
   }

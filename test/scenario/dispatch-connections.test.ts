@@ -102,12 +102,25 @@ test('a Job created anew under the name of one that a cluster refused is told of
   };
   await world.submit('sum', on('eu-1'));
   await world.settle(1_000);
-  expect(await told()).toEqual(['cluster "eu-1" refused the Job: no such image']);
+  expect(await told()).toEqual(['placement 1: cluster "eu-1" refused the Job: no such image']);
   await world.home.delete(JOBS, { namespace: NAMESPACE, name: 'sum' }, { propagationPolicy: 'Background' });
   await world.settle(30_000);
   await world.submit('sum', on('eu-1'));
   await world.settle(1_000);
-  expect(await told()).toEqual(['cluster "eu-1" refused the Job: no such image']);
+  expect(await told()).toEqual(['placement 1: cluster "eu-1" refused the Job: no such image']);
+});
+
+test('a Job created anew at once under the name of one that a cluster refused is offered to that cluster', async () => {
+  const eu = world.worker('eu-1');
+  const body = JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 422, reason: 'Invalid', message: 'no' });
+  eu.line.instead = ({ method }) => (method === 'POST' ? { status: 422, headers: {}, body } : undefined);
+  await world.submit('sum', on('eu-1'));
+  await world.settle(100);
+  eu.line.instead = undefined;
+  await world.home.delete(JOBS, { namespace: NAMESPACE, name: 'sum' }, { propagationPolicy: 'Background' });
+  await world.submit('sum', on('eu-1'));
+  await world.settle(1_000);
+  expect((await eu.copy('sum'))?.metadata.annotations).toMatchObject({ 'switchyard.dev/dispatch-epoch': '1' });
 });
 
 test('a status that was written by somebody else meanwhile is no trouble: it is written on top of theirs', async () => {
