@@ -2,6 +2,7 @@ import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../shared/api/names.t
 import { isAddressRange } from '../shared/kube/address-ranges.ts';
 import { bindAddress, FlagError, text, wholeNumber, type FlagTable, type FlagValues, type Program } from '../shared/runtime/flags.ts';
 import type { Identities } from './policy/writer.ts';
+import { DEFAULT_JOB_RULES, type JobRules } from './api/job-rules.ts';
 import type { LogLevel } from '../shared/runtime/pino-logger.ts';
 import {
   burstFlag,
@@ -39,10 +40,15 @@ export type ManagerConfig = {
   /** Ranges of addresses, such as `169.254.0.0/16`, in which no worker cluster may be. */
   readonly workerAddressDeny: readonly string[];
   readonly concurrentDispatches: number;
+  /** What a Job may be. */
+  readonly jobRules: JobRules;
   readonly logLevel: LogLevel;
 };
 /** Requests per second to one API server; qps 0 means no limit. */
 export type ApiRate = { readonly qps: number; readonly burst: number };
+
+/** Less would refuse what kubectl makes of a few lines. */
+const JOB_BYTES_MIN = 16 * 1024;
 
 const FLAGS = {
   kubeconfig: {
@@ -110,6 +116,12 @@ const FLAGS = {
     about: 'no worker cluster is connected to at these addresses, under whatever name; empty: at any',
     parse: addressRanges,
   },
+  'max-job-bytes': {
+    value: 'BYTES',
+    fallback: String(DEFAULT_JOB_RULES.bytesMax),
+    about: 'a larger Job is refused, or waits with reason InvalidJob; its size is that of its JSON without managedFields and status',
+    parse: wholeNumber(JOB_BYTES_MIN),
+  },
   'concurrent-dispatches': { value: 'N', fallback: '16', about: 'writes under way at once to each worker cluster', parse: wholeNumber(1) },
   ...LOG_FLAGS,
 } satisfies FlagTable;
@@ -140,6 +152,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     worker: { qps: flags['worker-api-qps'], burst: flags['worker-api-burst'] },
     workerAddressDeny: flags['worker-address-deny'],
     concurrentDispatches: flags['concurrent-dispatches'],
+    jobRules: { bytesMax: flags['max-job-bytes'] },
     logLevel: flags['log-level'],
   };
 }

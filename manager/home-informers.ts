@@ -1,22 +1,32 @@
-import type { Job, KubeObject } from '../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, KubeObject } from '../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../shared/api/names.ts';
 import { JOBS, NAMESPACES, type Resource } from '../shared/api/resources.ts';
+import { isFinished } from '../shared/kube/conditions.ts';
 import { createInformer, type Informer } from '../shared/kube/informer.ts';
 import type { ReflectorOptions } from '../shared/kube/reflector.ts';
 import { given } from '../shared/runtime/given.ts';
 import type { AdmissionInformers } from './admission/admission.ts';
 import { CLUSTER_QUEUES } from './api/cluster-queue.ts';
 import { COHORTS } from './api/cohort.ts';
+import { compactJob } from './api/compact-job.ts';
+import { formatProblems } from './api/field-problem.ts';
+import { sizeProblems } from './api/job-size.ts';
+import type { JobRules } from './api/job-rules.ts';
 import { LOCAL_QUEUES } from './api/local-queue.ts';
 import { RESOURCE_FLAVORS } from './api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
 
 /** Caches of all that the manager reads on its own cluster. Nothing starts before they run. */
-export function createHomeInformers(options: Pick<ReflectorOptions<Job>, 'client' | 'clock' | 'random' | 'log'>): AdmissionInformers {
-  const { client, clock, random, log } = options;
+export type HomeInformersOptions = Pick<ReflectorOptions<Job>, 'client' | 'clock' | 'random' | 'log'> & {
+  readonly rules: JobRules;
+  /** Whether admission has admitted this Job. */
+  readonly isAdmitted: (job: DeepReadonly<Job>) => boolean;
+};
+
+export function createHomeInformers({ client, clock, random, log, rules, isAdmitted }: HomeInformersOptions): AdmissionInformers {
   const of = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ client, resource, clock, random, log });
   return {
-    jobs: createInformer({ client, resource: JOBS, clock, random, log, transform: essentialsOfJob }),
+    jobs: createInformer({ client, resource: JOBS, clock, random, log, transform: (job) => cachedJob(job, rules, isAdmitted) }),
     namespaces: of(NAMESPACES),
     workerClusters: of(WORKER_CLUSTERS),
     resourceFlavors: of(RESOURCE_FLAVORS),
@@ -26,13 +36,26 @@ export function createHomeInformers(options: Pick<ReflectorOptions<Job>, 'client
   };
 }
 
-/** Of a Job that is not the manager's it is enough to know that it is not. */
-export function essentialsOfJob(job: Job): Job {
-  const { managedFields: _managedFields, ...metadata } = job.metadata;
-  if (job.spec.managedBy === MANAGER_CONTROLLER_NAME) return { ...job, metadata };
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
-  return {
-    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-    spec: { ...given({ managedBy: job.spec.managedBy }), template: {} },
-  };
+/**
+ * What is kept of a Job. In order:
+ *
+ * 1. Of one that is not the manager's it is enough to know that it is not.
+ * 2. One that has been admitted and has not finished is kept whole: its copy is made from it.
+ * 3. Of any other what decisions look at: of one that waits, of one that has finished, and the least of one that is not taken.
+ */
+export function cachedJob(job: Job, { bytesMax }: JobRules, isAdmitted: HomeInformersOptions['isAdmitted']): Job {
+  if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME) {
+    const { name, namespace, uid, resourceVersion, creationTimestamp } = job.metadata;
+    return {
+      metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+      spec: { ...given({ managedBy: job.spec.managedBy }), template: {} },
+    }; // 1
+  }
+  if (isFinished(job.status)) return compactJob(job); // 3
+  if (isAdmitted(job)) {
+    delete job.metadata.managedFields;
+    return job; // 2
+  }
+  const problems = sizeProblems(job, bytesMax);
+  return problems.length === 0 ? compactJob(job) : compactJob(job, formatProblems(problems)); // 3
 }

@@ -65,6 +65,7 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     ...(webhook === undefined ? {} : { webhook }),
     knownUsers: settings.knownUsers,
     concurrentDispatches: settings.concurrentDispatches,
+    jobRules: settings.jobRules,
     registry,
     clock,
     random: Math.random,
@@ -94,5 +95,5 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
 async function connectQueue(redisUrl: string, settings: ManagerConfig, log: Logger): Promise<SubmissionQueue> {
   const { connectBullmqQueue } = await import('./submission/bullmq-queue.ts');
   const { submissionQueue: name, redisPrefix: prefix, concurrentSubmissions: concurrency } = settings;
-  return connectBullmqQueue({ redisUrl, name, prefix, concurrency, clock: systemClock, log });
+  return connectBullmqQueue({ redisUrl, name, prefix, concurrency, textBytesMax: 2 * settings.jobRules.bytesMax, clock: systemClock, log });
 }

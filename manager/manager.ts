@@ -7,10 +7,12 @@ import { createEventRecorder } from '../shared/kube/event-recorder.ts';
 import { runAsLeader, type LeaderElectionOptions } from '../shared/kube/leader-election.ts';
 import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
+import { given } from '../shared/runtime/given.ts';
 import type { Random } from '../shared/runtime/random.ts';
 import { aborted, allOrNone } from '../shared/runtime/tasks.ts';
 import { createAdmission } from './admission/admission.ts';
-import { createRecordKeeper } from './api/record-keeper.ts';
+import { DEFAULT_JOB_RULES, type JobRules } from './api/job-rules.ts';
+import { createRecordKeeper, type RecordKeeper } from './api/record-keeper.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
 import { createHomeInformers } from './home-informers.ts';
 import { createIdentityAlarm, type IdentityAlarm } from './identity-alarm.ts';
@@ -42,6 +44,8 @@ export type ManagerDeps = {
   readonly knownUsers?: Identities;
   /** Writes under way at once to each worker cluster. */
   readonly concurrentDispatches: number;
+  /** What a Job may be; absent: as the flags have it by default. */
+  readonly jobRules?: JobRules;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly random: Random;
@@ -69,9 +73,11 @@ const FLUSH_MS = 3_000;
  * leadership writes nothing more, not even what was begun.
  */
 export function createManager(deps: ManagerDeps): Manager {
-  const { client, submissions, clock, log, registry } = deps;
+  const { client, submissions, clock, log, registry, jobRules: rules = DEFAULT_JOB_RULES } = deps;
   const metrics = createManagerMetrics(registry);
-  const informers = createHomeInformers(deps);
+  /** Known before the first Job is looked at. */
+  let records: RecordKeeper | undefined;
+  const informers = createHomeInformers({ ...deps, rules, isAdmitted: (job) => records?.read(job).kind === 'Record' });
   const deposed = new AbortController();
   const home = fencedClient(client, deposed.signal);
   const events = createEventRecorder({ client: home, component: 'switchyard-manager', clock, log });
@@ -93,7 +99,7 @@ export function createManager(deps: ManagerDeps): Manager {
     const keys = await recordKeys({ client, secret, onMissing: (problem) => (keyProblem = problem), clock, log }, signal);
     if (keys === undefined) return;
     keyProblem = undefined;
-    const records = createRecordKeeper(keys);
+    records = createRecordKeeper(keys);
     const submission = { keys, clock, log, metrics: metrics.submission };
     const reporter = submissions && createOutcomeReporter({ queue: submissions.queue, jobs: informers.jobs, client: home, ...submission });
     const admission = createAdmission({
@@ -128,7 +134,9 @@ export function createManager(deps: ManagerDeps): Manager {
     };
     await allOrNone(signal, [
       ...Object.values(informers).map((informer) => (each: AbortSignal) => informer.run(each)),
-      async (each) => submissions && runConsumer({ queue: submissions.queue, queueName: submissions.name, client, ...submission }, each),
+      async (each) =>
+        submissions &&
+        runConsumer({ queue: submissions.queue, queueName: submissions.name, rules, client, ...submission }, each),
       (each) => leadWhenElected(deps, lead, each),
     ]);
   }
@@ -166,6 +174,7 @@ async function serveWebhook(deps: ManagerDeps, alarm: IdentityAlarm, served: () 
     ...webhook,
     identities: { managers: [username, ...(knownUsers?.managers ?? [])], localWorkers: knownUsers?.localWorkers ?? [] },
     onSharedIdentity: (...by) => alarm.sharedBy(...by),
+      ...given({ rules: deps.jobRules }),
     clock,
     log: log.with({ part: 'webhook' }),
   });

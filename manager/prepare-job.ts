@@ -101,14 +101,24 @@ function shapeProblems(manifest: unknown): FieldProblem[] {
   if (!isJsonObject(spec)) problems.push({ field: 'spec', problem: 'is missing' });
   else if (!isJsonObject(spec['template'])) problems.push({ field: 'spec.template', problem: 'is missing' });
   else if (!isJsonObject(spec['template']['spec'])) problems.push({ field: 'spec.template.spec', problem: 'is missing' });
+  else problems.push(...podProblems(spec['template']['spec']));
   return problems;
 }
+
+const NAMESPACE_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 function metadataProblems(metadata: Record<string, unknown>): FieldProblem[] {
   const problems: FieldProblem[] = [];
   for (const field of ['name', 'generateName', 'namespace']) {
     const value = metadata[field];
     if (value !== undefined && typeof value !== 'string') problems.push({ field: `metadata.${field}`, problem: 'must be a string' });
+  }
+  const { namespace } = metadata;
+  if (typeof namespace === 'string' && !NAMESPACE_NAME.test(namespace)) {
+    problems.push({
+      field: 'metadata.namespace',
+      problem: `is ${JSON.stringify(namespace.slice(0, 64))}, which no namespace is called; name one, or leave the field out`,
+    });
   }
   for (const field of ['labels', 'annotations']) {
     const value = metadata[field];
@@ -124,6 +134,14 @@ function metadataProblems(metadata: Record<string, unknown>): FieldProblem[] {
     problems.push({ field: 'metadata.ownerReferences', problem: 'is not allowed in a submission; remove it' });
   }
   return problems;
+}
+
+function podProblems(pod: Record<string, unknown>): FieldProblem[] {
+  return ['containers', 'initContainers'].flatMap((field) => {
+    const containers = pod[field] ?? [];
+    const isList = Array.isArray(containers) && containers.every(isJsonObject);
+    return isList ? [] : [{ field: `spec.template.spec.${field}`, problem: 'must be a list of objects' }];
+  });
 }
 
 /** What an API server writes into every object. A manifest read back from a cluster carries it; a new Job must not. */

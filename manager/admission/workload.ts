@@ -1,4 +1,5 @@
 import { clusterWishOf, priorityOf, queueNameOf, type ClusterWish } from '../api/job-annotations.ts';
+import { compactProblem } from '../api/compact-job.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
 import { isRefusalOf } from '../api/refusals.ts';
@@ -94,7 +95,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     phase,
     unmarked: phase === 'Evicting' && isUnmarked(job, parsed),
     untrusted: untrustedOf(parsed, phase),
-    problem: problemOf(priority, wish) ?? asked.problem,
+    problem: compactProblem(job) ?? problemOf(priority, wish) ?? asked.problem,
     schedulingHash: schedulingHashOf(asked.requests, wish, nodeSelector, record),
   };
 }

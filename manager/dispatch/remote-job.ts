@@ -10,6 +10,7 @@ import {
   ORIGIN_NAME_ANNOTATION,
   ORIGIN_UID_ANNOTATION,
 } from '../../shared/api/names.ts';
+import { isCompact } from '../api/compact-job.ts';
 import { hasTrueCondition } from '../../shared/kube/conditions.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import { travelsToCopy } from '../policy/job-parts.ts';
@@ -35,6 +36,8 @@ export type CopyOptions = {
  * us included, and nothing that belongs to the original or was generated for it.
  */
 export function remoteJob(local: DeepReadonly<Job>, options: CopyOptions): Unsaved<Job> {
+  if (isCompact(local))
+    throw new Error(`no copy can be made of Job ${local.metadata.namespace}/${local.metadata.name}: parts of it are not cached`);
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',

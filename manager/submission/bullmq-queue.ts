@@ -1,4 +1,15 @@
-import { DelayedError, Queue, QueueEvents, UnrecoverableError, WaitingChildrenError, Worker, type Job } from 'bullmq';
+import {
+  DelayedError,
+  Queue,
+  QueueEvents,
+  UnrecoverableError,
+  WaitingChildrenError,
+  Worker,
+  type Job,
+  type JobJson,
+  type Processor,
+  type WorkerOptions,
+} from 'bullmq';
 import { Redis } from 'ioredis';
 import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../../shared/api/names.ts';
 import { endsWithin, type Clock } from '../../shared/runtime/clock.ts';
@@ -13,6 +24,7 @@ import {
   type SubmissionQueue,
   type SubmissionRef,
 } from './submission-queue.ts';
+import { textProblem } from './submission-text.ts';
 
 export type BullmqQueueOptions = {
   readonly redisUrl: string;
@@ -21,6 +33,8 @@ export type BullmqQueueOptions = {
   /** BullMQ's key prefix; on a Redis cluster with a hash tag, such as `{bull}`. */
   readonly prefix: string;
   readonly concurrency: number;
+  /** A submission of more is refused unread; default: 512 KiB. */
+  readonly textBytesMax?: number;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -40,6 +54,7 @@ const STALLED_CHECK_MS = 5_000;
 const RETRY_MAX_MS = 60_000;
 const CLOSE_TIMEOUT_MS = 10_000;
 const PAGE = 1000;
+const TEXT_BYTES_MAX = 512 * 1024;
 
 /**
  * Submissions on BullMQ. A submission whose Job runs is parked as `waiting-children` behind a gate: a delayed job in a queue that nobody
@@ -74,8 +89,12 @@ class BullmqQueue implements SubmissionQueue {
 
   async consume(accept: Accept, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    const { name, prefix, concurrency, clock } = this.#options;
-    const worker = new Worker(name, (job: Job, token?: string) => this.#process(job, token ?? '', accept), {
+    const { name, prefix, concurrency, textBytesMax = TEXT_BYTES_MAX, clock } = this.#options;
+    const process = (job: Job, token = ''): Promise<unknown> => {
+      const problem = worker.problemOf(job);
+      return problem === undefined ? this.#process(job, token, accept) : Promise.reject(new UnrecoverableError(problem));
+    };
+    const worker = new GuardedWorker((text) => textProblem(text, { bytesMax: textBytesMax }), name, process, {
       connection: this.#redis,
       prefix,
       concurrency,
@@ -179,6 +198,32 @@ class BullmqQueue implements SubmissionQueue {
 
   #logTrouble(error: Error): void {
     this.#options.log.debug('trouble with a BullMQ queue', { queue: this.#options.name, error });
+  }
+}
+
+/**
+ * A BullMQ worker that looks at the text of a submission before it is parsed. What is wrong with it is told with the job, whose data are then
+ * empty: BullMQ itself would parse whatever there is, and hand a job that it cannot parse out again for ever.
+ */
+class GuardedWorker extends Worker {
+  readonly #problems = new WeakMap<Job, string>();
+  readonly #problemOf: (text: string) => string | undefined;
+
+  constructor(problemOf: (text: string) => string | undefined, name: string, process: Processor, options: WorkerOptions) {
+    super(name, process, options);
+    this.#problemOf = problemOf;
+  }
+
+  /** Why the data of the job were not parsed. */
+  problemOf(job: Job): string | undefined {
+    return this.#problems.get(job);
+  }
+
+  protected override createJob(json: JobJson, jobId: string): Job {
+    const problem = this.#problemOf(json.data ?? '{}');
+    const job = super.createJob(problem === undefined ? json : { ...json, data: '{}' }, jobId);
+    if (problem !== undefined) this.#problems.set(job, problem);
+    return job;
   }
 }
 

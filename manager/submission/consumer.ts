@@ -14,6 +14,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { SubmissionMetrics } from '../metrics.ts';
 import { formatProblems } from '../api/field-problem.ts';
+import { DEFAULT_JOB_RULES, ruleProblems, type JobRules } from '../api/job-rules.ts';
 import { prepareJob, readJobManifest, type JobManifest } from '../prepare-job.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import { outcomeOf } from './outcome.ts';
@@ -24,6 +25,8 @@ export type ConsumerDeps = {
   readonly queue: SubmissionQueue;
   /** Name of the queue: part of what makes a generated Job name unique. */
   readonly queueName: string;
+  /** What a Job may be; absent: as the flags have it by default. */
+  readonly rules?: JobRules;
   readonly client: ReadClient & WriteClient;
   /** Seal what is made of a submission. */
   readonly keys: RecordKeys;
@@ -41,7 +44,8 @@ async function accept(deps: ConsumerDeps, submission: Submission): Promise<Accep
   const { clock, log, metrics } = deps;
   const startedAtMs = clock.now();
   try {
-    const { job, created } = await createJob(deps, sealed(manifestOf(submission, deps.queueName), submission, deps.keys), submission);
+    const manifest = manifestOf(submission, deps.queueName, deps.rules);
+    const { job, created } = await createJob(deps, sealed(manifest, submission, deps.keys), submission);
     metrics.submissions.inc({ result: created ? 'created' : 'duplicate' });
     metrics.submissionDuration.observe((clock.now() - startedAtMs) / 1000);
     log.info('accepted a submission', { submission: submission.id, job: `${job.metadata.namespace}/${job.metadata.name}`, created });
@@ -56,7 +60,10 @@ async function accept(deps: ConsumerDeps, submission: Submission): Promise<Accep
 }
 
 /** The Job to create for a submission. Throws {@link SubmissionRefused} naming every field that is wrong. */
-export function manifestOf(submission: Submission, queueName: string): JobManifest {
+export function manifestOf(submission: Submission, queueName: string, rules: JobRules = DEFAULT_JOB_RULES): JobManifest {
+  if (submission.id.length > ID_LENGTH_MAX) {
+    throw new SubmissionRefused(`the id of the submission has ${submission.id.length} characters, and at most ${ID_LENGTH_MAX} are taken`);
+  }
   const read = readJobManifest(manifestIn(submission.data));
   if (read.kind === 'Refused') throw new SubmissionRefused(formatProblems(read.problems));
   const { generateName, ...metadata } = read.manifest.metadata;
@@ -73,7 +80,8 @@ export function manifestOf(submission: Submission, queueName: string): JobManife
       },
     },
   });
-  if (prepared.kind === 'Refused') throw new SubmissionRefused(formatProblems(prepared.problems));
+  const problems = prepared.kind === 'Refused' ? prepared.problems : ruleProblems(prepared.job, rules);
+  if (prepared.kind === 'Refused' || problems.length > 0) throw new SubmissionRefused(formatProblems(problems));
   return prepared.job;
 }
 
@@ -88,6 +96,8 @@ function manifestIn(data: unknown): unknown {
   return typeof data === 'object' && data !== null && 'manifest' in data ? data.manifest : data;
 }
 
+/** It is kept with its Job. */
+const ID_LENGTH_MAX = 1024;
 /** Room for the dash and ten digits of a completion index, in a host name of at most 63 characters. */
 const INDEX_ROOM = 11;
 const DIGEST_LENGTH = 10;
@@ -131,7 +141,15 @@ async function earlierDelivery(client: ReadClient, keys: RecordKeys, manifest: J
 
 /** The server has looked at the Job and said no. It would say so again: waiting does not help, a changed manifest may. */
 const isFinal = (error: unknown): error is ApiError =>
-  error instanceof ApiError && [400, 403, 404, 409, 413, 422].includes(error.code) && !isTerminating(error) && !isOverQuota(error);
+  error instanceof ApiError &&
+  error.code >= 400 &&
+  error.code < 500 &&
+  !OF_THE_MOMENT.includes(error.code) &&
+  !isTerminating(error) &&
+  !isOverQuota(error);
+
+/** Our credentials, time, or the number of requests were the trouble, and not the Job. */
+const OF_THE_MOMENT = [401, 408, 429];
 
 /** The namespace of a Job that is created while the namespace goes comes back or does not; only then is it final. */
 const isTerminating = (error: ApiError): boolean => hasStatusCause(error, 'NamespaceTerminating');

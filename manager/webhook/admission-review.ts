@@ -2,6 +2,7 @@ import type { Job } from '../../shared/api/kubernetes.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
 import { isJsonObject, parseJson } from '../api/json-value.ts';
 import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
+import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import { recognize, type Identities } from '../policy/writer.ts';
 import { controllerProblems, prepared } from '../prepare-job.ts';
 import { isCopy, validateJob } from './validate-job.ts';
@@ -70,12 +71,12 @@ export function mutate(request: AdmissionRequest): AdmissionResponse {
 }
 
 /** Judges a write of a Job or of its status. */
-export function validate(request: AdmissionRequest, identities: Identities): AdmissionResponse {
+export function validate(request: AdmissionRequest, identities: Identities, rules: JobRules = DEFAULT_JOB_RULES): AdmissionResponse {
   const { uid, operation, object: job, oldObject: oldJob, userInfo, fieldManager, subResource: subresource = '' } = request;
   if (job === undefined || (operation !== 'CREATE' && operation !== 'UPDATE')) return { uid, allowed: true };
   if (operation === 'UPDATE' && oldJob === undefined) return denied(uid, [{ field: 'oldObject', problem: 'is missing in the review' }]);
   const { writer } = recognize(userInfo.username, fieldManager, identities);
-  const problems = validateJob({ subresource, job, oldJob, writer });
+  const problems = validateJob({ subresource, job, oldJob, writer }, rules);
   return problems.length === 0 ? { uid, allowed: true } : denied(uid, problems);
 }
 

@@ -5,6 +5,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { createByteRoom } from '../../shared/runtime/byte-room.ts';
 import { answer, boundTo, limitConnections, parseAddress, pathOf, SERVER_LIMITS } from '../../shared/runtime/http-server.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import type { JobRules } from '../api/job-rules.ts';
 import { recognize, type Identities } from '../policy/writer.ts';
 import {
   admissionReviewOf,
@@ -22,6 +23,8 @@ export type WebhookDeps = {
   readonly identities: Identities;
   /** Told about every write by the user that the manager is, by somebody else: under which name of a field manager, '' for none. */
   readonly onSharedIdentity: (username: string, fieldManager: string) => void;
+  /** What a Job may be; absent: as the flags have it by default. */
+  readonly rules?: JobRules;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -46,14 +49,14 @@ const ROOM_WAIT_MS = 3_000;
 const CONNECTIONS_MAX = 512;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 
-export function createWebhookServer({ certFile, keyFile, identities, onSharedIdentity, clock, log }: WebhookDeps): WebhookServer {
+export function createWebhookServer({ certFile, keyFile, identities, onSharedIdentity, rules, clock, log }: WebhookDeps): WebhookServer {
   const webhooks: Readonly<Record<string, (request: AdmissionRequest) => AdmissionResponse>> = {
     '/mutate': mutate,
     '/validate': (request) => {
       const { userInfo, fieldManager } = request;
       if (recognize(userInfo.username, fieldManager, identities).sharesIdentity)
         onSharedIdentity(userInfo.username ?? '', fieldManager ?? '');
-      return validate(request, identities);
+      return validate(request, identities, rules);
     },
   };
 

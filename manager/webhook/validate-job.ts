@@ -9,6 +9,7 @@ import {
 } from '../../shared/api/names.ts';
 import type { FieldProblem } from '../api/field-problem.ts';
 import { clusterWishOf, priorityOf, queueNameOf } from '../api/job-annotations.ts';
+import { DEFAULT_JOB_RULES, ruleProblems, type JobRules } from '../api/job-rules.ts';
 import type { JobWrite } from '../policy/job-write.ts';
 import { judgeWrite } from '../policy/judge-write.ts';
 import { controllerProblems, wishProblems } from '../prepare-job.ts';
@@ -20,15 +21,17 @@ import { controllerProblems, wishProblems } from '../prepare-job.ts';
  * 2. Nobody writes what is not his: manager/policy/job-parts.ts says what is whose.
  * 3. A new Job with a queue must be as prepareJob makes it.
  * 4. Priority and cluster wishes must be readable, if they are changed.
+ * 5. A Job is what the administrator takes: a new one, and one that is changed unless it was not before.
  */
-export function validateJob(write: JobWrite): FieldProblem[] {
-  const { job, oldJob, writer } = write;
+export function validateJob(write: JobWrite, rules: JobRules = DEFAULT_JOB_RULES): FieldProblem[] {
+  const { subresource, job, oldJob, writer } = write;
   if (writer === 'Manager') return []; // 1
   const problems = judgeWrite(write); // 2
   if (oldJob === undefined)
-    return queueNameOf(job) === undefined ? problems : [...problems, ...unpreparedProblems(job), ...wishProblems(job)]; // 3
+    return queueNameOf(job) === undefined ? problems : [...problems, ...unpreparedProblems(job), ...wishProblems(job), ...ruleProblems(job, rules)]; // 3, 5
   if (oldJob.spec.managedBy !== MANAGER_CONTROLLER_NAME) return problems;
-  return [...problems, ...changedWishProblems(job, oldJob)]; // 4
+  const mayBreakRules = subresource !== '' || ruleProblems(oldJob, rules).length > 0;
+  return [...problems, ...changedWishProblems(job, oldJob), ...(mayBreakRules ? [] : ruleProblems(job, rules))]; // 4, 5
 }
 
 /** A mirrored copy on a cluster that is its own worker. A Job of the manager that merely wears the label is no copy. */

@@ -27,6 +27,13 @@ const SUITES: ReadonlyMap<string, SuiteEntry> = new Map([
     },
   ],
   [
+    'memory',
+    {
+      about: 'a manager on whose cluster very many Jobs wait: the memory it keeps, and how soon all know why',
+      load: async () => (await import('./memory.ts')).memorySuite,
+    },
+  ],
+  [
     'start-up',
     {
       about: 'starting the worker and the manager: time and processor time until /readyz says 200, memory while idle',

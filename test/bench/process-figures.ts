@@ -16,3 +16,9 @@ export function residentBytesOf(pid: number): number {
   const file = `/proc/${pid}/statm`;
   return existsSync(file) ? Number(readFileSync(file, 'utf8').split(' ')[1]) * PAGE_BYTES : Number.NaN;
 }
+
+/** The most that it ever kept. */
+export function peakResidentBytesOf(pid: number): number {
+  const file = `/proc/${pid}/status`;
+  return existsSync(file) ? Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(file, 'utf8'))?.[1]) * 1024 : Number.NaN;
+}

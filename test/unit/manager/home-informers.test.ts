@@ -1,34 +1,48 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { compactProblem, isCompact } from '../../../manager/api/compact-job.ts';
+import { DEFAULT_JOB_RULES } from '../../../manager/api/job-rules.ts';
+import { cachedJob } from '../../../manager/home-informers.ts';
 import type { Job } from '../../../shared/api/kubernetes.ts';
-import { MANAGER_CONTROLLER_NAME, WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
-import { essentialsOfJob } from '../../../manager/home-informers.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import { aCondition, aHomeJob, anAdmittedJob, recordOn } from '../../support/jobs.ts';
 
-const managedBy = (name: string | undefined): Job => ({
-  metadata: {
-    name: 'j',
-    namespace: 'default',
-    uid: 'u',
-    resourceVersion: '7',
-    creationTimestamp: '2026-01-01T00:00:00Z',
-    labels: { app: 'x' },
-    managedFields: [{ manager: 'kubectl', operation: 'Update' }],
-  },
-  spec: { parallelism: 3, template: { spec: { containers: [] } }, ...given({ managedBy: name }) },
-  status: { active: 1 },
-});
+const cached = (job: Job): Job => cachedJob(structuredClone(job), DEFAULT_JOB_RULES, (each) => recordOn(each as Job).kind === 'Record');
+const stored = { managedFields: [{ manager: 'kubectl', operation: 'Update' }] };
+const large = { template: { spec: { containers: [{ name: 'main', args: ['x'.repeat(DEFAULT_JOB_RULES.bytesMax)] }] } } };
 
-test("a Job of the manager's is kept whole but for its managed fields", () => {
-  const job = managedBy(MANAGER_CONTROLLER_NAME);
-  const { managedFields: _, ...metadata } = job.metadata;
-  expect(essentialsOfJob(job)).toEqual({ ...job, metadata });
+describe('a Job of the manager’s', () => {
+  test('is kept whole, but for its managed fields, from its admission to its end', () => {
+    for (const suspend of [false, true]) {
+      const job = anAdmittedJob({ metadata: stored, spec: { suspend } });
+      const { managedFields: _, ...metadata } = job.metadata;
+      expect(cached(job)).toEqual({ ...job, metadata });
+    }
+    expect(isCompact(cached(anAdmittedJob({ status: { conditions: [aCondition('Complete')] } })))).toBe(true);
+  });
+
+  test('is kept without what its pods are made of while it waits, and when somebody wrote nonsense in place of its admission', () => {
+    expect(isCompact(cached(aHomeJob()))).toBe(true);
+    expect(compactProblem(cached(aHomeJob()))).toBeUndefined();
+    expect(isCompact(cached(aHomeJob({ metadata: { annotations: { 'switchyard.dev/admission': 'x'.repeat(10_000) } } })))).toBe(true);
+  });
+
+  test('that is too large waits with the reason; one that was admitted when more was taken runs on', () => {
+    expect(compactProblem(cached(aHomeJob({ spec: large })))).toMatch(/^job: has \d+ bytes as JSON, and at most 262144 are taken/);
+    expect(isCompact(cached(anAdmittedJob({ spec: large })))).toBe(false);
+  });
 });
 
 test.each([WORKER_CONTROLLER_NAME, undefined])('of a Job managed by %s its identity and that name are kept', (name) => {
-  const essentials = essentialsOfJob(managedBy(name));
-  expect(essentials).toEqual({
-    metadata: { name: 'j', namespace: 'default', uid: 'u', resourceVersion: '7', creationTimestamp: '2026-01-01T00:00:00Z' },
-    spec: { template: {}, ...given({ managedBy: name }) },
+  const job = aHomeJob({ metadata: stored });
+  if (name === undefined) delete job.spec.managedBy;
+  else job.spec.managedBy = name;
+  const { metadata, spec } = cached(job);
+  expect(metadata).toEqual({
+    name: 'sum',
+    namespace: 'team',
+    uid: 'uid-home-1',
+    resourceVersion: '10',
+    creationTimestamp: '2026-01-01T00:00:00Z',
   });
-  expect('managedBy' in essentials.spec).toBe(name !== undefined);
+  expect(spec).toEqual({ template: {}, ...(name === undefined ? {} : { managedBy: name }) });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ResourceFlavor } from '../../../../manager/api/resource-flavor.ts';
+import { compactJob } from '../../../../manager/api/compact-job.ts';
 import { copyIdentity, remoteJob, specChange, type CopyOptions } from '../../../../manager/dispatch/remote-job.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { aCondition, aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
@@ -111,6 +112,10 @@ describe('the copy of a Job', () => {
     copy.metadata.annotations = { 'switchyard.dev/origin-uid': 'x', 'switchyard.dev/dispatch-epoch': 'soon' };
     expect(copyIdentity(copy)).toBeUndefined();
   });
+});
+
+test('no copy is made of a Job of which parts are not cached', () => {
+  expect(() => remoteJob(compactJob(anAdmittedJob()), OPTIONS)).toThrow('no copy can be made of Job team/sum: parts of it are not cached');
 });
 
 describe('the change of a copy that follows its original', () => {

@@ -1,0 +1,87 @@
+import type { Container, DeepReadonly, Job, JobSpec, PodSpec, Unsaved } from '../../shared/api/kubernetes.ts';
+import {
+  ADMISSION_ANNOTATION,
+  CLUSTERS_ANNOTATION,
+  KUEUE_QUEUE_NAME_LABEL,
+  ORIGIN_LABEL,
+  PRIORITY_ANNOTATION,
+  QUEUE_NAME_LABEL,
+  SUBMISSION_ANNOTATION,
+  SUBMITTED_AT_ANNOTATION,
+} from '../../shared/api/names.ts';
+import { given } from '../../shared/runtime/given.ts';
+
+const COMPACT = Symbol('compact');
+
+/** What is kept of a Job that nothing is made from. It says so, wherever it goes: no copy may be made of it. */
+export type CompactJob = Job & { readonly [COMPACT]: Compactness };
+type Compactness = { readonly problem: string | undefined };
+
+/**
+ * A Job without what its pods are made of: all that admission, the reporters and the rules that hold a Job back look at. With a `problem`
+ * it is one that is not taken, and even less of it is kept.
+ */
+export function compactJob(job: Job, problem?: string): CompactJob {
+  const { apiVersion: _apiVersion, kind: _kind, metadata, status } = job;
+  const { name, namespace, uid, resourceVersion, creationTimestamp, generation, deletionTimestamp, finalizers } = metadata;
+  const identity = { name, namespace, uid, resourceVersion, creationTimestamp, ...given({ generation, deletionTimestamp, finalizers }) };
+  const essentials =
+    problem === undefined
+      ? essentialsOf(job)
+      : { metadata: wordsOfOurs(metadata, REFUSED_ANNOTATIONS), spec: { ...scalarsOf(job.spec), template: {} } };
+  return {
+    metadata: { ...identity, ...essentials.metadata },
+    spec: essentials.spec,
+    ...given({ status }),
+    [COMPACT]: problem === undefined ? TAKEN : { problem },
+  };
+}
+
+const TAKEN: Compactness = { problem: undefined };
+
+/** Whether parts of the Job are missing. */
+export const isCompact = (job: DeepReadonly<Job>): job is DeepReadonly<CompactJob> => COMPACT in job;
+
+/** Why the Job is not taken, as its cache has found out; undefined when nothing is wrong with it. */
+export const compactProblem = (job: DeepReadonly<Job>): string | undefined => (isCompact(job) ? job[COMPACT].problem : undefined);
+
+/** What decisions look at, apart from the identity of the Job and its status. */
+export function essentialsOf({ metadata, spec }: DeepReadonly<Unsaved<Job>>): Pick<Job, 'spec'> & { metadata: Words } {
+  const pod = spec.template.spec;
+  return {
+    metadata: wordsOfOurs(metadata, ANNOTATIONS),
+    spec: { ...scalarsOf(spec), template: pod === undefined ? {} : { spec: essentialsOfPod(pod) } },
+  };
+}
+
+type Words = Pick<Job['metadata'], 'labels' | 'annotations'>;
+
+const LABELS = [QUEUE_NAME_LABEL, KUEUE_QUEUE_NAME_LABEL, ORIGIN_LABEL];
+const REFUSED_ANNOTATIONS = [SUBMISSION_ANNOTATION, SUBMITTED_AT_ANNOTATION];
+const ANNOTATIONS = [...REFUSED_ANNOTATIONS, ADMISSION_ANNOTATION, CLUSTERS_ANNOTATION, PRIORITY_ANNOTATION];
+
+const wordsOfOurs = ({ labels, annotations }: DeepReadonly<Words>, kept: readonly string[]): Words =>
+  given({ labels: only(labels, LABELS), annotations: only(annotations, kept) });
+
+function only(map: Readonly<Record<string, string>> | undefined, keys: readonly string[]): Record<string, string> | undefined {
+  const found = keys.flatMap((key): [string, string][] => (map?.[key] === undefined ? [] : [[key, map[key]]]));
+  return found.length === 0 ? undefined : Object.fromEntries(found);
+}
+
+/** Numbers, words and switches: parallelism, completions, completionMode, suspend, managedBy and the like. */
+const scalarsOf = (spec: DeepReadonly<JobSpec>): Omit<JobSpec, 'template'> =>
+  Object.fromEntries(Object.entries(spec).filter(([, value]) => typeof value !== 'object'));
+
+function essentialsOfPod(pod: DeepReadonly<PodSpec>): PodSpec {
+  const { nodeSelector, affinity, tolerations, priorityClassName, overhead, resources, resourceClaims } = pod as PodSpec;
+  const initContainers = pod.initContainers?.map(essentialsOfContainer);
+  return {
+    containers: (pod.containers ?? []).map(essentialsOfContainer),
+    ...given({ initContainers, nodeSelector, affinity, tolerations, priorityClassName, overhead, resources, resourceClaims }),
+  };
+}
+
+function essentialsOfContainer(container: DeepReadonly<Container>): Container {
+  const { name, resources, restartPolicy } = container as Container;
+  return { name, ...given({ resources, restartPolicy }) };
+}
