@@ -63,6 +63,10 @@ function runWatch(
   const { selector } = options;
   let first = true;
   let ended = false;
+  /** The last event that was passed on, or passed by. */
+  let position = start.revision;
+  /** What is still to be written before the watch is up to date again. */
+  let backlog: Generator<void> | undefined;
   const timers: Timer[] = [];
   const stop = (): void => {
     ended = true;
@@ -78,42 +82,75 @@ function runWatch(
     sink.write(`{"type":"${type}","object":${presenter.watched(stored, first)}}\n`);
     first = false;
   };
-  const next = (event: StoreEvent): void => {
-    if (event.revision <= start.revision) return;
+  const pass = (event: StoreEvent): void => {
+    position = event.revision;
     const change = changeOf(table, event, (stored) => selector.matchesEverything || selector.matches(stored.object));
     if (change !== undefined) send(change.type, change.stored);
   };
-  const bookmark = (annotations?: Record<string, string>): void => {
-    const revision = Math.max(start.revision, store.publishedRevision());
+  /** A reader that is behind is not written to: what it misses now stays in the history, and is read from there. */
+  const next = (event: StoreEvent): void => {
+    if (event.revision <= position || backlog !== undefined) return;
+    pass(event);
+    if (sink.pace?.hasRoom() === false) readHistory();
+  };
+  const readHistory = (): void => {
+    backlog = history();
+    sink.pace?.onceRoom(catchUp);
+  };
+  function* history(): Generator<void> {
+    for (;;) {
+      if (position < table.compactedRevision()) return forgotten();
+      const missed = table.eventsSince(position);
+      if (missed.length === 0) return;
+      for (const event of missed) {
+        const { current } = event;
+        if ((namespace === '' || current.namespace === namespace) && (selector.name === '' || current.name === selector.name)) pass(event);
+        else position = event.revision;
+        yield;
+      }
+    }
+  }
+  function* initialEvents(existing: readonly StoredObject[]): Generator<void> {
+    for (const stored of existing) {
+      if (selector.matchesEverything || selector.matches(stored.object)) send('ADDED', stored);
+      yield;
+    }
+    if (start.endMark) bookmark(start.revision, { 'k8s.io/initial-events-end': 'true' });
+    yield* history();
+  }
+  const forgotten = (): void => {
+    const error = expired(`too old resource version: ${position} (${table.compactedRevision()})`);
+    sink.write(`${JSON.stringify({ type: 'ERROR', object: error.toStatus() })}\n`);
+    finish();
+  };
+  const catchUp = (): void => {
+    while (!ended && backlog !== undefined) {
+      if (sink.pace?.hasRoom() === false) return sink.pace.onceRoom(catchUp);
+      if (backlog.next().done === true) backlog = undefined;
+    }
+  };
+  const bookmark = (revision: number, annotations?: Record<string, string>): void => {
     const metadata = { resourceVersion: String(revision), ...given({ annotations }) };
     sink.write(`{"type":"BOOKMARK","object":${presenter.bookmark(metadata, first)}}\n`);
     first = false;
   };
   const unsubscribe = table.subscribe({ namespace, name: selector.name, next });
 
-  if (!start.initial && start.revision < table.compactedRevision()) {
-    const error = expired(`too old resource version: ${start.revision} (${table.compactedRevision()})`);
-    sink.write(`${JSON.stringify({ type: 'ERROR', object: error.toStatus() })}\n`);
-    finish();
-    return stop;
-  }
   if (start.initial) {
     const existing =
       store.revision() === start.revision ? candidates(resource, namespace, selector) : table.listAt(namespace, start.revision);
-    for (const stored of existing) {
-      if (selector.matchesEverything || selector.matches(stored.object)) send('ADDED', stored);
-    }
-    if (start.endMark) bookmark({ 'k8s.io/initial-events-end': 'true' });
-  } else {
-    for (const event of table.eventsSince(start.revision)) {
-      const { current } = event;
-      if ((namespace === '' || current.namespace === namespace) && (selector.name === '' || current.name === selector.name)) next(event);
-    }
-  }
+    backlog = initialEvents([...existing]);
+  } else backlog = history();
+  catchUp();
+  if (ended) return stop;
   const seconds = options.timeoutSeconds ?? 0;
   const timeoutMs = (seconds > 0 ? seconds : MIN_TIMEOUT_SECONDS * (1 + random())) * 1000;
   timers.push(clock.schedule(finish, timeoutMs));
-  if (options.allowWatchBookmarks) scheduleBookmarks(clock, timeoutMs, () => bookmark(), timers);
+  // It says that everything before has been told.
+  const upToDate = (): void => {
+    if (backlog === undefined) bookmark(Math.max(start.revision, store.publishedRevision()));
+  };
+  if (options.allowWatchBookmarks) scheduleBookmarks(clock, timeoutMs, upToDate, timers);
   return stop;
 }
 

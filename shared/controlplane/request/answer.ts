@@ -5,6 +5,14 @@ import type { StatusError } from '../apimachinery/status-error.ts';
 export interface StreamSink {
   write(text: string): void;
   end(): void;
+  /** How fast the reader is; absent where nothing is kept for a slow one. Whoever heeds it writes while there is room. */
+  readonly pace?: Pace | undefined;
+}
+
+export interface Pace {
+  hasRoom(): boolean;
+  /** Calls back when there is room again. One at a time. */
+  onceRoom(callback: () => void): void;
 }
 
 /** Where a streamed answer goes. */

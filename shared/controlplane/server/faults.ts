@@ -179,6 +179,10 @@ class OpenWatch {
     this.#connection = connection;
   }
 
+  get pace(): StreamConnection['pace'] {
+    return this.#connection.pace;
+  }
+
   write(text: string): void {
     if (this.#holders.size > 0) this.#pending.push(text);
     else this.#connection.write(text);

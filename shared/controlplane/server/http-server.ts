@@ -13,8 +13,9 @@ export type HttpServer = { readonly url: string; close(): Promise<void> };
 
 /** kube-apiserver's limit of a request body. */
 const BODY_LIMIT_BYTES = 3 * 1024 * 1024;
-/** A watcher that reads so slowly that this much waits for it is cut off, and resumes where it was. */
+/** A reader so slow that this much waits for it is cut off. A watch does not go that far: it waits at the second mark. */
 const STREAM_BUFFER_LIMIT_BYTES = 64 * 1024 * 1024;
+const STREAM_ROOM_BYTES = 4 * 1024 * 1024;
 
 export type HttpServerOptions = {
   readonly host: string;
@@ -148,12 +149,21 @@ function responseSink(response: ServerResponse): StreamConnection {
   let pending = '';
   let scheduled = false;
   let ending = false;
+  let whenRoom: (() => void) | undefined;
+  const offerRoom = (): void => {
+    const callback = whenRoom;
+    whenRoom = undefined;
+    callback?.();
+  };
+  response.on('drain', offerRoom);
   const flush = (): void => {
     scheduled = false;
     if (pending !== '') response.write(encoded(pending));
     pending = '';
     if (ending) response.end();
     else if (response.writableLength > STREAM_BUFFER_LIMIT_BYTES) response.destroy();
+    // Taken at once: nothing will drain.
+    else if (!response.writableNeedDrain) offerRoom();
   };
   const schedule = (): void => {
     if (scheduled) return;
@@ -170,5 +180,12 @@ function responseSink(response: ServerResponse): StreamConnection {
       schedule();
     },
     abort: () => response.destroy(),
+    pace: {
+      hasRoom: () => pending.length + response.writableLength < STREAM_ROOM_BYTES,
+      onceRoom: (callback) => {
+        whenRoom = callback;
+        schedule();
+      },
+    },
   };
 }

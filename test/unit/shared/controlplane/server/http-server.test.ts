@@ -102,3 +102,33 @@ describe('the server on a port', () => {
     expect(await answer.body.json()).toMatchObject({ code: 413, reason: 'RequestEntityTooLarge' });
   });
 });
+
+describe('a watch over the network', () => {
+  test('that resumes far behind is told everything, however much that is', { timeout: 120_000 }, async () => {
+    const plane = await aServer();
+    const { url, kubeconfig } = await plane.listen({ plain: true });
+    const headers = { authorization: `Bearer ${tokenIn(kubeconfig)}` };
+    const configMaps = `${url}/api/v1/namespaces/default/configmaps`;
+    const dispatcher = anAgent({});
+    const before = (await (await request(configMaps, { dispatcher, headers })).body.json()) as { metadata: { resourceVersion: string } };
+    // More than is ever kept for one reader.
+    const filler = 'x'.repeat(900_000);
+    for (let index = 0; index < 80; index++) {
+      const body = JSON.stringify({ metadata: { name: `c-${index}` }, data: { filler } });
+      await (
+        await request(configMaps, { dispatcher, method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body })
+      ).body.dump();
+    }
+    const path = `${configMaps}?watch=1&resourceVersion=${before.metadata.resourceVersion}`;
+    const { body } = await request(path, { dispatcher, headers, bodyTimeout: 60_000 });
+    const names: string[] = [];
+    let rest = '';
+    for await (const chunk of body.setEncoding('utf8')) {
+      const lines = (rest + String(chunk)).split('\n');
+      rest = lines.pop() ?? '';
+      names.push(...lines.map((line) => /"name":"(c-\d+)"/.exec(line)?.[1] ?? line.slice(0, 100)));
+      if (names.length === 80) break;
+    }
+    expect(names).toEqual(Array.from({ length: 80 }, (_, index) => `c-${index}`));
+  });
+});
