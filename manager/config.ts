@@ -1,8 +1,17 @@
 import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../shared/api/names.ts';
 import { isAddressRange } from '../shared/kube/address-ranges.ts';
-import { bindAddress, FlagError, text, wholeNumber, type FlagTable, type FlagValues, type Program } from '../shared/runtime/flags.ts';
 import type { Identities } from './policy/writer.ts';
-import { DEFAULT_JOB_RULES, type JobRules } from './api/job-rules.ts';
+import {
+  bindAddress,
+  FlagError,
+  oneOf,
+  text,
+  wholeNumber,
+  type FlagTable,
+  type FlagValues,
+  type Program,
+} from '../shared/runtime/flags.ts';
+import { DEFAULT_JOB_RULES, RESOURCE_CLAIMS_RULES, type JobRules } from './api/job-rules.ts';
 import type { LogLevel } from '../shared/runtime/pino-logger.ts';
 import {
   burstFlag,
@@ -122,6 +131,12 @@ const FLAGS = {
     about: 'a larger Job is refused, or waits with reason InvalidJob; its size is that of its JSON without managedFields and status',
     parse: wholeNumber(JOB_BYTES_MIN),
   },
+  'resource-claims': {
+    value: RESOURCE_CLAIMS_RULES.join('|'),
+    fallback: DEFAULT_JOB_RULES.resourceClaims,
+    about: 'Jobs whose pods claim devices (resourceClaims), which no quota counts: refused, or taken as if they claimed none',
+    parse: oneOf(RESOURCE_CLAIMS_RULES),
+  },
   'concurrent-dispatches': { value: 'N', fallback: '16', about: 'writes under way at once to each worker cluster', parse: wholeNumber(1) },
   ...LOG_FLAGS,
 } satisfies FlagTable;
@@ -152,7 +167,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     worker: { qps: flags['worker-api-qps'], burst: flags['worker-api-burst'] },
     workerAddressDeny: flags['worker-address-deny'],
     concurrentDispatches: flags['concurrent-dispatches'],
-    jobRules: { bytesMax: flags['max-job-bytes'] },
+    jobRules: { bytesMax: flags['max-job-bytes'], resourceClaims: flags['resource-claims'] },
     logLevel: flags['log-level'],
   };
 }

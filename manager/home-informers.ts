@@ -10,8 +10,7 @@ import { CLUSTER_QUEUES } from './api/cluster-queue.ts';
 import { COHORTS } from './api/cohort.ts';
 import { compactJob } from './api/compact-job.ts';
 import { formatProblems } from './api/field-problem.ts';
-import { sizeProblems } from './api/job-size.ts';
-import type { JobRules } from './api/job-rules.ts';
+import { ruleProblems, type JobRules } from './api/job-rules.ts';
 import { LOCAL_QUEUES } from './api/local-queue.ts';
 import { RESOURCE_FLAVORS } from './api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
@@ -43,7 +42,7 @@ export function createHomeInformers({ client, clock, random, log, rules, isAdmit
  * 2. One that has been admitted and has not finished is kept whole: its copy is made from it.
  * 3. Of any other what decisions look at: of one that waits, of one that has finished, and the least of one that is not taken.
  */
-export function cachedJob(job: Job, { bytesMax }: JobRules, isAdmitted: HomeInformersOptions['isAdmitted']): Job {
+export function cachedJob(job: Job, rules: JobRules, isAdmitted: HomeInformersOptions['isAdmitted']): Job {
   if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME) {
     const { name, namespace, uid, resourceVersion, creationTimestamp } = job.metadata;
     return {
@@ -56,6 +55,6 @@ export function cachedJob(job: Job, { bytesMax }: JobRules, isAdmitted: HomeInfo
     delete job.metadata.managedFields;
     return job; // 2
   }
-  const problems = sizeProblems(job, bytesMax);
+  const problems = ruleProblems(job, rules);
   return problems.length === 0 ? compactJob(job) : compactJob(job, formatProblems(problems)); // 3
 }

@@ -1,5 +1,6 @@
 import type { DeepReadonly, Job, Unsaved } from '../../shared/api/kubernetes.ts';
 import type { FieldProblem } from './field-problem.ts';
+import { requestsOfJob } from './job-requests.ts';
 import { sizeProblems } from './job-size.ts';
 import { podsAtOnce } from './pod-count.ts';
 
@@ -7,18 +8,24 @@ import { podsAtOnce } from './pod-count.ts';
 export type JobRules = {
   /** Size as JSON, without managedFields and status. */
   readonly bytesMax: number;
+  /** What becomes of Jobs whose pods claim devices (dynamic resource allocation): no quota counts those. */
+  readonly resourceClaims: ResourceClaimsRule;
 };
 
-export const DEFAULT_JOB_RULES: JobRules = { bytesMax: 256 * 1024 };
+export const RESOURCE_CLAIMS_RULES = ['Refuse', 'Ignore'] as const;
+export type ResourceClaimsRule = (typeof RESOURCE_CLAIMS_RULES)[number];
+
+export const DEFAULT_JOB_RULES: JobRules = { bytesMax: 256 * 1024, resourceClaims: 'Refuse' };
 
 /** Upstream's bound for Indexed Jobs, here for all: Kubernetes is not made for clusters of many more pods. */
 export const PODS_AT_ONCE_MAX = 100_000;
 
-/** Why a Job is not taken, whatever quota there is. */
-export const ruleProblems = (job: DeepReadonly<Unsaved<Job>>, { bytesMax }: JobRules): FieldProblem[] => [
-  ...sizeProblems(job, bytesMax),
-  ...podCountProblems(job),
-];
+/** Why a Job is not taken, whatever quota there is. Only its size is judged of one that is too large. */
+export function ruleProblems(job: DeepReadonly<Unsaved<Job>>, { bytesMax, resourceClaims }: JobRules): FieldProblem[] {
+  const size = sizeProblems(job, bytesMax);
+  if (size.length > 0) return size;
+  return [...podCountProblems(job), ...requestProblems(job), ...(resourceClaims === 'Ignore' ? [] : claimProblems(job))];
+}
 
 function podCountProblems(job: DeepReadonly<Pick<Job, 'spec'>>): FieldProblem[] {
   const pods = podsAtOnce(job);
@@ -26,4 +33,22 @@ function podCountProblems(job: DeepReadonly<Pick<Job, 'spec'>>): FieldProblem[] 
   return [
     { field: 'spec.parallelism', problem: `asks for ${pods} pods at once, and at most ${PODS_AT_ONCE_MAX} are taken; split the Job` },
   ];
+}
+
+/** Amounts beyond what can be counted exactly are no longer told apart. */
+function requestProblems(job: DeepReadonly<Pick<Job, 'spec'>>): FieldProblem[] {
+  const { requests, problem } = requestsOfJob(job);
+  if (problem !== undefined) return [{ field: 'spec.template.spec', problem }];
+  return [...requests]
+    .filter(([, amount]) => amount >= Number.MAX_SAFE_INTEGER)
+    .map(([resource]) => ({ field: 'spec.template.spec', problem: `asks for more ${resource} than can be counted; ask for less` }));
+}
+
+function claimProblems(job: DeepReadonly<Pick<Job, 'spec'>>): FieldProblem[] {
+  const { resourceClaims = [], containers = [], initContainers = [] } = job.spec.template.spec ?? {};
+  const claiming = [...containers, ...initContainers].some(({ resources }) => (resources?.claims?.length ?? 0) > 0);
+  if (resourceClaims.length === 0 && !claiming) return [];
+  const problem =
+    'devices that are claimed are counted by no quota, so such Jobs are not taken; leave them out, or ask an administrator for --resource-claims=Ignore';
+  return [{ field: 'spec.template.spec.resourceClaims', problem }];
 }

@@ -4,18 +4,18 @@ import { addRequests, largerRequests, parseRequests, type Requests } from './amo
 /**
  * What one pod requests, as the scheduler reserves it (upstream's resource helpers, PodRequests): the sum of its containers and
  * sidecars, or the peak while its init containers run, whichever is greater; pod-level requests replace both; overhead comes on top.
+ * Requests that are not there default as the API server fills them in for pods, but not for templates.
  */
 export function podRequests(pod: DeepReadonly<PodSpec>): Requests {
   const running = (pod.containers ?? []).reduce((sum, container) => addRequests(sum, containerRequests(container)), none);
   const { sidecars, initPeak } = initRequests(pod.initContainers ?? []);
   const computed = largerRequests(addRequests(running, sidecars), initPeak);
-  const podLevel = parseRequests(pod.resources?.requests);
-  return addRequests(new Map([...computed, ...podLevel]), parseRequests(pod.overhead));
+  return addRequests(new Map([...computed, ...podLevelRequests(pod, computed)]), parseRequests(pod.overhead));
 }
 
 const none: Requests = new Map();
 
-/** A container asks for its limit where it names no request; the API server fills that in for pods, but not for templates. */
+/** A container asks for its limit where it names no request. */
 const containerRequests = (container: DeepReadonly<Container>): Requests =>
   new Map([...parseRequests(container.resources?.limits), ...parseRequests(container.resources?.requests)]);
 
@@ -30,3 +30,16 @@ function initRequests(containers: readonly DeepReadonly<Container>[]): { sidecar
   }
   return { sidecars, initPeak };
 }
+
+/**
+ * What the pod says for itself (KEP-2837). Where it names a limit and no request, its containers' requests stand, and its limit where they
+ * have none; of huge pages, which cannot be overcommitted, always its limit.
+ */
+function podLevelRequests({ resources }: DeepReadonly<PodSpec>, computed: Requests): Requests {
+  const limits = [...parseRequests(resources?.limits)].filter(([resource]) => isHugePages(resource) || !computed.has(resource));
+  return new Map([...limits, ...parseRequests(resources?.requests)].filter(([resource]) => isPodLevel(resource)));
+}
+
+/** Other resources cannot be asked for by a pod as a whole. */
+const isPodLevel = (resource: string): boolean => resource === 'cpu' || resource === 'memory' || isHugePages(resource);
+const isHugePages = (resource: string): boolean => resource.startsWith('hugepages-');

@@ -189,6 +189,7 @@ describe('what the manager chart passes to the program', () => {
       worker: { qps: 50, burst: 100 },
       workerAddressDeny: ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128', '127.0.0.0/8', '::1/128'],
       concurrentDispatches: 16,
+      jobRules: { bytesMax: 262_144, resourceClaims: 'Refuse' },
       logLevel: 'info',
     });
   });
@@ -214,6 +215,8 @@ describe('what the manager chart passes to the program', () => {
       'config.workerApiQps=25',
       'config.workerApiBurst=8',
       'config.workerAddressDeny={10.0.0.0/8,::1/128}',
+      'config.maxJobBytes=5000000',
+      'config.resourceClaims=Ignore',
       'config.submissionQueue=jobs',
       'config.logLevel=warn',
       'webhook.port=8443',
@@ -223,6 +226,7 @@ describe('what the manager chart passes to the program', () => {
     );
     expect(config).toMatchObject({
       managerId: 'prod',
+      jobRules: { bytesMax: 5_000_000, resourceClaims: 'Ignore' },
       redisPrefix: 'mine',
       home: { qps: 0, burst: 7 },
       worker: { qps: 25, burst: 8 },

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DEFAULT_JOB_RULES, PODS_AT_ONCE_MAX, ruleProblems } from '../../../../manager/api/job-rules.ts';
 import type { Job, JobSpec } from '../../../../shared/api/kubernetes.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
@@ -17,4 +17,25 @@ test('a Job that is too large says so', () => {
   expect(fields(aJob({ template: { spec: { containers: [{ name: 'main', args: ['x'.repeat(DEFAULT_JOB_RULES.bytesMax)] }] } } }))).toEqual([
     'job',
   ]);
+});
+
+describe('what its pods ask for', () => {
+  const ofPod = (pod: object): Job => aJob({ template: { spec: { containers: [{ name: 'main' }], ...pod } } });
+  const asking = (requests: Record<string, string>): Job => ofPod({ containers: [{ name: 'main', resources: { requests } }] });
+  test('can be read, and counted', () => {
+    expect(fields(asking({ cpu: '1000000' }))).toEqual([]);
+    expect(ruleProblems(asking({ cpu: '1e400' }), DEFAULT_JOB_RULES)).toEqual([
+      { field: 'spec.template.spec', problem: 'asks for more cpu than can be counted; ask for less' },
+    ]);
+    expect(ruleProblems(asking({ cpu: 'much' }), DEFAULT_JOB_RULES)[0]?.problem).toMatch(/^resources of the pod template: quantities must/);
+  });
+
+  test.each<[string, object]>([
+    ['a pod', { resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'gpu' }] }],
+    ['a container', { containers: [{ name: 'main', resources: { claims: [{ name: 'gpu' }] } }] }],
+    ['an init container', { initContainers: [{ name: 'first', resources: { claims: [{ name: 'gpu' }] } }] }],
+  ])('is no device that %s claims, unless the administrator does not mind', (_who, pod) => {
+    expect(fields(ofPod(pod))).toEqual(['spec.template.spec.resourceClaims']);
+    expect(ruleProblems(ofPod(pod), { ...DEFAULT_JOB_RULES, resourceClaims: 'Ignore' })).toEqual([]);
+  });
 });

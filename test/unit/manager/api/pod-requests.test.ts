@@ -42,6 +42,26 @@ describe('a pod requests', () => {
     });
   });
 
+  test('its own limit where it names no request and its containers have none either', () => {
+    const resources = { limits: { cpu: '4', memory: '1Ki', 'hugepages-2Mi': '4Mi', 'example.com/gpu': '1' } };
+    expect(requested({ resources })).toEqual({ cpu: 4000, memory: 1024, 'hugepages-2Mi': 4 * 2 ** 20 });
+    const containers = [container({ cpu: '1', 'hugepages-2Mi': '2Mi' }), container({}, { cpu: '500m' })];
+    expect(requested({ containers, resources })).toEqual({ cpu: 1500, memory: 1024, 'hugepages-2Mi': 4 * 2 ** 20 });
+    expect(requested({ containers, resources: { ...resources, requests: { cpu: '2' } } })).toEqual({
+      cpu: 2000,
+      memory: 1024,
+      'hugepages-2Mi': 4 * 2 ** 20,
+    });
+    expect(requested({ initContainers: [container({ memory: '512' })], resources: { limits: { memory: '1Ki' } } })).toEqual({
+      memory: 512,
+    });
+  });
+
+  test('devices by its containers alone', () => {
+    const containers = [container({}, { 'example.com/gpu': '1' })];
+    expect(requested({ containers, resources: { requests: { 'example.com/gpu': '3' } } })).toEqual({ 'example.com/gpu': 1 });
+  });
+
   test('overhead on top of everything', () => {
     expect(
       requested({ containers: [container({ cpu: '3' })], resources: { requests: { cpu: '2' } }, overhead: { cpu: '250m', memory: '1' } }),
