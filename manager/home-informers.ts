@@ -12,8 +12,10 @@ import { compactJob } from './api/compact-job.ts';
 import { formatProblems } from './api/field-problem.ts';
 import { ruleProblems, type JobRules } from './api/job-rules.ts';
 import { LOCAL_QUEUES } from './api/local-queue.ts';
+import { PRIORITY_CLASSES } from './api/priority-class.ts';
 import { RESOURCE_FLAVORS } from './api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
+import { WORKLOAD_PRIORITY_CLASSES } from './api/workload-priority-class.ts';
 
 /** Caches of all that the manager reads on its own cluster. Nothing starts before they run. */
 export type HomeInformersOptions = Pick<ReflectorOptions<Job>, 'client' | 'clock' | 'random' | 'log'> & {
@@ -32,6 +34,8 @@ export function createHomeInformers({ client, clock, random, log, rules, isAdmit
     clusterQueues: of(CLUSTER_QUEUES),
     localQueues: of(LOCAL_QUEUES),
     cohorts: of(COHORTS),
+    workloadPriorityClasses: of(WORKLOAD_PRIORITY_CLASSES),
+    priorityClasses: of(PRIORITY_CLASSES),
   };
 }
 

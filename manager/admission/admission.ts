@@ -9,6 +9,8 @@ import type { Cohort } from '../api/cohort.ts';
 import type { LocalQueue } from '../api/local-queue.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
+import type { PriorityClass } from '../api/priority-class.ts';
+import type { WorkloadPriorityClass } from '../api/workload-priority-class.ts';
 import type { RecordKeeper } from '../api/record-keeper.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
@@ -16,6 +18,7 @@ import { createAdmissionCache, type Reservation } from './admission-cache.ts';
 import { clusterStateOf, type ClusterState } from './cluster-state.ts';
 import { createCorrector } from './corrector.ts';
 import { createJobWatcher } from './job-watcher.ts';
+import { NO_PRIORITY_CLASSES, priorityClassesOf, resolvePriority, type PriorityClasses, type PriorityWish } from './priority.ts';
 import { createPendingQueues } from './pending-queues.ts';
 import { createQueueStatus } from './queue-status.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
@@ -27,6 +30,8 @@ export type AdmissionInformers = {
   readonly namespaces: Informer<Namespace>;
   readonly workerClusters: Informer<WorkerCluster>;
   readonly resourceFlavors: Informer<ResourceFlavor>;
+  readonly workloadPriorityClasses: Informer<WorkloadPriorityClass>;
+  readonly priorityClasses: Informer<PriorityClass>;
   readonly clusterQueues: Informer<ClusterQueue>;
   readonly localQueues: Informer<LocalQueue>;
   readonly cohorts: Informer<Cohort>;
@@ -59,11 +64,19 @@ export function createAdmission({ client, events, informers, records, clock, log
   );
   const queues = createPendingQueues();
   const wake = (): void => scheduler.wake();
-  const watcher = createJobWatcher({ cache, queues, readRecord: records.read, metrics, wakeScheduler: () => changed() });
+  let priorityClasses = NO_PRIORITY_CLASSES;
+  const watcher = createJobWatcher({
+    cache,
+    queues,
+    readRecord: records.read,
+    priorityClasses: () => priorityClasses,
+    metrics,
+    wakeScheduler: () => changed(),
+  });
   const status = createQueueStatus({ client, cache, queues, watcher, informers, metrics, clock, log });
   const { waiting, inadmissibleReasonOf } = watcher;
   const reporter = createWaitingReporter({ client, events, jobs: informers.jobs, waiting, inadmissibleReasonOf, clock, log });
-  const stale = { queueing: true, clusters: true };
+  const stale = { queueing: true, clusters: true, priorities: true };
 
   const changed = (): void => {
     wake();
@@ -72,10 +85,17 @@ export function createAdmission({ client, events, informers, records, clock, log
   };
 
   const refresh = (): void => {
+    if (stale.priorities) {
+      stale.priorities = false;
+      const before = priorityClasses;
+      const next = priorityClassesOf(informers.workloadPriorityClasses.list(), informers.priorityClasses.list());
+      priorityClasses = next;
+      watcher.reroute(({ priorityWish }) => worth(priorityWish, before) !== worth(priorityWish, next));
+    }
     if (stale.queueing) {
       stale.queueing = false;
       cache.setQueueing(queueingSetup(informers));
-      queues.wake(queues.counts().keys());
+      queues.wakeAll();
       watcher.reroute();
       corrector.resolveAnew();
       changed();
@@ -88,7 +108,7 @@ export function createAdmission({ client, events, informers, records, clock, log
       if (fingerprint(next) === fingerprint(previous)) return;
       cache.setClusters(next);
       if (restrictions(next) !== restrictions(previous)) watcher.reroute();
-      queues.wakeWaitingForCluster();
+      queues.wakeAfterClusterChange();
       changed();
     }
   };
@@ -118,6 +138,12 @@ export function createAdmission({ client, events, informers, records, clock, log
   onChange(informers.resourceFlavors, ({ spec }) => spec, queueingChanged);
   onChange(informers.cohorts, ({ spec }) => spec, queueingChanged);
   onChange(informers.namespaces, ({ metadata }) => metadata.labels, queueingChanged);
+  const prioritiesChanged = (): void => {
+    stale.priorities = true;
+    wake();
+  };
+  onChange(informers.workloadPriorityClasses, ({ value }) => value, prioritiesChanged);
+  onChange(informers.priorityClasses, ({ value, globalDefault }) => [value, globalDefault], prioritiesChanged);
   const clustersChanged = (): void => {
     stale.clusters = true;
     wake();
@@ -169,6 +195,12 @@ const queueingSetup = (informers: AdmissionInformers) =>
     cohorts: informers.cohorts.list(),
     namespaces: informers.namespaces.list(),
   });
+
+/** What the classes make of a wish, whatever the queue makes of it. */
+function worth(wish: PriorityWish, classes: PriorityClasses): number | undefined {
+  const resolved = resolvePriority(wish, classes, undefined);
+  return resolved.kind === 'Priority' ? resolved.value : undefined;
+}
 
 /** A cluster whose capacity cannot be read takes no Jobs; the others go on. */
 function clusterStates(clusters: readonly DeepReadonly<WorkerCluster>[], log: Logger): ClusterState[] {

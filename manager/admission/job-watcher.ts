@@ -9,7 +9,8 @@ import type { RecordReader } from '../api/records.ts';
 import { isSameAdmission, type AdmissionCache, type Reservation } from './admission-cache.ts';
 import { placesOf } from './cluster-state.ts';
 import type { PendingQueues } from './pending-queues.ts';
-import { routeOf, type InadmissibleReason, type QueueSetup } from './snapshot.ts';
+import type { PriorityClasses } from './priority.ts';
+import { routeOf, type InadmissibleReason, type Route } from './snapshot.ts';
 import { createUntrustedCount } from './untrusted-count.ts';
 import { workloadOf, type Workload } from './workload.ts';
 
@@ -21,8 +22,11 @@ export interface JobWatcher extends EventHandler<Job> {
   added(job: DeepReadonly<Job>): void;
   updated(next: DeepReadonly<Job>): void;
   deleted(job: DeepReadonly<Job>): void;
-  /** Queues every pending Workload anew, because the queues were set up anew, or clusters for other namespaces. */
-  reroute(): void;
+  /**
+   * Queues pending Workloads anew, because the queues were set up anew, or clusters for other namespaces, or because the priorities changed of
+   * those that are `concerned`.
+   */
+  reroute(concerned?: (workload: Workload) => boolean): void;
   /** An assumed admission will not be written: the Workload waits, with this reason, until its Job changes or {@link retry} is called. */
   giveUp(reservation: Reservation, inadmissibleReason: InadmissibleReason): void;
   retry(key: string): void;
@@ -40,6 +44,7 @@ export function createJobWatcher(deps: {
   readonly cache: AdmissionCache;
   readonly queues: PendingQueues;
   readonly readRecord: RecordReader;
+  readonly priorityClasses: () => PriorityClasses;
   readonly metrics: AdmissionMetrics;
   /** There may be something to admit. */
   readonly wakeScheduler: () => void;
@@ -98,14 +103,15 @@ export function createJobWatcher(deps: {
   const enqueue = (workload: Workload): void => {
     const { key } = workload;
     pending.set(key, workload);
-    const route = withProblem(workload, routeOf(workload, cache.queueing()));
+    const route = withProblem(workload, routeOf(workload, cache.queueing(), deps.priorityClasses()));
     if ('reason' in route) {
       queues.delete(key);
       inadmissibleReasons.set(key, route);
     } else {
       inadmissibleReasons.delete(key);
-      const queued = { workload, arrival: arrivals.get(key) ?? arrivalsSeen };
-      queues.add(route.name, route.strict, queued, placesOf(cache.clusters(), workload.namespace));
+      const { queue, priority } = route;
+      const queued = { workload, priority, arrival: arrivals.get(key) ?? arrivalsSeen };
+      queues.add(queue.name, queue.strict, queued, placesOf(cache.clusters(), workload.namespace));
     }
     wakeScheduler();
   };
@@ -141,8 +147,8 @@ export function createJobWatcher(deps: {
       untrusted.forget(key);
       release(key);
     },
-    reroute: () => {
-      for (const workload of pending.values()) if (waits(workload.key)) enqueue(workload);
+    reroute: (concerned = () => true) => {
+      for (const workload of pending.values()) if (waits(workload.key) && concerned(workload)) enqueue(workload);
     },
     giveUp: (reservation, inadmissibleReason) => {
       const { key } = reservation.workload;
@@ -174,5 +180,5 @@ const evicted: InadmissibleReason = {
 };
 
 /** A Job that came with a record of its own and is not even queued is told of both. */
-const withProblem = (workload: Workload, route: QueueSetup | InadmissibleReason): QueueSetup | InadmissibleReason =>
+const withProblem = (workload: Workload, route: Route | InadmissibleReason): Route | InadmissibleReason =>
   'reason' in route && workload.untrusted !== undefined ? { ...route, message: `${route.message}; ${workload.untrusted.problem}` } : route;

@@ -1,11 +1,11 @@
 import type { Workload } from './workload.ts';
 
-/** A Workload with its place in arrival order, which decides between Jobs created within one second. */
-export type QueuedWorkload = { readonly workload: Workload; readonly arrival: number };
+/** A Workload with its priority, and its place in arrival order, which decides between Jobs created within one second. */
+export type QueuedWorkload = { readonly workload: Workload; readonly priority: number; readonly arrival: number };
 
 /** Order within a ClusterQueue: higher priority first, then the older Job, then the one seen first. Negative when `a` goes first. */
 export function compareQueued(a: QueuedWorkload, b: QueuedWorkload): number {
-  if (a.workload.priority !== b.workload.priority) return b.workload.priority - a.workload.priority;
+  if (a.priority !== b.priority) return b.priority - a.priority;
   if (a.workload.createdMs !== b.workload.createdMs) return a.workload.createdMs - b.workload.createdMs;
   return a.arrival - b.arrival;
 }

@@ -14,7 +14,8 @@ export type Inadmissibility = InadmissibleReason & {
 /**
  * What waits for admission. Each ClusterQueue is a heap by priority and age, split into groups of equal scheduling hash: when the first
  * Workload of a group does not fit, none of the group does, so all of them are inadmissible together and cost nothing until a change wakes
- * them. A StrictFIFO queue is blocked as a whole by its first Workload. Memory only: everything here is derived from Jobs.
+ * them. A StrictFIFO queue is blocked as a whole by its first Workload, unless that waits for other queues or clusters than there are: it is set
+ * aside like any other, because *never* is not *not now*. Memory only: everything here is derived from Jobs.
  */
 export interface PendingQueues {
   /**
@@ -34,10 +35,14 @@ export interface PendingQueues {
   markInadmissible(head: Head, inadmissibility: Inadmissibility): (() => void) | undefined;
   /** Why a Workload that waits here was not admitted when it, or one like it, was last tried; undefined before the first try. */
   inadmissibilityOf(key: string): Inadmissibility | undefined;
-  /** Makes all inadmissible Workloads of these ClusterQueues active again. */
+  /** Quota of these ClusterQueues has become free: all their Workloads are active again for which that may be enough. */
   wake(clusterQueues: Iterable<string>): void;
-  /** Makes all Workloads active again that had quota and found no cluster. */
+  /** Room on clusters has become free: all Workloads are active again that had quota and found no cluster. */
   wakeWaitingForCluster(): void;
+  /** The clusters are other ones now: so are those that found none, now or ever. */
+  wakeAfterClusterChange(): void;
+  /** The queues are other ones now: all Workloads are active again. */
+  wakeAll(): void;
   /** Every ClusterQueue that has held a Workload, with how many will be tried and how many are inadmissible. */
   counts(): ReadonlyMap<string, { readonly active: number; readonly inadmissible: number }>;
   /** How many Workloads of the same ClusterQueue go before this one; undefined when it does not wait here. */
@@ -104,6 +109,8 @@ export function createPendingQueues(): PendingQueues {
       group.inadmissible = false;
       queue.active.set(group);
     }
+    // Whoever was set aside and stands before the one that blocks is to be tried.
+    if (queue.blocked !== undefined && firstOf(queue)?.workload.key !== queue.blocked.key) queue.blocked = undefined;
   };
 
   const retry = (queue: Queue, group: Group, retryAtMs: number): void => {
@@ -148,7 +155,7 @@ export function createPendingQueues(): PendingQueues {
       if (entry === undefined) return undefined;
       const { queue, group } = entry;
       group.inadmissibility = inadmissibility;
-      if (queue.strict) queue.blocked = { key: queued.workload.key, inadmissibility };
+      if (queue.strict && inadmissibility.waitsFor !== 'setup') queue.blocked = { key: queued.workload.key, inadmissibility };
       else {
         group.inadmissible = true;
         queue.active.delete(group.id);
@@ -162,17 +169,23 @@ export function createPendingQueues(): PendingQueues {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
       const { queue, group } = entry;
-      if (queue.blocked === undefined || queue.blocked.key === key) return group.inadmissibility;
+      if (queue.blocked === undefined || queue.blocked.key === key || group.inadmissible) return group.inadmissibility;
       return behind(queue, queue.blocked.inadmissibility);
     },
     wake: (clusterQueues) => {
       for (const name of clusterQueues) {
         const queue = queues.get(name);
-        if (queue !== undefined) reactivate(queue, () => true);
+        if (queue !== undefined) reactivate(queue, ({ waitsFor }) => waitsFor !== 'setup');
       }
     },
     wakeWaitingForCluster: () => {
       for (const queue of queues.values()) reactivate(queue, ({ waitsFor }) => waitsFor === 'cluster');
+    },
+    wakeAfterClusterChange: () => {
+      for (const queue of queues.values()) reactivate(queue, ({ waitsFor }) => waitsFor !== 'quota');
+    },
+    wakeAll: () => {
+      for (const queue of queues.values()) reactivate(queue, () => true);
     },
     counts: () => new Map([...queues.values()].map((queue) => [queue.name, countOf(queue)])),
     position: (key) => {

@@ -56,6 +56,21 @@ export function place(
   return best === undefined ? { kind: 'NoCluster', verdicts } : { kind: 'Placed', cluster: best.cluster, flavors: best.flavors, verdicts };
 }
 
+/**
+ * Whether some cluster that exists is wished for, serves the namespace, and could hold the Workload if nobody else were there. That a cluster is closed, or offers no
+ * flavor with quota now, may end by itself.
+ */
+export function couldEverBePlaced(workload: Workload, clusters: readonly ClusterState[]): boolean {
+  // Without any cluster all wait alike.
+  if (clusters.length === 0 && workload.wish.kind === 'Any') return true;
+  return clusters.some(
+    (cluster) =>
+      isWished(workload, cluster) &&
+      servesNamespace(cluster.servedNamespaces, workload.namespace) &&
+      [...workload.requests].every(([resource, amount]) => amount === ZERO || amount <= capacityOf(cluster, resource)),
+  );
+}
+
 /** `eu-1: short of 4 cpu; us-2: cordoned` */
 export const formatVerdicts = (verdicts: readonly ClusterVerdict[]): string =>
   verdicts.map(({ cluster, problem }) => `${cluster}: ${problem ?? 'fits'}`).join('; ');

@@ -7,7 +7,7 @@ import { formatRequests } from '../api/job-requests.ts';
 import { isRefused, rememberedRefusals } from './avoidance.ts';
 import { assignFlavors, type Charge } from './flavor-assigner.ts';
 import { compareNominated, type QueuedWorkload } from './ordering.ts';
-import { formatVerdicts, place, type ClusterVerdict } from './placement.ts';
+import { couldEverBePlaced, formatVerdicts, place, type ClusterVerdict } from './placement.ts';
 import { addUsage, available } from './quota-tree.ts';
 import type { InadmissibleReason, QueueSetup, Snapshot } from './snapshot.ts';
 import { clusterHolder } from './usage.ts';
@@ -30,8 +30,11 @@ export type Decision =
   /** Fitted until another head of this cycle took the room: is tried again in the next cycle. */
   | { readonly kind: 'Requeue'; readonly head: Head };
 
-/** What has to change before another try can succeed. */
-export type WaitsFor = 'quota' | 'cluster';
+/**
+ * What has to change before another try can succeed: quota or room on a cluster must become free; or, where nothing that becomes free would be
+ * enough, the queues or the clusters must be other ones (`setup`).
+ */
+export type WaitsFor = 'quota' | 'cluster' | 'setup';
 
 /**
  * One scheduling cycle over the heads of all ClusterQueues.
@@ -70,19 +73,21 @@ function nominate(snapshot: Snapshot, head: Head, nowMs: number): Nominee | Deci
   const queue = snapshot.queues.get(head.clusterQueue);
   if (queue === undefined) return { kind: 'Requeue', head };
   const options = assignFlavors(workload, queue, snapshot.usage);
-  if (options.kind === 'NoFit') {
-    return { kind: 'Inadmissible', head, waitsFor: 'quota', reason: options.reason, message: options.message, verdicts: [] };
+  const isNever = options.kind === 'NoFit' && options.reason === QuotaReservedReason.ExceedsQuota;
+  if (options.kind === 'NoFit' && (isNever || couldEverBePlaced(workload, snapshot.clusters))) {
+    const { reason, message } = options;
+    return { kind: 'Inadmissible', head, waitsFor: isNever ? 'setup' : 'quota', reason, message, verdicts: [] };
   }
-  const placement = place(workload, options.groups, snapshot.clusters, snapshot.usage, nowMs);
-  if (placement.kind === 'NoCluster') {
-    const message = placement.verdicts.length === 0 ? 'no worker cluster is known' : formatVerdicts(placement.verdicts);
+  const placement = place(workload, options.kind === 'Fit' ? options.groups : [], snapshot.clusters, snapshot.usage, nowMs);
+  if (options.kind === 'NoFit' || placement.kind === 'NoCluster') {
+    const isPossible = couldEverBePlaced(workload, snapshot.clusters);
     return {
       kind: 'Inadmissible',
       head,
-      waitsFor: 'cluster',
+      waitsFor: isPossible ? 'cluster' : 'setup',
       reason: QuotaReservedReason.NoClusterFits,
-      message,
-      ...given({ retryAtMs: earliest(placement.verdicts) }),
+      message: placement.verdicts.length === 0 ? 'no worker cluster is known' : formatVerdicts(placement.verdicts),
+      ...given({ retryAtMs: isPossible ? earliest(placement.verdicts) : undefined }),
       verdicts: placement.verdicts,
     };
   }

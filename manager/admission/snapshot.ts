@@ -3,10 +3,11 @@ import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { matchesLabelSelector, requirementsOf, type LabelRequirements } from '../../shared/kube/selectors.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
-import type { LocalQueue } from '../api/local-queue.ts';
+import type { LocalQueue, PriorityBounds } from '../api/local-queue.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { ClusterState } from './cluster-state.ts';
+import { resolvePriority, type PriorityClasses } from './priority.ts';
 import { buildQuotaTree, type QuotaNode, type QuotaTree } from './quota-tree.ts';
 import type { Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
@@ -26,12 +27,18 @@ export type QueueingSetup = {
   /** Why each of the other ClusterQueues cannot. */
   readonly inactive: ReadonlyMap<string, InadmissibleReason>;
   /** By `namespace/name`. */
-  readonly localQueues: ReadonlyMap<string, { readonly clusterQueue: string; readonly stopPolicy: StopPolicy }>;
+  readonly localQueues: ReadonlyMap<string, LocalQueueSetup>;
   /** Labels by namespace. */
   readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
   readonly tree: QuotaTree;
   /** Some queue is stopped with HoldAndDrain. */
   readonly draining: boolean;
+};
+
+export type LocalQueueSetup = {
+  readonly clusterQueue: string;
+  readonly stopPolicy: StopPolicy;
+  readonly priorityBounds: DeepReadonly<PriorityBounds> | undefined;
 };
 
 export type QueueSetup = {
@@ -77,7 +84,7 @@ export function buildQueueingSetup(objects: QueueingObjects): QueueingSetup {
     localQueues: new Map(
       objects.localQueues.map(({ metadata, spec }) => [
         `${metadata.namespace}/${metadata.name}`,
-        { clusterQueue: spec.clusterQueue, stopPolicy: spec.stopPolicy ?? 'None' },
+        { clusterQueue: spec.clusterQueue, stopPolicy: spec.stopPolicy ?? 'None', priorityBounds: spec.priorityBounds },
       ]),
     ),
     namespaces: new Map(objects.namespaces.map(({ metadata }) => [metadata.name, metadata.labels ?? {}])),
@@ -130,8 +137,11 @@ function queueSetup(
   };
 }
 
-/** The ClusterQueue in which a pending Workload waits its turn, or what keeps it from any. */
-export function routeOf(workload: Workload, setup: QueueingSetup): QueueSetup | InadmissibleReason {
+/** The ClusterQueue in which a pending Workload waits its turn, and where in it. */
+export type Route = { readonly queue: QueueSetup; readonly priority: number };
+
+/** The route of a pending Workload, or what keeps it from any queue. */
+export function routeOf(workload: Workload, setup: QueueingSetup, classes: PriorityClasses): Route | InadmissibleReason {
   if (workload.problem !== undefined) return { reason: QuotaReservedReason.InvalidJob, message: workload.problem };
   if (workload.queue === undefined) {
     return { reason: QuotaReservedReason.LocalQueueNotFound, message: `the Job names no local queue; set its label ${QUEUE_NAME_LABEL}` };
@@ -160,5 +170,6 @@ export function routeOf(workload: Workload, setup: QueueingSetup): QueueSetup | 
       message: `the namespaceSelector of cluster queue ${queue.name} does not select namespace ${workload.namespace}`,
     };
   }
-  return queue;
+  const priority = resolvePriority(workload.priorityWish, classes, local.priorityBounds);
+  return priority.kind === 'Priority' ? { queue, priority: priority.value } : { reason: priority.reason, message: priority.message };
 }

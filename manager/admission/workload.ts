@@ -8,6 +8,7 @@ import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { findCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
 import type { Requests } from '../api/amount.ts';
 import { requestsOfJob } from '../api/job-requests.ts';
+import { priorityWishOf, type PriorityWish } from './priority.ts';
 
 /** A Job as admission sees it: what it asks for, and how far it has come. Derived from the Job alone, and never changed. */
 export type Workload = {
@@ -19,7 +20,7 @@ export type Workload = {
   readonly resourceVersion: string;
   /** LocalQueue of the namespace; undefined when the Job names none. */
   readonly queue: string | undefined;
-  readonly priority: number;
+  readonly priorityWish: PriorityWish;
   /** Milliseconds since the epoch. */
   readonly createdMs: number;
   /** What all its pods would request together, as the Job stands now; `pods` is their number. What it is charged is in its record. */
@@ -84,7 +85,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     uid,
     resourceVersion,
     queue: queueNameOf(job),
-    priority: priority.kind === 'Priority' ? priority.value : 0,
+    priorityWish: priorityWishOf(job),
     createdMs: Date.parse(creationTimestamp),
     requests: asked.requests,
     wish,

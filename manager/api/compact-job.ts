@@ -5,8 +5,10 @@ import {
   KUEUE_QUEUE_NAME_LABEL,
   ORIGIN_LABEL,
   PRIORITY_ANNOTATION,
+  PRIORITY_CLASS_LABEL,
   QUEUE_NAME_LABEL,
   SUBMISSION_ANNOTATION,
+  SUBMISSION_SEAL_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
 } from '../../shared/api/names.ts';
 import { given } from '../../shared/runtime/given.ts';
@@ -56,8 +58,8 @@ export function essentialsOf({ metadata, spec }: DeepReadonly<Unsaved<Job>>): Pi
 
 type Words = Pick<Job['metadata'], 'labels' | 'annotations'>;
 
-const LABELS = [QUEUE_NAME_LABEL, KUEUE_QUEUE_NAME_LABEL, ORIGIN_LABEL];
-const REFUSED_ANNOTATIONS = [SUBMISSION_ANNOTATION, SUBMITTED_AT_ANNOTATION];
+const LABELS = [QUEUE_NAME_LABEL, KUEUE_QUEUE_NAME_LABEL, ORIGIN_LABEL, PRIORITY_CLASS_LABEL];
+const REFUSED_ANNOTATIONS = [SUBMISSION_ANNOTATION, SUBMITTED_AT_ANNOTATION, SUBMISSION_SEAL_ANNOTATION];
 const ANNOTATIONS = [...REFUSED_ANNOTATIONS, ADMISSION_ANNOTATION, CLUSTERS_ANNOTATION, PRIORITY_ANNOTATION];
 
 const wordsOfOurs = ({ labels, annotations }: DeepReadonly<Words>, kept: readonly string[]): Words =>

@@ -16,7 +16,14 @@ export function queueNameOf(job: Labelled): string | undefined {
 
 export type Priority = { readonly kind: 'Priority'; readonly value: number } | InvalidWish;
 
-/** Priority among the Jobs of one ClusterQueue: a 32-bit integer, higher first, 0 when absent. */
+/** The number by which a Job itself asks for its place; undefined where it asks for none that can be read. */
+export function annotatedPriorityOf(job: Labelled): number | undefined {
+  if (job.metadata.annotations?.[PRIORITY_ANNOTATION] === undefined) return undefined;
+  const priority = priorityOf(job);
+  return priority.kind === 'Priority' ? priority.value : undefined;
+}
+
+/** The annotated priority, as far as it can be read: a 32-bit integer, higher first, 0 when absent. */
 export function priorityOf(job: Labelled): Priority {
   const text = job.metadata.annotations?.[PRIORITY_ANNOTATION];
   if (text === undefined) return { kind: 'Priority', value: 0 };

@@ -11,10 +11,10 @@ export type KindSchema = {
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly description: string;
-  readonly spec: TSchema;
-  /** False when an object without any spec makes sense. */
-  readonly specRequired: boolean;
-  readonly status: TSchema;
+  /** What stands beside the metadata: spec and status, or, as in classes, the fields themselves. A status is a subresource. */
+  readonly fields: Readonly<Record<string, TSchema>>;
+  /** Those without which an object makes no sense. */
+  readonly required: readonly string[];
   readonly printerColumns: readonly PrinterColumn[];
 };
 
@@ -59,7 +59,7 @@ export function customResourceDefinition(kind: KindDefinition): object {
           name: resource.version,
           served: true,
           storage: true,
-          subresources: { status: {} },
+          ...('status' in kind.fields ? { subresources: { status: {} } } : {}),
           additionalPrinterColumns: kind.printerColumns,
           schema: { openAPIV3Schema: objectSchema(kind) },
         },
@@ -76,9 +76,8 @@ function objectSchema(kind: KindDefinition): object {
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
       metadata: { type: 'object' },
-      spec: kind.spec,
-      status: kind.status,
+      ...kind.fields,
     },
-    ...(kind.specRequired ? { required: ['spec'] } : {}),
+    ...(kind.required.length > 0 ? { required: kind.required } : {}),
   };
 }

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import type { NamespacedMeta } from '../../shared/api/kubernetes.ts';
 import { switchyardResource } from './kind-definition.ts';
-import type { LocalQueueSpecSchema, LocalQueueStatusSchema } from './schema/local-queue.ts';
+import type { LocalQueueSpecSchema, LocalQueueStatusSchema, PriorityBoundsSchema } from './schema/local-queue.ts';
 
 /** The queue that users of one namespace name in their Jobs' queue label; it points to a ClusterQueue. */
 export type LocalQueue = {
@@ -12,6 +12,7 @@ export type LocalQueue = {
   status?: LocalQueueStatus;
 };
 export type LocalQueueSpec = Static<typeof LocalQueueSpecSchema>;
+export type PriorityBounds = Static<typeof PriorityBoundsSchema>;
 export type LocalQueueStatus = Static<typeof LocalQueueStatusSchema>;
 
 export const LOCAL_QUEUES = switchyardResource<LocalQueue>({ kind: 'LocalQueue', plural: 'localqueues', namespaced: true });

@@ -35,6 +35,10 @@ export const QuotaReservedReason = {
   CohortCycle: 'CohortCycle',
   /** The namespaceSelector of its ClusterQueue does not match its namespace. */
   NamespaceNotAllowed: 'NamespaceNotAllowed',
+  /** The WorkloadPriorityClass or PriorityClass that it names does not exist. */
+  PriorityClassNotFound: 'PriorityClassNotFound',
+  /** It gives itself a priority that its LocalQueue does not let Jobs choose. */
+  PriorityNotAllowed: 'PriorityNotAllowed',
   /** The resourceGroups of its ClusterQueue contradict one another. */
   InvalidClusterQueue: 'InvalidClusterQueue',
   /** The Job says something that cannot be understood, such as a malformed annotation. */

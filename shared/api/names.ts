@@ -36,7 +36,9 @@ export const CLUSTER_LABEL = 'switchyard.dev/cluster';
 export const COPIES_FINALIZER = 'switchyard.dev/copies';
 /** Annotation by which a user restricts placement: cluster names or a label selector. */
 export const CLUSTERS_ANNOTATION = 'switchyard.dev/clusters';
-/** Annotation by which a user orders Jobs of one queue: an integer, higher first. */
+/** Label on a user's Job: the WorkloadPriorityClass that orders it within its ClusterQueue. */
+export const PRIORITY_CLASS_LABEL = 'switchyard.dev/priority-class';
+/** Annotation by which a user orders Jobs of one queue: an integer, higher first, as far as the LocalQueue lets it. */
 export const PRIORITY_ANNOTATION = 'switchyard.dev/priority';
 /** Label kept for naming the PriorityClass that orders a Job of a queue, where it is not that of its pods. */
 export const PRIORITY_CLASS_LABEL = 'switchyard.dev/priority-class';

@@ -7,8 +7,10 @@ import { COHORTS } from '../../manager/api/cohort.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { createRecordKeeper } from '../../manager/api/record-keeper.ts';
 import { writtenRecordOf, type AdmissionRecord } from '../../manager/api/records.ts';
+import { PRIORITY_CLASSES } from '../../manager/api/priority-class.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
+import { WORKLOAD_PRIORITY_CLASSES } from '../../manager/api/workload-priority-class.ts';
 import { createManagerMetrics } from '../../manager/metrics.ts';
 import { prepareJob, type JobManifest } from '../../manager/prepare-job.ts';
 import { crdFiles } from '../../scripts/generate-crds.ts';
@@ -56,6 +58,7 @@ export type QueueOptions = { readonly cpu?: string; readonly flavors?: readonly 
 export type JobOptions = {
   readonly queue?: string;
   readonly cpu?: string;
+  readonly labels?: Record<string, string>;
   readonly annotations?: Record<string, string>;
   readonly spec?: object;
 };
@@ -193,6 +196,8 @@ function start(
     clusterQueues: informer(CLUSTER_QUEUES),
     localQueues: informer(LOCAL_QUEUES),
     cohorts: informer(COHORTS),
+    workloadPriorityClasses: informer(WORKLOAD_PRIORITY_CLASSES),
+    priorityClasses: informer(PRIORITY_CLASSES),
   };
   const registry = new Registry();
   const metrics = createManagerMetrics(registry).admission;
@@ -212,10 +217,10 @@ function start(
   };
 }
 
-const jobManifest = (name: string, { queue = 'main', cpu = '1', annotations = {}, spec = {} }: JobOptions): JobManifest => ({
+const jobManifest = (name: string, { queue = 'main', cpu = '1', labels = {}, annotations = {}, spec = {} }: JobOptions): JobManifest => ({
   apiVersion: 'batch/v1',
   kind: 'Job',
-  metadata: { name, namespace: NAMESPACE, labels: { [QUEUE_NAME_LABEL]: queue }, annotations },
+  metadata: { name, namespace: NAMESPACE, labels: { [QUEUE_NAME_LABEL]: queue, ...labels }, annotations },
   spec: {
     template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu } } }] } },
     ...spec,

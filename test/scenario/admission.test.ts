@@ -65,8 +65,8 @@ describe('admission', () => {
   test('a higher priority goes first, then the older Job', async () => {
     await world.flavor('default');
     await world.queue('main', { cpu: '1' });
-    for (const name of ['first', 'second']) await world.job(name);
-    await world.job('urgent', { annotations: { [PRIORITY_ANNOTATION]: '10' } });
+    for (const name of ['first', 'second']) await world.job(name, { annotations: { [PRIORITY_ANNOTATION]: '-10' } });
+    await world.job('urgent');
     const order: string[] = [];
     await world.cluster('eu-1');
     for (let round = 0; round < 3; round++) {

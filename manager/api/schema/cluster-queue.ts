@@ -55,9 +55,8 @@ export const CLUSTER_QUEUE_SCHEMA: KindSchema = {
   singular: 'clusterqueue',
   shortNames: ['cq'],
   description: 'ClusterQueue is a pool of quota from which Jobs are admitted.',
-  spec: ClusterQueueSpecSchema,
-  specRequired: true,
-  status: ClusterQueueStatusSchema,
+  fields: { spec: ClusterQueueSpecSchema, status: ClusterQueueStatusSchema },
+  required: ['spec'],
   printerColumns: [
     { name: 'Cohort', type: 'string', jsonPath: '.spec.cohortName' },
     { name: 'Strategy', type: 'string', jsonPath: '.spec.queueingStrategy', priority: 1 },

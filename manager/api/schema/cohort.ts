@@ -21,8 +21,7 @@ export const COHORT_SCHEMA: KindSchema = {
   singular: 'cohort',
   shortNames: [],
   description: 'Cohort is a group of ClusterQueues that lend each other idle quota.',
-  spec: CohortSpecSchema,
-  specRequired: false,
-  status: Type.Object({}),
+  fields: { spec: CohortSpecSchema, status: Type.Object({}) },
+  required: [],
   printerColumns: [{ name: 'Parent', type: 'string', jsonPath: '.spec.parentName' }, AGE_COLUMN],
 };

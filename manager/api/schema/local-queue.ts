@@ -1,10 +1,25 @@
 import { Type } from 'typebox';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
-import { Conditions, ObjectName, StopPolicy } from '../schema-parts.ts';
+import { Conditions, ObjectName, StopPolicy, withRules } from '../schema-parts.ts';
+
+export const PriorityBoundsSchema = Type.Object(
+  {
+    min: Type.Optional(Type.Integer({ format: 'int32', description: 'The least; absent: any.' })),
+    max: Type.Optional(Type.Integer({ format: 'int32', description: 'The greatest; absent: 0.' })),
+  },
+  {
+    description: 'The priorities that Jobs may give themselves by the annotation switchyard.dev/priority. Classes are not bounded by it.',
+    ...withRules({
+      rule: '!has(self.min) || self.min <= (has(self.max) ? self.max : 0)',
+      message: 'min must not be greater than max, which is 0 where it is absent',
+    }),
+  },
+);
 
 export const LocalQueueSpecSchema = Type.Object({
   clusterQueue: ObjectName('The ClusterQueue that backs this queue.', { rule: 'self == oldSelf', message: 'clusterQueue is immutable' }),
   stopPolicy: Type.Optional(StopPolicy),
+  priorityBounds: Type.Optional(PriorityBoundsSchema),
 });
 
 export const LocalQueueStatusSchema = Type.Object({
@@ -17,9 +32,8 @@ export const LOCAL_QUEUE_SCHEMA: KindSchema = {
   singular: 'localqueue',
   shortNames: ['lq'],
   description: 'LocalQueue is the queue that users of one namespace submit Jobs to.',
-  spec: LocalQueueSpecSchema,
-  specRequired: true,
-  status: LocalQueueStatusSchema,
+  fields: { spec: LocalQueueSpecSchema, status: LocalQueueStatusSchema },
+  required: ['spec'],
   printerColumns: [
     { name: 'ClusterQueue', type: 'string', jsonPath: '.spec.clusterQueue' },
     { name: 'Pending', type: 'integer', jsonPath: '.status.pendingWorkloads' },

@@ -24,8 +24,7 @@ export const RESOURCE_FLAVOR_SCHEMA: KindSchema = {
   singular: 'resourceflavor',
   shortNames: ['rf'],
   description: 'ResourceFlavor is a kind of capacity that quota is given for.',
-  spec: ResourceFlavorSpecSchema,
-  specRequired: false,
-  status: Type.Object({}),
+  fields: { spec: ResourceFlavorSpecSchema, status: Type.Object({}) },
+  required: [],
   printerColumns: [AGE_COLUMN],
 };

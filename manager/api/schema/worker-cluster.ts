@@ -91,9 +91,8 @@ export const WORKER_CLUSTER_SCHEMA: KindSchema = {
   singular: 'workercluster',
   shortNames: ['wc'],
   description: 'WorkerCluster is a cluster on which Jobs can run.',
-  spec: WorkerClusterSpecSchema,
-  specRequired: true,
-  status: WorkerClusterStatusSchema,
+  fields: { spec: WorkerClusterSpecSchema, status: WorkerClusterStatusSchema },
+  required: ['spec'],
   printerColumns: [
     { name: 'State', type: 'string', jsonPath: '.spec.state' },
     { name: 'Connected', type: 'string', jsonPath: ".status.conditions[?(@.type=='Connected')].status" },

@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import { createAdmissionCache } from '../../../../manager/admission/admission-cache.ts';
 import { createJobWatcher } from '../../../../manager/admission/job-watcher.ts';
+import { NO_PRIORITY_CLASSES } from '../../../../manager/admission/priority.ts';
 import { createPendingQueues } from '../../../../manager/admission/pending-queues.ts';
 import { buildQueueingSetup } from '../../../../manager/admission/snapshot.ts';
 import { workloadOf } from '../../../../manager/admission/workload.ts';
@@ -33,6 +34,7 @@ function aWatcher(...names: string[]) {
     cache,
     queues,
     readRecord: createRecordKeeper(TEST_RECORD_KEYS).read,
+    priorityClasses: () => NO_PRIORITY_CLASSES,
     metrics: createManagerMetrics(registry).admission,
     wakeScheduler: () => wakes.count++,
   });

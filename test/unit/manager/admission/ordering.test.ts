@@ -3,11 +3,11 @@ import { compareNominated, compareQueued } from '../../../../manager/admission/o
 import { aWorkload, queued } from './setup.ts';
 
 const ranked = [
-  queued(aWorkload('urgent', {}, { priority: 5, createdMs: 9 }), 3),
+  queued(aWorkload('urgent', {}, { createdMs: 9 }), 3, 5),
   queued(aWorkload('old', {}, { createdMs: 1 }), 2),
   queued(aWorkload('same second, seen first', {}, { createdMs: 2 }), 0),
   queued(aWorkload('same second, seen later', {}, { createdMs: 2 }), 1),
-  queued(aWorkload('unimportant', {}, { priority: -1, createdMs: 0 }), 4),
+  queued(aWorkload('unimportant', {}, { createdMs: 0 }), 4, -1),
 ];
 
 test('priority goes before age, and age before the order of arrival', () => {

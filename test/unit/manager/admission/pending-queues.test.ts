@@ -117,8 +117,36 @@ describe('StrictFIFO', () => {
     queues.add('cq', true, queued(aWorkload('later', { cpu: '9' }), 1));
     expect(reasonOf(queues, 'later')).toBe('BehindEarlierJob');
     expect(headOf(queues)).toEqual([]);
-    queues.add('cq', true, queued(aWorkload('urgent', { cpu: '1' }, { priority: 1 }), 2));
+    queues.add('cq', true, queued(aWorkload('urgent', { cpu: '1' }), 2, 1));
     expect(headOf(queues)).toEqual(['urgent']);
+  });
+});
+
+describe('a first Workload that waits for other queues or clusters than there are', () => {
+  const never = { reason: 'NoClusterFits', message: '', waitsFor: 'setup' } as const;
+  const aside = (strict: boolean) => {
+    const queues = createPendingQueues();
+    queues.add('cq', strict, queued(aWorkload('never', { cpu: '9' }), 0, 9));
+    queues.add('cq', strict, queued(aWorkload('next', { cpu: '1' }), 1));
+    rejectHead(queues, never);
+    return queues;
+  };
+  test.each([true, false])('blocks nobody, and is not woken by what becomes free (strict: %s)', (strict) => {
+    const queues = aside(strict);
+    expect(headOf(queues)).toEqual(['next']);
+    queues.wake(['cq']);
+    queues.wakeWaitingForCluster();
+    expect(headOf(queues)).toEqual(['next']);
+    expect(reasonOf(queues, 'never')).toBe('NoClusterFits');
+  });
+  test('is tried again before one that blocks the queue behind it', () => {
+    for (const wake of ['wakeAfterClusterChange', 'wakeAll'] as const) {
+      const queues = aside(true);
+      rejectHead(queues, noQuota);
+      expect([headOf(queues), reasonOf(queues, 'never')]).toEqual([[], 'NoClusterFits']);
+      queues[wake]();
+      expect(headOf(queues)).toEqual(['never']);
+    }
   });
 });
 
@@ -142,12 +170,12 @@ test('whatever comes and goes, the head is the first in order and positions coun
       const queues = createPendingQueues();
       const model = new Map<string, QueuedWorkload>();
       for (const [index, { name, priority, cpu, remove }] of changes.entries()) {
-        const workload = aWorkload(`${name}`, { cpu: `${cpu}` }, { priority });
+        const workload = aWorkload(`${name}`, { cpu: `${cpu}` });
         if (remove) {
           queues.delete(workload.key);
           model.delete(workload.key);
         } else {
-          const entry = queued(workload, model.get(workload.key)?.arrival ?? index);
+          const entry = queued(workload, model.get(workload.key)?.arrival ?? index, priority);
           queues.add('cq', false, entry);
           model.set(workload.key, entry);
         }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AdmissionRecord } from '../../../../manager/api/records.ts';
 import { parseAmount, ZERO } from '../../../../manager/api/amount.ts';
 import type { FlavorOption } from '../../../../manager/admission/flavor-assigner.ts';
-import { formatVerdicts, place } from '../../../../manager/admission/placement.ts';
+import { formatVerdicts, couldEverBePlaced, place } from '../../../../manager/admission/placement.ts';
 import { clusterHolder, createUsage } from '../../../../manager/admission/usage.ts';
 import { parseLabelSelector } from '../../../../shared/kube/selectors.ts';
 import { aRecord } from '../../../support/jobs.ts';
@@ -125,4 +125,14 @@ describe('placing a Workload', () => {
     const clusters = [aCluster('a', { labels: { region: 'us' } }), aCluster('b', { labels: { region: 'eu' } })];
     expect(place(aWorkload('x', {}, { wish }), anywhere, clusters, busy({}), NOW)).toMatchObject({ cluster: 'b' });
   });
+});
+
+test('a Workload could ever be placed where it wishes to be and the capacity is large enough, whoever uses it now', () => {
+  const one = aCluster('eu', { capacity: { cpu: '1' }, closed: 'cordoned' });
+  const wish = { kind: 'Names' as const, names: ['us'] };
+  expect(couldEverBePlaced(aWorkload('a'), [one])).toBe(true);
+  expect(couldEverBePlaced(aWorkload('a', { cpu: '2' }), [one])).toBe(false);
+  expect(couldEverBePlaced(aWorkload('a', { cpu: '2' }), [one, aCluster('us')])).toBe(true);
+  expect(couldEverBePlaced(aWorkload('a', { cpu: '1' }, { wish }), [one])).toBe(false);
+  expect([couldEverBePlaced(aWorkload('a'), []), couldEverBePlaced(aWorkload('a', {}, { wish }), [])]).toEqual([true, false]);
 });

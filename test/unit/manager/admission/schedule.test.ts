@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parseAmount } from '../../../../manager/api/amount.ts';
 import { schedule, type Decision } from '../../../../manager/admission/schedule.ts';
 import { aClusterQueue, aCluster, aSnapshot, aWorkload, head } from './setup.ts';
 
@@ -48,14 +49,21 @@ describe('one scheduling cycle', () => {
     expect(outcome(schedule(snapshot, heads, nowMs))).toEqual({ old: 'Admit', young: 'Requeue' });
   });
 
-  test('quota without a cluster waits for a cluster, no quota waits for quota', () => {
+  test('quota without a cluster waits for a cluster, what can never be given for other queues or clusters', () => {
     const snapshot = aSnapshot([aClusterQueue('main', { default: '2' })], []);
     expect(schedule(snapshot, [head('main', aWorkload('a'))], nowMs)).toMatchObject([
       { kind: 'Inadmissible', waitsFor: 'cluster', reason: 'NoClusterFits', message: 'no worker cluster is known' },
     ]);
     expect(schedule(snapshot, [head('main', aWorkload('a', { cpu: '3' }))], nowMs)).toMatchObject([
-      { waitsFor: 'quota', reason: 'ExceedsQuota' },
+      { waitsFor: 'setup', reason: 'ExceedsQuota' },
     ]);
+    const small = aSnapshot([aClusterQueue('main', { default: '2' })], [aCluster('eu', { capacity: { cpu: '1' } })]);
+    const large = head('main', aWorkload('a', { cpu: '2' }));
+    expect(schedule(small, [large], nowMs)).toMatchObject([{ waitsFor: 'setup', reason: 'NoClusterFits', message: 'eu: short of 1 cpu' }]);
+    // Also while quota is short: that it becomes free would not help.
+    small.usage.set('ClusterQueue/main', 'default/cpu', parseAmount('cpu', '1'));
+    expect(schedule(small, [large], nowMs)).toMatchObject([{ waitsFor: 'setup', reason: 'NoClusterFits' }]);
+    expect(schedule(small, [head('main', aWorkload('a', { cpu: '1' }))], nowMs)).toMatchObject([{ kind: 'Admit' }]);
   });
 
   test('the epoch rises with a move and stays with a resumption', () => {

@@ -79,7 +79,7 @@ export const aWorkload = (
   uid: name,
   resourceVersion: '1',
   queue: 'main',
-  priority: 0,
+  priorityWish: {},
   createdMs: 0,
   requests: parseRequests({ ...requests, pods: '1' }),
   wish: { kind: 'Any' },
@@ -95,5 +95,5 @@ export const aWorkload = (
   ...parts,
 });
 
-export const queued = (workload: Workload, arrival = 0): QueuedWorkload => ({ workload, arrival });
-export const head = (clusterQueue: string, workload: Workload, arrival = 0): Head => ({ clusterQueue, queued: { workload, arrival } });
+export const queued = (workload: Workload, arrival = 0, priority = 0): QueuedWorkload => ({ workload, priority, arrival });
+export const head = (clusterQueue: string, workload: Workload, arrival = 0): Head => ({ clusterQueue, queued: queued(workload, arrival) });

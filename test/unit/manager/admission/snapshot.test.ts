@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LocalQueue } from '../../../../manager/api/local-queue.ts';
+import { NO_PRIORITY_CLASSES } from '../../../../manager/admission/priority.ts';
 import { buildQueueingSetup, routeOf, type QueueingObjects } from '../../../../manager/admission/snapshot.ts';
 import { given } from '../../../../shared/runtime/given.ts';
 import { aClusterQueue, aWorkload, objects } from './setup.ts';
@@ -9,8 +10,8 @@ const localQueue = (clusterQueue: string, stopPolicy?: 'Hold'): LocalQueue => ({
   spec: { clusterQueue, ...given({ stopPolicy }) },
 });
 const reason = (parts: Partial<QueueingObjects>, workload = aWorkload('a')) => {
-  const route = routeOf(workload, buildQueueingSetup(objects({ localQueues: [localQueue('cq')], ...parts })));
-  return 'reason' in route ? route.reason : route.name;
+  const route = routeOf(workload, buildQueueingSetup(objects({ localQueues: [localQueue('cq')], ...parts })), NO_PRIORITY_CLASSES);
+  return 'reason' in route ? route.reason : route.queue.name;
 };
 
 describe('where a pending Workload waits', () => {

@@ -106,7 +106,11 @@ describe('what a Job says about itself', () => {
     const workload = workloadOf(
       aHomeJob({ metadata: { annotations: { [PRIORITY_ANNOTATION]: '-5', [CLUSTERS_ANNOTATION]: 'eu-1, us-2' } } }),
     );
-    expect(workload).toMatchObject({ priority: -5, wish: { kind: 'Names', names: ['eu-1', 'us-2'] }, problem: undefined });
+    expect(workload).toMatchObject({
+      priorityWish: { annotated: -5 },
+      wish: { kind: 'Names', names: ['eu-1', 'us-2'] },
+      problem: undefined,
+    });
     const selecting = workloadOf(aHomeJob({ metadata: { annotations: { [CLUSTERS_ANNOTATION]: 'region in (eu, us)' } } }));
     expect(selecting?.wish).toMatchObject({ kind: 'Selector' });
   });

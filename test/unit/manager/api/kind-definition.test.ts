@@ -7,9 +7,8 @@ const aKind = (parts: Partial<KindDefinition> = {}): KindDefinition => ({
   singular: 'siding',
   shortNames: ['sd'],
   description: 'Siding is a track beside the track.',
-  spec: Type.Object({ length: Type.Integer() }),
-  specRequired: true,
-  status: Type.Object({}),
+  fields: { spec: Type.Object({ length: Type.Integer() }), status: Type.Object({}) },
+  required: ['spec'],
   printerColumns: [],
   ...parts,
 });
@@ -62,9 +61,18 @@ describe('a CustomResourceDefinition', () => {
     expect(versions[0]).toMatchObject({ served: true, storage: true, subresources: { status: {} } });
   });
 
+  test('without a status has fields of its own, and no subresource', () => {
+    const [version] = definitionOf({ fields: { value: Type.Integer() }, required: ['value'] }).spec.versions;
+    expect(version).not.toHaveProperty('subresources');
+    expect(version?.schema.openAPIV3Schema).toMatchObject({
+      properties: { metadata: {}, value: { type: 'integer' } },
+      required: ['value'],
+    });
+  });
+
   test('demands a spec only where an object without one makes no sense', () => {
-    const required = (specRequired: boolean) => definitionOf({ specRequired }).spec.versions[0]?.schema.openAPIV3Schema.required;
-    expect(required(true)).toEqual(['spec']);
-    expect(required(false)).toBeUndefined();
+    const required = (...fields: string[]) => definitionOf({ required: fields }).spec.versions[0]?.schema.openAPIV3Schema.required;
+    expect(required('spec')).toEqual(['spec']);
+    expect(required()).toBeUndefined();
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CLUSTER_QUEUE_SCHEMA, ClusterQueueSpecSchema } from '../../../../../manager/api/schema/cluster-queue.ts';
 import { COHORT_SCHEMA, CohortSpecSchema } from '../../../../../manager/api/schema/cohort.ts';
+import { PriorityBoundsSchema } from '../../../../../manager/api/schema/local-queue.ts';
 import { compileCel, kubernetesEnvironment } from '../../../../../shared/controlplane/cel/environment.ts';
 
 type Rules = { readonly 'x-kubernetes-validations': readonly { readonly rule: string; readonly message: string }[] };
@@ -35,5 +36,16 @@ describe.each([
 });
 
 test('a ClusterQueue needs a spec, a Cohort may be a name and nothing else', () => {
-  expect([CLUSTER_QUEUE_SCHEMA.specRequired, COHORT_SCHEMA.specRequired]).toEqual([true, false]);
+  expect([CLUSTER_QUEUE_SCHEMA.required, COHORT_SCHEMA.required]).toEqual([['spec'], []]);
+});
+
+test.each([
+  [{}, true],
+  [{ max: -5 }, true],
+  [{ min: -5 }, true],
+  [{ min: 1, max: 5 }, true],
+  [{ min: 1 }, false],
+  [{ min: 6, max: 5 }, false],
+])('the priorities that a LocalQueue allows, %j, leave something to choose: %s', (bounds, allowed) => {
+  expect(broken(PriorityBoundsSchema, bounds)).toEqual(allowed ? [] : ['min must not be greater than max, which is 0 where it is absent']);
 });
