@@ -147,14 +147,12 @@ function aJob(index: number, filler: string, version: number): object {
       ],
     },
     spec: {
-      ...{
-        parallelism: 1,
-        completions: 1,
-        backoffLimit: 6,
-        completionMode: 'NonIndexed',
-        suspend: true,
-        podReplacementPolicy: 'TerminatingOrFailed',
-      },
+      parallelism: 1,
+      completions: 1,
+      backoffLimit: 6,
+      completionMode: 'NonIndexed',
+      suspend: true,
+      podReplacementPolicy: 'TerminatingOrFailed',
       managedBy: MANAGER_CONTROLLER_NAME,
       selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } },
       template: {

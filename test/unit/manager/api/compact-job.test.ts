@@ -34,7 +34,12 @@ describe('a compact Job', () => {
     const { selector: _selector, template: _template, ...scalars } = A_JOB.spec;
     expect(JSON.parse(JSON.stringify(compactJob(A_JOB)))).toEqual({
       metadata: {
-        ...{ generation, name, namespace, uid, resourceVersion, creationTimestamp },
+        generation,
+        name,
+        namespace,
+        uid,
+        resourceVersion,
+        creationTimestamp,
         deletionTimestamp: '2026-01-02T00:00:00Z',
         finalizers: ['acme.io/keep'],
         labels: { [QUEUE_NAME_LABEL]: 'main' },
