@@ -13,6 +13,8 @@ export type CrowdedApi = {
 export async function startCrowdedApi({ jobs, jobBytes }: { readonly jobs: number; readonly jobBytes: number }): Promise<CrowdedApi> {
   const watchers = new Set<ServerResponse>();
   const told = new Set<number>();
+  /** By path: what the manager has made is there when it looks. */
+  const secrets = new Map<string, string>();
   let version = jobs + 1;
   const filler = 'x'.repeat(Math.max(0, jobBytes - JSON.stringify(aJob(jobs, '', 1)).length));
 
@@ -48,7 +50,13 @@ export async function startCrowdedApi({ jobs, jobBytes }: { readonly jobs: numbe
       const { status } = JSON.parse(body) as { status: object };
       return patched(Number(jobPatched), status, response);
     }
-    if (request.method === 'POST') return send(response, 201, stored(body));
+    if (request.method === 'POST') {
+      const made = stored(body);
+      if (url.pathname.endsWith('/secrets')) secrets.set(`${url.pathname}/${nameIn(made)}`, made);
+      return send(response, 201, made);
+    }
+    const secret = secrets.get(url.pathname);
+    if (secret !== undefined) return send(response, 200, secret);
     if (request.method === 'PATCH') return send(response, 200, stored(body));
     if (plural === 'jobs' && name === undefined) return send(response, 200, page(url));
     const list = LISTS[plural];
@@ -175,6 +183,8 @@ function stored(body: string): string {
   const object = JSON.parse(body) as { metadata?: object };
   return JSON.stringify({ ...object, metadata: { ...meta('stored'), ...object.metadata, resourceVersion: '2' } });
 }
+
+const nameIn = (object: string): string => (JSON.parse(object) as { metadata: { name: string } }).metadata.name;
 
 function send(response: ServerResponse, code: number, body: string): void {
   response.writeHead(code, { 'content-type': 'application/json' });

@@ -111,6 +111,7 @@ describe('the manager chart', () => {
       'localqueues.switchyard.dev',
       'resourceflavors.switchyard.dev',
       'workerclusters.switchyard.dev',
+      'workloadpriorityclasses.switchyard.dev',
     ]);
     for (const { metadata } of crds) expect(metadata).toMatchObject({ annotations: { 'helm.sh/resource-policy': 'keep' } });
     expect(ofKind(renderChart('manager', 'crds.install=false'), 'CustomResourceDefinition')).toEqual([]);
