@@ -174,7 +174,7 @@ async function serveWebhook(deps: ManagerDeps, alarm: IdentityAlarm, served: () 
     ...webhook,
     identities: { managers: [username, ...(knownUsers?.managers ?? [])], localWorkers: knownUsers?.localWorkers ?? [] },
     onSharedIdentity: (...by) => alarm.sharedBy(...by),
-      ...given({ rules: deps.jobRules }),
+    ...given({ rules: deps.jobRules }),
     clock,
     log: log.with({ part: 'webhook' }),
   });

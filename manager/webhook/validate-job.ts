@@ -28,7 +28,9 @@ export function validateJob(write: JobWrite, rules: JobRules = DEFAULT_JOB_RULES
   if (writer === 'Manager') return []; // 1
   const problems = judgeWrite(write); // 2
   if (oldJob === undefined)
-    return queueNameOf(job) === undefined ? problems : [...problems, ...unpreparedProblems(job), ...wishProblems(job), ...ruleProblems(job, rules)]; // 3, 5
+    return queueNameOf(job) === undefined
+      ? problems
+      : [...problems, ...unpreparedProblems(job), ...wishProblems(job), ...ruleProblems(job, rules)]; // 3, 5
   if (oldJob.spec.managedBy !== MANAGER_CONTROLLER_NAME) return problems;
   const mayBreakRules = subresource !== '' || ruleProblems(oldJob, rules).length > 0;
   return [...problems, ...changedWishProblems(job, oldJob), ...(mayBreakRules ? [] : ruleProblems(job, rules))]; // 4, 5

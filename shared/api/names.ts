@@ -40,8 +40,6 @@ export const CLUSTERS_ANNOTATION = 'switchyard.dev/clusters';
 export const PRIORITY_CLASS_LABEL = 'switchyard.dev/priority-class';
 /** Annotation by which a user orders Jobs of one queue: an integer, higher first, as far as the LocalQueue lets it. */
 export const PRIORITY_ANNOTATION = 'switchyard.dev/priority';
-/** Label kept for naming the PriorityClass that orders a Job of a queue, where it is not that of its pods. */
-export const PRIORITY_CLASS_LABEL = 'switchyard.dev/priority-class';
 /** Annotation on a Job that came through BullMQ: id of the submission, so that its outcome finds the way back. */
 export const SUBMISSION_ANNOTATION = 'switchyard.dev/submission';
 /** Annotation beside it: when it was submitted, in epoch milliseconds. A queue that was wiped hands out its ids once more. */

@@ -33,6 +33,21 @@ describe('a new Job', () => {
   });
 });
 
+describe('a Job that is too large', () => {
+  const large = { template: { spec: { containers: [{ name: 'main', args: ['x'.repeat(262_144)] }] } } };
+  test('is refused when it is created, and when a change makes it so', () => {
+    expect(created(aHomeJob({ spec: large }))).toEqual(['job']);
+    const annotated = aHomeJob({ metadata: { annotations: { note: 'x'.repeat(262_144) } } });
+    expect(fields(aHomeJob(), annotated)).toEqual(['job']);
+    const onStatus = validateJob({ subresource: 'status', job: annotated, oldJob: aHomeJob(), writer: 'User' });
+    expect(onStatus.map(({ field }) => field)).not.toContain('job');
+  });
+  test('since less is taken than before may be changed, and is nobody’s business without a queue', () => {
+    expect(fields(aHomeJob({ spec: large }), aHomeJob({ spec: { ...large, backoffLimit: 1 } }))).toEqual([]);
+    expect(created(withLabels(aHomeJob({ spec: { ...large, managedBy: 'example.com/x', suspend: false } }), {}))).toEqual([]);
+  });
+});
+
 describe('a change by a user', () => {
   test('of the admission record or of suspend=true is refused, by the manager it is allowed', () => {
     expect(fields(aHomeJob(), anAdmittedJob())).toEqual([`metadata.annotations[${ADMISSION_ANNOTATION}]`, 'spec.suspend']);
