@@ -135,8 +135,7 @@ export function createManager(deps: ManagerDeps): Manager {
     await allOrNone(signal, [
       ...Object.values(informers).map((informer) => (each: AbortSignal) => informer.run(each)),
       async (each) =>
-        submissions &&
-        runConsumer({ queue: submissions.queue, queueName: submissions.name, rules, client, ...submission }, each),
+        submissions && runConsumer({ queue: submissions.queue, queueName: submissions.name, rules, client, ...submission }, each),
       (each) => leadWhenElected(deps, lead, each),
     ]);
   }
