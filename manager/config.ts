@@ -48,6 +48,8 @@ export type ManagerConfig = {
   readonly worker: ApiRate;
   /** Ranges of addresses, such as `169.254.0.0/16`, in which no worker cluster may be. */
   readonly workerAddressDeny: readonly string[];
+  /** That what is kept of one worker cluster may take. */
+  readonly workerMemoryBytes: number;
   readonly concurrentDispatches: number;
   /** What a Job may be. */
   readonly jobRules: JobRules;
@@ -58,6 +60,8 @@ export type ApiRate = { readonly qps: number; readonly burst: number };
 
 /** Less would refuse what kubectl makes of a few lines. */
 const JOB_BYTES_MIN = 16 * 1024;
+/** Ten thousand copies of 10 KiB, of which about a fifth is kept, fit in. */
+export const WORKER_MEMORY_MIB = 32;
 
 const FLAGS = {
   kubeconfig: {
@@ -137,6 +141,12 @@ const FLAGS = {
     about: 'Jobs whose pods claim devices (resourceClaims), which no quota counts: refused, or taken as if they claimed none',
     parse: oneOf(RESOURCE_CLAIMS_RULES),
   },
+  'worker-memory-limit': {
+    value: 'MIB',
+    fallback: String(WORKER_MEMORY_MIB),
+    about: 'memory for what is kept of one worker cluster’s Jobs and nodes; one that has more is not Ready (TooManyObjects)',
+    parse: wholeNumber(1, 65_536),
+  },
   'concurrent-dispatches': { value: 'N', fallback: '16', about: 'writes under way at once to each worker cluster', parse: wholeNumber(1) },
   ...LOG_FLAGS,
 } satisfies FlagTable;
@@ -166,6 +176,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     home: { qps: flags['kube-api-qps'], burst: flags['kube-api-burst'] },
     worker: { qps: flags['worker-api-qps'], burst: flags['worker-api-burst'] },
     workerAddressDeny: flags['worker-address-deny'],
+    workerMemoryBytes: flags['worker-memory-limit'] * 1024 * 1024,
     concurrentDispatches: flags['concurrent-dispatches'],
     jobRules: { bytesMax: flags['max-job-bytes'], resourceClaims: flags['resource-claims'] },
     logLevel: flags['log-level'],

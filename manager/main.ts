@@ -17,6 +17,7 @@ import { createClientFactory } from './client-factory.ts';
 import { MANAGER_PROGRAM, type ManagerConfig } from './config.ts';
 import { createManager } from './manager.ts';
 import type { SubmissionQueue } from './submission/submission-queue.ts';
+import { createWorkerConnector } from './worker-connection.ts';
 
 await runCommandLine(MANAGER_PROGRAM, main);
 
@@ -47,7 +48,8 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
   const queue = redisUrl === undefined ? undefined : await connectQueue(redisUrl, settings, log);
   const manager = createManager({
     client,
-    connectCluster: (_cluster, access) => clientOver(createHttpTransport(access, log, denied), access, settings.worker),
+    connectCluster: createWorkerConnector({ clientOver, denied, rate: settings.worker, registry, clock, log }),
+    memoryPerClusterBytes: settings.workerMemoryBytes,
     ...(queue === undefined ? {} : { submissions: { queue, name: submissionQueue } }),
     recordKeySecret: {
       namespace: recordKeySecret.namespace ?? leaderElection?.namespace ?? homeAccess.namespace,

@@ -13,6 +13,7 @@ import { aborted, allOrNone } from '../shared/runtime/tasks.ts';
 import { createAdmission } from './admission/admission.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from './api/job-rules.ts';
 import { createRecordKeeper, type RecordKeeper } from './api/record-keeper.ts';
+import { WORKER_MEMORY_MIB } from './config.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
 import { createHomeInformers } from './home-informers.ts';
 import { createIdentityAlarm, type IdentityAlarm } from './identity-alarm.ts';
@@ -46,6 +47,8 @@ export type ManagerDeps = {
   readonly concurrentDispatches: number;
   /** What a Job may be; absent: as the flags have it by default. */
   readonly jobRules?: JobRules;
+  /** Memory that what is kept of one worker cluster may take; absent: the default of the flag. */
+  readonly memoryPerClusterBytes?: number;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly random: Random;
@@ -66,6 +69,7 @@ export interface Manager {
 }
 
 const FLUSH_MS = 3_000;
+const WORKER_MEMORY_BYTES = WORKER_MEMORY_MIB * 1024 * 1024;
 
 /**
  * Puts the manager together. Every replica watches the manager cluster and takes submissions; the leader alone admits, dispatches and
@@ -122,6 +126,7 @@ export function createManager(deps: ManagerDeps): Manager {
       connect: (cluster, access) => fencedClient(deps.connectCluster(cluster, access), deposed.signal),
       origin,
       concurrencyPerCluster: deps.concurrentDispatches,
+      memoryPerClusterBytes: deps.memoryPerClusterBytes ?? WORKER_MEMORY_BYTES,
       clock,
       random: deps.random,
       log: log.with({ part: 'dispatch' }),

@@ -155,6 +155,12 @@ function dispatchMetrics(registers: Registry[]) {
       labelNames: ['cluster'],
       registers,
     }),
+    clusterFaults: new Counter({
+      name: 'switchyard_cluster_faults_total',
+      help: 'Answers of a cluster to lists and watches that could not be used, by reason.',
+      labelNames: ['cluster', 'reason'],
+      registers,
+    }),
     orphansDeleted: new Counter({
       name: 'switchyard_orphans_deleted_total',
       help: 'Copies deleted because their Job is gone.',

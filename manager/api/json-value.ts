@@ -1,6 +1,4 @@
-/** A JSON object; a list is none. */
-export const isJsonObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+export { isJsonObject } from '../../shared/api/json-value.ts';
 
 /** Undefined when the text is no JSON. */
 export function parseJson(text: string): unknown {

@@ -1,3 +1,4 @@
+import type { AnswerFault } from '../../shared/kube/unusable-answer.ts';
 import type { Contact } from './decide-mirror.ts';
 
 /** What is known of the connection to one worker cluster. Times are epoch milliseconds. */
@@ -15,8 +16,16 @@ export type ClusterHealth = {
 };
 
 export type ProbeResult =
-  | { readonly kind: 'Answered'; readonly version: string; readonly roundTripMs: number; readonly synced: boolean }
-  | { readonly kind: 'Failed'; readonly reason: 'ConnectionFailed' | 'AddressDenied'; readonly message: string };
+  | {
+      readonly kind: 'Answered';
+      readonly version: string;
+      readonly roundTripMs: number;
+      readonly synced: boolean;
+      /** Its lists or watches cannot be used, so that what it has is not known. */
+      readonly fault?: ClusterFault | undefined;
+    }
+  | { readonly kind: 'Failed'; readonly reason: 'ConnectionFailed' | 'AddressDenied' | AnswerFault; readonly message: string };
+export type ClusterFault = { readonly reason: AnswerFault; readonly message: string };
 
 /** A brief interruption is no loss: this many probes in a row must fail. */
 export const FAILURES_UNTIL_LOST = 3;
@@ -35,6 +44,8 @@ export const NEVER_PROBED: ClusterHealth = {
 /** What a probe makes of it. */
 export function afterProbe(health: ClusterHealth, probe: ProbeResult, nowMs: number): ClusterHealth {
   if (probe.kind === 'Answered') {
+    const { version, roundTripMs } = probe;
+    if (probe.fault !== undefined) return { ...withFault(health, probe.fault, nowMs), connected: true, failures: 0, version, roundTripMs };
     // Once complete, the cache stays usable: the informer catches up by itself after an interruption.
     const contact = probe.synced ? 'Ready' : 'Connecting';
     return {
@@ -44,8 +55,8 @@ export function afterProbe(health: ClusterHealth, probe: ProbeResult, nowMs: num
       connected: true,
       failingSinceMs: undefined,
       failures: 0,
-      version: probe.version,
-      roundTripMs: probe.roundTripMs,
+      version,
+      roundTripMs,
     };
   }
   const failures = health.failures + 1;
@@ -60,3 +71,12 @@ export function afterProbe(health: ClusterHealth, probe: ProbeResult, nowMs: num
     failures,
   };
 }
+
+/** Not what fails once in a while, but an answer that no API server gives: the cluster counts as lost at once, and says why. */
+export const withFault = (health: ClusterHealth, { reason, message }: ClusterFault, nowMs: number): ClusterHealth => ({
+  ...health,
+  contact: 'Lost',
+  reason,
+  message,
+  failingSinceMs: health.failingSinceMs ?? nowMs,
+});

@@ -10,6 +10,7 @@ import { parseKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import { KubeconfigError } from '../../shared/kube/kubeconfig/kubeconfig-error.ts';
+import { ANSWER_FAULTS } from '../../shared/kube/unusable-answer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
@@ -129,6 +130,7 @@ class Registry implements ClusterRegistry {
       this.#lastRead.delete(name);
       this.#deps.metrics.clusterReady.remove({ cluster: name });
       this.#deps.metrics.copies.remove({ cluster: name });
+      for (const reason of ANSWER_FAULTS) this.#deps.metrics.clusterFaults.remove({ cluster: name, reason });
       return this.#stop(name); // 1
     }
     const access = await this.#access(workerCluster, signal); // 2
@@ -240,7 +242,7 @@ class Registry implements ClusterRegistry {
 
   #finding(name: string): Finding {
     const cluster = this.get(name);
-    if (cluster !== undefined) return { kind: 'Running', health: cluster.health(), allocatable: cluster.allocatable() };
+    if (cluster !== undefined) return { kind: 'Running', health: cluster.health(), capacity: cluster.capacity() };
     return { kind: 'Misconfigured', problem: this.#problems.get(name) ?? { reason: 'Connecting', message: 'not connected yet' } };
   }
 }

@@ -6,12 +6,13 @@ import { ClusterCondition, type WorkerClusterStatus } from '../api/worker-cluste
 import { given } from '../../shared/runtime/given.ts';
 import type { ClusterHealth } from './cluster-health.ts';
 import { sameJson } from './json-diff.ts';
+import type { Capacity } from './node-capacity.ts';
 
 /** Why a cluster cannot even be connected to. */
 export type ConfigurationProblem = { readonly reason: string; readonly message: string };
 export type Finding =
   | { readonly kind: 'Misconfigured'; readonly problem: ConfigurationProblem }
-  | { readonly kind: 'Running'; readonly health: ClusterHealth; readonly allocatable: Record<string, string> };
+  | { readonly kind: 'Running'; readonly health: ClusterHealth; readonly capacity: Capacity };
 
 /** The status of a WorkerCluster after a finding; undefined when there is nothing new to say. */
 export function clusterStatus(
@@ -29,7 +30,9 @@ export function clusterStatus(
       condition(previous, ClusterCondition.Ready, judged.ready, judged.reason, judged.message, generation, nowMs),
     ],
     ...(finding.kind === 'Running' && finding.health.version !== undefined ? { version: finding.health.version } : {}),
-    ...(finding.kind === 'Running' && Object.keys(finding.allocatable).length > 0 ? { allocatable: finding.allocatable } : {}),
+    ...(finding.kind === 'Running' && Object.keys(finding.capacity.allocatable).length > 0
+      ? { allocatable: finding.capacity.allocatable }
+      : {}),
   };
   delete next.lostSince;
   if (lostSince !== undefined) next.lostSince = lostSince;
@@ -44,7 +47,9 @@ type Judgement = { readonly connected: boolean; readonly ready: boolean; readonl
 function judge(finding: Finding): Judgement {
   if (finding.kind === 'Misconfigured') return { connected: false, ready: false, ...finding.problem };
   const { connected, contact, reason, message } = finding.health;
-  return { connected, ready: contact === 'Ready', reason, message };
+  const ready = contact === 'Ready';
+  const { problem } = finding.capacity;
+  return { connected, ready, reason, message: ready && problem !== undefined ? `${message}; ${problem}` : message };
 }
 
 /** Counted from the first failure, over restarts of the manager, until the cluster is ready again. Every cause counts alike. */

@@ -36,6 +36,8 @@ export type DispatchDeps = {
   readonly origin: string;
   /** Writes under way at once to one worker cluster. */
   readonly concurrencyPerCluster: number;
+  /** Memory that what is kept of one worker cluster may take. */
+  readonly memoryPerClusterBytes: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -74,10 +76,10 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         concurrency: deps.concurrencyPerCluster,
         reconcile: (cluster, localKey) => mirror.reconcileRemote(cluster, localKey),
         onCopyChanged: (localKey) => mirror.wake(localKey),
-        onContactChanged(cluster) {
-          clusters.report(cluster.name);
-          mirror.wakeAll();
-        },
+        memoryBytes: deps.memoryPerClusterBytes,
+        onContactChanged: (cluster) => mirror.wakeJobsOf(cluster),
+        onHealthChanged: (cluster) => clusters.report(cluster.name),
+        onFault: (reason) => metrics.clusterFaults.inc({ cluster: name, reason }),
       }),
     onMembershipChanged: () => mirror.wakeAll(),
   });

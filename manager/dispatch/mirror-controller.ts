@@ -50,6 +50,8 @@ export interface MirrorController {
   wake(localKey: string): void;
   /** Has every Job, or those of one namespace, looked at that could be concerned by a change of clusters, flavors or queues. */
   wakeAll(namespace?: string): void;
+  /** Has every Job looked at that is concerned by contact with this cluster. Others are not, however often it comes and goes. */
+  wakeJobsOf(cluster: RemoteCluster): void;
   /** Carries out what a Job needs on one cluster; each cluster's queue calls it. */
   reconcileRemote(cluster: RemoteCluster, localKey: string): Promise<ReconcileResult>;
   run(signal: AbortSignal): Promise<void>;
@@ -103,6 +105,16 @@ class Mirror implements MirrorController {
     for (const cluster of this.#deps.clusters.all()) {
       for (const key of cluster.localKeys()) this.#queue.add(key);
     }
+  }
+
+  wakeJobsOf(cluster: RemoteCluster): void {
+    for (const job of this.#deps.jobs.list()) {
+      const parsed = admissionRecordOf(job);
+      if (parsed.kind !== 'Record' || isFinished(job.status)) continue;
+      // One that has moved may have left a copy there.
+      if (parsed.record.cluster === cluster.name || parsed.record.epoch > 1) this.#queue.add(keyOfObject(job));
+    }
+    for (const key of cluster.localKeys()) this.#queue.add(key);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -223,7 +235,10 @@ class Mirror implements MirrorController {
     key: string,
     { copy, confirmOriginalGone }: RemoteAction & { kind: 'Delete' },
   ): Promise<ReconcileResult> {
-    if (confirmOriginalGone && (await this.#originalExists(copy))) return { requeueAfterMs: LAG_RETRY_MS };
+    if (confirmOriginalGone) {
+      await cluster.confirmations.acquire();
+      if (await this.#originalExists(copy)) return { requeueAfterMs: LAG_RETRY_MS };
+    }
     await cluster.writer.delete(copy);
     cluster.deleted(copy);
     if (confirmOriginalGone) this.#deps.metrics.orphansDeleted.inc({ cluster: cluster.name });

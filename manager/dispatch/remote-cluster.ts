@@ -1,27 +1,34 @@
 import type { DeepReadonly, Job, Node, ObjectKey } from '../../shared/api/kubernetes.ts';
 import { ORIGIN_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NODES } from '../../shared/api/resources.ts';
+import { ApiError } from '../../shared/kube/api-error.ts';
+import { parseBoundedJson } from '../../shared/kube/bounded-json.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
 import { AddressDeniedError } from '../../shared/kube/guarded-connector.ts';
 import { createInformer, type Informer } from '../../shared/kube/informer.ts';
 import { createInformerOfNamespaces } from '../../shared/kube/informer-of-namespaces.ts';
 import { formatKey, parseKey } from '../../shared/kube/keys.ts';
+import { createObjectBudget } from '../../shared/kube/object-budget.ts';
+import { createRateLimiter, type RateLimiter } from '../../shared/kube/rate-limiter.ts';
+import { UnusableAnswer, type AnswerFault } from '../../shared/kube/unusable-answer.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
+import { isJsonObject } from '../api/json-value.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
-import { afterProbe, NEVER_PROBED, type ClusterHealth, type ProbeResult } from './cluster-health.ts';
+import { afterProbe, NEVER_PROBED, withFault, type ClusterFault, type ClusterHealth, type ProbeResult } from './cluster-health.ts';
+import { essentialsOfCopy } from './copy-essentials.ts';
 import { createCopyWriter, type CopyWriter, type NamespacePolicy } from './copy-writer.ts';
 import { withDeadline } from './deadline.ts';
 import type { ClusterView, Copy } from './decide-mirror.ts';
-import { allocatableOf } from './node-capacity.ts';
+import { capacityOf, essentialsOfNode, type Capacity } from './node-capacity.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { copyIdentity } from './remote-job.ts';
+import { toldText } from './told-text.ts';
 
 export type RemoteClusterOptions = {
   readonly name: string;
@@ -44,6 +51,12 @@ export type RemoteClusterOptions = {
   readonly onCopyChanged: (localKey: string) => void;
   /** Contact was gained or lost. */
   readonly onContactChanged: (cluster: RemoteCluster) => void;
+  /** What others should hear of has changed, contact or not. */
+  readonly onHealthChanged: (cluster: RemoteCluster) => void;
+  /** Memory that what is kept of its Jobs and nodes may take. */
+  readonly memoryBytes: number;
+  /** It gave an answer that cannot be used. */
+  readonly onFault: (reason: AnswerFault) => void;
 };
 
 /**
@@ -60,7 +73,9 @@ export interface RemoteCluster {
   /** Keys of all Jobs that have a copy here. */
   localKeys(): ReadonlySet<string>;
   /** What its schedulable nodes offer; empty while unknown. */
-  allocatable(): Record<string, string>;
+  capacity(): Capacity;
+  /** Holds back questions that this cluster makes us ask the manager cluster: a cluster may show any number of copies of Jobs that never were. */
+  readonly confirmations: RateLimiter;
   wrote(localKey: string, copy: Job): void;
   deleted(copy: DeepReadonly<Job>): void;
   /** Remembers why the copy cannot be made, until told otherwise. */
@@ -76,6 +91,9 @@ const PROBE_INTERVAL_MS = 10_000;
 /** Sooner, while it does not answer or its Jobs are not listed yet. */
 const PROBE_AGAIN_MS = 1_000;
 const PROBE_TIMEOUT_MS = 5_000;
+const VERSION_MAX_BYTES = 16 * 1024;
+/** Confirmations a second in the long run, and at once. */
+const CONFIRMATIONS = { qps: 5, burst: 100 };
 
 export function createRemoteCluster(options: RemoteClusterOptions): RemoteCluster {
   return new ConnectedCluster(options);
@@ -91,12 +109,18 @@ class ConnectedCluster implements RemoteCluster {
   readonly #queue: Workqueue;
   readonly #problems = new Map<string, DispatchProblem>();
   readonly #stopped = new AbortController();
+  readonly confirmations: RateLimiter;
+  /** By the list that they are of. */
+  readonly #faults = new Map<string, ClusterFault>();
   #health = NEVER_PROBED;
 
   constructor(options: RemoteClusterOptions) {
     const { name, client, clock, random, log, origin, namespaces, servedNamespaces } = options;
     this.name = name;
     this.#options = options;
+    this.confirmations = createRateLimiter({ ...CONFIRMATIONS, clock });
+    const budget = createObjectBudget(options.memoryBytes);
+    const onFault = (source: string, fault: UnusableAnswer | undefined): void => this.#faultChanged(source, fault);
     this.writer = createCopyWriter({ cluster: name, client, namespaces, clock, signal: this.#stopped.signal });
     const copies = {
       client,
@@ -105,13 +129,16 @@ class ConnectedCluster implements RemoteCluster {
       random,
       log,
       labelSelector: `${ORIGIN_LABEL}=${origin}`,
+      transform: (copy: Job) => essentialsOfCopy(copy, options.local),
+      budget,
+      onFault,
       indexers: { [COPIES_BY_LOCAL_KEY]: (copy: DeepReadonly<Job>) => [localKeyOf(copy)] },
     };
     this.#copies =
       servedNamespaces === undefined
         ? createInformer(copies)
         : createInformerOfNamespaces(JOBS, servedNamespaces, (namespace) => createInformer({ ...copies, namespace }));
-    this.#nodes = createInformer({ client, resource: NODES, clock, random, log, transform: essentialsOfNode });
+    this.#nodes = createInformer({ client, resource: NODES, clock, random, log, transform: essentialsOfNode, budget, onFault });
     this.#ownWrites = createOwnWrites(this.#copies);
     const changed = (copy: DeepReadonly<Job>): void => options.onCopyChanged(localKeyOf(copy));
     this.#copies.addHandler({ added: changed, updated: changed, deleted: changed });
@@ -141,12 +168,12 @@ class ConnectedCluster implements RemoteCluster {
     return new Set(this.#copies.list().map(localKeyOf));
   }
 
-  allocatable(): Record<string, string> {
-    return allocatableOf(this.#nodes.list());
+  capacity(): Capacity {
+    return capacityOf(this.#nodes.list());
   }
 
   wrote(localKey: string, copy: Job): void {
-    this.#ownWrites.wrote(localKey, copy);
+    this.#ownWrites.wrote(localKey, essentialsOfCopy(copy, this.#options.local));
   }
 
   deleted(copy: DeepReadonly<Job>): void {
@@ -180,22 +207,42 @@ class ConnectedCluster implements RemoteCluster {
 
   async #probe(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const before = this.#health;
-      this.#health = afterProbe(before, await this.#ask(signal), this.#options.clock.now());
+      const probe = await this.#ask(signal);
       if (signal.aborted) return;
-      if (describe(before) !== describe(this.#health)) this.#options.onContactChanged(this);
+      this.#becomes(afterProbe(this.#health, probe, this.#options.clock.now()));
       await this.#untilNextProbe(signal);
     }
+  }
+
+  #faultChanged(source: string, error: UnusableAnswer | undefined): void {
+    if (error === undefined) {
+      // The next probe says what else there may be.
+      this.#faults.delete(source);
+      return;
+    }
+    const fault = { reason: error.fault, message: `its ${source.split('/')[0]} cannot be known: ${error.message}` };
+    this.#faults.set(source, fault);
+    this.#options.onFault(error.fault);
+    this.#becomes(withFault(this.#health, fault, this.#options.clock.now()));
+  }
+
+  #becomes(next: ClusterHealth): void {
+    const before = this.#health;
+    this.#health = next;
+    if (describe(before) === describe(next)) return;
+    this.#options.onHealthChanged(this);
+    if (before.contact !== next.contact) this.#options.onContactChanged(this);
   }
 
   async #untilNextProbe(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const { contact, connected, failures } = this.#health;
-    if (contact === 'Ready' && failures === 0) return sleep(clock, PROBE_INTERVAL_MS, signal);
+    if ((contact === 'Ready' || this.#faults.size > 0) && failures === 0) return sleep(clock, PROBE_INTERVAL_MS, signal);
     const done = new AbortController();
     const until = AbortSignal.any([signal, done.signal]);
     // Once it answers, only the arrival of the first list is missing.
-    const listed = connected ? [this.#copies.waitForSync(until).catch(() => sleep(clock, PROBE_AGAIN_MS, signal))] : [];
+    const listed =
+      connected && contact === 'Connecting' ? [this.#copies.waitForSync(until).catch(() => sleep(clock, PROBE_AGAIN_MS, signal))] : [];
     await Promise.race([sleep(clock, PROBE_AGAIN_MS, until), ...listed]);
     done.abort();
   }
@@ -205,10 +252,11 @@ class ConnectedCluster implements RemoteCluster {
     const askedAtMs = clock.now();
     try {
       const body = await withDeadline(clock, PROBE_TIMEOUT_MS, signal, (each) =>
-        client.raw({ method: 'GET', path: '/version', signal: each }),
+        client.raw({ method: 'GET', path: '/version', signal: each, bodyMaxBytes: VERSION_MAX_BYTES }),
       );
-      const answeredAtMs = clock.now();
-      return { kind: 'Answered', version: versionIn(body), roundTripMs: answeredAtMs - askedAtMs, synced: this.#copies.hasSynced() };
+      const roundTripMs = clock.now() - askedAtMs;
+      const [fault] = this.#faults.values();
+      return { kind: 'Answered', version: versionIn(body), roundTripMs, synced: this.#copies.hasSynced(), fault };
     } catch (error) {
       return failedProbe(error);
     }
@@ -221,30 +269,18 @@ function localKeyOf(copy: DeepReadonly<Job>): string {
   return formatKey(key);
 }
 
-/** The parts of a Node that count; the rest of it is large and changes often. */
-function essentialsOfNode(node: Node): Node {
-  const { metadata, spec, status } = node;
-  const { name, uid, resourceVersion, creationTimestamp } = metadata;
-  const conditions = status?.conditions?.filter(({ type }) => type === 'Ready').map((each) => ({ type: each.type, status: each.status }));
-  return {
-    metadata: { name, uid, resourceVersion, creationTimestamp },
-    spec: spec?.unschedulable === undefined ? {} : { unschedulable: spec.unschedulable },
-    status: {
-      ...given({ allocatable: status?.allocatable, conditions }),
-    },
-  };
-}
-
 /** What others should hear of when it changes. */
 const describe = ({ contact, connected, reason, version, failingSinceMs }: ClusterHealth): string =>
   JSON.stringify([contact, connected, reason, version ?? '', failingSinceMs ?? 0]);
 
 function versionIn(body: string): string {
-  const answer: unknown = JSON.parse(body);
-  return typeof answer === 'object' && answer !== null && 'gitVersion' in answer && typeof answer.gitVersion === 'string'
-    ? answer.gitVersion
-    : '';
+  const answer = parseBoundedJson(body, VERSION_LIMITS);
+  if (!isJsonObject(answer)) throw new UnusableAnswer('NotKubernetes', 'its version is no JSON object');
+  const { gitVersion } = answer;
+  return typeof gitVersion === 'string' && /^[\w.+~-]{1,64}$/.test(gitVersion) ? gitVersion : '';
 }
+
+const VERSION_LIMITS = { depth: 8, values: 256 };
 
 /** The innermost cause says most about a broken connection. */
 function failedProbe(error: unknown): ProbeResult {
@@ -252,5 +288,9 @@ function failedProbe(error: unknown): ProbeResult {
   while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause;
   if (inner instanceof AddressDeniedError)
     return { kind: 'Failed', reason: 'AddressDenied', message: `${inner.message} with the manager's flag --worker-address-deny` };
-  return { kind: 'Failed', reason: 'ConnectionFailed', message: inner instanceof Error ? inner.message : String(inner) };
+  const message = toldText(inner instanceof Error ? inner.message : String(inner));
+  if (inner instanceof UnusableAnswer) return { kind: 'Failed', reason: inner.fault, message };
+  // An API server sends nobody elsewhere.
+  if (inner instanceof ApiError && inner.code < 400) return { kind: 'Failed', reason: 'NotKubernetes', message };
+  return { kind: 'Failed', reason: 'ConnectionFailed', message };
 }

@@ -3,6 +3,7 @@ import { toWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, finishedCondition, findTrueCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import { given } from '../../shared/runtime/given.ts';
+import { areIndexLists } from './index-list.ts';
 
 /** What becomes of the status of a Job on the manager cluster. */
 export type HomeStatusInput = {
@@ -189,13 +190,23 @@ function atRest(status: JobStatus): JobStatus {
 
 /** S15, S16, S19: what an API server older than these rules let through. */
 function restricted(status: JobStatus, local: DeepReadonly<Job>): JobStatus {
-  const { completedIndexes, failedIndexes, ...rest } = status;
+  const { completedIndexes: _completed, failedIndexes: _failed, ...rest } = status;
+  const { completedIndexes, failedIndexes } = indexLists(status, local);
   return {
     ...rest,
     ...(isPresent(status.ready) ? { ready: Math.min(status.ready, status.active ?? 0) } : {}),
     ...(completedIndexes !== undefined && local.spec.completionMode === 'Indexed' ? { completedIndexes } : {}),
     ...(failedIndexes !== undefined && isPresent(local.spec.backoffLimitPerIndex) ? { failedIndexes } : {}),
   };
+}
+
+/** S13, S14, S17: lists that could not be written would keep all else from being written, too. Those at home then stay. */
+function indexLists(status: JobStatus, local: DeepReadonly<Job>): Pick<DeepReadonly<JobStatus>, 'completedIndexes' | 'failedIndexes'> {
+  const present = local.status ?? {};
+  const { completions } = local.spec;
+  const news = status.completedIndexes !== present.completedIndexes || status.failedIndexes !== present.failedIndexes;
+  if (!news || completions === undefined || completions === null) return status;
+  return areIndexLists(status.completedIndexes ?? '', status.failedIndexes ?? '', completions) ? status : present;
 }
 
 /** As the API server gives it back: what is zero, empty or absent is left out. */

@@ -1,3 +1,6 @@
+import { isJsonObject } from '../api/json-value.ts';
+import { given } from '../runtime/given.ts';
+
 /** Body of a failed answer: `kind: Status` (metav1.Status). */
 export type Status = {
   kind?: string;
@@ -55,3 +58,26 @@ export const isTooManyRequests = hasCode(429);
 /** True when the refusal lists a cause of this reason, such as `NamespaceTerminating`. */
 export const hasStatusCause = (error: unknown, reason: string): boolean =>
   error instanceof ApiError && (error.status.details?.causes ?? []).some((cause) => cause.reason === reason);
+
+/** The error for a Status as it came over the wire, of whoever: what is of the wrong type counts as not said. */
+export function apiErrorOf(code: unknown, said: object, retryAfterMs?: number): ApiError {
+  const { message, reason, details, ...rest } = said as Readonly<Record<string, unknown>>;
+  const status: Status = {
+    ...rest,
+    ...given({
+      message: typeof message === 'string' ? message.slice(0, MESSAGE_LENGTH_MAX) : undefined,
+      reason: typeof reason === 'string' ? reason : undefined,
+      details: isDetails(details) ? details : undefined,
+    }),
+  };
+  return new ApiError(typeof code === 'number' && Number.isInteger(code) ? code : 500, status, retryAfterMs);
+}
+
+/** A server may say more than anybody wants to read, or log. */
+const MESSAGE_LENGTH_MAX = 16 * 1024;
+
+function isDetails(details: unknown): details is NonNullable<Status['details']> {
+  if (!isJsonObject(details)) return false;
+  const { causes } = details;
+  return causes === undefined || causes === null || (Array.isArray(causes) && causes.every(isJsonObject));
+}

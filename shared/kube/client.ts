@@ -89,6 +89,8 @@ export interface RawClient {
     body?: unknown;
     contentType?: string;
     signal?: AbortSignal;
+    /** Of the answer, where it is to be shorter than the client takes. */
+    bodyMaxBytes?: number;
   }): Promise<string>;
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import { Agent, type Dispatcher, errors, ProxyAgent } from 'undici';
 import { given } from '../runtime/given.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { AddressRanges } from './address-ranges.ts';
@@ -7,7 +7,10 @@ import type { ClusterAccess, Credentials, TlsMaterial } from './cluster-access.t
 import { connectionFailure } from './connection-failure.ts';
 import { AddressDeniedError, guardedConnector } from './guarded-connector.ts';
 import { KubeconfigError } from './kubeconfig/kubeconfig-error.ts';
+import type { ByteRoom } from '../runtime/byte-room.ts';
+import { readBody } from './response-body.ts';
 import type { Transport, TransportRequest } from './transport.ts';
+import { UnusableAnswer } from './unusable-answer.ts';
 
 /** Connections for requests; each carries one request at a time. Watches have their own, one per watch. */
 const CONNECTIONS_MAX = 64;
@@ -19,13 +22,18 @@ const WATCH_HEADERS_TIMEOUT_MS = 30_000;
 /** As client-go: below the idle time-outs of cloud load balancers. */
 const TCP_KEEP_ALIVE_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** All headers of one answer together; Kubernetes sends some hundred bytes. */
+const HEADERS_MAX_BYTES = 32 * 1024;
+/** Of the body of a refusal this much is read: enough for a Status with many causes. */
+const REFUSAL_MAX_BYTES = 64 * 1024;
 
 /**
  * Connections to one API server, pooled as long as the TLS material stays the same. None is made to an address of `denied`, however it is
- * written or found. Redirects are answers like others: they are not followed.
+ * written or found. Large bodies share `room`, where it is given. Redirects are answers like others: they are not followed. No compression
+ * is asked for, and none is undone.
  */
-export function createHttpTransport(access: ClusterAccess, log: Logger, denied?: AddressRanges): Transport {
-  return new HttpTransport(access, log, denied);
+export function createHttpTransport(access: ClusterAccess, log: Logger, denied?: AddressRanges, room?: ByteRoom): Transport {
+  return new HttpTransport(access, log, denied, room);
 }
 
 type Pools = { readonly key: string; readonly requests: Dispatcher; readonly watches: Dispatcher };
@@ -34,13 +42,15 @@ class HttpTransport implements Transport {
   readonly #access: ClusterAccess;
   readonly #log: Logger;
   readonly #denied: AddressRanges | undefined;
+  readonly #room: ByteRoom | undefined;
   readonly #origin: string;
   readonly #basePath: string;
   #pools: Pools | undefined;
   /** The credentials that `#pools` was last found to fit; spares hashing them again for every request. */
   #fitting: Credentials | undefined;
 
-  constructor(access: ClusterAccess, log: Logger, denied: AddressRanges | undefined) {
+  constructor(access: ClusterAccess, log: Logger, denied: AddressRanges | undefined, room: ByteRoom | undefined) {
+    this.#room = room;
     this.#access = access;
     this.#log = log;
     this.#denied = denied;
@@ -52,7 +62,12 @@ class HttpTransport implements Transport {
   async send(request: TransportRequest): ReturnType<Transport['send']> {
     try {
       const { statusCode, headers, body } = await this.#start(request, 'requests');
-      return { status: statusCode, headers, body: await body.text() };
+      const maxBytes = request.bodyMaxBytes ?? Number.POSITIVE_INFINITY;
+      const bounds =
+        statusCode < 300
+          ? { maxBytes, beyond: 'fail' as const, room: this.#room }
+          : { maxBytes: Math.min(maxBytes, REFUSAL_MAX_BYTES), beyond: 'cut' as const, room: undefined };
+      return { status: statusCode, headers, body: await readBody(body, headers['content-length'], bounds) };
     } catch (error) {
       throw this.#described(request, error);
     }
@@ -121,7 +136,7 @@ class HttpTransport implements Transport {
 
   #dispatcher(tls: TlsMaterial, connections: number | null): Dispatcher {
     const connect = { ...tls, timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS };
-    const pool = { connections, keepAliveTimeout: KEEP_ALIVE_MS, pipelining: 1 };
+    const pool = { connections, keepAliveTimeout: KEEP_ALIVE_MS, pipelining: 1, maxHeaderSize: HEADERS_MAX_BYTES };
     const { proxyUrl } = this.#access;
     if (proxyUrl === undefined)
       return new Agent({ ...pool, connect: this.#denied === undefined ? connect : guardedConnector(connect, this.#denied) });
@@ -129,7 +144,9 @@ class HttpTransport implements Transport {
   }
 
   #described(request: TransportRequest, error: unknown): unknown {
-    if (request.signal?.aborted === true) return error;
+    if (request.signal?.aborted === true || error instanceof UnusableAnswer) return error;
+    if (isHeadersOverflow(error))
+      return new UnusableAnswer('AnswerTooLarge', `the headers of the answer have more than ${HEADERS_MAX_BYTES} bytes`);
     const { alias } = this.#access;
     if (alias !== undefined) {
       const cause = error instanceof AddressDeniedError ? error : new Error(connectionFailure(error));
@@ -140,6 +157,8 @@ class HttpTransport implements Transport {
     return new Error(`${request.method} ${this.#access.server}${request.path}: ${what}`, { cause: error });
   }
 }
+
+const isHeadersOverflow = (error: unknown): boolean => error instanceof errors.HeadersOverflowError;
 
 function fingerprint(tls: TlsMaterial): string {
   const hash = createHash('sha256');

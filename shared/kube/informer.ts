@@ -4,7 +4,9 @@ import type { Logger } from '../runtime/logger.ts';
 import type { WatchEvent } from './client.ts';
 import { createObjectCache, type IndexFunction, type Lister, type ObjectCache } from './indexer.ts';
 import { keyOfObject } from './keys.ts';
+import { memoryOf, type ObjectBudget } from './object-budget.ts';
 import { type ReflectorOptions, type ReflectorSink, reflect } from './reflector.ts';
+import { UnusableAnswer } from './unusable-answer.ts';
 
 export type EventHandler<T> = {
   added?(object: DeepReadonly<T>, isInInitialList: boolean): void;
@@ -17,6 +19,8 @@ export type InformerOptions<T extends KubeObject> = ReflectorOptions<T> & {
   readonly indexers?: Readonly<Record<string, IndexFunction<T>>>;
   /** Runs on each object before it is cached; default drops managedFields. */
   readonly transform?: (object: T) => T;
+  /** Memory that the cache may take, as it was made by `transform`. When it is full the cache is emptied and filled anew later. Absent: any. */
+  readonly budget?: ObjectBudget;
 };
 
 /**
@@ -122,10 +126,13 @@ class CachingInformer<T extends KubeObject> implements Informer<T>, ReflectorSin
   }
 
   page(items: readonly T[]): void {
+    const before = this.#listed.size;
     for (const item of items) {
       this.#listed.add(keyOfObject(item));
       this.#store(item);
     }
+    // Page by page the same objects would be a list without an end.
+    if (items.length > 0 && this.#listed.size === before) throw new UnusableAnswer('NotKubernetes', 'the list repeats itself');
   }
 
   listEnded(resourceVersion: string): void {
@@ -154,8 +161,9 @@ class CachingInformer<T extends KubeObject> implements Informer<T>, ReflectorSin
     if (previous !== undefined && previous.metadata.uid !== uid) this.#remove(key, undefined);
     else if (previous?.metadata.resourceVersion === resourceVersion) return;
     const next = this.#transform(incoming) as DeepReadonly<T>;
-    this.#cache.set(next);
     const isUpdate = previous !== undefined && previous.metadata.uid === uid;
+    this.#makeRoom(next, isUpdate ? previous : undefined);
+    this.#cache.set(next);
     this.#dispatch((handler) => (isUpdate ? handler.updated?.(next, previous) : handler.added?.(next, !this.#hasSynced)));
   }
 
@@ -163,8 +171,18 @@ class CachingInformer<T extends KubeObject> implements Informer<T>, ReflectorSin
   #remove(key: string, final: T | undefined): void {
     const known = this.#cache.remove(key);
     if (known === undefined) return;
+    this.#options.budget?.add(-memoryOf(known));
     const last = final === undefined ? known : (this.#transform(final) as DeepReadonly<T>);
     this.#dispatch((handler) => handler.deleted?.(last, final === undefined));
+  }
+
+  #makeRoom(next: DeepReadonly<T>, previous: DeepReadonly<T> | undefined): void {
+    const { budget } = this.#options;
+    if (budget === undefined || budget.add(memoryOf(next) - (previous === undefined ? 0 : memoryOf(previous)))) return;
+    // What it kept could be what the server has no more, and would be in the way of what it has.
+    for (const key of [...this.#cache.keys()]) this.#remove(key, undefined);
+    const limitMiB = Math.round(budget.limitBytes / 1024 / 1024);
+    throw new UnusableAnswer('TooManyObjects', `the ${this.resource.plural} take more than the ${limitMiB} MiB of memory that they may`);
   }
 
   #dispatch(call: (handler: EventHandler<T>) => void): void {

@@ -3,12 +3,15 @@ import { apiVersionOf, type Resource } from '../api/resources.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { sleep } from '../runtime/clock.ts';
 import { given } from '../runtime/given.ts';
-import { ApiError, type Status } from './api-error.ts';
+import { ApiError, apiErrorOf } from './api-error.ts';
+import { type AnswerLimits, GENEROUS_LIMITS } from './answer-limits.ts';
+import { parseBoundedJson } from './bounded-json.ts';
 import type { DeleteOptions, KubeClient, ListOptions, ObjectList, Patch, WatchOptions, WatchStream, WriteOptions } from './client.ts';
 import type { ClientMetrics } from './client-metrics.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { pathTo, queryString } from './request-path.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
+import { UnusableAnswer } from './unusable-answer.ts';
 import { readWatch } from './watch-stream.ts';
 
 export type KubeClientOptions = {
@@ -17,10 +20,14 @@ export type KubeClientOptions = {
   readonly clock: Clock;
   readonly rateLimiter?: RateLimiter;
   readonly metrics?: ClientMetrics;
+  /** What is taken of its answers; default: {@link GENEROUS_LIMITS}. */
+  readonly limits?: AnswerLimits;
 };
 
 /** How often one request is sent again because the server answered 429 or 503 with Retry-After (client-go: 10). */
 const RETRIES_MAX = 10;
+/** A longer Retry-After counts as this: who asks for a year has made a mistake. */
+const RETRY_AFTER_MAX_MS = 120_000;
 
 const CONTENT_TYPES = {
   merge: 'application/merge-patch+json',
@@ -37,10 +44,12 @@ export function createKubeClient(transport: Transport, options: KubeClientOption
 class TransportKubeClient implements KubeClient {
   readonly #transport: Transport;
   readonly #options: KubeClientOptions;
+  readonly #limits: AnswerLimits;
 
   constructor(transport: Transport, options: KubeClientOptions) {
     this.#transport = transport;
     this.#options = options;
+    this.#limits = options.limits ?? GENEROUS_LIMITS;
   }
 
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, options: { signal?: AbortSignal } = {}): Promise<T> {
@@ -49,9 +58,8 @@ class TransportKubeClient implements KubeClient {
 
   async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<ObjectList<T>> {
     const path = pathTo(resource, options.namespace) + listQuery(options);
-    const list = await this.#json<WireList<T>>({ method: 'GET', path, ...signalOf(options) }, 'LIST');
-    const { resourceVersion = '', continue: continueToken = '' } = list.metadata ?? {};
-    return { items: list.items ?? [], resourceVersion, ...(continueToken === '' ? {} : { continueToken }) };
+    const { pageBytes } = this.#limits;
+    return readList<T>(await this.#json({ method: 'GET', path, bodyMaxBytes: pageBytes, ...signalOf(options) }, 'LIST'));
   }
 
   create<T extends KubeObject>(resource: Resource<T>, object: Unsaved<T>, options: WriteOptions = {}): Promise<T> {
@@ -84,15 +92,16 @@ class TransportKubeClient implements KubeClient {
     const path = pathTo(resource, options.namespace) + watchQuery(options);
     await this.#acquire('WATCH', options.signal);
     const request = this.#request({ method: 'GET', path, ...signalOf(options) });
+    await this.#limits.pace?.settled(options.signal);
     const response = await this.#timed('WATCH', request, () => this.#transport.stream(request));
-    if (response.status >= 300) throw toApiError(response.status, response.headers, await collect(response.chunks));
-    return readWatch<T>(response.chunks);
+    if (response.status >= 300) throw toApiError(response.status, response.headers, await beginningOf(response.chunks));
+    return readWatch<T>(response.chunks, this.#limits, options.signal);
   }
 
   async raw(request: Parameters<KubeClient['raw']>[0]): Promise<string> {
-    const { method, path, body, contentType = 'application/json' } = request;
+    const { method, path, body, contentType = 'application/json', bodyMaxBytes } = request;
     const payload = body === undefined ? {} : { body: JSON.stringify(body), contentType };
-    const response = await this.#send({ method, path, ...payload, ...signalOf(request) });
+    const response = await this.#send({ method, path, ...payload, ...signalOf(request), ...given({ bodyMaxBytes }) });
     return response.body;
   }
 
@@ -117,8 +126,10 @@ class TransportKubeClient implements KubeClient {
 
   async #json<T>(call: Call, verb?: string): Promise<T> {
     const response = await this.#send(call, verb);
-    // The shape is the server's promise for this resource; nothing is checked or converted on the way.
-    return JSON.parse(response.body) as T;
+    // The shape is the server's promise for this resource; nothing is converted on the way, and no more is checked than that it is an object.
+    const object = parseBoundedJson(response.body, this.#limits.json);
+    if (typeof object !== 'object' || object === null) throw new UnusableAnswer('NotKubernetes', 'the answer is no JSON object');
+    return object as T;
   }
 
   /** Sends, waits out Retry-After, and throws {@link ApiError} for an answer of 300 and above: API servers do not redirect. */
@@ -126,7 +137,7 @@ class TransportKubeClient implements KubeClient {
     const request = this.#request(call);
     for (let retries = 0; ; retries++) {
       await this.#acquire(verb, call.signal);
-      const response = await this.#timed(verb, request, () => this.#transport.send(request));
+      const response = await this.#timed(verb, request, () => this.#exchange(request));
       if (response.status < 300) return response;
       const error = toApiError(response.status, response.headers, response.body);
       if (!asksForRetry(error) || retries === RETRIES_MAX) throw error;
@@ -136,11 +147,38 @@ class TransportKubeClient implements KubeClient {
     }
   }
 
+  /** One request and its whole answer, within the limits. */
+  async #exchange(request: TransportRequest): Promise<TransportResponse> {
+    const { pace, answerMs } = this.#limits;
+    await pace?.settled(request.signal);
+    if (request.method !== 'GET') pace?.wrote(request.body?.length ?? 0);
+    const deadline = new AbortController();
+    const tooSlow = (): void =>
+      deadline.abort(new UnusableAnswer('AnswerTooSlow', `${request.method} ${request.path}: no whole answer within ${answerMs} ms`));
+    const outer = request.signal;
+    const abort = (): void => deadline.abort(outer?.reason);
+    outer?.throwIfAborted();
+    outer?.addEventListener('abort', abort, { once: true });
+    const timer = this.#options.clock.schedule(tooSlow, answerMs);
+    try {
+      const response = await this.#transport.send({ ...request, signal: deadline.signal });
+      pace?.received(response.body.length, 0);
+      return response;
+    } catch (error) {
+      // It may have read as much as it ever does.
+      if (error instanceof UnusableAnswer) pace?.received(request.bodyMaxBytes ?? 0, 0);
+      throw error;
+    } finally {
+      timer.cancel();
+      outer?.removeEventListener('abort', abort);
+    }
+  }
+
   #request(call: Call): TransportRequest {
     const headers: Record<string, string> = { accept: 'application/json', 'user-agent': this.#options.userAgent };
     if (call.contentType !== undefined) headers['content-type'] = call.contentType;
-    const { method, path, body, signal } = call;
-    return { method, path, headers, ...given({ body, signal }) };
+    const { method, path, body, signal, bodyMaxBytes = this.#limits.objectBytes } = call;
+    return { method, path, headers, bodyMaxBytes, ...given({ body, signal }) };
   }
 
   async #acquire(verb: string, signal: AbortSignal | undefined): Promise<void> {
@@ -172,8 +210,17 @@ type Call = {
   readonly body?: string;
   readonly contentType?: string;
   readonly signal?: AbortSignal;
+  readonly bodyMaxBytes?: number;
 };
-type WireList<T> = { readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }; readonly items?: T[] | null };
+
+/** An answer that is no list is not Kubernetes': taken for an empty one it would say that everything is gone. */
+function readList<T>(answer: object): ObjectList<T> {
+  const { metadata, items } = answer as { readonly metadata?: unknown; readonly items?: unknown };
+  const { resourceVersion = '', continue: continueToken = '' } = (metadata ?? {}) as Record<string, unknown>;
+  if (typeof resourceVersion !== 'string' || typeof continueToken !== 'string' || !(Array.isArray(items) || items === null))
+    throw new UnusableAnswer('NotKubernetes', 'the answer is no list of Kubernetes');
+  return { items: (items ?? []) as T[], resourceVersion, ...(continueToken === '' ? {} : { continueToken }) };
+}
 
 const signalOf = (options: { readonly signal?: AbortSignal }): { signal?: AbortSignal } =>
   options.signal === undefined ? {} : { signal: options.signal };
@@ -225,25 +272,34 @@ const writeQuery = (options: WriteOptions, force = false): string =>
 const asksForRetry = (error: ApiError): boolean => error.retryAfterMs !== undefined && (error.code === 429 || error.code >= 500);
 
 function toApiError(code: number, headers: TransportResponse['headers'], body: string): ApiError {
-  const retryAfter = Number(headers['retry-after']);
-  const retryAfterMs = headers['retry-after'] === undefined || Number.isNaN(retryAfter) ? undefined : retryAfter * 1000;
-  return new ApiError(code, parseStatus(code, body), retryAfterMs);
+  const retryAfterMs = Number(headers['retry-after']) * 1000;
+  const waitMs = headers['retry-after'] === undefined || !(retryAfterMs >= 0) ? undefined : Math.min(retryAfterMs, RETRY_AFTER_MAX_MS);
+  return apiErrorOf(code, parseStatus(code, body), waitMs);
 }
 
 /** A proxy or a crashing server answers in plain text; its beginning then stands in for the message. */
-function parseStatus(code: number, body: string): Status {
+function parseStatus(code: number, body: string): object {
   try {
-    const parsed: unknown = JSON.parse(body);
-    if (typeof parsed === 'object' && parsed !== null && 'kind' in parsed && parsed.kind === 'Status') return parsed as Status;
+    const parsed = parseBoundedJson(body, STATUS_LIMITS);
+    if (typeof parsed === 'object' && parsed !== null && 'kind' in parsed && parsed.kind === 'Status') return parsed;
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
+    if (!(error instanceof UnusableAnswer)) throw error;
   }
-  const excerpt = body.trim().slice(0, 500);
+  const excerpt = body.slice(0, 2_000).trim().slice(0, 500);
   return { code, message: excerpt === '' ? `the server answered ${code} without a body` : `the server answered ${code}: ${excerpt}` };
 }
 
-async function collect(chunks: AsyncIterable<string>): Promise<string> {
-  let body = '';
-  for await (const chunk of chunks) body += chunk;
-  return body;
+/** Of the refusal of a watch. */
+const REFUSAL_LENGTH_MAX = 64 * 1024;
+const STATUS_LIMITS = { depth: 32, values: 10_000 };
+
+async function beginningOf(chunks: AsyncIterable<string>): Promise<string> {
+  const pieces: string[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    pieces.push(chunk);
+    length += chunk.length;
+    if (length >= REFUSAL_LENGTH_MAX) break;
+  }
+  return pieces.join('').slice(0, REFUSAL_LENGTH_MAX);
 }

@@ -18,17 +18,18 @@ const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const DECIMAL_EXPONENT_MIN = -9;
 const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
-const SHAPE = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/;
+// No digit can belong to two of its parts, so that what does not match is found out in one pass.
+const SHAPE = /^([+-]?)([0-9]*)(?:\.([0-9]*))?((?:[eEinumkKMGTP]+[-+]?|[-+])[0-9]*)?$/;
 const FORMAT_MESSAGE = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-/** Reads `100m`, `1.5Gi`, `1e3`, or a plain number. */
+/** Reads `100m`, `1.5Gi`, `1e3`, or a plain number, in a time that grows no faster than its length. */
 export function parseQuantity(source: string | number): Quantity {
   const match = SHAPE.exec(String(source).trim());
   if (match === null) throw new QuantityError(FORMAT_MESSAGE);
   const [, sign = '', whole = '', fraction = '', suffixText = ''] = match;
   if (whole === '' && fraction === '') throw new QuantityError(FORMAT_MESSAGE);
   const suffix = parseSuffix(suffixText);
-  const digits = BigInt(whole + fraction);
+  const digits = withoutLeadingZeros(whole + fraction);
   const magnitude = capped(scaled(digits, suffix, fraction.length));
   const fractional = magnitude > 0n && magnitude < NANOS_PER_UNIT;
   // A binary suffix on less than one unit would round; upstream then writes the decimal form.
@@ -49,14 +50,28 @@ function parseSuffix(text: string): Suffix {
 }
 
 /** Nanos of `digits * 10^-fractionLength * base^exponent`, rounded up. */
-function scaled(digits: bigint, { base, exponent }: Suffix, fractionLength: number): bigint {
-  if (digits === 0n) return 0n;
-  if (base === 2n) return divideUp(digits * 2n ** BigInt(exponent) * NANOS_PER_UNIT, 10n ** BigInt(fractionLength));
-  const power = exponent - fractionLength + 9;
-  // Beyond these powers the result is certain, and computing it would only cost memory.
-  if (power > 40) return NANOS_MAX;
-  if (power < -String(digits).length) return 1n;
-  return power >= 0 ? digits * 10n ** BigInt(power) : divideUp(digits, 10n ** BigInt(-power));
+function scaled(digits: string, { base, exponent }: Suffix, fractionLength: number): bigint {
+  if (digits === '') return 0n;
+  const power = exponent * (base === 2n ? 0 : 1) - fractionLength + 9;
+  // Of so many digits before the point the result is certain, and of none but zeros after it, too.
+  if (digits.length + power > 40) return NANOS_MAX;
+  const smallest = base === 2n ? -DIGITS_EXACT : 0;
+  if (digits.length + power < smallest) return 1n;
+  // Digits behind those that count make it more, however little.
+  const kept = Math.max(0, digits.length + power + (base === 2n ? DIGITS_EXACT : 1));
+  const exact = digits.length <= kept;
+  const counted = BigInt(exact ? digits : digits.slice(0, kept) || '0') + (exact || !/[1-9]/.test(digits.slice(kept)) ? 0n : 1n);
+  const scale = power + (exact ? 0 : digits.length - kept);
+  const multiplied = base === 2n ? counted * 2n ** BigInt(exponent) : counted;
+  return scale >= 0 ? multiplied * 10n ** BigInt(scale) : divideUp(multiplied, 10n ** BigInt(-scale));
+}
+
+/** Digits behind the point that count exactly where a binary suffix multiplies them. */
+const DIGITS_EXACT = 64;
+
+function withoutLeadingZeros(digits: string): string {
+  const first = digits.search(/[1-9]/);
+  return first < 0 ? '' : digits.slice(first);
 }
 
 const capped = (nanos: bigint): bigint => (nanos > NANOS_MAX ? NANOS_MAX : nanos);

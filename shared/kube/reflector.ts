@@ -8,7 +8,10 @@ import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import { onAbort } from '../runtime/tasks.ts';
 import { ApiError, hasStatusCause, isGone } from './api-error.ts';
-import type { ReadClient, WatchClient, WatchEvent } from './client.ts';
+import type { ObjectList, ReadClient, WatchClient, WatchEvent } from './client.ts';
+import { checkListed, checkWatched } from './object-shape.ts';
+import { createPageSize, type PageSize } from './page-size.ts';
+import { UnusableAnswer } from './unusable-answer.ts';
 
 /** What a reflector reports, in order. */
 export interface ReflectorSink<T> {
@@ -30,9 +33,13 @@ export type ReflectorOptions<T extends KubeObject> = {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+  /**
+   * Told of answers that cannot be used; given for servers that are not trusted, which are then left alone for a while. `fault` is undefined
+   * when they are usable again: a list was complete. `source` tells several reflectors apart.
+   */
+  readonly onFault?: (source: string, fault: UnusableAnswer | undefined) => void;
 };
 
-const PAGE_LIMIT = 500;
 const BACKOFF_BASE_MS = 800;
 const BACKOFF_MAX_MS = 30_000;
 /** The server ends each watch after a time of our choice, spread so that not all come back at once. */
@@ -42,6 +49,15 @@ const WATCH_SECONDS_SPREAD = 240;
 const WATCH_IDLE_MS = 130_000;
 /** A watch that ends sooner and has brought nothing counts as a failure (client-go: "very short watch"). */
 const WATCH_SHORT_MS = 1000;
+/** Between looks at a server whose answers cannot be used. */
+const FAULT_BACKOFF_BASE_MS = 15_000;
+const FAULT_BACKOFF_MAX_MS = 10 * 60_000;
+/** Who has given no such answer for this long is believed again. */
+const FAULT_FORGOTTEN_MS = 15 * 60_000;
+/** All pages of one list together: one page now and then would be a list that never ends. */
+const LIST_MAX_MS = 5 * 60_000;
+/** Pages may be empty while a server looks for what was selected, but not for ever. */
+const EMPTY_PAGES_MAX = 1_000;
 
 /** LIST once, then WATCH for ever: resumes where it was cut, lists again when the server has forgotten that place. */
 export async function reflect<T extends KubeObject>(
@@ -49,20 +65,34 @@ export async function reflect<T extends KubeObject>(
   sink: ReflectorSink<T>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { random } = options;
+  const { clock, random, onFault } = options;
+  const source = `${options.resource.plural}/${options.namespace ?? ''}`;
   const backoff = createBackoff({ baseMs: BACKOFF_BASE_MS, maxMs: BACKOFF_MAX_MS, random });
+  const faultBackoff = createBackoff({ baseMs: FAULT_BACKOFF_BASE_MS, maxMs: FAULT_BACKOFF_MAX_MS, random });
+  const pageSize = createPageSize();
+  let faultyAtMs = Number.NEGATIVE_INFINITY;
+  let faulty = false;
   let resumeFrom: string | undefined;
   while (!signal.aborted) {
     try {
       if (resumeFrom === undefined) {
-        resumeFrom = await listInto(options, sink, signal);
+        resumeFrom = await listInto(options, sink, pageSize, signal);
         backoff.reset();
+        if (faulty) onFault?.(source, undefined);
+        faulty = false;
       }
       for await (const seen of watchFrom(options, sink, resumeFrom, backoff, signal)) resumeFrom = seen;
     } catch (error) {
       if (signal.aborted) return;
       if (mustRelist(error)) resumeFrom = undefined;
-      await pause(options, error, backoff.nextDelayMs(), resumeFrom === undefined, signal);
+      const untrusted = error instanceof UnusableAnswer && onFault !== undefined;
+      if (untrusted) {
+        if (clock.now() - faultyAtMs > FAULT_FORGOTTEN_MS) faultBackoff.reset();
+        faultyAtMs = clock.now();
+        faulty = true;
+        onFault(source, error);
+      }
+      await pause(options, error, (untrusted ? faultBackoff : backoff).nextDelayMs(), resumeFrom === undefined, signal);
     }
   }
 }
@@ -87,15 +117,22 @@ function pause<T extends KubeObject>(
  * that it has forgotten (410) or never had (restored from an older backup), or any other refusal, calls for a new list.
  */
 function mustRelist(error: unknown): boolean {
+  // What cannot be read here would come again there.
+  if (error instanceof UnusableAnswer) return true;
   if (!(error instanceof ApiError)) return false;
   if (hasStatusCause(error, 'ResourceVersionTooLarge')) return true;
   return error.code < 500 && ![401, 403, 429].includes(error.code);
 }
 
 /** Lists page by page. Returns the resourceVersion from which to watch. */
-async function listInto<T extends KubeObject>(options: ReflectorOptions<T>, sink: ReflectorSink<T>, signal: AbortSignal): Promise<string> {
+async function listInto<T extends KubeObject>(
+  options: ReflectorOptions<T>,
+  sink: ReflectorSink<T>,
+  pageSize: PageSize,
+  signal: AbortSignal,
+): Promise<string> {
   try {
-    return await listPages(options, sink, PAGE_LIMIT, signal);
+    return await listPages(options, sink, pageSize, signal);
   } catch (error) {
     if (!isGone(error)) throw error;
     // A continue token lives for some minutes; a slow consumer of a long list falls back to one long answer.
@@ -104,24 +141,46 @@ async function listInto<T extends KubeObject>(options: ReflectorOptions<T>, sink
 }
 
 async function listPages<T extends KubeObject>(
-  { client, resource, namespace, labelSelector, fieldSelector }: ReflectorOptions<T>,
+  { client, resource, namespace, labelSelector, fieldSelector, clock }: ReflectorOptions<T>,
   sink: ReflectorSink<T>,
-  limit: number | undefined,
+  pageSize: PageSize | undefined,
   signal: AbortSignal,
 ): Promise<string> {
   sink.listStarted();
+  const startedMs = clock.now();
+  let emptyPages = 0;
   let continueToken: string | undefined;
+  const nextPage = async (): Promise<ObjectList<T>> => {
+    for (;;) {
+      const limit = pageSize?.current();
+      try {
+        const page = await client.list<T>(resource, {
+          signal,
+          ...given({ namespace, labelSelector, fieldSelector, limit, continueToken }),
+        });
+        pageSize?.fitted();
+        return page;
+      } catch (error) {
+        const less = error instanceof UnusableAnswer && pageSize?.tooMuch(error.fault) === true;
+        if (!less || signal.aborted) throw error;
+      }
+    }
+  };
   for (;;) {
-    const page = await client.list<T>(resource, {
-      signal,
-      ...given({ namespace, labelSelector, fieldSelector, limit, continueToken }),
-    });
+    const page = await nextPage();
     signal.throwIfAborted();
+    for (const item of page.items) checkListed(item);
     sink.page(page.items);
-    continueToken = page.continueToken;
-    if (continueToken !== undefined) continue;
-    sink.listEnded(page.resourceVersion);
-    return page.resourceVersion;
+    const { continueToken: next } = page;
+    if (next === undefined) {
+      sink.listEnded(page.resourceVersion);
+      return page.resourceVersion;
+    }
+    if (page.items.length === 0) emptyPages++;
+    if (next === continueToken || emptyPages > EMPTY_PAGES_MAX)
+      throw new UnusableAnswer('NotKubernetes', 'the list does not come to an end');
+    if (clock.now() - startedMs > LIST_MAX_MS) throw new UnusableAnswer('AnswerTooSlow', `the list did not end within ${LIST_MAX_MS} ms`);
+    continueToken = next;
   }
 }
 
@@ -146,6 +205,7 @@ async function* watchFrom<T extends KubeObject>(
     });
     for await (const batch of stream) {
       if (signal.aborted) return;
+      for (const event of batch) checkWatched(event);
       idle.alive();
       if (!useful) backoff.reset();
       useful = true;

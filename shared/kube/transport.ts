@@ -7,6 +7,8 @@ export type TransportRequest = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal?: AbortSignal;
+  /** A body of more bytes is an {@link UnusableAnswer}; that of a refusal is cut off. For `send` alone: a stream is cut by who reads it. */
+  readonly bodyMaxBytes?: number;
 };
 
 export type TransportResponse = {

@@ -20,7 +20,11 @@ const LOST: ClusterHealth = {
   message: 'refused',
   failingSinceMs: NOW - 60_000,
 };
-const running = (health: ClusterHealth, allocatable: Record<string, string> = {}): Finding => ({ kind: 'Running', health, allocatable });
+const running = (health: ClusterHealth, allocatable: Record<string, string> = {}): Finding => ({
+  kind: 'Running',
+  health,
+  capacity: { allocatable },
+});
 const status = (previous: WorkerClusterStatus | undefined, finding: Finding) => clusterStatus(previous, finding, 1, NOW);
 
 describe('the status of a WorkerCluster', () => {

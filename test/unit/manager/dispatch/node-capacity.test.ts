@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allocatableOf } from '../../../../manager/dispatch/node-capacity.ts';
+import { capacityOf } from '../../../../manager/dispatch/node-capacity.ts';
 import type { Node } from '../../../../shared/api/kubernetes.ts';
 
 const node = (allocatable: Record<string, string>, parts: { readonly unschedulable?: boolean; readonly ready?: string } = {}): Node => ({
@@ -15,11 +15,11 @@ test('a cluster offers the sum of its schedulable, ready nodes', () => {
     node({ cpu: '64' }, { unschedulable: true }),
     node({ cpu: '64' }, { ready: 'Unknown' }),
   ];
-  expect(allocatableOf(nodes)).toEqual({ cpu: '7500m', memory: '2Gi', 'nvidia.com/gpu': '2' });
+  expect(capacityOf(nodes).allocatable).toEqual({ cpu: '7500m', memory: '2Gi', 'nvidia.com/gpu': '2' });
 });
 
 test('resources come in the order of their names, so that the same offer reads the same', () => {
-  const offered = allocatableOf([
+  const { allocatable: offered } = capacityOf([
     node({ pods: '110', memory: '1Gi', cpu: '1' }),
     node({ 'nvidia.com/gpu': '1', 'ephemeral-storage': '9Gi' }),
   ]);

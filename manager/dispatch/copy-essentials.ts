@@ -1,0 +1,82 @@
+import type { Job } from '../../shared/api/kubernetes.ts';
+import { DISPATCH_EPOCH_ANNOTATION, ORIGIN_LABEL, ORIGIN_NAME_ANNOTATION, ORIGIN_UID_ANNOTATION } from '../../shared/api/names.ts';
+import { given } from '../../shared/runtime/given.ts';
+import { isJsonObject } from '../api/json-value.ts';
+import { toldStatus } from './told-status.ts';
+
+/**
+ * The parts of a copy that decisions need, of a kind that they can rely on; it is kept a thousandfold, and its cluster may have written what
+ * it likes. Only where copies stand beside their originals do they have names of their own: elsewhere a copy speaks for the Job of its name,
+ * so that one Job has one copy on a cluster, whatever the copies say.
+ */
+export function essentialsOfCopy(copy: Job, besideOriginal: boolean): Job {
+  const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels, annotations } = copy.metadata;
+  const status = toldStatus(copy.status);
+  return {
+    metadata: {
+      name,
+      namespace,
+      uid,
+      resourceVersion,
+      creationTimestamp: shortText(creationTimestamp) ?? '',
+      labels: texts(labels, [ORIGIN_LABEL]),
+      annotations: texts(annotations, [
+        ORIGIN_UID_ANNOTATION,
+        DISPATCH_EPOCH_ANNOTATION,
+        ...(besideOriginal ? [ORIGIN_NAME_ANNOTATION] : []),
+      ]),
+      ...given({ deletionTimestamp: shortText(deletionTimestamp) }),
+    },
+    spec: essentialsOfSpec(copy.spec),
+    ...given({ status }),
+  };
+}
+
+/** All that may change after creation, and what its pods ask for. */
+const SPEC_FIELDS = [
+  'suspend',
+  'parallelism',
+  'completions',
+  'completionMode',
+  'backoffLimit',
+  'activeDeadlineSeconds',
+  'maxFailedIndexes',
+  'podReplacementPolicy',
+  'managedBy',
+];
+const POD_FIELDS = ['nodeSelector', 'tolerations', 'affinity', 'schedulingGates', 'resources', 'overhead', 'resourceClaims'];
+const CONTAINER_FIELDS = ['name', 'resources', 'restartPolicy'];
+
+function essentialsOfSpec(spec: unknown): Job['spec'] {
+  const fields = isJsonObject(spec) ? spec : {};
+  const template = isJsonObject(fields['template']) ? fields['template'] : {};
+  const pod = isJsonObject(template['spec']) ? template['spec'] : {};
+  // The names are those of the type; their values are compared with what we want, and sent nowhere.
+  return {
+    ...some(fields, SPEC_FIELDS),
+    template: {
+      spec: { ...some(pod, POD_FIELDS), ...containers(pod, 'initContainers'), containers: [], ...containers(pod, 'containers') },
+    },
+  } as Job['spec'];
+}
+
+function containers(pod: Readonly<Record<string, unknown>>, field: string): Record<string, unknown> {
+  const list = pod[field];
+  if (!Array.isArray(list)) return {};
+  return { [field]: list.filter(isJsonObject).map((container) => some(container, CONTAINER_FIELDS)) };
+}
+
+const some = (fields: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(names.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])));
+
+const SHORT_LENGTH_MAX = 253;
+const shortText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.length <= SHORT_LENGTH_MAX ? value : undefined;
+
+const texts = (map: unknown, names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const value = isJsonObject(map) ? shortText(map[name]) : undefined;
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
