@@ -54,7 +54,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli': 'local',
   'manager/cli/local':
     'advice clusters config examples job-watch manager-account pod-watch ports program programs quick-start run-directory set-up short-path submit-examples summary webhook-certificate',
-  manager: 'client-factory config home-informers identity-alarm identity main manager record-key',
+  manager: 'client-factory config home-informers identity-alarm identity main manager record-key worker-connection',
   'manager/dispatch': 'cluster-registry copy-writer deadline dispatch mirror-controller orphan-collector remote-cluster renewable-access',
   'manager/submission': 'bullmq-queue consumer outcome-reporter',
   'manager/webhook': 'server',
@@ -74,7 +74,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/controlplane/storage': 'persistence store',
   'shared/controlplane/subresources': 'namespace-finalize pod-subresources scale-subresource service-account-token',
   'shared/kube':
-    'controller event-recorder guarded-connector http-transport informer informer-of-namespaces kube-client kubeconfig leader-election metrics-gate rate-limiter reflector watch-stream workqueue',
+    'controller event-recorder guarded-connector http-transport informer informer-of-namespaces kube-client kubeconfig leader-election metrics-gate rate-limiter reflector response-body traffic-pace watch-stream workqueue',
   'shared/kube/kubeconfig': 'auth-provider exec-plugin in-cluster read-credentials',
   'shared/runtime': 'byte-room clock command-line flags http-server leash lifecycle pino-logger program-flags tasks wake-up',
   worker: 'config elected-worker in-parallel main worker',

@@ -3,6 +3,7 @@ import {
   afterProbe,
   FAILURES_UNTIL_LOST,
   NEVER_PROBED,
+  withFault,
   type ClusterHealth,
   type ProbeResult,
 } from '../../../../manager/dispatch/cluster-health.ts';
@@ -34,5 +35,18 @@ describe('a worker cluster', () => {
       failingSinceMs: 2000,
     });
     expect(after(...failures)).toMatchObject({ contact: 'Lost', failingSinceMs: 1000 });
+  });
+
+  test('whose answers cannot be used is lost at once, though it answers', () => {
+    const fault = { reason: 'AnswerTooLarge', message: 'its jobs cannot be known' } as const;
+    const faulty = withFault(after(ANSWER), fault, 2000);
+    expect(faulty).toMatchObject({ contact: 'Lost', connected: true, reason: 'AnswerTooLarge', failingSinceMs: 2000 });
+    expect(afterProbe(faulty, { ...ANSWER, fault }, 3000)).toMatchObject({
+      contact: 'Lost',
+      connected: true,
+      ...fault,
+      failingSinceMs: 2000,
+    });
+    expect(afterProbe(faulty, ANSWER, 4000)).toMatchObject({ contact: 'Ready', reason: 'Connected', failingSinceMs: undefined });
   });
 });

@@ -40,6 +40,14 @@ describe('the status of a WorkerCluster', () => {
     });
   });
 
+  test('says what of its nodes does not count', () => {
+    const finding: Finding = { kind: 'Running', health: READY, capacity: { allocatable: {}, problem: 'cpu of node "a" does not count' } };
+    expect(status(undefined, finding)?.conditions?.[1]).toMatchObject({
+      status: 'True',
+      message: 'connected; cpu of node "a" does not count',
+    });
+  });
+
   test('is not written for a new round trip alone', () => {
     const present = status(undefined, running(READY));
     expect(status(present, running({ ...READY, roundTripMs: 9 }))).toBeUndefined();

@@ -316,6 +316,12 @@ describe('an admitted Job', () => {
   });
 });
 
+test('copies of other Jobs under its name on other clusters do not delay a Job, whether they go or not', () => {
+  const foreign = (deleting: boolean): Copy => copyOn('us-2', anAdmittedJob({ metadata: { uid: 'another' } }), { deleting });
+  expect(actions(plan(anAdmittedJob(), [foreign(false)]))).toEqual(['Delete us-2', 'Create eu-1']);
+  expect(actions(plan(anAdmittedJob(), [foreign(true)]))).toEqual(['Create eu-1']);
+});
+
 describe('a Job that was evicted', () => {
   const local = aHomeJob({
     metadata: anAdmittedJob().metadata,

@@ -40,6 +40,19 @@ describe('a running copy', () => {
     expect(home(local, { succeeded: 2, completedIndexes: '0,1' })).toMatchObject({ succeeded: 2, completedIndexes: '0,1' });
   });
 
+  test('whose indexes no API server would take brings all else (S13, S14, S17)', () => {
+    const spec: JobParts['spec'] = { completionMode: 'Indexed', completions: 4, parallelism: 1, backoffLimitPerIndex: 0 };
+    const local = running({ completedIndexes: '0', failedIndexes: '1' }, { spec });
+    const lists = (remote: JobStatus): unknown => {
+      const { completedIndexes, failedIndexes, active } = home(local, { ...remote, active: 1 });
+      return [completedIndexes, failedIndexes, active];
+    };
+    expect(lists({ completedIndexes: '0,2', failedIndexes: '1' })).toEqual(['0,2', '1', 1]);
+    expect(lists({ completedIndexes: '0,9', failedIndexes: '1' })).toEqual(['0', '1', 1]);
+    expect(lists({ completedIndexes: '2,0', failedIndexes: '1' })).toEqual(['0', '1', 1]);
+    expect(lists({ completedIndexes: '0-2', failedIndexes: '1' })).toEqual(['0', '1', 1]);
+  });
+
   test('does not change the start of a Job that is not suspended (S26)', () => {
     expect(home(running({ startTime: '2026-01-01T00:00:05Z' }), { startTime: '2026-01-01T00:00:10Z' }).startTime).toBe(
       '2026-01-01T00:00:05Z',

@@ -38,7 +38,7 @@ function aClient(...answers: Answer[]): { client: KubeClient; requests: Transpor
 const key = { namespace: 'ns', name: 'a' };
 
 test('every call goes to the path of its resource', async () => {
-  const { client, requests } = aClient();
+  const { client, requests } = aClient({}, {}, { body: { items: [] } }, { body: { items: null } });
   await client.get(PODS, key);
   await client.get(NODES, { namespace: '', name: 'n' });
   await client.list(JOBS, { namespace: 'ns', labelSelector: 'a=b,c', limit: 5, continueToken: 't', resourceVersion: '0' });

@@ -1,9 +1,14 @@
 /** Where a watch goes on after a refusal: from its place when the server is merely busy, from a new list when the place is lost. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Pod } from '../../../../shared/api/kubernetes.ts';
 import { PODS } from '../../../../shared/api/resources.ts';
-import { createInformer, type Informer } from '../../../../shared/kube/informer.ts';
+import { GENEROUS_LIMITS } from '../../../../shared/kube/answer-limits.ts';
+import { createInformer, type Informer, type InformerOptions } from '../../../../shared/kube/informer.ts';
 import { createKubeClient } from '../../../../shared/kube/kube-client.ts';
+import { createObjectBudget } from '../../../../shared/kube/object-budget.ts';
+import type { Transport } from '../../../../shared/kube/transport.ts';
+import { UnusableAnswer } from '../../../../shared/kube/unusable-answer.ts';
+import { sleep } from '../../../../shared/runtime/clock.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { seededRandom } from '../../../../shared/runtime/random.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -77,3 +82,178 @@ test('one event is enough to believe in the server again: a watch that breaks af
   await clock.advance(2_000);
   expect(api.openWatches()).toBe(1);
 });
+
+describe('a server whose answers cannot be used', () => {
+  const faults: string[] = [];
+  let untrusted: Informer<Pod>;
+  let stopUntrusted: () => Promise<void>;
+  const start = async (options: Partial<InformerOptions<Pod>> = {}, pageBytes = 1_000_000): Promise<void> => {
+    faults.length = 0;
+    const limits = { ...GENEROUS_LIMITS, pageBytes, eventLength: 5_000, answerMs: 30_000, json: { depth: 10, values: 20_000 } };
+    const client = createKubeClient(boundedBodies(api), { userAgent: 'test', clock, limits });
+    untrusted = createInformer<Pod>({
+      client,
+      resource: PODS,
+      clock,
+      random: seededRandom(1),
+      log: silentLogger,
+      onFault: (source, fault) => faults.push(`${source} ${fault?.fault ?? 'none'}`),
+      ...options,
+    });
+    const controller = new AbortController();
+    const running = untrusted.run(controller.signal);
+    stopUntrusted = async () => {
+      controller.abort(new Error('stop'));
+      await clock.settle();
+      await running;
+    };
+    await clock.settle();
+  };
+  afterEach(() => stopUntrusted());
+  const count = (): number => untrusted.list().length;
+  const limitsAsked = (): (string | null)[] =>
+    api.requests
+      .filter((request) => request.startsWith('GET'))
+      .slice(1)
+      .map((request) => new URL(request.slice(4), 'http://a').searchParams.get('limit'));
+
+  test('is asked for smaller pages where one is too large, and for larger ones again', async () => {
+    for (let index = 0; index < 300; index++) api.put(`pod-${index}`);
+    await start({}, 4_000);
+    expect(count()).toBe(300);
+    expect(limitsAsked().slice(0, 3)).toEqual(['500', '100', '20']);
+    expect(limitsAsked()).toContain('100');
+    expect(faults).toEqual([]);
+  });
+
+  test('is left alone for a while where even one object is too large, and believed again when it is not', async () => {
+    api.put('large', { label: 'x'.repeat(5_000) });
+    await start({}, 4_000);
+    expect(faults).toEqual(['pods/ AnswerTooLarge']);
+    const asked = lists();
+    await clock.advance(14_000);
+    expect(lists()).toBe(asked);
+    api.remove('large');
+    api.put('small');
+    await clock.advance(60_000);
+    expect(faults).toEqual(['pods/ AnswerTooLarge', 'pods/ none']);
+    expect(count()).toBe(1);
+  });
+
+  test('that has one bad answer after the other is asked less and less', async () => {
+    api.put('large', { label: 'x'.repeat(5_000) });
+    await start({}, 4_000);
+    await clock.advance(3_600_000);
+    expect(faults.length).toBeLessThan(25);
+    await clock.advance(3_600_000);
+    expect(faults.length).toBeLessThan(45);
+  });
+
+  test.each([
+    [
+      'gives the same continue token again and again',
+      () => ({ metadata: { resourceVersion: '1', continue: 'same' }, items: [] }),
+      'NotKubernetes',
+    ],
+    ['lists the same objects page by page', (page: number) => aPage(page, 'pod'), 'NotKubernetes'],
+    ['lists new objects page by page', (page: number) => aPage(page, `pod-${page}`), 'TooManyObjects'],
+    [
+      'has empty pages without end',
+      (page: number) => ({ metadata: { resourceVersion: '1', continue: `c${page}` }, items: [] }),
+      'NotKubernetes',
+    ],
+    ['answers with another document', () => ({ kind: 'Greeting' }), 'NotKubernetes'],
+    ['lists what are no objects', () => ({ metadata: {}, items: [7] }), 'NotKubernetes'],
+    ['answers with a deep document', () => ({ metadata: {}, items: JSON.parse('['.repeat(50) + ']'.repeat(50)) }), 'AnswerTooLarge'],
+    ['answers with very many values', () => ({ metadata: {}, items: Array.from({ length: 30_000 }, () => 1) }), 'AnswerTooLarge'],
+  ])('%s', async (_what, answer, fault) => {
+    let page = 0;
+    api.answerLists(() => JSON.stringify(answer(page++)));
+    await start({ budget: createObjectBudget(100_000) });
+    await clock.advance(5_000);
+    expect(faults).toEqual([`pods/ ${fault}`]);
+    expect(untrusted.hasSynced()).toBe(false);
+  });
+
+  test('does not answer in time', async () => {
+    api.answerLists(() => new Promise(() => undefined));
+    await start();
+    await clock.advance(29_000);
+    expect(faults).toEqual([]);
+    await clock.advance(2_000);
+    expect(faults).toEqual(['pods/ AnswerTooSlow']);
+  });
+
+  test('answers each page in time, and never the last', async () => {
+    let page = 0;
+    api.answerLists(async () => {
+      await sleep(clock, 29_000);
+      return JSON.stringify(aPage(page, `pod-${page++}`));
+    });
+    await start();
+    await clock.advance(6 * 60_000);
+    expect(faults).toEqual(['pods/ AnswerTooSlow']);
+  });
+
+  test('sends an event without an end, and another that is none', async () => {
+    api.put('a');
+    await start();
+    expect(faults).toEqual([]);
+    for (let piece = 0; piece < 6; piece++) api.sendRaw('x'.repeat(1_000));
+    await clock.settle();
+    expect(faults).toEqual(['pods/ AnswerTooLarge']);
+    await clock.advance(60_000);
+    api.sendRaw('{"type":"ADDED","object":{"metadata":{"name":"b"}}}\n');
+    await clock.settle();
+    expect(faults).toEqual(['pods/ AnswerTooLarge', 'pods/ none', 'pods/ NotKubernetes']);
+    expect(count()).toBe(1);
+  });
+
+  test('has more objects than there is room for: what was kept is let go, and taken again when they fit', async () => {
+    await start({ budget: createObjectBudget(20_000) });
+    for (let index = 0; index < 10; index++) api.put(`pod-${index}`);
+    await clock.settle();
+    expect(count()).toBe(10);
+    for (let index = 10; index < 100; index++) api.put(`pod-${index}`);
+    await clock.settle();
+    expect(faults).toEqual(['pods/ TooManyObjects']);
+    expect(count()).toBe(0);
+    for (let index = 5; index < 100; index++) api.remove(`pod-${index}`);
+    await clock.advance(60_000);
+    expect(faults).toEqual(['pods/ TooManyObjects', 'pods/ none']);
+    expect(count()).toBe(5);
+  });
+
+  test('gives back what a deleted object took', async () => {
+    await start({ budget: createObjectBudget(5_000) });
+    for (let index = 0; index < 200; index++) {
+      api.put(`pod-${index}`);
+      await clock.settle();
+      api.remove(`pod-${index}`);
+      await clock.settle();
+    }
+    expect(faults).toEqual([]);
+  });
+});
+
+const aPage = (page: number, name: string) => ({
+  metadata: { resourceVersion: '1', continue: `c${page}` },
+  items: [{ metadata: { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: '1' } }],
+});
+
+/** Refuses bodies as the transport over HTTP does. */
+const boundedBodies = (transport: Transport): Transport => ({
+  send: async (request) => {
+    const answer = await unlessAborted(transport.send(request), request.signal);
+    if (answer.status < 300 && answer.body.length > (request.bodyMaxBytes ?? 0)) throw new UnusableAnswer('AnswerTooLarge', 'too large');
+    return answer;
+  },
+  stream: (request) => transport.stream(request),
+  close: () => transport.close(),
+});
+
+const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
+  new Promise((resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason));
+    work.then(resolve, reject);
+  });

@@ -22,6 +22,7 @@ export class ScriptedApi implements Transport {
   #uids = 0;
   readonly #watches = new Set<Watch>();
   readonly #failures: (TransportResponse | Error)[] = [];
+  #lists: (() => string | Promise<string>) | undefined;
 
   /** Creates or changes an object. */
   put(name: string, labels: Record<string, string> = {}): void {
@@ -72,6 +73,11 @@ export class ScriptedApi implements Transport {
     this.#failures.push(...failures);
   }
 
+  /** From now on lists have these bodies. */
+  answerLists(answer: () => string | Promise<string>): void {
+    this.#lists = answer;
+  }
+
   names(): string[] {
     return [...this.#objects.keys()].sort();
   }
@@ -81,6 +87,7 @@ export class ScriptedApi implements Transport {
     const failure = this.#failures.shift();
     if (failure instanceof Error) throw failure;
     if (failure !== undefined) return failure;
+    if (this.#lists !== undefined) return { status: 200, headers: {}, body: await this.#lists() };
     const query = new URL(request.path, 'http://test').searchParams;
     const offset = Number(query.get('continue') ?? 0);
     const limit = Number(query.get('limit') ?? Number.POSITIVE_INFINITY);

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { essentialsOfCopy } from '../../../../manager/dispatch/copy-essentials.ts';
+import { copyIdentity, remoteJob, specChange } from '../../../../manager/dispatch/remote-job.ts';
+import type { Job } from '../../../../shared/api/kubernetes.ts';
+import { anAdmittedJob } from '../../../support/jobs.ts';
+
+const OPTIONS = { origin: 'm1', epoch: 3, jobController: 'x/y', local: false, flavors: [] };
+const original = anAdmittedJob({
+  metadata: { annotations: { note: 'x'.repeat(10_000) } },
+  spec: {
+    suspend: false,
+    parallelism: 3,
+    template: {
+      spec: {
+        restartPolicy: 'Never',
+        nodeSelector: { zone: 'a' },
+        tolerations: [{ key: 'k' }],
+        containers: [
+          { name: 'main', image: 'busybox', env: [{ name: 'A', value: 'x'.repeat(10_000) }], resources: { requests: { cpu: '1' } } },
+        ],
+      },
+    },
+  },
+});
+const wanted = remoteJob(original, OPTIONS);
+const metadata = { name: 'sum', namespace: 'team', uid: 'c1', resourceVersion: '5', creationTimestamp: '2026-01-01T00:00:00Z' };
+const copy: Job = { metadata: { ...wanted.metadata, ...metadata }, spec: wanted.spec };
+
+test('whose copy it is, and whether it is as it should be, can be told from what is kept; little is', () => {
+  const kept = essentialsOfCopy(copy, false);
+  expect(copyIdentity(kept)).toEqual(copyIdentity(copy));
+  expect(specChange(kept, wanted, false)).toBeUndefined();
+  expect(specChange(kept, wanted, true)).toEqual({ suspend: true });
+  expect(kept.spec.template.spec?.containers).toEqual([{ name: 'main', resources: { requests: { cpu: '1' } } }]);
+  expect(JSON.stringify(kept).length).toBeLessThan(1_000);
+});
+
+test('it speaks for the Job of its own name, whatever it says, unless it stands beside its original', () => {
+  const annotations = { ...copy.metadata.annotations, 'switchyard.dev/origin-name': 'another' };
+  const lying = { ...copy, metadata: { ...copy.metadata, annotations } };
+  expect(copyIdentity(essentialsOfCopy(lying, false))?.localKey).toEqual({ namespace: 'team', name: 'sum' });
+  expect(copyIdentity(essentialsOfCopy(lying, true))?.localKey).toEqual({ namespace: 'team', name: 'another' });
+});
+
+test('one that is no Job is one that asks for nothing', () => {
+  const strange = {
+    metadata: { ...metadata, labels: 'a=b', annotations: { 'switchyard.dev/origin-uid': { a: 1 } }, deletionTimestamp: 7 },
+    spec: 'none',
+    status: [],
+  };
+  const kept = essentialsOfCopy(strange as unknown as Job, false);
+  expect(kept).toEqual({ metadata: { ...metadata, labels: {}, annotations: {} }, spec: { template: { spec: { containers: [] } } } });
+  expect(copyIdentity(kept)).toBeUndefined();
+});
