@@ -19,6 +19,8 @@ export type WorkerConnectionOptions = {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Default: {@link WORKER_LIMITS}. */
+  readonly limits?: Omit<AnswerLimits, 'pace'>;
 };
 
 const MIB = 1024 * 1024;
@@ -41,7 +43,7 @@ const PACE = { bytesPerSecond: 4 * MIB, burstBytes: 64 * MIB };
 
 /** Makes connections to worker clusters, each with room and a pace of its own. Call once per registry. */
 export function createWorkerConnector(options: WorkerConnectionOptions): (cluster: string, access: ClusterAccess) => KubeClient {
-  const { clientOver, denied, rate, registry, clock, log } = options;
+  const { clientOver, denied, rate, registry, clock, log, limits = WORKER_LIMITS } = options;
   const heldBack = new Counter({
     name: 'switchyard_cluster_held_back_seconds_total',
     help: 'Time in which a cluster was not listened to, because it had sent far more than what was asked of it.',
@@ -49,8 +51,8 @@ export function createWorkerConnector(options: WorkerConnectionOptions): (cluste
     registers: [registry],
   });
   return (cluster, access) => {
-    const room = createByteRoom({ bytes: ROOM_BYTES, waitMs: WORKER_LIMITS.answerMs, clock });
+    const room = createByteRoom({ bytes: ROOM_BYTES, waitMs: limits.answerMs, clock });
     const pace = createTrafficPace({ ...PACE, clock, onHeldBack: (ms) => heldBack.inc({ cluster }, ms / 1000) });
-    return clientOver(createHttpTransport(access, log, denied, room), access, rate, { ...WORKER_LIMITS, pace });
+    return clientOver(createHttpTransport(access, log, denied, room), access, rate, { ...limits, pace });
   };
 }

@@ -109,7 +109,7 @@ class Mirror implements MirrorController {
 
   wakeJobsOf(cluster: RemoteCluster): void {
     for (const job of this.#deps.jobs.list()) {
-      const parsed = admissionRecordOf(job);
+      const parsed = this.#deps.readRecord(job);
       if (parsed.kind !== 'Record' || isFinished(job.status)) continue;
       // One that has moved may have left a copy there.
       if (parsed.record.cluster === cluster.name || parsed.record.epoch > 1) this.#queue.add(keyOfObject(job));
@@ -236,7 +236,8 @@ class Mirror implements MirrorController {
     { copy, confirmOriginalGone }: RemoteAction & { kind: 'Delete' },
   ): Promise<ReconcileResult> {
     if (confirmOriginalGone) {
-      await cluster.confirmations.acquire();
+      const waitMs = cluster.mayAskAfterMs(key);
+      if (waitMs > 0) return { requeueAfterMs: waitMs };
       if (await this.#originalExists(copy)) return { requeueAfterMs: LAG_RETRY_MS };
     }
     await cluster.writer.delete(copy);

@@ -10,7 +10,6 @@ import { createInformer, type Informer } from '../../shared/kube/informer.ts';
 import { createInformerOfNamespaces } from '../../shared/kube/informer-of-namespaces.ts';
 import { formatKey, parseKey } from '../../shared/kube/keys.ts';
 import { createObjectBudget } from '../../shared/kube/object-budget.ts';
-import { createRateLimiter, type RateLimiter } from '../../shared/kube/rate-limiter.ts';
 import { UnusableAnswer, type AnswerFault } from '../../shared/kube/unusable-answer.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
@@ -29,6 +28,7 @@ import { capacityOf, essentialsOfNode, type Capacity } from './node-capacity.ts'
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { copyIdentity } from './remote-job.ts';
 import { toldText } from './told-text.ts';
+import { createTurns } from './turns.ts';
 
 export type RemoteClusterOptions = {
   readonly name: string;
@@ -74,8 +74,11 @@ export interface RemoteCluster {
   localKeys(): ReadonlySet<string>;
   /** What its schedulable nodes offer; empty while unknown. */
   capacity(): Capacity;
-  /** Holds back questions that this cluster makes us ask the manager cluster: a cluster may show any number of copies of Jobs that never were. */
-  readonly confirmations: RateLimiter;
+  /**
+   * Zero, or after how many milliseconds the manager cluster may be asked whether this Job is gone: a cluster can show any number of copies of
+   * Jobs that never were.
+   */
+  mayAskAfterMs(localKey: string): number;
   wrote(localKey: string, copy: Job): void;
   deleted(copy: DeepReadonly<Job>): void;
   /** Remembers why the copy cannot be made, until told otherwise. */
@@ -92,8 +95,8 @@ const PROBE_INTERVAL_MS = 10_000;
 const PROBE_AGAIN_MS = 1_000;
 const PROBE_TIMEOUT_MS = 5_000;
 const VERSION_MAX_BYTES = 16 * 1024;
-/** Confirmations a second in the long run, and at once. */
-const CONFIRMATIONS = { qps: 5, burst: 100 };
+/** Questions to the manager cluster for the sake of one worker cluster. */
+const CONFIRMATIONS = { perSecond: 5, burst: 100 };
 
 export function createRemoteCluster(options: RemoteClusterOptions): RemoteCluster {
   return new ConnectedCluster(options);
@@ -109,7 +112,7 @@ class ConnectedCluster implements RemoteCluster {
   readonly #queue: Workqueue;
   readonly #problems = new Map<string, DispatchProblem>();
   readonly #stopped = new AbortController();
-  readonly confirmations: RateLimiter;
+  readonly #confirmations = createTurns(CONFIRMATIONS);
   /** By the list that they are of. */
   readonly #faults = new Map<string, ClusterFault>();
   #health = NEVER_PROBED;
@@ -118,7 +121,6 @@ class ConnectedCluster implements RemoteCluster {
     const { name, client, clock, random, log, origin, namespaces, servedNamespaces } = options;
     this.name = name;
     this.#options = options;
-    this.confirmations = createRateLimiter({ ...CONFIRMATIONS, clock });
     const budget = createObjectBudget(options.memoryBytes);
     const onFault = (source: string, fault: UnusableAnswer | undefined): void => this.#faultChanged(source, fault);
     this.writer = createCopyWriter({ cluster: name, client, namespaces, clock, signal: this.#stopped.signal });
@@ -170,6 +172,10 @@ class ConnectedCluster implements RemoteCluster {
 
   capacity(): Capacity {
     return capacityOf(this.#nodes.list());
+  }
+
+  mayAskAfterMs(localKey: string): number {
+    return this.#confirmations.waitMs(localKey, this.#options.clock.now());
   }
 
   wrote(localKey: string, copy: Job): void {

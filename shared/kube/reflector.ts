@@ -85,17 +85,25 @@ export async function reflect<T extends KubeObject>(
     } catch (error) {
       if (signal.aborted) return;
       if (mustRelist(error)) resumeFrom = undefined;
-      const untrusted = error instanceof UnusableAnswer && onFault !== undefined;
-      if (untrusted) {
+      const fault = onFault === undefined ? undefined : faultOf(error);
+      if (fault !== undefined) {
         if (clock.now() - faultyAtMs > FAULT_FORGOTTEN_MS) faultBackoff.reset();
         faultyAtMs = clock.now();
         faulty = true;
-        onFault(source, error);
+        onFault?.(source, fault);
       }
-      await pause(options, error, (untrusted ? faultBackoff : backoff).nextDelayMs(), resumeFrom === undefined, signal);
+      await pause(options, error, (fault === undefined ? backoff : faultBackoff).nextDelayMs(), resumeFrom === undefined, signal);
     }
   }
 }
+
+/** API servers send nobody elsewhere. */
+const faultOf = (error: unknown): UnusableAnswer | undefined =>
+  error instanceof ApiError && error.code < 400
+    ? new UnusableAnswer('NotKubernetes', `the server answered ${error.code}, which is no answer of an API server`)
+    : error instanceof UnusableAnswer
+      ? error
+      : undefined;
 
 function pause<T extends KubeObject>(
   { clock, log, resource }: ReflectorOptions<T>,
