@@ -32,7 +32,7 @@ import { defineSuite } from './suite.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const WORKERS = ['east', 'west'];
-const NAMESPACE = 'load';
+export const NAMESPACE = 'load';
 const CREATORS = 16;
 /** Calls that the manager may make for a one-pod Job, Events included. */
 const MANAGER_CALLS_PER_JOB_MAX = 6;
@@ -127,13 +127,13 @@ async function measureDispatch(jobs: number, perSecond: number | undefined): Pro
   };
 }
 
-const A_BIG_NODE = {
+export const A_BIG_NODE = {
   allocatable: { cpu: '100k', memory: '100Ti', pods: '100k' },
   capacity: { cpu: '100k', memory: '100Ti', pods: '100k' },
   conditions: [{ type: 'Ready', status: 'True' }],
 };
 
-async function setUpQueues(client: KubeClient): Promise<void> {
+export async function setUpQueues(client: KubeClient): Promise<void> {
   await installKinds(client, ROOT);
   await client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
   await client.create(RESOURCE_FLAVORS, { metadata: { name: 'default' }, spec: {} });
@@ -161,9 +161,9 @@ function aJob(name: string): Job {
 }
 
 /** Resolves, by name, when the Job is Complete on the manager cluster. */
-type Completions = { of(name: string): Promise<void> };
+export type Completions = { of(name: string): Promise<void> };
 
-function watchCompletions(client: KubeClient, signal: AbortSignal): Completions {
+export function watchCompletions(client: KubeClient, signal: AbortSignal): Completions {
   const waiting = new Map<string, PromiseWithResolvers<void>>();
   const entry = (name: string): PromiseWithResolvers<void> => {
     const known = waiting.get(name) ?? Promise.withResolvers<void>();
@@ -188,7 +188,7 @@ function watchCompletions(client: KubeClient, signal: AbortSignal): Completions 
   return { of: (name) => entry(name).promise };
 }
 
-async function createAndAwait(
+export async function createAndAwait(
   client: KubeClient,
   completions: Completions,
   names: readonly string[],
@@ -210,8 +210,8 @@ async function createAndAwait(
   return Promise.all(latencies);
 }
 
-const samplesOf = async (url: string): Promise<Sample[]> => parseSamples(await (await fetch(`${url}/metrics`)).text());
-const sampleOf = (samples: readonly Sample[], name: string): number => samples.find((sample) => sample.name === name)?.value ?? 0;
+export const samplesOf = async (url: string): Promise<Sample[]> => parseSamples(await (await fetch(`${url}/metrics`)).text());
+export const sampleOf = (samples: readonly Sample[], name: string): number => samples.find((sample) => sample.name === name)?.value ?? 0;
 
 /** `POST`, `PATCH`, ... of the manager to all clusters. */
 function callsByKind(before: readonly Sample[], after: readonly Sample[]): Map<string, number> {

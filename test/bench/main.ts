@@ -20,6 +20,13 @@ const SUITES: ReadonlyMap<string, SuiteEntry> = new Map([
     },
   ],
   [
+    'hostile-cluster',
+    {
+      about: 'what a hostile worker cluster costs the others: Jobs a second on two honest ones with and without it, memory of the manager',
+      load: async () => (await import('./hostile-cluster.ts')).hostileClusterSuite,
+    },
+  ],
+  [
     'control-plane',
     {
       about: 'the embedded control plane over the network: writes a second, watch fan-out, lists, memory per object',
