@@ -39,7 +39,7 @@ export const WORKER_LIMITS: Omit<AnswerLimits, 'pace'> = {
 /** For the bodies above 64 KiB of one cluster that are read at the same time. */
 const ROOM_BYTES = 12 * MIB;
 /** Traffic that a cluster may have without our having written anything: the first list, and the progress of what runs long. */
-const PACE = { bytesPerSecond: 4 * MIB, burstBytes: 32 * MIB };
+const PACE = { bytesPerSecond: 4 * MIB, burstBytes: 24 * MIB };
 
 /** Makes connections to worker clusters, each with room and a pace of its own. Call once per registry. */
 export function createWorkerConnector(options: WorkerConnectionOptions): (cluster: string, access: ClusterAccess) => KubeClient {

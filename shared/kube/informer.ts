@@ -180,7 +180,7 @@ class CachingInformer<T extends KubeObject> implements Informer<T>, ReflectorSin
     const { budget } = this.#options;
     if (budget === undefined || budget.add(memoryOf(next) - (previous === undefined ? 0 : memoryOf(previous)))) return;
     // What it kept could be what the server has no more, and would be in the way of what it has.
-    for (const key of [...this.#cache.keys()]) this.#remove(key, undefined);
+    for (const key of this.#cache.keys()) this.#remove(key, undefined);
     const limitMiB = Math.round(budget.limitBytes / 1024 / 1024);
     throw new UnusableAnswer('TooManyObjects', `the ${this.resource.plural} take more than the ${limitMiB} MiB of memory that they may`);
   }

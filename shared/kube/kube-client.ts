@@ -3,7 +3,7 @@ import { apiVersionOf, type Resource } from '../api/resources.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { sleep } from '../runtime/clock.ts';
 import { given } from '../runtime/given.ts';
-import { ApiError, apiErrorOf } from './api-error.ts';
+import { type ApiError, apiErrorOf } from './api-error.ts';
 import { type AnswerLimits, GENEROUS_LIMITS } from './answer-limits.ts';
 import { parseBoundedJson } from './bounded-json.ts';
 import type { DeleteOptions, KubeClient, ListOptions, ObjectList, Patch, WatchOptions, WatchStream, WriteOptions } from './client.ts';

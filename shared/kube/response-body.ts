@@ -24,7 +24,7 @@ export function readBody(
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const announcedBytes = typeof announced === 'string' && /^\d{1,15}$/.test(announced) ? Number(announced) : undefined;
-    const read = new Pieces(announcedBytes);
+    const read = new Pieces();
     let giveBack: (() => void) | undefined;
     let takesRoom = false;
     let over = false;
@@ -73,35 +73,32 @@ export function readBody(
   });
 }
 
-/** Bytes in a row, kept in one buffer: a list of pieces of one byte would take a hundred times what is in it. */
+const BLOCK_BYTES = 64 * 1024;
+
+/** Bytes in a row, in blocks that are full: a list of pieces of one byte would take a hundred times what is in it. */
 class Pieces {
   bytes = 0;
-  readonly #announcedBytes: number | undefined;
-  #kept: Buffer | undefined;
-
-  constructor(announcedBytes: number | undefined) {
-    this.#announcedBytes = announcedBytes;
-  }
+  readonly #blocks: Buffer[] = [];
+  /** How much of the last block is filled. */
+  #filled = 0;
 
   add(piece: Buffer): void {
-    if (this.#kept === undefined) this.#kept = piece;
-    else {
-      const needed = this.bytes + piece.length;
-      // The first piece is the whole of most bodies, and no buffer of ours.
-      if (this.#kept.length < needed) this.#grow(needed);
-      piece.copy(this.#kept, this.bytes);
-    }
     this.bytes += piece.length;
+    const last = this.#blocks.at(-1);
+    const room = last === undefined ? 0 : last.length - this.#filled;
+    if (last !== undefined && room > 0) this.#filled += piece.copy(last, this.#filled, 0, room);
+    if (piece.length <= room) return;
+    const rest = piece.subarray(room);
+    // The first piece is the whole of most bodies; a large one is a block as it is.
+    const asItIs = last === undefined || rest.length >= BLOCK_BYTES;
+    const block = asItIs ? rest : Buffer.allocUnsafe(BLOCK_BYTES);
+    this.#blocks.push(block);
+    this.#filled = asItIs ? rest.length : rest.copy(block);
   }
 
   text(): string {
-    return this.#kept?.toString('utf8', 0, this.bytes) ?? '';
-  }
-
-  #grow(needed: number): void {
-    const expected = this.#announcedBytes ?? 0;
-    const larger = Buffer.allocUnsafe(needed <= expected ? expected : 2 * needed);
-    this.#kept?.copy(larger, 0, 0, this.bytes);
-    this.#kept = larger;
+    const [only] = this.#blocks;
+    if (only === undefined) return '';
+    return (this.#blocks.length === 1 ? only : Buffer.concat(this.#blocks, this.bytes)).toString('utf8', 0, this.bytes);
   }
 }

@@ -97,7 +97,7 @@ export async function measureHostileCluster(jobs: number, pairs: number): Promis
     await Promise.race([createAndAwait(home.client, completions, names, undefined), manager.failsWhenEnded()]);
   };
   // Compilers and heaps have found their size after it.
-  await load('warm-up', jobs);
+  await load('warm-up', Math.min(jobs, 300));
 
   const phase = async (index: number, isHostile: boolean): Promise<Phase> => {
     const name = `hostile-${Math.floor(index / 2)}`;
