@@ -1,0 +1,162 @@
+/** The programs of a simulated installation: managers and workers, real ones, which are killed and come back. */
+import { Registry } from 'prom-client';
+import { createManager } from '../../../manager/manager.ts';
+import { WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { createKubeClient } from '../../../shared/kube/kube-client.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { silentLogger, type LogFields, type Logger } from '../../../shared/runtime/logger.ts';
+import { seededRandom } from '../../../shared/runtime/random.ts';
+import { createWorker } from '../../../worker/worker.ts';
+import type { Dice } from '../dice.ts';
+import { createMortalClock } from '../mortal-clock.ts';
+import type { Line } from '../network.ts';
+import { type Cluster, MANAGER_NAMESPACE, type Yard } from './yard.ts';
+
+export interface Crew {
+  /** What a program should never have done, in words. */
+  readonly defects: string[];
+  incarnations(): number;
+  /** Kills one of the programs; it comes back after a while. */
+  kill(): void;
+  /** Asks all to stop as SIGTERM does. */
+  stop(): void;
+}
+
+type Incarnation = { readonly stopping: AbortController; die(): void };
+/** What a program is given when it starts. `connect` makes its way to a cluster. */
+type Life = {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  readonly connect: (cluster: Cluster) => KubeClient;
+};
+type Program = { readonly name: string; readonly run: (life: Life, signal: AbortSignal) => Promise<void> };
+
+export function startCrew(options: {
+  readonly yard: Yard;
+  readonly clock: Clock;
+  readonly dice: Dice;
+  readonly trace: (line: string) => void;
+  /** Managers that elect one of them. */
+  readonly managers: number;
+}): Crew {
+  const { yard, clock, dice, trace } = options;
+  const living = new Map<string, Incarnation>();
+  const defects: string[] = [];
+  let incarnations = 0;
+  let stopped = false;
+
+  const start = (program: Program): void => {
+    if (stopped) return;
+    const name = `${program.name}.${++incarnations}`;
+    trace(`${name}: starts`);
+    const mortal = createMortalClock(clock);
+    const lines: Line[] = [];
+    const stopping = new AbortController();
+    const die = (): void => {
+      if (living.get(program.name) !== incarnation) return;
+      trace(`${name}: is dead`);
+      living.delete(program.name);
+      for (const line of lines) line.kill();
+      mortal.kill();
+      clock.schedule(() => start(program), dice.int(100, 15_000));
+    };
+    const incarnation = { stopping, die };
+    living.set(program.name, incarnation);
+    const connect = (cluster: Cluster): KubeClient => {
+      const line = cluster.network.connect(name, mortal, die);
+      lines.push(line);
+      return createKubeClient(line, { userAgent: name, clock: mortal });
+    };
+    const log = watchfulLogger(name, trace, defects);
+    program.run({ name, clock: mortal, log, random: seededRandom(dice.int(0, 2 ** 30)), connect }, stopping.signal).then(
+      // A process that has ended is started anew, unless it was asked to end.
+      () => !stopping.signal.aborted && die(),
+      (error: unknown) => {
+        if (!isEndOfLeadership(error)) defects.push(`${name}: failed: ${describe(error)}`);
+        die();
+      },
+    );
+  };
+
+  for (let count = 1; count <= options.managers; count++) start(managerProgram(`manager-${count}`, yard));
+  for (const cluster of yard.workers) start(workerProgram(cluster));
+
+  return {
+    defects,
+    incarnations: () => incarnations,
+    kill: () => dice.some([...living.values()])?.die(),
+    stop() {
+      stopped = true;
+      for (const { stopping } of living.values()) stopping.abort(new Error('the simulation is over'));
+    },
+  };
+}
+
+const managerProgram = (name: string, { home, workers }: Yard): Program => ({
+  name,
+  run: ({ name: identity, clock, log, random, connect }, signal) =>
+    createManager({
+      client: connect(home),
+      connectCluster: (cluster) => connect(named(workers, cluster)),
+      leaderElection: { client: connect(home), namespace: MANAGER_NAMESPACE, name: 'switchyard-manager', identity },
+      concurrentDispatches: 4,
+      registry: new Registry(),
+      clock,
+      random,
+      log,
+    }).run(signal),
+});
+
+const workerProgram = (cluster: Cluster): Program => ({
+  name: `worker-${cluster.name}`,
+  run: ({ clock, log, random, connect }, signal) =>
+    createWorker({
+      client: connect(cluster),
+      eventClient: connect(cluster),
+      registry: new Registry(),
+      clock,
+      random,
+      log,
+      settings: {
+        controllerName: WORKER_CONTROLLER_NAME,
+        controllers: ['job'],
+        concurrentJobSyncs: 5,
+        concurrentTtlSyncs: 1,
+        batchPeriodMs: 100,
+        namespace: '',
+      },
+    }).run(signal),
+});
+
+function named(clusters: readonly Cluster[], name: string): Cluster {
+  const cluster = clusters.find((each) => each.name === name);
+  if (cluster === undefined) throw new Error(`there is no cluster ${name}`);
+  return cluster;
+}
+
+const isEndOfLeadership = (error: unknown): boolean => error instanceof Error && error.message === 'leadership was lost';
+
+/** Mistakes of the program itself, as opposed to what a network or a server does to it. */
+const BLUNDERS = [TypeError, RangeError, ReferenceError, SyntaxError];
+
+function watchfulLogger(name: string, trace: (line: string) => void, defects: string[]): Logger {
+  const look = (message: string, fields: LogFields = {}): void => {
+    const { error, ...rest } = fields;
+    const text = error === undefined ? `${message} ${JSON.stringify(rest)}` : `${message}: ${describe(error)}`;
+    trace(`${name}: log: ${text}`);
+    if (isBlunder(error) || message === 'an event handler threw') defects.push(`${name}: ${text}`);
+  };
+  const logger: Logger = { ...silentLogger, info: look, warn: look, error: look, with: () => logger };
+  return logger;
+}
+
+function isBlunder(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (BLUNDERS.some((type) => cause instanceof type)) return true;
+  return false;
+}
+
+const describe = (error: unknown): string =>
+  error instanceof Error ? `${error.message}${error.cause === undefined ? '' : ` <- ${describe(error.cause)}`}` : String(error);

@@ -1,0 +1,58 @@
+/**
+ * A seeded story of a hostile tenant beside an honest team: he writes Jobs and updates as the dice fall, straight to the API server. After each
+ * step, whatever he has said, his pods hold no more than his quota, and none of them runs outside his namespace.
+ */
+import { createDice } from '../dice.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { startCrew } from './crew.ts';
+import { createHostileTenant } from './hostile-tenant.ts';
+import { namespacesKept, quotaKept } from './promises.ts';
+import { createYard, type Team } from './yard.ts';
+import { createYardHistory } from './yard-history.ts';
+
+export type FuzzOutcome = {
+  readonly seed: number;
+  /** How promises were broken; empty when all were kept. */
+  readonly violations: readonly string[];
+  readonly sent: number;
+  readonly taken: number;
+  /** Pods of the tenant that have run: where nothing runs, nothing is shown. */
+  readonly pods: number;
+};
+
+const TENANT: Team = { namespace: 'tenant', quota: { cpu: '4', memory: '6Gi', pods: '5' } };
+const NEIGHBOUR: Team = { namespace: 'neighbour', quota: { cpu: '4', memory: '6Gi', pods: '5' } };
+
+export async function fuzzTenant(seed: number, writes: number, print?: (line: string) => void): Promise<FuzzOutcome> {
+  const clock = new FakeClock();
+  const startMs = clock.now();
+  const trace = print === undefined ? () => undefined : (line: string) => print(`${((clock.now() - startMs) / 1000).toFixed(3)} ${line}`);
+  const dice = createDice(seed);
+  const yard = await createYard({ workers: ['east', 'west'], teams: [TENANT, NEIGHBOUR], seed, clock, dice, trace });
+  const crew = startCrew({ yard, clock, dice, trace, managers: 1 });
+  const tenant = await createHostileTenant({ yard, namespace: TENANT.namespace, clock, dice, trace });
+  const history = createYardHistory();
+  const violations: string[] = [];
+  const pods = new Set<string>();
+
+  function look(): void {
+    for (const { name, history: changes } of yard.workers) for (const change of changes.next()) history.observe(name, change);
+    const held = history.held();
+    for (const { pod } of held) pods.add(pod.metadata.uid);
+    violations.push(...quotaKept(held, yard.teams), ...namespacesKept(held, [TENANT.namespace]), ...crew.defects.splice(0));
+  }
+
+  await clock.advance(5000);
+  while (tenant.sent() < writes && violations.length === 0) {
+    await tenant.act();
+    if (dice.chance(0.02)) crew.kill();
+    await clock.advance(dice.chance(0.1) ? dice.int(3000, 30_000) : dice.int(0, 500));
+    look();
+    for (const worker of yard.workers) await worker.kubelet.run([...worker.history.pods.values()], 0.2, 0.1);
+  }
+  yard.stop();
+  crew.stop();
+  await clock.advance(0);
+  await yard.close();
+  return { seed, violations, sent: tenant.sent(), taken: tenant.taken(), pods: pods.size };
+}

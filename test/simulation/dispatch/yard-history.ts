@@ -1,0 +1,73 @@
+/** What runs where, as the pods of the worker clusters show it: nobody's word is taken for it. */
+import type { Container, Job, Pod } from '../../../shared/api/kubernetes.ts';
+import { ORIGIN_NAME_ANNOTATION, ORIGIN_UID_ANNOTATION } from '../../../shared/api/names.ts';
+import { parseQuantity } from '../../../shared/kube/quantity.ts';
+import { controllerUidOf, hasEnded } from '../../support/invariants/invariant.ts';
+import type { Change } from '../../support/cluster-history.ts';
+
+/** A pod that holds resources: it has not ended, though it may be on its way out. */
+export type HeldPod = {
+  readonly cluster: string;
+  readonly pod: Pod;
+  /** UID of the copy that made it, of the Job that the copy is of, and the placement: undefined when no copy of ours made it. */
+  readonly copy: { readonly uid: string; readonly originUid: string; readonly name: string } | undefined;
+};
+
+export interface YardHistory {
+  observe(cluster: string, change: Change): void;
+  held(): readonly HeldPod[];
+}
+
+export function createYardHistory(): YardHistory {
+  const held = new Map<string, HeldPod>();
+  /** By UID, those that are gone as well: pods outlive their Job. */
+  const copies = new Map<string, Job>();
+  return {
+    observe(cluster, change) {
+      if (change.kind === 'Job') {
+        copies.set(change.object.metadata.uid, change.object);
+        return;
+      }
+      const { uid } = change.object.metadata;
+      if (change.gone || hasEnded(change.object)) held.delete(uid);
+      else held.set(uid, { cluster, pod: change.object, copy: copyOf(copies.get(controllerUidOf(change.object) ?? '')) });
+    },
+    held: () => [...held.values()],
+  };
+}
+
+function copyOf(job: Job | undefined): HeldPod['copy'] {
+  const originUid = job?.metadata.annotations?.[ORIGIN_UID_ANNOTATION];
+  if (job === undefined || originUid === undefined) return undefined;
+  return { uid: job.metadata.uid, originUid, name: job.metadata.annotations?.[ORIGIN_NAME_ANNOTATION] ?? job.metadata.name };
+}
+
+/** What the scheduler reserves for a pod, in nano-units by resource; `pods` is 1. Written apart from the manager's own reckoning. */
+export function reservedFor({ spec }: Pod): ReadonlyMap<string, bigint> {
+  const reserved = new Map<string, bigint>([['pods', ONE]]);
+  const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
+  const amounts = [...(spec.initContainers ?? []), ...(spec.containers ?? []), { resources: spec.resources }].flatMap(({ resources }) => [
+    resources?.requests,
+    resources?.limits,
+  ]);
+  const resources = new Set([...amounts, spec.overhead].flatMap((each) => Object.keys(each ?? {})));
+  for (const resource of resources) {
+    const of = (each: Pick<Container, 'resources'>): bigint =>
+      nanos(each.resources?.requests?.[resource] ?? each.resources?.limits?.[resource]);
+    const running = sum([...(spec.containers ?? []), ...sidecars].map(of));
+    let started = 0n;
+    let peak = running;
+    for (const each of spec.initContainers ?? []) {
+      const needs = started + of(each);
+      if (each.restartPolicy === 'Always') started = needs;
+      if (needs > peak) peak = needs;
+    }
+    const podLevel = spec.resources?.requests?.[resource] ?? spec.resources?.limits?.[resource];
+    reserved.set(resource, (podLevel === undefined ? peak : nanos(podLevel)) + nanos(spec.overhead?.[resource]));
+  }
+  return reserved;
+}
+
+const ONE = 1_000_000_000n;
+const nanos = (quantity: string | number | undefined): bigint => (quantity === undefined ? 0n : parseQuantity(quantity).nanos);
+const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, each) => total + each, 0n);
