@@ -8,13 +8,14 @@ const read = (...args: string[]): unknown => {
 };
 
 test('without --seed many stories are played, with it one', () => {
-  expect(read()).toEqual({ kind: 'Soak', from: 1, count: 100 });
-  expect(read('--seeds', '5', '--from=7')).toEqual({ kind: 'Soak', from: 7, count: 5 });
-  expect(read('--seed=7', '--trace')).toEqual({ kind: 'Replay', seed: 7, trace: true });
+  expect(read()).toEqual({ world: 'job-controller', kind: 'Soak', from: 1, count: 100 });
+  expect(read('--seeds', '5', '--from=7', '--world', 'tenant')).toEqual({ world: 'tenant', kind: 'Soak', from: 7, count: 5 });
+  expect(read('--seed=7', '--trace', '--world=dispatch')).toEqual({ world: 'dispatch', kind: 'Replay', seed: 7, trace: true });
 });
 
 test.each([
   [['--seeds', '0'], '--seeds: "0" cannot be used; write a whole number from 1 to 4294967296'],
+  [['--world', 'moon'], '--world: "moon" cannot be used; write one of job-controller, dispatch, tenant'],
   [['--trace'], '--trace needs --seed: it prints the steps of one story'],
   [['--seed=1', '--from=2'], '--seed plays one story; leave out --seeds and --from, or --seed'],
   [['--from=4294967295', '--seeds=2'], '--from 4294967295 --seeds 2 ends at 4294967296; the last seed is 4294967295'],

@@ -1,15 +1,26 @@
-import { FlagError, wholeNumber, type FlagTable, type FlagValues, type Program } from '../../shared/runtime/flags.ts';
+import { FlagError, oneOf, wholeNumber, type FlagTable, type FlagValues, type Program } from '../../shared/runtime/flags.ts';
 
 /** What `npm run simulate` is asked for. */
-export type SimulationConfig =
+export type SimulationConfig = { readonly world: World } & (
   | { readonly kind: 'Replay'; readonly seed: number; readonly trace: boolean }
-  | { readonly kind: 'Soak'; readonly from: number; readonly count: number };
+  | { readonly kind: 'Soak'; readonly from: number; readonly count: number }
+);
+
+/** What is played: one cluster with a worker, a whole installation of several, or such a one with a hostile tenant. */
+export const WORLDS = ['job-controller', 'dispatch', 'tenant'] as const;
+export type World = (typeof WORLDS)[number];
 
 /** Seeds have 32 bits: larger ones would repeat stories. */
 const SEED_MAX = 2 ** 32 - 1;
 const COUNT = 100;
 
 const FLAGS = {
+  world: {
+    value: 'NAME',
+    fallback: 'job-controller',
+    about: 'what is played: job-controller (one cluster), dispatch (a manager and three clusters), tenant (the same with a hostile tenant)',
+    parse: oneOf(WORLDS),
+  },
   seeds: { value: 'N', about: `play so many stories and tell what was found; default: ${COUNT}`, parse: wholeNumber(1, SEED_MAX + 1) },
   from: { value: 'SEED', about: 'seed of the first story; the others follow it; default: 1', parse: wholeNumber(0, SEED_MAX) },
   seed: { value: 'SEED', about: 'play this story alone', parse: wholeNumber(0, SEED_MAX) },
@@ -19,18 +30,18 @@ const FLAGS = {
 export const SIMULATION_PROGRAM: Program<typeof FLAGS, SimulationConfig> = {
   name: 'simulate',
   usage: 'npm run simulate --',
-  about: 'Plays the Job controller through seeded storms of faults and crashes, and prints the seed of a story that ends badly.',
+  about: 'Plays a world through seeded storms of faults and crashes, and prints the seed of a story that ends badly.',
   flags: FLAGS,
   configOf,
 };
 
-function configOf({ seeds, from, seed, trace }: FlagValues<typeof FLAGS>): SimulationConfig {
+function configOf({ world, seeds, from, seed, trace }: FlagValues<typeof FLAGS>): SimulationConfig {
   if (seed !== undefined) {
     if (seeds !== undefined || from !== undefined) throw new FlagError('--seed plays one story; leave out --seeds and --from, or --seed');
-    return { kind: 'Replay', seed, trace };
+    return { world, kind: 'Replay', seed, trace };
   }
   if (trace) throw new FlagError('--trace needs --seed: it prints the steps of one story');
-  const soak = { kind: 'Soak', from: from ?? 1, count: seeds ?? COUNT } as const;
+  const soak = { world, kind: 'Soak', from: from ?? 1, count: seeds ?? COUNT } as const;
   const last = soak.from + soak.count - 1;
   if (last > SEED_MAX) throw new FlagError(`--from ${soak.from} --seeds ${soak.count} ends at ${last}; the last seed is ${SEED_MAX}`);
   return soak;

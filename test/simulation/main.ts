@@ -1,24 +1,35 @@
 /** `npm run simulate`: one seed with its trace, or a soak of many. */
 import { runCommandLine } from '../../shared/runtime/command-line.ts';
-import { SIMULATION_PROGRAM } from './config.ts';
+import { SIMULATION_PROGRAM, type World } from './config.ts';
 import type { Outcome } from './simulation.ts';
 
 /** The soak stops when so many seeds have failed. */
 const FAILURES_MAX = 10;
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
-/** Loaded when there is something to play: it brings much with it. */
-const simulate = async (seed: number, print?: (line: string) => void): Promise<Outcome> =>
-  (await import('./simulation.ts')).simulate(seed, print);
+type Story = (seed: number, print?: (line: string) => void) => Promise<Outcome>;
 
-async function replay(seed: number, trace: boolean): Promise<number> {
+/** Writes of the tenant in one story. */
+const TENANT_WRITES = 100;
+
+/** Loaded when there is something to play: they bring much with them. */
+const STORIES: Readonly<Record<World, () => Promise<Story>>> = {
+  'job-controller': async () => (await import('./simulation.ts')).simulate,
+  dispatch: async () => (await import('./dispatch/dispatch-simulation.ts')).simulateDispatch,
+  tenant: async () => {
+    const { fuzzTenant } = await import('./dispatch/tenant-fuzz.ts');
+    return (seed, print) => fuzzTenant(seed, TENANT_WRITES, print);
+  },
+};
+
+async function replay(simulate: Story, world: World, seed: number, trace: boolean): Promise<number> {
   const outcome = await simulate(seed, trace ? (line) => console.log(line) : undefined);
-  report(outcome);
+  report(outcome, world);
   if (outcome.violations.length === 0) console.log(`seed ${seed}: every promise was kept`);
   return outcome.violations.length === 0 ? 0 : 1;
 }
 
-async function soak(from: number, count: number): Promise<number> {
+async function soak(simulate: Story, world: World, from: number, count: number): Promise<number> {
   const startedMs = performance.now();
   const outcomes: Outcome[] = [];
   let failures = 0;
@@ -26,7 +37,7 @@ async function soak(from: number, count: number): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (stopped = signal));
   for (let seed = from; seed < from + count && failures < FAILURES_MAX && stopped === undefined; seed++) {
     const outcome = await simulate(seed);
-    report(outcome);
+    report(outcome, world);
     if (outcome.violations.length > 0) failures++;
     outcomes.push(outcome);
   }
@@ -39,19 +50,22 @@ async function soak(from: number, count: number): Promise<number> {
   console.log(`steps               ${sum(({ steps }) => steps)}`);
   console.log(`jobs finished       ${sum(({ jobsFinished }) => jobsFinished)}`);
   console.log(`pods ended          ${sum(({ podsEnded }) => podsEnded)}`);
-  console.log(`calls of workers    ${sum(({ calls }) => calls)}`);
-  console.log(`worker processes    ${sum(({ incarnations }) => incarnations)}`);
+  console.log(`calls of programs   ${sum(({ calls }) => calls)}`);
+  console.log(`processes           ${sum(({ incarnations }) => incarnations)}`);
   for (const [kind, number] of [...faults].toSorted(([a], [b]) => a.localeCompare(b))) console.log(`${kind.padEnd(19)} ${number}`);
   if (failures > 0) return 1;
   return stopped === undefined ? 0 : EXIT_CODES[stopped];
 }
 
-function report({ seed, violations }: Outcome): void {
+function report({ seed, violations }: Outcome, world: World): void {
   if (violations.length === 0) return;
-  console.log(`seed ${seed} failed; replay it with: npm run simulate -- --seed ${seed} --trace`);
+  console.log(`seed ${seed} failed; replay it with: npm run simulate -- --world ${world} --seed ${seed} --trace`);
   for (const violation of violations.slice(0, 5)) console.log(`  ${violation}`);
 }
 
-await runCommandLine(SIMULATION_PROGRAM, (config) =>
-  config.kind === 'Replay' ? replay(config.seed, config.trace) : soak(config.from, config.count),
-);
+await runCommandLine(SIMULATION_PROGRAM, async (config) => {
+  const simulate = await STORIES[config.world]();
+  return config.kind === 'Replay'
+    ? replay(simulate, config.world, config.seed, config.trace)
+    : soak(simulate, config.world, config.from, config.count);
+});

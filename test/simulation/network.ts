@@ -66,6 +66,8 @@ export interface Network {
   readonly doubtfulStatuses: Set<string>;
   /** Calls of all workers, watches and the renewal of the lease left out. */
   calls(): number;
+  /** Those of them that change something. */
+  writes(): number;
   /** What a worker should not have asked for, in words. */
   readonly invalid: string[];
   readonly removals: Removals;
@@ -88,6 +90,7 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
   const invalid: string[] = [];
   const removals = createRemovals(clock, dice);
   let calls = 0;
+  let writes = 0;
 
   const note = (kind: FaultKind, name: string, what: string): void => {
     faults.set(kind, (faults.get(kind) ?? 0) + 1);
@@ -115,6 +118,7 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
       request.signal?.throwIfAborted();
       const isLease = request.path.includes('/leases');
       if (!isLease) calls++;
+      if (!isLease && request.method !== 'GET') writes++;
       if (forbidden !== undefined && request.method !== 'GET' && !isLease) invalid.push(`${name}: ${what} after ${forbidden}`);
       if (goneJobs.has(jobOf(request) ?? '')) invalid.push(`${name}: ${what} for a Job that it knows to be gone`);
       const failed = removals.note(request);
@@ -259,7 +263,17 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
     return dice.pick(method === 'GET' ? READ_FAULTS : WRITE_FAULTS);
   }
 
-  const network: Network = { weather: FAIR, faults, doubtfulCreations, doubtfulStatuses, calls: () => calls, invalid, removals, connect };
+  const network: Network = {
+    weather: FAIR,
+    faults,
+    doubtfulCreations,
+    doubtfulStatuses,
+    calls: () => calls,
+    writes: () => writes,
+    invalid,
+    removals,
+    connect,
+  };
   return network;
 }
 

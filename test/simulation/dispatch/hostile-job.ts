@@ -112,6 +112,9 @@ export function forgedRecord(dice: Dice, { queues, clusters, records }: Knowledg
     cluster: dice.some(clusters),
     epoch: dice.int(1, 3),
     since: '2026-01-01T00:00:00Z',
-    requests: dice.pick([{ cpu: '1', memory: '1Gi', pods: '1' }, { cpu: '100', memory: '1Ti', pods: '1000' }]),
+    requests: dice.pick([
+      { cpu: '1', memory: '1Gi', pods: '1' },
+      { cpu: '100', memory: '1Ti', pods: '1000' },
+    ]),
   });
 }

@@ -3,21 +3,19 @@
  * step, whatever he has said, his pods hold no more than his quota, and none of them runs outside his namespace.
  */
 import { createDice } from '../dice.ts';
+import { isOver } from '../../support/invariants/invariant.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { startCrew } from './crew.ts';
+import type { Outcome } from '../simulation.ts';
 import { createHostileTenant } from './hostile-tenant.ts';
 import { namespacesKept, quotaKept } from './promises.ts';
 import { createYard, type Team } from './yard.ts';
 import { createYardHistory } from './yard-history.ts';
 
-export type FuzzOutcome = {
-  readonly seed: number;
-  /** How promises were broken; empty when all were kept. */
-  readonly violations: readonly string[];
+export type FuzzOutcome = Outcome & {
+  /** Manifests and updates that the tenant has sent, and those of them that the server took. */
   readonly sent: number;
   readonly taken: number;
-  /** Pods of the tenant that have run: where nothing runs, nothing is shown. */
-  readonly pods: number;
 };
 
 const TENANT: Team = { namespace: 'tenant', quota: { cpu: '4', memory: '6Gi', pods: '5' } };
@@ -34,9 +32,12 @@ export async function fuzzTenant(seed: number, writes: number, print?: (line: st
   const history = createYardHistory();
   const violations: string[] = [];
   const pods = new Set<string>();
+  const ended = new Set<string>();
 
   function look(): void {
     for (const { name, history: changes } of yard.workers) for (const change of changes.next()) history.observe(name, change);
+    for (const change of yard.home.history.next())
+      if (change.kind === 'Job' && isOver(change.object)) ended.add(change.object.metadata.uid);
     const held = history.held();
     for (const { pod } of held) pods.add(pod.metadata.uid);
     violations.push(...quotaKept(held, yard.teams), ...namespacesKept(held, [TENANT.namespace]), ...crew.defects.splice(0));
@@ -54,5 +55,17 @@ export async function fuzzTenant(seed: number, writes: number, print?: (line: st
   crew.stop();
   await clock.advance(0);
   await yard.close();
-  return { seed, violations, sent: tenant.sent(), taken: tenant.taken(), pods: pods.size };
+  const sent = tenant.sent();
+  return {
+    seed,
+    violations,
+    sent,
+    taken: tenant.taken(),
+    steps: sent,
+    jobsFinished: ended.size,
+    podsEnded: pods.size,
+    calls: [yard.home, ...yard.workers].reduce((total, { network }) => total + network.calls(), 0),
+    incarnations: crew.incarnations(),
+    faults: new Map(),
+  };
 }

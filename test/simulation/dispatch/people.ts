@@ -1,0 +1,109 @@
+/** Whoever else is at a simulated installation and means well: users with Jobs, and an operator who cordons and drains. */
+import { WORKER_CLUSTERS } from '../../../manager/api/worker-cluster.ts';
+import type { Job } from '../../../shared/api/kubernetes.ts';
+import { CLUSTERS_ANNOTATION, MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
+import { JOBS } from '../../../shared/api/resources.ts';
+import { ApiError } from '../../../shared/kube/api-error.ts';
+import { isOver } from '../../support/invariants/invariant.ts';
+import type { Dice } from '../dice.ts';
+import { randomJob } from '../random-job.ts';
+import type { Yard } from './yard.ts';
+
+export interface People {
+  submit(): Promise<void>;
+  /** Does one thing to some Job or cluster. */
+  meddle(): Promise<void>;
+  /** Takes back whatever keeps Jobs from running and ending. */
+  relent(): Promise<void>;
+}
+
+const NAMES_MAX = 6;
+
+export function createPeople(yard: Yard, dice: Dice, trace: (line: string) => void): People {
+  const { home, teams, workers } = yard;
+  const client = home.admin;
+
+  /** What the server does not let through has not happened. */
+  async function attempt(what: string, call: () => Promise<unknown>): Promise<void> {
+    trace(`people: ${what}`);
+    try {
+      await call();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      trace(`people: refused: ${error.message}`);
+    }
+  }
+  const patch = ({ metadata: { namespace, name } }: Job, body: object): Promise<void> =>
+    attempt(`patch ${namespace}/${name} ${JSON.stringify(body)}`, () => client.patch(JOBS, { namespace, name }, { type: 'merge', body }));
+
+  async function submit(): Promise<void> {
+    const namespace = dice.some(teams)?.namespace ?? '';
+    const name = `job-${dice.int(0, NAMES_MAX - 1)}`;
+    const job = randomJob(dice, namespace, name);
+    const cluster = dice.some(workers)?.name ?? '';
+    const { spec } = job;
+    const pod = spec.template.spec;
+    for (const container of pod?.containers ?? []) container.resources = { requests: { cpu: dice.pick(['100m', '200m', '400m']) } };
+    await attempt(`create ${namespace}/${name} ${JSON.stringify(spec)}`, () =>
+      client.create(JOBS, {
+        metadata: {
+          namespace,
+          name,
+          labels: { [QUEUE_NAME_LABEL]: 'main' },
+          ...(dice.chance(0.15) ? { annotations: { [CLUSTERS_ANNOTATION]: cluster } } : {}),
+        },
+        // They come prepared, as the webhook would have them.
+        spec: { ...spec, suspend: true, managedBy: MANAGER_CONTROLLER_NAME, parallelism: spec.parallelism ?? 1 },
+      }),
+    );
+  }
+
+  const jobs = (): Job[] => [...home.history.jobs.values()];
+
+  async function meddle(): Promise<void> {
+    if (dice.chance(0.3)) return operate();
+    const job = dice.some(jobs());
+    if (job === undefined || dice.chance(0.3)) return submit();
+    const { parallelism = 1, completions, completionMode, suspend } = job.spec;
+    switch (dice.pick(['suspend', 'shrink', 'annotate', 'delete'] as const)) {
+      case 'suspend':
+        return patch(job, { spec: { suspend: true } });
+      case 'shrink': {
+        const size = dice.int(0, suspend === true ? 4 : parallelism);
+        const isElastic = completionMode === 'Indexed' && completions === parallelism;
+        return patch(job, { spec: { parallelism: size, ...(isElastic ? { completions: size } : {}) } });
+      }
+      case 'annotate':
+        return patch(job, { metadata: { annotations: { note: String(dice.int(0, 1000)) } } });
+      case 'delete': {
+        if (!isOver(job) && dice.chance(0.5)) return;
+        const { namespace, name } = job.metadata;
+        const propagationPolicy = dice.pick(['Background', 'Foreground', 'Orphan'] as const);
+        return attempt(`delete ${namespace}/${name} ${propagationPolicy}`, () =>
+          client.delete(JOBS, { namespace, name }, { propagationPolicy }),
+        );
+      }
+    }
+  }
+
+  const setState = (name: string, state: 'Active' | 'Cordoned' | 'Draining'): Promise<void> =>
+    attempt(`${state} ${name}`, () => client.patch(WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body: { spec: { state } } }));
+
+  async function operate(): Promise<void> {
+    const cluster = dice.some(workers);
+    if (cluster !== undefined) await setState(cluster.name, dice.pick(['Active', 'Active', 'Cordoned', 'Draining', 'Draining']));
+  }
+
+  async function relent(): Promise<void> {
+    for (const { metadata } of (await client.list(WORKER_CLUSTERS)).items) await setState(metadata.name, 'Active');
+    for (const job of jobs()) {
+      const { parallelism, completions, completionMode } = job.spec;
+      if (isOver(job) || parallelism !== 0 || completions === 0) continue;
+      const isElastic = completionMode === 'Indexed' && completions === parallelism;
+      // It is suspended with it: an admitted Job does not grow.
+      await patch(job, { spec: { suspend: true, parallelism: 1, ...(isElastic ? { completions: 1 } : {}) } });
+    }
+  }
+
+  return { submit, meddle, relent };
+}
