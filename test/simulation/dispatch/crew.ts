@@ -101,6 +101,7 @@ const managerProgram = (name: string, { home, workers }: Yard): Program => ({
     createManager({
       client: connect(home),
       connectCluster: (cluster) => connect(named(workers, cluster)),
+      recordKeySecret: { namespace: MANAGER_NAMESPACE, name: 'record-key' },
       leaderElection: { client: connect(home), namespace: MANAGER_NAMESPACE, name: 'switchyard-manager', identity },
       concurrentDispatches: 4,
       registry: new Registry(),
