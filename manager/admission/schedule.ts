@@ -125,6 +125,10 @@ function stillFits({ usage, clusters }: Snapshot, { head, queue, charges, cluste
   return place(head.queued.workload, [], chosen, usage, nowMs).kind === 'Placed';
 }
 
+/** Admissions of one Job are told apart by their second: what was proven of one says nothing of the next. */
+const laterThan = (previous: AdmissionRecord | undefined, nowMs: number): number =>
+  previous === undefined ? nowMs : Math.max(nowMs, Date.parse(previous.since) + 1000);
+
 /** A Job that resumes where it was keeps its epoch; one that moves, or was refused where it was, gets the next. */
 function recordOf(workload: Workload, { queue, flavors, cluster }: Nominee, nowMs: number): AdmissionRecord {
   const previous = workload.record;
@@ -135,7 +139,7 @@ function recordOf(workload: Workload, { queue, flavors, cluster }: Nominee, nowM
     flavors,
     cluster,
     epoch,
-    since: toWireTime(nowMs),
+    since: toWireTime(laterThan(previous, nowMs)),
     requests: formatRequests(workload.requests),
     ...given({ avoid: rememberedRefusals(previous, nowMs) }),
   };

@@ -1,4 +1,4 @@
-import { ADMISSION_ANNOTATION, MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
+import { ADMISSION_ANNOTATION, COPIES_FINALIZER, MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { ApiError, isConflict, isNotFound, isTooManyRequests } from '../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../shared/kube/client.ts';
@@ -15,6 +15,7 @@ import type { Corrector } from './corrector.ts';
 import type { JobWatcher } from './job-watcher.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import { schedule, type Decision, type Head } from './schedule.ts';
+import type { Workload } from './workload.ts';
 
 export type SchedulerDeps = {
   readonly client: WriteClient;
@@ -126,7 +127,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
    */
   const admit = async (reservation: Reservation, signal: AbortSignal): Promise<void> => {
     const { workload, record } = reservation;
-    const patch = admissionPatch(workload.resourceVersion, records.seal(workload, record, clock.now()));
+    const patch = admissionPatch(workload, records.seal(workload, record, clock.now()));
     for (let attempt = 0; cache.get(workload.key) === reservation && !signal.aborted; attempt++) {
       try {
         records.read(await deps.client.patch(JOBS, parseKey(workload.key), patch, WRITE));
@@ -175,11 +176,15 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
 
 const WRITE = { fieldManager: MANAGER_FIELD_MANAGER };
 
-/** Record and release in one write, conditional on the version that was decided on. */
-const admissionPatch = (resourceVersion: string, record: string) => ({
+/** Record, hold and release in one write, conditional on the version that was decided on. */
+const admissionPatch = ({ resourceVersion, finalizers }: Workload, record: string) => ({
   type: 'merge' as const,
   body: {
-    metadata: { resourceVersion, annotations: { [ADMISSION_ANNOTATION]: record } },
+    metadata: {
+      resourceVersion,
+      annotations: { [ADMISSION_ANNOTATION]: record },
+      finalizers: [...finalizers.filter((each) => each !== COPIES_FINALIZER), COPIES_FINALIZER],
+    },
     spec: { suspend: false },
   },
 });

@@ -3,6 +3,7 @@ import { compactProblem } from '../api/compact-job.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
 import { isRefusalOf } from '../api/refusals.ts';
+import { isProvenAtRest } from '../api/rest-proof.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { findCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
@@ -18,6 +19,7 @@ export type Workload = {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
+  readonly finalizers: readonly string[];
   /** LocalQueue of the namespace; undefined when the Job names none. */
   readonly queue: string | undefined;
   readonly priorityWish: PriorityWish;
@@ -84,6 +86,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     name,
     uid,
     resourceVersion,
+    finalizers: job.metadata.finalizers ?? [],
     queue: queueNameOf(job),
     priorityWish: priorityWishOf(job),
     createdMs: Date.parse(creationTimestamp),
@@ -109,12 +112,18 @@ function phaseOf(job: DeepReadonly<Job>, parsed: ParsedRecord, record: Admission
     if (!deleted) return 'Unrecorded';
     return record === undefined ? 'Finished' : 'Evicting';
   }
-  // The worker takes startTime away and reports Suspended once it has acted on the suspension; until then pods may run, also those of a copy
-  // that has told nothing yet.
-  const mayRun = job.status?.startTime !== undefined || hasTrueCondition(job.status?.conditions, SwitchyardCondition.Dispatched);
-  const runs = (mayRun && !hasTrueCondition(job.status?.conditions, 'Suspended')) || (job.status?.active ?? 0) > 0;
+  const runs = record === undefined ? tellsOfPods(job) : !isProvenAtRest(job.status, record);
   if ((runs && (record !== undefined || !deleted)) || isUnmarked(job, parsed)) return 'Evicting';
   return deleted ? 'Finished' : 'Pending';
+}
+
+/**
+ * Of a Job whose record is lost only its status tells. The worker takes startTime away and reports Suspended once it has acted on the suspension;
+ * until then pods may run, also those of a copy that has told nothing yet.
+ */
+function tellsOfPods({ status }: DeepReadonly<Job>): boolean {
+  const mayRun = status?.startTime !== undefined || hasTrueCondition(status?.conditions, SwitchyardCondition.Dispatched);
+  return (mayRun && !hasTrueCondition(status?.conditions, 'Suspended')) || (status?.active ?? 0) + (status?.terminating ?? 0) > 0;
 }
 
 /** Until the record says `evicted`, whoever lets the Job go again sets it going: it holds what it held. */

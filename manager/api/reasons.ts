@@ -73,6 +73,8 @@ export const DispatchedReason = {
   Refused: 'Refused',
   /** The copy vanished before it had finished. */
   CopyLost: 'CopyLost',
+  /** The Job is suspended, and nothing of it runs: its copy rests, or there is none. Only now is what it holds given back. */
+  AtRest: 'AtRest',
   /** Nothing is dispatched: the Job is not admitted. */
   NotAdmitted: 'NotAdmitted',
 } as const;

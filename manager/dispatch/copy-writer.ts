@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job, Namespace, Unsaved } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, Namespace, ObjectKey, Unsaved } from '../../shared/api/kubernetes.ts';
 import { DISPATCH_EPOCH_ANNOTATION, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, ORIGIN_UID_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
 import { ApiError, isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
@@ -13,9 +13,11 @@ import { withDeadline } from './deadline.ts';
 export interface CopyWriter {
   /** Creates the copy, in the namespace of its original and nowhere else. A copy that is there already is as good as created. */
   create(copy: Unsaved<Job>): Promise<Job>;
+  /** What stands under this name now, whosever it is. */
+  find(key: ObjectKey): Promise<Job | undefined>;
   update(copy: DeepReadonly<Job>, spec: Record<string, unknown>): Promise<Job>;
-  /** Deletes this very object, its pods in the background. */
-  delete(copy: DeepReadonly<Job>): Promise<void>;
+  /** Deletes this very object: `Foreground`, so that it is there until its pods are gone, or `Background`. */
+  delete(copy: DeepReadonly<Job>, propagationPolicy: 'Foreground' | 'Background'): Promise<void>;
 }
 
 /** The cluster answered, and the answer is no. The Job is told why. */
@@ -81,7 +83,7 @@ export function createCopyWriter(options: {
    * and one that was not answered may yet. Only when neither can be is the refusal one for good.
    */
   async function afterRefusal(copy: Unsaved<Job>, problem: DispatchProblem | undefined, cause: unknown): Promise<Job> {
-    const present = await find(copy).catch((error: unknown) => {
+    const present = await find({ namespace: copy.metadata.namespace ?? '', name: copy.metadata.name ?? '' }).catch((error: unknown) => {
       throw problem === undefined ? error : new DispatchRefused(problem, cause);
     });
     if (present !== undefined && says(present, copy, [ORIGIN_LABEL], [ORIGIN_UID_ANNOTATION])) {
@@ -101,16 +103,6 @@ export function createCopyWriter(options: {
     reason: DispatchedReason.NameTaken,
     message: `cluster "${cluster}" has a Job of this name that is not ours; rename one of the two, or delete that Job`,
   };
-
-  async function find(copy: Unsaved<Job>): Promise<Job | undefined> {
-    const key = { namespace: copy.metadata.namespace ?? '', name: copy.metadata.name ?? '' };
-    try {
-      return await timed((signal) => client.get(JOBS, key, { signal }));
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  }
 
   function remember(copy: Unsaved<Job>): void {
     const nowMs = clock.now();
@@ -147,8 +139,18 @@ export function createCopyWriter(options: {
     return { reason: DispatchedReason.Refused, message: `cluster "${cluster}" refused the Job: ${error.message}` };
   }
 
+  async function find(key: ObjectKey): Promise<Job | undefined> {
+    try {
+      return await timed((signal) => client.get(JOBS, key, { signal }));
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
   return {
     create,
+    find,
     update: (copy, spec) =>
       timed((signal) => {
         const body = { metadata: { uid: copy.metadata.uid }, spec };
@@ -157,10 +159,10 @@ export function createCopyWriter(options: {
         const problem = problemOf(error);
         throw problem === undefined ? error : new DispatchRefused(problem, error);
       }),
-    async delete(copy) {
+    async delete(copy, propagationPolicy) {
       const { uid } = copy.metadata;
       try {
-        await timed((signal) => client.delete(JOBS, objectKey(copy), { propagationPolicy: 'Background', uid, signal }));
+        await timed((signal) => client.delete(JOBS, objectKey(copy), { propagationPolicy, uid, signal }));
       } catch (error) {
         // Gone, or another object has its name: either way this one is no more.
         if (!isNotFound(error) && !isConflict(error)) throw error;

@@ -1,15 +1,17 @@
 import type { DeepReadonly, Job, JobStatus, Unsaved } from '../../shared/api/kubernetes.ts';
-import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { findCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
 import { DispatchedReason, QuotaReservedReason, SwitchyardCondition } from '../api/reasons.ts';
 import { parseRequests } from '../api/amount.ts';
 import { excess, requestsOfJob } from '../api/job-requests.ts';
 import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
 import { isRefusalOf, type DispatchProblem } from '../api/refusals.ts';
+import { atRestMessage, isProvenAtRest } from '../api/rest-proof.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { mergePatchBetween } from './json-diff.ts';
-import { copyIdentity, remoteJob, specChange } from './remote-job.ts';
+import { isAtRest } from './copy-rest.ts';
+import { changesTemplate, copyIdentity, copyName, remoteJob, specChange } from './remote-job.ts';
 import { carryOutVerdict, hasVerdict, toLocalStatus, type OwnCondition } from './to-local-status.ts';
 
 /** A Job of the manager cluster and everything known of its copies, seen at one moment. */
@@ -41,7 +43,14 @@ export type ClusterView = {
   readonly local: boolean;
   /** Why the copy could not be made when last tried. */
   readonly problem: DispatchProblem | undefined;
+  /** Whether the copies that are known are all that there can be, as they are. */
+  readonly doubt: Doubt;
 };
+/**
+ * What our own writes have left open. Waiting: one is under way, or its answer was lost a moment ago, and may be carried out until `forMs` have
+ * passed. Look: the time is over, and the object itself must be looked at.
+ */
+export type Doubt = { readonly kind: 'None' } | { readonly kind: 'Waiting'; readonly forMs: number } | { readonly kind: 'Look' };
 /**
  * Ready: connected, and its cache of copies is complete, so that what is not in it does not exist. Connecting: nothing is known yet.
  * Lost: it does not answer.
@@ -60,10 +69,14 @@ export type MirrorPlan = {
 export type RemoteAction =
   | { readonly kind: 'Create'; readonly cluster: string; readonly job: Unsaved<Job> }
   | { readonly kind: 'Update'; readonly cluster: string; readonly copy: DeepReadonly<Job>; readonly spec: Record<string, unknown> }
+  /** Reads what stands under the name of the copy, because the answer to a write of it was lost. */
+  | { readonly kind: 'Look'; readonly cluster: string; readonly name: string }
   | {
       readonly kind: 'Delete';
       readonly cluster: string;
       readonly copy: DeepReadonly<Job>;
+      /** Foreground where pods of it may run: it then is there for as long as they are. */
+      readonly propagationPolicy: 'Foreground' | 'Background';
       /** The original is not in our cache. Deleting cannot be undone, so its absence must be confirmed first. */
       readonly confirmOriginalGone: boolean;
     };
@@ -74,15 +87,21 @@ export type HomeAction =
       readonly status: JobStatus;
       /** Body of `status` in a merge patch. */
       readonly patch: Record<string, unknown>;
+      /** What `metadata.finalizers` is to be with it; absent: as it is. The API server lets a status write change metadata of a Job. */
+      readonly finalizers?: readonly string[];
       /** At once: the Job has ended. Otherwise writes may be gathered. */
       readonly urgent: boolean;
-    };
+    }
+  /** No copy is left: our finalizer goes, and with it what the Job holds. */
+  | { readonly kind: 'Release'; readonly finalizers: readonly string[] };
 
 /** The copy of another Job of its name has this long to go, when a Job needs the name. */
 export const NAME_PATIENCE_MS = 30_000;
 
-/** A copy that vanished is made again only after this time, so that its pods have stopped. */
+/** A copy that vanished is made again only after this time and the grace period of its pods, so that they have stopped. */
 export const COPY_LOST_DELAY_MS = 10_000;
+/** Of a pod that does not say. */
+const GRACE_PERIOD_SECONDS = 30;
 
 /**
  * Decides what a Job and its copies need. At most one copy runs, and it is the one that the admission record names: the record is
@@ -90,16 +109,18 @@ export const COPY_LOST_DELAY_MS = 10_000;
  * UID of the Job are touched. In order:
  *
  *  1. No such Job, or it is not the manager's: its copies are orphans and go.
- *  2. The Job is being deleted, or has finished (its final status is home): its copies go.
+ *  2. The Job has finished (its final status is home), or is being deleted: its copies go. One that is being deleted stays, with our
+ *     finalizer, until every cluster on which it may have a copy has shown that there is none.
  *  3. It was never admitted: nothing runs anywhere.
- *  4. Copies of an earlier Job of this name, of an earlier placement or on another cluster go. Those of this very Job go before a new one is made;
- *     that of another has some time to go from the cluster where its name is needed, and then counts as somebody else's Job.
+ *  4. Copies of an earlier Job of this name, of an earlier placement or on another cluster go. Those of this very Job are gone with their pods, or
+ *     at rest, before a new one is made; that of another has some time to go from the cluster where its name is needed, and then counts as
+ *     somebody else's Job.
  *  5. The copy is there: it follows the original (suspended in place when evicted, resumed in place), but never beyond what the record
  *     holds, and its status goes home.
  *  6. The recorded cluster is unknown: the Job says so.
  *  7. It is not ready: while it may have the copy nothing new is said; else the Job says that it cannot be reached.
  *  8. The copy is gone, but its verdict is home: the verdict is carried out.
- *  9. The Job is suspended: there is nothing to make.
+ *  9. The Job is suspended: there is nothing to make, and once that is certain, it says so.
  * 10. The copy is missing from a cluster on which it was: it is lost, and made again after a while.
  * 11. The cluster has refused this placement for good: the Job says so, and admission takes it elsewhere.
  * 12. The copy is made, or the Job says why it cannot be made.
@@ -110,32 +131,104 @@ export function decideMirror(group: MirrorGroup, nowMs: number): MirrorPlan {
 }
 
 function decide(group: MirrorGroup, nowMs: number): MirrorPlan {
+  const plan = decideOnKnown(group, nowMs);
+  return { ...plan, ...withDoubts(group, plan) };
+}
+
+/** Doubts are settled for a Job that is not to run where they are open: until then nobody may take it for resting, moved or gone. */
+function withDoubts({ local, record, clusters }: MirrorGroup, plan: MirrorPlan): Pick<MirrorPlan, 'remote' | 'againAfterMs'> {
+  const { remote, againAfterMs } = plan;
+  if (local === undefined || isFinished(local.status)) return plan;
+  const last = record.kind === 'Record' ? record.record : record.last;
+  const mayStop = local.metadata.deletionTimestamp !== undefined || local.spec.suspend === true;
+  const doubtful = [...clusters].filter(
+    ([name, { doubt }]) => doubt.kind !== 'None' && last !== undefined && (mayStop || name !== last.cluster),
+  );
+  const looks = doubtful.flatMap(([cluster, view]): RemoteAction[] =>
+    view.doubt.kind === 'Look' ? [{ kind: 'Look', cluster, name: copyName(local, view.local) }] : [],
+  );
+  // A Job that has not moved, and is to run, has nothing to wait for.
+  const waits = doubtful.flatMap(([, { doubt }]) => (doubt.kind === 'Waiting' && (mayStop || last?.epoch !== 1) ? [doubt.forMs] : []));
+  const againMs = Math.min(againAfterMs ?? Number.POSITIVE_INFINITY, ...waits);
+  return { remote: [...remote, ...looks], ...(Number.isFinite(againMs) ? { againAfterMs: againMs } : {}) };
+}
+
+function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
   const { local } = group;
   const copies = group.copies.filter(({ job }) => copyIdentity(job) !== undefined);
   if (local === undefined || local.spec.managedBy !== MANAGER_CONTROLLER_NAME) return remove(copies, local === undefined); // 1
-  if (local.metadata.deletionTimestamp !== undefined || isFinished(local.status)) return remove(copies, false); // 2
+  if (isFinished(local.status)) return { remote: deletions(copies), home: release(local) }; // 2
+  if (local.metadata.deletionTimestamp !== undefined) return windUp(group, local, copies, nowMs); // 2
   if (group.record.kind !== 'Record') return holdBack(group, local, copies, nowMs); // 3
   const { record } = group.record;
   const current = copies.find((copy) => isCurrent(copy, local, record));
   const stale = copies.filter((copy) => copy !== current && !isLater(copy, local, record)); // 4
   const plan = current === undefined ? withoutCopy(group, local, record, nowMs) : withCopy(group, local, record, current, nowMs); // 5, or 6 to 12
-  const blocked = stale.some(({ cluster, job }) => isReady(group, cluster) && isOf(job, local)) || mayHaveUnseenCopy(group, record);
+  const blocked =
+    stale.some(({ cluster, job }) => isOf(job, local) && (isReady(group, cluster) || !isAtRest(job))) || mayHaveUnseenCopy(group, record);
   const others = plan.remote.filter(({ kind }) => kind !== 'Create' || !blocked);
   // What cannot be deleted must not keep the cluster from saying that the name is taken.
   return { ...plan, remote: plan.nameHeld === true ? [...others, ...deletions(stale)] : [...deletions(stale), ...others] };
 }
 
+/** Rule 2 for a Job that is being deleted. */
+function windUp(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly Copy[], nowMs: number): MirrorPlan {
+  const remote = deletions(copies);
+  if (!isHeld(local)) return { remote, home: NOTHING };
+  const record = group.record.kind === 'Record' ? group.record.record : group.record.last;
+  const current = record && copies.find((copy) => isCurrent(copy, local, record));
+  // What still stops is told, and an end that it came to counts.
+  if (record !== undefined && current !== undefined)
+    return { remote, home: writeHome(local, toLocalStatus({ local, remote: toldBy(current.job), own: [], nowMs })) };
+  const unseen = mayBeOn(group, record).filter((cluster) => !isReady(group, cluster));
+  const certain = mayBeOn(group, record).every((cluster) => group.clusters.get(cluster)?.doubt.kind === 'None');
+  if (copies.length === 0 && unseen.length === 0 && certain) return { remote, home: release(local) };
+  if (unseen.length === 0) return { remote, home: NOTHING };
+  const reason = unseen.some((cluster) => group.clusters.has(cluster)) ? 'ClusterUnreachable' : 'ClusterNotFound';
+  const present = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
+  const message =
+    `deleted, but what runs of it on cluster ${unseen.map((name) => `"${name}"`).join(', ')} cannot be seen: it holds its quota until the cluster is ` +
+    `back. To give it up: kubectl patch job -n ${local.metadata.namespace} ${local.metadata.name} --type merge -p '{"metadata":{"finalizers":null}}'`;
+  const own: OwnCondition = {
+    type: SwitchyardCondition.Dispatched,
+    status: present?.status === 'True' ? 'True' : 'False',
+    reason: DispatchedReason[reason],
+    message,
+  };
+  return { remote, home: writeHome(local, toLocalStatus({ local, remote: local.status, own: [own], nowMs })) };
+}
+
+/** Clusters that may have a copy: the recorded one, and where the Job has moved, or nobody knows, all that serve its namespace. */
+function mayBeOn(group: MirrorGroup, record: AdmissionRecord | undefined): string[] {
+  if (record?.epoch === 1) return [record.cluster];
+  const serving = [...group.clusters].flatMap(([name, { contact }]) => (contact === 'NotServed' ? [] : [name]));
+  return [...new Set([...(record === undefined ? [] : [record.cluster]), ...serving])];
+}
+
+const isHeld = ({ metadata }: DeepReadonly<Job>): boolean => metadata.finalizers?.includes(COPIES_FINALIZER) ?? false;
+const otherFinalizers = ({ metadata }: DeepReadonly<Job>): string[] =>
+  (metadata.finalizers ?? []).filter((finalizer) => finalizer !== COPIES_FINALIZER);
+const release = (local: DeepReadonly<Job>): HomeAction =>
+  isHeld(local) ? { kind: 'Release', finalizers: otherFinalizers(local) } : NOTHING;
+
 /** Rule 5. */
 function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, copy: Copy, nowMs: number): MirrorPlan {
   const remote = toldBy(copy.job);
-  const own = [...quotaReserved(local, record), dispatched(record)];
+  const own = [...quotaReserved(local, record), rests(group, local, copy) ? atRest(record) : dispatched(record)];
   const home = writeHome(local, toLocalStatus({ local, remote, own, nowMs }));
   const wanted = remoteJobOf(group, local, record);
   // A copy that has reached its verdict is not disturbed: what it does now is finish.
   if (copy.deleting || hasVerdict(copy.job.status)) return { remote: [], home };
   const spec = 'reason' in wanted ? suspension(copy.job, local) : specChange(copy.job, wanted, local.spec.suspend ?? false);
+  // Its API server is older than such changes: the copy rests, and is made anew with what the original asks for now.
+  if (group.clusters.get(copy.cluster)?.problem !== undefined && changesTemplate(spec) && isAtRest(copy.job))
+    return { remote: deletions([copy]), home };
   return { remote: spec === undefined ? [] : [{ kind: 'Update', cluster: copy.cluster, copy: copy.job, spec }], home };
 }
+
+/** Both are told to rest, and the copy does, as far as anybody knows. */
+const rests = (group: MirrorGroup, local: DeepReadonly<Job>, { cluster, job }: Copy): boolean =>
+  local.spec.suspend === true && job.spec.suspend === true && isAtRest(job) && group.clusters.get(cluster)?.doubt.kind === 'None';
 
 /** All that reaches a copy whose original may not run as it is now. */
 const suspension = (copy: DeepReadonly<Job>, local: DeepReadonly<Job>): Record<string, unknown> | undefined =>
@@ -160,6 +253,7 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
     home: nothingRuns([notDispatched(problem)]),
     ...given({ againAfterMs }),
   });
+  if (local.spec.suspend === true && isProvenAtRest(local.status, record)) return { remote: [], home: NOTHING };
   if (cluster === undefined) {
     return waits({ reason: DispatchedReason.ClusterNotFound, message: `WorkerCluster "${record.cluster}" does not exist` }); // 6
   }
@@ -175,12 +269,9 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
       : waits({ reason: DispatchedReason.ClusterUnreachable, message }); // 7
   }
   if (hasVerdict(local.status)) return { remote: [], home: writeHome(local, carryOutVerdict(local, nowMs)) }; // 8
-  if (local.spec.suspend === true) {
-    const message = 'the Job is suspended and has no copy';
-    return wasThere ? waits({ reason: DispatchedReason.NotAdmitted, message }) : { remote: [], home: nothingRuns([]) }; // 9
-  }
+  if (local.spec.suspend === true) return { remote: [], home: cluster.doubt.kind === 'None' ? nothingRuns([atRest(record)]) : NOTHING }; // 9
   const lost = { reason: DispatchedReason.CopyLost, message: `the copy on cluster "${record.cluster}" vanished before it had finished` };
-  if (wasThere) return waits(lost, COPY_LOST_DELAY_MS); // 10
+  if (wasThere) return waits(lost, lostDelayMs(local)); // 10
   const waitMs = remainingLostDelay(local, nowMs);
   if (waitMs > 0) return waits(lost, waitMs); // 10
   const nameHeld = isNameHeld(group, local, record);
@@ -231,14 +322,25 @@ const remove = (copies: readonly Copy[], confirmOriginalGone: boolean): MirrorPl
 });
 
 const deletions = (copies: readonly Copy[], confirmOriginalGone = false): RemoteAction[] =>
-  copies.filter(({ deleting }) => !deleting).map(({ cluster, job }) => ({ kind: 'Delete', cluster, copy: job, confirmOriginalGone }));
+  copies.flatMap(({ cluster, job, deleting }) => {
+    if (deleting) return [];
+    const propagationPolicy = isAtRest(job) ? 'Background' : 'Foreground';
+    return [{ kind: 'Delete', cluster, copy: job, propagationPolicy, confirmOriginalGone }];
+  });
 
 function writeHome(local: DeepReadonly<Job>, status: JobStatus): HomeAction {
   const patch = mergePatchBetween(local.status ?? {}, status);
   if (typeof patch !== 'object' || patch === null) return NOTHING;
   // The worker's ledger is its own affair: it travels along, but is not worth a write.
   if (Object.keys(patch).every((field) => field === 'uncountedTerminatedPods')) return NOTHING;
-  return { kind: 'WriteStatus', status, patch: { ...patch }, urgent: isFinished(status) };
+  const ends = isFinished(status);
+  return {
+    kind: 'WriteStatus',
+    status,
+    patch: { ...patch },
+    urgent: ends,
+    ...(ends && isHeld(local) ? { finalizers: otherFinalizers(local) } : {}),
+  };
 }
 
 /** The copy as it should be, or why there can be none: it never asks for more than the record. */
@@ -271,7 +373,8 @@ function remoteJobOf(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
 const isReady = (group: MirrorGroup, cluster: string): boolean => group.clusters.get(cluster)?.contact === 'Ready';
 /** A Job that has moved may have a copy on a cluster that has not been looked at since this manager started. */
 const mayHaveUnseenCopy = (group: MirrorGroup, record: AdmissionRecord): boolean =>
-  record.epoch > 1 && [...group.clusters.values()].some(({ contact }) => contact === 'Connecting');
+  record.epoch > 1 &&
+  [...group.clusters].some(([name, { contact, doubt }]) => contact === 'Connecting' || (name !== record.cluster && doubt.kind !== 'None'));
 const isOf = (copy: DeepReadonly<Job>, local: DeepReadonly<Job>): boolean => copyIdentity(copy)?.originUid === local.metadata.uid;
 const isCurrent = ({ cluster, job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
   cluster === record.cluster && isOf(job, local) && copyIdentity(job)?.epoch === record.epoch;
@@ -297,6 +400,9 @@ function quotaReserved(local: DeepReadonly<Job>, { clusterQueue }: AdmissionReco
   return [{ type, status: 'True', reason: QuotaReservedReason.QuotaReserved, message }];
 }
 
+const atRest = (record: AdmissionRecord): OwnCondition =>
+  notDispatched({ reason: DispatchedReason.AtRest, message: atRestMessage(record) });
+
 const notDispatched = (problem: DispatchProblem): OwnCondition => ({ type: SwitchyardCondition.Dispatched, status: 'False', ...problem });
 
 /** The Job says that this very placement has been dispatched. */
@@ -308,8 +414,11 @@ function isDispatched(local: DeepReadonly<Job>, record: AdmissionRecord): boolea
 function remainingLostDelay(local: DeepReadonly<Job>, nowMs: number): number {
   const present = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
   if (present?.reason !== DispatchedReason.CopyLost || present.lastTransitionTime === undefined) return 0;
-  return Date.parse(present.lastTransitionTime) + COPY_LOST_DELAY_MS - nowMs;
+  return Date.parse(present.lastTransitionTime) + lostDelayMs(local) - nowMs;
 }
+
+const lostDelayMs = ({ spec }: DeepReadonly<Job>): number =>
+  COPY_LOST_DELAY_MS + (spec.template.spec?.terminationGracePeriodSeconds ?? GRACE_PERIOD_SECONDS) * 1000;
 
 const isNameHeld = (group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
   group.copies.some(({ cluster, job }) => cluster === record.cluster && copyIdentity(job) !== undefined && !isOf(job, local));

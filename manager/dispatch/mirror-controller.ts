@@ -1,8 +1,8 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
+import { MANAGER_FIELD_MANAGER, ORIGIN_LABEL } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
-import { isConflict, isNotFound } from '../../shared/kube/api-error.ts';
-import type { ReadClient, StatusClient } from '../../shared/kube/client.ts';
+import { ApiError, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
+import type { ReadClient, StatusClient, WriteClient } from '../../shared/kube/client.ts';
 import { isFinished } from '../../shared/kube/conditions.ts';
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
@@ -11,6 +11,7 @@ import { formatKey, keyOfObject, parseKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
 import { JobEventReason } from '../api/reasons.ts';
 import type { AdmissionRecord, ParsedRecord, RecordReader } from '../api/records.ts';
@@ -24,7 +25,7 @@ import type { RemoteCluster } from './remote-cluster.ts';
 import { copyIdentity } from './remote-job.ts';
 
 export type MirrorControllerDeps = {
-  readonly home: ReadClient & StatusClient;
+  readonly home: ReadClient & WriteClient & StatusClient;
   readonly jobs: Informer<Job>;
   readonly flavors: Informer<ResourceFlavor>;
   readonly clusters: ClusterRegistry;
@@ -86,7 +87,10 @@ class Mirror implements MirrorController {
     const changed = (job: DeepReadonly<Job>): void => this.#queue.add(keyOfObject(job));
     const deleted = (job: DeepReadonly<Job>): void => {
       // What its clusters said to it is nothing to another of its name.
-      for (const cluster of deps.clusters.all()) cluster.setProblem(keyOfObject(job), undefined);
+      for (const cluster of deps.clusters.all()) {
+        cluster.setProblem(keyOfObject(job), undefined);
+        cluster.doubts.forget(keyOfObject(job));
+      }
       changed(job);
     };
     deps.jobs.addHandler({ added: changed, updated: changed, deleted });
@@ -158,6 +162,7 @@ class Mirror implements MirrorController {
       this.#dueMs.delete(key);
       return undefined;
     }
+    if (action.kind === 'Release') return this.#release(key, local, action.finalizers);
     const { home, clock, metrics, readRecord } = this.#deps;
     const nowMs = clock.now();
     const dueMs = this.#dueMs.get(key) ?? nowMs + STATUS_WINDOW_MS;
@@ -167,7 +172,8 @@ class Mirror implements MirrorController {
     }
     this.#dueMs.delete(key);
     const { uid, resourceVersion } = local.metadata;
-    const body = { metadata: { uid, resourceVersion }, status: action.patch };
+    const { finalizers } = action;
+    const body = { metadata: { uid, resourceVersion, ...given({ finalizers }) }, status: action.patch };
     try {
       this.#ownWrites.wrote(
         key,
@@ -184,11 +190,27 @@ class Mirror implements MirrorController {
     return undefined;
   }
 
+  /** Nothing of the Job is left anywhere: it may go. */
+  async #release(key: string, { metadata }: DeepReadonly<Job>, finalizers: readonly string[]): Promise<number | undefined> {
+    const { uid, resourceVersion } = metadata;
+    const body = { metadata: { uid, resourceVersion, finalizers } };
+    try {
+      const options = { fieldManager: MANAGER_FIELD_MANAGER };
+      this.#ownWrites.wrote(key, await this.#deps.home.patch(JOBS, parseKey(key), { type: 'merge', body }, options));
+      this.#deps.log.info('nothing of a Job is left', { job: key });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      if (isConflict(error)) return STATUS_WINDOW_MS;
+      throw new Error(`take the finalizer off Job ${key}`, { cause: error });
+    }
+    return undefined;
+  }
+
   async reconcileRemote(cluster: RemoteCluster, key: string): Promise<ReconcileResult> {
     const group = this.#observe(key);
     const plan = decideMirror(group, this.#deps.clock.now());
     const actions = plan.remote.filter((action) => action.cluster === cluster.name);
-    if (!actions.some(({ kind }) => kind === 'Create')) cluster.setProblem(key, undefined);
+    if (actions.every(({ kind }) => kind === 'Delete')) cluster.setProblem(key, undefined);
     for (const action of actions) {
       const result = await this.#perform(cluster, key, group.local, action);
       if (result !== undefined) return result;
@@ -205,19 +227,45 @@ class Mirror implements MirrorController {
     try {
       switch (action.kind) {
         case 'Create':
-          cluster.wrote(key, await cluster.writer.create(action.job));
-          cluster.setProblem(key, undefined);
+          await this.#send(cluster, key, () => cluster.writer.create(action.job));
           this.#created(cluster, key, local);
           return undefined;
         case 'Update':
-          cluster.wrote(key, await cluster.writer.update(action.copy, action.spec));
+          await this.#send(cluster, key, () => cluster.writer.update(action.copy, action.spec));
           return undefined;
+        case 'Look':
+          return await this.#look(cluster, key, local, action.name);
         case 'Delete':
           return await this.#delete(cluster, key, action);
       }
     } catch (error) {
       return this.#failed(cluster, key, local, action.kind, error);
     }
+  }
+
+  /** A write that makes a copy, or sets one going: until its answer comes, and for a while when none does, it counts as carried out. */
+  async #send(cluster: RemoteCluster, key: string, write: () => Promise<Job>): Promise<void> {
+    cluster.doubts.sent(key);
+    try {
+      cluster.wrote(key, await write());
+    } catch (error) {
+      if (isAnswer(error)) cluster.doubts.answered(key);
+      else cluster.doubts.lost(key);
+      this.#queue.add(key);
+      throw error;
+    }
+    cluster.doubts.answered(key);
+    cluster.setProblem(key, undefined);
+  }
+
+  async #look(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, name: string): Promise<ReconcileResult> {
+    const copy = await cluster.writer.find({ namespace: parseKey(key).namespace, name });
+    const identity = copy && copyIdentity(copy);
+    const isOurs = copy?.metadata.labels?.[ORIGIN_LABEL] === this.#deps.origin && identity?.originUid === local?.metadata.uid;
+    if (copy !== undefined && isOurs) cluster.wrote(key, copy);
+    cluster.doubts.settled(key);
+    this.#queue.add(key);
+    return undefined;
   }
 
   #created(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined): void {
@@ -233,14 +281,14 @@ class Mirror implements MirrorController {
   async #delete(
     cluster: RemoteCluster,
     key: string,
-    { copy, confirmOriginalGone }: RemoteAction & { kind: 'Delete' },
+    { copy, propagationPolicy, confirmOriginalGone }: RemoteAction & { kind: 'Delete' },
   ): Promise<ReconcileResult> {
     if (confirmOriginalGone) {
       const waitMs = cluster.mayAskAfterMs(key);
       if (waitMs > 0) return { requeueAfterMs: waitMs };
       if (await this.#originalExists(copy)) return { requeueAfterMs: LAG_RETRY_MS };
     }
-    await cluster.writer.delete(copy);
+    await cluster.writer.delete(copy, propagationPolicy);
     cluster.deleted(copy);
     if (confirmOriginalGone) this.#deps.metrics.orphansDeleted.inc({ cluster: cluster.name });
     this.#deps.log.info('deleted a copy', { job: key, cluster: cluster.name, uid: copy.metadata.uid });
@@ -280,10 +328,13 @@ class Mirror implements MirrorController {
       log.warn('a cluster refused a Job', { job: key, cluster: cluster.name, reason: problem.reason, detail: problem.message });
       if (local !== undefined) events.event(JOBS, local, 'Warning', JobEventReason.DispatchFailed, problem.message);
     }
-    // A copy that exists is shown as it is; only one that cannot be made leaves the Job without a word.
     const isStillThere = this.#deps.jobs.get(parseKey(key))?.metadata.uid === local?.metadata.uid;
-    if (kind === 'Create' && isStillThere) cluster.setProblem(key, problem);
+    if (kind !== 'Delete' && isStillThere) cluster.setProblem(key, problem);
     this.#queue.add(key);
     return { requeueAfterMs: REFUSED_RETRY_MS };
   }
 }
+
+/** The server has said what became of a write. In trouble of its own, or out of time, it may have carried it out. */
+const isAnswer = (error: unknown): boolean =>
+  error instanceof DispatchRefused || (error instanceof ApiError && error.code < 500 && error.code !== 408);

@@ -22,6 +22,7 @@ import { servesNamespace } from '../api/served-namespaces.ts';
 import { afterProbe, NEVER_PROBED, withFault, type ClusterFault, type ClusterHealth, type ProbeResult } from './cluster-health.ts';
 import { essentialsOfCopy } from './copy-essentials.ts';
 import { createCopyWriter, type CopyWriter, type NamespacePolicy } from './copy-writer.ts';
+import { createDoubts, type Doubts } from './doubts.ts';
 import { withDeadline } from './deadline.ts';
 import type { ClusterView, Copy } from './decide-mirror.ts';
 import { capacityOf, essentialsOfNode, type Capacity } from './node-capacity.ts';
@@ -66,6 +67,8 @@ export type RemoteClusterOptions = {
 export interface RemoteCluster {
   readonly name: string;
   readonly writer: CopyWriter;
+  /** What our own writes have left open. */
+  readonly doubts: Doubts;
   health(): ClusterHealth;
   view(localKey: string): ClusterView;
   /** The copies here of the Job with this key, our own latest writes included. */
@@ -105,6 +108,7 @@ export function createRemoteCluster(options: RemoteClusterOptions): RemoteCluste
 class ConnectedCluster implements RemoteCluster {
   readonly name: string;
   readonly writer: CopyWriter;
+  readonly doubts: Doubts;
   readonly #options: RemoteClusterOptions;
   readonly #copies: Informer<Job>;
   readonly #nodes: Informer<Node>;
@@ -124,6 +128,7 @@ class ConnectedCluster implements RemoteCluster {
     const budget = createObjectBudget(options.memoryBytes);
     const onFault = (source: string, fault: UnusableAnswer | undefined): void => this.#faultChanged(source, fault);
     this.writer = createCopyWriter({ cluster: name, client, namespaces, clock, signal: this.#stopped.signal });
+    this.doubts = createDoubts(clock);
     const copies = {
       client,
       resource: JOBS,
@@ -155,7 +160,8 @@ class ConnectedCluster implements RemoteCluster {
   view(localKey: string): ClusterView {
     const { jobController, local, servedNamespaces } = this.#options;
     const served = servesNamespace(servedNamespaces, parseKey(localKey).namespace);
-    return { contact: served ? this.#health.contact : 'NotServed', jobController, local, problem: this.#problems.get(localKey) };
+    const contact = served ? this.#health.contact : 'NotServed';
+    return { contact, jobController, local, problem: this.#problems.get(localKey), doubt: this.doubts.of(localKey) };
   }
 
   copiesOf(localKey: string): readonly Copy[] {

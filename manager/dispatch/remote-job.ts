@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job, JobSpec, ObjectKey, PodTemplateSpec, Unsaved } from '../../shared/api/kubernetes.ts';
+import type { Container, DeepReadonly, Job, JobSpec, ObjectKey, PodSpec, PodTemplateSpec, Unsaved } from '../../shared/api/kubernetes.ts';
 import {
   BUILT_IN_JOB_CONTROLLER_NAME,
   CONTROLLER_UID_LABEL,
@@ -11,10 +11,10 @@ import {
   ORIGIN_UID_ANNOTATION,
 } from '../../shared/api/names.ts';
 import { isCompact } from '../api/compact-job.ts';
-import { hasTrueCondition } from '../../shared/kube/conditions.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import { travelsToCopy } from '../policy/job-parts.ts';
 import { given } from '../../shared/runtime/given.ts';
+import { isAtRest } from './copy-rest.ts';
 import { mergePatchBetween, sameJson } from './json-diff.ts';
 
 /** How the copy of a Job is to be made. */
@@ -74,37 +74,63 @@ const MUTABLE_FIELDS = [
   'podReplacementPolicy',
 ] as const satisfies readonly (keyof JobSpec)[];
 
-/** Scheduling directives of the pod template, mutable while a Job is suspended and has no active pods (KEP-2926). */
+/** Scheduling directives of the pod template, mutable while a Job is suspended and nothing of it runs (KEP-2926), as are its resources (KEP-5440). */
 const SCHEDULING_DIRECTIVES = ['nodeSelector', 'tolerations', 'affinity', 'schedulingGates'] as const;
 
-/** The change of `spec` that a copy needs to follow its original, as the body of a merge patch; undefined when it needs none. */
+/**
+ * The change of `spec` that a copy needs to follow its original, as the body of a merge patch; undefined when it needs none. A copy whose pods
+ * would ask for something else than the original's is not resumed before that is changed, for which it must be at rest.
+ */
 export function specChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>, suspend: boolean): Record<string, unknown> | undefined {
   const change: Record<string, unknown> = {};
-  if ((copy.spec.suspend ?? false) !== suspend) change['suspend'] = suspend;
+  const rests = copy.spec.suspend === true && isAtRest(copy);
+  const resources = resourcesChange(copy.spec.template.spec, wanted.spec.template.spec);
+  const stays = suspend || (resources !== undefined && !rests);
+  if ((copy.spec.suspend ?? false) !== stays) change['suspend'] = stays;
   for (const field of MUTABLE_FIELDS) {
     if (!sameJson(copy.spec[field], wanted.spec[field])) change[field] = wanted.spec[field] ?? null;
   }
-  const template = schedulingChange(copy, wanted);
-  if (template !== undefined) change['template'] = { spec: template };
+  const template = rests ? { ...schedulingChange(copy, wanted), ...resources } : {};
+  if (Object.keys(template).length > 0) change['template'] = { spec: template };
   return Object.keys(change).length === 0 ? undefined : change;
 }
 
-function schedulingChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>): Record<string, unknown> | undefined {
-  const suspended = hasTrueCondition(copy.status?.conditions, 'Suspended');
-  if (copy.spec.suspend !== true || !suspended || (copy.status?.active ?? 0) > 0) return undefined;
+export const changesTemplate = (change: Record<string, unknown> | undefined): boolean => change?.['template'] !== undefined;
+
+function schedulingChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>): Record<string, unknown> {
   const change: Record<string, unknown> = {};
   for (const field of SCHEDULING_DIRECTIVES) {
     const patch = mergePatchBetween(copy.spec.template.spec?.[field], wanted.spec.template.spec?.[field]);
     if (patch !== undefined) change[field] = patch;
   }
+  return change;
+}
+
+/** What two pods may ask for apart from each other; everything else of a container stays as the copy has it. */
+function resourcesChange(copy: DeepReadonly<PodSpec> | undefined, wanted: DeepReadonly<PodSpec> | undefined): object | undefined {
+  const change = {
+    ...given({
+      containers: containersChange(copy?.containers, wanted?.containers),
+      initContainers: containersChange(copy?.initContainers, wanted?.initContainers),
+    }),
+    ...(sameJson(copy?.resources, wanted?.resources) ? {} : { resources: wanted?.resources ?? null }),
+  };
   return Object.keys(change).length === 0 ? undefined : change;
+}
+
+type Containers = readonly DeepReadonly<Container>[] | undefined;
+function containersChange(copy: Containers, wanted: Containers): object[] | undefined {
+  const wantedOf = new Map((wanted ?? []).map((container) => [container.name, container.resources]));
+  const differs = (copy ?? []).some(({ name, resources }) => wantedOf.has(name) && !sameJson(resources ?? {}, wantedOf.get(name) ?? {}));
+  if (!differs) return undefined;
+  return (copy ?? []).map((container) => ({ ...container, resources: wantedOf.get(container.name) ?? {} }));
 }
 
 /**
  * The name of the copy: the original's, except beside the original, where that name is taken. It leaves room for the
  * completion index, so that the pods of an Indexed Job still have valid host names.
  */
-function copyName(local: DeepReadonly<Job>, besideOriginal: boolean): string {
+export function copyName(local: DeepReadonly<Job>, besideOriginal: boolean): string {
   const { name, uid } = local.metadata;
   return besideOriginal ? `${name.slice(0, 42).replace(/[-.]+$/, '')}-${uid.slice(0, 8)}` : name;
 }

@@ -32,7 +32,7 @@ export const ORIGIN_NAME_ANNOTATION = 'switchyard.dev/origin-name';
 export const ADMISSION_ANNOTATION = 'switchyard.dev/admission';
 /** Label on the local Job, kept for telling which WorkerCluster it runs on. */
 export const CLUSTER_LABEL = 'switchyard.dev/cluster';
-/** Finalizer on the local Job, for holding it until its copies are gone. */
+/** Finalizer on the local Job from its admission on: what it holds is held until its copies are known to be gone. */
 export const COPIES_FINALIZER = 'switchyard.dev/copies';
 /** Annotation by which a user restricts placement: cluster names or a label selector. */
 export const CLUSTERS_ANNOTATION = 'switchyard.dev/clusters';

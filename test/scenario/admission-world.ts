@@ -47,6 +47,8 @@ export type AdmissionWorld = {
   /** Names of Jobs that are admitted and not finished. */
   running(): Promise<string[]>;
   finish(name: string, result?: 'Complete' | 'Failed'): Promise<void>;
+  /** Deletes a Job; `gone` as dispatch would say, once nothing of it is left on its cluster. */
+  remove(name: string, options?: { readonly gone: boolean }): Promise<void>;
   /** Value of a metric, summed over all series that carry these labels; undefined when there is none. */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number | undefined>;
   stop(): Promise<void>;
@@ -160,6 +162,11 @@ export async function createAdmissionWorld(options: { readonly wrap?: (client: K
       const conditions = [interim, result].map((type) => ({ type, status: 'True', lastTransitionTime: time }));
       const status = { startTime: time, conditions, ...(result === 'Complete' ? { completionTime: time, succeeded: 1 } : { failed: 1 }) };
       await client.patchStatus(JOBS, { namespace: NAMESPACE, name }, { type: 'merge', body: { status } });
+    },
+    remove: async (name, { gone } = { gone: true }) => {
+      const key = { namespace: NAMESPACE, name };
+      await client.delete(JOBS, key, { propagationPolicy: 'Background' });
+      if (gone) await client.patch(JOBS, key, { type: 'merge', body: { metadata: { finalizers: null } } });
     },
     metric: async (name, labels = {}) => {
       const { values = [] } = (await running.registry.getSingleMetric(name)?.get()) ?? {};

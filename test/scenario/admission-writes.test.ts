@@ -237,7 +237,7 @@ describe('a refusal', () => {
     around.patch = (send) => send();
     await world.settle(60_000);
     expect(await world.running()).toEqual(['a']);
-    await world.client.delete(JOBS, { namespace: NAMESPACE, name: 'a' }, { propagationPolicy: 'Background' });
+    await world.remove('a');
     await world.settle(1_000);
     let refusals = 0;
     around.patch = (send) => (refusals++ === 0 ? refused() : send());

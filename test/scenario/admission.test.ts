@@ -15,7 +15,6 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const conditionsOf = async (name: string) => (await world.getJob(name)).status?.conditions ?? [];
-const remove = (name: string) => world.client.delete(JOBS, { namespace: NAMESPACE, name }, { propagationPolicy: 'Background' });
 const patch = <T extends KubeObject>(resource: Resource<T>, name: string, body: object) =>
   world.client.patch(resource, { namespace: resource.namespaced ? NAMESPACE : '', name }, { type: 'merge', body });
 const waits = async (name: string) => {
@@ -54,7 +53,10 @@ describe('admission', () => {
     await world.finish('a');
     await world.settle();
     expect(await world.running()).toEqual(['b', 'c']);
-    await remove('b');
+    await world.remove('b', { gone: false });
+    await world.settle();
+    expect(await world.running()).toEqual(['b', 'c']);
+    await world.client.patch(JOBS, { namespace: NAMESPACE, name: 'b' }, { type: 'merge', body: { metadata: { finalizers: null } } });
     await world.settle();
     expect(await world.running()).toEqual(['c', 'd']);
     await world.finish('c', 'Failed');

@@ -175,7 +175,7 @@ describe('a worker cluster', () => {
     await world.settle(500);
     expect(conditionsOf(await world.job('sum'))).toContain('Dispatched=False CopyLost');
     expect((await world.job('sum')).status).not.toHaveProperty('active');
-    await world.settle(15_000);
+    await world.settle(45_000);
     const second = await eu.copy('sum');
     expect(second).toBeDefined();
     expect(second?.metadata.uid).not.toBe(first?.metadata.uid);

@@ -78,6 +78,7 @@ export const aWorkload = (
   name,
   uid: name,
   resourceVersion: '1',
+  finalizers: [],
   queue: 'main',
   priorityWish: {},
   createdMs: 0,

@@ -167,7 +167,7 @@ describe('deleting a copy', () => {
     const first = await writer.create(copyOf('a', 1));
     await cluster.client.delete(JOBS, key, { propagationPolicy: 'Background' });
     const second = await writer.create(copyOf('a', 2));
-    await writer.delete(first);
+    await writer.delete(first, 'Background');
     expect((await cluster.client.get(JOBS, key)).metadata.uid).toBe(second.metadata.uid);
   });
 });

@@ -14,7 +14,13 @@ import type { Job, JobStatus } from '../../../../shared/api/kubernetes.ts';
 import { aCondition, aHomeJob, anAdmittedJob, aRecord, recordOn, type JobParts } from '../../../support/jobs.ts';
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');
-const CLUSTER: ClusterView = { contact: 'Ready', jobController: 'switchyard.dev/worker', local: false, problem: undefined };
+const CLUSTER: ClusterView = {
+  contact: 'Ready',
+  jobController: 'switchyard.dev/worker',
+  local: false,
+  problem: undefined,
+  doubt: { kind: 'None' },
+};
 const CONNECTING: ClusterView = { ...CLUSTER, contact: 'Connecting' };
 const LOST: ClusterView = { ...CLUSTER, contact: 'Lost' };
 
@@ -68,7 +74,7 @@ const copyOn = (
 /** `Create eu-1`, `Delete us-2`. */
 const actions = ({ remote }: MirrorPlan): string[] => remote.map(({ kind, cluster }) => `${kind} ${cluster}`);
 const conditionsHome = ({ home }: MirrorPlan): string[] =>
-  home.kind === 'None' ? [] : (home.status.conditions ?? []).map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+  home.kind !== 'WriteStatus' ? [] : (home.status.conditions ?? []).map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 
 const COMPLETE: JobStatus = {
   startTime: '2026-01-01T00:00:10Z',
@@ -362,8 +368,10 @@ describe('a Job that moved to another cluster', () => {
     expect(actions(plan(local, []))).toEqual(['Create us-2']);
   });
 
-  test('does not wait for a cluster that is out of reach: the record moved on the strength of that', () => {
-    expect(actions(plan(local, [copyOn('eu-1', local, { epoch: 1 })], { 'eu-1': LOST }))).toEqual(['Create us-2']);
+  test('waits for a cluster that is out of reach only if its copy did not rest when it was last seen', () => {
+    const resting = { epoch: 1, suspend: true, status: { conditions: [aCondition('Suspended')] } };
+    expect(actions(plan(local, [copyOn('eu-1', local, resting)], { 'eu-1': LOST }))).toEqual(['Create us-2']);
+    expect(actions(plan(local, [copyOn('eu-1', local, { epoch: 1 })], { 'eu-1': LOST }))).toEqual([]);
   });
 
   test('waits for a cluster that has not been looked at yet: its old copy may be there', () => {
@@ -406,13 +414,14 @@ describe('a copy that vanished', () => {
     const missed = plan(local, []);
     expect(actions(missed)).toEqual([]);
     expect(conditionsHome(missed)).toEqual(['QuotaReserved=True QuotaReserved', 'Dispatched=False CopyLost']);
-    expect(missed.againAfterMs).toBe(COPY_LOST_DELAY_MS);
+    expect(missed.againAfterMs).toBe(COPY_LOST_DELAY_MS + 30_000);
     const lostAt = (time: string): Job =>
       anAdmittedJob({
+        spec: { template: { spec: { containers: [], terminationGracePeriodSeconds: 120 } } },
         status: { conditions: [RESERVED, aCondition('Dispatched', { status: 'False', reason: 'CopyLost', lastTransitionTime: time })] },
       });
-    expect(plan(lostAt('2026-01-01T00:59:57Z'), [])).toMatchObject({ remote: [], againAfterMs: 7_000 });
-    expect(actions(plan(lostAt('2026-01-01T00:59:50Z'), []))).toEqual(['Create eu-1']);
+    expect(plan(lostAt('2026-01-01T00:57:57Z'), [])).toMatchObject({ remote: [], againAfterMs: 7_000 });
+    expect(actions(plan(lostAt('2026-01-01T00:57:50Z'), []))).toEqual(['Create eu-1']);
   });
 });
 
@@ -425,5 +434,48 @@ describe('a Job that is suspended', () => {
     const decided: JobStatus = { conditions: [aCondition('SuccessCriteriaMet')] };
     expect(actions(plan(local, [copyOn('eu-1', local, { status: decided })]))).toEqual([]);
     expect(actions(plan(local, [copyOn('eu-1', local, { deleting: true })]))).toEqual([]);
+  });
+});
+
+describe('a Job that holds until its copies are gone', () => {
+  const metadata = { finalizers: ['example.com/own', 'switchyard.dev/copies'], deletionTimestamp: '2026-01-01T00:59:00Z' };
+  const local = anAdmittedJob({ metadata, status: { active: 1, conditions: [RESERVED, DISPATCHED] } });
+  const released = { kind: 'Release', finalizers: ['example.com/own'] };
+
+  test('has a copy deleted so that it stays for as long as its pods do, or in the background when nothing of it runs', () => {
+    expect(plan(local, [copyOn('eu-1', local)]).remote).toMatchObject([{ kind: 'Delete', propagationPolicy: 'Foreground' }]);
+    const resting = copyOn('eu-1', local, { suspend: true, status: { conditions: [aCondition('Suspended')] } });
+    expect(plan(local, [resting]).remote).toMatchObject([{ kind: 'Delete', propagationPolicy: 'Background' }]);
+    const stopping = copyOn('eu-1', local, { suspend: true, status: { terminating: 1, conditions: [aCondition('Suspended')] } });
+    expect(plan(local, [stopping]).remote).toMatchObject([{ kind: 'Delete', propagationPolicy: 'Foreground' }]);
+  });
+
+  test('may go when its cluster shows none, and not before', () => {
+    const stopping = copyOn('eu-1', local, { deleting: true, status: { active: 0, terminating: 1 } });
+    expect(plan(local, [stopping])).toMatchObject({ remote: [], home: { kind: 'WriteStatus', patch: { terminating: 1 } } });
+    expect(plan(local, [])).toEqual({ remote: [], home: released });
+  });
+
+  test('stays while its cluster is out of reach, unknown or not listed yet, and says how to give it up', () => {
+    const conditions = { kind: 'WriteStatus', status: { active: 1 } };
+    expect(plan(local, [], { 'eu-1': LOST })).toMatchObject({ remote: [], home: conditions });
+    expect(conditionsHome(plan(local, [], { 'eu-1': LOST }))).toContain('Dispatched=True ClusterUnreachable');
+    expect(plan(local, [], { 'eu-1': CONNECTING }).home).toMatchObject(conditions);
+    const elsewhere = anAdmittedJob({ metadata, status: { conditions: [DISPATCHED] } }, { cluster: 'gone' });
+    const { home } = plan(elsewhere, []);
+    expect(home).toMatchObject({ kind: 'WriteStatus' });
+    expect(JSON.stringify(home)).toContain('kubectl patch job -n team sum --type merge');
+  });
+
+  test('that has moved waits for every cluster that it may have been on', () => {
+    const moved = anAdmittedJob({ metadata }, { cluster: 'us-2', epoch: 2 });
+    expect(plan(moved, [], { 'eu-1': LOST }).home).toMatchObject({ kind: 'WriteStatus' });
+    expect(plan(moved, []).home).toEqual(released);
+  });
+
+  test('gives all back in the write that brings its end home', () => {
+    const running = anAdmittedJob({ metadata: { finalizers: ['switchyard.dev/copies'] }, status: { active: 1 } });
+    const { home } = plan(running, [copyOn('eu-1', running, { status: COMPLETE })]);
+    expect(home).toMatchObject({ kind: 'WriteStatus', urgent: true, finalizers: [] });
   });
 });

@@ -1,0 +1,19 @@
+import type { DeepReadonly, JobStatus } from '../../shared/api/kubernetes.ts';
+import { findCondition } from '../../shared/kube/conditions.ts';
+import { DispatchedReason, SwitchyardCondition } from './reasons.ts';
+import type { AdmissionRecord } from './records.ts';
+import { isRefusalOf } from './refusals.ts';
+
+/** How dispatch says that nothing of a suspended Job runs: in these words for this admission alone, so that no later one is taken for proven. */
+export const atRestMessage = ({ cluster, epoch, since }: AdmissionRecord): string =>
+  `nothing of it runs on cluster "${cluster}" (placement ${epoch}, admitted ${since})`;
+
+/**
+ * Whether dispatch has proven that nothing runs of the Job's last admission: it rests, or its cluster has refused it for good. From the moment a record exists the Job may run; that its status
+ * never told of a pod, or told that it was suspended before, proves nothing.
+ */
+export function isProvenAtRest(status: DeepReadonly<JobStatus> | undefined, record: AdmissionRecord): boolean {
+  const told = findCondition(status?.conditions, SwitchyardCondition.Dispatched);
+  if (told?.status !== 'False') return false;
+  return isRefusalOf(record.epoch, told) || (told.reason === DispatchedReason.AtRest && told.message === atRestMessage(record));
+}

@@ -1,0 +1,73 @@
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Doubt } from './decide-mirror.ts';
+
+/**
+ * What is not known of the copies on one cluster, because writes of ours are under way or their answers were lost. A lost answer counts as
+ * carried out, now or a little later, until the object has been looked at after that.
+ */
+export interface Doubts {
+  of(localKey: string): Doubt;
+  /** A write is sent. */
+  sent(localKey: string): void;
+  /** It was answered: what became of it is known. An earlier one of the same Job may still be open. */
+  answered(localKey: string): void;
+  /** Nobody knows what became of it. */
+  lost(localKey: string): void;
+  /** A copy of it, or that there is none, was seen after the last write. */
+  settled(localKey: string): void;
+  /** The Job is gone. */
+  forget(localKey: string): void;
+}
+
+/**
+ * How long a request that its sender has given up may still be carried out. The API server ends it with the connection; what remains is what it
+ * had passed on by then, and what lay in its queue.
+ */
+export const LATE_WRITE_MS = 20_000;
+
+type Open = { readonly underWay: number; readonly untilMs: number };
+
+/** Whoever led before may have sent something, too: for a while there is doubt of every Job of which this manager has no answer yet. */
+export function createDoubts(clock: Clock): Doubts {
+  const bornMs = clock.now();
+  const open = new Map<string, Open>();
+  const answered = new Set<string>();
+  return {
+    of(key) {
+      const nowMs = clock.now();
+      const doubt = open.get(key);
+      if (doubt === undefined) {
+        const forMs = answered.has(key) ? 0 : bornMs + LATE_WRITE_MS - nowMs;
+        return forMs > 0 ? { kind: 'Waiting', forMs } : NONE;
+      }
+      if (doubt.underWay > 0) return { kind: 'Waiting', forMs: LATE_WRITE_MS };
+      return doubt.untilMs > nowMs ? { kind: 'Waiting', forMs: doubt.untilMs - nowMs } : LOOK;
+    },
+    sent(key) {
+      const { underWay, untilMs } = open.get(key) ?? { underWay: 0, untilMs: 0 };
+      open.set(key, { underWay: underWay + 1, untilMs });
+    },
+    answered(key) {
+      const doubt = open.get(key);
+      answered.add(key);
+      if (doubt === undefined) return;
+      if (doubt.underWay === 1 && doubt.untilMs === 0) open.delete(key);
+      else open.set(key, { ...doubt, underWay: doubt.underWay - 1 });
+    },
+    lost(key) {
+      const doubt = open.get(key);
+      if (doubt !== undefined) open.set(key, { underWay: doubt.underWay - 1, untilMs: clock.now() + LATE_WRITE_MS });
+    },
+    settled(key) {
+      answered.add(key);
+      if (open.get(key)?.underWay === 0) open.delete(key);
+    },
+    forget(key) {
+      answered.delete(key);
+      open.delete(key);
+    },
+  };
+}
+
+const NONE: Doubt = { kind: 'None' };
+const LOOK: Doubt = { kind: 'Look' };
