@@ -119,7 +119,14 @@ class Registry implements ClusterRegistry {
     const { jobController = WORKER_CONTROLLER_NAME, local = false, servedNamespaces } = workerCluster.spec;
     const contact = this.#problems.has(name) ? 'Lost' : 'Connecting';
     const served = servesNamespace(servedNamespaces, parseKey(localKey).namespace);
-    return { contact: served ? contact : 'NotServed', jobController, local, problem: undefined, doubt: { kind: 'None' } };
+    return {
+      contact: served ? contact : 'NotServed',
+      jobController,
+      local,
+      problem: undefined,
+      doubt: { kind: 'None' },
+      untouchedSinceMs: undefined,
+    };
   }
 
   /** 1. gone: stop. 2. read its access. 3. connect when that is new, or go on with new credentials. 4. say how it is. */

@@ -45,6 +45,8 @@ export type ClusterView = {
   readonly problem: DispatchProblem | undefined;
   /** Whether the copies that are known are all that there can be, as they are. */
   readonly doubt: Doubt;
+  /** From when on nobody but this manager has written there, which has written nothing for this Job; undefined once it has. Epoch milliseconds. */
+  readonly untouchedSinceMs: number | undefined;
 };
 /**
  * What our own writes have left open. Waiting: one is under way, or its answer was lost a moment ago, and may be carried out until `forMs` have
@@ -180,8 +182,11 @@ function windUp(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly C
   // What still stops is told, and an end that it came to counts.
   if (record !== undefined && current !== undefined)
     return { remote, home: writeHome(local, toLocalStatus({ local, remote: toldBy(current.job), own: [], nowMs })) };
-  const unseen = mayBeOn(group, record).filter((cluster) => !isReady(group, cluster));
-  const certain = mayBeOn(group, record).every((cluster) => group.clusters.get(cluster)?.doubt.kind === 'None');
+  const places = mayBeOn(group, record);
+  const unseen = places.filter((cluster) => !isReady(group, cluster));
+  const certain = places.every((cluster) =>
+    cluster === record?.cluster ? isCertain(group.clusters.get(cluster), record) : group.clusters.get(cluster)?.doubt.kind === 'None',
+  );
   if (copies.length === 0 && unseen.length === 0 && certain) return { remote, home: release(local) };
   if (unseen.length === 0) return { remote, home: NOTHING };
   const reason = unseen.some((cluster) => group.clusters.has(cluster)) ? 'ClusterUnreachable' : 'ClusterNotFound';
@@ -200,7 +205,7 @@ function windUp(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly C
 
 /** Clusters that may have a copy: the recorded one, and where the Job has moved, or nobody knows, all that serve its namespace. */
 function mayBeOn(group: MirrorGroup, record: AdmissionRecord | undefined): string[] {
-  if (record?.epoch === 1) return [record.cluster];
+  if (record?.epoch === 1) return isUntouched(group.clusters.get(record.cluster), record) ? [] : [record.cluster];
   const serving = [...group.clusters].flatMap(([name, { contact }]) => (contact === 'NotServed' ? [] : [name]));
   return [...new Set([...(record === undefined ? [] : [record.cluster]), ...serving])];
 }
@@ -214,7 +219,7 @@ const release = (local: DeepReadonly<Job>): HomeAction =>
 /** Rule 5. */
 function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, copy: Copy, nowMs: number): MirrorPlan {
   const remote = toldBy(copy.job);
-  const own = [...quotaReserved(local, record), rests(group, local, copy) ? atRest(record) : dispatched(record)];
+  const own = [...quotaReserved(local, record), rests(group, local, record, copy) ? atRest(record) : dispatched(record)];
   const home = writeHome(local, toLocalStatus({ local, remote, own, nowMs }));
   const wanted = remoteJobOf(group, local, record);
   // A copy that has reached its verdict is not disturbed: what it does now is finish.
@@ -227,8 +232,8 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
 }
 
 /** Both are told to rest, and the copy does, as far as anybody knows. */
-const rests = (group: MirrorGroup, local: DeepReadonly<Job>, { cluster, job }: Copy): boolean =>
-  local.spec.suspend === true && job.spec.suspend === true && isAtRest(job) && group.clusters.get(cluster)?.doubt.kind === 'None';
+const rests = (group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, { cluster, job }: Copy): boolean =>
+  local.spec.suspend === true && job.spec.suspend === true && isAtRest(job) && isCertain(group.clusters.get(cluster), record);
 
 /** All that reaches a copy whose original may not run as it is now. */
 const suspension = (copy: DeepReadonly<Job>, local: DeepReadonly<Job>): Record<string, unknown> | undefined =>
@@ -254,6 +259,7 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
     ...given({ againAfterMs }),
   });
   if (local.spec.suspend === true && isProvenAtRest(local.status, record)) return { remote: [], home: NOTHING };
+  if (local.spec.suspend === true && isUntouched(cluster, record)) return { remote: [], home: nothingRuns([atRest(record)]) }; // 9
   if (cluster === undefined) {
     return waits({ reason: DispatchedReason.ClusterNotFound, message: `WorkerCluster "${record.cluster}" does not exist` }); // 6
   }
@@ -269,7 +275,7 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
       : waits({ reason: DispatchedReason.ClusterUnreachable, message }); // 7
   }
   if (hasVerdict(local.status)) return { remote: [], home: writeHome(local, carryOutVerdict(local, nowMs)) }; // 8
-  if (local.spec.suspend === true) return { remote: [], home: cluster.doubt.kind === 'None' ? nothingRuns([atRest(record)]) : NOTHING }; // 9
+  if (local.spec.suspend === true) return { remote: [], home: isCertain(cluster, record) ? nothingRuns([atRest(record)]) : NOTHING }; // 9
   const lost = { reason: DispatchedReason.CopyLost, message: `the copy on cluster "${record.cluster}" vanished before it had finished` };
   if (wasThere) return waits(lost, lostDelayMs(local)); // 10
   const waitMs = remainingLostDelay(local, nowMs);
@@ -370,6 +376,12 @@ function remoteJobOf(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
   });
 }
 
+/** Nothing was ever sent there for this placement: it was recorded after anybody else could have. */
+const isUntouched = (view: ClusterView | undefined, { since }: AdmissionRecord): boolean =>
+  view?.untouchedSinceMs !== undefined && Date.parse(since) >= view.untouchedSinceMs;
+/** The copy is as it is known, or is known not to be. */
+const isCertain = (view: ClusterView | undefined, record: AdmissionRecord): boolean =>
+  view?.doubt.kind === 'None' || isUntouched(view, record);
 const isReady = (group: MirrorGroup, cluster: string): boolean => group.clusters.get(cluster)?.contact === 'Ready';
 /** A Job that has moved may have a copy on a cluster that has not been looked at since this manager started. */
 const mayHaveUnseenCopy = (group: MirrorGroup, record: AdmissionRecord): boolean =>

@@ -7,6 +7,8 @@ import type { Doubt } from './decide-mirror.ts';
  */
 export interface Doubts {
   of(localKey: string): Doubt;
+  /** From when on nobody but this manager has written here, which has written nothing for this Job; undefined once it has. Epoch milliseconds. */
+  untouchedSinceMs(localKey: string): number | undefined;
   /** A write is sent. */
   sent(localKey: string): void;
   /** It was answered: what became of it is known. An earlier one of the same Job may still be open. */
@@ -32,7 +34,9 @@ export function createDoubts(clock: Clock): Doubts {
   const bornMs = clock.now();
   const open = new Map<string, Open>();
   const answered = new Set<string>();
+  const touched = new Set<string>();
   return {
+    untouchedSinceMs: (key) => (touched.has(key) ? undefined : bornMs),
     of(key) {
       const nowMs = clock.now();
       const doubt = open.get(key);
@@ -44,6 +48,7 @@ export function createDoubts(clock: Clock): Doubts {
       return doubt.untilMs > nowMs ? { kind: 'Waiting', forMs: doubt.untilMs - nowMs } : LOOK;
     },
     sent(key) {
+      touched.add(key);
       const { underWay, untilMs } = open.get(key) ?? { underWay: 0, untilMs: 0 };
       open.set(key, { underWay: underWay + 1, untilMs });
     },
@@ -63,6 +68,7 @@ export function createDoubts(clock: Clock): Doubts {
       if (open.get(key)?.underWay === 0) open.delete(key);
     },
     forget(key) {
+      touched.delete(key);
       answered.delete(key);
       open.delete(key);
     },

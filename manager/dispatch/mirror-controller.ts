@@ -251,7 +251,6 @@ class Mirror implements MirrorController {
     } catch (error) {
       if (isAnswer(error)) cluster.doubts.answered(key);
       else cluster.doubts.lost(key);
-      this.#queue.add(key);
       throw error;
     }
     cluster.doubts.answered(key);

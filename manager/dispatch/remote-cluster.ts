@@ -161,7 +161,14 @@ class ConnectedCluster implements RemoteCluster {
     const { jobController, local, servedNamespaces } = this.#options;
     const served = servesNamespace(servedNamespaces, parseKey(localKey).namespace);
     const contact = served ? this.#health.contact : 'NotServed';
-    return { contact, jobController, local, problem: this.#problems.get(localKey), doubt: this.doubts.of(localKey) };
+    return {
+      contact,
+      jobController,
+      local,
+      problem: this.#problems.get(localKey),
+      doubt: this.doubts.of(localKey),
+      untouchedSinceMs: this.doubts.untouchedSinceMs(localKey),
+    };
   }
 
   copiesOf(localKey: string): readonly Copy[] {

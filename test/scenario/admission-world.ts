@@ -27,7 +27,7 @@ import { given } from '../../shared/runtime/given.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { TEST_RECORD_KEYS } from '../support/jobs.ts';
+import { restingAfter, TEST_RECORD_KEYS } from '../support/jobs.ts';
 
 export type AdmissionWorld = {
   readonly client: KubeClient;
@@ -47,6 +47,8 @@ export type AdmissionWorld = {
   /** Names of Jobs that are admitted and not finished. */
   running(): Promise<string[]>;
   finish(name: string, result?: 'Complete' | 'Failed'): Promise<void>;
+  /** Says of a suspended Job what dispatch would, once its copy rests. */
+  rest(name: string): Promise<void>;
   /** Deletes a Job; `gone` as dispatch would say, once nothing of it is left on its cluster. */
   remove(name: string, options?: { readonly gone: boolean }): Promise<void>;
   /** Value of a metric, summed over all series that carry these labels; undefined when there is none. */
@@ -162,6 +164,14 @@ export async function createAdmissionWorld(options: { readonly wrap?: (client: K
       const conditions = [interim, result].map((type) => ({ type, status: 'True', lastTransitionTime: time }));
       const status = { startTime: time, conditions, ...(result === 'Complete' ? { completionTime: time, succeeded: 1 } : { failed: 1 }) };
       await client.patchStatus(JOBS, { namespace: NAMESPACE, name }, { type: 'merge', body: { status } });
+    },
+    rest: async (name) => {
+      const record = await world.record(name);
+      if (record === undefined) throw new Error(`Job ${name} was never admitted`);
+      const time = new Date(clock.now()).toISOString();
+      const conditions = [{ type: 'Suspended', status: 'True', lastTransitionTime: time }, restingAfter(record)];
+      const body = { status: { startTime: null, active: 0, conditions } };
+      await client.patchStatus(JOBS, { namespace: NAMESPACE, name }, { type: 'merge', body });
     },
     remove: async (name, { gone } = { gone: true }) => {
       const key = { namespace: NAMESPACE, name };

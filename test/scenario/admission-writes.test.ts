@@ -158,6 +158,7 @@ test('a running Job that grows past the webhook is suspended, and admitted anew 
   expect((await world.getJob('big')).spec.suspend).toBe(true);
   expect(await world.metric('switchyard_evicted_workloads_total', { reason: 'ExceedsReservation' })).toBe(1);
   await patch({ spec: { parallelism: 3 } });
+  await world.rest('big');
   await world.settle(1_000);
   expect((await world.getJob('big')).spec.suspend).toBe(false);
   expect(await world.record('big')).toMatchObject({ requests: { cpu: '3', pods: '3' } });

@@ -194,14 +194,6 @@ describe('why a Job waits', () => {
 });
 
 describe('stopping and moving', () => {
-  const suspended = async (name: string) => {
-    const condition = { type: 'Suspended', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' };
-    await world.client.patchStatus(
-      JOBS,
-      { namespace: NAMESPACE, name },
-      { type: 'merge', body: { status: { startTime: null, conditions: [condition] } } },
-    );
-  };
   const started = (name: string) =>
     world.client.patchStatus(
       JOBS,
@@ -223,6 +215,7 @@ describe('stopping and moving', () => {
     await patch(LOCAL_QUEUES, 'main', { spec: { stopPolicy: 'HoldAndDrain' } });
     await world.settle();
     expect(await world.running()).toEqual([]);
+    await world.rest('a');
     await patch(LOCAL_QUEUES, 'main', { spec: { stopPolicy: 'None' } });
     await patch(CLUSTER_QUEUES, 'main', { spec: { stopPolicy: 'None' } });
     await world.settle(1_000);
@@ -241,14 +234,11 @@ describe('stopping and moving', () => {
     await world.job('b');
     await world.settle(1_000);
     expect(await world.running()).toEqual([]);
-    await suspended('a');
-    await patchActive('a');
+    await world.rest('a');
     await world.settle(1_000);
     expect(await world.record('a')).toMatchObject({ cluster: 'us-1', epoch: 2 });
     expect(await world.running()).toEqual(['a']);
   });
-  const patchActive = (name: string) =>
-    world.client.patchStatus(JOBS, { namespace: NAMESPACE, name }, { type: 'merge', body: { status: { active: 0 } } });
 
   test('a Job that resumes where it was keeps its epoch', async () => {
     await world.flavor('default');
@@ -259,6 +249,9 @@ describe('stopping and moving', () => {
     await world.settle();
     const first = await world.record('a');
     await patch(JOBS, 'a', { spec: { suspend: true } });
+    await world.settle(3_000);
+    expect(await world.running()).toEqual([]);
+    await world.rest('a');
     await world.settle(3_000);
     expect(await world.running()).toEqual(['a']);
     expect(await world.record('a')).toMatchObject({ cluster: first?.cluster, epoch: 1 });

@@ -5,6 +5,7 @@ import { formatRequests, requestsOfJob } from '../../manager/api/job-requests.ts
 import { createRecordKeeper } from '../../manager/api/record-keeper.ts';
 import { sealRecord, type RecordKeys } from '../../manager/api/record-seal.ts';
 import type { AdmissionRecord, ParsedRecord } from '../../manager/api/records.ts';
+import { atRestMessage } from '../../manager/api/rest-proof.ts';
 
 export type JobParts = {
   readonly metadata?: Partial<Job['metadata']>;
@@ -92,3 +93,7 @@ export const aCondition = (type: string, parts: Partial<JobCondition> = {}): Job
   lastTransitionTime: '2026-01-01T00:01:00Z',
   ...parts,
 });
+
+/** What dispatch says of a suspended Job once nothing of this admission runs. */
+export const restingAfter = (record: Partial<AdmissionRecord> = {}): JobCondition =>
+  aCondition('Dispatched', { status: 'False', reason: 'AtRest', message: atRestMessage(aRecord(record)) });

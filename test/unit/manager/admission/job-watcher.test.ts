@@ -10,7 +10,16 @@ import { createRecordKeeper } from '../../../../manager/api/record-keeper.ts';
 import { createManagerMetrics } from '../../../../manager/metrics.ts';
 import { given } from '../../../../shared/runtime/given.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
-import { aCondition, aHomeJob, anAdmittedJob, aRecord, recordOn, TEST_RECORD_KEYS, type JobParts } from '../../../support/jobs.ts';
+import {
+  aCondition,
+  aHomeJob,
+  anAdmittedJob,
+  aRecord,
+  recordOn,
+  restingAfter,
+  TEST_RECORD_KEYS,
+  type JobParts,
+} from '../../../support/jobs.ts';
 import { aClusterQueue, objects } from './setup.ts';
 
 const localQueue = {
@@ -114,7 +123,7 @@ describe('a Job', () => {
     world.watcher.added(pending('first'));
     world.watcher.added(pending('second'));
     world.watcher.updated(admitted('first'));
-    world.watcher.updated(pending('first', { metadata: { resourceVersion: '12' } }));
+    world.watcher.updated(pending('first', { metadata: { resourceVersion: '12' }, status: { conditions: [restingAfter()] } }));
     expect(world.heads()).toEqual(['first']);
     expect(world.held()).toEqual([]);
   });
@@ -172,7 +181,7 @@ describe('a Job without a good record', () => {
     expect([world.held(), toCorrect(world)]).toEqual([['a'], ['a Unrecorded']]);
     world.watcher.updated(pending('a', { metadata: { resourceVersion: '12' }, status: { active: 1, startTime: startedAt } }));
     expect([world.held(), toCorrect(world), world.heads()]).toEqual([['a'], [], []]);
-    world.watcher.updated(pending('a', { metadata: { resourceVersion: '13' }, status: { conditions: [aCondition('Suspended')] } }));
+    world.watcher.updated(pending('a', { metadata: { resourceVersion: '13' }, status: { conditions: [restingAfter()] } }));
     expect([world.held(), world.heads()]).toEqual([[], ['a']]);
   });
 
@@ -208,7 +217,7 @@ describe('a Job without a good record', () => {
 describe('a Job that somebody suspends after admission', () => {
   test('holds what it held until its record says that it is suspended', () => {
     const world = aWatcher('cq');
-    const resting = { spec: { suspend: true }, status: { conditions: [aCondition('Suspended')] } };
+    const resting = { spec: { suspend: true }, status: { conditions: [restingAfter()] } };
     world.watcher.added(admitted('a'));
     world.watcher.updated(admitted('a', { ...resting, metadata: { resourceVersion: '11' } }));
     expect([world.held(), [...world.watcher.toCorrect()].map(({ unmarked }) => unmarked)]).toEqual([['a'], [true]]);

@@ -3,7 +3,7 @@ import { ADMISSION_ANNOTATION, CLUSTERS_ANNOTATION, PRIORITY_ANNOTATION } from '
 import { refusalOf } from '../../../../manager/api/refusals.ts';
 import type { Job, JobCondition } from '../../../../shared/api/kubernetes.ts';
 import { workloadOf as workloadWith, type Workload } from '../../../../manager/admission/workload.ts';
-import { aHomeJob, anAdmittedJob, recordOn, sealedFor, type JobParts } from '../../../support/jobs.ts';
+import { aHomeJob, anAdmittedJob, recordOn, restingAfter, sealedFor, type JobParts } from '../../../support/jobs.ts';
 
 const workloadOf = (job: Job): Workload | undefined => workloadWith(job, recordOn(job));
 const requestsOf = (parts: JobParts): Record<string, number> => Object.fromEntries(workloadOf(aHomeJob(parts))?.requests ?? []);
@@ -80,9 +80,13 @@ describe('how far a Workload has come', () => {
     expect(phase({ metadata: { annotations }, status: { active: 1 } })).toBe('Evicting');
     expect(phase({ metadata: { annotations }, status: { startTime: '2026-01-01T00:00:00Z' } })).toBe('Evicting');
     const marked = { [ADMISSION_ANNOTATION]: sealedFor(aHomeJob(), { evicted: true }) };
-    const resting = { conditions: [{ type: 'Suspended', status: 'True' }] };
+    const resting = { conditions: [restingAfter()] };
     expect(phase({ metadata: { annotations: marked }, status: resting })).toBe('Pending');
-    expect(phase({ metadata: { annotations: marked } })).toBe('Pending');
+    // That nobody has told of a pod proves nothing, nor does what was true of an earlier admission.
+    expect(phase({ metadata: { annotations: marked } })).toBe('Evicting');
+    expect(phase({ metadata: { annotations: marked }, status: { conditions: [{ type: 'Suspended', status: 'True' }] } })).toBe('Evicting');
+    const earlier = { conditions: [restingAfter({ since: '2025-12-31T23:00:00Z' })] };
+    expect(phase({ metadata: { annotations: marked }, status: earlier })).toBe('Evicting');
     expect(phase({ metadata: { annotations }, status: resting })).toBe('Evicting');
     expect(phase({ metadata: { annotations }, status: { conditions: [{ type: 'Dispatched', status: 'True' }] } })).toBe('Evicting');
   });

@@ -20,6 +20,7 @@ const CLUSTER: ClusterView = {
   local: false,
   problem: undefined,
   doubt: { kind: 'None' },
+  untouchedSinceMs: undefined,
 };
 const CONNECTING: ClusterView = { ...CLUSTER, contact: 'Connecting' };
 const LOST: ClusterView = { ...CLUSTER, contact: 'Lost' };

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { createDoubts, LATE_WRITE_MS } from '../../../../manager/dispatch/doubts.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const KEY = 'team/sum';
+async function doubtsOfAge(ms: number) {
+  const clock = new FakeClock();
+  const doubts = createDoubts(clock);
+  await clock.advance(ms);
+  return { clock, doubts };
+}
+
+describe('a Job', () => {
+  test('is doubtful at first, because another manager may have written before, and then is not', async () => {
+    const { clock, doubts } = await doubtsOfAge(0);
+    expect(doubts.of(KEY)).toEqual({ kind: 'Waiting', forMs: LATE_WRITE_MS });
+    await clock.advance(LATE_WRITE_MS);
+    expect(doubts.of(KEY)).toEqual({ kind: 'None' });
+  });
+
+  test('is untouched from the beginning until something is sent for it, and anew when it is gone', async () => {
+    const { clock, doubts } = await doubtsOfAge(0);
+    const bornMs = clock.now();
+    expect(doubts.untouchedSinceMs(KEY)).toBe(bornMs);
+    doubts.sent(KEY);
+    doubts.answered(KEY);
+    expect(doubts.untouchedSinceMs(KEY)).toBeUndefined();
+    doubts.forget(KEY);
+    expect(doubts.untouchedSinceMs(KEY)).toBe(bornMs);
+  });
+});
+
+describe('a write', () => {
+  test('is doubtful while it is under way, and no more once it is answered', async () => {
+    const { doubts } = await doubtsOfAge(LATE_WRITE_MS);
+    doubts.sent(KEY);
+    expect(doubts.of(KEY).kind).toBe('Waiting');
+    doubts.answered(KEY);
+    expect(doubts.of(KEY)).toEqual({ kind: 'None' });
+  });
+
+  test('without an answer may be carried out for a while; then the object is to be looked at', async () => {
+    const { clock, doubts } = await doubtsOfAge(LATE_WRITE_MS);
+    doubts.sent(KEY);
+    doubts.lost(KEY);
+    await clock.advance(LATE_WRITE_MS - 1);
+    expect(doubts.of(KEY)).toEqual({ kind: 'Waiting', forMs: 1 });
+    await clock.advance(1);
+    expect(doubts.of(KEY)).toEqual({ kind: 'Look' });
+    doubts.settled(KEY);
+    expect(doubts.of(KEY)).toEqual({ kind: 'None' });
+  });
+
+  test('that is answered says nothing of an earlier one that was not', async () => {
+    const { clock, doubts } = await doubtsOfAge(LATE_WRITE_MS);
+    doubts.sent(KEY);
+    doubts.lost(KEY);
+    doubts.sent(KEY);
+    doubts.answered(KEY);
+    expect(doubts.of(KEY).kind).toBe('Waiting');
+    await clock.advance(LATE_WRITE_MS);
+    expect(doubts.of(KEY)).toEqual({ kind: 'Look' });
+  });
+
+  test('under way keeps a look from settling anything', async () => {
+    const { clock, doubts } = await doubtsOfAge(LATE_WRITE_MS);
+    doubts.sent(KEY);
+    doubts.lost(KEY);
+    await clock.advance(LATE_WRITE_MS);
+    doubts.sent(KEY);
+    doubts.settled(KEY);
+    expect(doubts.of(KEY).kind).toBe('Waiting');
+  });
+});
