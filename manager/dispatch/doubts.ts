@@ -15,6 +15,8 @@ export interface Doubts {
   answered(localKey: string): void;
   /** Nobody knows what became of it. */
   lost(localKey: string): void;
+  /** It never left: there was no connection to send it on. */
+  unsent(localKey: string): void;
   /** A copy of it, or that there is none, was seen after the last write. */
   settled(localKey: string): void;
   /** The Job is gone. */
@@ -35,8 +37,14 @@ export function createDoubts(clock: Clock): Doubts {
   const open = new Map<string, Open>();
   const answered = new Set<string>();
   const touched = new Set<string>();
+  const done = (key: string): void => {
+    const doubt = open.get(key);
+    if (doubt === undefined) return;
+    if (doubt.underWay === 1 && doubt.untilMs === 0) open.delete(key);
+    else open.set(key, { ...doubt, underWay: doubt.underWay - 1 });
+  };
   return {
-    untouchedSinceMs: (key) => (touched.has(key) ? undefined : bornMs),
+    untouchedSinceMs: (key) => (touched.has(key) || open.has(key) ? undefined : bornMs),
     of(key) {
       const nowMs = clock.now();
       const doubt = open.get(key);
@@ -48,18 +56,17 @@ export function createDoubts(clock: Clock): Doubts {
       return doubt.untilMs > nowMs ? { kind: 'Waiting', forMs: doubt.untilMs - nowMs } : LOOK;
     },
     sent(key) {
-      touched.add(key);
       const { underWay, untilMs } = open.get(key) ?? { underWay: 0, untilMs: 0 };
       open.set(key, { underWay: underWay + 1, untilMs });
     },
     answered(key) {
-      const doubt = open.get(key);
       answered.add(key);
-      if (doubt === undefined) return;
-      if (doubt.underWay === 1 && doubt.untilMs === 0) open.delete(key);
-      else open.set(key, { ...doubt, underWay: doubt.underWay - 1 });
+      touched.add(key);
+      done(key);
     },
+    unsent: done,
     lost(key) {
+      touched.add(key);
       const doubt = open.get(key);
       if (doubt !== undefined) open.set(key, { underWay: doubt.underWay - 1, untilMs: clock.now() + LATE_WRITE_MS });
     },

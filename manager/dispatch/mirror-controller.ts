@@ -7,6 +7,7 @@ import { isFinished } from '../../shared/kube/conditions.ts';
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
+import { neverConnected } from '../../shared/kube/connection-failure.ts';
 import { formatKey, keyOfObject, parseKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -250,6 +251,7 @@ class Mirror implements MirrorController {
       cluster.wrote(key, await write());
     } catch (error) {
       if (isAnswer(error)) cluster.doubts.answered(key);
+      else if (neverConnected(error)) cluster.doubts.unsent(key);
       else cluster.doubts.lost(key);
       throw error;
     }

@@ -6,6 +6,14 @@ export function connectionFailure(error: unknown): string {
   return code === undefined ? what : `${what} (${code})`;
 }
 
+/** There was no connection on which a request could have been sent: whatever it asked for has not happened. */
+export function neverConnected(error: unknown): boolean {
+  const code = codeOf(error);
+  return (
+    code !== undefined && /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT)$/.test(code)
+  );
+}
+
 const SENTENCES: readonly { readonly codes: RegExp; readonly sentence: string }[] = [
   { codes: /^ECONNREFUSED$/, sentence: 'the connection was refused' },
   { codes: /^(ENOTFOUND|EAI_\w+)$/, sentence: 'the name of its server does not resolve' },

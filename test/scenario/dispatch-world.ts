@@ -265,7 +265,7 @@ function workerSide(client: KubeClient, clock: Clock): WorkerSide {
 function onLine(transport: Transport, line: Line): Transport {
   const gate = async (request: TransportRequest): Promise<void> => {
     line.sent.push(`${request.method} ${request.path.split('?')[0]}`);
-    if (line.state === 'refused') throw new Error('connection refused');
+    if (line.state === 'refused') throw Object.assign(new Error('connection refused'), { code: 'ECONNREFUSED' });
     if (line.state === 'swallowed') {
       await new Promise((_resolve, reject) =>
         request.signal?.addEventListener('abort', () => reject(request.signal?.reason), { once: true }),

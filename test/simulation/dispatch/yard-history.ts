@@ -62,7 +62,11 @@ export function reservedFor({ spec }: Pod): ReadonlyMap<string, bigint> {
       if (each.restartPolicy === 'Always') started = needs;
       if (needs > peak) peak = needs;
     }
-    const podLevel = spec.resources?.requests?.[resource] ?? spec.resources?.limits?.[resource];
+    const isNamed = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].some(
+      (each) => each.resources?.requests?.[resource] !== undefined || each.resources?.limits?.[resource] !== undefined,
+    );
+    // A limit of the whole pod stands for a request only where no container names one (KEP-2837).
+    const podLevel = spec.resources?.requests?.[resource] ?? (isNamed ? undefined : spec.resources?.limits?.[resource]);
     reserved.set(resource, (podLevel === undefined ? peak : nanos(podLevel)) + nanos(spec.overhead?.[resource]));
   }
   return reserved;

@@ -51,6 +51,15 @@ describe('a write', () => {
     expect(doubts.of(KEY)).toEqual({ kind: 'None' });
   });
 
+  test('that never left has changed nothing', async () => {
+    const { doubts } = await doubtsOfAge(LATE_WRITE_MS);
+    const untouched = doubts.untouchedSinceMs(KEY);
+    doubts.sent(KEY);
+    expect(doubts.untouchedSinceMs(KEY)).toBeUndefined();
+    doubts.unsent(KEY);
+    expect([doubts.of(KEY), doubts.untouchedSinceMs(KEY)]).toEqual([{ kind: 'None' }, untouched]);
+  });
+
   test('that is answered says nothing of an earlier one that was not', async () => {
     const { clock, doubts } = await doubtsOfAge(LATE_WRITE_MS);
     doubts.sent(KEY);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { connectionFailure } from '../../../../shared/kube/connection-failure.ts';
+import { connectionFailure, neverConnected } from '../../../../shared/kube/connection-failure.ts';
 
 const failed = (code: string, cause?: unknown): Error => Object.assign(new Error('connect s3cret', { cause }), { code });
 
@@ -43,4 +43,13 @@ describe('why there was no answer', () => {
     error.cause = error;
     expect(connectionFailure(error)).toBe('the connection broke (ECONNRESET)');
   });
+});
+
+test('nothing was sent where there was no connection; one that broke may have carried it', () => {
+  const sent = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET'].map((code) => neverConnected(failed(code)));
+  const unsent = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH'].map((code) => neverConnected(failed('UND_ERR_SOCKET', failed(code))));
+  expect([sent, unsent]).toEqual([
+    [false, false, false, false],
+    [true, true, true],
+  ]);
 });
