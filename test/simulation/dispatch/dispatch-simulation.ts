@@ -109,10 +109,10 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     const before = clusters.map(({ network }) => network.writes());
     await clock.advance(QUIET_MS);
     look();
-    clusters.forEach(({ name, network }, position) => {
+    for (const [position, { name, network }] of clusters.entries()) {
       const writes = network.writes() - (before[position] ?? 0);
       if (writes > 0) violations.push(`${writes} writes to ${name} in a world in which nothing moves`);
-    });
+    }
   }
 
   await clock.advance(3000);

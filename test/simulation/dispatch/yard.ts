@@ -80,7 +80,9 @@ export async function createYard(options: {
     home,
     workers,
     teams,
-    stop: () => [home, ...workers].forEach(({ history }) => history.stop()),
+    stop() {
+      for (const { history } of [home, ...workers]) history.stop();
+    },
     async close() {
       for (const { plane } of [home, ...workers]) await plane.close();
     },
