@@ -193,7 +193,8 @@ function windUp(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly C
   const present = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
   const message =
     `deleted, but what runs of it on cluster ${unseen.map((name) => `"${name}"`).join(', ')} cannot be seen: it holds its quota until the cluster is ` +
-    `back. To give it up: kubectl patch job -n ${local.metadata.namespace} ${local.metadata.name} --type merge -p '{"metadata":{"finalizers":null}}'`;
+    `back. To give it up: kubectl patch job -n ${local.metadata.namespace} ${local.metadata.name} --field-manager switchyard-override ` +
+    `-p '{"metadata":{"$deleteFromPrimitiveList/finalizers":["${COPIES_FINALIZER}"]}}'`;
   const own: OwnCondition = {
     type: SwitchyardCondition.Dispatched,
     status: present?.status === 'True' ? 'True' : 'False',

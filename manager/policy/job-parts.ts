@@ -67,7 +67,11 @@ const queue = (name: string, says: string): JobPart => ({
 /** Who may write what. A person may always suspend and delete, and whatever has no row is the user's. */
 export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', ADMISSION_ANNOTATION, 'The admission record. The manager writes it when it admits the Job.'),
-  own('finalizers', COPIES_FINALIZER, 'The manager’s, to hold a Job until its copies are gone.'),
+  own(
+    'finalizers',
+    COPIES_FINALIZER,
+    'The manager puts it on with the record, and takes it off when the copies of the Job are known to be gone.',
+  ),
   own('labels', CLUSTER_LABEL, 'The manager’s, to tell where the Job runs.'),
   own('annotations', SUBMISSION_ANNOTATION, 'Which submission the Job came from. The manager writes it when it creates the Job.'),
   own('annotations', SUBMITTED_AT_ANNOTATION, 'When that was submitted; likewise.'),

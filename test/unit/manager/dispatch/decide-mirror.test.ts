@@ -465,7 +465,7 @@ describe('a Job that holds until its copies are gone', () => {
     const elsewhere = anAdmittedJob({ metadata, status: { conditions: [DISPATCHED] } }, { cluster: 'gone' });
     const { home } = plan(elsewhere, []);
     expect(home).toMatchObject({ kind: 'WriteStatus' });
-    expect(JSON.stringify(home)).toContain('kubectl patch job -n team sum --type merge');
+    expect(JSON.stringify(home)).toContain('kubectl patch job -n team sum --field-manager switchyard-override');
   });
 
   test('that has moved waits for every cluster that it may have been on', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ResourceFlavor } from '../../../../manager/api/resource-flavor.ts';
 import { compactJob } from '../../../../manager/api/compact-job.ts';
 import { copyIdentity, remoteJob, specChange, type CopyOptions } from '../../../../manager/dispatch/remote-job.ts';
-import type { Job } from '../../../../shared/api/kubernetes.ts';
+import type { Job, Unsaved } from '../../../../shared/api/kubernetes.ts';
 import { aCondition, aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
 
 const OPTIONS: CopyOptions = { origin: 'm1', epoch: 3, jobController: 'switchyard.dev/worker', local: false, flavors: [] };
@@ -140,5 +140,46 @@ describe('the change of a copy that follows its original', () => {
       template: { spec: { nodeSelector: { tier: null, tier2: 'demand' } } },
     });
     expect(specChange(stored(suspended, { status: { conditions, active: 1 } }), wanted, true)).toBeUndefined();
+  });
+});
+
+describe('resources that change while a copy rests', () => {
+  const asking = (cpu: string, init = '1'): Job =>
+    aHomeJob({
+      spec: {
+        template: {
+          spec: {
+            restartPolicy: 'Never',
+            initContainers: [{ name: 'init', image: 'busybox', resources: { requests: { cpu: init } } }],
+            containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu } } }],
+          },
+        },
+      },
+    });
+  const resting = (made: Unsaved<Job>, active = 0): Job =>
+    stored({ ...made, spec: { ...made.spec, suspend: true } }, { status: { active, conditions: [aCondition('Suspended')] } });
+
+  test('reach it in the write that resumes it, and only they change of its containers', () => {
+    const copy = resting(remoteJob(asking('1'), OPTIONS));
+    const container = copy.spec.template.spec?.containers[0];
+    if (container !== undefined) container.terminationMessagePath = '/dev/termination-log';
+    expect(specChange(copy, remoteJob(asking('2'), OPTIONS), false)).toEqual({
+      suspend: false,
+      template: { spec: { containers: [{ ...container, resources: { requests: { cpu: '2' } } }] } },
+    });
+    expect(specChange(copy, remoteJob(asking('1', '3'), OPTIONS), false)).toMatchObject({
+      template: { spec: { initContainers: [{ name: 'init', resources: { requests: { cpu: '3' } } }] } },
+    });
+  });
+
+  test('of the whole pod are taken away where the original has none any more', () => {
+    const copy = resting(remoteJob(asking('1'), OPTIONS));
+    if (copy.spec.template.spec !== undefined) copy.spec.template.spec.resources = { limits: { cpu: '4' } };
+    expect(specChange(copy, remoteJob(asking('1'), OPTIONS), true)).toEqual({ template: { spec: { resources: null } } });
+  });
+
+  test('keep a copy from being resumed while something of it still runs', () => {
+    const copy = resting(remoteJob(asking('1'), OPTIONS), 1);
+    expect(specChange(copy, remoteJob(asking('2'), OPTIONS), false)).toBeUndefined();
   });
 });
