@@ -11,7 +11,7 @@ import { createWorker } from '../../../worker/worker.ts';
 import type { Dice } from '../dice.ts';
 import { createMortalClock } from '../mortal-clock.ts';
 import type { Line } from '../network.ts';
-import { type Cluster, MANAGER_NAMESPACE, type Yard } from './yard.ts';
+import { type Cluster, MANAGER_NAMESPACE, RECORD_KEY_SECRET, type Yard } from './yard.ts';
 
 export interface Crew {
   /** What a program should never have done, in words. */
@@ -101,7 +101,7 @@ const managerProgram = (name: string, { home, workers }: Yard): Program => ({
     createManager({
       client: connect(home),
       connectCluster: (cluster) => connect(named(workers, cluster)),
-      recordKeySecret: { namespace: MANAGER_NAMESPACE, name: 'record-key' },
+      recordKeySecret: RECORD_KEY_SECRET,
       leaderElection: { client: connect(home), namespace: MANAGER_NAMESPACE, name: 'switchyard-manager', identity },
       concurrentDispatches: 4,
       registry: new Registry(),

@@ -22,6 +22,7 @@ import { createNetwork, type Network } from '../network.ts';
 export const HOME = 'home';
 /** Where the manager lives. */
 export const MANAGER_NAMESPACE = 'switchyard';
+export const RECORD_KEY_SECRET = { namespace: MANAGER_NAMESPACE, name: 'record-key' };
 
 /** What one team may use, all clusters together. Its ClusterQueue has the name of its namespace. */
 export type Team = { readonly namespace: string; readonly quota: Readonly<Record<string, string>> };
@@ -74,6 +75,9 @@ export async function createYard(options: {
   for (const { admin } of workers) await admin.create(NODES, { metadata: { name: NODE } });
   await installKinds(home.admin);
   await clock.advance(100);
+  // A key of chance would make other seals, and so another story, each time.
+  const key = Buffer.alloc(32, 'k').toString('base64');
+  await home.admin.create(SECRETS, { metadata: RECORD_KEY_SECRET, data: { current: key } });
   await createQueues(home.admin, teams);
   for (const { name } of workers) await join(home.admin, name);
   return {
