@@ -104,7 +104,8 @@ export function forgedRecord(dice: Dice, { queues, clusters, records }: Knowledg
   const seen = dice.some(records);
   if (seen !== undefined && dice.chance(0.5)) return seen;
   if (dice.chance(0.1)) return dice.pick(['', '{}', 'null', '[', '{"epoch":1}']);
-  const model: unknown = seen === undefined ? {} : JSON.parse(seen);
+  // Some of what he has seen was rubbish of his own.
+  const model: unknown = seen?.startsWith('{"clusterQueue"') === true ? JSON.parse(seen) : {};
   return JSON.stringify({
     ...(typeof model === 'object' ? model : {}),
     clusterQueue: dice.some(queues),
