@@ -5,8 +5,10 @@ ARG NODE_VERSION=24.21.0
 ARG NODE_DIGEST=""
 FROM node:${NODE_VERSION}-slim${NODE_DIGEST}
 WORKDIR /app
-# A young generation of Node's default size costs a controller a hundred megabytes and saves no time (docs/benchmarks.md).
-ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/.compile-cache NODE_OPTIONS=--max-semi-space-size=8
+# A young generation of Node's default size costs a controller a hundred megabytes and saves no time (docs/benchmarks.md). Of the memory that a container
+# may have, Node would leave half unused, and end where there is still room.
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/.compile-cache \
+    NODE_OPTIONS="--max-semi-space-size=8 --max-old-space-size-percentage=75"
 COPY package.json package-lock.json ./
 # The image has Node 24 itself: the packages that carry a node binary are optional and left out.
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
