@@ -57,7 +57,7 @@ export type HostileFigures = {
   readonly throughput: number;
   /** Processor time of the manager for a Job beside a hostile cluster, for each alone. */
   readonly managerCost: number;
-  /** The most by which its memory grew from a phase alone to the next, beside a hostile cluster. */
+  /** The most by which its memory grew in a phase beside a hostile cluster, more than in a phase alone. */
   readonly growthMib: number;
 };
 
@@ -100,7 +100,7 @@ export async function measureHostileCluster(jobs: number, pairs: number): Promis
   await load('warm-up', Math.min(jobs, 300));
 
   const phase = async (index: number, isHostile: boolean): Promise<Phase> => {
-    const name = `hostile-${Math.floor(index / 2)}`;
+    const name = `hostile-${Math.floor(index / 2) - 1}`;
     if (isHostile) await joinHostile(home.client, name, kubeconfigs[name] ?? '');
     let peak = 0;
     const sampling = setInterval(() => (peak = Math.max(peak, residentBytesOf(manager.pid))), SAMPLE_MS);
@@ -121,7 +121,8 @@ export async function measureHostileCluster(jobs: number, pairs: number): Promis
     };
   };
   const phases: Phase[] = [];
-  for (let index = 0; index < 2 * pairs; index++) phases.push(await phase(index, index % 2 === 1));
+  // Alone twice, so that it is seen what a phase of Jobs leaves behind by itself; then each hostile phase stands between two that are not.
+  for (let index = 0; index < 2 + 2 * pairs; index++) phases.push(await phase(index, index > 1 && index % 2 === 0));
   return summaryOf(phases);
 }
 
@@ -135,15 +136,22 @@ async function joinHostile(home: KubeClient, name: string, kubeconfig: string): 
   await home.create(WORKER_CLUSTERS, { metadata: { name }, spec });
 }
 
+/** Each hostile phase against the mean of the two beside it: Jobs that have ended stay, so every phase costs a little more than the last. */
 function summaryOf(phases: readonly Phase[]): HostileFigures {
-  const of = (hostile: boolean, value: (phase: Phase) => number): number[] =>
-    phases.filter((phase) => phase.hostile === hostile).map(value);
-  const ratio = (value: (phase: Phase) => number): number => median(of(true, value)) / median(of(false, value));
+  const compared = phases.flatMap((phase, index) => {
+    const before = phases[index - 1];
+    const after = phases[index + 1];
+    return phase.hostile && before !== undefined && after !== undefined ? [{ phase, before, after }] : [];
+  });
+  const ratio = (value: (phase: Phase) => number): number =>
+    median(compared.map(({ phase, before, after }) => value(phase) / ((value(before) + value(after)) / 2)));
+  const [first, second] = phases;
+  const usualMib = first === undefined || second === undefined ? 0 : Math.max(0, second.peakMib - first.peakMib);
   return {
     phases,
     throughput: ratio(({ perSecond }) => perSecond),
     managerCost: ratio(({ managerMs }) => managerMs),
-    growthMib: Math.max(...phases.map(({ hostile, peakMib }, index) => (hostile ? peakMib - (phases[index - 1]?.peakMib ?? 0) : 0))),
+    growthMib: Math.max(...compared.map(({ phase, before }) => phase.peakMib - before.peakMib - usualMib)),
   };
 }
 
@@ -162,5 +170,5 @@ export function print({ phases, throughput, managerCost, growthMib }: HostileFig
   }
   console.log(`  Jobs a second beside a hostile cluster, of those alone   ${(throughput * 100).toFixed(1)} %`);
   console.log(`  processor time of the manager for a Job, of that alone   ${(managerCost * 100).toFixed(1)} %`);
-  console.log(`  memory of the manager beyond that of the phase before    ${growthMib.toFixed(0)} MiB`);
+  console.log(`  memory of the manager beyond what a phase usually adds   ${growthMib.toFixed(0)} MiB`);
 }
