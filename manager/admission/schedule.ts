@@ -1,3 +1,4 @@
+import { COPIES_FINALIZER } from '../../shared/api/names.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { given } from '../../shared/runtime/given.ts';
 import type { AdmissionRecord } from '../api/records.ts';
@@ -129,11 +130,18 @@ function stillFits({ usage, clusters }: Snapshot, { head, queue, charges, cluste
 const laterThan = (previous: AdmissionRecord | undefined, nowMs: number): number =>
   previous === undefined ? nowMs : Math.max(nowMs, Date.parse(previous.since) + 1000);
 
+/**
+ * A Job with our finalizer was admitted before, and somebody has removed its record: copies of it may be anywhere. Its age in seconds is more
+ * than the placements that it can have had, so that they all count as earlier ones.
+ */
+const firstEpoch = ({ finalizers, createdMs }: Workload, nowMs: number): number =>
+  finalizers.includes(COPIES_FINALIZER) ? 2 + Math.max(0, Math.floor((nowMs - createdMs) / 1000)) : 1;
+
 /** A Job that resumes where it was keeps its epoch; one that moves, or was refused where it was, gets the next. */
 function recordOf(workload: Workload, { queue, flavors, cluster }: Nominee, nowMs: number): AdmissionRecord {
   const previous = workload.record;
   const resumes = previous?.cluster === cluster && !isRefused(previous);
-  const epoch = previous === undefined ? 1 : resumes ? previous.epoch : previous.epoch + 1;
+  const epoch = previous === undefined ? firstEpoch(workload, nowMs) : resumes ? previous.epoch : previous.epoch + 1;
   return {
     clusterQueue: queue.name,
     flavors,

@@ -81,6 +81,12 @@ describe('one scheduling cycle', () => {
     expect(admit(['us'])).toMatchObject([{ record: { cluster: 'us', epoch: 4 } }]);
   });
 
+  test('a Job that was admitted before, and whose record is gone, gets an epoch beyond all that it can have had', () => {
+    const snapshot = aSnapshot([aClusterQueue('main', { default: '2' })], [aCluster('eu')]);
+    const workload = aWorkload('a', { cpu: '1' }, { finalizers: ['switchyard.dev/copies'], createdMs: nowMs - 90_000 });
+    expect(schedule(snapshot, [head('main', workload)], nowMs)).toMatchObject([{ record: { epoch: 92 } }]);
+  });
+
   test('a cluster that refused the Job is tried when its time has come, as a placement of its own, and then with the refusal remembered', () => {
     const eu = { until: '2026-01-01T00:01:00Z', reason: 'NameTaken', refusals: 1, epoch: 3 };
     const record = {
