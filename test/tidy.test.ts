@@ -50,7 +50,7 @@ const CONTROL_PLANE_LAYERS: readonly (readonly string[])[] = [
  * or describes, and does nothing else. The list is derived below and compared, so that an effect is added on purpose or not at all.
  */
 const EFFECTS: Readonly<Record<string, string>> = {
-  'manager/admission': 'admission corrector queue-status scheduler waiting-reporter',
+  'manager/admission': 'admission admission-writer corrector queue-status scheduler waiting-reporter',
   'manager/cli': 'local',
   'manager/cli/local':
     'advice clusters config examples job-watch manager-account pod-watch ports program programs quick-start run-directory set-up short-path submit-examples summary webhook-certificate',

@@ -22,7 +22,7 @@ export interface AdmissionCache {
   /** What the scheduler decides on; what it charges there is not seen here. */
   snapshot(): Snapshot;
   /** Counts a Workload whose record is about to be written. */
-  assume(workload: Workload, record: AdmissionRecord): void;
+  assume(workload: Workload, record: AdmissionRecord): Reservation;
   /** Counts a Workload by the record that it carries. */
   admit(workload: Workload, record: AdmissionRecord): void;
   /** Stops counting a Workload. Returns what it held. */
@@ -80,7 +80,7 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     discharge(entry);
     return entry;
   };
-  const put = (workload: Workload, record: AdmissionRecord, assumed: boolean): void => {
+  const put = (workload: Workload, record: AdmissionRecord, assumed: boolean): Reservation => {
     remove(workload.key);
     const held = parseRequests(record.requests);
     const entry = { workload, record, held, assumed, charges: chargesOf(held, record) };
@@ -88,6 +88,7 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     if (excess(workload.requests, held) !== undefined || excess(held, workload.requests) !== undefined) mismatched.set(workload.key, entry);
     if (!assumed && workload.refusal !== undefined) refused.set(workload.key, entry);
     charge(entry);
+    return entry;
   };
 
   return {
@@ -103,7 +104,7 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     clusters: () => clusterStates,
     snapshot: () => ({ queues: setup.queues, clusters: clusterStates, usage: usage.fork() }),
     assume: (workload, record) => put(workload, record, true),
-    admit: (workload, record) => put(workload, record, false),
+    admit: (workload, record) => void put(workload, record, false),
     forget: remove,
     get: (key) => counted.get(key),
     reservations: () => counted.values(),

@@ -15,6 +15,8 @@ import type { RecordKeeper } from '../api/record-keeper.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import { createAdmissionCache, type Reservation } from './admission-cache.ts';
+import { createAdmissionRetries } from './admission-retries.ts';
+import { createAdmissionWriter } from './admission-writer.ts';
 import { clusterStateOf, type ClusterState } from './cluster-state.ts';
 import { createCorrector } from './corrector.ts';
 import { createJobWatcher } from './job-watcher.ts';
@@ -63,11 +65,13 @@ export function createAdmission({ client, events, informers, records, clock, log
     buildQueueingSetup({ clusterQueues: [], localQueues: [], resourceFlavors: [], cohorts: [], namespaces: [] }),
   );
   const queues = createPendingQueues();
+  const retries = createAdmissionRetries();
   const wake = (): void => scheduler.wake();
   let priorityClasses = NO_PRIORITY_CLASSES;
   const watcher = createJobWatcher({
     cache,
     queues,
+    retries,
     readRecord: records.read,
     priorityClasses: () => priorityClasses,
     metrics,
@@ -125,7 +129,20 @@ export function createAdmission({ client, events, informers, records, clock, log
     log,
     metrics,
   });
-  const scheduler: Scheduler = createScheduler({ client, cache, queues, watcher, records, corrector, refresh, clock, log, metrics });
+  const writer = createAdmissionWriter({
+    client,
+    events,
+    jobs: informers.jobs,
+    cache,
+    retries,
+    watcher,
+    records,
+    wake,
+    clock,
+    log,
+    metrics,
+  });
+  const scheduler: Scheduler = createScheduler({ cache, queues, writer, corrector, refresh, clock, metrics });
 
   informers.jobs.addHandler(watcher);
   informers.jobs.addHandler({ deleted: ({ metadata }) => records.forget(metadata.uid) });

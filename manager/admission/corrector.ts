@@ -47,13 +47,17 @@ export interface Corrector {
 }
 
 const WRITE = { fieldManager: MANAGER_FIELD_MANAGER };
+/** After a conflict, and after the first failure; after further ones in a row twice as long each time. */
 const RETRY_MS = 500;
+const RETRY_MAX_MS = 60_000;
 /** What is deleted and created anew within this time, such as by `kubectl replace --force`, costs nobody his pods. */
 const UNRESOLVED_MS = 30_000;
 
 export function createCorrector(deps: CorrectorDeps): Corrector {
   const { client, events, cache, watcher, records, unresolved, wake, clock, log, metrics } = deps;
   const writes = new Map<string, Promise<void>>();
+  /** How often the writes of a Job have failed in a row. */
+  const failures = new Map<string, number>();
   /** Since when a Job could hold less than it does. */
   const lowerableSinceMs = new Map<string, number>();
   /** Since when the admission of a Job does not stand. */
@@ -70,10 +74,14 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
         const answer = await client.patch(JOBS, parseKey(key), patch, WRITE);
         records.read(answer);
         await done(answer);
+        failures.delete(key);
       } catch (error) {
+        const inARow = isConflict(error) || isNotFound(error) ? 0 : (failures.get(key) ?? 0) + 1;
+        if (inARow === 0) failures.delete(key);
+        else failures.set(key, inARow);
         if (isNotFound(error)) return;
-        if (!isConflict(error)) log.warn(`${what} failed`, { job: key, error });
-        await sleep(clock, RETRY_MS, signal);
+        if (inARow > 0) log.warn(`${what} failed`, { job: key, failures: inARow, error });
+        await sleep(clock, Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** Math.max(0, inARow - 1)), signal);
       }
     };
     writes.set(
@@ -188,6 +196,8 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
       const evictions = findEvictions(cache, cache.queueing(), cache.clusters());
       for (const eviction of [...evictions, ...findUnresolved(signal)]) evict(eviction, signal);
       lowerWhatIsDue(signal);
+      // What failed and is not needed any more has failed for nobody.
+      for (const key of failures.keys()) if (!writes.has(key)) failures.delete(key);
     },
     idle: async () => void (await Promise.all(writes.values())),
   };

@@ -7,6 +7,7 @@ import type { AdmissionMetrics } from '../metrics.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import type { RecordReader } from '../api/records.ts';
 import { isSameAdmission, type AdmissionCache, type Reservation } from './admission-cache.ts';
+import type { AdmissionRetries } from './admission-retries.ts';
 import { placesOf } from './cluster-state.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import type { PriorityClasses } from './priority.ts';
@@ -27,8 +28,13 @@ export interface JobWatcher extends EventHandler<Job> {
    * those that are `concerned`.
    */
   reroute(concerned?: (workload: Workload) => boolean): void;
-  /** An assumed admission will not be written: the Workload waits, with this reason, until its Job changes or {@link retry} is called. */
+  /**
+   * An assumed admission will not be written: the Workload waits, with this reason, until {@link retry} is called, or until its Job changes while
+   * no later try is planned.
+   */
   giveUp(reservation: Reservation, inadmissibleReason: InadmissibleReason): void;
+  /** Whether an assumed admission was written is not known: it stays assumed, and this is why it still waits. */
+  doubt(reservation: Reservation, inadmissibleReason: InadmissibleReason): void;
   retry(key: string): void;
   /** Every Workload that must be suspended because it has no good record, or whose record must say that it is suspended. */
   toCorrect(): Iterable<Workload>;
@@ -43,13 +49,14 @@ export interface JobWatcher extends EventHandler<Job> {
 export function createJobWatcher(deps: {
   readonly cache: AdmissionCache;
   readonly queues: PendingQueues;
+  readonly retries: AdmissionRetries;
   readonly readRecord: RecordReader;
   readonly priorityClasses: () => PriorityClasses;
   readonly metrics: AdmissionMetrics;
   /** There may be something to admit. */
   readonly wakeScheduler: () => void;
 }): JobWatcher {
-  const { cache, queues, readRecord, metrics, wakeScheduler } = deps;
+  const { cache, queues, retries, readRecord, metrics, wakeScheduler } = deps;
   const pending = new Map<string, Workload>();
   /** What keeps Jobs out of the queues. What keeps those in a queue inadmissible is known there. */
   const inadmissibleReasons = new Map<string, InadmissibleReason>();
@@ -103,7 +110,7 @@ export function createJobWatcher(deps: {
   const enqueue = (workload: Workload): void => {
     const { key } = workload;
     pending.set(key, workload);
-    const route = withProblem(workload, routeOf(workload, cache.queueing(), deps.priorityClasses()));
+    const route = retries.reasonToWait(key) ?? withProblem(workload, routeOf(workload, cache.queueing(), deps.priorityClasses()));
     if ('reason' in route) {
       queues.delete(key);
       inadmissibleReasons.set(key, route);
@@ -124,6 +131,7 @@ export function createJobWatcher(deps: {
     toCorrect.delete(key);
     queues.delete(key);
     inadmissibleReasons.delete(key);
+    retries.forget(key);
   };
 
   const release = (key: string): void => {
@@ -156,6 +164,10 @@ export function createJobWatcher(deps: {
       release(key);
       pending.set(key, reservation.workload);
       inadmissibleReasons.set(key, inadmissibleReason);
+    },
+    doubt: (reservation, inadmissibleReason) => {
+      const { key } = reservation.workload;
+      if (cache.get(key) === reservation) inadmissibleReasons.set(key, inadmissibleReason);
     },
     retry: (key) => {
       const workload = pending.get(key);

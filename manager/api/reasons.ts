@@ -43,7 +43,7 @@ export const QuotaReservedReason = {
   InvalidClusterQueue: 'InvalidClusterQueue',
   /** The Job says something that cannot be understood, such as a malformed annotation. */
   InvalidJob: 'InvalidJob',
-  /** The API server refused to store the admission. */
+  /** The API server refused to store the admission, or goes on failing to. */
   AdmissionRefused: 'AdmissionRefused',
   /** It was released, or carries a record, without admission having done so; the message says what is wrong. */
   RecordNotTrusted: 'RecordNotTrusted',
@@ -86,6 +86,8 @@ export const JobEventReason = {
   Pending: 'Pending',
   /** It was suspended, because admission has not released it. */
   RecordNotTrusted: 'RecordNotTrusted',
+  /** The API server goes on failing to store its admission; the message says in which words. */
+  AdmissionRefused: 'AdmissionRefused',
   /** Its copy could not be made; the message says why. */
   DispatchFailed: 'DispatchFailed',
 } as const;

@@ -28,7 +28,7 @@ import type { ClusterView, Copy } from './decide-mirror.ts';
 import { capacityOf, essentialsOfNode, type Capacity } from './node-capacity.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { copyIdentity } from './remote-job.ts';
-import { toldText } from './told-text.ts';
+import { toldText } from '../api/told-text.ts';
 import { createTurns } from './turns.ts';
 
 export type RemoteClusterOptions = {

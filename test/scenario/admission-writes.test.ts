@@ -5,14 +5,16 @@ import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { ADMISSION_ANNOTATION } from '../../shared/api/names.ts';
 import { ApiError } from '../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { JOBS } from '../../shared/api/resources.ts';
+import { EVENTS, JOBS } from '../../shared/api/resources.ts';
 import { sleep } from '../../shared/runtime/clock.ts';
 import { sealedFor } from '../support/jobs.ts';
 import { conditionOf, createAdmissionWorld, NAMESPACE, type AdmissionWorld } from './admission-world.ts';
 
 type Around = {
   /** Around each write of an admission or eviction. */
-  patch?: (send: () => Promise<unknown>) => Promise<unknown>;
+  patch?: (send: () => Promise<unknown>, name: string) => Promise<unknown>;
+  /** Around each write of the status of a Job. */
+  jobStatus?: (send: () => Promise<unknown>, name: string) => Promise<unknown>;
   /** Around each write of the status of a ClusterQueue. */
   queueStatus?: (send: () => Promise<unknown>) => Promise<unknown>;
   /** What is told of Jobs waits for this. */
@@ -37,10 +39,11 @@ const release = (): void => {
 const wrap = (client: KubeClient): KubeClient => {
   const patch = (...parameters: Parameters<KubeClient['patch']>): Promise<unknown> => {
     const send = () => client.patch(...parameters);
-    return around.patch === undefined ? send() : around.patch(send);
+    return around.patch === undefined ? send() : around.patch(send, parameters[1].name);
   };
   const patchStatus = (...parameters: Parameters<KubeClient['patchStatus']>): Promise<unknown> => {
     const send = () => client.patchStatus(...parameters);
+    if (around.jobStatus !== undefined && parameters[0].plural === JOBS.plural) return around.jobStatus(send, parameters[1].name);
     return around.queueStatus !== undefined && parameters[0].plural === CLUSTER_QUEUES.plural ? around.queueStatus(send) : send();
   };
   const watch = async (...parameters: Parameters<KubeClient['watch']>) => {
@@ -246,6 +249,159 @@ describe('a refusal', () => {
     await world.settle(1_000);
     expect(await world.running()).toEqual(['a']);
     expect(refusals).toBe(2);
+  });
+});
+
+describe('Jobs whose admission the API server fails to store', () => {
+  const tooLarge = (): Promise<never> => Promise.reject(new ApiError(500, { message: 'etcdserver: request is too large' }));
+  const names = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+  const isBad = (name: string): boolean => name.startsWith('bad-');
+  const submit = async (jobs: readonly string[]): Promise<void> => {
+    for (const name of jobs) await world.job(name);
+  };
+  const good = async (): Promise<string[]> => (await world.running()).filter((name) => !isBad(name));
+  const bad = async (): Promise<string[]> => (await world.running()).filter(isBad);
+
+  test('keep nobody else waiting, and are all admitted once it stores them', async () => {
+    world = await createAdmissionWorld({ wrap });
+    await world.flavor('default');
+    await world.queue('main', { cpu: '150' });
+    let tries = 0;
+    around.patch = (send, name) => (isBad(name) && ++tries > 0 ? tooLarge() : send());
+    await submit([...names('bad', 100), ...names('good', 50)]);
+    await world.settle(1_000);
+    await world.cluster('eu-1');
+    await world.settle(2_000);
+    expect(await good()).toHaveLength(50);
+    await world.settle(300_000);
+    expect(await bad()).toEqual([]);
+    // Three tries within two seconds, and later ones at most a minute apart.
+    expect(tries).toBeGreaterThan(800);
+    expect(tries).toBeLessThan(1_300);
+    around.patch = (send) => send();
+    await world.settle(60_000);
+    expect(await bad()).toHaveLength(100);
+    expect(await good()).toHaveLength(50);
+  });
+
+  test('say so in their condition and in one event, in no more words than anybody wants to read', async () => {
+    world = await createAdmissionWorld({ wrap });
+    await world.flavor('default');
+    await world.queue('main');
+    await world.cluster('eu-1');
+    around.patch = () => Promise.reject(new ApiError(500, { message: `request is too large\u001b[2J${'!'.repeat(5_000)}` }));
+    await world.job('bad-0');
+    await world.settle(120_000);
+    const told = conditionOf(await world.getJob('bad-0'), 'QuotaReserved');
+    expect(told).toMatchObject({ status: 'False', reason: 'AdmissionRefused' });
+    expect(told?.message).toMatch(/^the API server has failed to store its admission \d+ times: request is too large \[2J!+…$/);
+    expect(told?.message?.length).toBeLessThan(1_200);
+    const events = (await world.client.list(EVENTS)).items.filter(({ reason }) => reason === 'AdmissionRefused');
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({ type: 'Warning', involvedObject: { name: 'bad-0' } });
+    expect(events[0]?.count ?? 1).toBe(1);
+  });
+
+  test('give their quota to others as soon as it is certain that nothing was stored', async () => {
+    world = await createAdmissionWorld({ wrap });
+    await world.flavor('default');
+    await world.queue('main', { cpu: '1' });
+    await world.cluster('eu-1');
+    around.patch = (send, name) => (isBad(name) ? tooLarge() : send());
+    await submit(['bad-0', 'good-0']);
+    await world.settle(1_000);
+    expect(await world.running()).toEqual([]);
+    await world.settle(4_000);
+    expect(await world.running()).toEqual(['good-0']);
+  });
+
+  test('keep their quota while nobody can tell', async () => {
+    world = await createAdmissionWorld({ wrap });
+    await world.flavor('default');
+    await world.queue('main', { cpu: '1' });
+    await world.cluster('eu-1');
+    around.patch = (send, name) => (isBad(name) ? tooLarge() : send());
+    around.jobStatus = (send, name) => (isBad(name) ? tooLarge() : send());
+    await submit(['bad-0', 'good-0']);
+    await world.settle(180_000);
+    expect(await world.running()).toEqual([]);
+    around.patch = (send) => send();
+    await world.settle(60_000);
+    expect(await world.running()).toEqual(['bad-0']);
+  });
+
+  test('are not admitted again when a write was carried out that was said to have failed', async () => {
+    world = await createAdmissionWorld({ wrap });
+    await world.flavor('default');
+    await world.queue('main', { cpu: '1' });
+    await world.cluster('eu-1');
+    const sent: string[] = [];
+    around.patch = async (send, name) => {
+      sent.push(name);
+      if (sent.length > 1) return send();
+      await send();
+      return tooLarge();
+    };
+    await submit(['bad-0', 'good-0']);
+    await world.settle(120_000);
+    expect(await world.running()).toEqual(['bad-0']);
+    expect(sent).toEqual(['bad-0']);
+    await world.finish('bad-0');
+    await world.settle(2_000);
+    expect(await world.running()).toEqual(['good-0']);
+    expect(sent).toEqual(['bad-0', 'good-0']);
+  });
+
+  test('keep what they hold when the write is carried out late, while they are being told that it failed', async () => {
+    world = await createAdmissionWorld({ wrap });
+    await world.flavor('default');
+    await world.queue('main', { cpu: '1' });
+    await world.cluster('eu-1');
+    let late: (() => Promise<unknown>) | undefined;
+    around.patch = (send) => {
+      late ??= send;
+      return tooLarge();
+    };
+    around.jobStatus = async (send, name) => {
+      const carryOut = isBad(name) ? late : undefined;
+      if (carryOut !== undefined) {
+        late = () => Promise.resolve();
+        around.patch = (other) => other();
+        await carryOut();
+      }
+      return send();
+    };
+    await submit(['bad-0', 'good-0']);
+    await world.settle(30_000);
+    expect(await world.running()).toEqual(['bad-0']);
+    expect(await world.record('bad-0')).toMatchObject({ epoch: 1 });
+  });
+
+  test('that are slow to fail leave slots for those that have not failed', async () => {
+    world = await createAdmissionWorld({ wrap });
+    await world.flavor('default');
+    await world.queue('main', { cpu: '1000' });
+    let slow = 0;
+    let mostSlow = 0;
+    around.patch = async (send, name) => {
+      if (!isBad(name)) return send();
+      mostSlow = Math.max(mostSlow, ++slow);
+      await sleep(world.clock, 10_000);
+      slow--;
+      return tooLarge();
+    };
+    await submit(names('bad', 150));
+    await world.cluster('eu-1');
+    // The first tries take all the slots there are; later ones do not.
+    await world.settle(31_000);
+    mostSlow = 0;
+    await submit(names('good', 50));
+    await world.settle(2_000);
+    expect(await good()).toHaveLength(50);
+    await world.settle(60_000);
+    expect(mostSlow).toBe(8);
+    around.patch = (send) => send();
+    await world.settle(10_000);
   });
 });
 

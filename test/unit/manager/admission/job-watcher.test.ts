@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import { createAdmissionCache } from '../../../../manager/admission/admission-cache.ts';
+import { createAdmissionRetries } from '../../../../manager/admission/admission-retries.ts';
 import { createJobWatcher } from '../../../../manager/admission/job-watcher.ts';
 import { NO_PRIORITY_CLASSES } from '../../../../manager/admission/priority.ts';
 import { createPendingQueues } from '../../../../manager/admission/pending-queues.ts';
@@ -38,10 +39,12 @@ function aWatcher(...names: string[]) {
   const registry = new Registry();
   const cache = createAdmissionCache(setup(...names));
   const queues = createPendingQueues();
+  const retries = createAdmissionRetries();
   const wakes = { count: 0 };
   const watcher = createJobWatcher({
     cache,
     queues,
+    retries,
     readRecord: createRecordKeeper(TEST_RECORD_KEYS).read,
     priorityClasses: () => NO_PRIORITY_CLASSES,
     metrics: createManagerMetrics(registry).admission,
@@ -49,7 +52,7 @@ function aWatcher(...names: string[]) {
   });
   const heads = (): string[] => queues.heads().map(({ queued }) => queued.workload.name);
   const held = (): string[] => [...cache.reservations()].map(({ workload }) => workload.name);
-  return { registry, cache, queues, wakes, watcher, heads, held };
+  return { registry, cache, queues, retries, wakes, watcher, heads, held };
 }
 
 const named = (name: string, parts: JobParts = {}): JobParts => ({ ...parts, metadata: { name, uid: `uid-${name}`, ...parts.metadata } });
@@ -311,6 +314,32 @@ describe('an admission that is being written', () => {
     world.watcher.retry('team/a');
     expect(world.heads()).toEqual(['a']);
     expect(world.watcher.inadmissibleReasonOf('team/a')).toBeUndefined();
+  });
+
+  test('and failed is not queued again before its next try is due, though the Job changes', () => {
+    const world = aWatcher('cq');
+    world.watcher.added(pending('a'));
+    assume(world, pending('a'));
+    const reason = { reason: 'AdmissionRefused', message: 'too large' } as const;
+    world.retries.failed('team/a', 0, reason);
+    world.watcher.updated(pending('a', { metadata: { resourceVersion: '11' } }));
+    world.watcher.reroute();
+    expect(world.held()).toEqual([]);
+    expect(world.heads()).toEqual([]);
+    expect(world.watcher.inadmissibleReasonOf('team/a')).toEqual(reason);
+    expect(world.retries.takeDue(500)).toBe('team/a');
+    world.watcher.retry('team/a');
+    expect(world.heads()).toEqual(['a']);
+  });
+
+  test('and failed is tried as if for the first time once the Job is made anew', () => {
+    const world = aWatcher('cq');
+    world.watcher.added(pending('a'));
+    world.retries.failed('team/a', 0, { reason: 'AdmissionRefused', message: 'too large' });
+    world.watcher.deleted(pending('a'));
+    world.watcher.added(pending('a'));
+    expect(world.heads()).toEqual(['a']);
+    expect(world.retries.failuresOf('team/a')).toBe(0);
   });
 
   test('is not given up for one that has taken its place', () => {

@@ -1,8 +1,8 @@
-/** Longest text of a worker cluster in a condition, an event or a line of the log. */
+/** Longest text of another program in a condition, an event or a line of the log. */
 export const TOLD_LENGTH_MAX = 1024;
 
 /**
- * Text of a worker cluster as it may be shown: of one line, without characters that steer terminals or turn text around, cut where it is too
+ * Text of a worker cluster, or of whoever else, as it may be shown: of one line, without characters that steer terminals or turn text around, cut where it is too
  * long. The result holds nothing of a longer original in memory.
  */
 export function toldText(text: string, lengthMax = TOLD_LENGTH_MAX): string {
