@@ -33,6 +33,8 @@ export interface AdmissionCache {
   mismatched(): Iterable<Reservation>;
   /** The reservations of Workloads that their cluster has refused. */
   refused(): Iterable<Reservation>;
+  /** The reservations of Workloads that are to rest. */
+  held(): Iterable<Reservation>;
   /** ClusterQueues that share quota with this one, itself included. */
   sharingWith(clusterQueue: string): readonly string[];
   usage(): Usage;
@@ -56,6 +58,7 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
   const counted = new Map<string, Counted>();
   const mismatched = new Map<string, Counted>();
   const refused = new Map<string, Counted>();
+  const held = new Map<string, Counted>();
 
   const charge = (entry: Counted): void => apply(entry, plus, addUsage);
   const discharge = (entry: Counted): void => apply(entry, minus, removeUsage);
@@ -77,16 +80,19 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     counted.delete(key);
     mismatched.delete(key);
     refused.delete(key);
+    held.delete(key);
     discharge(entry);
     return entry;
   };
   const put = (workload: Workload, record: AdmissionRecord, assumed: boolean): Reservation => {
     remove(workload.key);
-    const held = parseRequests(record.requests);
-    const entry = { workload, record, held, assumed, charges: chargesOf(held, record) };
+    const requests = parseRequests(record.requests);
+    const entry = { workload, record, held: requests, assumed, charges: chargesOf(requests, record) };
     counted.set(workload.key, entry);
-    if (excess(workload.requests, held) !== undefined || excess(held, workload.requests) !== undefined) mismatched.set(workload.key, entry);
+    if (excess(workload.requests, requests) !== undefined || excess(requests, workload.requests) !== undefined)
+      mismatched.set(workload.key, entry);
     if (!assumed && workload.refusal !== undefined) refused.set(workload.key, entry);
+    if (!assumed && workload.hold === true) held.set(workload.key, entry);
     charge(entry);
     return entry;
   };
@@ -110,6 +116,7 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     reservations: () => counted.values(),
     mismatched: () => mismatched.values(),
     refused: () => refused.values(),
+    held: () => held.values(),
     sharingWith: (clusterQueue) => {
       const rootId = setup.tree.clusterQueues.get(clusterQueue)?.rootId;
       if (rootId === undefined) return [];

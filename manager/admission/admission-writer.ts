@@ -1,5 +1,5 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
-import { ADMISSION_ANNOTATION, COPIES_FINALIZER, MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
+import { ADMISSION_ANNOTATION, COPIES_FINALIZER, HOLD_ANNOTATION, MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { ApiError, isConflict, isNotFound, isTooManyRequests } from '../../shared/kube/api-error.ts';
 import type { Patch, StatusClient, WriteClient } from '../../shared/kube/client.ts';
@@ -186,12 +186,13 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
 }
 
 /** Record, hold and release in one write, conditional on the version that was decided on. */
-const admissionPatch = ({ resourceVersion, finalizers }: Workload, record: string): Patch => ({
+const admissionPatch = ({ resourceVersion, finalizers, hold }: Workload, record: string): Patch => ({
   type: 'merge',
   body: {
     metadata: {
       resourceVersion,
-      annotations: { [ADMISSION_ANNOTATION]: record },
+      // A Job that is suspended later is held then, whatever was said of an earlier time.
+      annotations: { [ADMISSION_ANNOTATION]: record, ...(hold === undefined ? {} : { [HOLD_ANNOTATION]: null }) },
       finalizers: [...finalizers.filter((each) => each !== COPIES_FINALIZER), COPIES_FINALIZER],
     },
     spec: { suspend: false },

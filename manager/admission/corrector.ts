@@ -1,5 +1,5 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
-import { ADMISSION_ANNOTATION, MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
+import { ADMISSION_ANNOTATION, HOLD_ANNOTATION, MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { Patch, StatusClient, WriteClient } from '../../shared/kube/client.ts';
@@ -93,8 +93,16 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
     );
   };
 
-  const recordPatch = (workload: Workload, record: AdmissionRecord | undefined, spec?: { readonly suspend: true }): Patch => {
-    const annotations = { [ADMISSION_ANNOTATION]: record === undefined ? null : records.seal(workload, record, clock.now()) };
+  const recordPatch = (
+    workload: Workload,
+    record: AdmissionRecord | undefined,
+    spec?: { readonly suspend: true },
+    others: Readonly<Record<string, string>> = {},
+  ): Patch => {
+    const annotations = {
+      ...others,
+      [ADMISSION_ANNOTATION]: record === undefined ? null : records.seal(workload, record, clock.now()),
+    };
     return { type: 'merge', body: { metadata: { resourceVersion: workload.resourceVersion, annotations }, ...given({ spec }) } };
   };
 
@@ -114,11 +122,17 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
     });
   };
 
-  /** Lets the record of a Job say that somebody has suspended it. */
-  const mark = (workload: Workload, record: AdmissionRecord, signal: AbortSignal): void =>
-    write(workload.key, recordPatch(workload, { ...record, evicted: true }), 'marking a suspended Job', signal, () =>
+  /**
+   * Lets the record of a Job say that somebody has suspended it: we say so in the same write in which we suspend. Who suspends a Job holds it,
+   * unless it says that it is not to be held; that is noted where it is released, too.
+   */
+  const mark = (workload: Workload, record: AdmissionRecord, signal: AbortSignal): void => {
+    const hold: Record<string, string> = workload.hold === undefined ? { [HOLD_ANNOTATION]: 'true' } : {};
+    const patch = recordPatch(workload, { ...record, evicted: true }, undefined, hold);
+    write(workload.key, patch, 'marking a suspended Job', signal, () =>
       log.info('suspended by somebody else', { job: workload.key, clusterQueue: record.clusterQueue }),
     );
+  };
 
   const putRight = (workload: Workload, signal: AbortSignal): void => {
     const { untrusted, record } = workload;

@@ -1,3 +1,4 @@
+import { HOLD_ANNOTATION } from '../../shared/api/names.ts';
 import { excess } from '../api/job-requests.ts';
 import type { AdmissionCache, Reservation } from './admission-cache.ts';
 import type { ClusterState } from './cluster-state.ts';
@@ -19,19 +20,28 @@ export const EvictionReason = {
   ExceedsReservation: 'ExceedsReservation',
   AdmissionUnresolved: 'AdmissionUnresolved',
   ClusterRefused: 'ClusterRefused',
+  Held: 'Held',
 } as const;
 export type EvictionReason = (typeof EvictionReason)[keyof typeof EvictionReason];
 
 /**
  * Those whose queue is stopped with HoldAndDrain, or whose cluster is draining; of the `mismatched`, which ask for something else than
- * they hold, those that ask for more; and the `refused`. A Workload that is being suspended already is left alone.
+ * they hold, those that ask for more; the `refused`; and the `held`, which are to rest. A Workload that is being suspended already is left alone.
  */
 export function findEvictions(
-  { reservations, mismatched, refused }: Pick<AdmissionCache, 'reservations' | 'mismatched' | 'refused'>,
+  { reservations, mismatched, refused, held }: Pick<AdmissionCache, 'reservations' | 'mismatched' | 'refused' | 'held'>,
   setup: QueueingSetup,
   clusters: readonly ClusterState[],
 ): Eviction[] {
-  return [...turnedAway(refused()), ...grown(mismatched()), ...drained(reservations(), setup, clusters)];
+  return [...toRest(held()), ...turnedAway(refused()), ...grown(mismatched()), ...drained(reservations(), setup, clusters)];
+}
+
+function toRest(held: Iterable<Reservation>): Eviction[] {
+  return [...held].flatMap((reservation) =>
+    reservation.workload.phase === 'Admitted'
+      ? [{ reservation, reason: EvictionReason.Held, message: `it is held by its annotation ${HOLD_ANNOTATION}` }]
+      : [],
+  );
 }
 
 function turnedAway(refused: Iterable<Reservation>): Eviction[] {

@@ -1,5 +1,5 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { ADMISSION_ANNOTATION } from '../../shared/api/names.ts';
+import { ADMISSION_ANNOTATION, HOLD_ANNOTATION } from '../../shared/api/names.ts';
 import { finishedCondition } from '../../shared/kube/conditions.ts';
 import type { EventHandler } from '../../shared/kube/informer.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
@@ -110,7 +110,8 @@ export function createJobWatcher(deps: {
   const enqueue = (workload: Workload): void => {
     const { key } = workload;
     pending.set(key, workload);
-    const route = retries.reasonToWait(key) ?? withProblem(workload, routeOf(workload, cache.queueing(), deps.priorityClasses()));
+    const route =
+      whyHeld(workload) ?? retries.reasonToWait(key) ?? withProblem(workload, routeOf(workload, cache.queueing(), deps.priorityClasses()));
     if ('reason' in route) {
       queues.delete(key);
       inadmissibleReasons.set(key, route);
@@ -179,6 +180,15 @@ export function createJobWatcher(deps: {
     inadmissibleReasonOf: (key) => inadmissibleReasons.get(key) ?? queues.inadmissibilityOf(key),
   };
 }
+
+/** Why a Workload that rests is not even queued: somebody has it rest, whatever else there is to say of it. */
+const whyHeld = ({ hold, namespace, name }: Workload): InadmissibleReason | undefined =>
+  hold === true
+    ? {
+        reason: QuotaReservedReason.Held,
+        message: `held by annotation ${HOLD_ANNOTATION}; to release it: kubectl annotate job -n ${namespace} ${name} ${HOLD_ANNOTATION}-`,
+      }
+    : undefined;
 
 function whyHeldBack({ untrusted, record }: Workload): InadmissibleReason {
   if (untrusted === undefined && record !== undefined) return evicted;

@@ -1,4 +1,4 @@
-import { clusterWishOf, priorityOf, queueNameOf, type ClusterWish } from '../api/job-annotations.ts';
+import { clusterWishOf, holdOf, priorityOf, queueNameOf, type ClusterWish } from '../api/job-annotations.ts';
 import { compactProblem } from '../api/compact-job.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
@@ -28,6 +28,8 @@ export type Workload = {
   /** What all its pods would request together, as the Job stands now; `pods` is their number. What it is charged is in its record. */
   readonly requests: Requests;
   readonly wish: ClusterWish;
+  /** True: it is to rest. False: it is not, whoever suspends it. Undefined: nothing is said. */
+  readonly hold: boolean | undefined;
   readonly nodeSelector: Readonly<Record<string, string>>;
   /** Pods of it that exist, as its cluster has told: active and terminating. */
   readonly podsTold: number;
@@ -75,6 +77,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
   if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME) return undefined;
   const priority = priorityOf(job);
   const wish = clusterWishOf(job);
+  const hold = holdOf(job);
   const record = parsed.kind === 'Record' ? parsed.record : parsed.last;
   const phase = phaseOf(job, parsed, record);
   const asked = requestsOfJob(job);
@@ -92,6 +95,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     createdMs: Date.parse(creationTimestamp),
     requests: asked.requests,
     wish,
+    hold: hold.kind === 'Hold' ? hold.held : undefined,
     nodeSelector,
     podsTold: (job.status?.active ?? 0) + (job.status?.terminating ?? 0),
     refusal: record === undefined ? undefined : refusalIn(job, record),
@@ -99,7 +103,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     phase,
     unmarked: phase === 'Evicting' && isUnmarked(job, parsed),
     untrusted: untrustedOf(parsed, phase),
-    problem: compactProblem(job) ?? problemOf(priority, wish) ?? asked.problem,
+    problem: compactProblem(job) ?? problemOf(priority, wish, hold) ?? asked.problem,
     schedulingHash: schedulingHashOf(asked.requests, wish, nodeSelector, record),
   };
 }

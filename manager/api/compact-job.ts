@@ -2,6 +2,7 @@ import type { Container, DeepReadonly, Job, JobSpec, PodSpec, Unsaved } from '..
 import {
   ADMISSION_ANNOTATION,
   CLUSTERS_ANNOTATION,
+  HOLD_ANNOTATION,
   KUEUE_QUEUE_NAME_LABEL,
   ORIGIN_LABEL,
   PRIORITY_ANNOTATION,
@@ -60,7 +61,7 @@ type Words = Pick<Job['metadata'], 'labels' | 'annotations'>;
 
 const LABELS = [QUEUE_NAME_LABEL, KUEUE_QUEUE_NAME_LABEL, ORIGIN_LABEL, PRIORITY_CLASS_LABEL];
 const REFUSED_ANNOTATIONS = [SUBMISSION_ANNOTATION, SUBMITTED_AT_ANNOTATION, SUBMISSION_SEAL_ANNOTATION];
-const ANNOTATIONS = [...REFUSED_ANNOTATIONS, ADMISSION_ANNOTATION, CLUSTERS_ANNOTATION, PRIORITY_ANNOTATION];
+const ANNOTATIONS = [...REFUSED_ANNOTATIONS, ADMISSION_ANNOTATION, CLUSTERS_ANNOTATION, HOLD_ANNOTATION, PRIORITY_ANNOTATION];
 
 const wordsOfOurs = ({ labels, annotations }: DeepReadonly<Words>, kept: readonly string[]): Words =>
   given({ labels: only(labels, LABELS), annotations: only(annotations, kept) });

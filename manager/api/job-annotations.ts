@@ -1,8 +1,14 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { parseLabelSelector, SelectorSyntaxError, type LabelRequirements } from '../../shared/kube/selectors.ts';
-import { CLUSTERS_ANNOTATION, KUEUE_QUEUE_NAME_LABEL, PRIORITY_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import {
+  CLUSTERS_ANNOTATION,
+  HOLD_ANNOTATION,
+  KUEUE_QUEUE_NAME_LABEL,
+  PRIORITY_ANNOTATION,
+  QUEUE_NAME_LABEL,
+} from '../../shared/api/names.ts';
 
-/** What users say about a Job in its labels and annotations: its queue, its priority, and where it may run. */
+/** What users say about a Job in its labels and annotations: its queue, its priority, where it may run, and whether it is to rest. */
 
 type Labelled = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, 'labels' | 'annotations'> }>;
 
@@ -36,6 +42,17 @@ export function priorityOf(job: Labelled): Priority {
     };
   }
   return { kind: 'Priority', value };
+}
+
+/** `held`: it is to rest. False: it is not, also where somebody suspends it; undefined: nothing is said. */
+export type Hold = { readonly kind: 'Hold'; readonly held: boolean | undefined } | InvalidWish;
+
+export function holdOf(job: Labelled): Hold {
+  const text = job.metadata.annotations?.[HOLD_ANNOTATION];
+  if (text === undefined) return { kind: 'Hold', held: undefined };
+  if (text === 'true' || text === 'false') return { kind: 'Hold', held: text === 'true' };
+  const problem = `is ${JSON.stringify(text)}; it must be "true" or "false", or be removed`;
+  return { kind: 'Invalid', annotation: HOLD_ANNOTATION, problem };
 }
 
 export type ClusterWish =

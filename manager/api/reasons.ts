@@ -47,6 +47,8 @@ export const QuotaReservedReason = {
   AdmissionRefused: 'AdmissionRefused',
   /** It was released, or carries a record, without admission having done so; the message says what is wrong. */
   RecordNotTrusted: 'RecordNotTrusted',
+  /** Somebody has it rest; it waits in no queue until it is released. */
+  Held: 'Held',
   /** Suspended again after it had been admitted. */
   Evicted: 'Evicted',
 } as const;

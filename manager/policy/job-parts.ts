@@ -4,6 +4,7 @@ import {
   CLUSTERS_ANNOTATION,
   COPIES_FINALIZER,
   DISPATCH_EPOCH_ANNOTATION,
+  HOLD_ANNOTATION,
   KUEUE_QUEUE_NAME_LABEL,
   MANAGER_CONTROLLER_NAME,
   ORIGIN_LABEL,
@@ -90,7 +91,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   field(
     '`spec.suspend`',
     'both',
-    'Users may set it to true at any time. The manager sets it to false, by admitting the Job.',
+    'Users may set it to true at any time: that holds an admitted Job. The manager sets it to false, by admitting the Job.',
     RELEASED_BY_ADMISSION,
   ),
   field(
@@ -122,6 +123,14 @@ export const JOB_PARTS: readonly JobPart[] = [
   wish('annotations', PRIORITY_ANNOTATION, 'A wish. It must be readable.'),
   wish('labels', PRIORITY_CLASS_LABEL, 'Kept for a wish.'),
   wish('annotations', CLUSTERS_ANNOTATION, 'A wish. It must be readable.'),
+  {
+    ...wish(
+      'annotations',
+      HOLD_ANNOTATION,
+      'Users may set it to `true` or `false` and remove it at any time. The manager sets it to `true` when somebody suspends an admitted Job, and removes it when it admits the Job.',
+    ),
+    owner: 'both',
+  },
   {
     ...field('other labels and annotations', 'user', 'Users may change them at any time.'),
     seenWhen:

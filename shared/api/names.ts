@@ -36,6 +36,8 @@ export const CLUSTER_LABEL = 'switchyard.dev/cluster';
 export const COPIES_FINALIZER = 'switchyard.dev/copies';
 /** Annotation by which a user restricts placement: cluster names or a label selector. */
 export const CLUSTERS_ANNOTATION = 'switchyard.dev/clusters';
+/** Annotation by which a user has a Job rest (`true`) until it is taken off, or is `false`. The manager writes it for whoever suspends an admitted Job. */
+export const HOLD_ANNOTATION = 'switchyard.dev/hold';
 /** Label on a user's Job: the WorkloadPriorityClass that orders it within its ClusterQueue. */
 export const PRIORITY_CLASS_LABEL = 'switchyard.dev/priority-class';
 /** Annotation by which a user orders Jobs of one queue: an integer, higher first, as far as the LocalQueue lets it. */

@@ -15,6 +15,7 @@ import type { Job, KubeObject, Pod, Unsaved } from '../../shared/api/kubernetes.
 import {
   ADMISSION_ANNOTATION,
   KUEUE_QUEUE_NAME_LABEL,
+  HOLD_ANNOTATION,
   MANAGER_CONTROLLER_NAME,
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
@@ -341,7 +342,7 @@ describe('the quota is not exceeded by an admitted Job', () => {
   test('that asks for more in its template while it is suspended', async () => {
     await honest('his', { cpu: '1' });
     await honest('hers', { cpu: '2' });
-    await patch('his', { spec: { suspend: true }, metadata: { annotations: { [PRIORITY_ANNOTATION]: '-1' } } });
+    await patch('his', { spec: { suspend: true }, metadata: { annotations: { [PRIORITY_ANNOTATION]: '-1', [HOLD_ANNOTATION]: 'false' } } });
     await honest('others', { cpu: '1' });
     await watch(40_000);
     expect([(await world.job('his')).spec.suspend, (await world.job('others')).spec.suspend]).toEqual([true, false]);

@@ -248,7 +248,7 @@ describe('stopping and moving', () => {
     await world.job('a');
     await world.settle();
     const first = await world.record('a');
-    await patch(JOBS, 'a', { spec: { suspend: true } });
+    await patch(JOBS, 'a', { metadata: { annotations: { 'switchyard.dev/hold': 'false' } }, spec: { suspend: true } });
     await world.settle(3_000);
     expect(await world.running()).toEqual([]);
     await world.rest('a');

@@ -89,9 +89,12 @@ describe('the life of a Job', () => {
       conditions: [{ type: 'Suspended', status: 'True', reason: 'JobSuspended', lastTransitionTime: '2026-01-01T00:00:10Z' }],
     });
     await world.settle(300);
+    expect((await world.job('sum')).spec.suspend).toBe(true);
+    await world.home.patch(JOBS, key('sum'), { type: 'merge', body: { metadata: { annotations: { 'switchyard.dev/hold': null } } } });
+    await world.settle(300);
     const copy = await eu.copy('sum');
     expect(copy?.metadata.uid).toBe(uid);
-    // Nothing runs any more, so admission lets it in again, to where it was.
+    // Nothing runs any more, and nobody holds it: admission lets it in again, to where it was.
     const home = await world.job('sum');
     expect(home.spec.suspend).toBe(false);
     expect(home.status).not.toHaveProperty('active');

@@ -74,7 +74,8 @@ test('a Job whose copy was never made is free at once', async () => {
   await world.submit('sum');
   await world.settle(1_000);
   await set(world.home, 'us-2', 'Active');
-  await world.home.patch(JOBS, { namespace: NAMESPACE, name: 'sum' }, { type: 'merge', body: { spec: { suspend: true } } });
+  const body = { metadata: { annotations: { 'switchyard.dev/hold': 'false' } }, spec: { suspend: true } };
+  await world.home.patch(JOBS, { namespace: NAMESPACE, name: 'sum' }, { type: 'merge', body });
   await set(world.home, 'eu-1', 'Draining');
   await world.settle(60_000);
   expect(await world.worker('us-2').copy('sum')).toMatchObject({ spec: { suspend: false } });

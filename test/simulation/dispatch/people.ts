@@ -1,7 +1,7 @@
 /** Whoever else is at a simulated installation and means well: users with Jobs, and an operator who cordons and drains. */
 import { WORKER_CLUSTERS } from '../../../manager/api/worker-cluster.ts';
 import type { Job } from '../../../shared/api/kubernetes.ts';
-import { CLUSTERS_ANNOTATION, MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
+import { CLUSTERS_ANNOTATION, HOLD_ANNOTATION, MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
 import { ApiError } from '../../../shared/kube/api-error.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
@@ -65,9 +65,13 @@ export function createPeople(yard: Yard, dice: Dice, trace: (line: string) => vo
     const job = dice.some(jobs());
     if (job === undefined || dice.chance(0.3)) return submit();
     const { parallelism = 1, completions, completionMode, suspend } = job.spec;
-    switch (dice.pick(['suspend', 'shrink', 'annotate', 'delete'] as const)) {
+    switch (dice.pick(['suspend', 'hold', 'release', 'shrink', 'annotate', 'delete'] as const)) {
       case 'suspend':
         return patch(job, { spec: { suspend: true } });
+      case 'hold':
+        return patch(job, { metadata: { annotations: { [HOLD_ANNOTATION]: 'true' } } });
+      case 'release':
+        return patch(job, { metadata: { annotations: { [HOLD_ANNOTATION]: dice.pick(['false', null]) } } });
       case 'shrink': {
         const size = dice.int(0, suspend === true ? 4 : parallelism);
         const isElastic = completionMode === 'Indexed' && completions === parallelism;
@@ -97,11 +101,16 @@ export function createPeople(yard: Yard, dice: Dice, trace: (line: string) => vo
   async function relent(): Promise<void> {
     for (const { metadata } of (await client.list(WORKER_CLUSTERS)).items) await setState(metadata.name, 'Active');
     for (const job of jobs()) {
+      if (!isOver(job) && job.metadata.annotations?.[HOLD_ANNOTATION] === 'true')
+        await patch(job, { metadata: { annotations: { [HOLD_ANNOTATION]: null } } });
       const { parallelism, completions, completionMode } = job.spec;
       if (isOver(job) || parallelism !== 0 || completions === 0) continue;
       const isElastic = completionMode === 'Indexed' && completions === parallelism;
       // It is suspended with it: an admitted Job does not grow.
-      await patch(job, { spec: { suspend: true, parallelism: 1, ...(isElastic ? { completions: 1 } : {}) } });
+      await patch(job, {
+        metadata: { annotations: { [HOLD_ANNOTATION]: 'false' } },
+        spec: { suspend: true, parallelism: 1, ...(isElastic ? { completions: 1 } : {}) },
+      });
     }
   }
 

@@ -29,13 +29,26 @@ const held = (
   assumed,
 });
 const clusters = (draining = false) => [aCluster('eu-1', { draining }), aCluster('us-1')];
-type Held = Partial<Record<'reservations' | 'mismatched' | 'refused', readonly Reservation[]>>;
-const evictionsOf = ({ reservations = [], mismatched = [], refused = [] }: Held, setup: QueueingSetup, states = clusters()): Eviction[] =>
-  findEvictions({ reservations: () => reservations.values(), mismatched: () => mismatched, refused: () => refused }, setup, states);
+type Held = Partial<Record<'reservations' | 'mismatched' | 'refused' | 'resting', readonly Reservation[]>>;
+const evictionsOf = (
+  { reservations = [], mismatched = [], refused = [], resting = [] }: Held,
+  setup: QueueingSetup,
+  states = clusters(),
+): Eviction[] =>
+  findEvictions(
+    { reservations: () => reservations.values(), mismatched: () => mismatched, refused: () => refused, held: () => resting },
+    setup,
+    states,
+  );
 const found = (reservations: readonly Reservation[], setup: QueueingSetup, states = clusters()): string[] =>
   evictionsOf({ reservations }, setup, states).map(
     ({ reservation, reason, message }) => `${reservation.workload.name}: ${reason}: ${message}`,
   );
+
+test('a Workload that is to rest is evicted, unless it is being suspended already', () => {
+  const evictions = evictionsOf({ resting: [held('a'), held('b', { phase: 'Evicting' })] }, queues());
+  expect(evictions.map(({ reservation, reason }) => [reservation.workload.name, reason])).toEqual([['a', 'Held']]);
+});
 
 test('nobody is evicted while nothing is drained; Hold only keeps new ones out', () => {
   expect(found([held('a')], queues())).toEqual([]);

@@ -84,6 +84,7 @@ export const aWorkload = (
   createdMs: 0,
   requests: parseRequests({ ...requests, pods: '1' }),
   wish: { kind: 'Any' },
+  hold: undefined,
   nodeSelector: {},
   podsTold: 0,
   refusal: undefined,
