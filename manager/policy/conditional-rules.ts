@@ -35,9 +35,9 @@ export const RELEASED_BY_ADMISSION: WriteRule = {
 export const GROWS_ONLY_SUSPENDED: WriteRule = {
   field: 'spec.parallelism',
   problem:
-    'cannot let the Job have more pods at once while it is admitted, because quota was reserved for those it had; set spec.suspend to true with it, and the Job is admitted anew',
+    'cannot let the Job have more pods at once while it is admitted, because quota was reserved for those it had; set spec.suspend to true and annotation switchyard.dev/hold to false with it, and the Job is admitted anew',
   detail: ({ pods, oldPods }) =>
-    `cannot grow from ${oldPods} to ${pods} pods while the Job is admitted, because quota was reserved for ${oldPods}; set spec.suspend to true with it, and the Job is admitted anew`,
+    `cannot grow from ${oldPods} to ${pods} pods while the Job is admitted, because quota was reserved for ${oldPods}; set spec.suspend to true and annotation switchyard.dev/hold to false with it, and the Job is admitted anew`,
   isBroken: ({ managed, admitted, suspended, pods, oldPods }) => managed && admitted && !suspended && pods > oldPods,
   brokenWhen: 'variables.managed && variables.admitted && !variables.suspended && variables.pods > variables.oldPods',
   policy: 'Ignore',

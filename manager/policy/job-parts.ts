@@ -97,7 +97,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   field(
     '`spec.parallelism`, `spec.completions`',
     'both',
-    'Users may change them. An admitted Job does not grow beyond the pods that it may have at once, unless it is suspended by the same write; then it is admitted anew.',
+    'Users may change them. An admitted Job does not grow beyond the pods that it may have at once, unless it is suspended by the same write; it is admitted anew when it is not held.',
     GROWS_ONLY_SUSPENDED,
   ),
   {

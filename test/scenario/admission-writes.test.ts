@@ -363,15 +363,19 @@ describe('Jobs whose admission the API server fails to store', () => {
       return tooLarge();
     };
     around.jobStatus = async (send, name) => {
-      const carryOut = isBad(name) ? late : undefined;
-      if (carryOut !== undefined) {
-        late = () => Promise.resolve();
+      if (isBad(name) && late !== undefined && around.jobsHeld === undefined) {
         around.patch = (other) => other();
-        await carryOut();
+        around.jobsHeld = Promise.withResolvers();
+        await late();
+        late = undefined;
       }
       return send();
     };
     await submit(['bad-0', 'good-0']);
+    await world.settle(30_000);
+    expect(around.jobsHeld).toBeDefined();
+    expect(await world.running()).toEqual(['bad-0']);
+    release();
     await world.settle(30_000);
     expect(await world.running()).toEqual(['bad-0']);
     expect(await world.record('bad-0')).toMatchObject({ epoch: 1 });
@@ -390,15 +394,17 @@ describe('Jobs whose admission the API server fails to store', () => {
       slow--;
       return tooLarge();
     };
-    await submit(names('bad', 150));
+    await submit(names('bad', 70));
+    await world.settle(1_000);
     await world.cluster('eu-1');
-    // The first tries take all the slots there are; later ones do not.
-    await world.settle(31_000);
+    // The first tries take all the slots there are; later ones do not, whether the request is sent again or the Job is admitted anew.
+    await world.settle(21_000);
+    expect(mostSlow).toBe(64);
     mostSlow = 0;
     await submit(names('good', 50));
     await world.settle(2_000);
     expect(await good()).toHaveLength(50);
-    await world.settle(60_000);
+    await world.settle(600_000);
     expect(mostSlow).toBe(8);
     around.patch = (send) => send();
     await world.settle(10_000);

@@ -173,6 +173,7 @@ test('a running Job that somebody suspends rests until it is released, and goes 
     await world.clock.advance(90_000);
     expect((await world.job('long')).status?.completedIndexes).toBe('0');
     const { uid } = (await world.jobsOn('eu-1'))[0]?.metadata ?? {};
+    await world.submit('waiting', { cpu: '1', annotations: { [HOLD_ANNOTATION]: 'true' } });
     await world.submit('other', { cpu: '1', seconds: 300 });
     await patch('long', { spec: { suspend: true } });
     for (let minute = 0; minute < 10; minute++) {
@@ -188,6 +189,7 @@ test('a running Job that somebody suspends rests until it is released, and goes 
     expect((await podsOf('long')).map(({ metadata }) => metadata.labels?.['batch.kubernetes.io/job-completion-index'])).toEqual(['1']);
     await world.clock.advance(180_000);
     expect((await world.job('long')).status).toMatchObject({ succeeded: 3, completedIndexes: '0-2' });
+    expect((await world.job('waiting')).spec.suspend).toBe(true);
   } finally {
     await world.close();
   }
