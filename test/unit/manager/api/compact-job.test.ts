@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { compactJob, compactProblem, essentialsOf, isCompact } from '../../../../manager/api/compact-job.ts';
-import { CLUSTERS_ANNOTATION, PRIORITY_ANNOTATION, QUEUE_NAME_LABEL, SUBMISSION_ANNOTATION } from '../../../../shared/api/names.ts';
+import {
+  CLUSTERS_ANNOTATION,
+  HOLD_ANNOTATION,
+  PRIORITY_ANNOTATION,
+  QUEUE_NAME_LABEL,
+  SUBMISSION_ANNOTATION,
+} from '../../../../shared/api/names.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
 
 const POD = {
@@ -21,7 +27,13 @@ const A_JOB = aHomeJob({
     finalizers: ['acme.io/keep'],
     deletionTimestamp: '2026-01-02T00:00:00Z',
     labels: { [QUEUE_NAME_LABEL]: 'main', app: 'sum' },
-    annotations: { [CLUSTERS_ANNOTATION]: 'eu-1', [PRIORITY_ANNOTATION]: '-1', [SUBMISSION_ANNOTATION]: '7', note: 'long' },
+    annotations: {
+      [CLUSTERS_ANNOTATION]: 'eu-1',
+      [PRIORITY_ANNOTATION]: '-1',
+      [HOLD_ANNOTATION]: 'true',
+      [SUBMISSION_ANNOTATION]: '7',
+      note: 'long',
+    },
     managedFields: [{}],
   },
   spec: { parallelism: 3, completionMode: 'Indexed', template: { metadata: { labels: { app: 'sum' } }, spec: POD } },
@@ -43,7 +55,12 @@ describe('a compact Job', () => {
         deletionTimestamp: '2026-01-02T00:00:00Z',
         finalizers: ['acme.io/keep'],
         labels: { [QUEUE_NAME_LABEL]: 'main' },
-        annotations: { [CLUSTERS_ANNOTATION]: 'eu-1', [PRIORITY_ANNOTATION]: '-1', [SUBMISSION_ANNOTATION]: '7' },
+        annotations: {
+          [CLUSTERS_ANNOTATION]: 'eu-1',
+          [PRIORITY_ANNOTATION]: '-1',
+          [HOLD_ANNOTATION]: 'true',
+          [SUBMISSION_ANNOTATION]: '7',
+        },
       },
       spec: {
         ...scalars,
