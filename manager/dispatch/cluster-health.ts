@@ -1,10 +1,11 @@
 import type { AnswerFault } from '../../shared/kube/unusable-answer.ts';
+import type { IdentityProblem } from './cluster-identities.ts';
 import type { Contact } from './decide-mirror.ts';
 
 /** What is known of the connection to one worker cluster. Times are epoch milliseconds. */
 export type ClusterHealth = {
   readonly contact: Contact;
-  /** Its API server answered the last probe. */
+  /** Its API server answered the last probe, if only to refuse it. */
   readonly connected: boolean;
   readonly reason: string;
   readonly message: string;
@@ -24,7 +25,20 @@ export type ProbeResult =
       /** Its lists or watches cannot be used, so that what it has is not known. */
       readonly fault?: ClusterFault | undefined;
     }
-  | { readonly kind: 'Failed'; readonly reason: 'ConnectionFailed' | 'AddressDenied' | AnswerFault; readonly message: string };
+  | ProbeFailure
+  | ProbeRefusal;
+/** It did not answer, or not as it should: that may be over in a moment. */
+export type ProbeFailure = {
+  readonly kind: 'Failed';
+  readonly reason: 'ConnectionFailed' | 'AddressDenied' | AnswerFault;
+  readonly message: string;
+};
+/** It answers, and may not be used. */
+export type ProbeRefusal = {
+  readonly kind: 'Refused';
+  readonly reason: 'Unauthorized' | 'Forbidden' | IdentityProblem['reason'];
+  readonly message: string;
+};
 export type ClusterFault = { readonly reason: AnswerFault; readonly message: string };
 
 /** A brief interruption is no loss: this many probes in a row must fail. */
@@ -59,6 +73,7 @@ export function afterProbe(health: ClusterHealth, probe: ProbeResult, nowMs: num
       roundTripMs,
     };
   }
+  if (probe.kind === 'Refused') return { ...withFault(health, probe, nowMs), connected: true, failures: 0 };
   const failures = health.failures + 1;
   const lost = failures >= FAILURES_UNTIL_LOST;
   return {
@@ -72,8 +87,8 @@ export function afterProbe(health: ClusterHealth, probe: ProbeResult, nowMs: num
   };
 }
 
-/** Not what fails once in a while, but an answer that no API server gives: the cluster counts as lost at once, and says why. */
-export const withFault = (health: ClusterHealth, { reason, message }: ClusterFault, nowMs: number): ClusterHealth => ({
+/** Not what fails once in a while, but an answer that no API server gives, or a refusal: the cluster counts as lost at once, and says why. */
+export const withFault = (health: ClusterHealth, { reason, message }: ClusterFault | ProbeRefusal, nowMs: number): ClusterHealth => ({
   ...health,
   contact: 'Lost',
   reason,

@@ -17,6 +17,7 @@ import { onAbort } from '../../shared/runtime/tasks.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../api/worker-cluster.ts';
 import type { DispatchMetrics } from '../metrics.ts';
+import { judgeIdentities, type IdentityProblem, type KnownCluster } from './cluster-identities.ts';
 import { clusterStatus, type ConfigurationProblem, type Finding } from './cluster-status.ts';
 import type { ClusterView } from './decide-mirror.ts';
 import { mergePatchBetween } from './json-diff.ts';
@@ -44,7 +45,13 @@ export type ClusterRegistryDeps = {
   readonly metrics: DispatchMetrics;
   /** Makes the connection; `access` is undefined for the manager cluster itself. */
   readonly connect: (cluster: string, access: ClusterAccess | undefined) => KubeClient;
-  readonly createCluster: (cluster: DeepReadonly<WorkerCluster>, client: KubeClient) => RemoteCluster;
+  readonly createCluster: (
+    cluster: DeepReadonly<WorkerCluster>,
+    client: KubeClient,
+    identify: (uid: string) => Promise<IdentityProblem | undefined>,
+  ) => RemoteCluster;
+  /** The UID of the namespace kube-system of the manager cluster; undefined while it is not known. */
+  readonly homeUID: () => string | undefined;
   /** A cluster came or went. */
   readonly onMembershipChanged: () => void;
 };
@@ -59,6 +66,9 @@ type Access =
   /** `fingerprint` is of all that a connection is made anew for; `worker` is undefined for the manager cluster itself. */
   | { readonly kind: 'Access'; readonly fingerprint: string; readonly worker: WorkerAccess | undefined }
   | { readonly kind: 'Problem'; readonly problem: ConfigurationProblem };
+
+/** What was read last, and what the cluster is used with, which is recorded or about to be. */
+type Identity = { readonly read: string; readonly used: string | undefined };
 
 /** `version` is of the text that was read. */
 type Reading = { readonly version: string; readonly result: WorkerAccess | KubeconfigError };
@@ -81,6 +91,8 @@ class Registry implements ClusterRegistry {
   readonly #problems = new Map<string, ConfigurationProblem>();
   /** What the Secrets said at the last look, by cluster. */
   readonly #lastRead = new Map<string, Reading>();
+  /** What the clusters that are connected are, by cluster. */
+  readonly #identities = new Map<string, Identity>();
 
   constructor(deps: ClusterRegistryDeps) {
     this.#deps = deps;
@@ -163,8 +175,10 @@ class Registry implements ClusterRegistry {
   async #access(workerCluster: DeepReadonly<WorkerCluster>, signal: AbortSignal): Promise<Access> {
     const { spec } = workerCluster;
     const accessTo = (worker: WorkerAccess | undefined): Access => {
+      // One that was made anew may mean another cluster by the same address.
+      const { uid } = workerCluster.metadata;
       const { jobController, local, namespaces, namespaceLabels, servedNamespaces } = spec;
-      const connection = JSON.stringify([worker?.endpoint, { jobController, local, namespaces, namespaceLabels, servedNamespaces }]);
+      const connection = JSON.stringify([uid, worker?.endpoint, { jobController, local, namespaces, namespaceLabels, servedNamespaces }]);
       return { kind: 'Access', fingerprint: createHash('sha256').update(connection).digest('hex'), worker };
     };
     if (spec.local === true) return accessTo(undefined);
@@ -204,8 +218,9 @@ class Registry implements ClusterRegistry {
     const client = connect(name, renewable);
     this.#problems.delete(name);
     const stopped = new AbortController();
-    const cluster = createCluster(workerCluster, client);
-    const done = cluster.run(AbortSignal.any([signal, stopped.signal])).catch((error: unknown) => {
+    const until = AbortSignal.any([signal, stopped.signal]);
+    const cluster = createCluster(workerCluster, client, (uid) => this.#identify(name, uid, until));
+    const done = cluster.run(until).catch((error: unknown) => {
       log.error('a cluster stopped working', { cluster: name, error });
     });
     const stop = async (): Promise<void> => {
@@ -225,11 +240,47 @@ class Registry implements ClusterRegistry {
     this.#running.delete(name);
     this.#deps.log.info('disconnecting from a cluster', { cluster: name });
     await running.stop();
+    this.#identities.delete(name);
     this.#deps.onMembershipChanged();
   }
 
+  /** A cluster is used only after its identity stands in its WorkerCluster: whoever leads next must notice when it is another one. */
+  async #identify(name: string, uid: string, signal: AbortSignal): Promise<IdentityProblem | undefined> {
+    const homeUID = this.#deps.homeUID();
+    if (homeUID === undefined)
+      return { reason: 'IdentityUnknown', message: 'the identity of the manager cluster is not known: it has no namespace kube-system' };
+    const used = this.#identities.get(name)?.used;
+    this.#identities.set(name, { read: uid, used });
+    const problem = judgeIdentities(this.#knownClusters(), homeUID).get(name);
+    if (problem !== undefined) return problem;
+    this.#identities.set(name, { read: uid, used: uid });
+    if (this.#deps.workerClusters.get({ namespace: '', name })?.status?.clusterUID === uid) return undefined;
+    try {
+      await this.#patchStatus(name, { clusterUID: uid }, signal);
+      return undefined;
+    } catch (error) {
+      this.#identities.set(name, { read: uid, used });
+      this.#deps.log.warn('the identity of a cluster cannot be recorded yet', { cluster: name, error });
+      const why = error instanceof Error ? error.message : String(error);
+      return { reason: 'IdentityUnknown', message: `its identity cannot be written into its WorkerCluster: ${why}` };
+    }
+  }
+
+  #knownClusters(): KnownCluster[] {
+    return this.#deps.workerClusters.list().map(({ metadata: { name, creationTimestamp }, spec, status }) => {
+      const { read, used } = this.#identities.get(name) ?? {};
+      return { name, createdAt: creationTimestamp, local: spec.local === true, recorded: status?.clusterUID ?? used, read };
+    });
+  }
+
+  async #patchStatus(name: string, patch: unknown, signal: AbortSignal): Promise<void> {
+    const body = { status: patch };
+    const options = { fieldManager: MANAGER_FIELD_MANAGER, signal };
+    await this.#deps.home.patchStatus(WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body }, options);
+  }
+
   async #writeStatus(workerCluster: DeepReadonly<WorkerCluster>, signal: AbortSignal): Promise<void> {
-    const { home, clock, metrics } = this.#deps;
+    const { clock, metrics } = this.#deps;
     const { name, generation } = workerCluster.metadata;
     const finding = this.#finding(name);
     const ready = finding.kind === 'Running' && finding.health.contact === 'Ready';
@@ -237,14 +288,7 @@ class Registry implements ClusterRegistry {
     metrics.copies.set({ cluster: name }, this.get(name)?.localKeys().size ?? 0);
     const status = clusterStatus(workerCluster.status, finding, generation, clock.now());
     if (status === undefined) return;
-    const patch = mergePatchBetween(workerCluster.status ?? {}, status);
-    const body = { status: patch };
-    await home.patchStatus(
-      WORKER_CLUSTERS,
-      { namespace: '', name },
-      { type: 'merge', body },
-      { fieldManager: MANAGER_FIELD_MANAGER, signal },
-    );
+    await this.#patchStatus(name, mergePatchBetween(workerCluster.status ?? {}, status), signal);
   }
 
   #finding(name: string): Finding {

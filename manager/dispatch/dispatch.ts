@@ -61,10 +61,12 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     log,
     metrics,
     connect: (name, access) => (access === undefined ? home : deps.connect(name, access)),
-    createCluster: ({ metadata: { name }, spec }, client) =>
+    homeUID: () => namespaces.get({ namespace: '', name: 'kube-system' })?.metadata.uid,
+    createCluster: ({ metadata: { name }, spec }, client, identify) =>
       createRemoteCluster({
         name,
         client,
+        identify,
         origin,
         clock,
         random,

@@ -1,34 +1,30 @@
 import type { DeepReadonly, Job, Node, ObjectKey } from '../../shared/api/kubernetes.ts';
 import { ORIGIN_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NODES } from '../../shared/api/resources.ts';
-import { ApiError } from '../../shared/kube/api-error.ts';
-import { parseBoundedJson } from '../../shared/kube/bounded-json.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
-import { AddressDeniedError } from '../../shared/kube/guarded-connector.ts';
 import { createInformer, type Informer } from '../../shared/kube/informer.ts';
 import { createInformerOfNamespaces } from '../../shared/kube/informer-of-namespaces.ts';
 import { formatKey, parseKey } from '../../shared/kube/keys.ts';
 import { createObjectBudget } from '../../shared/kube/object-budget.ts';
-import { UnusableAnswer, type AnswerFault } from '../../shared/kube/unusable-answer.ts';
+import type { UnusableAnswer, AnswerFault } from '../../shared/kube/unusable-answer.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
-import { isJsonObject } from '../api/json-value.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
 import { afterProbe, NEVER_PROBED, withFault, type ClusterFault, type ClusterHealth, type ProbeResult } from './cluster-health.ts';
+import type { IdentityProblem } from './cluster-identities.ts';
+import { createClusterProbe, type ClusterProbe } from './cluster-probe.ts';
 import { essentialsOfCopy } from './copy-essentials.ts';
 import { createCopyWriter, type CopyWriter, type NamespacePolicy } from './copy-writer.ts';
 import { createDoubts, type Doubts } from './doubts.ts';
-import { withDeadline } from './deadline.ts';
 import type { ClusterView, Copy } from './decide-mirror.ts';
 import { capacityOf, essentialsOfNode, type Capacity } from './node-capacity.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { copyIdentity } from './remote-job.ts';
-import { toldText } from '../api/told-text.ts';
 import { createTurns } from './turns.ts';
 
 export type RemoteClusterOptions = {
@@ -44,6 +40,8 @@ export type RemoteClusterOptions = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Why the cluster with this identity must not be used; undefined when it may, from then on. */
+  readonly identify: (uid: string) => Promise<IdentityProblem | undefined>;
   /** Writes under way at once. */
   readonly concurrency: number;
   /** Carries out what one Job needs on this cluster. */
@@ -88,7 +86,7 @@ export interface RemoteCluster {
   setProblem(localKey: string, problem: DispatchProblem | undefined): void;
   /** Has the Job looked at in this cluster's queue. One with a problem is being tried again anyway, and waits for that unless `now`. */
   wake(localKey: string, options: { readonly now: boolean }): void;
-  /** Connects, and works until `signal` aborts. */
+  /** Connects, asks which cluster it is, and, once it may be used, works until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -96,8 +94,8 @@ const COPIES_BY_LOCAL_KEY = 'localKey';
 const PROBE_INTERVAL_MS = 10_000;
 /** Sooner, while it does not answer or its Jobs are not listed yet. */
 const PROBE_AGAIN_MS = 1_000;
-const PROBE_TIMEOUT_MS = 5_000;
-const VERSION_MAX_BYTES = 16 * 1024;
+/** While it refuses us, or we it: that ends when somebody changes something. */
+const PROBE_REFUSED_MS = 5_000;
 /** Questions to the manager cluster for the sake of one worker cluster. */
 const CONFIRMATIONS = { perSecond: 5, burst: 100 };
 
@@ -117,6 +115,9 @@ class ConnectedCluster implements RemoteCluster {
   readonly #problems = new Map<string, DispatchProblem>();
   readonly #stopped = new AbortController();
   readonly #confirmations = createTurns(CONFIRMATIONS);
+  readonly #prober: ClusterProbe;
+  /** Resolves when it is known to be a cluster that may be used, or when it is too late for that. */
+  readonly #identified = Promise.withResolvers<void>();
   /** By the list that they are of. */
   readonly #faults = new Map<string, ClusterFault>();
   #health = NEVER_PROBED;
@@ -125,6 +126,7 @@ class ConnectedCluster implements RemoteCluster {
     const { name, client, clock, random, log, origin, namespaces, servedNamespaces } = options;
     this.name = name;
     this.#options = options;
+    this.#prober = createClusterProbe({ client, origin, servedNamespaces, clock, identify: (uid) => this.#identify(uid) });
     const budget = createObjectBudget(options.memoryBytes);
     const onFault = (source: string, fault: UnusableAnswer | undefined): void => this.#faultChanged(source, fault);
     this.writer = createCopyWriter({ cluster: name, client, namespaces, clock, signal: this.#stopped.signal });
@@ -209,19 +211,31 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { log, concurrency, reconcile } = this.#options;
     onAbort(signal, () => {
       this.#stopped.abort(signal.reason);
       this.#queue.shutDown();
+      this.#identified.resolve();
     });
+    if (signal.aborted) return;
+    await Promise.all([this.#probe(signal), this.#work(signal)]);
+  }
+
+  async #work(signal: AbortSignal): Promise<void> {
+    const { log, concurrency, reconcile } = this.#options;
+    await this.#identified.promise;
     if (signal.aborted) return;
     const name = `cluster-${this.name}`;
     await Promise.all([
       this.#copies.run(signal),
       this.#nodes.run(signal),
-      this.#probe(signal),
       runController({ name, queue: this.#queue, concurrency, reconcile: (key) => reconcile(this, key), log }),
     ]);
+  }
+
+  async #identify(uid: string): Promise<IdentityProblem | undefined> {
+    const problem = await this.#options.identify(uid);
+    if (problem === undefined) this.#identified.resolve();
+    return problem;
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
@@ -229,7 +243,7 @@ class ConnectedCluster implements RemoteCluster {
       const probe = await this.#ask(signal);
       if (signal.aborted) return;
       this.#becomes(afterProbe(this.#health, probe, this.#options.clock.now()));
-      await this.#untilNextProbe(signal);
+      await (probe.kind === 'Refused' ? sleep(this.#options.clock, PROBE_REFUSED_MS, signal) : this.#untilNextProbe(signal));
     }
   }
 
@@ -267,18 +281,10 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   async #ask(signal: AbortSignal): Promise<ProbeResult> {
-    const { client, clock } = this.#options;
-    const askedAtMs = clock.now();
-    try {
-      const body = await withDeadline(clock, PROBE_TIMEOUT_MS, signal, (each) =>
-        client.raw({ method: 'GET', path: '/version', signal: each, bodyMaxBytes: VERSION_MAX_BYTES }),
-      );
-      const roundTripMs = clock.now() - askedAtMs;
-      const [fault] = this.#faults.values();
-      return { kind: 'Answered', version: versionIn(body), roundTripMs, synced: this.#copies.hasSynced(), fault };
-    } catch (error) {
-      return failedProbe(error);
-    }
+    const answer = await this.#prober.ask(this.#faults.size > 0, signal);
+    if (answer.kind !== 'Answered') return answer;
+    const [fault] = this.#faults.values();
+    return { ...answer, synced: this.#copies.hasSynced(), fault };
   }
 }
 
@@ -291,25 +297,3 @@ function localKeyOf(copy: DeepReadonly<Job>): string {
 /** What others should hear of when it changes. */
 const describe = ({ contact, connected, reason, version, failingSinceMs }: ClusterHealth): string =>
   JSON.stringify([contact, connected, reason, version ?? '', failingSinceMs ?? 0]);
-
-function versionIn(body: string): string {
-  const answer = parseBoundedJson(body, VERSION_LIMITS);
-  if (!isJsonObject(answer)) throw new UnusableAnswer('NotKubernetes', 'its version is no JSON object');
-  const { gitVersion } = answer;
-  return typeof gitVersion === 'string' && /^[\w.+~-]{1,64}$/.test(gitVersion) ? gitVersion : '';
-}
-
-const VERSION_LIMITS = { depth: 8, values: 256 };
-
-/** The innermost cause says most about a broken connection. */
-function failedProbe(error: unknown): ProbeResult {
-  let inner = error;
-  while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause;
-  if (inner instanceof AddressDeniedError)
-    return { kind: 'Failed', reason: 'AddressDenied', message: `${inner.message} with the manager's flag --worker-address-deny` };
-  const message = toldText(inner instanceof Error ? inner.message : String(inner));
-  if (inner instanceof UnusableAnswer) return { kind: 'Failed', reason: inner.fault, message };
-  // An API server sends nobody elsewhere.
-  if (inner instanceof ApiError && inner.code < 400) return { kind: 'Failed', reason: 'NotKubernetes', message };
-  return { kind: 'Failed', reason: 'ConnectionFailed', message };
-}

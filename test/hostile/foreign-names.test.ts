@@ -26,7 +26,7 @@ const worker = (name: string): HttpsWorker => {
 
 /** Names sort the clusters that are equal otherwise: the first is tried first. */
 async function join(name: string, options: { readonly namespaces?: readonly string[]; readonly spec?: object } = {}): Promise<HttpsWorker> {
-  const joined = await startHttpsWorker({ namespaces: options.namespaces ?? [NAMESPACE] });
+  const joined = await startHttpsWorker({ namespaces: options.namespaces ?? [NAMESPACE], identity: name });
   workers.set(name, joined);
   const kubeconfig = Buffer.from(joined.kubeconfig).toString('base64');
   await world.home.create(SECRETS, { metadata: { name, namespace: 'switchyard' }, data: { kubeconfig } });

@@ -78,14 +78,15 @@ test('the manager may create namespaces on a worker cluster only if it is let, a
   );
 });
 
-test('bound to namespaces, the manager has rights in these and to look at nodes, and no others', () => {
+test('bound to namespaces, the manager has rights in these, to look at nodes and to see which cluster it is, and no others', () => {
   const rendered = renderChart('worker', 'managerAccess.namespaces={a,b}');
   const cluster = ofKind(rendered, 'ClusterRole').find(({ metadata }) => metadata.name === MANAGER_ACCESS);
-  expect(cluster?.['rules']).toEqual([{ apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] }]);
+  const itsIdentity = { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] };
+  expect(cluster?.['rules']).toEqual([itsIdentity, { apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] }]);
   const bindings = ofKind(rendered, 'RoleBinding').filter(({ metadata }) => metadata.name === MANAGER_ACCESS);
   expect(bindings.map(({ metadata }) => metadata.namespace)).toEqual(['a', 'b']);
   const withoutNodes = renderChart('worker', 'managerAccess.namespaces={a,b}', 'managerAccess.nodes=false');
-  expect(ofKind(withoutNodes, 'ClusterRole').map(({ metadata }) => metadata.name)).not.toContain(MANAGER_ACCESS);
+  expect(ofKind(withoutNodes, 'ClusterRole').find(({ metadata }) => metadata.name === MANAGER_ACCESS)?.['rules']).toEqual([itsIdentity]);
 });
 
 const accountOf = (rendered: readonly Rendered[]): string => {

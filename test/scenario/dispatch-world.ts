@@ -29,7 +29,7 @@ export const NAMESPACE = 'team';
 
 /** The way from the manager to one API server, which can be cut. */
 export type Line = {
-  /** Every request that the manager sent, oldest first: `POST /apis/batch/v1/namespaces/team/jobs`. */
+  /** Every request that the manager sent, oldest first: `POST /apis/batch/v1/namespaces/team/jobs`, or `GET /apis/batch/v1/jobs?limit=1`. */
   readonly sent: string[];
   /** up: works. refused: every request fails. swallowed: nothing is ever answered. */
   state: 'up' | 'refused' | 'swallowed';
@@ -264,7 +264,8 @@ function workerSide(client: KubeClient, clock: Clock): WorkerSide {
 /** Sends requests along a line, and notes them. */
 function onLine(transport: Transport, line: Line): Transport {
   const gate = async (request: TransportRequest): Promise<void> => {
-    line.sent.push(`${request.method} ${request.path.split('?')[0]}`);
+    const [path, query] = request.path.split('?');
+    line.sent.push(`${request.method} ${path}${new URLSearchParams(query).get('limit') === '1' ? '?limit=1' : ''}`);
     if (line.state === 'refused') throw Object.assign(new Error('connection refused'), { code: 'ECONNREFUSED' });
     if (line.state === 'swallowed') {
       await new Promise((_resolve, reject) =>

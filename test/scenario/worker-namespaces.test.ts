@@ -22,7 +22,7 @@ const worker = (name: string): HttpsWorker => {
 };
 
 async function join(name: string, spec: object, values: readonly string[], namespaces: readonly string[] = TENANTS): Promise<HttpsWorker> {
-  const joined = await startHttpsWorker({ namespaces, values });
+  const joined = await startHttpsWorker({ namespaces, values, identity: name });
   workers.set(name, joined);
   const kubeconfig = Buffer.from(joined.kubeconfig).toString('base64');
   await world.home.create(SECRETS, { metadata: { name, namespace: 'switchyard' }, data: { kubeconfig } });
@@ -105,6 +105,7 @@ describe('a manager that is bound to two namespaces', { timeout: 2 * LIMIT_MS },
         'create batch/jobs',
         'delete batch/jobs',
         'get /version',
+        'get namespaces',
         'list batch/jobs',
         'list nodes',
         'patch batch/jobs',
@@ -130,7 +131,7 @@ describe('a manager that is bound to two namespaces', { timeout: 2 * LIMIT_MS },
 
     // The list grows, and so do the rights.
     await worker('bound').close();
-    workers.set('bound', await startHttpsWorker({ namespaces: TENANTS }));
+    workers.set('bound', await startHttpsWorker({ namespaces: TENANTS, identity: 'bound' }));
     const kubeconfig = Buffer.from(worker('bound').kubeconfig).toString('base64');
     await world.home.patch(SECRETS, { namespace: 'switchyard', name: 'bound' }, { type: 'merge', body: { data: { kubeconfig } } });
     await world.home.patch(

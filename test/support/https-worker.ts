@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { createClientFactory } from '../../manager/client-factory.ts';
 import { NAMESPACES, type Resource } from '../../shared/api/resources.ts';
@@ -39,15 +40,16 @@ const ACCESS_KINDS: readonly Resource[] = [
 ];
 const ACCOUNT = 'test-switchyard-worker-manager-access';
 
-/** `values` are of the worker chart; `namespaces` are there from the start. */
+/** `values` are of the worker chart; `namespaces` are there from the start; clusters with one `identity` are one cluster, to look at. */
 export async function startHttpsWorker(options: {
   readonly namespaces: readonly string[];
   readonly values?: readonly string[];
+  readonly identity: string;
 }): Promise<HttpsWorker> {
   const clock = systemClock;
   const plane = await createControlPlane({
     clock,
-    random: seededRandom(1),
+    random: seededRandom(createHash('sha256').update(options.identity).digest().readUInt32BE()),
     log: silentLogger,
     controllers: ['garbage-collector', 'namespace'],
   });

@@ -78,6 +78,13 @@ export const WorkerClusterSpecSchema = Type.Object(
 
 export const WorkerClusterStatusSchema = Type.Object({
   conditions: Type.Optional(Conditions),
+  clusterUID: Type.Optional(
+    Type.String({
+      maxLength: 128,
+      description:
+        'Which cluster it is: the UID of the namespace kube-system there. While another one is read, it is not Ready (ClusterChanged).',
+    }),
+  ),
   lostSince: Type.Optional(
     Type.String({ format: 'date-time', description: 'When the connection was first lost, while it has not come back.' }),
   ),

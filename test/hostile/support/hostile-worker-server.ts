@@ -14,6 +14,7 @@ export type HostileServer = {
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 /** What is not named is done honestly: by a cluster with no node and no Job, where nothing happens. */
 export type Trick = {
+  readonly namespace?: Handler;
   readonly version?: Handler;
   readonly nodes?: Handler;
   readonly jobs?: Handler;
@@ -33,7 +34,7 @@ export async function startHostileServer(
     response.on('error', () => response.destroy());
     const [, name = '', path = ''] = /^\/([^/]+)(\/.*)$/.exec(request.url ?? '') ?? [];
     counts.set(name, (counts.get(name) ?? 0) + 1);
-    (handlerOf(tricks[name] ?? {}, request, path) ?? json({ kind: 'Status', code: 404 }, 404))(request, response);
+    (handlerOf(name, tricks[name] ?? {}, request, path) ?? json({ kind: 'Status', code: 404 }, 404))(request, response);
   });
   server.on('clientError', (_error, socket) => socket.destroy());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -49,8 +50,10 @@ export async function startHostileServer(
   };
 }
 
-function handlerOf(trick: Trick, { method }: IncomingMessage, path: string): Handler | undefined {
+function handlerOf(name: string, trick: Trick, { method }: IncomingMessage, path: string): Handler | undefined {
   if (method !== 'GET') return trick.write ?? json({ kind: 'Status', code: 403, reason: 'Forbidden', message: 'no' }, 403);
+  if (path.endsWith('/namespaces/kube-system'))
+    return trick.namespace ?? json({ metadata: { name: 'kube-system', uid: `uid-of-${name}` } });
   if (path.startsWith('/version')) return trick.version ?? json({ gitVersion: 'v1.36.2' });
   const watch = path.includes('watch=true');
   if (path.includes('/nodes')) return watch ? quiet : (trick.nodes ?? json(listOf([])));
@@ -174,6 +177,8 @@ export const tricks = (): Readonly<Record<string, Trick & { readonly reason: str
   'event-that-is-deep': { watch: text(`{"type":"ADDED","object":${'['.repeat(100)}\n`), reason: 'AnswerTooLarge' },
   'event-in-latin': { watch: text('lorem ipsum\n'), reason: 'NotKubernetes' },
   'nodes-without-end': { nodes: pour(() => PIECE, '{"items":["'), reason: 'AnswerTooLarge', message: /nodes/ },
+  'identity-of-garbage': { namespace: json({ metadata: { uid: 'PWNED\n' } }), reason: 'NotKubernetes', message: /no UID/ },
+  'identity-without-end': { namespace: pour(() => PIECE), reason: 'AnswerTooLarge' },
   'version-without-end': { version: pour(() => PIECE), reason: 'AnswerTooLarge' },
   'version-of-garbage': { version: text('PWNED'), reason: 'NotKubernetes' },
   'version-elsewhere': { version: text('', { location: 'https://127.0.0.1:1/' }, 307), reason: 'NotKubernetes' },

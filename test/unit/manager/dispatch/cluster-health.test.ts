@@ -37,6 +37,15 @@ describe('a worker cluster', () => {
     expect(after(...failures)).toMatchObject({ contact: 'Lost', failingSinceMs: 1000 });
   });
 
+  test('that refuses us is lost at once, though it answers, and ready as soon as it takes us', () => {
+    const refusal = { kind: 'Refused', reason: 'Forbidden', message: 'the manager may not list its Jobs there' } as const;
+    const refused = after(ANSWER, FAILURE, refusal);
+    const lost = { contact: 'Lost', connected: true, reason: 'Forbidden', message: refusal.message, failures: 0, failingSinceMs: 2000 };
+    expect(refused).toMatchObject(lost);
+    expect(afterProbe(refused, refusal, 4000)).toMatchObject(lost);
+    expect(afterProbe(refused, ANSWER, 5000)).toMatchObject({ contact: 'Ready', reason: 'Connected', failingSinceMs: undefined });
+  });
+
   test('whose answers cannot be used is lost at once, though it answers', () => {
     const fault = { reason: 'AnswerTooLarge', message: 'its jobs cannot be known' } as const;
     const faulty = withFault(after(ANSWER), fault, 2000);
