@@ -26,6 +26,7 @@ import { seededRandom } from '../../shared/runtime/random.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 export const NAMESPACE = 'team';
+export const HOME = 'home';
 
 /** The way from the manager to one API server, which can be cut. */
 export type Line = {
@@ -98,7 +99,7 @@ export type DispatchWorldOptions = {
   readonly submissions?: NonNullable<ManagerDeps['submissions']>;
   /** Where the metrics are to be read. */
   readonly registry?: Registry;
-  /** Instead of the way to a worker cluster of this world; `usual` is that way. */
+  /** Instead of the way to a worker cluster of this world; `usual` is that way, by the name of the cluster there, or `home`. */
   readonly connectCluster?: (name: string, access: ClusterAccess, usual: (name: string) => KubeClient) => KubeClient;
 };
 
@@ -137,6 +138,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
   await create(LOCAL_QUEUES, { metadata: { name: 'main', namespace: NAMESPACE }, spec: { clusterQueue: 'main' } });
 
   const connectInProcess = (name: string): KubeClient => {
+    if (name === HOME) return clientOf(onLine(homePlane.transport(), homeLine));
     const worker = workers.get(name);
     if (worker === undefined) throw new Error(`no control plane ${name}`);
     return clientOf(onLine(worker.plane.transport(), worker.line));
