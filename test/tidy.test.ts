@@ -55,7 +55,8 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/local':
     'advice clusters config examples job-watch manager-account pod-watch ports program programs quick-start run-directory set-up short-path submit-examples summary webhook-certificate',
   manager: 'client-factory config home-informers identity-alarm identity main manager record-key worker-connection',
-  'manager/dispatch': 'cluster-registry copy-writer deadline dispatch mirror-controller orphan-collector remote-cluster renewable-access',
+  'manager/dispatch':
+    'cluster-probe cluster-registry copy-writer deadline dispatch mirror-controller orphan-collector remote-cluster renewable-access',
   'manager/submission': 'bullmq-queue consumer outcome-reporter',
   'manager/webhook': 'server',
   'shared/controlplane/admission': 'admission-chain',
