@@ -5,7 +5,7 @@ import { CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, SECRETS } from '../../shared/api/resources.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import type { TransportResponse } from '../../shared/kube/transport.ts';
-import { conditionsOf, createDispatchWorld, HOME, type DispatchWorld } from './dispatch-world.ts';
+import { conditionsOf, createDispatchWorld, HOME, NAMESPACE, type DispatchWorld } from './dispatch-world.ts';
 
 const on = (cluster: string) => ({ annotations: { [CLUSTERS_ANNOTATION]: cluster } });
 
@@ -120,7 +120,8 @@ describe('a Secret that comes to lead to another cluster', () => {
   });
 });
 
-test('a cluster that is another one when it comes back under its address is not used', async () => {
+test('a cluster that is another one when it comes back under its address is not used, and nothing is deleted there', async () => {
+  const uid = await runningJob('before', 'eu-1');
   const { line } = world.worker('eu-1');
   line.state = 'refused';
   await world.settle(15_000);
@@ -129,9 +130,18 @@ test('a cluster that is another one when it comes back under its address is not 
   line.state = 'up';
   await world.settle(15_000);
   expect(await readiness('eu-1')).toMatch(/^False ClusterChanged: .* UID rebuilt;/);
+  line.sent.length = 0;
   await world.submit('sum', on('eu-1'));
-  await world.settle(5_000);
+  await world.home.delete(JOBS, { namespace: NAMESPACE, name: 'before' }, { propagationPolicy: 'Background' });
+  await world.settle(70_000);
   expect(await world.worker('eu-1').copy('sum')).toBeUndefined();
+  expect((await world.worker('eu-1').copy('before'))?.metadata.uid).toBe(uid);
+  expect(line.sent.filter((call) => !call.startsWith('GET'))).toEqual([]);
+
+  line.instead = undefined;
+  await world.settle(10_000);
+  expect(await world.worker('eu-1').copy('before')).toBeUndefined();
+  await expect(world.job('before')).rejects.toThrow(/not found/);
 });
 
 test('of two WorkerClusters for one cluster the second is not used and names the first, until that is gone; no copy is deleted', async () => {
