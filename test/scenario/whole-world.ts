@@ -7,7 +7,7 @@ import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { createManager, type Manager, type ManagerDeps } from '../../manager/manager.ts';
 import { prepareJob, type JobManifest } from '../../manager/prepare-job.ts';
 import type { Job, KubeObject, Pod } from '../../shared/api/kubernetes.ts';
-import { QUEUE_NAME_LABEL, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, PODS, SECRETS, type Resource } from '../../shared/api/resources.ts';
 import { createControlPlane, type ControlPlane } from '../../shared/controlplane/control-plane.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
@@ -19,6 +19,7 @@ import type { Transport } from '../../shared/kube/transport.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { createElectedWorker } from '../../worker/elected-worker.ts';
+import { MIRRORED_JOBS_SETTINGS } from '../support/embedded-cluster.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { createLine, onLine, type Line } from '../support/line.ts';
 
@@ -161,14 +162,7 @@ export async function createWholeWorld(options: {
         clock,
         random,
         log,
-        settings: {
-          controllerName: WORKER_CONTROLLER_NAME,
-          controllers: ['job'],
-          concurrentJobSyncs: 5,
-          concurrentTtlSyncs: 1,
-          batchPeriodMs: 100,
-          namespace: '',
-        },
+        settings: MIRRORED_JOBS_SETTINGS,
       });
       return run(line, (signal) => worker.run(signal));
     },

@@ -12,6 +12,7 @@ import { BUILT_IN_SETTINGS } from '../support/embedded-cluster.ts';
 import type { Dice } from './dice.ts';
 import { createMortalClock } from './mortal-clock.ts';
 import type { Line, Network } from './network.ts';
+import { describeError, hasCause, isBlunder, isEndOfLeadership } from './program-errors.ts';
 
 export type FleetDeps = {
   readonly network: Network;
@@ -83,7 +84,7 @@ export function startFleet({ network, clock, dice, trace, workers }: FleetDeps):
       // A process that has ended is started anew, unless it was asked to end.
       () => !stopping.signal.aborted && die(),
       (error: unknown) => {
-        if (!isEndOfLeadership(error)) defects.push(`${name}: the worker failed: ${describe(error)}`);
+        if (!isEndOfLeadership(error)) defects.push(`${name}: the worker failed: ${describeError(error)}`);
         die();
       },
     );
@@ -103,11 +104,6 @@ export function startFleet({ network, clock, dice, trace, workers }: FleetDeps):
   };
 }
 
-const isEndOfLeadership = (error: unknown): boolean => error instanceof Error && error.message === 'leadership was lost';
-
-/** Mistakes of the program itself, as opposed to what a network or a server does to it. */
-const BLUNDERS = [TypeError, RangeError, ReferenceError, SyntaxError];
-
 function watchfulLogger(
   name: string,
   trace: (line: string) => void,
@@ -116,14 +112,14 @@ function watchfulLogger(
   isFair: () => boolean,
 ): Logger {
   const look = (message: string, { error }: LogFields = {}): void => {
-    const text = error === undefined ? message : `${message}: ${describe(error)}`;
+    const text = error === undefined ? message : `${message}: ${describeError(error)}`;
     trace(`${name}: log: ${text}`);
     heed(message);
     if (hasCause(error, isBlunder) || message === 'an event handler threw') defects.push(`${name}: ${text}`);
   };
   const lookTwice = (message: string, fields: LogFields = {}): void => {
     look(message, fields);
-    const text = `${name}: ${message}: ${describe(fields.error)}`;
+    const text = `${name}: ${message}: ${describeError(fields.error)}`;
     if (hasCause(fields.error, tellsOfEnd)) defects.push(`${text}: that somebody has deleted something is no error`);
     else if (isFair()) defects.push(`${text}: an error in a world without faults`);
   };
@@ -131,15 +127,5 @@ function watchfulLogger(
   return logger;
 }
 
-function hasCause(error: unknown, matches: (cause: Error) => boolean): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) if (matches(cause)) return true;
-  return false;
-}
-
-const isBlunder = (cause: Error): boolean => BLUNDERS.some((type) => cause instanceof type);
-
 /** What was meant is gone, or is another one of that name. */
 const tellsOfEnd = (cause: Error): boolean => isNotFound(cause) || (isConflict(cause) && cause.message.includes('UID in precondition'));
-
-const describe = (error: unknown): string =>
-  error instanceof Error ? `${error.message}${error.cause === undefined ? '' : ` <- ${describe(error.cause)}`}` : String(error);

@@ -6,7 +6,7 @@ import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
-import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { BUILT_IN_JOB_CONTROLLER_NAME, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { createWorker, type WorkerSettings } from '../../worker/worker.ts';
 
 /** A control plane in this process, without sockets: with a fake clock the same run every time. */
@@ -29,6 +29,15 @@ export const BUILT_IN_SETTINGS: WorkerSettings = {
   concurrentTtlSyncs: 5,
   batchPeriodMs: 1000,
   namespace: '',
+};
+
+/** Of a worker that runs the copies of a manager, and does not gather for as long as usual. */
+export const MIRRORED_JOBS_SETTINGS: WorkerSettings = {
+  ...BUILT_IN_SETTINGS,
+  controllerName: WORKER_CONTROLLER_NAME,
+  controllers: ['job'],
+  concurrentTtlSyncs: 1,
+  batchPeriodMs: 100,
 };
 
 export type RunningWorker = { readonly registry: Registry; stop(): Promise<void> };

@@ -1,16 +1,17 @@
 /** The programs of a simulated installation: managers and workers, real ones, which are killed and come back. */
 import { Registry } from 'prom-client';
 import { createManager } from '../../../manager/manager.ts';
-import { WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient } from '../../../shared/kube/kube-client.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { silentLogger, type LogFields, type Logger } from '../../../shared/runtime/logger.ts';
 import { seededRandom } from '../../../shared/runtime/random.ts';
 import { createWorker } from '../../../worker/worker.ts';
+import { MIRRORED_JOBS_SETTINGS } from '../../support/embedded-cluster.ts';
 import type { Dice } from '../dice.ts';
 import { createMortalClock } from '../mortal-clock.ts';
 import type { Line } from '../network.ts';
+import { describeError, hasCause, isBlunder, isEndOfLeadership } from '../program-errors.ts';
 import { type Cluster, MANAGER_NAMESPACE, RECORD_KEY_SECRET, type Yard } from './yard.ts';
 
 export interface Crew {
@@ -75,7 +76,7 @@ export function startCrew(options: {
       // A process that has ended is started anew, unless it was asked to end.
       () => !stopping.signal.aborted && die(),
       (error: unknown) => {
-        if (!isEndOfLeadership(error)) defects.push(`${name}: failed: ${describe(error)}`);
+        if (!isEndOfLeadership(error)) defects.push(`${name}: failed: ${describeError(error)}`);
         die();
       },
     );
@@ -121,14 +122,7 @@ const workerProgram = (cluster: Cluster): Program => ({
       clock,
       random,
       log,
-      settings: {
-        controllerName: WORKER_CONTROLLER_NAME,
-        controllers: ['job'],
-        concurrentJobSyncs: 5,
-        concurrentTtlSyncs: 1,
-        batchPeriodMs: 100,
-        namespace: '',
-      },
+      settings: MIRRORED_JOBS_SETTINGS,
     }).run(signal),
 });
 
@@ -138,26 +132,13 @@ function named(clusters: readonly Cluster[], name: string): Cluster {
   return cluster;
 }
 
-const isEndOfLeadership = (error: unknown): boolean => error instanceof Error && error.message === 'leadership was lost';
-
-/** Mistakes of the program itself, as opposed to what a network or a server does to it. */
-const BLUNDERS = [TypeError, RangeError, ReferenceError, SyntaxError];
-
 function watchfulLogger(name: string, trace: (line: string) => void, defects: string[]): Logger {
   const look = (message: string, fields: LogFields = {}): void => {
     const { error, ...rest } = fields;
-    const text = error === undefined ? `${message} ${JSON.stringify(rest)}` : `${message}: ${describe(error)}`;
+    const text = error === undefined ? `${message} ${JSON.stringify(rest)}` : `${message}: ${describeError(error)}`;
     trace(`${name}: log: ${text}`);
-    if (isBlunder(error) || message === 'an event handler threw') defects.push(`${name}: ${text}`);
+    if (hasCause(error, isBlunder) || message === 'an event handler threw') defects.push(`${name}: ${text}`);
   };
   const logger: Logger = { ...silentLogger, info: look, warn: look, error: look, with: () => logger };
   return logger;
 }
-
-function isBlunder(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) if (BLUNDERS.some((type) => cause instanceof type)) return true;
-  return false;
-}
-
-const describe = (error: unknown): string =>
-  error instanceof Error ? `${error.message}${error.cause === undefined ? '' : ` <- ${describe(error.cause)}`}` : String(error);
