@@ -28,6 +28,26 @@ export const DISPATCH_EPOCH_ANNOTATION = 'switchyard.dev/dispatch-epoch';
 /** Annotation on a remote copy that could not keep its name, beside its original: name of the Job on the manager cluster. */
 export const ORIGIN_NAME_ANNOTATION = 'switchyard.dev/origin-name';
 
+/** Annotation on the manager's Lease on a worker cluster: the fence token of the worker for which that cluster has been put in order. */
+export const RECONCILED_ANNOTATION = 'switchyard.dev/reconciled';
+/** Annotation beside it: the highest resourceVersion of the home cluster that was seen, and its seal. */
+export const HOME_VERSION_ANNOTATION = 'switchyard.dev/home-version';
+/** Label on the Lease by which a worker tells that it is alive: `true`. */
+export const WORKER_LABEL = 'switchyard.dev/worker';
+/** Annotations beside it: `spec.managedBy` of the Jobs that it runs, ... */
+export const CONTROLLER_NAME_ANNOTATION = 'switchyard.dev/controller-name';
+/** ... its version, ... */
+export const VERSION_ANNOTATION = 'switchyard.dev/version';
+/** ... after how many seconds without its manager it stops copies, 0 for never, ... */
+export const FENCE_AFTER_ANNOTATION = 'switchyard.dev/fence-after';
+/** ... what a manager has to answer before copies go on, ... */
+export const FENCE_TOKEN_ANNOTATION = 'switchyard.dev/fence-token';
+/** ... and for how long each manager had been out of sight: JSON. */
+export const RENEWALS_SEEN_ANNOTATION = 'switchyard.dev/renewals-seen';
+
+/** Where those Leases are on a worker cluster, unless worker and WorkerCluster say something else. */
+export const DEFAULT_LEASE_NAMESPACE = 'kube-system';
+
 /** Annotation on the local Job: the admission record, one JSON document with one writer. */
 export const ADMISSION_ANNOTATION = 'switchyard.dev/admission';
 /** Label on the local Job, kept for telling which WorkerCluster it runs on. */
@@ -38,6 +58,8 @@ export const COPIES_FINALIZER = 'switchyard.dev/copies';
 export const CLUSTERS_ANNOTATION = 'switchyard.dev/clusters';
 /** Annotation by which a user has a Job rest (`true`) until it is taken off, or is `false`. The manager writes it for whoever suspends an admitted Job. */
 export const HOLD_ANNOTATION = 'switchyard.dev/hold';
+/** Annotation by which a user says whether the copy of a Job is stopped where its manager is out of reach: `off` or `on`. Copies carry it, too. */
+export const FENCING_ANNOTATION = 'switchyard.dev/fencing';
 /** Label on a user's Job: the WorkloadPriorityClass that orders it within its ClusterQueue. */
 export const PRIORITY_CLASS_LABEL = 'switchyard.dev/priority-class';
 /** Annotation by which a user orders Jobs of one queue: an integer, higher first, as far as the LocalQueue lets it. */

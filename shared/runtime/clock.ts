@@ -2,6 +2,8 @@
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
+  /** Milliseconds since a start of its own. It never steps, whatever becomes of the time of day: only differences mean something. */
+  monotonic(): number;
   /** Runs `callback` once, `delayMs` from now. Like setTimeout, it keeps a process alive unless cancelled. */
   schedule(callback: () => void, delayMs: number): Timer;
 }
@@ -15,6 +17,7 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   schedule: (callback, delayMs) => {
     let handle: NodeJS.Timeout;
     const arm = (remainingMs: number): void => {

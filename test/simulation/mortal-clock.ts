@@ -8,6 +8,7 @@ export function createMortalClock(clock: Clock): MortalClock {
   let dead = false;
   return {
     now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
     schedule(callback, delayMs) {
       if (dead) return { cancel: () => undefined };
       const timer = clock.schedule(() => {

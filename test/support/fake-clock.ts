@@ -7,22 +7,33 @@ type Pending = { readonly dueMs: number; readonly order: number; readonly callba
  * after each, everything that became ready (promises, and callbacks of setImmediate) runs before the next.
  */
 export class FakeClock implements Clock {
-  #now: number;
+  /** The time of day is the time that has passed, and this. */
+  #startMs: number;
+  #passedMs = 0;
   #order = 0;
   #waiting = 0;
   /** A binary heap; cancelled timers stay in it until they come to the top. */
   readonly #heap: Pending[] = [];
 
   constructor(startMs = Date.UTC(2026, 0, 1)) {
-    this.#now = startMs;
+    this.#startMs = startMs;
   }
 
   now(): number {
-    return this.#now;
+    return this.#startMs + this.#passedMs;
+  }
+
+  monotonic(): number {
+    return this.#passedMs;
+  }
+
+  /** Sets the time of day forward, or back, by `ms`. No time passes by that: timers and `monotonic` do not notice. */
+  stepTimeOfDay(ms: number): void {
+    this.#startMs += ms;
   }
 
   schedule(callback: () => void, delayMs: number): Timer {
-    const timer = { dueMs: this.#now + Math.max(0, delayMs), order: this.#order++, callback, cancelled: false };
+    const timer = { dueMs: this.#passedMs + Math.max(0, delayMs), order: this.#order++, callback, cancelled: false };
     push(this.#heap, timer);
     this.#waiting++;
     return {
@@ -36,10 +47,10 @@ export class FakeClock implements Clock {
 
   /** Moves time forward by `ms` and runs every timer that falls due, those made on the way included. */
   async advance(ms: number): Promise<void> {
-    const endMs = this.#now + ms;
+    const endMs = this.#passedMs + ms;
     await settle();
     for (let next = this.#earliest(); next !== undefined && next.dueMs <= endMs; next = this.#earliest()) await this.#fire(next);
-    this.#now = endMs;
+    this.#passedMs = endMs;
   }
 
   /** Runs what is ready and due now, without moving time. */
@@ -49,7 +60,7 @@ export class FakeClock implements Clock {
 
   /** Moves time from timer to timer until none is left. Throws when that takes longer than `limitMs`. */
   async runUntilIdle(limitMs = 3_600_000): Promise<void> {
-    const endMs = this.#now + limitMs;
+    const endMs = this.#passedMs + limitMs;
     await settle();
     for (let next = this.#earliest(); next !== undefined; next = this.#earliest()) {
       if (next.dueMs > endMs) throw new Error(`timers are still pending after ${limitMs} ms`);
@@ -67,7 +78,7 @@ export class FakeClock implements Clock {
     // One that has fired can no longer be cancelled.
     timer.cancelled = true;
     this.#waiting--;
-    this.#now = timer.dueMs;
+    this.#passedMs = timer.dueMs;
     timer.callback();
     await settle();
   }

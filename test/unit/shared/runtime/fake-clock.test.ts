@@ -24,3 +24,17 @@ test('work without end is not waited for', async () => {
   again();
   await expect(clock.runUntilIdle(10_000)).rejects.toThrow('timers are still pending');
 });
+
+test('a step of the time of day makes no time pass', async () => {
+  const clock = new FakeClock(0);
+  const log: number[] = [];
+  clock.schedule(() => log.push(clock.now()), 20);
+  const before = clock.monotonic();
+  clock.stepTimeOfDay(3_600_000);
+  await clock.advance(19);
+  expect(log).toEqual([]);
+  clock.stepTimeOfDay(-3_600_000);
+  await clock.advance(1);
+  expect(log).toEqual([20]);
+  expect(clock.monotonic() - before).toBe(20);
+});
