@@ -55,6 +55,16 @@ export const WorkerClusterSpecSchema = Type.Object(
         description: 'Namespaces whose Jobs it takes, and the only ones in which the manager looks for Jobs there; all when absent.',
       }),
     ),
+    leaseNamespace: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 63,
+        pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+        default: 'kube-system',
+        description:
+          'Namespace there of the Leases by which manager and worker know of each other; the flag --lease-namespace of its worker.',
+      }),
+    ),
   },
   withRules(
     {
@@ -91,6 +101,23 @@ export const WorkerClusterStatusSchema = Type.Object({
   allocatable: Type.Optional(ResourceList('Sum of what the schedulable nodes offer.')),
   used: Type.Optional(ResourceList('Sum of what the Jobs placed there request.')),
   version: Type.Optional(Type.String({ description: 'Version of the API server.' })),
+  worker: Type.Optional(
+    Type.Object(
+      {
+        name: Type.Optional(Type.String({ maxLength: 253, description: 'Who leads there: the host or pod.' })),
+        version: Type.Optional(Type.String({ maxLength: 64, description: 'Its version.' })),
+        controllerName: Type.Optional(Type.String({ maxLength: 63, description: 'spec.managedBy of the Jobs that it runs.' })),
+        fenceAfterSeconds: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            format: 'int64',
+            description: 'It stops copies when it has not heard of the manager for so long; 0: it does not.',
+          }),
+        ),
+      },
+      { description: 'What the worker there has last said of itself.' },
+    ),
+  ),
   roundTripMs: Type.Optional(Type.Integer({ minimum: 0, format: 'int64', description: 'Last measured round trip, in milliseconds.' })),
 });
 
@@ -104,6 +131,7 @@ export const WORKER_CLUSTER_SCHEMA: KindSchema = {
     { name: 'State', type: 'string', jsonPath: '.spec.state' },
     { name: 'Connected', type: 'string', jsonPath: ".status.conditions[?(@.type=='Connected')].status" },
     { name: 'Ready', type: 'string', jsonPath: ".status.conditions[?(@.type=='Ready')].status" },
+    { name: 'Worker', type: 'string', jsonPath: ".status.conditions[?(@.type=='WorkerAlive')].status", priority: 1 },
     { name: 'Reason', type: 'string', jsonPath: ".status.conditions[?(@.type=='Ready')].reason", priority: 1 },
     { name: 'Version', type: 'string', jsonPath: '.status.version', priority: 1 },
     AGE_COLUMN,
