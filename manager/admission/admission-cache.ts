@@ -5,7 +5,10 @@ import { excess } from '../api/job-requests.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { Charge } from './flavor-assigner.ts';
 import { addUsage, flavorResource, removeUsage, type QuotaNode } from './quota-tree.ts';
+import { createShapeAvoidance, type ShapeAvoidance } from './shape-avoidance.ts';
 import type { QueueingSetup, Snapshot } from './snapshot.ts';
+import { createStartDeadlines, type StartDeadlines } from './start-deadlines.ts';
+import type { Reservation } from './reservation.ts';
 import { clusterHolder, createUsage, type Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
@@ -35,30 +38,33 @@ export interface AdmissionCache {
   refused(): Iterable<Reservation>;
   /** The reservations of Workloads that are to rest. */
   held(): Iterable<Reservation>;
+  /** When those that are admitted must have started. */
+  readonly deadlines: Pick<StartDeadlines, 'overdue'>;
+  /** The reservations of Workloads that are on their way to a cluster which has refused others of their shape meanwhile, and for what. */
+  refusedAlike(): Iterable<readonly [Reservation, string]>;
+  /** Something has become known of a shape. */
+  reviewShape(shape: string): void;
+  /** What clusters have done to Jobs of equal shape. */
+  readonly shapes: ShapeAvoidance;
   /** ClusterQueues that share quota with this one, itself included. */
   sharingWith(clusterQueue: string): readonly string[];
   usage(): Usage;
 }
-
-export type Reservation = {
-  readonly workload: Workload;
-  readonly record: AdmissionRecord;
-  /** What it holds: the requests of the record, whatever the Workload asks for now. */
-  readonly held: Requests;
-  /** The record is not seen on the Job yet. */
-  readonly assumed: boolean;
-};
 
 type Counted = Reservation & { readonly charges: readonly Charge[] };
 
 export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
   let setup = empty;
   let clusterStates: readonly ClusterState[] = [];
+  let clustersByName: ReadonlyMap<string, ClusterState> = new Map();
   let usage = createUsage();
   const counted = new Map<string, Counted>();
   const mismatched = new Map<string, Counted>();
   const refused = new Map<string, Counted>();
   const held = new Map<string, Counted>();
+  const refusedAlike = new Map<string, readonly [Reservation, string]>();
+  const shapes = createShapeAvoidance();
+  const deadlines = createStartDeadlines(() => ({ setup, clusters: clustersByName }));
 
   const charge = (entry: Counted): void => apply(entry, plus, addUsage);
   const discharge = (entry: Counted): void => apply(entry, minus, removeUsage);
@@ -81,8 +87,17 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     mismatched.delete(key);
     refused.delete(key);
     held.delete(key);
+    refusedAlike.delete(key);
+    deadlines.forget(key);
     discharge(entry);
     return entry;
+  };
+  const compare = (entry: Counted): void => {
+    const { workload, record, assumed } = entry;
+    const isOnItsWay = !assumed && workload.phase === 'Admitted' && !workload.dispatched && !workload.started;
+    const reason = isOnItsWay && workload.refusal === undefined ? shapes.refusedMeanwhile(workload.shape, record) : undefined;
+    if (reason === undefined) refusedAlike.delete(workload.key);
+    else refusedAlike.set(workload.key, [entry, reason]);
   };
   const put = (workload: Workload, record: AdmissionRecord, assumed: boolean): Reservation => {
     remove(workload.key);
@@ -93,6 +108,8 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
       mismatched.set(workload.key, entry);
     if (!assumed && workload.refusal !== undefined) refused.set(workload.key, entry);
     if (!assumed && workload.hold === true) held.set(workload.key, entry);
+    deadlines.watch(entry);
+    compare(entry);
     charge(entry);
     return entry;
   };
@@ -101,15 +118,24 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     setQueueing: (next) => {
       setup = next;
       usage = createUsage();
-      for (const entry of counted.values()) charge(entry);
+      for (const entry of counted.values()) {
+        charge(entry);
+        deadlines.watch(entry);
+      }
     },
     setClusters: (next) => {
+      const isNews = contacts(next) !== contacts(clusterStates);
       clusterStates = next;
+      clustersByName = new Map(next.map((each) => [each.name, each]));
+      if (isNews) for (const entry of counted.values()) deadlines.watch(entry);
     },
     queueing: () => setup,
     clusters: () => clusterStates,
-    snapshot: () => ({ queues: setup.queues, clusters: clusterStates, usage: usage.fork() }),
-    assume: (workload, record) => put(workload, record, true),
+    snapshot: () => ({ queues: setup.queues, clusters: clusterStates, usage: usage.fork(), shapes: shapes.fork() }),
+    assume: (workload, record) => {
+      shapes.placed(workload, record);
+      return put(workload, record, true);
+    },
     admit: (workload, record) => void put(workload, record, false),
     forget: remove,
     get: (key) => counted.get(key),
@@ -117,6 +143,12 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     mismatched: () => mismatched.values(),
     refused: () => refused.values(),
     held: () => held.values(),
+    deadlines,
+    refusedAlike: () => refusedAlike.values(),
+    reviewShape: (shape) => {
+      for (const entry of counted.values()) if (entry.workload.shape === shape) compare(entry);
+    },
+    shapes,
     sharingWith: (clusterQueue) => {
       const rootId = setup.tree.clusterQueues.get(clusterQueue)?.rootId;
       if (rootId === undefined) return [];
@@ -125,6 +157,10 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     usage: () => usage,
   };
 }
+
+/** Since when which clusters answer. */
+const contacts = (clusters: readonly ClusterState[]): string =>
+  JSON.stringify(clusters.map(({ name, lost, reachableSinceMs }) => [name, lost, reachableSinceMs]));
 
 /** Whether two records are the same admission. */
 export const isSameAdmission = (a: AdmissionRecord, b: AdmissionRecord): boolean => formatAdmissionRecord(a) === formatAdmissionRecord(b);

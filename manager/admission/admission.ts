@@ -14,7 +14,8 @@ import type { WorkloadPriorityClass } from '../api/workload-priority-class.ts';
 import type { RecordKeeper } from '../api/record-keeper.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
-import { createAdmissionCache, type Reservation } from './admission-cache.ts';
+import { createAdmissionCache } from './admission-cache.ts';
+import type { Reservation } from './reservation.ts';
 import { createAdmissionRetries } from './admission-retries.ts';
 import { createAdmissionWriter } from './admission-writer.ts';
 import { clusterStateOf, type ClusterState } from './cluster-state.ts';
@@ -75,6 +76,7 @@ export function createAdmission({ client, events, informers, records, clock, log
     readRecord: records.read,
     priorityClasses: () => priorityClasses,
     metrics,
+    now: () => clock.now(),
     wakeScheduler: () => changed(),
   });
   const status = createQueueStatus({ client, cache, queues, watcher, informers, metrics, clock, log });

@@ -1,20 +1,31 @@
 import { toWireTime } from '../../shared/api/wire-time.ts';
+import { AvoidedReason, DispatchedReason } from '../api/reasons.ts';
 import type { AdmissionRecord, AvoidedCluster } from '../api/records.ts';
 
 /** A cluster that refuses a Job is avoided for this long, ... */
 const BASE_MS = 60_000;
 /** ... twice as long each time in a row, and no longer than this. For as long again a refusal is remembered after that. */
 const MAX_MS = 3_600_000;
+export const FORGOTTEN_AFTER_MS = MAX_MS;
 
-/** The record of a Job whose cluster has refused it: that cluster is avoided for a while. */
-export function refusedRecord(record: AdmissionRecord, reason: string, nowMs: number): AdmissionRecord {
+/** How long a cluster is avoided after so many refusals in a row. */
+export const backoffMs = (refusals: number): number => Math.min(MAX_MS, BASE_MS * 2 ** (refusals - 1));
+
+/** The record of a Job whose cluster has refused it, or has not started it: that cluster is avoided for a while. */
+export function refusedRecord(record: AdmissionRecord, reason: string, next: NextAvoidance): AdmissionRecord {
   const { cluster, epoch } = record;
-  const refusals = (record.avoid?.[cluster]?.refusals ?? 0) + 1;
-  const until = toWireTime(nowMs + Math.min(MAX_MS, BASE_MS * 2 ** (refusals - 1)));
-  return { ...record, avoid: { ...record.avoid, [cluster]: { until, reason, refusals, epoch } } };
+  const refusals = refusalsOf(record) + 1;
+  const { untilMs, level } = next(refusals);
+  const avoided: AvoidedCluster = { until: toWireTime(untilMs), reason, refusals, epoch, ...(level === refusals ? {} : { level }) };
+  return { ...record, avoid: { ...record.avoid, [cluster]: avoided } };
 }
 
-/** Whether the placement that a record tells of was refused, so that nothing of the Job is on its cluster. */
+/** Until when, after so many refusals in a row; `level` says how many there were of Jobs like it. */
+export type NextAvoidance = (refusals: number) => { readonly untilMs: number; readonly level: number };
+
+const refusalsOf = ({ avoid, cluster }: AdmissionRecord): number => avoid?.[cluster]?.refusals ?? 0;
+
+/** Whether the placement that a record tells of came to nothing: nothing of the Job is on its cluster, or nothing that is worth going back to. */
 export const isRefused = ({ cluster, epoch, avoid }: AdmissionRecord): boolean => avoid?.[cluster]?.epoch === epoch;
 
 /** Why and until when a Job with this record does not go to a cluster; undefined when it may. */
@@ -26,8 +37,17 @@ export function avoidance(
   const avoided = record?.avoid?.[cluster];
   if (avoided === undefined) return undefined;
   const untilMs = Date.parse(avoided.until);
-  return nowMs < untilMs ? { untilMs, problem: `refused it (${avoided.reason}), avoided until ${avoided.until}` } : undefined;
+  return nowMs < untilMs ? { untilMs, problem: wordsFor('it', avoided.reason, untilMs) } : undefined;
 }
+
+/** What a cluster did to `whom`, and until when it is avoided. */
+export const wordsFor = (whom: string, reason: string, untilMs: number): string =>
+  `${isStart(reason) ? 'did not start' : 'refused'} ${whom} (${reason}), avoided until ${toWireTime(untilMs)}`;
+
+const isStart = (reason: string): boolean => reason === AvoidedReason.NotStarted;
+
+/** Whether others of equal shape are to expect the same: not where it is about the name of one Job. */
+export const isOfShape = (reason: string): boolean => reason !== DispatchedReason.NameTaken;
 
 /** What of a record's refusals the next record remembers; undefined when that is nothing. */
 export function rememberedRefusals(

@@ -11,6 +11,10 @@ export type ClusterState = {
   readonly closed: string | undefined;
   /** The manager is in contact with it. */
   readonly connected: boolean;
+  /** It does not answer, and what runs there is not known. */
+  readonly lost: boolean;
+  /** Since when it has answered, in epoch milliseconds; 0 when that is not known. */
+  readonly reachableSinceMs: number;
   /** True when its Jobs must leave. */
   readonly draining: boolean;
   /** What its Jobs may use together; a resource that is not named has {@link otherCapacity}. */
@@ -27,6 +31,8 @@ export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterSta
     labels: metadata.labels ?? {},
     closed: closedBecause(cluster),
     connected: findCondition(status?.conditions, ClusterCondition.Ready)?.status === 'True',
+    lost: status?.lostSince !== undefined,
+    reachableSinceMs: Date.parse(findCondition(status?.conditions, ClusterCondition.Connected)?.lastTransitionTime ?? '') || 0,
     draining: spec.state === 'Draining',
     capacity: new Map([...parseRequests(status?.allocatable), ...parseRequests(spec.capacity)]),
     // Nodes that list their resources do not have those they leave out; a cluster that nobody has described is taken on trust.

@@ -1,22 +1,25 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION, HOLD_ANNOTATION, MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
+import { toWireTime } from '../../shared/api/wire-time.ts';
 import { isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { Patch, StatusClient, WriteClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
-import { sleep, type Clock } from '../../shared/runtime/clock.ts';
+import { sleep, type Clock, type Timer } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
-import { JobEventReason, QuotaReservedReason } from '../api/reasons.ts';
+import { CannotStartReason, FailReason, JobEventReason, QuotaReservedReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { RecordKeeper } from '../api/record-keeper.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
-import { refusedRecord } from './avoidance.ts';
-import type { AdmissionCache, Reservation } from './admission-cache.ts';
-import { EvictionReason, findEvictions, type Eviction } from './evictions.ts';
-import type { JobWatcher } from './job-watcher.ts';
+import { backoffMs, isOfShape, refusedRecord } from './avoidance.ts';
+import type { AdmissionCache } from './admission-cache.ts';
+import type { Reservation } from './reservation.ts';
+import { cannotStartStory } from './cannot-start.ts';
+import { EvictionReason, findEvictions, notStarted, type Eviction } from './evictions.ts';
+import type { CannotStart, JobWatcher } from './job-watcher.ts';
 import { loweredRecord, LOWERING_DELAY_MS } from './lowering.ts';
 import { waitingConditions } from './waiting-reporter.ts';
 import type { Untrusted, Workload } from './workload.ts';
@@ -25,7 +28,7 @@ export type CorrectorDeps = {
   readonly client: WriteClient & StatusClient;
   readonly events: EventRecorder;
   readonly cache: AdmissionCache;
-  readonly watcher: Pick<JobWatcher, 'toCorrect'>;
+  readonly watcher: Pick<JobWatcher, 'toCorrect' | 'toTell'>;
   readonly records: RecordKeeper;
   /** Why the admission of a reservation no longer stands; undefined while it does. */
   readonly unresolved: (reservation: Reservation) => string | undefined;
@@ -63,15 +66,19 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
   /** Since when the admission of a Job does not stand. */
   const unresolvedSinceMs = new Map<string, number>();
   let resolvesAnew = true;
+  let startTimer: Timer | undefined;
 
   /**
    * One write; what it decided on may be out of date, and it may fail. The pass that follows looks again, so nothing is lost by that.
    */
-  const write = (key: string, patch: Patch, what: string, signal: AbortSignal, done: (answer: Job) => unknown): void => {
+  const write = (key: string, patch: Patch, what: string, signal: AbortSignal, done: (answer: Job) => unknown): void =>
+    send(key, async () => client.patch(JOBS, parseKey(key), patch, WRITE), what, signal, done);
+
+  const send = (key: string, sent: () => Promise<Job>, what: string, signal: AbortSignal, done: (answer: Job) => unknown): void => {
     if (writes.has(key)) return;
     const attempt = async (): Promise<void> => {
       try {
-        const answer = await client.patch(JOBS, parseKey(key), patch, WRITE);
+        const answer = await sent();
         records.read(answer);
         await done(answer);
         failures.delete(key);
@@ -140,14 +147,52 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
     else if (workload.unmarked && record !== undefined) mark(workload, record, signal);
   };
 
-  /** Suspends the Job. It keeps its record, so that its copy is suspended in place and may resume there; where there is none, that is noted in it. */
+  /** Suspends the Job. It keeps its record, so that its copy is suspended in place and may resume there; where it is not to, that is noted in it. */
   const evict = ({ reservation: { workload, record }, reason, message, refusal }: Eviction, signal: AbortSignal): void => {
-    const last = refusal === undefined ? record : refusedRecord(record, refusal, clock.now());
-    const patch = recordPatch(workload, { ...last, evicted: true }, { suspend: true });
-    write(workload.key, patch, 'an eviction', signal, () => {
+    const last = refusal === undefined ? record : avoiding(workload, record, refusal);
+    const fail = failureOf(last);
+    const patch = recordPatch(workload, { ...last, evicted: true, ...given({ fail }) }, { suspend: true });
+    write(workload.key, patch, 'an eviction', signal, (job) => {
       metrics.evicted.inc({ cluster_queue: record.clusterQueue, reason });
       log.info('evicted', { job: workload.key, clusterQueue: record.clusterQueue, reason, why: message });
+      if (fail !== undefined) events.event(JOBS, job, 'Warning', fail.reason, fail.message);
     });
+  };
+
+  const avoiding = ({ shape }: Workload, record: AdmissionRecord, refusal: string): AdmissionRecord => {
+    const nowMs = clock.now();
+    return refusedRecord(record, refusal, (refusals) =>
+      isOfShape(refusal) ? cache.shapes.next(shape, record, refusals, nowMs) : { untilMs: nowMs + backoffMs(refusals), level: refusals },
+    );
+  };
+
+  /** Why the Job is to end, because it has not started anywhere. */
+  const failureOf = (record: AdmissionRecord): AdmissionRecord['fail'] => {
+    const queue = cache.queueing().queues.get(record.clusterQueue);
+    const message = queue?.onCannotStart === 'Fail' ? cannotStartStory(record, queue.maxMoves) : undefined;
+    return message === undefined ? undefined : { reason: FailReason.CannotStart, message };
+  };
+
+  /** Tells a Job that it does not start anywhere. */
+  const tell = ({ workload: { key, resourceVersion, cannotStart }, story }: CannotStart, signal: AbortSignal): void => {
+    const lastTransitionTime = toWireTime(clock.now());
+    const { CannotStart: type } = SwitchyardCondition;
+    const condition = { type, status: 'True', reason: CannotStartReason.TooManyMoves, message: story, lastProbeTime: lastTransitionTime };
+    const conditions = [cannotStart === undefined ? { ...condition, lastTransitionTime } : condition];
+    const body = { metadata: { resourceVersion }, status: { conditions } };
+    const sent = (): Promise<Job> => client.patchStatus(JOBS, parseKey(key), { type: 'strategic', body }, WRITE);
+    send(key, sent, 'telling a Job that it does not start', signal, (job) => {
+      log.warn('a Job does not start anywhere', { job: key, why: story });
+      if (cannotStart === undefined) events.event(JOBS, job, 'Warning', JobEventReason.CannotStart, story);
+    });
+  };
+
+  /** Moves what has not started in time, and has itself called when the next one's time has come. */
+  const findNotStarted = (): Eviction[] => {
+    const { found, nextMs } = cache.deadlines.overdue(clock.now());
+    startTimer?.cancel();
+    startTimer = nextMs === undefined ? undefined : clock.schedule(wake, nextMs - clock.now());
+    return notStarted(found);
   };
 
   /** Writes a record that holds less. What it held before is given back when the informer shows that record. */
@@ -208,11 +253,15 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
     correct: (signal) => {
       for (const workload of watcher.toCorrect()) putRight(workload, signal);
       const evictions = findEvictions(cache, cache.queueing(), cache.clusters());
-      for (const eviction of [...evictions, ...findUnresolved(signal)]) evict(eviction, signal);
+      for (const eviction of [...evictions, ...findUnresolved(signal), ...findNotStarted()]) evict(eviction, signal);
+      for (const each of watcher.toTell()) tell(each, signal);
       lowerWhatIsDue(signal);
       // What failed and is not needed any more has failed for nobody.
       for (const key of failures.keys()) if (!writes.has(key)) failures.delete(key);
     },
-    idle: async () => void (await Promise.all(writes.values())),
+    idle: async () => {
+      startTimer?.cancel();
+      await Promise.all(writes.values());
+    },
   };
 }

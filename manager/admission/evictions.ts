@@ -1,8 +1,12 @@
 import { HOLD_ANNOTATION } from '../../shared/api/names.ts';
 import { excess } from '../api/job-requests.ts';
-import type { AdmissionCache, Reservation } from './admission-cache.ts';
+import type { AdmissionCache } from './admission-cache.ts';
+import type { Reservation } from './reservation.ts';
+import { formatDurationMs } from '../api/duration.ts';
+import { AvoidedReason } from '../api/reasons.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { QueueingSetup } from './snapshot.ts';
+import type { Overdue } from './start-deadlines.ts';
 
 /** An admitted Workload that must give its place up. */
 export type Eviction = {
@@ -20,20 +24,33 @@ export const EvictionReason = {
   ExceedsReservation: 'ExceedsReservation',
   AdmissionUnresolved: 'AdmissionUnresolved',
   ClusterRefused: 'ClusterRefused',
+  StartTimeout: 'StartTimeout',
   Held: 'Held',
 } as const;
 export type EvictionReason = (typeof EvictionReason)[keyof typeof EvictionReason];
 
 /**
  * Those whose queue is stopped with HoldAndDrain, or whose cluster is draining; of the `mismatched`, which ask for something else than
- * they hold, those that ask for more; the `refused`; and the `held`, which are to rest. A Workload that is being suspended already is left alone.
+ * they hold, those that ask for more; the `refused`, and those like them that are on their way; and the `held`, which are to rest. A Workload that is being suspended already is left alone.
  */
 export function findEvictions(
-  { reservations, mismatched, refused, held }: Pick<AdmissionCache, 'reservations' | 'mismatched' | 'refused' | 'held'>,
+  {
+    reservations,
+    mismatched,
+    refused,
+    refusedAlike,
+    held,
+  }: Pick<AdmissionCache, 'reservations' | 'mismatched' | 'refused' | 'refusedAlike' | 'held'>,
   setup: QueueingSetup,
   clusters: readonly ClusterState[],
 ): Eviction[] {
-  return [...toRest(held()), ...turnedAway(refused()), ...grown(mismatched()), ...drained(reservations(), setup, clusters)];
+  return [
+    ...toRest(held()),
+    ...turnedAway(refused()),
+    ...turnedBack(refusedAlike()),
+    ...grown(mismatched()),
+    ...drained(reservations(), setup, clusters),
+  ];
 }
 
 function toRest(held: Iterable<Reservation>): Eviction[] {
@@ -52,6 +69,24 @@ function turnedAway(refused: Iterable<Reservation>): Eviction[] {
     return [{ reservation, reason: EvictionReason.ClusterRefused, message: `cluster ${record.cluster} refused it (${refusal})`, refusal }];
   });
 }
+
+/** Nothing of them has arrived, so that nothing is known of them: they avoid the cluster as others of their shape do. */
+function turnedBack(refusedAlike: Iterable<readonly [Reservation, string]>): Eviction[] {
+  return [...refusedAlike].map(([reservation, reason]) => ({
+    reservation,
+    reason: EvictionReason.ClusterRefused,
+    message: `cluster ${reservation.record.cluster} refused Jobs like it (${reason})`,
+  }));
+}
+
+/** The Workloads that have not started in time: they are to try another cluster. */
+export const notStarted = (overdue: readonly Overdue[]): Eviction[] =>
+  overdue.map(({ reservation, timeoutMs }) => ({
+    reservation,
+    reason: EvictionReason.StartTimeout,
+    message: `it has not started on cluster ${reservation.record.cluster} within ${formatDurationMs(timeoutMs)}`,
+    refusal: AvoidedReason.NotStarted,
+  }));
 
 function grown(mismatched: Iterable<Reservation>): Eviction[] {
   return [...mismatched].flatMap((reservation) => {

@@ -6,8 +6,10 @@ import { keyOfObject } from '../../shared/kube/keys.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import type { RecordReader } from '../api/records.ts';
-import { isSameAdmission, type AdmissionCache, type Reservation } from './admission-cache.ts';
+import { isSameAdmission, type AdmissionCache } from './admission-cache.ts';
+import type { Reservation } from './reservation.ts';
 import type { AdmissionRetries } from './admission-retries.ts';
+import { cannotStartStory } from './cannot-start.ts';
 import { placesOf } from './cluster-state.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import type { PriorityClasses } from './priority.ts';
@@ -38,6 +40,8 @@ export interface JobWatcher extends EventHandler<Job> {
   retry(key: string): void;
   /** Every Workload that must be suspended because it has no good record, or whose record must say that it is suspended. */
   toCorrect(): Iterable<Workload>;
+  /** Every Workload that does not start anywhere and does not say so yet. */
+  toTell(): Iterable<CannotStart>;
   /** Every Workload that waits. */
   pending(): IterableIterator<Workload>;
   /** Keys of all Jobs that wait, those that are being evicted included. */
@@ -46,6 +50,8 @@ export interface JobWatcher extends EventHandler<Job> {
   inadmissibleReasonOf(key: string): InadmissibleReason | undefined;
 }
 
+export type CannotStart = { readonly workload: Workload; readonly story: string };
+
 export function createJobWatcher(deps: {
   readonly cache: AdmissionCache;
   readonly queues: PendingQueues;
@@ -53,6 +59,8 @@ export function createJobWatcher(deps: {
   readonly readRecord: RecordReader;
   readonly priorityClasses: () => PriorityClasses;
   readonly metrics: AdmissionMetrics;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
   /** There may be something to admit. */
   readonly wakeScheduler: () => void;
 }): JobWatcher {
@@ -61,6 +69,7 @@ export function createJobWatcher(deps: {
   /** What keeps Jobs out of the queues. What keeps those in a queue inadmissible is known there. */
   const inadmissibleReasons = new Map<string, InadmissibleReason>();
   const toCorrect = new Map<string, Workload>();
+  const toTell = new Map<string, CannotStart>();
   const untrusted = createUntrustedCount(metrics);
   /** Order in which unfinished Jobs were first seen: it survives admission, so that an evicted Job keeps its place. */
   const arrivals = new Map<string, number>();
@@ -69,6 +78,19 @@ export function createJobWatcher(deps: {
   const observe = (job: DeepReadonly<Job>): void => {
     const workload = workloadOf(job, readRecord(job));
     if (workload === undefined) return;
+    take(workload, job);
+    // While its admission is being written it goes where that says, whatever it carries now.
+    if (cache.get(workload.key)?.assumed !== true && cache.shapes.observe(workload, deps.now())) shapeChanged(workload.shape);
+  };
+
+  const shapeChanged = (shape: string): void => {
+    cache.reviewShape(shape);
+    for (const workload of pending.values()) if (workload.shape === shape && waits(workload.key)) enqueue(workload);
+    queues.wakeWaitingForCluster();
+    wakeScheduler();
+  };
+
+  const take = (workload: Workload, job: DeepReadonly<Job>): void => {
     const { key, record } = workload;
     if (!arrivals.has(key)) arrivals.set(key, arrivalsSeen++);
     untrusted.observe(workload, job.metadata.annotations?.[ADMISSION_ANNOTATION]);
@@ -83,6 +105,7 @@ export function createJobWatcher(deps: {
       case 'Admitted':
       case 'Evicting': {
         dequeue(key);
+        tellOf(workload);
         if (workload.phase === 'Unrecorded' || workload.unmarked) toCorrect.set(key, workload);
         if (workload.phase !== 'Admitted') inadmissibleReasons.set(key, whyHeldBack(workload));
         wakeScheduler();
@@ -95,6 +118,7 @@ export function createJobWatcher(deps: {
       }
       case 'Pending':
         toCorrect.delete(key);
+        tellOf(workload);
         if (isBeingWritten(workload)) return;
         release(key);
         return enqueue(workload);
@@ -106,6 +130,15 @@ export function createJobWatcher(deps: {
    * succeed; once it has moved on without our record, the write is certain to be refused.
    */
   const isBeingWritten = ({ key, resourceVersion }: Workload): boolean => cache.get(key)?.workload.resourceVersion === resourceVersion;
+
+  /** A Job that does not start anywhere says so, and why. */
+  const tellOf = (workload: Workload): void => {
+    const { key, record } = workload;
+    const maxMoves = cache.queueing().queues.get(record?.clusterQueue ?? '')?.maxMoves;
+    const story = record === undefined || maxMoves === undefined ? undefined : cannotStartStory(record, maxMoves);
+    if (story === undefined || workload.started || workload.cannotStart === story || record?.fail !== undefined) toTell.delete(key);
+    else toTell.set(key, { workload, story });
+  };
 
   const enqueue = (workload: Workload): void => {
     const { key } = workload;
@@ -119,9 +152,15 @@ export function createJobWatcher(deps: {
       inadmissibleReasons.delete(key);
       const { queue, priority } = route;
       const queued = { workload, priority, arrival: arrivals.get(key) ?? arrivalsSeen };
-      queues.add(queue.name, queue.strict, queued, placesOf(cache.clusters(), workload.namespace));
+      queues.add(queue.name, queue.strict, queued, apartOf(workload));
     }
     wakeScheduler();
+  };
+
+  /** Jobs that ask for the same are not alike where a cluster has failed others of the shape of one of them. */
+  const apartOf = ({ namespace, shape }: Workload): readonly string[] => {
+    const places = placesOf(cache.clusters(), namespace);
+    return cache.shapes.knows(shape) ? [...places, shape] : places;
   };
 
   /** Pending, and not assumed: its admission is not being written. */
@@ -130,6 +169,7 @@ export function createJobWatcher(deps: {
   const dequeue = (key: string): void => {
     pending.delete(key);
     toCorrect.delete(key);
+    toTell.delete(key);
     queues.delete(key);
     inadmissibleReasons.delete(key);
     retries.forget(key);
@@ -155,6 +195,8 @@ export function createJobWatcher(deps: {
       arrivals.delete(key);
       untrusted.forget(key);
       release(key);
+      const workload = workloadOf(job, readRecord(job));
+      if (workload !== undefined && cache.shapes.released(workload)) shapeChanged(workload.shape);
     },
     reroute: (concerned = () => true) => {
       for (const workload of pending.values()) if (waits(workload.key) && concerned(workload)) enqueue(workload);
@@ -164,6 +206,7 @@ export function createJobWatcher(deps: {
       if (cache.get(key) !== reservation) return;
       release(key);
       pending.set(key, reservation.workload);
+      if (cache.shapes.released(reservation.workload)) shapeChanged(reservation.workload.shape);
       inadmissibleReasons.set(key, inadmissibleReason);
     },
     doubt: (reservation, inadmissibleReason) => {
@@ -175,6 +218,7 @@ export function createJobWatcher(deps: {
       if (workload !== undefined && waits(key) && !queues.has(key)) enqueue(workload);
     },
     toCorrect: () => toCorrect.values(),
+    toTell: () => toTell.values(),
     pending: () => pending.values(),
     waiting: () => new Set([...pending.keys(), ...inadmissibleReasons.keys()]),
     inadmissibleReasonOf: (key) => inadmissibleReasons.get(key) ?? queues.inadmissibilityOf(key),

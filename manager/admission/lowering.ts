@@ -1,7 +1,7 @@
 import { excess, formatRequests } from '../api/job-requests.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import { ZERO } from '../api/amount.ts';
-import type { Reservation } from './admission-cache.ts';
+import type { Reservation } from './reservation.ts';
 import type { ClusterState } from './cluster-state.ts';
 
 /**

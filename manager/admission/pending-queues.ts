@@ -20,9 +20,9 @@ export type Inadmissibility = InadmissibleReason & {
 export interface PendingQueues {
   /**
    * Adds a Workload, or replaces its earlier version. In an inadmissible group it is inadmissible, too. Those of one group have the same
-   * scheduling hash and the same `places`: the clusters that are for their namespaces and not for all.
+   * scheduling hash, and the same that sets them `apart`: clusters that are for their namespaces and not for all, or what clusters have done to their like.
    */
-  add(clusterQueue: string, strict: boolean, queued: QueuedWorkload, places?: readonly string[]): void;
+  add(clusterQueue: string, strict: boolean, queued: QueuedWorkload, apart?: readonly string[]): void;
   /** Takes a Workload out, if it is there. */
   delete(key: string): void;
   has(key: string): boolean;
@@ -122,7 +122,7 @@ export function createPendingQueues(): PendingQueues {
   };
 
   return {
-    add: (clusterQueue, strict, queued, places = []) => {
+    add: (clusterQueue, strict, queued, apart = []) => {
       const { workload } = queued;
       take(workload.key);
       const queue = queueNamed(clusterQueue);
@@ -130,7 +130,7 @@ export function createPendingQueues(): PendingQueues {
         queue.strict = strict;
         reactivate(queue, () => true);
       }
-      const groupId = places.length === 0 ? workload.schedulingHash : `${workload.schedulingHash} ${places.join()}`;
+      const groupId = apart.length === 0 ? workload.schedulingHash : `${workload.schedulingHash} ${apart.join()}`;
       const group = queue.groups.get(groupId) ?? newGroup(groupId);
       queue.groups.set(groupId, group);
       group.waiting.set(queued);

@@ -5,6 +5,7 @@ import { servesNamespace } from '../api/served-namespaces.ts';
 import { avoidance, isRefused } from './avoidance.ts';
 import { capacityOf, type ClusterState } from './cluster-state.ts';
 import type { FlavorOption } from './flavor-assigner.ts';
+import type { ShapesOfCycle } from './shape-avoidance.ts';
 import { clusterHolder, type Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
@@ -35,13 +36,14 @@ export function place(
   groups: readonly (readonly FlavorOption[])[],
   clusters: readonly ClusterState[],
   usage: Usage,
+  shapes: Pick<ShapesOfCycle, 'of'>,
   nowMs: number,
 ): Placement {
   const verdicts: ClusterVerdict[] = [];
   let best: Candidate | undefined;
   for (const cluster of clusters) {
     const flavors = offeredFlavors(groups, cluster);
-    const avoided = avoidance(workload.record, cluster.name, nowMs);
+    const avoided = avoidance(workload.record, cluster.name, nowMs) ?? shapes.of(workload.shape, cluster.name, nowMs);
     const problem = problemOf(workload, flavors, cluster, usage) ?? avoided?.problem;
     verdicts.push({ cluster: cluster.name, ...given({ problem, untilMs: avoided?.untilMs }) });
     if (problem !== undefined || flavors === undefined) continue;

@@ -79,7 +79,14 @@ function nominate(snapshot: Snapshot, head: Head, nowMs: number): Nominee | Deci
     const { reason, message } = options;
     return { kind: 'Inadmissible', head, waitsFor: isNever ? 'setup' : 'quota', reason, message, verdicts: [] };
   }
-  const placement = place(workload, options.kind === 'Fit' ? options.groups : [], snapshot.clusters, snapshot.usage, nowMs);
+  const placement = place(
+    workload,
+    options.kind === 'Fit' ? options.groups : [],
+    snapshot.clusters,
+    snapshot.usage,
+    snapshot.shapes,
+    nowMs,
+  );
   if (options.kind === 'NoFit' || placement.kind === 'NoCluster') {
     const isPossible = couldEverBePlaced(workload, snapshot.clusters);
     return {
@@ -112,6 +119,7 @@ function admit(snapshot: Snapshot, nominee: Nominee, nowMs: number): Decision {
   const { head, queue, charges, cluster } = nominee;
   const { workload } = head.queued;
   if (!stillFits(snapshot, nominee, nowMs)) return { kind: 'Requeue', head };
+  snapshot.shapes.goes(workload.shape, cluster);
   for (const [key, amount] of charges) addUsage(queue.node, snapshot.usage, key, amount);
   const holder = clusterHolder(cluster);
   for (const [resource, amount] of workload.requests) {
@@ -120,10 +128,10 @@ function admit(snapshot: Snapshot, nominee: Nominee, nowMs: number): Decision {
   return { kind: 'Admit', head, record: recordOf(workload, nominee, nowMs) };
 }
 
-function stillFits({ usage, clusters }: Snapshot, { head, queue, charges, cluster }: Nominee, nowMs: number): boolean {
+function stillFits({ usage, clusters, shapes }: Snapshot, { head, queue, charges, cluster }: Nominee, nowMs: number): boolean {
   if (charges.some(([key, amount]) => amount > 0 && amount > available(queue.node, usage, key))) return false;
   const chosen = clusters.filter(({ name }) => name === cluster);
-  return place(head.queued.workload, [], chosen, usage, nowMs).kind === 'Placed';
+  return place(head.queued.workload, [], chosen, usage, shapes, nowMs).kind === 'Placed';
 }
 
 /** Admissions of one Job are told apart by their second: what was proven of one says nothing of the next. */
@@ -149,6 +157,7 @@ function recordOf(workload: Workload, { queue, flavors, cluster }: Nominee, nowM
     epoch,
     since: toWireTime(laterThan(previous, nowMs)),
     requests: formatRequests(workload.requests),
-    ...given({ avoid: rememberedRefusals(previous, nowMs) }),
+    // Where it has started, the row of failures is over.
+    ...given({ avoid: workload.started ? undefined : rememberedRefusals(previous, nowMs) }),
   };
 }

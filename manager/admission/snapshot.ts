@@ -4,11 +4,13 @@ import { matchesLabelSelector, requirementsOf, type LabelRequirements } from '..
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
 import type { LocalQueue, PriorityBounds } from '../api/local-queue.ts';
+import { parseDurationMs } from '../api/duration.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { resolvePriority, type PriorityClasses } from './priority.ts';
 import { buildQuotaTree, type QuotaNode, type QuotaTree } from './quota-tree.ts';
+import type { ShapesOfCycle } from './shape-avoidance.ts';
 import type { Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
@@ -18,6 +20,8 @@ export type Snapshot = {
   readonly clusters: readonly ClusterState[];
   /** A private fork: the cycle charges its own decisions to it. */
   readonly usage: Usage;
+  /** What is known of Jobs of equal shape; a private fork, too. */
+  readonly shapes: ShapesOfCycle;
 };
 
 /** The queues as the administrators set them up. Rebuilt when one of the objects changes. */
@@ -46,6 +50,11 @@ export type QueueSetup = {
   readonly node: QuotaNode;
   readonly strict: boolean;
   readonly stopPolicy: StopPolicy;
+  /** How long a placement may take until it starts, 0: any time. */
+  readonly startTimeoutMs: number;
+  /** So many placements in a row that come to nothing, and the Job is said not to start. */
+  readonly maxMoves: number;
+  readonly onCannotStart: 'Wait' | 'Fail';
   readonly namespaces: LabelRequirements;
   readonly groups: readonly { readonly resources: readonly string[]; readonly flavors: readonly FlavorSetup[] }[];
 };
@@ -55,6 +64,10 @@ export type FlavorSetup = {
   readonly nodeLabels: Readonly<Record<string, string>>;
 };
 export type StopPolicy = 'None' | 'Hold' | 'HoldAndDrain';
+
+/** Where a ClusterQueue says nothing. */
+const START_TIMEOUT_MS = 600_000;
+const MAX_MOVES = 5;
 
 /** Why a Workload cannot be admitted now, for people and for programs. */
 export type InadmissibleReason = { readonly reason: QuotaReservedReason; readonly message: string };
@@ -129,6 +142,9 @@ function queueSetup(
     node,
     strict: spec.queueingStrategy === 'StrictFIFO',
     stopPolicy: spec.stopPolicy ?? 'None',
+    startTimeoutMs: parseDurationMs(spec.startTimeout ?? '') ?? START_TIMEOUT_MS,
+    maxMoves: spec.maxMoves ?? MAX_MOVES,
+    onCannotStart: spec.onCannotStart ?? 'Wait',
     namespaces: requirementsOf(spec.namespaceSelector),
     groups: groups.map((group) => ({
       resources: group.coveredResources,

@@ -1,12 +1,15 @@
-import { clusterWishOf, holdOf, priorityOf, queueNameOf, type ClusterWish } from '../api/job-annotations.ts';
+import { clusterWishOf, holdOf, priorityOf, queueNameOf, startTimeoutOf, type ClusterWish } from '../api/job-annotations.ts';
 import { compactProblem } from '../api/compact-job.ts';
+import { isDispatched } from '../api/dispatch-proof.ts';
+import { shapeOf } from '../api/job-shape.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
 import { isRefusalOf } from '../api/refusals.ts';
 import { isProvenAtRest } from '../api/rest-proof.ts';
+import { hasStarted } from '../api/start-proof.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
-import { findCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
+import { findCondition, findTrueCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
 import type { Requests } from '../api/amount.ts';
 import { requestsOfJob } from '../api/job-requests.ts';
 import { priorityWishOf, type PriorityWish } from './priority.ts';
@@ -35,6 +38,16 @@ export type Workload = {
   readonly podsTold: number;
   /** Why the cluster of its record has refused it for good; undefined when it has not. */
   readonly refusal: string | undefined;
+  /** Its copy was on the cluster of its record, for this placement, as far as is told. */
+  readonly dispatched: boolean;
+  /** It has started since its last admission. */
+  readonly started: boolean;
+  /** How long a placement may take until it starts, in milliseconds, 0: any time; undefined: its queue says. */
+  readonly startTimeoutMs: number | undefined;
+  /** What a cluster judges it by: `shapeOf`. */
+  readonly shape: string;
+  /** What it says of its not starting anywhere; undefined when it does not say so. */
+  readonly cannotStart: string | undefined;
   /** The last admission, when there was one and it is remembered: also where the Job does not carry it any more. */
   readonly record: AdmissionRecord | undefined;
   readonly phase: WorkloadPhase;
@@ -67,7 +80,7 @@ export type WorkloadPhase =
   | 'Admitted'
   /** Not suspended, though no good record allows it to run: is to be suspended. Holds what its last good record said, if that is known. */
   | 'Unrecorded'
-  /** Suspended after it could run, but something of it may still run: holds quota until its status says otherwise. */
+  /** Suspended after it could run, but something of it may still run, or it is to end: holds quota until its status says otherwise. */
   | 'Evicting'
   /** Complete or Failed, or on its way out without holding anything. */
   | 'Finished';
@@ -78,6 +91,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
   const priority = priorityOf(job);
   const wish = clusterWishOf(job);
   const hold = holdOf(job);
+  const startTimeout = startTimeoutOf(job);
   const record = parsed.kind === 'Record' ? parsed.record : parsed.last;
   const phase = phaseOf(job, parsed, record);
   const asked = requestsOfJob(job);
@@ -99,11 +113,16 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     nodeSelector,
     podsTold: (job.status?.active ?? 0) + (job.status?.terminating ?? 0),
     refusal: record === undefined ? undefined : refusalIn(job, record),
+    dispatched: record !== undefined && isDispatched(job.status, record),
+    started: record !== undefined && hasStarted(job.status, record),
+    startTimeoutMs: startTimeout.kind === 'StartTimeout' ? startTimeout.ms : undefined,
+    shape: shapeOf(job, asked.requests),
+    cannotStart: findTrueCondition(job.status?.conditions, SwitchyardCondition.CannotStart)?.message,
     record,
     phase,
     unmarked: phase === 'Evicting' && isUnmarked(job, parsed),
     untrusted: untrustedOf(parsed, phase),
-    problem: compactProblem(job) ?? problemOf(priority, wish, hold) ?? asked.problem,
+    problem: compactProblem(job) ?? problemOf(priority, wish, hold, startTimeout) ?? asked.problem,
     schedulingHash: schedulingHashOf(asked.requests, wish, nodeSelector, record),
   };
 }
@@ -111,6 +130,8 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
 function phaseOf(job: DeepReadonly<Job>, parsed: ParsedRecord, record: AdmissionRecord | undefined): WorkloadPhase {
   if (isFinished(job.status)) return 'Finished';
   const deleted = job.metadata.deletionTimestamp !== undefined;
+  // It only has to be told, and holds what it holds until then.
+  if (record?.fail !== undefined && job.spec.suspend === true) return 'Evicting';
   if (job.spec.suspend !== true) {
     if (parsed.kind === 'Record') return 'Admitted';
     if (!deleted) return 'Unrecorded';

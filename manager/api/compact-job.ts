@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Container, DeepReadonly, Job, JobSpec, PodSpec, Unsaved } from '../../shared/api/kubernetes.ts';
 import {
   ADMISSION_ANNOTATION,
@@ -8,6 +9,7 @@ import {
   PRIORITY_ANNOTATION,
   PRIORITY_CLASS_LABEL,
   QUEUE_NAME_LABEL,
+  START_TIMEOUT_ANNOTATION,
   SUBMISSION_ANNOTATION,
   SUBMISSION_SEAL_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
@@ -18,7 +20,7 @@ const COMPACT = Symbol('compact');
 
 /** What is kept of a Job that nothing is made from. It says so, wherever it goes: no copy may be made of it. */
 export type CompactJob = Job & { readonly [COMPACT]: Compactness };
-type Compactness = { readonly problem: string | undefined };
+type Compactness = { readonly problem: string | undefined; readonly program: string };
 
 /**
  * A Job without what its pods are made of: all that admission, the reporters and the rules that hold a Job back look at. With a `problem`
@@ -36,17 +38,26 @@ export function compactJob(job: Job, problem?: string): CompactJob {
     metadata: { ...identity, ...essentials.metadata },
     spec: essentials.spec,
     ...given({ status }),
-    [COMPACT]: problem === undefined ? TAKEN : { problem },
+    [COMPACT]: { problem, program: programOf(job) },
   };
 }
-
-const TAKEN: Compactness = { problem: undefined };
 
 /** Whether parts of the Job are missing. */
 export const isCompact = (job: DeepReadonly<Job>): job is DeepReadonly<CompactJob> => COMPACT in job;
 
 /** Why the Job is not taken, as its cache has found out; undefined when nothing is wrong with it. */
 export const compactProblem = (job: DeepReadonly<Job>): string | undefined => (isCompact(job) ? job[COMPACT].problem : undefined);
+
+/** A digest of what pods of the Job need to start besides room: images and the like. The same for a Job of which all is known and for a compact one. */
+export function programOf(job: DeepReadonly<Job>): string {
+  if (isCompact(job)) return job[COMPACT].program;
+  const { initContainers = [], containers = [], serviceAccountName, runtimeClassName } = job.spec.template.spec ?? {};
+  const images = [...initContainers, ...(containers ?? [])].map(({ image }) => image);
+  return createHash('sha256')
+    .update(JSON.stringify([images, serviceAccountName, runtimeClassName]))
+    .digest('base64url')
+    .slice(0, 12);
+}
 
 /** What decisions look at, apart from the identity of the Job and its status. */
 export function essentialsOf({ metadata, spec }: DeepReadonly<Unsaved<Job>>): Pick<Job, 'spec'> & { metadata: Words } {
@@ -61,7 +72,14 @@ type Words = Pick<Job['metadata'], 'labels' | 'annotations'>;
 
 const LABELS = [QUEUE_NAME_LABEL, KUEUE_QUEUE_NAME_LABEL, ORIGIN_LABEL, PRIORITY_CLASS_LABEL];
 const REFUSED_ANNOTATIONS = [SUBMISSION_ANNOTATION, SUBMITTED_AT_ANNOTATION, SUBMISSION_SEAL_ANNOTATION];
-const ANNOTATIONS = [...REFUSED_ANNOTATIONS, ADMISSION_ANNOTATION, CLUSTERS_ANNOTATION, HOLD_ANNOTATION, PRIORITY_ANNOTATION];
+const ANNOTATIONS = [
+  ...REFUSED_ANNOTATIONS,
+  ADMISSION_ANNOTATION,
+  CLUSTERS_ANNOTATION,
+  HOLD_ANNOTATION,
+  PRIORITY_ANNOTATION,
+  START_TIMEOUT_ANNOTATION,
+];
 
 const wordsOfOurs = ({ labels, annotations }: DeepReadonly<Words>, kept: readonly string[]): Words =>
   given({ labels: only(labels, LABELS), annotations: only(annotations, kept) });

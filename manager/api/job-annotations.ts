@@ -6,9 +6,11 @@ import {
   KUEUE_QUEUE_NAME_LABEL,
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
+  START_TIMEOUT_ANNOTATION,
 } from '../../shared/api/names.ts';
+import { parseDurationMs } from './duration.ts';
 
-/** What users say about a Job in its labels and annotations: its queue, its priority, where it may run, and whether it is to rest. */
+/** What users say about a Job in its labels and annotations: its queue, its priority, where it may run and how soon it must start there, and whether it is to rest. */
 
 type Labelled = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, 'labels' | 'annotations'> }>;
 
@@ -53,6 +55,18 @@ export function holdOf(job: Labelled): Hold {
   if (text === 'true' || text === 'false') return { kind: 'Hold', held: text === 'true' };
   const problem = `is ${JSON.stringify(text)}; it must be "true" or "false", or be removed`;
   return { kind: 'Invalid', annotation: HOLD_ANNOTATION, problem };
+}
+
+/** Milliseconds that a placement may take until it starts, 0: any time; undefined: nothing is said. */
+export type StartTimeout = { readonly kind: 'StartTimeout'; readonly ms: number | undefined } | InvalidWish;
+
+export function startTimeoutOf(job: Labelled): StartTimeout {
+  const text = job.metadata.annotations?.[START_TIMEOUT_ANNOTATION];
+  if (text === undefined) return { kind: 'StartTimeout', ms: undefined };
+  const ms = parseDurationMs(text);
+  if (ms !== undefined) return { kind: 'StartTimeout', ms };
+  const problem = `is ${JSON.stringify(text)}; it must be a duration such as "5m" or "1h30m", or "0s" for no limit`;
+  return { kind: 'Invalid', annotation: START_TIMEOUT_ANNOTATION, problem };
 }
 
 export type ClusterWish =

@@ -3,12 +3,16 @@
  * reason is for programs, and never changes its meaning.
  */
 
-/** Condition types of ours. Admission writes QuotaReserved, dispatch writes Dispatched; neither touches the other's. */
+/** Condition types of ours. Admission writes QuotaReserved and CannotStart, dispatch the others, and takes CannotStart back when the Job starts. */
 export const SwitchyardCondition = {
   /** True: the Job holds quota and has a cluster. False: it waits, and the reason says for what. */
   QuotaReserved: 'QuotaReserved',
   /** True: the copy exists on the recorded cluster. False: it could not be made (yet), and the reason says why. */
   Dispatched: 'Dispatched',
+  /** True: since the admission that the message names, a pod was ready or has ended. */
+  Started: 'Started',
+  /** True: as many placements in a row as its queue allows have come to nothing; the message tells of each cluster. */
+  CannotStart: 'CannotStart',
 } as const;
 export type SwitchyardCondition = (typeof SwitchyardCondition)[keyof typeof SwitchyardCondition];
 
@@ -82,6 +86,31 @@ export const DispatchedReason = {
 } as const;
 export type DispatchedReason = (typeof DispatchedReason)[keyof typeof DispatchedReason];
 
+/** Why a Job that was admitted has to leave its cluster, beside what a cluster refuses Jobs for: reasons in its record. */
+export const AvoidedReason = {
+  /** None of its pods was ready in time. */
+  NotStarted: 'NotStarted',
+} as const;
+
+export const StartedReason = {
+  /** A pod was ready, or has ended. */
+  Started: 'Started',
+} as const;
+
+export const CannotStartReason = {
+  /** `maxMoves` of its ClusterQueue is reached. */
+  TooManyMoves: 'TooManyMoves',
+  /** It has started after all. */
+  Started: 'Started',
+} as const;
+
+/** Why a Job has ended as Failed without its pods' doing: the reason of its conditions FailureTarget and Failed. */
+export const FailReason = {
+  /** The policy of its ClusterQueue for Jobs that do not start anywhere (`onCannotStart: Fail`). */
+  CannotStart: 'CannotStart',
+} as const;
+export type FailReason = (typeof FailReason)[keyof typeof FailReason];
+
 /** Event reasons on Jobs of the manager cluster. */
 export const JobEventReason = {
   /** It waits; the message says for what. */
@@ -92,5 +121,7 @@ export const JobEventReason = {
   AdmissionRefused: 'AdmissionRefused',
   /** Its copy could not be made; the message says why. */
   DispatchFailed: 'DispatchFailed',
+  /** Placement after placement has come to nothing; the message tells of each cluster. */
+  CannotStart: 'CannotStart',
 } as const;
 export type JobEventReason = (typeof JobEventReason)[keyof typeof JobEventReason];

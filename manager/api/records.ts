@@ -31,8 +31,10 @@ export type AdmissionRecord = {
   readonly requests: Readonly<Record<string, string>>;
   /** The Job was suspended since: the record says where its copy is, and allows nothing to run. */
   readonly evicted?: true;
-  /** Clusters that have refused the Job: it does not go there for the time being. */
+  /** Clusters that have refused the Job, or on which it did not start: it does not go there for the time being. */
   readonly avoid?: Readonly<Record<string, AvoidedCluster>>;
+  /** The Job is to end as Failed, for this reason, as soon as nothing of it runs: it is not admitted again. */
+  readonly fail?: { readonly reason: string; readonly message: string };
 };
 export type AvoidedCluster = {
   /** RFC 3339. */
@@ -42,6 +44,8 @@ export type AvoidedCluster = {
   readonly refusals: number;
   /** The placement that was refused last. */
   readonly epoch: number;
+  /** How often in a row Jobs like this one, where that is more often. The time until which the cluster is avoided follows from it. */
+  readonly level?: number;
 };
 
 /** What stands beside the record and says who made it, and when. */
@@ -82,7 +86,7 @@ const NONE: WrittenRecord = { kind: 'None' };
 export function parseAdmissionRecord(text: string): WrittenRecord {
   const value = parseJson(text);
   if (!isJsonObject(value)) return invalid('it is not a JSON object');
-  const { clusterQueue, flavors, cluster, epoch, since, requests, evicted, avoid, written, seal } = value;
+  const { clusterQueue, flavors, cluster, epoch, since, requests, evicted, avoid, fail, written, seal } = value;
   if (!isName(clusterQueue)) return invalid('clusterQueue must be a non-empty string');
   if (!isNames(flavors)) return invalid(`${badField('flavors', flavors)} must be a non-empty string`);
   if (!isName(cluster)) return invalid('cluster must be a non-empty string');
@@ -92,9 +96,10 @@ export function parseAdmissionRecord(text: string): WrittenRecord {
   if (!isTrueOrAbsent(evicted)) return invalid('evicted must be true or absent');
   if (avoid !== undefined && !isAvoided(avoid))
     return invalid('avoid must be an object of clusters with until, reason, refusals and epoch');
+  if (fail !== undefined && !isFail(fail)) return invalid('fail must have a reason and a message');
   if (!isTime(written)) return invalid('written must be an RFC 3339 time');
   if (typeof seal !== 'string') return invalid('it has no seal');
-  const record = { clusterQueue, flavors, cluster, epoch, since, requests, ...given({ evicted, avoid }) };
+  const record = { clusterQueue, flavors, cluster, epoch, since, requests, ...given({ evicted, avoid, fail }) };
   return { kind: 'Record', record, stamp: { written, seal } };
 }
 
@@ -109,6 +114,7 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
     requests: sorted(record.requests),
     evicted: record.evicted,
     avoid: record.avoid && sorted(Object.fromEntries(Object.entries(record.avoid).map(([cluster, each]) => [cluster, inOrder(each)]))),
+    fail: record.fail && { reason: record.fail.reason, message: record.fail.message },
     written: stamp.written,
     seal: stamp.seal,
   });
@@ -121,7 +127,13 @@ export function activeAdmission(job: DeepReadonly<Job>): AdmissionRecord | undef
   return active ? written.record : undefined;
 }
 
-const inOrder = ({ until, reason, refusals, epoch }: AvoidedCluster): AvoidedCluster => ({ until, reason, refusals, epoch });
+const inOrder = ({ until, reason, refusals, epoch, level }: AvoidedCluster): AvoidedCluster => ({
+  until,
+  reason,
+  refusals,
+  epoch,
+  ...given({ level }),
+});
 
 const sorted = <T>(map: Readonly<Record<string, T>>): Record<string, T> =>
   Object.fromEntries(Object.entries(map).toSorted(([a], [b]) => (a < b ? -1 : 1)));
@@ -141,5 +153,14 @@ function badField(field: string, value: unknown): string {
 const isAvoided = (value: unknown): value is Record<string, AvoidedCluster> =>
   isJsonObject(value) &&
   Object.values(value).every(
-    (each) => isJsonObject(each) && isTime(each['until']) && isName(each['reason']) && isCount(each['refusals']) && isCount(each['epoch']),
+    (each) =>
+      isJsonObject(each) &&
+      isTime(each['until']) &&
+      isName(each['reason']) &&
+      isCount(each['refusals']) &&
+      isCount(each['epoch']) &&
+      (each['level'] === undefined || isCount(each['level'])),
   );
+
+const isFail = (value: unknown): value is { reason: string; message: string } =>
+  isJsonObject(value) && isName(value['reason']) && isName(value['message']);

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { DURATION_PATTERN } from './duration.ts';
 
 /**
  * The pieces that the schemas of several kinds share. A schema here is both: the type the compiler sees, and the
@@ -27,6 +28,10 @@ export const ResourceList = (description: string) =>
 /** Plain string map, such as labels. */
 export const StringMap = (description: string, options: { readonly maxProperties?: number } = {}) =>
   Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' }, ...options, description });
+
+/** A duration in hours, minutes and seconds: `10m`, `1h30m`, `0s`. */
+export const Duration = (fallback: string, description: string) =>
+  Type.String({ minLength: 2, maxLength: 16, pattern: DURATION_PATTERN, default: fallback, description });
 
 /** One of several words. */
 export const OneOf = <const Word extends string>(

@@ -1,18 +1,27 @@
 import type { DeepReadonly, Job, JobStatus, Unsaved } from '../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { findCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
-import { DispatchedReason, QuotaReservedReason, SwitchyardCondition } from '../api/reasons.ts';
+import {
+  CannotStartReason,
+  DispatchedReason,
+  FailReason,
+  QuotaReservedReason,
+  StartedReason,
+  SwitchyardCondition,
+} from '../api/reasons.ts';
 import { parseRequests } from '../api/amount.ts';
+import { dispatchedMessage, isDispatched } from '../api/dispatch-proof.ts';
 import { excess, requestsOfJob } from '../api/job-requests.ts';
 import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
 import { isRefusalOf, type DispatchProblem } from '../api/refusals.ts';
 import { atRestMessage, isProvenAtRest } from '../api/rest-proof.ts';
+import { isStartTold, podsReady, startedMessage } from '../api/start-proof.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { mergePatchBetween } from './json-diff.ts';
 import { isAtRest } from './copy-rest.ts';
 import { changesTemplate, copyIdentity, copyName, remoteJob, specChange } from './remote-job.ts';
-import { carryOutVerdict, hasVerdict, toLocalStatus, type OwnCondition } from './to-local-status.ts';
+import { carryOutVerdict, failedStatus, hasVerdict, toLocalStatus, type OwnCondition } from './to-local-status.ts';
 
 /** A Job of the manager cluster and everything known of its copies, seen at one moment. */
 export type MirrorGroup = {
@@ -118,11 +127,11 @@ const GRACE_PERIOD_SECONDS = 30;
  *     at rest, before a new one is made; that of another has some time to go from the cluster where its name is needed, and then counts as
  *     somebody else's Job.
  *  5. The copy is there: it follows the original (suspended in place when evicted, resumed in place), but never beyond what the record
- *     holds, and its status goes home.
+ *     holds, and its status goes home. At rest it ends if admission has so decided.
  *  6. The recorded cluster is unknown: the Job says so.
  *  7. It is not ready: while it may have the copy nothing new is said; else the Job says that it cannot be reached.
  *  8. The copy is gone, but its verdict is home: the verdict is carried out.
- *  9. The Job is suspended: there is nothing to make, and once that is certain, it says so.
+ *  9. The Job is suspended: there is nothing to make, and once that is certain, it says so, or ends if admission has so decided.
  * 10. The copy is missing from a cluster on which it was: it is lost, and made again after a while.
  * 11. The cluster has refused this placement for good: the Job says so, and admission takes it elsewhere.
  * 12. The copy is made, or the Job says why it cannot be made.
@@ -220,8 +229,15 @@ const release = (local: DeepReadonly<Job>): HomeAction =>
 /** Rule 5. */
 function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, copy: Copy, nowMs: number): MirrorPlan {
   const remote = toldBy(copy.job);
-  const own = [...quotaReserved(local, record), rests(group, local, record, copy) ? atRest(record) : dispatched(record)];
-  const home = writeHome(local, toLocalStatus({ local, remote, own, nowMs }));
+  const isResting = rests(group, local, record, copy);
+  const own = [...quotaReserved(local, record), isResting ? atRest(record) : dispatched(record), ...started(local, record, remote)];
+  const isOver = isResting && record.fail !== undefined;
+  const home = writeHome(
+    local,
+    isOver
+      ? failedStatus(local, remote, record.fail, [...own, ...cannotStart(record.fail)], nowMs)
+      : toLocalStatus({ local, remote, own, nowMs }),
+  );
   const wanted = remoteJobOf(group, local, record);
   // A copy that has reached its verdict is not disturbed: what it does now is finish.
   if (copy.deleting || hasVerdict(copy.job.status)) return { remote: [], home };
@@ -259,12 +275,17 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
     home: nothingRuns([notDispatched(problem)]),
     ...given({ againAfterMs }),
   });
-  if (local.spec.suspend === true && isProvenAtRest(local.status, record)) return { remote: [], home: NOTHING };
-  if (local.spec.suspend === true && isUntouched(cluster, record)) return { remote: [], home: nothingRuns([atRest(record)]) }; // 9
+  const isResting = (): HomeAction =>
+    record.fail === undefined
+      ? nothingRuns([atRest(record)])
+      : writeHome(local, failedStatus(local, local.status, record.fail, [atRest(record), ...cannotStart(record.fail)], nowMs));
+  if (local.spec.suspend === true && isProvenAtRest(local.status, record))
+    return { remote: [], home: record.fail === undefined ? NOTHING : isResting() };
+  if (local.spec.suspend === true && isUntouched(cluster, record)) return { remote: [], home: isResting() }; // 9
   if (cluster === undefined) {
     return waits({ reason: DispatchedReason.ClusterNotFound, message: `WorkerCluster "${record.cluster}" does not exist` }); // 6
   }
-  const wasThere = isDispatched(local, record);
+  const wasThere = isDispatched(local.status, record);
   if (cluster.contact !== 'Ready') {
     // A copy that was there may be running still: the Job goes on saying so until the cluster is heard of again.
     const message =
@@ -276,7 +297,7 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
       : waits({ reason: DispatchedReason.ClusterUnreachable, message }); // 7
   }
   if (hasVerdict(local.status)) return { remote: [], home: writeHome(local, carryOutVerdict(local, nowMs)) }; // 8
-  if (local.spec.suspend === true) return { remote: [], home: isCertain(cluster, record) ? nothingRuns([atRest(record)]) : NOTHING }; // 9
+  if (local.spec.suspend === true) return { remote: [], home: isCertain(cluster, record) ? isResting() : NOTHING }; // 9
   const lost = { reason: DispatchedReason.CopyLost, message: `the copy on cluster "${record.cluster}" vanished before it had finished` };
   if (wasThere) return waits(lost, lostDelayMs(local)); // 10
   const waitMs = remainingLostDelay(local, nowMs);
@@ -395,7 +416,6 @@ const isCurrent = ({ cluster, job }: Copy, local: DeepReadonly<Job>, record: Adm
 const isLater = ({ job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
   isOf(job, local) && (copyIdentity(job)?.epoch ?? 0) > record.epoch;
 
-const dispatchedMessage = ({ cluster, epoch }: AdmissionRecord): string => `dispatched to cluster "${cluster}" (placement ${epoch})`;
 const dispatched = (record: AdmissionRecord): OwnCondition => ({
   type: SwitchyardCondition.Dispatched,
   status: 'True',
@@ -413,16 +433,27 @@ function quotaReserved(local: DeepReadonly<Job>, { clusterQueue }: AdmissionReco
   return [{ type, status: 'True', reason: QuotaReservedReason.QuotaReserved, message }];
 }
 
+/** That it runs is noted with what else is told, once for each admission: admission judges by it whether it got anywhere. */
+function started(local: DeepReadonly<Job>, record: AdmissionRecord, told: DeepReadonly<JobStatus> | undefined): OwnCondition[] {
+  if (record.evicted === true || isStartTold(local.status, record)) return [];
+  const isMore = (field: 'succeeded' | 'failed'): boolean => (told?.[field] ?? 0) > (local.status?.[field] ?? 0);
+  if (podsReady(told) === 0 && !isMore('succeeded') && !isMore('failed')) return [];
+  const message = startedMessage(record);
+  const start: OwnCondition = { type: SwitchyardCondition.Started, status: 'True', reason: StartedReason.Started, message };
+  const { CannotStart: type } = SwitchyardCondition;
+  if (!hasTrueCondition(local.status?.conditions, type)) return [start];
+  return [start, { type, status: 'False', reason: CannotStartReason.Started, message }];
+}
+
+const cannotStart = ({ reason, message }: NonNullable<AdmissionRecord['fail']>): OwnCondition[] =>
+  reason === FailReason.CannotStart
+    ? [{ type: SwitchyardCondition.CannotStart, status: 'True', reason: CannotStartReason.TooManyMoves, message }]
+    : [];
+
 const atRest = (record: AdmissionRecord): OwnCondition =>
   notDispatched({ reason: DispatchedReason.AtRest, message: atRestMessage(record) });
 
 const notDispatched = (problem: DispatchProblem): OwnCondition => ({ type: SwitchyardCondition.Dispatched, status: 'False', ...problem });
-
-/** The Job says that this very placement has been dispatched. */
-function isDispatched(local: DeepReadonly<Job>, record: AdmissionRecord): boolean {
-  const present = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
-  return present?.status === 'True' && present.message === dispatchedMessage(record);
-}
 
 function remainingLostDelay(local: DeepReadonly<Job>, nowMs: number): number {
   const present = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);

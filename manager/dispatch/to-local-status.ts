@@ -64,6 +64,19 @@ export function carryOutVerdict(local: DeepReadonly<Job>, nowMs: number): JobSta
   });
 }
 
+/** The status of a Job that is ended from here, for this reason, while nothing of it runs; `told` is what was last heard of it. A verdict that stands already wins. */
+export function failedStatus(
+  local: DeepReadonly<Job>,
+  told: DeepReadonly<JobStatus> | undefined,
+  { reason, message }: { readonly reason: string; readonly message: string },
+  own: readonly OwnCondition[],
+  nowMs: number,
+): JobStatus {
+  const conditions = ['FailureTarget', 'Failed'].map((type) => condition(type, 'True', reason, message, nowMs));
+  const remote = { ...copyOf(told), conditions: [...copiesOf(told?.conditions ?? []), ...conditions] };
+  return toLocalStatus({ local, remote, own, nowMs });
+}
+
 /** The end is certain, though pods may still be stopping: an interim or a terminal condition says so. */
 export const hasVerdict = (status: DeepReadonly<JobStatus> | undefined): boolean => verdictOf(status) !== undefined;
 
@@ -228,7 +241,7 @@ const condition = (type: string, status: 'True' | 'False', reason: string, messa
 });
 
 const isTrue = (each: DeepReadonly<JobCondition>): boolean => each.status === 'True';
-const isOurs = (type: string): boolean => type === SwitchyardCondition.QuotaReserved || type === SwitchyardCondition.Dispatched;
+const isOurs = (type: string): boolean => Object.hasOwn(SwitchyardCondition, type);
 const timeOf = (each: DeepReadonly<JobCondition>): string | undefined => each.lastTransitionTime ?? undefined;
 const isAfter = (a: string, b: string): boolean => Date.parse(a) > Date.parse(b);
 const isPresent = <T>(value: T | null | undefined): value is T => value !== null && value !== undefined;

@@ -13,6 +13,7 @@ import {
   PRIORITY_ANNOTATION,
   PRIORITY_CLASS_LABEL,
   QUEUE_NAME_LABEL,
+  START_TIMEOUT_ANNOTATION,
   SUBMISSION_ANNOTATION,
   SUBMISSION_SEAL_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
@@ -123,6 +124,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   wish('annotations', PRIORITY_ANNOTATION, 'A wish. It must be readable.'),
   wish('labels', PRIORITY_CLASS_LABEL, 'Kept for a wish.'),
   wish('annotations', CLUSTERS_ANNOTATION, 'A wish. It must be readable.'),
+  wish('annotations', START_TIMEOUT_ANNOTATION, 'A wish. It must be readable.'),
   {
     ...wish(
       'annotations',

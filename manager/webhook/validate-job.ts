@@ -7,9 +7,10 @@ import {
   ORIGIN_LABEL,
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
+  START_TIMEOUT_ANNOTATION,
 } from '../../shared/api/names.ts';
 import type { FieldProblem } from '../api/field-problem.ts';
-import { clusterWishOf, holdOf, priorityOf, queueNameOf } from '../api/job-annotations.ts';
+import { clusterWishOf, holdOf, priorityOf, queueNameOf, startTimeoutOf } from '../api/job-annotations.ts';
 import { DEFAULT_JOB_RULES, ruleProblems, type JobRules } from '../api/job-rules.ts';
 import type { JobWrite } from '../policy/job-write.ts';
 import { judgeWrite } from '../policy/judge-write.ts';
@@ -21,7 +22,7 @@ import { controllerProblems, wishProblems } from '../prepare-job.ts';
  * 1. The manager may write anything.
  * 2. Nobody writes what is not his: manager/policy/job-parts.ts says what is whose.
  * 3. A new Job with a queue must be as prepareJob makes it.
- * 4. Priority, cluster wishes and hold must be readable, if they are changed.
+ * 4. Priority, cluster wishes, hold and start timeout must be readable, if they are changed.
  * 5. A Job is what the administrator takes: a new one, and one that is changed unless it was not before.
  */
 export function validateJob(write: JobWrite, rules: JobRules = DEFAULT_JOB_RULES): FieldProblem[] {
@@ -56,6 +57,7 @@ function changedWishProblems(job: DeepReadonly<Job>, oldJob: DeepReadonly<Job>):
     [PRIORITY_ANNOTATION, priorityOf(job)],
     [CLUSTERS_ANNOTATION, clusterWishOf(job)],
     [HOLD_ANNOTATION, holdOf(job)],
+    [START_TIMEOUT_ANNOTATION, startTimeoutOf(job)],
   ] as const) {
     const changed = job.metadata.annotations?.[annotation] !== oldJob.metadata.annotations?.[annotation];
     if (changed && wish.kind === 'Invalid') problems.push({ field: `metadata.annotations[${annotation}]`, problem: wish.problem });

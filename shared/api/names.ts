@@ -60,6 +60,8 @@ export const CLUSTERS_ANNOTATION = 'switchyard.dev/clusters';
 export const HOLD_ANNOTATION = 'switchyard.dev/hold';
 /** Annotation by which a user says whether the copy of a Job is stopped where its manager is out of reach: `off` or `on`. Copies carry it, too. */
 export const FENCING_ANNOTATION = 'switchyard.dev/fencing';
+/** Annotation by which a user says how long a placement may take until a pod is ready (`5m`; `0s`: for ever), before the Job goes elsewhere. */
+export const START_TIMEOUT_ANNOTATION = 'switchyard.dev/start-timeout';
 /** Label on a user's Job: the WorkloadPriorityClass that orders it within its ClusterQueue. */
 export const PRIORITY_CLASS_LABEL = 'switchyard.dev/priority-class';
 /** Annotation by which a user orders Jobs of one queue: an integer, higher first, as far as the LocalQueue lets it. */

@@ -102,6 +102,8 @@ export async function createAdmissionWorld(options: { readonly wrap?: (client: K
         kind: 'ClusterQueue',
         metadata: { name },
         spec: {
+          // Nobody plays dispatch here unless a test does, so no Job is seen to start.
+          startTimeout: '0s',
           namespaceSelector: {},
           resourceGroups: [
             {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
 import { ResourceGroups } from '../quota.ts';
-import { Conditions, LabelSelectorSchema, ObjectName, OneOf, Quantity, StopPolicy, withRules } from '../schema-parts.ts';
+import { Conditions, Duration, LabelSelectorSchema, ObjectName, OneOf, Quantity, StopPolicy, withRules } from '../schema-parts.ts';
 
 const withoutCohort = (field: string) =>
   `has(self.cohortName) || !has(self.resourceGroups) || self.resourceGroups.all(g, g.flavors.all(f, f.resources.all(r, !has(r.${field}))))`;
@@ -22,6 +22,27 @@ export const ClusterQueueSpecSchema = Type.Object(
       OneOf(['On', 'Off'], {
         default: 'On',
         description: 'Whether a worker that no longer hears of the manager stops the pods of these Jobs, so that they can run elsewhere.',
+      }),
+    ),
+    startTimeout: Type.Optional(
+      Duration(
+        '10m',
+        'How long a placement may take until a pod is ready, before the Job goes elsewhere; 0s: for ever. Annotation switchyard.dev/start-timeout of a Job overrides it.',
+      ),
+    ),
+    maxMoves: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1000,
+        default: 5,
+        format: 'int32',
+        description: 'After so many placements in a row that came to nothing a Job has the condition CannotStart.',
+      }),
+    ),
+    onCannotStart: Type.Optional(
+      OneOf(['Wait', 'Fail'], {
+        default: 'Wait',
+        description: 'What becomes of such a Job: Wait goes on trying, ever more rarely; Fail ends it as Failed.',
       }),
     ),
   },

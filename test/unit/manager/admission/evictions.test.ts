@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Reservation } from '../../../../manager/admission/admission-cache.ts';
+import type { Reservation } from '../../../../manager/admission/reservation.ts';
 import { findEvictions, type Eviction } from '../../../../manager/admission/evictions.ts';
 import { buildQueueingSetup, type QueueingSetup, type StopPolicy } from '../../../../manager/admission/snapshot.ts';
 import type { WorkloadPhase } from '../../../../manager/admission/workload.ts';
@@ -29,14 +29,22 @@ const held = (
   assumed,
 });
 const clusters = (draining = false) => [aCluster('eu-1', { draining }), aCluster('us-1')];
-type Held = Partial<Record<'reservations' | 'mismatched' | 'refused' | 'resting', readonly Reservation[]>>;
+type Held = Partial<Record<'reservations' | 'mismatched' | 'refused' | 'resting', readonly Reservation[]>> & {
+  readonly alike?: readonly (readonly [Reservation, string])[];
+};
 const evictionsOf = (
-  { reservations = [], mismatched = [], refused = [], resting = [] }: Held,
+  { reservations = [], mismatched = [], refused = [], alike = [], resting = [] }: Held,
   setup: QueueingSetup,
   states = clusters(),
 ): Eviction[] =>
   findEvictions(
-    { reservations: () => reservations.values(), mismatched: () => mismatched, refused: () => refused, held: () => resting },
+    {
+      reservations: () => reservations.values(),
+      mismatched: () => mismatched,
+      refused: () => refused,
+      refusedAlike: () => alike,
+      held: () => resting,
+    },
     setup,
     states,
   );

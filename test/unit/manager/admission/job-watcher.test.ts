@@ -48,6 +48,7 @@ function aWatcher(...names: string[]) {
     readRecord: createRecordKeeper(TEST_RECORD_KEYS).read,
     priorityClasses: () => NO_PRIORITY_CLASSES,
     metrics: createManagerMetrics(registry).admission,
+    now: () => Date.parse('2026-01-01T00:01:00Z'),
     wakeScheduler: () => wakes.count++,
   });
   const heads = (): string[] => queues.heads().map(({ queued }) => queued.workload.name);

@@ -2,8 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { AdmissionRecord } from '../../../../manager/api/records.ts';
 import { parseAmount, ZERO } from '../../../../manager/api/amount.ts';
 import type { FlavorOption } from '../../../../manager/admission/flavor-assigner.ts';
-import { formatVerdicts, couldEverBePlaced, place } from '../../../../manager/admission/placement.ts';
-import { clusterHolder, createUsage } from '../../../../manager/admission/usage.ts';
+import { formatVerdicts, couldEverBePlaced, place as placeAmong, type Placement } from '../../../../manager/admission/placement.ts';
+import type { ClusterState } from '../../../../manager/admission/cluster-state.ts';
+import { createShapeAvoidance } from '../../../../manager/admission/shape-avoidance.ts';
+import { clusterHolder, createUsage, type Usage } from '../../../../manager/admission/usage.ts';
+import type { Workload } from '../../../../manager/admission/workload.ts';
 import { parseLabelSelector } from '../../../../shared/kube/selectors.ts';
 import { aRecord } from '../../../support/jobs.ts';
 import { aCluster, aWorkload } from './setup.ts';
@@ -23,6 +26,14 @@ const busy = (used: Record<string, string>) => {
   for (const [cluster, cpu] of Object.entries(used)) usage.set(clusterHolder(cluster), 'cpu', parseAmount('cpu', cpu));
   return usage;
 };
+/** Where nothing is known of Jobs of any shape. */
+const place = (
+  workload: Workload,
+  groups: readonly FlavorOption[][],
+  clusters: readonly ClusterState[],
+  usage: Usage,
+  nowMs: number,
+): Placement => placeAmong(workload, groups, clusters, usage, createShapeAvoidance(), nowMs);
 const record = (cluster: string): AdmissionRecord => ({
   clusterQueue: 'main',
   flavors: {},

@@ -6,6 +6,7 @@ import type { ClusterState } from '../../../../manager/admission/cluster-state.t
 import type { QueuedWorkload } from '../../../../manager/admission/ordering.ts';
 import type { Head } from '../../../../manager/admission/schedule.ts';
 import { buildQueueingSetup, type QueueingObjects, type QueueSetup, type Snapshot } from '../../../../manager/admission/snapshot.ts';
+import { createShapeAvoidance } from '../../../../manager/admission/shape-avoidance.ts';
 import { createUsage } from '../../../../manager/admission/usage.ts';
 import type { Workload } from '../../../../manager/admission/workload.ts';
 
@@ -45,6 +46,8 @@ export const aCluster = (
   labels: {},
   closed: undefined,
   connected: true,
+  lost: false,
+  reachableSinceMs: 0,
   draining: false,
   otherCapacity: UNLIMITED,
   servedNamespaces: undefined,
@@ -60,6 +63,7 @@ export const aSnapshot = (
   queues: buildQueueingSetup(objects({ clusterQueues, ...parts })).queues,
   clusters,
   usage: createUsage(),
+  shapes: createShapeAvoidance().fork(),
 });
 
 export function queueOf(snapshot: Snapshot, name: string): QueueSetup {
@@ -88,6 +92,11 @@ export const aWorkload = (
   nodeSelector: {},
   podsTold: 0,
   refusal: undefined,
+  dispatched: false,
+  started: false,
+  startTimeoutMs: undefined,
+  shape: JSON.stringify(requests),
+  cannotStart: undefined,
   record: undefined,
   phase: 'Pending',
   unmarked: false,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compactJob, compactProblem, essentialsOf, isCompact } from '../../../../manager/api/compact-job.ts';
+import { compactJob, compactProblem, essentialsOf, isCompact, programOf } from '../../../../manager/api/compact-job.ts';
 import {
   CLUSTERS_ANNOTATION,
   HOLD_ANNOTATION,
@@ -80,6 +80,14 @@ describe('a compact Job', () => {
       },
       status: A_JOB.status,
     });
+  });
+
+  test('still tells programs apart, by image and account', () => {
+    const withPod = (pod: object) => aHomeJob({ spec: { template: { spec: { ...POD, ...pod } } } });
+    const others = [withPod({ serviceAccountName: 'other' }), withPod({ containers: [{ name: 'main', image: 'other' }] })];
+    expect(programOf(compactJob(A_JOB))).toBe(programOf(A_JOB));
+    expect(programOf({ ...compactJob(A_JOB) })).toBe(programOf(A_JOB));
+    expect(new Set([A_JOB, ...others].map((job) => programOf(compactJob(job)))).size).toBe(3);
   });
 
   test('says that it is compact, also when it is spread into another object', () => {

@@ -9,6 +9,7 @@ import {
   type MirrorPlan,
 } from '../../../../manager/dispatch/decide-mirror.ts';
 import { refusalOf } from '../../../../manager/api/refusals.ts';
+import { startedMessage } from '../../../../manager/api/start-proof.ts';
 import { remoteJob } from '../../../../manager/dispatch/remote-job.ts';
 import type { Job, JobStatus } from '../../../../shared/api/kubernetes.ts';
 import { aCondition, aHomeJob, anAdmittedJob, aRecord, recordOn, type JobParts } from '../../../support/jobs.ts';
@@ -85,6 +86,7 @@ const COMPLETE: JobStatus = {
 };
 const DISPATCHED = aCondition('Dispatched', { reason: 'Dispatched', message: 'dispatched to cluster "eu-1" (placement 1)' });
 const RESERVED = aCondition('QuotaReserved', { reason: 'QuotaReserved' });
+const STARTED = aCondition('Started', { reason: 'Started', message: startedMessage(aRecord()) });
 
 describe('a Job that is not there', () => {
   test('leaves orphans, which go once its absence is confirmed', () => {
@@ -235,20 +237,20 @@ describe('an admitted Job', () => {
     const local = anAdmittedJob({
       status: { conditions: [aCondition('QuotaReserved', { status: 'False', reason: 'InsufficientQuota' })] },
     });
-    const result = plan(local, [copyOn('eu-1', local, { status: { active: 1, startTime: '2026-01-01T00:00:10Z' } })]);
+    const result = plan(local, [copyOn('eu-1', local, { status: { active: 1, ready: 0, startTime: '2026-01-01T00:00:10Z' } })]);
     expect(result.remote).toEqual([]);
     expect(conditionsHome(result)).toEqual(['QuotaReserved=True QuotaReserved', 'Dispatched=True Dispatched']);
     expect(result.home).toMatchObject({ urgent: false, patch: { active: 1, startTime: '2026-01-01T00:00:10Z' } });
   });
 
   test('whose status is home costs nothing more', () => {
-    const local = anAdmittedJob({ status: { active: 1, conditions: [RESERVED, DISPATCHED] } });
-    expect(plan(local, [copyOn('eu-1', local, { status: { active: 1 } })])).toEqual({ remote: [], home: { kind: 'None' } });
+    const local = anAdmittedJob({ status: { active: 1, ready: 1, conditions: [RESERVED, DISPATCHED, STARTED] } });
+    expect(plan(local, [copyOn('eu-1', local, { status: { active: 1, ready: 1 } })])).toEqual({ remote: [], home: { kind: 'None' } });
   });
 
   test('needs no write when only the worker’s ledger changed', () => {
-    const local = anAdmittedJob({ status: { active: 1, conditions: [RESERVED, DISPATCHED] } });
-    const status = { active: 1, uncountedTerminatedPods: { succeeded: ['p'] } };
+    const local = anAdmittedJob({ status: { active: 1, ready: 0, conditions: [RESERVED, DISPATCHED] } });
+    const status = { active: 1, ready: 0, uncountedTerminatedPods: { succeeded: ['p'] } };
     expect(plan(local, [copyOn('eu-1', local, { status })]).home).toEqual({ kind: 'None' });
   });
 

@@ -1,7 +1,7 @@
 /** Whatever a worker cluster says, the API server of the manager cluster accepts what becomes of it: its own rules are the judge. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { carryOutVerdict, hasVerdict, toLocalStatus } from '../../../../manager/dispatch/to-local-status.ts';
+import { carryOutVerdict, failedStatus, hasVerdict, toLocalStatus } from '../../../../manager/dispatch/to-local-status.ts';
 import type { Job, JobCondition, JobSpec, JobStatus } from '../../../../shared/api/kubernetes.ts';
 import { validateJobStatusUpdate } from '../../../../shared/controlplane/kinds/job-status-validation.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
@@ -83,5 +83,17 @@ test('a status that is home is not written again', () => {
       expect(toLocalStatus({ local: { ...local, status: once }, remote, own: [], nowMs: NOW + 5_000 })).toEqual(once);
     }),
     { numRuns: 1000 },
+  );
+});
+
+test('a Job that is ended from here keeps the rules, whatever was last heard of it', () => {
+  fc.assert(
+    fc.property(spec, anyStatus, anyStatus, (parts, first, told) => {
+      const local = { ...aHomeJob({ spec: { ...parts, suspend: true } }) };
+      const home = { ...local, status: toLocalStatus({ local, remote: first, own: [], nowMs: NOW }) };
+      const fail = { reason: 'CannotStart', message: 'eu-1: Refused' };
+      for (const remote of [told, home.status]) expect(problems(home, failedStatus(home, remote, fail, [], NOW))).toEqual([]);
+    }),
+    { numRuns: 500, seed: 7 },
   );
 });

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { compactJob } from '../../../../manager/api/compact-job.ts';
+import { requestsOfJob } from '../../../../manager/api/job-requests.ts';
+import { shapeOf } from '../../../../manager/api/job-shape.ts';
+import type { Job } from '../../../../shared/api/kubernetes.ts';
+import { aHomeJob, type JobParts } from '../../../support/jobs.ts';
+
+const shape = (job: Job): string => shapeOf(job, requestsOfJob(job).requests);
+const withPod = (pod: object, parts: JobParts = {}): Job =>
+  aHomeJob({
+    ...parts,
+    spec: { ...parts.spec, template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }], ...pod } } },
+  });
+const usual = withPod({});
+
+test('Jobs that differ in name, arguments or how often they run have one shape, whatever is kept of them', () => {
+  const other = withPod(
+    { containers: [{ name: 'main', image: 'busybox', args: ['x'] }] },
+    { metadata: { name: 'other', uid: 'other' }, spec: { completions: 7, backoffLimit: 0 } },
+  );
+  expect(new Set([usual, other, compactJob(usual), compactJob(other)].map(shape)).size).toBe(1);
+});
+
+test.each<[string, Job]>([
+  ['namespace', withPod({}, { metadata: { namespace: 'other' } })],
+  ['number of pods', withPod({}, { spec: { parallelism: 3, completions: 3 } })],
+  ['requests', withPod({ containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '1' } } }] })],
+  ['image', withPod({ containers: [{ name: 'main', image: 'busybos' }] })],
+  ['node selector', withPod({ nodeSelector: { disk: 'fast' } })],
+  ['tolerations', withPod({ tolerations: [{ key: 'gpu' }] })],
+  ['affinity', withPod({ affinity: { nodeAffinity: {} } })],
+  ['priority class', withPod({ priorityClassName: 'high' })],
+  ['service account', withPod({ serviceAccountName: 'builder' })],
+])('another %s is another shape', (_what, job) => {
+  expect(shape(job)).not.toBe(shape(usual));
+  expect(shape(compactJob(job))).toBe(shape(job));
+});
