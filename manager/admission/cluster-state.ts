@@ -1,11 +1,14 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import { ClusterCondition, type WorkerCluster } from '../api/worker-cluster.ts';
+import type { AdmissionRecord } from '../api/records.ts';
 import { parseRequests, UNLIMITED, ZERO, type Amount, type Requests } from '../api/amount.ts';
 
 /** A WorkerCluster as placement sees it. */
 export type ClusterState = {
   readonly name: string;
+  /** Which cluster it is, as its status tells; undefined while that is not known. */
+  readonly uid: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
   /** Why it takes no new Jobs now; undefined when it takes them. */
   readonly closed: string | undefined;
@@ -28,6 +31,7 @@ export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterSta
   const { spec, status, metadata } = cluster;
   return {
     name: metadata.name,
+    uid: status?.clusterUID,
     labels: metadata.labels ?? {},
     closed: closedBecause(cluster),
     connected: findCondition(status?.conditions, ClusterCondition.Ready)?.status === 'True',
@@ -42,6 +46,10 @@ export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterSta
 }
 
 export const capacityOf = (cluster: ClusterState, resource: string): Amount => cluster.capacity.get(resource) ?? cluster.otherCapacity;
+
+/** Whether a record tells of this cluster, whatever it was called then. */
+export const isRecordedOn = ({ cluster, clusterUID }: AdmissionRecord, { name, uid }: Pick<ClusterState, 'name' | 'uid'>): boolean =>
+  clusterUID === undefined || uid === undefined ? cluster === name : clusterUID === uid;
 
 /**
  * Jobs that ask for the same find the same clusters if this is the same for their namespaces: which of the clusters that do not take

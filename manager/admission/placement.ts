@@ -3,7 +3,7 @@ import { formatAmount, minus, UNLIMITED, ZERO, type Amount } from '../api/amount
 import { given } from '../../shared/runtime/given.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
 import { avoidance, isRefused } from './avoidance.ts';
-import { capacityOf, type ClusterState } from './cluster-state.ts';
+import { capacityOf, isRecordedOn, type ClusterState } from './cluster-state.ts';
 import type { FlavorOption } from './flavor-assigner.ts';
 import type { ShapesOfCycle } from './shape-avoidance.ts';
 import { clusterHolder, type Usage } from './usage.ts';
@@ -21,6 +21,7 @@ export type Placement =
   | {
       readonly kind: 'Placed';
       readonly cluster: string;
+      readonly clusterUID?: string;
       readonly flavors: readonly FlavorOption[];
       readonly verdicts: readonly ClusterVerdict[];
     }
@@ -49,13 +50,16 @@ export function place(
     if (problem !== undefined || flavors === undefined) continue;
     const candidate = {
       cluster: cluster.name,
+      clusterUID: cluster.uid,
       flavors,
-      resumes: workload.record?.cluster === cluster.name && !isRefused(workload.record),
+      resumes: workload.record !== undefined && isRecordedOn(workload.record, cluster) && !isRefused(workload.record),
       room: roomLeft(workload, cluster, usage),
     };
     if (best === undefined || isBetter(candidate, best)) best = candidate;
   }
-  return best === undefined ? { kind: 'NoCluster', verdicts } : { kind: 'Placed', cluster: best.cluster, flavors: best.flavors, verdicts };
+  if (best === undefined) return { kind: 'NoCluster', verdicts };
+  const { cluster, clusterUID, flavors } = best;
+  return { kind: 'Placed', cluster, ...given({ clusterUID }), flavors, verdicts };
 }
 
 /**
@@ -79,6 +83,7 @@ export const formatVerdicts = (verdicts: readonly ClusterVerdict[]): string =>
 
 type Candidate = {
   readonly cluster: string;
+  readonly clusterUID: string | undefined;
   readonly flavors: readonly FlavorOption[];
   readonly resumes: boolean;
   /** Free share of the scarcest resource after placement, from 0 to 1. */

@@ -7,6 +7,7 @@ import { plus } from '../api/amount.ts';
 import { formatRequests } from '../api/job-requests.ts';
 import { isRefused, rememberedRefusals } from './avoidance.ts';
 import { assignFlavors, type Charge } from './flavor-assigner.ts';
+import { isRecordedOn } from './cluster-state.ts';
 import { compareNominated, type QueuedWorkload } from './ordering.ts';
 import { couldEverBePlaced, formatVerdicts, place, type ClusterVerdict } from './placement.ts';
 import { addUsage, available } from './quota-tree.ts';
@@ -64,6 +65,7 @@ type Nominee = {
   readonly head: Head;
   readonly queue: QueueSetup;
   readonly cluster: string;
+  readonly clusterUID: string | undefined;
   readonly flavors: Readonly<Record<string, string>>;
   readonly charges: readonly Charge[];
   readonly borrowing: boolean;
@@ -104,6 +106,7 @@ function nominate(snapshot: Snapshot, head: Head, nowMs: number): Nominee | Deci
     head,
     queue,
     cluster: placement.cluster,
+    clusterUID: placement.clusterUID,
     flavors: Object.fromEntries(placement.flavors.flatMap((option) => option.resources.map((resource) => [resource, option.flavor]))),
     charges: placement.flavors.flatMap((option) => option.charges),
     borrowing: placement.flavors.some((option) => option.borrowing),
@@ -146,14 +149,15 @@ const firstEpoch = ({ finalizers, createdMs }: Workload, nowMs: number): number 
   finalizers.includes(COPIES_FINALIZER) ? 2 + Math.max(0, Math.floor((nowMs - createdMs) / 1000)) : 1;
 
 /** A Job that resumes where it was keeps its epoch; one that moves, or was refused where it was, gets the next. */
-function recordOf(workload: Workload, { queue, flavors, cluster }: Nominee, nowMs: number): AdmissionRecord {
+function recordOf(workload: Workload, { queue, flavors, cluster, clusterUID }: Nominee, nowMs: number): AdmissionRecord {
   const previous = workload.record;
-  const resumes = previous?.cluster === cluster && !isRefused(previous);
+  const resumes = previous !== undefined && isRecordedOn(previous, { name: cluster, uid: clusterUID }) && !isRefused(previous);
   const epoch = previous === undefined ? firstEpoch(workload, nowMs) : resumes ? previous.epoch : previous.epoch + 1;
   return {
     clusterQueue: queue.name,
     flavors,
     cluster,
+    ...given({ clusterUID }),
     epoch,
     since: toWireTime(laterThan(previous, nowMs)),
     requests: formatRequests(workload.requests),

@@ -5,10 +5,10 @@ import { shapeOf } from '../api/job-shape.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
 import { isRefusalOf } from '../api/refusals.ts';
-import { isProvenAtRest } from '../api/rest-proof.ts';
+import { isProvenAtRest, isProvenNowhere } from '../api/rest-proof.ts';
 import { hasStarted } from '../api/start-proof.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { findCondition, findTrueCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
 import type { Requests } from '../api/amount.ts';
 import { requestsOfJob } from '../api/job-requests.ts';
@@ -137,7 +137,7 @@ function phaseOf(job: DeepReadonly<Job>, parsed: ParsedRecord, record: Admission
     if (!deleted) return 'Unrecorded';
     return record === undefined ? 'Finished' : 'Evicting';
   }
-  const runs = record === undefined ? tellsOfPods(job) : !isProvenAtRest(job.status, record);
+  const runs = record === undefined ? tellsOfPods(job) || isUnaccountedFor(job) : !isProvenAtRest(job.status, record);
   if ((runs && (record !== undefined || !deleted)) || isUnmarked(job, parsed)) return 'Evicting';
   return deleted ? 'Finished' : 'Pending';
 }
@@ -150,6 +150,10 @@ function tellsOfPods({ status }: DeepReadonly<Job>): boolean {
   const mayRun = status?.startTime !== undefined || hasTrueCondition(status?.conditions, SwitchyardCondition.Dispatched);
   return (mayRun && !hasTrueCondition(status?.conditions, 'Suspended')) || (status?.active ?? 0) + (status?.terminating ?? 0) > 0;
 }
+
+/** It was admitted once, as its finalizer tells, and nobody has yet looked on all clusters for what may run of it. */
+const isUnaccountedFor = (job: DeepReadonly<Job>): boolean =>
+  job.metadata.finalizers?.includes(COPIES_FINALIZER) === true && !isProvenNowhere(job);
 
 /** Until the record says `evicted`, whoever lets the Job go again sets it going: it holds what it held. */
 const isUnmarked = ({ spec, metadata }: DeepReadonly<Job>, parsed: ParsedRecord): boolean =>
@@ -181,7 +185,7 @@ function schedulingHashOf(
   nodeSelector: Readonly<Record<string, string>>,
   record: AdmissionRecord | undefined,
 ): string {
-  const places = [record?.cluster ?? null, record?.avoid ?? null];
+  const places = [record?.cluster ?? null, record?.clusterUID ?? null, record?.avoid ?? null];
   return JSON.stringify([[...requests].toSorted(byName), wish, Object.entries(nodeSelector).toSorted(byName), ...places]);
 }
 

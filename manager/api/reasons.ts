@@ -65,6 +65,8 @@ export const DispatchedReason = {
   ClusterUnreachable: 'ClusterUnreachable',
   /** The recorded cluster is no longer known to the manager. */
   ClusterNotFound: 'ClusterNotFound',
+  /** The WorkerCluster of the recorded name leads to another cluster now, and none to the recorded one. */
+  ClusterChanged: 'ClusterChanged',
   /** Queue, namespace, flavors or cluster of its admission no longer fit together. */
   AdmissionUnresolved: 'AdmissionUnresolved',
   /** A ResourceFlavor of its admission does not exist, so that its pods could land on the wrong nodes. */

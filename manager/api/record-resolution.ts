@@ -10,7 +10,8 @@ import type { WorkerCluster } from './worker-cluster.ts';
 export type RecordWorld = {
   clusterQueue(name: string): DeepReadonly<ClusterQueue> | undefined;
   hasFlavor(name: string): boolean;
-  hasCluster(name: string): boolean;
+  /** Undefined: there is no such WorkerCluster. `uid` is undefined while it is not known. */
+  cluster(name: string): { readonly uid: string | undefined } | undefined;
   namespaceLabels(name: string): Readonly<Record<string, string>> | undefined;
 };
 
@@ -23,13 +24,16 @@ export const recordWorld = (caches: {
 }): RecordWorld => ({
   clusterQueue: (name) => caches.clusterQueues.get({ namespace: '', name }),
   hasFlavor: (name) => caches.flavors.get({ namespace: '', name }) !== undefined,
-  hasCluster: (name) => caches.clusters.get({ namespace: '', name }) !== undefined,
+  cluster: (name) => {
+    const cluster = caches.clusters.get({ namespace: '', name });
+    return cluster && { uid: cluster.status?.clusterUID };
+  },
   namespaceLabels: (name) => caches.namespaces.get({ namespace: '', name })?.metadata.labels,
 });
 
 /** Why the record of a Job of this namespace no longer stands, though admission made it; undefined while it does. */
 export function unresolved(record: AdmissionRecord, namespace: string, world: RecordWorld): string | undefined {
-  const { clusterQueue, flavors, cluster } = record;
+  const { clusterQueue, flavors, cluster, clusterUID } = record;
   const queue = world.clusterQueue(clusterQueue);
   if (queue === undefined) return `cluster queue ${clusterQueue} of its admission does not exist`;
   if (!matchesLabelSelector(requirementsOf(queue.spec.namespaceSelector), world.namespaceLabels(namespace))) {
@@ -43,5 +47,8 @@ export function unresolved(record: AdmissionRecord, namespace: string, world: Re
       return `cluster queue ${clusterQueue} no longer gives ${resource} in flavor ${flavor}`;
     }
   }
-  return world.hasCluster(cluster) ? undefined : `WorkerCluster "${cluster}" does not exist`;
+  const present = world.cluster(cluster);
+  if (present === undefined) return `WorkerCluster "${cluster}" does not exist`;
+  const isAnother = clusterUID !== undefined && present.uid !== undefined && present.uid !== clusterUID;
+  return isAnother ? `WorkerCluster "${cluster}" leads to another cluster than the one of its admission (UID ${clusterUID})` : undefined;
 }

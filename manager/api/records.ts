@@ -23,6 +23,8 @@ export type AdmissionRecord = {
   readonly flavors: Readonly<Record<string, string>>;
   /** WorkerCluster that runs the Job. */
   readonly cluster: string;
+  /** Which cluster that was at admission, whatever the WorkerCluster is called or leads to since: the UID of its kube-system. Earlier versions did not say it. */
+  readonly clusterUID?: string;
   /** Number of this placement, from 1. It rises when the Job moves to another cluster, and stays when it resumes where it was. */
   readonly epoch: number;
   /** When the Job was last admitted, RFC 3339. */
@@ -86,10 +88,11 @@ const NONE: WrittenRecord = { kind: 'None' };
 export function parseAdmissionRecord(text: string): WrittenRecord {
   const value = parseJson(text);
   if (!isJsonObject(value)) return invalid('it is not a JSON object');
-  const { clusterQueue, flavors, cluster, epoch, since, requests, evicted, avoid, fail, written, seal } = value;
+  const { clusterQueue, flavors, cluster, clusterUID, epoch, since, requests, evicted, avoid, fail, written, seal } = value;
   if (!isName(clusterQueue)) return invalid('clusterQueue must be a non-empty string');
   if (!isNames(flavors)) return invalid(`${badField('flavors', flavors)} must be a non-empty string`);
   if (!isName(cluster)) return invalid('cluster must be a non-empty string');
+  if (clusterUID !== undefined && !isName(clusterUID)) return invalid('clusterUID must be a non-empty string or absent');
   if (!isCount(epoch)) return invalid('epoch must be a positive integer');
   if (!isTime(since)) return invalid('since must be an RFC 3339 time');
   if (!isNames(requests)) return invalid(`${badField('requests', requests)} must be a quantity`);
@@ -99,7 +102,7 @@ export function parseAdmissionRecord(text: string): WrittenRecord {
   if (fail !== undefined && !isFail(fail)) return invalid('fail must have a reason and a message');
   if (!isTime(written)) return invalid('written must be an RFC 3339 time');
   if (typeof seal !== 'string') return invalid('it has no seal');
-  const record = { clusterQueue, flavors, cluster, epoch, since, requests, ...given({ evicted, avoid, fail }) };
+  const record = { clusterQueue, flavors, cluster, epoch, since, requests, ...given({ clusterUID, evicted, avoid, fail }) };
   return { kind: 'Record', record, stamp: { written, seal } };
 }
 
@@ -109,6 +112,7 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
     clusterQueue: record.clusterQueue,
     flavors: sorted(record.flavors),
     cluster: record.cluster,
+    clusterUID: record.clusterUID,
     epoch: record.epoch,
     since: record.since,
     requests: sorted(record.requests),

@@ -1,4 +1,4 @@
-import type { DeepReadonly, JobStatus } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, JobStatus } from '../../shared/api/kubernetes.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import { DispatchedReason, SwitchyardCondition } from './reasons.ts';
 import type { AdmissionRecord } from './records.ts';
@@ -16,4 +16,13 @@ export function isProvenAtRest(status: DeepReadonly<JobStatus> | undefined, reco
   const told = findCondition(status?.conditions, SwitchyardCondition.Dispatched);
   if (told?.status !== 'False') return false;
   return isRefusalOf(record.epoch, told) || (told.reason === DispatchedReason.AtRest && told.message === atRestMessage(record));
+}
+
+/** The same of a Job whose record is lost, of all clusters. Each admission is another generation of the Job, and needs another proof. */
+export const nowhereMessage = (generation: number | undefined): string =>
+  `nothing of it runs on any cluster (generation ${generation ?? 0}, without an admission record)`;
+
+export function isProvenNowhere({ metadata, status }: DeepReadonly<Pick<Job, 'metadata' | 'status'>>): boolean {
+  const told = findCondition(status?.conditions, SwitchyardCondition.Dispatched);
+  return told?.status === 'False' && told.reason === DispatchedReason.AtRest && told.message === nowhereMessage(metadata.generation);
 }

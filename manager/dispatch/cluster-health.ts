@@ -1,6 +1,6 @@
 import type { AnswerFault } from '../../shared/kube/unusable-answer.ts';
 import type { IdentityProblem } from './cluster-identities.ts';
-import type { Contact } from './decide-mirror.ts';
+import type { Contact } from './mirror-group.ts';
 
 /** What is known of the connection to one worker cluster. Times are epoch milliseconds. */
 export type ClusterHealth = {

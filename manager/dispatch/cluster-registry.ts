@@ -19,8 +19,9 @@ import { WORKER_CLUSTERS, type WorkerCluster } from '../api/worker-cluster.ts';
 import type { DispatchMetrics } from '../metrics.ts';
 import { judgeIdentities, type IdentityProblem, type KnownCluster } from './cluster-identities.ts';
 import { clusterStatus, type ConfigurationProblem, type Finding } from './cluster-status.ts';
-import type { ClusterView } from './decide-mirror.ts';
+import type { ClusterView } from './mirror-group.ts';
 import { mergePatchBetween } from './json-diff.ts';
+import type { KnownPlaces } from './recorded-place.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 import { renewableAccess, type RenewableAccess } from './renewable-access.ts';
 import { nextLookMs } from './token-expiry.ts';
@@ -30,8 +31,11 @@ import { readWorkerAccess, type WorkerAccess } from './worker-access.ts';
 export interface ClusterRegistry {
   get(name: string): RemoteCluster | undefined;
   all(): readonly RemoteCluster[];
-  /** Every WorkerCluster, connected or not, as a Job sees it. */
-  views(localKey: string): ReadonlyMap<string, ClusterView>;
+  /** Names of all WorkerClusters, connected or not. */
+  names(): readonly string[];
+  /** How a Job sees a WorkerCluster, connected or not; undefined when there is none of this name. */
+  view(name: string, localKey: string): ClusterView | undefined;
+  readonly places: KnownPlaces;
   /** The health of a cluster has changed: its WorkerCluster is to say so. */
   report(name: string): void;
   run(signal: AbortSignal): Promise<void>;
@@ -52,8 +56,12 @@ export type ClusterRegistryDeps = {
   ) => RemoteCluster;
   /** The UID of the namespace kube-system of the manager cluster; undefined while it is not known. */
   readonly homeUID: () => string | undefined;
-  /** A cluster came or went. */
-  readonly onMembershipChanged: () => void;
+  /** A cluster came or went. What it last was is told of one that went, as far as it was known. */
+  readonly onMembershipChanged: (cluster: {
+    readonly name: string;
+    readonly uid: string | undefined;
+    readonly localKeys: Iterable<string>;
+  }) => void;
 };
 
 type Running = {
@@ -94,10 +102,22 @@ class Registry implements ClusterRegistry {
   /** What the clusters that are connected are, by cluster. */
   readonly #identities = new Map<string, Identity>();
 
+  readonly places: KnownPlaces;
+  /** The WorkerClusters by the identity that they are used with; undefined until it is asked for again. */
+  #namesByUID: ReadonlyMap<string, string> | undefined;
+
   constructor(deps: ClusterRegistryDeps) {
     this.#deps = deps;
+    this.places = {
+      has: (name) => this.#workerCluster(name) !== undefined,
+      uidOf: (name) => this.#uidOf(name),
+      nameOf: (uid) => this.#nameOf(uid),
+    };
     this.#queue = createWorkqueue({ name: 'worker-clusters', clock: deps.clock, rateLimit: { baseDelayMs: 500, maxDelayMs: 30_000 } });
-    const changed = ({ metadata }: { readonly metadata: { readonly name: string } }): void => this.#queue.add(metadata.name);
+    const changed = ({ metadata }: { readonly metadata: { readonly name: string } }): void => {
+      this.#namesByUID = undefined;
+      this.#queue.add(metadata.name);
+    };
     deps.workerClusters.addHandler({ added: changed, updated: changed, deleted: changed });
   }
 
@@ -109,8 +129,13 @@ class Registry implements ClusterRegistry {
     return [...this.#running.values()].map(({ cluster }) => cluster);
   }
 
-  views(localKey: string): ReadonlyMap<string, ClusterView> {
-    return new Map(this.#deps.workerClusters.list().map((each) => [each.metadata.name, this.#view(each, localKey)]));
+  names(): readonly string[] {
+    return this.#deps.workerClusters.list().map(({ metadata }) => metadata.name);
+  }
+
+  view(name: string, localKey: string): ClusterView | undefined {
+    const workerCluster = this.#workerCluster(name);
+    return workerCluster && this.#view(workerCluster, localKey);
   }
 
   report(name: string): void {
@@ -143,7 +168,7 @@ class Registry implements ClusterRegistry {
 
   /** 1. gone: stop. 2. read its access. 3. connect when that is new, or go on with new credentials. 4. say how it is. */
   async #reconcile(name: string, signal: AbortSignal): Promise<ReconcileResult> {
-    const workerCluster = this.#deps.workerClusters.get({ namespace: '', name });
+    const workerCluster = this.#workerCluster(name);
     if (workerCluster === undefined) {
       this.#problems.delete(name);
       this.#lastRead.delete(name);
@@ -231,7 +256,7 @@ class Registry implements ClusterRegistry {
     this.#running.set(name, { fingerprint: access.fingerprint, access: renewable, cluster, stop });
     metrics.reconnects.inc({ cluster: name });
     log.info('connecting to a cluster', { cluster: name });
-    onMembershipChanged();
+    onMembershipChanged({ name, uid: undefined, localKeys: [] });
   }
 
   async #stop(name: string): Promise<void> {
@@ -240,8 +265,9 @@ class Registry implements ClusterRegistry {
     this.#running.delete(name);
     this.#deps.log.info('disconnecting from a cluster', { cluster: name });
     await running.stop();
-    this.#identities.delete(name);
-    this.#deps.onMembershipChanged();
+    const uid = this.#uidOf(name);
+    this.#setIdentity(name, undefined);
+    this.#deps.onMembershipChanged({ name, uid, localKeys: running.cluster.localKeys() });
   }
 
   /** A cluster is used only after its identity stands in its WorkerCluster: whoever leads next must notice when it is another one. */
@@ -250,20 +276,39 @@ class Registry implements ClusterRegistry {
     if (homeUID === undefined)
       return { reason: 'IdentityUnknown', message: 'the identity of the manager cluster is not known: it has no namespace kube-system' };
     const used = this.#identities.get(name)?.used;
-    this.#identities.set(name, { read: uid, used });
+    this.#setIdentity(name, { read: uid, used });
     const problem = judgeIdentities(this.#knownClusters(), homeUID).get(name);
     if (problem !== undefined) return problem;
-    this.#identities.set(name, { read: uid, used: uid });
-    if (this.#deps.workerClusters.get({ namespace: '', name })?.status?.clusterUID === uid) return undefined;
+    this.#setIdentity(name, { read: uid, used: uid });
+    if (this.#workerCluster(name)?.status?.clusterUID === uid) return undefined;
     try {
       await this.#patchStatus(name, { clusterUID: uid }, signal);
       return undefined;
     } catch (error) {
-      this.#identities.set(name, { read: uid, used });
+      this.#setIdentity(name, { read: uid, used });
       this.#deps.log.warn('the identity of a cluster cannot be recorded yet', { cluster: name, error });
       const why = error instanceof Error ? error.message : String(error);
       return { reason: 'IdentityUnknown', message: `its identity cannot be written into its WorkerCluster: ${why}` };
     }
+  }
+
+  #workerCluster(name: string): DeepReadonly<WorkerCluster> | undefined {
+    return this.#deps.workerClusters.get({ namespace: '', name });
+  }
+
+  #setIdentity(name: string, identity: Identity | undefined): void {
+    if (identity === undefined) this.#identities.delete(name);
+    else this.#identities.set(name, identity);
+    this.#namesByUID = undefined;
+  }
+
+  #uidOf(name: string): string | undefined {
+    return this.#identities.get(name)?.used ?? this.#workerCluster(name)?.status?.clusterUID;
+  }
+
+  #nameOf(uid: string): string | undefined {
+    this.#namesByUID ??= new Map(this.names().flatMap((name): [string, string][] => pair(this.#uidOf(name), name)));
+    return this.#namesByUID.get(uid);
   }
 
   #knownClusters(): KnownCluster[] {
@@ -298,6 +343,7 @@ class Registry implements ClusterRegistry {
   }
 }
 
+const pair = (uid: string | undefined, name: string): [string, string][] => (uid === undefined ? [] : [[uid, name]]);
 const problem = (reason: string, message: string): Access => ({ kind: 'Problem', problem: { reason, message } });
 
 function accessOrProblem(kubeconfig: string): WorkerAccess | KubeconfigError {

@@ -12,61 +12,34 @@ import {
 import { parseRequests } from '../api/amount.ts';
 import { dispatchedMessage, isDispatched } from '../api/dispatch-proof.ts';
 import { excess, requestsOfJob } from '../api/job-requests.ts';
-import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
+import type { AdmissionRecord } from '../api/records.ts';
 import { isRefusalOf, type DispatchProblem } from '../api/refusals.ts';
-import { atRestMessage, isProvenAtRest } from '../api/rest-proof.ts';
+import { atRestMessage, isProvenAtRest, isProvenNowhere, nowhereMessage } from '../api/rest-proof.ts';
 import { isStartTold, podsReady, startedMessage } from '../api/start-proof.ts';
-import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { mergePatchBetween } from './json-diff.ts';
 import { isAtRest } from './copy-rest.ts';
+import {
+  absence,
+  claimsCopy,
+  hasOpenWrites,
+  isCertain,
+  isCurrent,
+  isEmptyForSure,
+  isHeld,
+  isOf,
+  isOnChanged,
+  isReady,
+  isUntouched,
+  placeOf,
+  recordIn,
+  unseenPlaces,
+  viewOfPlace,
+  type Copy,
+  type MirrorGroup,
+} from './mirror-group.ts';
 import { changesTemplate, copyIdentity, copyName, remoteJob, specChange } from './remote-job.ts';
 import { carryOutVerdict, failedStatus, hasVerdict, toLocalStatus, type OwnCondition } from './to-local-status.ts';
-
-/** A Job of the manager cluster and everything known of its copies, seen at one moment. */
-export type MirrorGroup = {
-  readonly local: DeepReadonly<Job> | undefined;
-  /** Its admission record, as far as it can be trusted. */
-  readonly record: ParsedRecord;
-  /** Why that record no longer stands, though admission made it; undefined while it does. */
-  readonly unresolved: string | undefined;
-  /** Every object with our origin label found under this name. One that does not say whose copy it is is left alone. */
-  readonly copies: readonly Copy[];
-  readonly clusters: ReadonlyMap<string, ClusterView>;
-  readonly flavors: ReadonlyMap<string, DeepReadonly<ResourceFlavor>>;
-  /** Id of this manager. */
-  readonly origin: string;
-  /** Since when {@link MirrorPlan.nameHeld}, in epoch milliseconds. */
-  readonly nameHeldSinceMs?: number | undefined;
-};
-export type Copy = {
-  readonly cluster: string;
-  readonly job: DeepReadonly<Job>;
-  /** It is on its way out, by its own account or because we have just deleted it. */
-  readonly deleting: boolean;
-};
-export type ClusterView = {
-  /** NotServed: it is not asked about Jobs of this namespace. */
-  readonly contact: Contact | 'NotServed';
-  readonly jobController: string;
-  readonly local: boolean;
-  /** Why the copy could not be made when last tried. */
-  readonly problem: DispatchProblem | undefined;
-  /** Whether the copies that are known are all that there can be, as they are. */
-  readonly doubt: Doubt;
-  /** From when on nobody but this manager has written there, which has written nothing for this Job; undefined once it has. Epoch milliseconds. */
-  readonly untouchedSinceMs: number | undefined;
-};
-/**
- * What our own writes have left open. Waiting: one is under way, or its answer was lost a moment ago, and may be carried out until `forMs` have
- * passed. Look: the time is over, and the object itself must be looked at.
- */
-export type Doubt = { readonly kind: 'None' } | { readonly kind: 'Waiting'; readonly forMs: number } | { readonly kind: 'Look' };
-/**
- * Ready: connected, and its cache of copies is complete, so that what is not in it does not exist. Connecting: nothing is known yet.
- * Lost: it does not answer.
- */
-export type Contact = 'Ready' | 'Connecting' | 'Lost';
 
 /** What to do next. The two halves do not wait for each other: each relies only on what has been observed. */
 export type MirrorPlan = {
@@ -121,14 +94,14 @@ const GRACE_PERIOD_SECONDS = 30;
  *
  *  1. No such Job, or it is not the manager's: its copies are orphans and go.
  *  2. The Job has finished (its final status is home), or is being deleted: its copies go. One that is being deleted stays, with our
- *     finalizer, until every cluster on which it may have a copy has shown that there is none.
- *  3. It was never admitted: nothing runs anywhere.
+ *     finalizer, until the recorded cluster has shown that there is none, and so has every other that had one.
+ *  3. It was never admitted: nothing runs anywhere. Where its record is lost, all clusters are asked before it counts as such.
  *  4. Copies of an earlier Job of this name, of an earlier placement or on another cluster go. Those of this very Job are gone with their pods, or
  *     at rest, before a new one is made; that of another has some time to go from the cluster where its name is needed, and then counts as
  *     somebody else's Job.
  *  5. The copy is there: it follows the original (suspended in place when evicted, resumed in place), but never beyond what the record
  *     holds, and its status goes home. At rest it ends if admission has so decided.
- *  6. The recorded cluster is unknown: the Job says so.
+ *  6. The recorded cluster is unknown, or the WorkerCluster of its name leads to another: the Job says so.
  *  7. It is not ready: while it may have the copy nothing new is said; else the Job says that it cannot be reached.
  *  8. The copy is gone, but its verdict is home: the verdict is carried out.
  *  9. The Job is suspended: there is nothing to make, and once that is certain, it says so, or ends if admission has so decided.
@@ -147,19 +120,16 @@ function decide(group: MirrorGroup, nowMs: number): MirrorPlan {
 }
 
 /** Doubts are settled for a Job that is not to run where they are open: until then nobody may take it for resting, moved or gone. */
-function withDoubts({ local, record, clusters }: MirrorGroup, plan: MirrorPlan): Pick<MirrorPlan, 'remote' | 'againAfterMs'> {
+function withDoubts(group: MirrorGroup, plan: MirrorPlan): Pick<MirrorPlan, 'remote' | 'againAfterMs'> {
+  const { local, clusters } = group;
   const { remote, againAfterMs } = plan;
   if (local === undefined || isFinished(local.status)) return plan;
-  const last = record.kind === 'Record' ? record.record : record.last;
   const mayStop = local.metadata.deletionTimestamp !== undefined || local.spec.suspend === true;
-  const doubtful = [...clusters].filter(
-    ([name, { doubt }]) => doubt.kind !== 'None' && last !== undefined && (mayStop || name !== last.cluster),
-  );
+  const doubtful = [...clusters].filter(([name, { doubt }]) => doubt.kind !== 'None' && (mayStop || name !== placeOf(group)));
   const looks = doubtful.flatMap(([cluster, view]): RemoteAction[] =>
     view.doubt.kind === 'Look' ? [{ kind: 'Look', cluster, name: copyName(local, view.local) }] : [],
   );
-  // A Job that has not moved, and is to run, has nothing to wait for.
-  const waits = doubtful.flatMap(([, { doubt }]) => (doubt.kind === 'Waiting' && (mayStop || last?.epoch !== 1) ? [doubt.forMs] : []));
+  const waits = doubtful.flatMap(([, { doubt }]) => (doubt.kind === 'Waiting' ? [doubt.forMs] : []));
   const againMs = Math.min(againAfterMs ?? Number.POSITIVE_INFINITY, ...waits);
   return { remote: [...remote, ...looks], ...(Number.isFinite(againMs) ? { againAfterMs: againMs } : {}) };
 }
@@ -172,11 +142,10 @@ function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
   if (local.metadata.deletionTimestamp !== undefined) return windUp(group, local, copies, nowMs); // 2
   if (group.record.kind !== 'Record') return holdBack(group, local, copies, nowMs); // 3
   const { record } = group.record;
-  const current = copies.find((copy) => isCurrent(copy, local, record));
-  const stale = copies.filter((copy) => copy !== current && !isLater(copy, local, record)); // 4
+  const current = copies.find((copy) => isCurrent(group, copy, local, record));
+  const stale = copies.filter((copy) => copy !== current && !isLater(copy, local, record) && !isOnChanged(group, copy, local, record)); // 4
   const plan = current === undefined ? withoutCopy(group, local, record, nowMs) : withCopy(group, local, record, current, nowMs); // 5, or 6 to 12
-  const blocked =
-    stale.some(({ cluster, job }) => isOf(job, local) && (isReady(group, cluster) || !isAtRest(job))) || mayHaveUnseenCopy(group, record);
+  const blocked = stale.some(({ cluster, job }) => isOf(job, local) && (isReady(group, cluster) || !isAtRest(job))) || hasOpenWrites(group);
   const others = plan.remote.filter(({ kind }) => kind !== 'Create' || !blocked);
   // What cannot be deleted must not keep the cluster from saying that the name is taken.
   return { ...plan, remote: plan.nameHeld === true ? [...others, ...deletions(stale)] : [...deletions(stale), ...others] };
@@ -186,41 +155,39 @@ function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
 function windUp(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly Copy[], nowMs: number): MirrorPlan {
   const remote = deletions(copies);
   if (!isHeld(local)) return { remote, home: NOTHING };
-  const record = group.record.kind === 'Record' ? group.record.record : group.record.last;
-  const current = record && copies.find((copy) => isCurrent(copy, local, record));
+  const record = recordIn(group.record);
+  const current = record && copies.find((copy) => isCurrent(group, copy, local, record));
   // What still stops is told, and an end that it came to counts.
   if (record !== undefined && current !== undefined)
     return { remote, home: writeHome(local, toLocalStatus({ local, remote: toldBy(current.job), own: [], nowMs })) };
-  const places = mayBeOn(group, record);
-  const unseen = places.filter((cluster) => !isReady(group, cluster));
-  const certain = places.every((cluster) =>
-    cluster === record?.cluster ? isCertain(group.clusters.get(cluster), record) : group.clusters.get(cluster)?.doubt.kind === 'None',
-  );
-  if (copies.length === 0 && unseen.length === 0 && certain) return { remote, home: release(local) };
+  const shown = copies.filter(({ job }) => isOf(job, local)).map(({ cluster }) => cluster);
+  const unseen = [...new Set([...shown.filter((cluster) => !isReady(group, cluster)), ...unseenPlaces(group, record)])];
+  if (shown.length === 0 && unseen.length === 0 && isEmptyForSure(group, record)) return { remote, home: release(local) };
   if (unseen.length === 0) return { remote, home: NOTHING };
-  const reason = unseen.some((cluster) => group.clusters.has(cluster)) ? 'ClusterUnreachable' : 'ClusterNotFound';
+  const reason =
+    record !== undefined && viewOfPlace(group) === undefined ? absence(group, record).reason : DispatchedReason.ClusterUnreachable;
   const present = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
   const message =
-    `deleted, but what runs of it on cluster ${unseen.map((name) => `"${name}"`).join(', ')} cannot be seen: it holds its quota until the cluster is ` +
-    `back. To give it up: kubectl patch job -n ${local.metadata.namespace} ${local.metadata.name} --field-manager switchyard-override ` +
-    `-p '{"metadata":{"$deleteFromPrimitiveList/finalizers":["${COPIES_FINALIZER}"]}}'`;
+    `deleted, but what runs of it on cluster ${listed(unseen)} cannot be seen: it holds its quota until the cluster is ` +
+    `back. ${howToGiveUp(local)}`;
   const own: OwnCondition = {
     type: SwitchyardCondition.Dispatched,
     status: present?.status === 'True' ? 'True' : 'False',
-    reason: DispatchedReason[reason],
+    reason,
     message,
   };
   return { remote, home: writeHome(local, toLocalStatus({ local, remote: local.status, own: [own], nowMs })) };
 }
 
-/** Clusters that may have a copy: the recorded one, and where the Job has moved, or nobody knows, all that serve its namespace. */
-function mayBeOn(group: MirrorGroup, record: AdmissionRecord | undefined): string[] {
-  if (record?.epoch === 1) return isUntouched(group.clusters.get(record.cluster), record) ? [] : [record.cluster];
-  const serving = [...group.clusters].flatMap(([name, { contact }]) => (contact === 'NotServed' ? [] : [name]));
-  return [...new Set([...(record === undefined ? [] : [record.cluster]), ...serving])];
-}
+const NAMED_MAX = 5;
+const listed = (names: readonly string[]): string => {
+  const named = names.slice(0, NAMED_MAX).map((name) => `"${name}"`);
+  return names.length > NAMED_MAX ? `${named.join(', ')} and ${names.length - NAMED_MAX} more` : named.join(', ');
+};
+const howToGiveUp = ({ metadata }: DeepReadonly<Job>): string =>
+  `To give it up: kubectl patch job -n ${metadata.namespace} ${metadata.name} --field-manager switchyard-override ` +
+  `-p '{"metadata":{"$deleteFromPrimitiveList/finalizers":["${COPIES_FINALIZER}"]}}'`;
 
-const isHeld = ({ metadata }: DeepReadonly<Job>): boolean => metadata.finalizers?.includes(COPIES_FINALIZER) ?? false;
 const otherFinalizers = ({ metadata }: DeepReadonly<Job>): string[] =>
   (metadata.finalizers ?? []).filter((finalizer) => finalizer !== COPIES_FINALIZER);
 const release = (local: DeepReadonly<Job>): HomeAction =>
@@ -267,7 +234,7 @@ function toldBy({ spec, status }: DeepReadonly<Job>): DeepReadonly<JobStatus> | 
 
 /** Rules 6 to 12. */
 function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, nowMs: number): MirrorPlan {
-  const cluster = group.clusters.get(record.cluster);
+  const cluster = viewOfPlace(group);
   const nothingRuns = (own: readonly OwnCondition[]): HomeAction =>
     writeHome(local, toLocalStatus({ local, remote: cluster?.contact === 'Ready' ? undefined : local.status, own, nowMs }));
   const waits = (problem: DispatchProblem, againAfterMs?: number): MirrorPlan => ({
@@ -282,38 +249,37 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
   if (local.spec.suspend === true && isProvenAtRest(local.status, record))
     return { remote: [], home: record.fail === undefined ? NOTHING : isResting() };
   if (local.spec.suspend === true && isUntouched(cluster, record)) return { remote: [], home: isResting() }; // 9
-  if (cluster === undefined) {
-    return waits({ reason: DispatchedReason.ClusterNotFound, message: `WorkerCluster "${record.cluster}" does not exist` }); // 6
-  }
+  if (cluster === undefined) return waits(absence(group, record)); // 6
+  const name = placeOf(group) ?? record.cluster;
   const wasThere = isDispatched(local.status, record);
   if (cluster.contact !== 'Ready') {
     // A copy that was there may be running still: the Job goes on saying so until the cluster is heard of again.
     const message =
       cluster.contact === 'NotServed'
-        ? `cluster "${record.cluster}" does not serve namespace "${local.metadata.namespace}" (servedNamespaces of its WorkerCluster)`
-        : `cluster "${record.cluster}" cannot be reached`;
+        ? `cluster "${name}" does not serve namespace "${local.metadata.namespace}" (servedNamespaces of its WorkerCluster)`
+        : `cluster "${name}" cannot be reached`;
     return wasThere || cluster.contact === 'Connecting'
       ? { remote: [], home: { kind: 'None' } }
       : waits({ reason: DispatchedReason.ClusterUnreachable, message }); // 7
   }
   if (hasVerdict(local.status)) return { remote: [], home: writeHome(local, carryOutVerdict(local, nowMs)) }; // 8
   if (local.spec.suspend === true) return { remote: [], home: isCertain(cluster, record) ? isResting() : NOTHING }; // 9
-  const lost = { reason: DispatchedReason.CopyLost, message: `the copy on cluster "${record.cluster}" vanished before it had finished` };
+  const lost = { reason: DispatchedReason.CopyLost, message: `the copy on cluster "${name}" vanished before it had finished` };
   if (wasThere) return waits(lost, lostDelayMs(local)); // 10
   const waitMs = remainingLostDelay(local, nowMs);
   if (waitMs > 0) return waits(lost, waitMs); // 10
-  const nameHeld = isNameHeld(group, local, record);
+  const nameHeld = isNameHeld(group, local);
   const told = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
   if (told?.status === 'False' && isRefusalOf(record.epoch, told)) return { remote: [], home: NOTHING, nameHeld }; // 11
   if (cluster.problem !== undefined && isRefusalOf(record.epoch, cluster.problem)) return { ...waits(cluster.problem), nameHeld }; // 11
   const patienceMs = (group.nameHeldSinceMs ?? nowMs) + NAME_PATIENCE_MS - nowMs; // 4
   if (nameHeld && patienceMs > 0) {
-    const message = `cluster "${record.cluster}" still has the copy of another Job of this name`;
+    const message = `cluster "${name}" still has the copy of another Job of this name`;
     return { ...waits({ reason: DispatchedReason.NameTaken, message }, patienceMs), nameHeld };
   }
   const job = remoteJobOf(group, local, record); // 12
   if ('reason' in job) return { ...waits(job), nameHeld };
-  const create: RemoteAction = { kind: 'Create', cluster: record.cluster, job };
+  const create: RemoteAction = { kind: 'Create', cluster: name, job };
   const home = cluster.problem === undefined ? NOTHING : nothingRuns([notDispatched(cluster.problem)]);
   return { remote: [create], home, nameHeld };
 }
@@ -329,18 +295,28 @@ function holdBack(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly
   // Where one copy may run and another rests, the Job does not.
   const kept = running[0] ?? copies.find(({ job }) => isOf(job, local));
   const problem = record.kind === 'Forged' || record.kind === 'Invalid' ? record.problem : undefined;
-  if (kept === undefined && problem === undefined && !claimsCopy(local.status)) return { remote, home: NOTHING };
-  const own = [notDispatched({ reason: DispatchedReason.NotAdmitted, message: problem ?? 'the Job has no admission record' })];
+  // It was admitted once, and nobody remembers where to: only when every cluster has shown that nothing of it runs there may it be admitted again.
+  const last = recordIn(record);
+  const lost = last === undefined && isHeld(local);
+  if (kept === undefined && problem === undefined && !lost && !claimsCopy(local.status)) return { remote, home: NOTHING };
+  if (lost && running.length === 0 && isProvenNowhere(local)) return { remote, home: NOTHING };
+  const own = copies.filter(({ job }) => isOf(job, local));
+  const unseen = unseenPlaces(group, last);
   // While a cluster is out of sight that may have a copy, nobody may take the Job for one that rests.
-  const unseen = [...group.clusters.values()].some(({ contact }) => contact !== 'Ready');
-  if (kept === undefined && unseen && claimsCopy(local.status)) return { remote, home: NOTHING };
-  const told = kept === undefined ? undefined : toldBy(kept.job);
-  return { remote, home: writeHome(local, toLocalStatus({ local, remote: told, own, nowMs })) };
+  const hidden = kept === undefined && (unseen.length > 0 || !isEmptyForSure(group, last));
+  if (hidden && !lost && claimsCopy(local.status)) return { remote, home: NOTHING };
+  const isNowhere = lost && local.spec.suspend === true && unseen.length === 0 && isEmptyForSure(group, undefined) && own.every(restsFully);
+  const why = problem ?? 'the Job has no admission record';
+  const outOfSight =
+    lost && unseen.length > 0 ? `; what runs of it on cluster ${listed(unseen)} cannot be seen. ${howToGiveUp(local)}` : '';
+  const said = isNowhere
+    ? { reason: DispatchedReason.AtRest, message: nowhereMessage(local.metadata.generation) }
+    : { reason: DispatchedReason.NotAdmitted, message: `${why}${outOfSight}` };
+  const told = kept === undefined ? (hidden ? local.status : undefined) : toldBy(kept.job);
+  return { remote, home: writeHome(local, toLocalStatus({ local, remote: told, own: [notDispatched(said)], nowMs })) };
 }
 
-/** The status speaks of a copy that may run. */
-const claimsCopy = (status: DeepReadonly<JobStatus> | undefined): boolean =>
-  status?.startTime !== undefined || (status?.active ?? 0) > 0 || hasTrueCondition(status?.conditions, SwitchyardCondition.Dispatched);
+const restsFully = ({ job, deleting }: Copy): boolean => isAtRest(job) && !deleting;
 
 const NOTHING: HomeAction = { kind: 'None' };
 
@@ -373,9 +349,8 @@ function writeHome(local: DeepReadonly<Job>, status: JobStatus): HomeAction {
 
 /** The copy as it should be, or why there can be none: it never asks for more than the record. */
 function remoteJobOf(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord): Unsaved<Job> | DispatchProblem {
-  const cluster = group.clusters.get(record.cluster);
-  if (cluster === undefined)
-    return { reason: DispatchedReason.ClusterNotFound, message: `WorkerCluster "${record.cluster}" does not exist` };
+  const cluster = viewOfPlace(group);
+  if (cluster === undefined) return absence(group, record);
   const names = [...new Set(Object.values(record.flavors))].toSorted();
   const missing = names.find((name) => !group.flavors.has(name));
   if (missing !== undefined) {
@@ -398,20 +373,6 @@ function remoteJobOf(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
   });
 }
 
-/** Nothing was ever sent there for this placement: it was recorded after anybody else could have. */
-const isUntouched = (view: ClusterView | undefined, { since }: AdmissionRecord): boolean =>
-  view?.untouchedSinceMs !== undefined && Date.parse(since) >= view.untouchedSinceMs;
-/** The copy is as it is known, or is known not to be. */
-const isCertain = (view: ClusterView | undefined, record: AdmissionRecord): boolean =>
-  view?.doubt.kind === 'None' || isUntouched(view, record);
-const isReady = (group: MirrorGroup, cluster: string): boolean => group.clusters.get(cluster)?.contact === 'Ready';
-/** A Job that has moved may have a copy on a cluster that has not been looked at since this manager started. */
-const mayHaveUnseenCopy = (group: MirrorGroup, record: AdmissionRecord): boolean =>
-  record.epoch > 1 &&
-  [...group.clusters].some(([name, { contact, doubt }]) => contact === 'Connecting' || (name !== record.cluster && doubt.kind !== 'None'));
-const isOf = (copy: DeepReadonly<Job>, local: DeepReadonly<Job>): boolean => copyIdentity(copy)?.originUid === local.metadata.uid;
-const isCurrent = ({ cluster, job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
-  cluster === record.cluster && isOf(job, local) && copyIdentity(job)?.epoch === record.epoch;
 /** A copy of a placement that our cache does not know yet: whoever recorded it takes care of it. */
 const isLater = ({ job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
   isOf(job, local) && (copyIdentity(job)?.epoch ?? 0) > record.epoch;
@@ -464,5 +425,5 @@ function remainingLostDelay(local: DeepReadonly<Job>, nowMs: number): number {
 const lostDelayMs = ({ spec }: DeepReadonly<Job>): number =>
   COPY_LOST_DELAY_MS + (spec.template.spec?.terminationGracePeriodSeconds ?? GRACE_PERIOD_SECONDS) * 1000;
 
-const isNameHeld = (group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
-  group.copies.some(({ cluster, job }) => cluster === record.cluster && copyIdentity(job) !== undefined && !isOf(job, local));
+const isNameHeld = (group: MirrorGroup, local: DeepReadonly<Job>): boolean =>
+  group.copies.some(({ cluster, job }) => cluster === placeOf(group) && copyIdentity(job) !== undefined && !isOf(job, local));

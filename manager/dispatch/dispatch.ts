@@ -77,13 +77,13 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         servedNamespaces: spec.servedNamespaces,
         concurrency: deps.concurrencyPerCluster,
         reconcile: (cluster, localKey) => mirror.reconcileRemote(cluster, localKey),
-        onCopyChanged: (localKey) => mirror.wake(localKey),
+        onCopyChanged: (localKey) => mirror.copyChanged(name, localKey),
         memoryBytes: deps.memoryPerClusterBytes,
-        onContactChanged: (cluster) => mirror.wakeJobsOf(cluster),
+        onContactChanged: (cluster) => mirror.wakeJobsOf({ name, uid: clusters.places.uidOf(name), localKeys: cluster.localKeys() }),
         onHealthChanged: (cluster) => clusters.report(cluster.name),
         onFault: (reason) => metrics.clusterFaults.inc({ cluster: name, reason }),
       }),
-    onMembershipChanged: () => mirror.wakeAll(),
+    onMembershipChanged: (cluster) => mirror.wakeJobsOf(cluster),
   });
   const world = recordWorld({ clusterQueues, flavors, clusters: workerClusters, namespaces });
   const resolve = (record: AdmissionRecord, namespace: string): string | undefined => unresolved(record, namespace, world);

@@ -1,5 +1,5 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
-import type { Doubt } from './decide-mirror.ts';
+import type { Doubt } from './mirror-group.ts';
 
 /**
  * What is not known of the copies on one cluster, because writes of ours are under way or their answers were lost. A lost answer counts as
@@ -7,6 +7,8 @@ import type { Doubt } from './decide-mirror.ts';
  */
 export interface Doubts {
   of(localKey: string): Doubt;
+  /** Whether something was ever sent here for this Job. */
+  has(localKey: string): boolean;
   /** From when on nobody but this manager has written here, which has written nothing for this Job; undefined once it has. Epoch milliseconds. */
   untouchedSinceMs(localKey: string): number | undefined;
   /** A write is sent. */
@@ -45,6 +47,7 @@ export function createDoubts(clock: Clock): Doubts {
   };
   return {
     untouchedSinceMs: (key) => (touched.has(key) || open.has(key) ? undefined : bornMs),
+    has: (key) => open.has(key) || answered.has(key) || touched.has(key),
     of(key) {
       const nowMs = clock.now();
       const doubt = open.get(key);

@@ -20,10 +20,17 @@ import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { DispatchMetrics } from '../metrics.ts';
 import type { ClusterRegistry } from './cluster-registry.ts';
 import { DispatchRefused } from './copy-writer.ts';
-import { decideMirror, type HomeAction, type MirrorGroup, type RemoteAction } from './decide-mirror.ts';
+import { decideMirror, type HomeAction, type RemoteAction } from './decide-mirror.ts';
+import { mayBeAnywhere, recordIn, type MirrorGroup } from './mirror-group.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
+import { createRecordedJobs, type Recorded } from './recorded-jobs.ts';
+import { recordedPlace } from './recorded-place.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 import { copyIdentity } from './remote-job.ts';
+import { createTraces } from './traces.ts';
+
+/** A cluster that came, went, or is in another contact now. `uid` is undefined while it is not known which one it is. */
+export type ConcernedCluster = { readonly name: string; readonly uid: string | undefined; readonly localKeys: Iterable<string> };
 
 export type MirrorControllerDeps = {
   readonly home: ReadClient & WriteClient & StatusClient;
@@ -50,10 +57,12 @@ export type MirrorControllerDeps = {
 export interface MirrorController {
   /** Has a Job looked at. */
   wake(localKey: string): void;
-  /** Has every Job, or those of one namespace, looked at that could be concerned by a change of clusters, flavors or queues. */
+  /** A copy on this cluster has changed. */
+  copyChanged(cluster: string, localKey: string): void;
+  /** Has every Job, or those of one namespace, looked at that could be concerned by a change of flavors or queues. */
   wakeAll(namespace?: string): void;
-  /** Has every Job looked at that is concerned by contact with this cluster. Others are not, however often it comes and goes. */
-  wakeJobsOf(cluster: RemoteCluster): void;
+  /** Has every Job looked at that is concerned by this cluster: it is recorded there, or shows something there. Others are not, however often it comes and goes. */
+  wakeJobsOf(cluster: ConcernedCluster): void;
   /** Carries out what a Job needs on one cluster; each cluster's queue calls it. */
   reconcileRemote(cluster: RemoteCluster, localKey: string): Promise<ReconcileResult>;
   run(signal: AbortSignal): Promise<void>;
@@ -76,6 +85,8 @@ class Mirror implements MirrorController {
   readonly #deps: MirrorControllerDeps;
   readonly #queue: Workqueue;
   readonly #ownWrites: OwnWrites<Job>;
+  readonly #traces = createTraces();
+  readonly #recorded = createRecordedJobs();
   /** When the status of a Job is to be written, where that is being put off. */
   readonly #dueMs = new Map<string, number>();
   /** Since when a copy of another Job has the name of a Job. */
@@ -85,14 +96,17 @@ class Mirror implements MirrorController {
     this.#deps = deps;
     this.#queue = createWorkqueue({ name: 'mirror', clock: deps.clock, rateLimit: { baseDelayMs: 20, maxDelayMs: 30_000 } });
     this.#ownWrites = createOwnWrites(deps.jobs);
-    const changed = (job: DeepReadonly<Job>): void => this.#queue.add(keyOfObject(job));
+    const changed = (job: DeepReadonly<Job>): void => {
+      const key = keyOfObject(job);
+      this.#recorded.set(key, recordedIn(job, deps.readRecord(job)));
+      this.#queue.add(key);
+    };
     const deleted = (job: DeepReadonly<Job>): void => {
+      const key = keyOfObject(job);
       // What its clusters said to it is nothing to another of its name.
-      for (const cluster of deps.clusters.all()) {
-        cluster.setProblem(keyOfObject(job), undefined);
-        cluster.doubts.forget(keyOfObject(job));
-      }
-      changed(job);
+      for (const cluster of this.#clustersWith(key)) cluster.forget(key);
+      this.#recorded.set(key, { kind: 'Nowhere' });
+      this.#queue.add(key);
     };
     deps.jobs.addHandler({ added: changed, updated: changed, deleted });
     deps.flavors.addHandler({ added: () => this.wakeAll(), updated: () => this.wakeAll() });
@@ -103,23 +117,17 @@ class Mirror implements MirrorController {
   }
 
   wakeAll(namespace?: string): void {
-    for (const job of this.#deps.jobs.list(namespace)) {
-      if (this.#deps.readRecord(job).kind !== 'None' && !isFinished(job.status)) this.#queue.add(keyOfObject(job));
-    }
-    if (namespace !== undefined) return;
-    for (const cluster of this.#deps.clusters.all()) {
-      for (const key of cluster.localKeys()) this.#queue.add(key);
-    }
+    for (const key of this.#recorded.all(namespace)) this.#queue.add(key);
   }
 
-  wakeJobsOf(cluster: RemoteCluster): void {
-    for (const job of this.#deps.jobs.list()) {
-      const parsed = this.#deps.readRecord(job);
-      if (parsed.kind !== 'Record' || isFinished(job.status)) continue;
-      // One that has moved may have left a copy there.
-      if (parsed.record.cluster === cluster.name || parsed.record.epoch > 1) this.#queue.add(keyOfObject(job));
-    }
-    for (const key of cluster.localKeys()) this.#queue.add(key);
+  copyChanged(cluster: string, localKey: string): void {
+    this.#traces.note(localKey, cluster);
+    this.#queue.add(localKey);
+  }
+
+  wakeJobsOf({ name, uid, localKeys }: ConcernedCluster): void {
+    for (const key of this.#recorded.on(name, uid)) this.#queue.add(key);
+    for (const key of localKeys) this.#queue.add(key);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -145,16 +153,29 @@ class Mirror implements MirrorController {
     const cached = jobs.get(parseKey(key));
     const local = this.#ownWrites.overlay(key, cached === undefined ? [] : [cached]).at(-1);
     const record: ParsedRecord = local === undefined ? { kind: 'None' } : readRecord(local);
+    const last = recordIn(record);
+    const place = last && recordedPlace(last, clusters.places);
+    const concerned = new Set(this.#clustersWith(key).map(({ name }) => name));
+    if (place?.kind === 'Known') concerned.add(place.cluster);
+    if (local !== undefined && mayBeAnywhere(local, record)) for (const name of clusters.names()) concerned.add(name);
     return {
       local,
       record,
       unresolved: record.kind === 'Record' ? resolve(record.record, local?.metadata.namespace ?? '') : undefined,
-      copies: clusters.all().flatMap((cluster) => cluster.copiesOf(key)),
-      clusters: clusters.views(key),
+      place,
+      copies: [...concerned].flatMap((name) => clusters.get(name)?.copiesOf(key) ?? []),
+      clusters: new Map([...concerned].flatMap((name) => mapEntry(name, clusters.view(name, key)))),
       flavors: new Map(flavors.list().map((flavor) => [flavor.metadata.name, flavor])),
       origin,
       nameHeldSinceMs: this.#nameHeldSinceMs.get(key),
     };
+  }
+
+  /** The clusters that have something of a Job, or may. */
+  #clustersWith(key: string): readonly RemoteCluster[] {
+    const { clusters } = this.#deps;
+    const names = this.#traces.of(key, (name) => clusters.get(name)?.hasTraceOf(key) === true);
+    return names.flatMap((name) => clusters.get(name) ?? []);
   }
 
   /** Writes the status, or returns how long that is put off. */
@@ -212,6 +233,7 @@ class Mirror implements MirrorController {
     const plan = decideMirror(group, this.#deps.clock.now());
     const actions = plan.remote.filter((action) => action.cluster === cluster.name);
     if (actions.every(({ kind }) => kind === 'Delete')) cluster.setProblem(key, undefined);
+    if (actions.length > 0) this.#traces.note(key, cluster.name);
     for (const action of actions) {
       const result = await this.#perform(cluster, key, group.local, action);
       if (result !== undefined) return result;
@@ -334,6 +356,15 @@ class Mirror implements MirrorController {
     this.#queue.add(key);
     return { requeueAfterMs: REFUSED_RETRY_MS };
   }
+}
+
+const mapEntry = <V>(key: string, value: V | undefined): [string, V][] => (value === undefined ? [] : [[key, value]]);
+
+function recordedIn(job: DeepReadonly<Job>, parsed: ParsedRecord): Recorded {
+  if (isFinished(job.status)) return { kind: 'Nowhere' };
+  const record = recordIn(parsed);
+  if (record !== undefined) return { kind: 'At', record };
+  return { kind: mayBeAnywhere(job, parsed) ? 'Anywhere' : 'Nowhere' };
 }
 
 /** The server has said what became of a write. In trouble of its own, or out of time, it may have carried it out. */

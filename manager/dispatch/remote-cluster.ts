@@ -21,7 +21,7 @@ import { createClusterProbe, type ClusterProbe } from './cluster-probe.ts';
 import { essentialsOfCopy } from './copy-essentials.ts';
 import { createCopyWriter, type CopyWriter, type NamespacePolicy } from './copy-writer.ts';
 import { createDoubts, type Doubts } from './doubts.ts';
-import type { ClusterView, Copy } from './decide-mirror.ts';
+import type { ClusterView, Copy } from './mirror-group.ts';
 import { capacityOf, essentialsOfNode, type Capacity } from './node-capacity.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { copyIdentity } from './remote-job.ts';
@@ -71,6 +71,10 @@ export interface RemoteCluster {
   view(localKey: string): ClusterView;
   /** The copies here of the Job with this key, our own latest writes included. */
   copiesOf(localKey: string): readonly Copy[];
+  /** Whether anything of this Job is here, or may be, or was said to it here. */
+  hasTraceOf(localKey: string): boolean;
+  /** The Job is gone: what was said to it here, and what was left open, is nothing to another of its name. */
+  forget(localKey: string): void;
   /** Keys of all Jobs that have a copy here. */
   localKeys(): ReadonlySet<string>;
   /** What its schedulable nodes offer; empty while unknown. */
@@ -179,6 +183,15 @@ class ConnectedCluster implements RemoteCluster {
       job,
       deleting: job.metadata.deletionTimestamp !== undefined || this.#ownWrites.isDeleted(job.metadata.uid),
     }));
+  }
+
+  hasTraceOf(localKey: string): boolean {
+    return this.#problems.has(localKey) || this.doubts.has(localKey) || this.copiesOf(localKey).length > 0;
+  }
+
+  forget(localKey: string): void {
+    this.#problems.delete(localKey);
+    this.doubts.forget(localKey);
   }
 
   localKeys(): ReadonlySet<string> {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { UNLIMITED } from '../../../../manager/api/amount.ts';
-import { capacityOf, clusterStateOf, placesOf } from '../../../../manager/admission/cluster-state.ts';
+import { capacityOf, clusterStateOf, isRecordedOn, placesOf } from '../../../../manager/admission/cluster-state.ts';
 import type { WorkerCluster } from '../../../../manager/api/worker-cluster.ts';
 import { given } from '../../../../shared/runtime/given.ts';
+import { aRecord } from '../../../support/jobs.ts';
 
 const time = '2026-01-01T00:00:00Z';
 type Parts = Partial<Pick<WorkerCluster, 'spec' | 'status'>> & { readonly metadata?: Partial<WorkerCluster['metadata']> };
@@ -69,4 +70,12 @@ test('the places of a namespace are the clusters that are for it and not for all
     clusterStateOf(aWorkerCluster({ metadata: { name }, spec: { local: true, ...given({ servedNamespaces: served }) } }));
   const clusters = [state('open'), state('both', ['a', 'b']), state('only-a', ['a'])];
   expect(['a', 'b', 'c'].map((namespace) => placesOf(clusters, namespace))).toEqual([['both', 'only-a'], ['both'], []]);
+});
+
+test('a record tells of a cluster by its UID, and by its name where one of the two does not say it', () => {
+  const on = (clusterUID?: string) => aRecord({ cluster: 'eu-1', ...given({ clusterUID }) });
+  expect(isRecordedOn(on('uid-eu'), { name: 'renamed', uid: 'uid-eu' })).toBe(true);
+  expect(isRecordedOn(on('uid-eu'), { name: 'eu-1', uid: 'uid-us' })).toBe(false);
+  expect(isRecordedOn(on(), { name: 'eu-1', uid: 'uid-us' })).toBe(true);
+  expect(isRecordedOn(on('uid-eu'), { name: 'us-2', uid: undefined })).toBe(false);
 });

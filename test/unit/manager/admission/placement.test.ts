@@ -80,6 +80,12 @@ describe('placing a Workload', () => {
     expect(at(NOW + 60_000)).toMatchObject({ cluster: 'a' });
   });
 
+  test('the cluster that ran the Workload before has the advantage under whatever name', () => {
+    const clusters = [aCluster('a', { uid: 'uid-a' }), aCluster('b', { uid: 'uid-b' })];
+    const workload = aWorkload('x', {}, { record: aRecord({ cluster: 'a', clusterUID: 'uid-b' }) });
+    expect(place(workload, anywhere, clusters, busy({}), NOW)).toMatchObject({ cluster: 'b', clusterUID: 'uid-b' });
+  });
+
   test('a cluster that is for other namespaces is left out, and says so', () => {
     const clusters = [aCluster('a', { servedNamespaces: ['x', 'y'] }), aCluster('b', { servedNamespaces: ['team'] })];
     const placement = place(aWorkload('x'), anywhere, clusters, busy({}), NOW);

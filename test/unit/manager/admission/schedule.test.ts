@@ -81,6 +81,27 @@ describe('one scheduling cycle', () => {
     expect(admit(['us'])).toMatchObject([{ record: { cluster: 'us', epoch: 4 } }]);
   });
 
+  test('a record names the cluster by what it is, too: under another name it is resumed there, and another under its name is a move', () => {
+    const previous = {
+      clusterQueue: 'main',
+      flavors: {},
+      cluster: 'eu',
+      clusterUID: 'uid-eu',
+      epoch: 3,
+      since: '2025-01-01T00:00:00Z',
+      requests: {},
+    };
+    const admit = (name: string, uid: string | undefined) =>
+      schedule(
+        aSnapshot([aClusterQueue('main', { default: '2' })], [aCluster(name, { uid })]),
+        [head('main', aWorkload('a', { cpu: '1' }, { record: previous }))],
+        nowMs,
+      );
+    expect(admit('renamed', 'uid-eu')).toMatchObject([{ record: { cluster: 'renamed', clusterUID: 'uid-eu', epoch: 3 } }]);
+    expect(admit('eu', 'uid-other')).toMatchObject([{ record: { cluster: 'eu', clusterUID: 'uid-other', epoch: 4 } }]);
+    expect(admit('eu', 'uid-eu')).toMatchObject([{ record: { cluster: 'eu', clusterUID: 'uid-eu', epoch: 3 } }]);
+  });
+
   test('a Job that was admitted before, and whose record is gone, gets an epoch beyond all that it can have had', () => {
     const snapshot = aSnapshot([aClusterQueue('main', { default: '2' })], [aCluster('eu')]);
     const workload = aWorkload('a', { cpu: '1' }, { finalizers: ['switchyard.dev/copies'], createdMs: nowMs - 90_000 });

@@ -43,6 +43,7 @@ export const aCluster = (
   parts: Partial<Omit<ClusterState, 'capacity'>> & { readonly capacity?: Record<string, string> } = {},
 ): ClusterState => ({
   name,
+  uid: undefined,
   labels: {},
   closed: undefined,
   connected: true,

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { ADMISSION_ANNOTATION, CLUSTERS_ANNOTATION, PRIORITY_ANNOTATION } from '../../../../shared/api/names.ts';
 import { refusalOf } from '../../../../manager/api/refusals.ts';
+import { nowhereMessage } from '../../../../manager/api/rest-proof.ts';
 import type { Job, JobCondition } from '../../../../shared/api/kubernetes.ts';
 import { workloadOf as workloadWith, type Workload } from '../../../../manager/admission/workload.ts';
-import { aHomeJob, anAdmittedJob, recordOn, restingAfter, sealedFor, type JobParts } from '../../../support/jobs.ts';
+import { aCondition, aHomeJob, anAdmittedJob, recordOn, restingAfter, sealedFor, type JobParts } from '../../../support/jobs.ts';
 
 const workloadOf = (job: Job): Workload | undefined => workloadWith(job, recordOn(job));
 const requestsOf = (parts: JobParts): Record<string, number> => Object.fromEntries(workloadOf(aHomeJob(parts))?.requests ?? []);
@@ -72,6 +73,14 @@ describe('how far a Workload has come', () => {
     const deletionTimestamp = '2026-01-01T00:00:00Z';
     expect(phase({ metadata: { deletionTimestamp }, spec: { suspend: false } })).toBe('Finished');
     expect(phase({ metadata: { deletionTimestamp }, status: { active: 1 } })).toBe('Finished');
+  });
+  test('without a record, though it was admitted once, it is evicting until nothing is proven to run of it anywhere', () => {
+    const metadata = { finalizers: ['switchyard.dev/copies'], generation: 3 };
+    const rests = (generation: number) =>
+      aCondition('Dispatched', { status: 'False', reason: 'AtRest', message: nowhereMessage(generation) });
+    expect(phase({ metadata })).toBe('Evicting');
+    expect(phase({ metadata, status: { conditions: [rests(2)] } })).toBe('Evicting');
+    expect(phase({ metadata, status: { conditions: [rests(3)] } })).toBe('Pending');
   });
   test('with a record and released it is admitted', () => {
     expect(phase({ metadata: { annotations }, spec: { suspend: false } })).toBe('Admitted');

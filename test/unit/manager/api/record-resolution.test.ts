@@ -9,7 +9,7 @@ const why = (parts: Partial<RecordWorld> = {}, record = RECORD): string | undefi
   unresolved(record, 'team', {
     clusterQueue: (name) => (name === 'cq' ? queue : undefined),
     hasFlavor: (name) => name === 'spot',
-    hasCluster: (name) => name === 'eu-1',
+    cluster: (name) => (name === 'eu-1' ? { uid: 'uid-eu-1' } : undefined),
     namespaceLabels: (name) => (name === 'team' ? { tier: 'a' } : undefined),
     ...parts,
   });
@@ -37,9 +37,16 @@ test.each<[string, Partial<RecordWorld>, string]>([
     { clusterQueue: () => aClusterQueue('cq', { default: '1' }) },
     'cluster queue cq no longer gives cpu in flavor spot',
   ],
-  ['its cluster is gone', { hasCluster: () => false }, 'WorkerCluster "eu-1" does not exist'],
+  ['its cluster is gone', { cluster: () => undefined }, 'WorkerCluster "eu-1" does not exist'],
 ])('it does not when %s', (_what, parts, problem) => {
   expect(why(parts)).toBe(problem);
+});
+
+test('it does not when the WorkerCluster of its cluster leads to another by now; a name alone, or nobody knows to which, is no contradiction', () => {
+  const on = (clusterUID: string) => aRecord({ flavors: {}, clusterUID });
+  expect(why({}, on('uid-eu-1'))).toBeUndefined();
+  expect(why({}, on('uid-then'))).toBe('WorkerCluster "eu-1" leads to another cluster than the one of its admission (UID uid-then)');
+  expect(why({ cluster: () => ({ uid: undefined }) }, on('uid-then'))).toBeUndefined();
 });
 
 test('a flavor counts for the resources of its own group only', () => {

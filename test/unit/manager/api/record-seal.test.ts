@@ -37,6 +37,7 @@ test.each<Partial<AdmissionRecord>>([
   { flavors: { cpu: 'other', memory: 'spot' } },
   { flavors: { cpu: 'default' } },
   { cluster: 'us-1' },
+  { clusterUID: 'uid-eu' },
   { epoch: 2 },
   { since: '2026-01-02T00:00:00Z' },
   { requests: { cpu: '2', pods: '1' } },

@@ -11,6 +11,7 @@ describe('the admission record', () => {
     const record = aRecord({
       flavors: { memory: 'default', cpu: 'spot' },
       requests: { pods: '2', cpu: '500m' },
+      clusterUID: 'uid-eu',
       epoch: 4,
       evicted: true,
       avoid: AVOID,
@@ -27,6 +28,7 @@ describe('the admission record', () => {
     [text({ flavors: ['x'] }), 'each value of flavors must be a non-empty string'],
     [text({ flavors: { cpu: 1 } }), 'flavors.cpu must be a non-empty string'],
     [text({ cluster: null }), 'cluster must be a non-empty string'],
+    [text({ clusterUID: '' }), 'clusterUID must be a non-empty string or absent'],
     [text({ epoch: 0 }), 'epoch must be a positive integer'],
     [text({ epoch: '1' }), 'epoch must be a positive integer'],
     [text({ since: 'yesterday' }), 'since must be an RFC 3339 time'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { isProvenAtRest } from '../../../../manager/api/rest-proof.ts';
-import { aCondition, aRecord, restingAfter } from '../../../support/jobs.ts';
+import { isProvenAtRest, isProvenNowhere, nowhereMessage } from '../../../../manager/api/rest-proof.ts';
+import { aCondition, aHomeJob, aRecord, restingAfter } from '../../../support/jobs.ts';
 
 const RECORD = aRecord({ cluster: 'eu-1', epoch: 2, since: '2026-01-01T00:00:05Z' });
 
@@ -21,4 +21,12 @@ test.each([
   ['nobody has said anything', [], false],
 ])('that nothing runs is %s: proven or not', (_situation, conditions, proven) => {
   expect(isProvenAtRest({ conditions }, RECORD)).toBe(proven);
+});
+
+test('that nothing of a Job without a record runs anywhere is proven for this generation of it, and for no other', () => {
+  const told = aCondition('Dispatched', { status: 'False', reason: 'AtRest', message: nowhereMessage(3) });
+  const of = (generation: number) => aHomeJob({ metadata: { generation }, status: { conditions: [told] } });
+  expect(isProvenNowhere(of(3))).toBe(true);
+  expect(isProvenNowhere(of(4))).toBe(false);
+  expect(isProvenNowhere(aHomeJob({ status: { conditions: [restingAfter(RECORD)] } }))).toBe(false);
 });

@@ -1,91 +1,24 @@
 import { describe, expect, test } from 'vitest';
-import {
-  COPY_LOST_DELAY_MS,
-  NAME_PATIENCE_MS,
-  decideMirror,
-  type ClusterView,
-  type Copy,
-  type MirrorGroup,
-  type MirrorPlan,
-} from '../../../../manager/dispatch/decide-mirror.ts';
+import { COPY_LOST_DELAY_MS, NAME_PATIENCE_MS } from '../../../../manager/dispatch/decide-mirror.ts';
+import type { ClusterView, Copy } from '../../../../manager/dispatch/mirror-group.ts';
 import { refusalOf } from '../../../../manager/api/refusals.ts';
 import { startedMessage } from '../../../../manager/api/start-proof.ts';
-import { remoteJob } from '../../../../manager/dispatch/remote-job.ts';
 import type { Job, JobStatus } from '../../../../shared/api/kubernetes.ts';
-import { aCondition, aHomeJob, anAdmittedJob, aRecord, recordOn, type JobParts } from '../../../support/jobs.ts';
+import { aCondition, aHomeJob, anAdmittedJob, aRecord, type JobParts } from '../../../support/jobs.ts';
+import {
+  actions,
+  CLUSTER,
+  COMPLETE,
+  conditionsHome,
+  CONNECTING,
+  copyOn,
+  DISPATCHED,
+  LOST,
+  NOW,
+  plan,
+  RESERVED,
+} from './mirror-situation.ts';
 
-const NOW = Date.parse('2026-01-01T01:00:00Z');
-const CLUSTER: ClusterView = {
-  contact: 'Ready',
-  jobController: 'switchyard.dev/worker',
-  local: false,
-  problem: undefined,
-  doubt: { kind: 'None' },
-  untouchedSinceMs: undefined,
-};
-const CONNECTING: ClusterView = { ...CLUSTER, contact: 'Connecting' };
-const LOST: ClusterView = { ...CLUSTER, contact: 'Lost' };
-
-const plan = (
-  local: Job | undefined,
-  copies: readonly Copy[],
-  clusters: Record<string, ClusterView> = {},
-  parts: Partial<MirrorGroup> = {},
-): MirrorPlan => {
-  const group: MirrorGroup = {
-    local,
-    record: local === undefined ? { kind: 'None' } : recordOn(local),
-    unresolved: undefined,
-    copies,
-    clusters: new Map(Object.entries({ 'eu-1': CLUSTER, 'us-2': CLUSTER, ...clusters })),
-    flavors: new Map(),
-    origin: 'm1',
-    ...parts,
-  };
-  return decideMirror(group, NOW);
-};
-
-const copyOn = (
-  cluster: string,
-  local: Job,
-  parts: { epoch?: number; status?: JobStatus; suspend?: boolean; deleting?: boolean } = {},
-): Copy => {
-  const made = remoteJob(local, {
-    origin: 'm1',
-    epoch: parts.epoch ?? 1,
-    jobController: 'switchyard.dev/worker',
-    local: false,
-    flavors: [],
-  });
-  const job: Job = {
-    ...made,
-    metadata: {
-      ...made.metadata,
-      name: 'sum',
-      namespace: 'team',
-      uid: `copy-${cluster}`,
-      resourceVersion: '5',
-      creationTimestamp: '2026-01-01T00:00:00Z',
-    },
-    spec: { ...made.spec, suspend: parts.suspend ?? false },
-    status: parts.status ?? {},
-  };
-  return { cluster, job, deleting: parts.deleting ?? false };
-};
-
-/** `Create eu-1`, `Delete us-2`. */
-const actions = ({ remote }: MirrorPlan): string[] => remote.map(({ kind, cluster }) => `${kind} ${cluster}`);
-const conditionsHome = ({ home }: MirrorPlan): string[] =>
-  home.kind !== 'WriteStatus' ? [] : (home.status.conditions ?? []).map(({ type, status, reason }) => `${type}=${status} ${reason}`);
-
-const COMPLETE: JobStatus = {
-  startTime: '2026-01-01T00:00:10Z',
-  completionTime: '2026-01-01T00:02:00Z',
-  succeeded: 1,
-  conditions: [aCondition('SuccessCriteriaMet'), aCondition('Complete')],
-};
-const DISPATCHED = aCondition('Dispatched', { reason: 'Dispatched', message: 'dispatched to cluster "eu-1" (placement 1)' });
-const RESERVED = aCondition('QuotaReserved', { reason: 'QuotaReserved' });
 const STARTED = aCondition('Started', { reason: 'Started', message: startedMessage(aRecord()) });
 
 describe('a Job that is not there', () => {
@@ -377,9 +310,14 @@ describe('a Job that moved to another cluster', () => {
     expect(actions(plan(local, [copyOn('eu-1', local, { epoch: 1 })], { 'eu-1': LOST }))).toEqual([]);
   });
 
-  test('waits for a cluster that has not been looked at yet: its old copy may be there', () => {
-    expect(actions(plan(local, [], { 'eu-1': CONNECTING }))).toEqual([]);
-    expect(actions(plan(anAdmittedJob(), [], { 'us-2': CONNECTING }))).toEqual(['Create eu-1']);
+  test('waits for no other cluster: it was recorded only when nothing of it ran anywhere else', () => {
+    for (const elsewhere of [CONNECTING, LOST]) expect(actions(plan(local, [], { 'eu-1': elsewhere }))).toEqual(['Create us-2']);
+  });
+
+  test('waits for a write of ours to another cluster that may still be carried out, and looks what became of it', () => {
+    const open = plan(local, [], { 'eu-1': { ...CLUSTER, doubt: { kind: 'Waiting', forMs: 5_000 } } });
+    expect(open).toMatchObject({ remote: [], againAfterMs: 5_000 });
+    expect(actions(plan(local, [], { 'eu-1': { ...CLUSTER, doubt: { kind: 'Look' } } }))).toEqual(['Look eu-1']);
   });
 
   test('is not ended by what its old cluster says when it comes back', () => {
@@ -470,10 +408,19 @@ describe('a Job that holds until its copies are gone', () => {
     expect(JSON.stringify(home)).toContain('kubectl patch job -n team sum --field-manager switchyard-override');
   });
 
-  test('that has moved waits for every cluster that it may have been on', () => {
+  test('that has moved waits for its recorded cluster, and for another only if that shows a copy', () => {
     const moved = anAdmittedJob({ metadata }, { cluster: 'us-2', epoch: 2 });
-    expect(plan(moved, [], { 'eu-1': LOST }).home).toMatchObject({ kind: 'WriteStatus' });
-    expect(plan(moved, []).home).toEqual(released);
+    expect(plan(moved, [], { 'eu-1': LOST }).home).toEqual(released);
+    expect(plan(moved, [], { 'eu-1': LOST, 'us-2': LOST }).home).toMatchObject({ kind: 'WriteStatus' });
+    const left = copyOn('eu-1', moved, { epoch: 1, suspend: true, status: { conditions: [aCondition('Suspended')] } });
+    expect(plan(moved, [left])).toMatchObject({ remote: [{ kind: 'Delete', cluster: 'eu-1' }], home: { kind: 'None' } });
+    const { home } = plan(moved, [left], { 'eu-1': LOST });
+    expect(JSON.stringify(home)).toContain('on cluster \\"eu-1\\" cannot be seen');
+  });
+
+  test('waits for no copy of another Job of its name', () => {
+    const other = aHomeJob({ metadata: { uid: 'uid-home-0' } });
+    expect(plan(local, [copyOn('us-2', other)], { 'us-2': LOST }).home).toEqual(released);
   });
 
   test('gives all back in the write that brings its end home', () => {

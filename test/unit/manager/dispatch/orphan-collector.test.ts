@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Copy } from '../../../../manager/dispatch/decide-mirror.ts';
+import type { Copy } from '../../../../manager/dispatch/mirror-group.ts';
 import { orphansOf } from '../../../../manager/dispatch/orphan-collector.ts';
 import { remoteJob } from '../../../../manager/dispatch/remote-job.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';

@@ -1,47 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { decideMirror, type ClusterView, type Copy, type MirrorPlan } from '../../../../manager/dispatch/decide-mirror.ts';
+import type { ClusterView } from '../../../../manager/dispatch/mirror-group.ts';
 import { refusalOf } from '../../../../manager/api/refusals.ts';
-import { remoteJob } from '../../../../manager/dispatch/remote-job.ts';
-import type { Job, JobStatus } from '../../../../shared/api/kubernetes.ts';
-import { aCondition, anAdmittedJob, recordOn } from '../../../support/jobs.ts';
-
-const NOW = Date.parse('2026-01-01T01:00:00Z');
-const CLUSTER: ClusterView = {
-  contact: 'Ready',
-  jobController: 'switchyard.dev/worker',
-  local: false,
-  problem: undefined,
-  doubt: { kind: 'None' },
-  untouchedSinceMs: undefined,
-};
-const LOST: ClusterView = { ...CLUSTER, contact: 'Lost' };
-
-const plan = (local: Job, copies: readonly Copy[], clusters: Record<string, ClusterView> = {}): MirrorPlan =>
-  decideMirror(
-    {
-      local,
-      record: recordOn(local),
-      unresolved: undefined,
-      copies,
-      clusters: new Map(Object.entries({ 'eu-1': CLUSTER, 'us-2': CLUSTER, ...clusters })),
-      flavors: new Map(),
-      origin: 'm1',
-    },
-    NOW,
-  );
-
-const copyOn = (cluster: string, local: Job, { status = {}, suspend = false }: { status?: JobStatus; suspend?: boolean } = {}): Copy => {
-  const made = remoteJob(local, { origin: 'm1', epoch: 1, jobController: 'switchyard.dev/worker', local: false, flavors: [] });
-  const identity = { name: 'sum', namespace: 'team', uid: 'copy', resourceVersion: '5', creationTimestamp: '2026-01-01T00:00:00Z' };
-  return {
-    cluster,
-    job: { ...made, metadata: { ...made.metadata, ...identity }, spec: { ...made.spec, suspend }, status },
-    deleting: false,
-  };
-};
-
-const conditionsHome = ({ home }: MirrorPlan): string[] =>
-  home.kind !== 'WriteStatus' ? [] : (home.status.conditions ?? []).map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+import type { JobStatus } from '../../../../shared/api/kubernetes.ts';
+import { aCondition, anAdmittedJob } from '../../../support/jobs.ts';
+import { CLUSTER, conditionsHome, copyOn, LOST, plan } from './mirror-situation.ts';
 
 const DISPATCHED = aCondition('Dispatched', { reason: 'Dispatched', message: 'dispatched to cluster "eu-1" (placement 1)' });
 const RESERVED = aCondition('QuotaReserved', { reason: 'QuotaReserved' });

@@ -1,0 +1,121 @@
+import type { DeepReadonly, Job, JobStatus } from '../../shared/api/kubernetes.ts';
+import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
+import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
+import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
+import type { DispatchProblem } from '../api/refusals.ts';
+import type { ResourceFlavor } from '../api/resource-flavor.ts';
+import type { RecordedPlace } from './recorded-place.ts';
+import { copyIdentity } from './remote-job.ts';
+
+/** A Job of the manager cluster and everything known of its copies, seen at one moment. */
+export type MirrorGroup = {
+  readonly local: DeepReadonly<Job> | undefined;
+  /** Its admission record, as far as it can be trusted. */
+  readonly record: ParsedRecord;
+  /** Why that record no longer stands, though admission made it; undefined while it does. */
+  readonly unresolved: string | undefined;
+  /** Every object with our origin label found under this name. One that does not say whose copy it is is left alone. */
+  readonly copies: readonly Copy[];
+  /** Where the record says that it is, or what is remembered of it; undefined where neither is known. */
+  readonly place: RecordedPlace | undefined;
+  /** The clusters that matter to it: that place, those that show something of it, and all where it {@link mayBeAnywhere}. */
+  readonly clusters: ReadonlyMap<string, ClusterView>;
+  readonly flavors: ReadonlyMap<string, DeepReadonly<ResourceFlavor>>;
+  /** Id of this manager. */
+  readonly origin: string;
+  /** Since when {@link MirrorPlan.nameHeld}, in epoch milliseconds. */
+  readonly nameHeldSinceMs?: number | undefined;
+};
+export type Copy = {
+  readonly cluster: string;
+  readonly job: DeepReadonly<Job>;
+  /** It is on its way out, by its own account or because we have just deleted it. */
+  readonly deleting: boolean;
+};
+export type ClusterView = {
+  /** NotServed: it is not asked about Jobs of this namespace. */
+  readonly contact: Contact | 'NotServed';
+  readonly jobController: string;
+  readonly local: boolean;
+  /** Why the copy could not be made when last tried. */
+  readonly problem: DispatchProblem | undefined;
+  /** Whether the copies that are known are all that there can be, as they are. */
+  readonly doubt: Doubt;
+  /** From when on nobody but this manager has written there, which has written nothing for this Job; undefined once it has. Epoch milliseconds. */
+  readonly untouchedSinceMs: number | undefined;
+};
+/**
+ * What our own writes have left open. Waiting: one is under way, or its answer was lost a moment ago, and may be carried out until `forMs` have
+ * passed. Look: the time is over, and the object itself must be looked at.
+ */
+export type Doubt = { readonly kind: 'None' } | { readonly kind: 'Waiting'; readonly forMs: number } | { readonly kind: 'Look' };
+/**
+ * Ready: connected, and its cache of copies is complete, so that what is not in it does not exist. Connecting: nothing is known yet.
+ * Lost: it does not answer.
+ */
+export type Contact = 'Ready' | 'Connecting' | 'Lost';
+
+export const recordIn = (parsed: ParsedRecord): AdmissionRecord | undefined => (parsed.kind === 'Record' ? parsed.record : parsed.last);
+/** The name that the recorded cluster has now; undefined when it is not known under any. */
+export const placeOf = ({ place }: MirrorGroup): string | undefined => (place?.kind === 'Known' ? place.cluster : undefined);
+export const viewOfPlace = (group: MirrorGroup): ClusterView | undefined => group.clusters.get(placeOf(group) ?? '');
+
+/** Why nothing can be known of the recorded cluster. */
+export function absence({ place }: MirrorGroup, { cluster, clusterUID }: AdmissionRecord): DispatchProblem {
+  if (place?.kind !== 'Changed') return { reason: DispatchedReason.ClusterNotFound, message: `WorkerCluster "${cluster}" does not exist` };
+  const message =
+    `WorkerCluster "${cluster}" leads to another cluster now (UID ${place.uid}) than when the Job was placed there (UID ${clusterUID}), and what runs ` +
+    'of the Job on that one is out of sight; join that cluster again, under any name';
+  return { reason: DispatchedReason.ClusterChanged, message };
+}
+
+/**
+ * Clusters that may have a copy, and do not show what they have. A Job is recorded somewhere only once nothing of it runs anywhere else, so that is
+ * the recorded one; where nobody knows, it is any that serves its namespace.
+ */
+export function unseenPlaces(group: MirrorGroup, record: AdmissionRecord | undefined): string[] {
+  if (record === undefined) return [...group.clusters].flatMap(([name, { contact }]) => (isOpen(contact) ? [name] : []));
+  const view = viewOfPlace(group);
+  return view?.contact === 'Ready' || isUntouched(view, record) ? [] : [placeOf(group) ?? record.cluster];
+}
+const isOpen = (contact: ClusterView['contact']): boolean => contact === 'Connecting' || contact === 'Lost';
+
+/** Nothing was ever sent there for this placement: it was recorded after anybody else could have. */
+export const isUntouched = (view: ClusterView | undefined, { since }: AdmissionRecord): boolean =>
+  view?.untouchedSinceMs !== undefined && Date.parse(since) >= view.untouchedSinceMs;
+/** The copy is as it is known, or is known not to be. */
+export const isCertain = (view: ClusterView | undefined, record: AdmissionRecord): boolean =>
+  view?.doubt.kind === 'None' || isUntouched(view, record);
+/** What can be seen of the Job is all that there can be. */
+export const isEmptyForSure = (group: MirrorGroup, record: AdmissionRecord | undefined): boolean =>
+  [...group.clusters].every(([cluster, { contact, doubt }]) =>
+    record !== undefined && cluster === placeOf(group)
+      ? isCertain(viewOfPlace(group), record)
+      : contact === 'NotServed' || doubt.kind === 'None',
+  );
+export const isReady = (group: MirrorGroup, cluster: string): boolean => group.clusters.get(cluster)?.contact === 'Ready';
+/**
+ * On another cluster than the recorded one a write of ours may still be carried out. Nothing is recorded elsewhere before that is settled; but a
+ * record can be lost, or be put back.
+ */
+export const hasOpenWrites = (group: MirrorGroup): boolean =>
+  [...group.clusters].some(([name, { doubt }]) => name !== placeOf(group) && doubt.kind !== 'None');
+export const isOf = (copy: DeepReadonly<Job>, local: DeepReadonly<Job>): boolean => copyIdentity(copy)?.originUid === local.metadata.uid;
+export const isCurrent = (group: MirrorGroup, { cluster, job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
+  cluster === placeOf(group) && isOf(job, local) && copyIdentity(job)?.epoch === record.epoch;
+/** The placement itself, on what the WorkerCluster leads to now: somebody may have brought it there. It is neither followed nor ended. */
+export const isOnChanged = ({ place }: MirrorGroup, { cluster, job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
+  place?.kind === 'Changed' && cluster === place.cluster && isOf(job, local) && copyIdentity(job)?.epoch === record.epoch;
+/** Whether copies of a Job may be on any cluster: it was admitted, and there is no record that says where to. */
+export const mayBeAnywhere = (local: DeepReadonly<Job>, parsed: ParsedRecord): boolean =>
+  recordIn(parsed) === undefined &&
+  local.spec.managedBy === MANAGER_CONTROLLER_NAME &&
+  !isFinished(local.status) &&
+  (isHeld(local) || claimsCopy(local.status));
+
+/** The status speaks of a copy that may run. */
+export const claimsCopy = (status: DeepReadonly<JobStatus> | undefined): boolean =>
+  status?.startTime !== undefined || (status?.active ?? 0) > 0 || hasTrueCondition(status?.conditions, SwitchyardCondition.Dispatched);
+
+export const isHeld = ({ metadata }: DeepReadonly<Job>): boolean => metadata.finalizers?.includes(COPIES_FINALIZER) ?? false;

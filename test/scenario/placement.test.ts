@@ -1,0 +1,175 @@
+/** Goal: where a Job runs is what its record says, by what that cluster is; other clusters, out of reach or not, neither delay it nor run it. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
+import { ADMISSION_ANNOTATION, CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
+import { JOBS, SECRETS } from '../../shared/api/resources.ts';
+import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
+import type { TransportResponse } from '../../shared/kube/transport.ts';
+import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld } from './dispatch-world.ts';
+
+let world: DispatchWorld;
+beforeEach(async () => {
+  world = await createDispatchWorld({
+    workers: ['eu-1', 'us-2'],
+    // A kubeconfig leads to the cluster that its server names: https://eu-1.test.
+    connectCluster: (_name, { server }, usual) => usual(new URL(server).hostname.replace(/\.test$/, '')),
+  });
+});
+afterEach(() => world.close());
+
+const on = (clusters: string) => ({ annotations: { [CLUSTERS_ANNOTATION]: clusters } });
+async function join(name: string, cluster: string): Promise<void> {
+  const kubeconfig = Buffer.from(kubeconfigFor({ url: `https://${cluster}.test` }, 'a-token')).toString('base64');
+  const secret = `to-${name}`;
+  await world.home.create(SECRETS, { metadata: { name: secret, namespace: 'switchyard' }, data: { kubeconfig } });
+  await world.home.create(WORKER_CLUSTERS, {
+    metadata: { name },
+    spec: { kubeconfigSecretRef: { namespace: 'switchyard', name: secret }, namespaces: 'Create', capacity: { cpu: '100' } },
+  });
+}
+const leave = (name: string): Promise<unknown> =>
+  world.home.delete(WORKER_CLUSTERS, { namespace: '', name }, { propagationPolicy: 'Background' });
+const setState = (name: string, state: string): Promise<unknown> =>
+  world.home.patch(WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body: { spec: { state } } });
+const recordOf = async (name: string): Promise<Record<string, unknown>> =>
+  JSON.parse((await world.job(name)).metadata.annotations?.[ADMISSION_ANNOTATION] ?? '{}') as Record<string, unknown>;
+const dispatchedMessage = async (name: string): Promise<string> =>
+  (await world.job(name)).status?.conditions?.find(({ type }) => type === 'Dispatched')?.message ?? '';
+const failing = (code: number): TransportResponse => ({
+  status: code,
+  headers: {},
+  body: JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason: 'InternalError', message: 'by the test' }),
+});
+async function runningJob(name: string, cluster: string, wish: string): Promise<void> {
+  await world.submit(name, on(wish));
+  await world.settle(500);
+  await world.worker(cluster).start(name);
+  await world.settle(500);
+}
+async function runToTheEnd(cluster: string, name: string): Promise<void> {
+  await world.worker(cluster).start(name);
+  await world.worker(cluster).complete(name);
+  await world.settle(1_000);
+  expect(conditionsOf(await world.job(name))).toContain('Complete=True CompletionsReached');
+}
+/** Plays the Job controller: what is told to rest, rests. */
+async function rest(cluster: string, name: string): Promise<void> {
+  const time = new Date(world.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+  const suspended = { type: 'Suspended', status: 'True', reason: 'JobSuspended', message: 'suspended', lastTransitionTime: time };
+  expect((await world.worker(cluster).copy(name))?.spec.suspend).toBe(true);
+  await world.worker(cluster).report(name, { active: 0, terminating: 0, startTime: null as never, conditions: [suspended] });
+  await world.settle(1_000);
+}
+
+test('a record says which cluster it was, and a cluster that joins again under another name goes on with its Jobs', async () => {
+  await runningJob('sum', 'eu-1', 'eu-1,again');
+  const { uid } = (await world.worker('eu-1').copy('sum'))?.metadata ?? {};
+  const { clusterUID } = (await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' })).status ?? {};
+  expect(await recordOf('sum')).toMatchObject({ cluster: 'eu-1', clusterUID, epoch: 1 });
+  await leave('eu-1');
+  await world.settle(1_000);
+  expect(conditionsOf(await world.job('sum'))).toContain('Dispatched=False ClusterNotFound');
+  await join('again', 'eu-1');
+  await world.settle(5_000);
+  expect(conditionsOf(await world.job('sum'))).toContain('Dispatched=True Dispatched');
+
+  // What it holds is charged to a WorkerCluster that is gone, so it is admitted anew, and goes on where it is.
+  await world.settle(30_000);
+  await rest('eu-1', 'sum');
+  await world.settle(2_000);
+  expect(await recordOf('sum')).toMatchObject({ cluster: 'again', clusterUID, epoch: 1 });
+  expect(await world.worker('eu-1').copy('sum')).toMatchObject({ metadata: { uid }, spec: { suspend: false } });
+  await runToTheEnd('eu-1', 'sum');
+});
+
+test('a WorkerCluster that is another cluster by now gets nothing of a Job that is recorded for the first', async () => {
+  await leave('us-2');
+  await world.settle(1_000);
+  await runningJob('sum', 'eu-1', 'eu-1,back');
+  const { uid } = (await world.worker('eu-1').copy('sum'))?.metadata ?? {};
+  await leave('eu-1');
+  await world.settle(1_000);
+  world.worker('us-2').line.sent.length = 0;
+  await world.home.delete(SECRETS, { namespace: 'switchyard', name: 'eu-1' }, { propagationPolicy: 'Background' });
+  await join('eu-1', 'us-2');
+  await world.settle(60_000);
+  expect(await world.worker('us-2').copy('sum')).toBeUndefined();
+  expect(conditionsOf(await world.job('sum'))).toContain('Dispatched=False ClusterChanged');
+  expect(await dispatchedMessage('sum')).toMatch(/^WorkerCluster "eu-1" leads to another cluster now .*join that cluster again/);
+  expect(world.worker('us-2').line.sent.filter((call) => call.includes('/jobs') && !call.startsWith('GET'))).toEqual([]);
+  // Its quota is held: what was sent there may run.
+  expect(conditionsOf(await world.job('sum'))).not.toContain('Dispatched=False AtRest');
+  expect((await world.worker('eu-1').copy('sum'))?.metadata.uid).toBe(uid);
+
+  await join('back', 'eu-1');
+  await world.settle(5_000);
+  await rest('eu-1', 'sum');
+  await world.settle(2_000);
+  expect(await recordOf('sum')).toMatchObject({ cluster: 'back', epoch: 1 });
+  await runToTheEnd('eu-1', 'sum');
+});
+
+test('a Job that has moved gets its copy although its former cluster does not answer a manager that has just started', async () => {
+  await runningJob('sum', 'eu-1', 'eu-1,us-2');
+  world.worker('us-2').line.instead = ({ method }) => (method === 'POST' ? failing(500) : undefined);
+  await setState('eu-1', 'Draining');
+  await world.settle(1_000);
+  await rest('eu-1', 'sum');
+  await world.settle(1_000);
+  expect(await recordOf('sum')).toMatchObject({ cluster: 'us-2', epoch: 2 });
+  await world.stop();
+  world.worker('us-2').line.instead = undefined;
+  world.worker('eu-1').line.state = 'swallowed';
+  await world.start();
+  await world.settle(2_000);
+  expect(await world.worker('us-2').copy('sum')).toBeDefined();
+  await runToTheEnd('us-2', 'sum');
+  // What it left behind goes once it is seen.
+  world.worker('eu-1').line.state = 'up';
+  await world.settle(30_000);
+  expect(await world.worker('eu-1').copy('sum')).toBeUndefined();
+});
+
+test('a deleted Job that has moved waits for its own cluster only', async () => {
+  await runningJob('sum', 'eu-1', 'eu-1,us-2');
+  await setState('eu-1', 'Draining');
+  await world.settle(1_000);
+  await rest('eu-1', 'sum');
+  await world.settle(1_000);
+  expect(await world.worker('us-2').copy('sum')).toBeDefined();
+  expect(await world.worker('eu-1').copy('sum')).toBeUndefined();
+  world.worker('eu-1').line.state = 'swallowed';
+  await world.stop();
+  await world.start();
+  await world.home.delete(JOBS, { namespace: NAMESPACE, name: 'sum' }, { propagationPolicy: 'Background' });
+  await world.settle(25_000);
+  await expect(world.job('sum')).rejects.toThrow(/not found/);
+});
+
+test('a Job that lost its record while nobody looked is admitted again only when every cluster has shown that nothing of it runs', async () => {
+  // Not even its status tells that it was dispatched.
+  world.homeLine.instead = ({ method, path }) => (method === 'PATCH' && path.includes('/jobs/sum/status') ? failing(500) : undefined);
+  await world.submit('sum', on('eu-1,us-2'));
+  await world.settle(1_000);
+  await world.stop();
+  world.homeLine.instead = undefined;
+  expect(await world.worker('eu-1').copy('sum')).toBeDefined();
+  const body = { metadata: { annotations: { [ADMISSION_ANNOTATION]: null } } };
+  await world.home.patch(JOBS, { namespace: NAMESPACE, name: 'sum' }, { type: 'merge', body });
+  world.worker('eu-1').line.state = 'swallowed';
+  await world.start();
+  await world.settle(60_000);
+  expect((await world.job('sum')).spec.suspend).toBe(true);
+  expect(await world.worker('us-2').copy('sum')).toBeUndefined();
+  expect(await dispatchedMessage('sum')).toMatch(
+    /no admission record; what runs of it on cluster "eu-1" cannot be seen\. To give it up: kubectl patch job/,
+  );
+
+  world.worker('eu-1').line.state = 'up';
+  await world.settle(30_000);
+  await rest('eu-1', 'sum');
+  await world.settle(2_000);
+  expect((await world.job('sum')).spec.suspend).toBe(false);
+  const copies = await Promise.all(['eu-1', 'us-2'].map((name) => world.worker(name).copy('sum')));
+  expect(copies.filter((copy) => copy !== undefined)).toHaveLength(1);
+});

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { createRecordedJobs, type Recorded } from '../../../../manager/dispatch/recorded-jobs.ts';
+import { aRecord } from '../../../support/jobs.ts';
+
+const at = (cluster: string, clusterUID?: string): Recorded => ({
+  kind: 'At',
+  record: aRecord({ cluster, ...(clusterUID === undefined ? {} : { clusterUID }) }),
+});
+
+test('a cluster concerns the Jobs that are recorded there, by its name or by what it is', () => {
+  const jobs = createRecordedJobs();
+  jobs.set('team/a', at('eu-1', 'uid-eu'));
+  jobs.set('team/b', at('us-2', 'uid-us'));
+  jobs.set('team/old', at('eu-1'));
+  expect([...jobs.on('eu-1', undefined)].toSorted()).toEqual(['team/a', 'team/old']);
+  expect([...jobs.on('renamed', 'uid-eu')]).toEqual(['team/a']);
+  expect([...jobs.on('ap-3', 'uid-ap')]).toEqual([]);
+});
+
+test('a Job that may be anywhere is concerned by every cluster, one that is nowhere by none', () => {
+  const jobs = createRecordedJobs();
+  jobs.set('team/a', at('eu-1'));
+  jobs.set('team/a', { kind: 'Anywhere' });
+  jobs.set('team/b', at('eu-1'));
+  jobs.set('team/b', { kind: 'Nowhere' });
+  expect([...jobs.on('ap-3', undefined)]).toEqual(['team/a']);
+  expect([...jobs.on('eu-1', undefined)]).toEqual(['team/a']);
+  expect([...jobs.all()]).toEqual(['team/a']);
+});
+
+test('a Job that moves is concerned by its new cluster and no longer by the old one', () => {
+  const jobs = createRecordedJobs();
+  jobs.set('team/a', at('eu-1', 'uid-eu'));
+  jobs.set('team/a', at('us-2', 'uid-us'));
+  expect([...jobs.on('eu-1', 'uid-eu')]).toEqual([]);
+  expect([...jobs.on('us-2', undefined)]).toEqual(['team/a']);
+});
+
+test('those of one namespace are found by it', () => {
+  const jobs = createRecordedJobs();
+  jobs.set('team/a', at('eu-1'));
+  jobs.set('other/a', at('eu-1'));
+  expect([...jobs.all('team')]).toEqual(['team/a']);
+});
