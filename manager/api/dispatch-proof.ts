@@ -7,8 +7,9 @@ import type { AdmissionRecord } from './records.ts';
 export const dispatchedMessage = ({ cluster, epoch }: Pick<AdmissionRecord, 'cluster' | 'epoch'>): string =>
   `dispatched to cluster "${cluster}" (placement ${epoch})`;
 
-/** Whether the Job says that this very placement has been dispatched. */
+/** Whether the Job says that this very placement has been dispatched; what else it may say of it, such as what keeps its pods from starting, comes after a semicolon. */
 export function isDispatched(status: DeepReadonly<JobStatus> | undefined, record: AdmissionRecord): boolean {
   const present = findCondition(status?.conditions, SwitchyardCondition.Dispatched);
-  return present?.status === 'True' && present.message === dispatchedMessage(record);
+  const message = dispatchedMessage(record);
+  return present?.status === 'True' && (present.message === message || present.message?.startsWith(`${message}; `) === true);
 }

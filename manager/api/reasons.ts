@@ -79,6 +79,20 @@ export const DispatchedReason = {
   NamespaceMissing: 'NamespaceMissing',
   /** The cluster refused the copy. */
   Refused: 'Refused',
+  /** The cluster does not know fields of the Job; the message names them. */
+  FieldsUnknown: 'FieldsUnknown',
+  /** The cluster made the copy without fields of the Job, which the message names; that copy was deleted. */
+  FieldsDropped: 'FieldsDropped',
+  /** Writes to the cluster fail there, and are tried again: its API server, its storage or a webhook is in trouble. */
+  ClusterError: 'ClusterError',
+  /** The cluster does not let the manager write now. */
+  NotAllowed: 'NotAllowed',
+  /** The cluster has been too busy for a while. */
+  Throttled: 'Throttled',
+  /** Writes to the cluster get no answer. */
+  NoAnswer: 'NoAnswer',
+  /** Somebody else goes on changing the copy while it is written. */
+  WriteConflict: 'WriteConflict',
   /** The copy vanished before it had finished. */
   CopyLost: 'CopyLost',
   /** The Job is suspended, and nothing of it runs: its copy rests, or there is none. Only now is what it holds given back. */
@@ -121,7 +135,7 @@ export const JobEventReason = {
   RecordNotTrusted: 'RecordNotTrusted',
   /** The API server goes on failing to store its admission; the message says in which words. */
   AdmissionRefused: 'AdmissionRefused',
-  /** Its copy could not be made; the message says why. */
+  /** A write of its copy failed, or was refused; the message says why. */
   DispatchFailed: 'DispatchFailed',
   /** Placement after placement has come to nothing; the message tells of each cluster. */
   CannotStart: 'CannotStart',

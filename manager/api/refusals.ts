@@ -4,7 +4,13 @@ import { DispatchedReason } from './reasons.ts';
 export type DispatchProblem = { readonly reason: DispatchedReason; readonly message: string };
 
 /** What a cluster may refuse a Job for, so that trying again there at once is of no use. */
-const REFUSALS: readonly string[] = [DispatchedReason.NameTaken, DispatchedReason.NamespaceMissing, DispatchedReason.Refused];
+const REFUSALS: readonly string[] = [
+  DispatchedReason.NameTaken,
+  DispatchedReason.NamespaceMissing,
+  DispatchedReason.Refused,
+  DispatchedReason.FieldsUnknown,
+  DispatchedReason.FieldsDropped,
+];
 
 /**
  * A problem that ends the placement of this number: its cluster has refused the Job, and nothing of it is there. The number stands in the message,

@@ -1,5 +1,11 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
-import { DISPATCH_EPOCH_ANNOTATION, ORIGIN_LABEL, ORIGIN_NAME_ANNOTATION, ORIGIN_UID_ANNOTATION } from '../../shared/api/names.ts';
+import {
+  DISPATCH_EPOCH_ANNOTATION,
+  JOB_CONTROLLER_ANNOTATION,
+  ORIGIN_LABEL,
+  ORIGIN_NAME_ANNOTATION,
+  ORIGIN_UID_ANNOTATION,
+} from '../../shared/api/names.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import { toldStatus } from './told-status.ts';
@@ -23,6 +29,7 @@ export function essentialsOfCopy(copy: Job, besideOriginal: boolean): Job {
       annotations: texts(annotations, [
         ORIGIN_UID_ANNOTATION,
         DISPATCH_EPOCH_ANNOTATION,
+        JOB_CONTROLLER_ANNOTATION,
         ...(besideOriginal ? [ORIGIN_NAME_ANNOTATION] : []),
       ]),
       ...given({ deletionTimestamp: shortText(deletionTimestamp) }),

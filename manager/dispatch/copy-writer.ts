@@ -7,6 +7,7 @@ import { keyOf, objectKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { DispatchedReason } from '../api/reasons.ts';
 import { refusalOf, type DispatchProblem } from '../api/refusals.ts';
+import { toldText } from '../api/told-text.ts';
 import { withDeadline } from './deadline.ts';
 
 /** Writes to one worker cluster. Each method is safe to repeat and touches only objects that are ours. */
@@ -67,7 +68,7 @@ export function createCopyWriter(options: {
   }
 
   async function post(copy: Unsaved<Job>): Promise<Job> {
-    const create = (): Promise<Job> => timed((signal) => client.create(JOBS, copy, { fieldManager, signal }));
+    const create = (): Promise<Job> => timed((signal) => client.create(JOBS, copy, { fieldManager, fieldValidation: 'Strict', signal }));
     try {
       return await create();
     } catch (error) {
@@ -126,7 +127,7 @@ export function createCopyWriter(options: {
     } catch (error) {
       if (isAlreadyExists(error)) return;
       if (!isForbidden(error)) throw error;
-      const message = `namespace "${name}" does not exist on cluster "${cluster}" and may not be created there: ${error.message}`;
+      const message = `namespace "${name}" does not exist on cluster "${cluster}" and may not be created there: ${toldText(error.message)}`;
       throw new DispatchRefused({ reason: DispatchedReason.NamespaceMissing, message }, error);
     }
   }
@@ -136,7 +137,12 @@ export function createCopyWriter(options: {
     if (error instanceof DispatchRefused) return error.problem;
     if (!(error instanceof ApiError) || error.code < 400 || error.code >= 500 || [401, 408, 409, 429].includes(error.code))
       return undefined;
-    return { reason: DispatchedReason.Refused, message: `cluster "${cluster}" refused the Job: ${error.message}` };
+    const said = toldText(error.message);
+    if (error.code === 400 && said.includes('strict decoding error')) {
+      const message = `cluster "${cluster}" does not know fields of the Job; leave them out, or bring that cluster to a version that has them: ${said}`;
+      return { reason: DispatchedReason.FieldsUnknown, message };
+    }
+    return { reason: DispatchedReason.Refused, message: `cluster "${cluster}" refused the Job: ${said}` };
   }
 
   async function find(key: ObjectKey): Promise<Job | undefined> {

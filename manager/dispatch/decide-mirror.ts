@@ -1,21 +1,13 @@
 import type { DeepReadonly, Job, JobStatus, Unsaved } from '../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
-import { findCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
-import {
-  CannotStartReason,
-  DispatchedReason,
-  FailReason,
-  QuotaReservedReason,
-  StartedReason,
-  SwitchyardCondition,
-} from '../api/reasons.ts';
+import { findCondition, isFinished } from '../../shared/kube/conditions.ts';
+import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
 import { parseRequests } from '../api/amount.ts';
-import { dispatchedMessage, isDispatched } from '../api/dispatch-proof.ts';
+import { isDispatched } from '../api/dispatch-proof.ts';
 import { excess, requestsOfJob } from '../api/job-requests.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import { isRefusalOf, type DispatchProblem } from '../api/refusals.ts';
-import { atRestMessage, isProvenAtRest, isProvenNowhere, nowhereMessage } from '../api/rest-proof.ts';
-import { isStartTold, podsReady, startedMessage } from '../api/start-proof.ts';
+import { isProvenAtRest, isProvenNowhere, nowhereMessage } from '../api/rest-proof.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { mergePatchBetween } from './json-diff.ts';
 import { isAtRest } from './copy-rest.ts';
@@ -38,7 +30,8 @@ import {
   type Copy,
   type MirrorGroup,
 } from './mirror-group.ts';
-import { changesTemplate, copyIdentity, copyName, remoteJob, specChange } from './remote-job.ts';
+import { changesTemplate, copyIdentity, copyName, hasLostController, remoteJob, specChange } from './remote-job.ts';
+import { atRest, cannotStart, dispatched, notDispatched, quotaReserved, started } from './own-conditions.ts';
 import { carryOutVerdict, failedStatus, hasVerdict, toLocalStatus, type OwnCondition } from './to-local-status.ts';
 
 /** What to do next. The two halves do not wait for each other: each relies only on what has been observed. */
@@ -99,8 +92,9 @@ const GRACE_PERIOD_SECONDS = 30;
  *  4. Copies of an earlier Job of this name, of an earlier placement or on another cluster go. Those of this very Job are gone with their pods, or
  *     at rest, before a new one is made; that of another has some time to go from the cluster where its name is needed, and then counts as
  *     somebody else's Job.
- *  5. The copy is there: it follows the original (suspended in place when evicted, resumed in place), but never beyond what the record
- *     holds, and its status goes home. At rest it ends if admission has so decided.
+ *  5. The copy is there. One that its cluster has not made as it was sent goes, and its placement ends. Any other follows the original (suspended
+ *     in place when evicted, resumed in place), but never beyond what the record holds, and its status goes home. At rest it ends if admission has
+ *     so decided.
  *  6. The recorded cluster is unknown, or the WorkerCluster of its name leads to another: the Job says so.
  *  7. It is not ready: while it may have the copy nothing new is said; else the Job says that it cannot be reached.
  *  8. The copy is gone, but its verdict is home: the verdict is carried out.
@@ -147,6 +141,13 @@ function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
   const plan = current === undefined ? withoutCopy(group, local, record, nowMs) : withCopy(group, local, record, current, nowMs); // 5, or 6 to 12
   const blocked = stale.some(({ cluster, job }) => isOf(job, local) && (isReady(group, cluster) || !isAtRest(job))) || hasOpenWrites(group);
   const others = plan.remote.filter(({ kind }) => kind !== 'Create' || !blocked);
+  if (blocked && others.length < plan.remote.length) {
+    const trouble = troubleOn(group, stale);
+    if (trouble !== undefined) {
+      const home = writeHome(local, toLocalStatus({ local, remote: local.status, own: [notDispatched(trouble)], nowMs }));
+      return { ...plan, home, remote: [...deletions(stale), ...others] };
+    }
+  }
   // What cannot be deleted must not keep the cluster from saying that the name is taken.
   return { ...plan, remote: plan.nameHeld === true ? [...others, ...deletions(stale)] : [...deletions(stale), ...others] };
 }
@@ -159,24 +160,23 @@ function windUp(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly C
   const current = record && copies.find((copy) => isCurrent(group, copy, local, record));
   // What still stops is told, and an end that it came to counts.
   if (record !== undefined && current !== undefined)
-    return { remote, home: writeHome(local, toLocalStatus({ local, remote: toldBy(current.job), own: [], nowMs })) };
+    return {
+      remote,
+      home: writeHome(local, toLocalStatus({ local, remote: toldBy(current.job), own: ownOf(group, current, local), nowMs })),
+    };
   const shown = copies.filter(({ job }) => isOf(job, local)).map(({ cluster }) => cluster);
   const unseen = [...new Set([...shown.filter((cluster) => !isReady(group, cluster)), ...unseenPlaces(group, record)])];
   if (shown.length === 0 && unseen.length === 0 && isEmptyForSure(group, record)) return { remote, home: release(local) };
-  if (unseen.length === 0) return { remote, home: NOTHING };
+  if (unseen.length === 0) {
+    const trouble = troubleOn(group, copies);
+    return { remote, home: trouble === undefined ? NOTHING : stillDeleting(local, trouble, nowMs) };
+  }
   const reason =
     record !== undefined && viewOfPlace(group) === undefined ? absence(group, record).reason : DispatchedReason.ClusterUnreachable;
-  const present = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
   const message =
     `deleted, but what runs of it on cluster ${listed(unseen)} cannot be seen: it holds its quota until the cluster is ` +
     `back. ${howToGiveUp(local)}`;
-  const own: OwnCondition = {
-    type: SwitchyardCondition.Dispatched,
-    status: present?.status === 'True' ? 'True' : 'False',
-    reason,
-    message,
-  };
-  return { remote, home: writeHome(local, toLocalStatus({ local, remote: local.status, own: [own], nowMs })) };
+  return { remote, home: stillDeleting(local, { reason, message }, nowMs) };
 }
 
 const NAMED_MAX = 5;
@@ -188,6 +188,22 @@ const howToGiveUp = ({ metadata }: DeepReadonly<Job>): string =>
   `To give it up: kubectl patch job -n ${metadata.namespace} ${metadata.name} --field-manager switchyard-override ` +
   `-p '{"metadata":{"$deleteFromPrimitiveList/finalizers":["${COPIES_FINALIZER}"]}}'`;
 
+function stillDeleting(local: DeepReadonly<Job>, problem: DispatchProblem, nowMs: number): HomeAction {
+  const present = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);
+  const own: OwnCondition = { type: SwitchyardCondition.Dispatched, status: present?.status === 'True' ? 'True' : 'False', ...problem };
+  return writeHome(local, toLocalStatus({ local, remote: local.status, own: [own], nowMs }));
+}
+
+/** Said of a copy that is to go and does not. */
+function ownOf({ clusters }: MirrorGroup, { cluster }: Copy, local: DeepReadonly<Job>): OwnCondition[] {
+  const trouble = clusters.get(cluster)?.trouble;
+  return trouble === undefined || local.status === undefined ? [] : [{ type: SwitchyardCondition.Dispatched, status: 'True', ...trouble }];
+}
+
+/** Why copies that are to go do not. */
+const troubleOn = ({ clusters }: MirrorGroup, copies: readonly Copy[]): DispatchProblem | undefined =>
+  copies.map(({ cluster }) => clusters.get(cluster)?.trouble).find((trouble) => trouble !== undefined);
+
 const otherFinalizers = ({ metadata }: DeepReadonly<Job>): string[] =>
   (metadata.finalizers ?? []).filter((finalizer) => finalizer !== COPIES_FINALIZER);
 const release = (local: DeepReadonly<Job>): HomeAction =>
@@ -195,9 +211,12 @@ const release = (local: DeepReadonly<Job>): HomeAction =>
 
 /** Rule 5. */
 function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, copy: Copy, nowMs: number): MirrorPlan {
+  if (isMismade(group, record, copy)) return { remote: deletions([copy]), home: NOTHING };
   const remote = toldBy(copy.job);
   const isResting = rests(group, local, record, copy);
-  const own = [...quotaReserved(local, record), isResting ? atRest(record) : dispatched(record), ...started(local, record, remote)];
+  const view = group.clusters.get(copy.cluster);
+  const detail = (view?.problem ?? view?.trouble)?.message;
+  const own = [...quotaReserved(local, record), isResting ? atRest(record) : dispatched(record, detail), ...started(local, record, remote)];
   const isOver = isResting && record.fail !== undefined;
   const home = writeHome(
     local,
@@ -214,6 +233,12 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
     return { remote: deletions([copy]), home };
   return { remote: spec === undefined ? [] : [{ kind: 'Update', cluster: copy.cluster, copy: copy.job, spec }], home };
 }
+
+/** An API server has dropped parts of it: what was asked for is not what would run. */
+const isMismade = (group: MirrorGroup, { epoch }: AdmissionRecord, { cluster, job }: Copy): boolean => {
+  const problem = group.clusters.get(cluster)?.problem;
+  return hasLostController(job) || (problem?.reason === DispatchedReason.FieldsDropped && isRefusalOf(epoch, problem));
+};
 
 /** Both are told to rest, and the copy does, as far as anybody knows. */
 const rests = (group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, { cluster, job }: Copy): boolean =>
@@ -280,7 +305,8 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
   const job = remoteJobOf(group, local, record); // 12
   if ('reason' in job) return { ...waits(job), nameHeld };
   const create: RemoteAction = { kind: 'Create', cluster: name, job };
-  const home = cluster.problem === undefined ? NOTHING : nothingRuns([notDispatched(cluster.problem)]);
+  const problem = cluster.problem ?? cluster.trouble;
+  const home = problem === undefined ? NOTHING : nothingRuns([notDispatched(problem)]);
   return { remote: [create], home, nameHeld };
 }
 
@@ -376,45 +402,6 @@ function remoteJobOf(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
 /** A copy of a placement that our cache does not know yet: whoever recorded it takes care of it. */
 const isLater = ({ job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
   isOf(job, local) && (copyIdentity(job)?.epoch ?? 0) > record.epoch;
-
-const dispatched = (record: AdmissionRecord): OwnCondition => ({
-  type: SwitchyardCondition.Dispatched,
-  status: 'True',
-  reason: DispatchedReason.Dispatched,
-  message: dispatchedMessage(record),
-});
-/**
- * Admission says it in the record, without a status write. A condition that told people to wait is set right on this occasion, unless
- * admission has done so itself; an evicted Job waits anew, and what admission says of that is left alone.
- */
-function quotaReserved(local: DeepReadonly<Job>, { clusterQueue }: AdmissionRecord): OwnCondition[] {
-  const type = SwitchyardCondition.QuotaReserved;
-  if (hasTrueCondition(local.status?.conditions, type) || local.spec.suspend === true) return [];
-  const message = `quota reserved in ClusterQueue "${clusterQueue}"`;
-  return [{ type, status: 'True', reason: QuotaReservedReason.QuotaReserved, message }];
-}
-
-/** That it runs is noted with what else is told, once for each admission: admission judges by it whether it got anywhere. */
-function started(local: DeepReadonly<Job>, record: AdmissionRecord, told: DeepReadonly<JobStatus> | undefined): OwnCondition[] {
-  if (record.evicted === true || isStartTold(local.status, record)) return [];
-  const isMore = (field: 'succeeded' | 'failed'): boolean => (told?.[field] ?? 0) > (local.status?.[field] ?? 0);
-  if (podsReady(told) === 0 && !isMore('succeeded') && !isMore('failed')) return [];
-  const message = startedMessage(record);
-  const start: OwnCondition = { type: SwitchyardCondition.Started, status: 'True', reason: StartedReason.Started, message };
-  const { CannotStart: type } = SwitchyardCondition;
-  if (!hasTrueCondition(local.status?.conditions, type)) return [start];
-  return [start, { type, status: 'False', reason: CannotStartReason.Started, message }];
-}
-
-const cannotStart = ({ reason, message }: NonNullable<AdmissionRecord['fail']>): OwnCondition[] =>
-  reason === FailReason.CannotStart
-    ? [{ type: SwitchyardCondition.CannotStart, status: 'True', reason: CannotStartReason.TooManyMoves, message }]
-    : [];
-
-const atRest = (record: AdmissionRecord): OwnCondition =>
-  notDispatched({ reason: DispatchedReason.AtRest, message: atRestMessage(record) });
-
-const notDispatched = (problem: DispatchProblem): OwnCondition => ({ type: SwitchyardCondition.Dispatched, status: 'False', ...problem });
 
 function remainingLostDelay(local: DeepReadonly<Job>, nowMs: number): number {
   const present = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);

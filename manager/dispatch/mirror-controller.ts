@@ -1,9 +1,9 @@
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, Unsaved } from '../../shared/api/kubernetes.ts';
 import { MANAGER_FIELD_MANAGER, ORIGIN_LABEL } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { ApiError, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, StatusClient, WriteClient } from '../../shared/kube/client.ts';
-import { isFinished } from '../../shared/kube/conditions.ts';
+import { findCondition, isFinished } from '../../shared/kube/conditions.ts';
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
@@ -14,20 +14,24 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
-import { JobEventReason } from '../api/reasons.ts';
+import { DispatchedReason, JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
+import { isRefusalOf, refusalOf, type DispatchProblem } from '../api/refusals.ts';
 import type { AdmissionRecord, ParsedRecord, RecordReader } from '../api/records.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
+import { toldText } from '../api/told-text.ts';
 import type { DispatchMetrics } from '../metrics.ts';
 import type { ClusterRegistry } from './cluster-registry.ts';
 import { DispatchRefused } from './copy-writer.ts';
 import { decideMirror, type HomeAction, type RemoteAction } from './decide-mirror.ts';
+import { droppedFields, droppedOfOlder } from './dropped-fields.ts';
 import { mayBeAnywhere, recordIn, type MirrorGroup } from './mirror-group.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { createRecordedJobs, type Recorded } from './recorded-jobs.ts';
 import { recordedPlace } from './recorded-place.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
-import { copyIdentity } from './remote-job.ts';
+import { copyIdentity, hasLostController } from './remote-job.ts';
 import { createTraces } from './traces.ts';
+import { troubleOf, type Trouble } from './write-troubles.ts';
 
 /** A cluster that came, went, or is in another contact now. `uid` is undefined while it is not known which one it is. */
 export type ConcernedCluster = { readonly name: string; readonly uid: string | undefined; readonly localKeys: Iterable<string> };
@@ -232,7 +236,8 @@ class Mirror implements MirrorController {
     const group = this.#observe(key);
     const plan = decideMirror(group, this.#deps.clock.now());
     const actions = plan.remote.filter((action) => action.cluster === cluster.name);
-    if (actions.every(({ kind }) => kind === 'Delete')) cluster.setProblem(key, undefined);
+    if (actions.length === 0) this.#works(cluster, key);
+    if (actions.every(({ kind }) => kind === 'Delete') && !isUntold(group, cluster.view(key).problem)) cluster.setProblem(key, undefined);
     if (actions.length > 0) this.#traces.note(key, cluster.name);
     for (const action of actions) {
       const result = await this.#perform(cluster, key, group.local, action);
@@ -250,27 +255,44 @@ class Mirror implements MirrorController {
     try {
       switch (action.kind) {
         case 'Create':
-          await this.#send(cluster, key, () => cluster.writer.create(action.job));
-          this.#created(cluster, key, local);
-          return undefined;
+          return await this.#create(cluster, key, local, action.job);
         case 'Update':
           await this.#send(cluster, key, () => cluster.writer.update(action.copy, action.spec));
           return undefined;
         case 'Look':
           return await this.#look(cluster, key, local, action.name);
         case 'Delete':
-          return await this.#delete(cluster, key, action);
+          return await this.#delete(cluster, key, local, action);
       }
     } catch (error) {
       return this.#failed(cluster, key, local, action.kind, error);
     }
   }
 
+  async #create(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, wanted: Unsaved<Job>): Promise<ReconcileResult> {
+    const copy = await this.#send(cluster, key, () => cluster.writer.create(wanted));
+    // The first generation is as it was made, also where it was there already.
+    const dropped = copy.metadata.generation === 1 ? droppedFields(wanted.spec, copy.spec) : droppedOfOlder(wanted.spec, copy.spec);
+    if (dropped.length === 0) {
+      this.#created(cluster, key, local);
+      return undefined;
+    }
+    const problem = refusalOf(copyIdentity(copy)?.epoch ?? 0, fieldsDropped(cluster.name, dropped));
+    this.#deps.metrics.dispatchFailures.inc({ cluster: cluster.name, verb: 'create', reason: problem.reason });
+    this.#refused(cluster, key, local, problem);
+    // What it has may be run already, by whichever controller takes it: the placement ends when nothing of it is left.
+    await cluster.writer.delete(copy, 'Foreground');
+    cluster.deleted(copy);
+    return undefined;
+  }
+
   /** A write that makes a copy, or sets one going: until its answer comes, and for a while when none does, it counts as carried out. */
-  async #send(cluster: RemoteCluster, key: string, write: () => Promise<Job>): Promise<void> {
+  async #send(cluster: RemoteCluster, key: string, write: () => Promise<Job>): Promise<Job> {
     cluster.doubts.sent(key);
+    let copy: Job;
     try {
-      cluster.wrote(key, await write());
+      copy = await write();
+      cluster.wrote(key, copy);
     } catch (error) {
       if (isAnswer(error)) cluster.doubts.answered(key);
       else if (neverConnected(error)) cluster.doubts.unsent(key);
@@ -279,6 +301,14 @@ class Mirror implements MirrorController {
     }
     cluster.doubts.answered(key);
     cluster.setProblem(key, undefined);
+    this.#works(cluster, key);
+    return copy;
+  }
+
+  /** What was told of failing writes is over, and no longer told. */
+  #works(cluster: RemoteCluster, key: string): void {
+    if (cluster.troubles.told(key) !== undefined) this.#queue.add(key);
+    cluster.troubles.over(key);
   }
 
   async #look(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, name: string): Promise<ReconcileResult> {
@@ -304,6 +334,7 @@ class Mirror implements MirrorController {
   async #delete(
     cluster: RemoteCluster,
     key: string,
+    local: DeepReadonly<Job> | undefined,
     { copy, propagationPolicy, confirmOriginalGone }: RemoteAction & { kind: 'Delete' },
   ): Promise<ReconcileResult> {
     if (confirmOriginalGone) {
@@ -311,8 +342,11 @@ class Mirror implements MirrorController {
       if (waitMs > 0) return { requeueAfterMs: waitMs };
       if (await this.#originalExists(copy)) return { requeueAfterMs: LAG_RETRY_MS };
     }
+    // Whoever created it did not hear of it, and creating it once more would end in the same way.
+    if (!confirmOriginalGone && hasLostController(copy)) this.#lostController(cluster, key, local, copy);
     await cluster.writer.delete(copy, propagationPolicy);
     cluster.deleted(copy);
+    this.#works(cluster, key);
     if (confirmOriginalGone) this.#deps.metrics.orphansDeleted.inc({ cluster: cluster.name });
     this.#deps.log.info('deleted a copy', { job: key, cluster: cluster.name, uid: copy.metadata.uid });
     return undefined;
@@ -338,23 +372,47 @@ class Mirror implements MirrorController {
     kind: RemoteAction['kind'],
     error: unknown,
   ): ReconcileResult {
-    const { log, metrics, events } = this.#deps;
+    const { metrics } = this.#deps;
+    if (error instanceof DispatchRefused) {
+      metrics.dispatchFailures.inc({ cluster: cluster.name, verb: kind.toLowerCase(), reason: error.problem.reason });
+      this.#refused(cluster, key, local, error.problem);
+      return { requeueAfterMs: REFUSED_RETRY_MS };
+    }
+    const trouble = troubleOf(error, cluster.name, kind);
+    this.#troubled(cluster, key, local, trouble);
     // The copy has changed or gone meanwhile: its event is on the way.
     if (isConflict(error) || isNotFound(error)) return { requeueAfterMs: LAG_RETRY_MS };
-    const reason = error instanceof DispatchRefused ? error.problem.reason : 'Error';
-    metrics.dispatchFailures.inc({ cluster: cluster.name, verb: kind.toLowerCase(), reason });
-    if (!(error instanceof DispatchRefused))
-      throw new Error(`${kind.toLowerCase()} the copy of Job ${key} on cluster ${cluster.name}`, { cause: error });
-    const { problem } = error;
+    metrics.dispatchFailures.inc({ cluster: cluster.name, verb: kind.toLowerCase(), reason: trouble.problem.reason });
+    throw new Error(`${kind.toLowerCase()} the copy of Job ${key} on cluster ${cluster.name}`, { cause: error });
+  }
+
+  #refused(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, problem: DispatchProblem): void {
+    const { log, events, jobs } = this.#deps;
     const known = cluster.view(key).problem;
     if (known?.reason !== problem.reason || known.message !== problem.message) {
       log.warn('a cluster refused a Job', { job: key, cluster: cluster.name, reason: problem.reason, detail: problem.message });
       if (local !== undefined) events.event(JOBS, local, 'Warning', JobEventReason.DispatchFailed, problem.message);
     }
-    const isStillThere = this.#deps.jobs.get(parseKey(key))?.metadata.uid === local?.metadata.uid;
-    if (kind !== 'Delete' && isStillThere) cluster.setProblem(key, problem);
+    cluster.troubles.over(key);
+    if (jobs.get(parseKey(key))?.metadata.uid === local?.metadata.uid) cluster.setProblem(key, problem);
     this.#queue.add(key);
-    return { requeueAfterMs: REFUSED_RETRY_MS };
+  }
+
+  #lostController(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, copy: DeepReadonly<Job>): void {
+    const { originUid, epoch = 0 } = copyIdentity(copy) ?? {};
+    if (local === undefined || originUid !== local.metadata.uid || isRefusalOf(epoch, cluster.view(key).problem)) return;
+    this.#refused(cluster, key, local, refusalOf(epoch, fieldsDropped(cluster.name, ['spec.managedBy'])));
+  }
+
+  /** Told once it goes on: most of what fails works a moment later. */
+  #troubled(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, trouble: Trouble): void {
+    const { log, events, clock } = this.#deps;
+    const { told, first } = cluster.troubles.failed(key, trouble, clock.now());
+    if (!told) return;
+    const { reason, message } = trouble.problem;
+    log.warn('writes to a cluster go on failing', { job: key, cluster: cluster.name, reason, detail: message });
+    if (first && local !== undefined) events.event(JOBS, local, 'Warning', JobEventReason.DispatchFailed, message);
+    this.#queue.add(key);
   }
 }
 
@@ -366,6 +424,19 @@ function recordedIn(job: DeepReadonly<Job>, parsed: ParsedRecord): Recorded {
   if (record !== undefined) return { kind: 'At', record };
   return { kind: mayBeAnywhere(job, parsed) ? 'Anywhere' : 'Nowhere' };
 }
+
+/** The Job is yet to be told that the cluster has refused it for good. */
+function isUntold({ local, record }: MirrorGroup, problem: DispatchProblem | undefined): boolean {
+  if (record.kind !== 'Record' || !isRefusalOf(record.record.epoch, problem)) return false;
+  return !isRefusalOf(record.record.epoch, findCondition(local?.status?.conditions, SwitchyardCondition.Dispatched));
+}
+
+const fieldsDropped = (cluster: string, fields: readonly string[]): DispatchProblem => ({
+  reason: DispatchedReason.FieldsDropped,
+  message:
+    `cluster "${cluster}" has not kept ${toldText(fields.join(', '))} of the Job, and the copy was deleted; bring that cluster to a version that has these fields, ` +
+    'switch their features on there, or leave them out',
+});
 
 /** The server has said what became of a write. In trouble of its own, or out of time, it may have carried it out. */
 const isAnswer = (error: unknown): boolean =>

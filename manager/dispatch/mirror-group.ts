@@ -40,6 +40,8 @@ export type ClusterView = {
   readonly local: boolean;
   /** Why the copy could not be made when last tried. */
   readonly problem: DispatchProblem | undefined;
+  /** Why writes for the Job go on failing, and are tried again. */
+  readonly trouble?: DispatchProblem | undefined;
   /** Whether the copies that are known are all that there can be, as they are. */
   readonly doubt: Doubt;
   /** From when on nobody but this manager has written there, which has written nothing for this Job; undefined once it has. Epoch milliseconds. */

@@ -26,6 +26,7 @@ import { capacityOf, essentialsOfNode, type Capacity } from './node-capacity.ts'
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { copyIdentity } from './remote-job.ts';
 import { createTurns } from './turns.ts';
+import { createWriteTroubles, type WriteTroubles } from './write-troubles.ts';
 
 export type RemoteClusterOptions = {
   readonly name: string;
@@ -67,6 +68,8 @@ export interface RemoteCluster {
   readonly writer: CopyWriter;
   /** What our own writes have left open. */
   readonly doubts: Doubts;
+  /** Writes that fail and are tried again. */
+  readonly troubles: WriteTroubles;
   health(): ClusterHealth;
   view(localKey: string): ClusterView;
   /** The copies here of the Job with this key, our own latest writes included. */
@@ -111,6 +114,7 @@ class ConnectedCluster implements RemoteCluster {
   readonly name: string;
   readonly writer: CopyWriter;
   readonly doubts: Doubts;
+  readonly troubles = createWriteTroubles();
   readonly #options: RemoteClusterOptions;
   readonly #copies: Informer<Job>;
   readonly #nodes: Informer<Node>;
@@ -172,6 +176,7 @@ class ConnectedCluster implements RemoteCluster {
       jobController,
       local,
       problem: this.#problems.get(localKey),
+      trouble: this.troubles.told(localKey),
       doubt: this.doubts.of(localKey),
       untouchedSinceMs: this.doubts.untouchedSinceMs(localKey),
     };
@@ -192,6 +197,7 @@ class ConnectedCluster implements RemoteCluster {
   forget(localKey: string): void {
     this.#problems.delete(localKey);
     this.doubts.forget(localKey);
+    this.troubles.over(localKey);
   }
 
   localKeys(): ReadonlySet<string> {

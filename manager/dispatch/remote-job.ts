@@ -3,6 +3,7 @@ import {
   BUILT_IN_JOB_CONTROLLER_NAME,
   CONTROLLER_UID_LABEL,
   DISPATCH_EPOCH_ANNOTATION,
+  JOB_CONTROLLER_ANNOTATION,
   JOB_NAME_LABEL,
   LEGACY_CONTROLLER_UID_LABEL,
   LEGACY_JOB_NAME_LABEL,
@@ -61,11 +62,17 @@ export function copyIdentity(copy: DeepReadonly<Pick<Job, 'metadata'>>): CopyIde
   return { localKey: { namespace, name: annotations?.[ORIGIN_NAME_ANNOTATION] ?? name }, originUid, epoch };
 }
 
+/** It was sent with `managedBy`, and does not have it: a controller may run it that was not meant to. */
+export const hasLostController = ({ metadata, spec }: DeepReadonly<Job>): boolean => {
+  const sent = metadata.annotations?.[JOB_CONTROLLER_ANNOTATION];
+  return sent !== undefined && spec.managedBy !== sent;
+};
+
 /**
  * Fields of the spec that stay mutable after creation: an edit of the original is carried to the copy.
  * `ttlSecondsAfterFinished` is not among them: the copy has none.
  */
-const MUTABLE_FIELDS = [
+export const MUTABLE_FIELDS = [
   'parallelism',
   'completions',
   'backoffLimit',
@@ -153,6 +160,7 @@ function copiedAnnotations(local: DeepReadonly<Job>, options: CopyOptions): Reco
     ...travelling(without(local.metadata.annotations ?? {}, HOME_ANNOTATIONS)),
     [ORIGIN_UID_ANNOTATION]: local.metadata.uid,
     [DISPATCH_EPOCH_ANNOTATION]: String(options.epoch),
+    ...(options.jobController === BUILT_IN_JOB_CONTROLLER_NAME ? {} : { [JOB_CONTROLLER_ANNOTATION]: options.jobController }),
     ...(options.local ? { [ORIGIN_NAME_ANNOTATION]: local.metadata.name } : {}),
   };
 }

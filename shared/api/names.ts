@@ -27,6 +27,8 @@ export const ORIGIN_UID_ANNOTATION = 'switchyard.dev/origin-uid';
 export const DISPATCH_EPOCH_ANNOTATION = 'switchyard.dev/dispatch-epoch';
 /** Annotation on a remote copy that could not keep its name, beside its original: name of the Job on the manager cluster. */
 export const ORIGIN_NAME_ANNOTATION = 'switchyard.dev/origin-name';
+/** Annotation on a remote copy that was sent with `managedBy`: its value, so that a copy from which an older API server took the field shows that. */
+export const JOB_CONTROLLER_ANNOTATION = 'switchyard.dev/job-controller';
 
 /** Annotation on the manager's Lease on a worker cluster: the fence token of the worker for which that cluster has been put in order. */
 export const RECONCILED_ANNOTATION = 'switchyard.dev/reconciled';

@@ -22,6 +22,8 @@ export type ObjectList<T> = {
 export type WriteOptions = {
   readonly fieldManager?: string;
   readonly dryRun?: boolean;
+  /** Strict: unknown and repeated fields are refused by name (API servers from v1.25 on; older ones ignore this). Default: they are dropped. */
+  readonly fieldValidation?: 'Strict';
   readonly signal?: AbortSignal;
 };
 

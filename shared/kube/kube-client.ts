@@ -265,6 +265,7 @@ const writeQuery = (options: WriteOptions, force = false): string =>
   queryString({
     fieldManager: options.fieldManager,
     dryRun: options.dryRun === true ? 'All' : undefined,
+    fieldValidation: options.fieldValidation,
     force: force ? 'true' : undefined,
   });
 

@@ -32,7 +32,12 @@ describe('the copy of a Job', () => {
       name: 'sum',
       namespace: 'team',
       labels: { team: 'a', 'switchyard.dev/origin': 'm1' },
-      annotations: { note: 'kept', 'switchyard.dev/origin-uid': 'uid-home-1', 'switchyard.dev/dispatch-epoch': '3' },
+      annotations: {
+        note: 'kept',
+        'switchyard.dev/origin-uid': 'uid-home-1',
+        'switchyard.dev/dispatch-epoch': '3',
+        'switchyard.dev/job-controller': 'switchyard.dev/worker',
+      },
     });
     expect(copy.spec.template.spec).toEqual(local.spec.template.spec);
     expect(copyIdentity(stored(copy))).toEqual({ localKey: { namespace: 'team', name: 'sum' }, originUid: 'uid-home-1', epoch: 3 });
@@ -54,7 +59,11 @@ describe('the copy of a Job', () => {
     expect(Object.keys(copy).toSorted()).toEqual(['apiVersion', 'kind', 'metadata', 'spec']);
     expect(Object.keys(copy.metadata).toSorted()).toEqual(['annotations', 'labels', 'name', 'namespace']);
     expect(copy.metadata.labels).toEqual({ 'switchyard.dev/origin': 'm1' });
-    expect(Object.keys(copy.metadata.annotations ?? {}).toSorted()).toEqual(['switchyard.dev/dispatch-epoch', 'switchyard.dev/origin-uid']);
+    expect(Object.keys(copy.metadata.annotations ?? {}).toSorted()).toEqual([
+      'switchyard.dev/dispatch-epoch',
+      'switchyard.dev/job-controller',
+      'switchyard.dev/origin-uid',
+    ]);
     expect(copy.spec).not.toHaveProperty('ttlSecondsAfterFinished');
     expect(copy.spec).not.toHaveProperty('selector');
     expect(copy.spec.template.metadata?.labels).toEqual({ app: 'sum' });
