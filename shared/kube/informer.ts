@@ -52,7 +52,7 @@ export interface Informer<T extends KubeObject> extends Lister<T> {
   lastResourceVersion(namespace?: string): string;
   /** Resolves when the cache has all that the server had when this was called; see {@link Reflector.catchUp}. Rejects when `signal` aborts first. */
   catchUp(signal: AbortSignal): Promise<void>;
-  /** When the server last gave a sign of life on the list or the watch, a bookmark about once a minute being the least; by the clock's `now`. */
+  /** When the server last gave a sign of life on the list or the watch, a bookmark about once a minute being the least; on the clock's `monotonic`. */
   lastHeardMs(): number;
 }
 

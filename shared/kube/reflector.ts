@@ -64,7 +64,7 @@ export interface Reflector {
    * is listed anew. Rejects when `signal` aborts first.
    */
   catchUp(signal: AbortSignal): Promise<void>;
-  /** When the server last gave a sign of life on this list and watch: by the clock's `now`, from the making of the reflector on. */
+  /** When the server last gave a sign of life on this list and watch: on the clock's `monotonic`, from the making of the reflector on. */
   lastHeardMs(): number;
 }
 
@@ -128,7 +128,7 @@ class ListingReflector<T extends KubeObject> implements Reflector {
     this.#source = `${resource.plural}/${namespace ?? ''}`;
     this.#backoff = createBackoff({ baseMs: BACKOFF_BASE_MS, maxMs: BACKOFF_MAX_MS, random });
     this.#faultBackoff = createBackoff({ baseMs: FAULT_BACKOFF_BASE_MS, maxMs: FAULT_BACKOFF_MAX_MS, random });
-    this.#heardMs = clock.now();
+    this.#heardMs = clock.monotonic();
   }
 
   lastHeardMs(): number {
@@ -181,7 +181,7 @@ class ListingReflector<T extends KubeObject> implements Reflector {
     const catchesUp = this.#waiting.size > 0;
     const timeoutSeconds = catchesUp ? CATCH_UP_WATCH_SECONDS : Math.round(WATCH_SECONDS_MIN + random() * WATCH_SECONDS_SPREAD);
     const hurry = this.#hurry.signal;
-    const startedMs = clock.now();
+    const startedMs = clock.monotonic();
     const idle = idleGuard(clock, catchesUp ? timeoutSeconds * 1000 + CATCH_UP_GRACE_MS : WATCH_IDLE_MS, [signal, hurry]);
     let useful = false;
     const ask = this.#unsure || catchesUp;
@@ -213,7 +213,7 @@ class ListingReflector<T extends KubeObject> implements Reflector {
     } finally {
       idle.stop();
     }
-    const lastedMs = clock.now() - startedMs;
+    const lastedMs = clock.monotonic() - startedMs;
     if (!useful && !signal.aborted && !hurry.aborted && lastedMs < WATCH_SHORT_MS) throw new Error('the server ended the watch at once');
     this.#unsure = hurry.aborted || idle.expired() || lastedMs < timeoutSeconds * 1000 - WATCH_EARLY_MS;
     this.#backoff.reset();
@@ -249,7 +249,7 @@ class ListingReflector<T extends KubeObject> implements Reflector {
   }
 
   #hear(): void {
-    this.#heardMs = this.#options.clock.now();
+    this.#heardMs = this.#options.clock.monotonic();
   }
 
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
@@ -261,8 +261,8 @@ class ListingReflector<T extends KubeObject> implements Reflector {
     }
     const fault = onFault === undefined ? undefined : faultOf(error);
     if (fault !== undefined) {
-      if (clock.now() - this.#faultyAtMs > FAULT_FORGOTTEN_MS) this.#faultBackoff.reset();
-      this.#faultyAtMs = clock.now();
+      if (clock.monotonic() - this.#faultyAtMs > FAULT_FORGOTTEN_MS) this.#faultBackoff.reset();
+      this.#faultyAtMs = clock.monotonic();
       this.#faulty = true;
       onFault?.(this.#source, fault);
     }
@@ -333,7 +333,7 @@ async function listPages<T extends KubeObject>(
   signal: AbortSignal,
 ): Promise<string> {
   sink.listStarted();
-  const startedMs = clock.now();
+  const startedMs = clock.monotonic();
   let emptyPages = 0;
   let continueToken: string | undefined;
   const nextPage = async (): Promise<ObjectList<T>> => {
@@ -366,7 +366,8 @@ async function listPages<T extends KubeObject>(
     if (page.items.length === 0) emptyPages++;
     if (next === continueToken || emptyPages > EMPTY_PAGES_MAX)
       throw new UnusableAnswer('NotKubernetes', 'the list does not come to an end');
-    if (clock.now() - startedMs > LIST_MAX_MS) throw new UnusableAnswer('AnswerTooSlow', `the list did not end within ${LIST_MAX_MS} ms`);
+    if (clock.monotonic() - startedMs > LIST_MAX_MS)
+      throw new UnusableAnswer('AnswerTooSlow', `the list did not end within ${LIST_MAX_MS} ms`);
     continueToken = next;
   }
 }
@@ -378,11 +379,11 @@ function idleGuard(clock: Clock, limitMs: number, outer: readonly AbortSignal[])
   const controller = new AbortController();
   const abort = (): void => controller.abort(outer.find(({ aborted }) => aborted)?.reason);
   for (const each of outer) onAbort(each, abort);
-  let aliveAtMs = clock.now();
+  let aliveAtMs = clock.monotonic();
   let silent = false;
   // Looking at the time of the last sign of life when the timer fires is cheaper than a new timer for every event.
   const check = (): void => {
-    const quietMs = clock.now() - aliveAtMs;
+    const quietMs = clock.monotonic() - aliveAtMs;
     if (quietMs < limitMs) timer = clock.schedule(check, limitMs - quietMs);
     else {
       silent = true;
@@ -393,7 +394,7 @@ function idleGuard(clock: Clock, limitMs: number, outer: readonly AbortSignal[])
   return {
     signal: controller.signal,
     alive: () => {
-      aliveAtMs = clock.now();
+      aliveAtMs = clock.monotonic();
     },
     expired: () => silent && !outer.some(({ aborted }) => aborted),
     stop: () => {
