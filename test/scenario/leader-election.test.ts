@@ -83,7 +83,7 @@ describe('of two managers', () => {
 describe('a leader that is deposed while calls wait in its rate limiter', () => {
   test('of the manager: none of them is sent', async () => {
     const manager = world.startManager('first', { qps: 2 });
-    await world.clock.advance(30_000);
+    await world.clock.advance(60_000);
     for (let index = 0; index < 20; index++) await world.submit(`job-${index}`);
     await world.clock.advance(2_000);
     const before = writesTo(manager, /jobs/).length;
