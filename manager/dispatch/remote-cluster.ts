@@ -124,7 +124,7 @@ class ConnectedCluster implements RemoteCluster {
   readonly #identified = Promise.withResolvers<void>();
   /** By the list that they are of. */
   readonly #faults = new Map<string, ClusterFault>();
-  #restored = false;
+  readonly #restored = new AbortController();
   #health = NEVER_PROBED;
 
   constructor(options: RemoteClusterOptions) {
@@ -231,9 +231,10 @@ class ConnectedCluster implements RemoteCluster {
     await this.#identified.promise;
     if (signal.aborted) return;
     const name = `cluster-${this.name}`;
+    const watching = AbortSignal.any([signal, this.#restored.signal]);
     await Promise.all([
-      this.#copies.run(signal),
-      this.#nodes.run(signal),
+      this.#copies.run(watching),
+      this.#nodes.run(watching),
       runController({ name, queue: this.#queue, concurrency, reconcile: (key) => reconcile(this, key), log }),
     ]);
   }
@@ -245,7 +246,7 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+    while (!signal.aborted && !this.#restored.signal.aborted) {
       const probe = await this.#ask(signal);
       if (signal.aborted) return;
       this.#becomes(afterProbe(this.#health, probe, this.#options.clock.now()));
@@ -267,14 +268,14 @@ class ConnectedCluster implements RemoteCluster {
 
   /** The probe after the next connection is the next that counts. */
   #wentBack(error: Error): void {
-    if (this.#restored) return;
+    if (this.#restored.signal.aborted) return;
     this.#becomes({ ...this.#health, contact: 'Connecting', reason: 'Restored', message: `${error.message}: it is listed anew` });
-    this.#restored = true;
+    this.#restored.abort(error);
     this.#options.onRestored(error);
   }
 
   #becomes(next: ClusterHealth): void {
-    if (this.#restored) return;
+    if (this.#restored.signal.aborted) return;
     const before = this.#health;
     this.#health = next;
     if (describe(before) === describe(next)) return;
