@@ -22,12 +22,16 @@ export type HomeInformersOptions = Pick<ReflectorOptions<Job>, 'client' | 'clock
   readonly rules: JobRules;
   /** Whether admission has admitted this Job. */
   readonly isAdmitted: (job: DeepReadonly<Job>) => boolean;
+  /** The manager cluster has gone back in time: what is known of it did not happen there. */
+  readonly onWentBack: (error: Error) => void;
 };
 
-export function createHomeInformers({ client, clock, random, log, rules, isAdmitted }: HomeInformersOptions): AdmissionInformers {
-  const of = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ client, resource, clock, random, log });
+export function createHomeInformers(options: HomeInformersOptions): AdmissionInformers {
+  const { client, clock, random, log, rules, isAdmitted, onWentBack } = options;
+  const common = { client, clock, random, log, onWentBack };
+  const of = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ ...common, resource });
   return {
-    jobs: createInformer({ client, resource: JOBS, clock, random, log, transform: (job) => cachedJob(job, rules, isAdmitted) }),
+    jobs: createInformer({ ...common, resource: JOBS, transform: (job) => cachedJob(job, rules, isAdmitted) }),
     namespaces: of(NAMESPACES),
     workerClusters: of(WORKER_CLUSTERS),
     resourceFlavors: of(RESOURCE_FLAVORS),

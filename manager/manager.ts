@@ -81,8 +81,18 @@ export function createManager(deps: ManagerDeps): Manager {
   const metrics = createManagerMetrics(registry);
   /** Known before the first Job is looked at. */
   let records: RecordKeeper | undefined;
-  const informers = createHomeInformers({ ...deps, rules, isAdmitted: (job) => records?.read(job).kind === 'Record' });
   const deposed = new AbortController();
+  const restored = new AbortController();
+  const informers = createHomeInformers({
+    ...deps,
+    rules,
+    isAdmitted: (job) => records?.read(job).kind === 'Record',
+    onWentBack(error) {
+      // What was decided on what did not happen must not be written.
+      deposed.abort(error);
+      restored.abort(new Error('the manager cluster went back in time; the manager starts anew', { cause: error }));
+    },
+  });
   const home = fencedClient(client, deposed.signal);
   const events = createEventRecorder({ client: home, component: 'switchyard-manager', clock, log });
   const alarm = createIdentityAlarm({ client, events, log, metrics: metrics.identity });
@@ -93,8 +103,18 @@ export function createManager(deps: ManagerDeps): Manager {
     const origin = deps.managerId ?? (await clusterIdentity(deps, signal));
     if (origin === undefined) return;
     log.info('the manager starts', { origin });
-    await allOrNone(signal, [(each) => serveWebhook(deps, alarm, () => (webhookServed = true), each), (each) => manage(origin, each)]);
+    await allOrNone(signal, [
+      (each) => serveWebhook(deps, alarm, () => (webhookServed = true), each),
+      (each) => manage(origin, each),
+      (each) => unlessRestored(each),
+    ]);
     await endsWithin(clock, FLUSH_MS, events.flush());
+  }
+
+  /** Queues, quota in use and what was written before the answer was seen: all of it would be of another time. Anew is how it is known to be right. */
+  async function unlessRestored(signal: AbortSignal): Promise<void> {
+    await aborted(AbortSignal.any([signal, restored.signal]));
+    if (!signal.aborted) throw restored.signal.reason;
   }
 
   /** Nothing is looked at before it can be told who wrote the records on it. */
@@ -133,8 +153,10 @@ export function createManager(deps: ManagerDeps): Manager {
       events,
       metrics: metrics.dispatch,
     });
-    const lead = (leading: AbortSignal, lost?: AbortSignal): Promise<void> => {
+    const lead = async (leading: AbortSignal, lost?: AbortSignal): Promise<void> => {
       lost?.addEventListener('abort', () => deposed.abort(lost.reason), { once: true });
+      // The leader before may have admitted what a watch that is held up somewhere has not brought here.
+      if (lost !== undefined) await Promise.all(Object.values(informers).map((informer) => informer.catchUp(leading)));
       return allOrNone(leading, [(each) => admission.run(each), (each) => dispatch.run(each), async (each) => reporter?.run(each)]);
     };
     await allOrNone(signal, [

@@ -161,6 +161,12 @@ function dispatchMetrics(registers: Registry[]) {
       labelNames: ['cluster', 'reason'],
       registers,
     }),
+    clusterRestores: new Counter({
+      name: 'switchyard_cluster_restores_total',
+      help: 'Times a cluster went back in time, as one that is restored from an older backup.',
+      labelNames: ['cluster'],
+      registers,
+    }),
     orphansDeleted: new Counter({
       name: 'switchyard_orphans_deleted_total',
       help: 'Copies deleted because their Job is gone.',

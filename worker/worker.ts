@@ -59,7 +59,10 @@ const EVENT_SOURCE = 'job-controller';
 
 export function createWorker({ client, eventClient = client, registry, clock, random, log, settings }: WorkerDeps): Worker {
   const { controllerName, batchPeriodMs, namespace } = settings;
-  const common = { client, clock, random, log, namespace };
+  const restored = new AbortController();
+  const onWentBack = (error: Error): void =>
+    restored.abort(new Error('the cluster went back in time; the worker starts anew', { cause: error }));
+  const common = { client, clock, random, log, namespace, onWentBack };
   const jobs = createInformer({ ...common, resource: JOBS });
   const pods = createInformer({ ...common, resource: PODS, indexers: podIndexers, transform: createPodTrimmer() });
   const recorder = createEventRecorder({ client: eventClient, component: EVENT_SOURCE, clock, log });
@@ -77,7 +80,10 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
       const watching = new AbortController();
       const informing = Promise.all(informers.map((informer) => informer.run(watching.signal)));
       try {
-        if (await allSynced(signal)) await work(signal);
+        const until = AbortSignal.any([signal, restored.signal]);
+        if (await allSynced(until)) await work(until);
+        // What it remembers of pods that it made and counted did not happen: anew is how it is known to be right.
+        if (restored.signal.aborted && !signal.aborted) throw restored.signal.reason;
       } finally {
         watching.abort(new Error('the worker has stopped'));
         await informing;

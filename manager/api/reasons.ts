@@ -141,3 +141,10 @@ export const JobEventReason = {
   CannotStart: 'CannotStart',
 } as const;
 export type JobEventReason = (typeof JobEventReason)[keyof typeof JobEventReason];
+
+/** Event reasons on WorkerClusters. */
+export const ClusterEventReason = {
+  /** It went back in time, as one that is restored from an older backup. */
+  Restored: 'Restored',
+} as const;
+export type ClusterEventReason = (typeof ClusterEventReason)[keyof typeof ClusterEventReason];

@@ -27,7 +27,10 @@ export interface ClusterProbe {
   /** `faulty`: its Jobs cannot be listed, so that another list would say nothing new, and only whether it answers is asked. */
   ask(faulty: boolean, signal: AbortSignal): Promise<ProbeAnswer | ProbeFailure | ProbeRefusal>;
 }
-export type ProbeAnswer = Pick<ProbeResult & { kind: 'Answered' }, 'kind' | 'version' | 'roundTripMs'>;
+export type ProbeAnswer = Pick<ProbeResult & { kind: 'Answered' }, 'kind' | 'version' | 'roundTripMs'> & {
+  /** How far its Jobs are; undefined when they were not asked for. */
+  readonly resourceVersion: string | undefined;
+};
 
 const PROBE_TIMEOUT_MS = 5_000;
 /** Who it is and its version are asked for again after this time, and whenever it has not answered or has refused. */
@@ -51,9 +54,10 @@ export function createClusterProbe({ client, origin, servedNamespaces, identify,
     versionIn(
       await within(signal, (each) => client.raw({ method: 'GET', path: '/version', signal: each, bodyMaxBytes: VERSION_MAX_BYTES })),
     );
-  const listOne = async (signal: AbortSignal): Promise<void> => {
+  const listOne = async (signal: AbortSignal): Promise<string> => {
     const [namespace = ''] = servedNamespaces ?? [];
-    await within(signal, (each) => client.list(JOBS, { namespace, labelSelector: `${ORIGIN_LABEL}=${origin}`, limit: 1, signal: each }));
+    const options = { namespace, labelSelector: `${ORIGIN_LABEL}=${origin}`, limit: 1 };
+    return (await within(signal, (each) => client.list(JOBS, { ...options, signal: each }))).resourceVersion;
   };
 
   async function ask(faulty: boolean, signal: AbortSignal): Promise<ProbeAnswer | ProbeFailure | ProbeRefusal> {
@@ -65,8 +69,10 @@ export function createClusterProbe({ client, origin, servedNamespaces, identify,
       facts = { version: await readVersion(signal), untilMs: clock.now() + FACTS_MS };
     }
     const askedAtMs = clock.now();
-    await (faulty ? readVersion(signal) : listOne(signal));
-    return { kind: 'Answered', version: facts.version, roundTripMs: clock.now() - askedAtMs };
+    let resourceVersion: string | undefined;
+    if (faulty) await readVersion(signal);
+    else resourceVersion = await listOne(signal);
+    return { kind: 'Answered', version: facts.version, roundTripMs: clock.now() - askedAtMs, resourceVersion };
   }
 
   return {

@@ -38,6 +38,8 @@ export interface ClusterRegistry {
   readonly places: KnownPlaces;
   /** The health of a cluster has changed: its WorkerCluster is to say so. */
   report(name: string): void;
+  /** Connects to a cluster as if it were new: nothing that is known of it is to be kept. */
+  connectAnew(name: string): void;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -86,6 +88,8 @@ const SECRET_CHECK_MS = 30_000;
 /** Sooner, while there is nothing to work with. */
 const SECRET_MISSED_MS = 5_000;
 const CONCURRENCY = 8;
+/** One that says again and again that it was restored is not listed again and again. */
+const ANEW_PAUSE_MS = 60_000;
 
 /** Call before the informer runs. */
 export function createClusterRegistry(deps: ClusterRegistryDeps): ClusterRegistry {
@@ -101,6 +105,8 @@ class Registry implements ClusterRegistry {
   readonly #lastRead = new Map<string, Reading>();
   /** What the clusters that are connected are, by cluster. */
   readonly #identities = new Map<string, Identity>();
+  /** When a cluster was or is to be connected to anew: on the clock's `monotonic`. */
+  readonly #anew = new Map<string, { readonly atMs: number; readonly isDue: boolean }>();
 
   readonly places: KnownPlaces;
   /** The WorkerClusters by the identity that they are used with; undefined until it is asked for again. */
@@ -142,6 +148,13 @@ class Registry implements ClusterRegistry {
     this.#queue.add(name);
   }
 
+  connectAnew(name: string): void {
+    const nowMs = this.#deps.clock.monotonic();
+    const atMs = Math.max(nowMs, (this.#anew.get(name)?.atMs ?? Number.NEGATIVE_INFINITY) + ANEW_PAUSE_MS);
+    this.#anew.set(name, { atMs, isDue: true });
+    this.#queue.addAfter(name, atMs - nowMs);
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     onAbort(signal, () => this.#queue.shutDown());
     const reconcile = (name: string): Promise<ReconcileResult> => this.#reconcile(name, signal);
@@ -172,6 +185,8 @@ class Registry implements ClusterRegistry {
     if (workerCluster === undefined) {
       this.#problems.delete(name);
       this.#lastRead.delete(name);
+      this.#anew.delete(name);
+      this.#deps.metrics.clusterRestores.remove({ cluster: name });
       this.#deps.metrics.clusterReady.remove({ cluster: name });
       this.#deps.metrics.copies.remove({ cluster: name });
       for (const reason of ANSWER_FAULTS) this.#deps.metrics.clusterFaults.remove({ cluster: name, reason });
@@ -181,7 +196,7 @@ class Registry implements ClusterRegistry {
     if (access.kind === 'Problem') {
       this.#problems.set(name, access.problem);
       await this.#stop(name);
-    } else if (this.#running.get(name)?.fingerprint !== access.fingerprint) {
+    } else if (this.#running.get(name)?.fingerprint !== access.fingerprint || this.#isToBeAnew(name)) {
       await this.#stop(name);
       this.#start(workerCluster, access, signal); // 3
     } else if (access.worker !== undefined) {
@@ -189,6 +204,11 @@ class Registry implements ClusterRegistry {
     }
     await this.#writeStatus(workerCluster, signal); // 4
     return { requeueAfterMs: this.#nextLookMs(access) };
+  }
+
+  #isToBeAnew(name: string): boolean {
+    const anew = this.#anew.get(name);
+    return anew?.isDue === true && anew.atMs <= this.#deps.clock.monotonic();
   }
 
   #nextLookMs(access: Access): number {
@@ -242,6 +262,8 @@ class Registry implements ClusterRegistry {
     const renewable = access.worker && renewableAccess(name, access.worker, () => this.#queue.add(name));
     const client = connect(name, renewable);
     this.#problems.delete(name);
+    const anew = this.#anew.get(name);
+    if (anew !== undefined) this.#anew.set(name, { ...anew, isDue: false });
     const stopped = new AbortController();
     const until = AbortSignal.any([signal, stopped.signal]);
     const cluster = createCluster(workerCluster, client, (uid) => this.#identify(name, uid, until));

@@ -12,8 +12,9 @@ import type { ClusterQueue } from '../api/cluster-queue.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
 import type { AdmissionRecord, RecordReader } from '../api/records.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
-import type { WorkerCluster, WorkerClusterSpec } from '../api/worker-cluster.ts';
+import { WORKER_CLUSTERS, type WorkerCluster, type WorkerClusterSpec } from '../api/worker-cluster.ts';
 import type { DispatchMetrics } from '../metrics.ts';
+import { ClusterEventReason } from '../api/reasons.ts';
 import { createClusterRegistry, type ClusterRegistry } from './cluster-registry.ts';
 import type { NamespacePolicy } from './copy-writer.ts';
 import { createMirrorController, type MirrorController } from './mirror-controller.ts';
@@ -62,8 +63,12 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     metrics,
     connect: (name, access) => (access === undefined ? home : deps.connect(name, access)),
     homeUID: () => namespaces.get({ namespace: '', name: 'kube-system' })?.metadata.uid,
-    createCluster: ({ metadata: { name }, spec }, client, identify) =>
-      createRemoteCluster({
+    createCluster(workerCluster, client, identify) {
+      const {
+        metadata: { name },
+        spec,
+      } = workerCluster;
+      return createRemoteCluster({
         name,
         client,
         identify,
@@ -82,7 +87,14 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         onContactChanged: (cluster) => mirror.wakeJobsOf({ name, uid: clusters.places.uidOf(name), localKeys: cluster.localKeys() }),
         onHealthChanged: (cluster) => clusters.report(cluster.name),
         onFault: (reason) => metrics.clusterFaults.inc({ cluster: name, reason }),
-      }),
+        onRestored(error) {
+          log.warn('a cluster went back in time, connecting anew', { cluster: name, error });
+          metrics.clusterRestores.inc({ cluster: name });
+          events.event(WORKER_CLUSTERS, workerCluster, 'Warning', ClusterEventReason.Restored, `${error.message}: it is listed anew`);
+          clusters.connectAnew(name);
+        },
+      });
+    },
     onMembershipChanged: (cluster) => mirror.wakeJobsOf(cluster),
   });
   const world = recordWorld({ clusterQueues, flavors, clusters: workerClusters, namespaces });

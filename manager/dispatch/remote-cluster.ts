@@ -6,6 +6,8 @@ import { runController, type ReconcileResult } from '../../shared/kube/controlle
 import { createInformer, type Informer } from '../../shared/kube/informer.ts';
 import { createInformerOfNamespaces } from '../../shared/kube/informer-of-namespaces.ts';
 import { formatKey, parseKey } from '../../shared/kube/keys.ts';
+import { WentBack } from '../../shared/kube/reflector.ts';
+import { isOlder } from '../../shared/kube/resource-version.ts';
 import { createObjectBudget } from '../../shared/kube/object-budget.ts';
 import type { UnusableAnswer, AnswerFault } from '../../shared/kube/unusable-answer.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
@@ -57,6 +59,8 @@ export type RemoteClusterOptions = {
   readonly memoryBytes: number;
   /** It gave an answer that cannot be used. */
   readonly onFault: (reason: AnswerFault) => void;
+  /** Told once: it has gone back in time, and is to be connected to anew. What is known of it and of our writes there did not happen. */
+  readonly onRestored: (error: Error) => void;
 };
 
 /**
@@ -128,6 +132,7 @@ class ConnectedCluster implements RemoteCluster {
   readonly #identified = Promise.withResolvers<void>();
   /** By the list that they are of. */
   readonly #faults = new Map<string, ClusterFault>();
+  readonly #restored = new AbortController();
   #health = NEVER_PROBED;
 
   constructor(options: RemoteClusterOptions) {
@@ -149,6 +154,7 @@ class ConnectedCluster implements RemoteCluster {
       transform: (copy: Job) => essentialsOfCopy(copy, options.local),
       budget,
       onFault,
+      onWentBack: (error: Error): void => this.#wentBack(error),
       indexers: { [COPIES_BY_LOCAL_KEY]: (copy: DeepReadonly<Job>) => [localKeyOf(copy)] },
     };
     this.#copies =
@@ -244,9 +250,10 @@ class ConnectedCluster implements RemoteCluster {
     await this.#identified.promise;
     if (signal.aborted) return;
     const name = `cluster-${this.name}`;
+    const watching = AbortSignal.any([signal, this.#restored.signal]);
     await Promise.all([
-      this.#copies.run(signal),
-      this.#nodes.run(signal),
+      this.#copies.run(watching),
+      this.#nodes.run(watching),
       runController({ name, queue: this.#queue, concurrency, reconcile: (key) => reconcile(this, key), log }),
     ]);
   }
@@ -258,7 +265,7 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+    while (!signal.aborted && !this.#restored.signal.aborted) {
       const probe = await this.#ask(signal);
       if (signal.aborted) return;
       this.#becomes(afterProbe(this.#health, probe, this.#options.clock.now()));
@@ -278,7 +285,16 @@ class ConnectedCluster implements RemoteCluster {
     this.#becomes(withFault(this.#health, fault, this.#options.clock.now()));
   }
 
+  /** The probe after the next connection is the next that counts. */
+  #wentBack(error: Error): void {
+    if (this.#restored.signal.aborted) return;
+    this.#becomes({ ...this.#health, contact: 'Connecting', reason: 'Restored', message: `${error.message}: it is listed anew` });
+    this.#restored.abort(error);
+    this.#options.onRestored(error);
+  }
+
   #becomes(next: ClusterHealth): void {
+    if (this.#restored.signal.aborted) return;
     const before = this.#health;
     this.#health = next;
     if (describe(before) === describe(next)) return;
@@ -300,8 +316,11 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   async #ask(signal: AbortSignal): Promise<ProbeResult> {
+    const seen = this.#copies.lastResourceVersion(this.#options.servedNamespaces?.[0]);
     const answer = await this.#prober.ask(this.#faults.size > 0, signal);
     if (answer.kind !== 'Answered') return answer;
+    const { resourceVersion = '' } = answer;
+    if (isOlder(resourceVersion, seen)) this.#wentBack(new WentBack('jobs', seen, resourceVersion));
     const [fault] = this.#faults.values();
     return { ...answer, synced: this.#copies.hasSynced(), fault };
   }

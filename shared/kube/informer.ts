@@ -5,7 +5,7 @@ import type { WatchEvent } from './client.ts';
 import { createObjectCache, type IndexFunction, type Lister, type ObjectCache } from './indexer.ts';
 import { keyOfObject } from './keys.ts';
 import { memoryOf, type ObjectBudget } from './object-budget.ts';
-import { type ReflectorOptions, type ReflectorSink, reflect } from './reflector.ts';
+import { createReflector, type Reflector, type ReflectorOptions, type ReflectorSink } from './reflector.ts';
 import { UnusableAnswer } from './unusable-answer.ts';
 
 export type EventHandler<T> = {
@@ -29,8 +29,8 @@ export type InformerOptions<T extends KubeObject> = ReflectorOptions<T> & {
  * Promises: the cache converges to the server's state; events of one object arrive in order, each with the
  * cache already updated; an object deleted and recreated under its name is reported as deleted, then added
  * (compared by UID), also when both happened unseen; a lost watch is resumed from the last resourceVersion,
- * for ever, with jittered back-off; 410 leads to a relist that reports missed deletions; a handler that
- * throws is logged and stops nobody.
+ * for ever, with jittered back-off; 410, and a server that went back in time, lead to a relist that reports
+ * missed deletions; a handler that throws is logged and stops nobody.
  *
  * Does not promise: order across objects, every intermediate state, or any event for an object that came
  * and went while the watch was down.
@@ -47,9 +47,13 @@ export interface Informer<T extends KubeObject> extends Lister<T> {
   waitForSync(signal?: AbortSignal): Promise<void>;
   /**
    * The newest resourceVersion the cache has processed: of a list, an event or a bookmark; '' before the first list. With a namespace, of what
-   * concerns objects there.
+   * concerns objects there. It goes back when the server does.
    */
   lastResourceVersion(namespace?: string): string;
+  /** Resolves when the cache has all that the server had when this was called; see {@link Reflector.catchUp}. Rejects when `signal` aborts first. */
+  catchUp(signal: AbortSignal): Promise<void>;
+  /** When the server last gave a sign of life on the list or the watch, a bookmark about once a minute being the least; on the clock's `monotonic`. */
+  lastHeardMs(): number;
 }
 
 /** An informer as described by {@link Informer}. Nothing starts before `run`. */
@@ -60,6 +64,7 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
 class CachingInformer<T extends KubeObject> implements Informer<T>, ReflectorSink<T> {
   readonly resource: Resource<T>;
   readonly #options: InformerOptions<T>;
+  readonly #reflector: Reflector;
   readonly #log: Logger;
   readonly #cache: ObjectCache<T>;
   readonly #handlers: EventHandler<T>[] = [];
@@ -67,12 +72,15 @@ class CachingInformer<T extends KubeObject> implements Informer<T>, ReflectorSin
   /** Keys of the running LIST. */
   #listed = new Set<string>();
   #resourceVersion = '';
+  /** The same version of an object may be another one, until all have been listed. */
+  #versionsMeanNothing = false;
   #started = false;
   readonly #synced = Promise.withResolvers<void>();
   #hasSynced = false;
 
   constructor(options: InformerOptions<T>) {
     this.#options = options;
+    this.#reflector = createReflector(options, this);
     this.resource = options.resource;
     this.#log = options.log.with({ resource: options.resource.plural });
     this.#cache = createObjectCache(options.indexers);
@@ -97,7 +105,7 @@ class CachingInformer<T extends KubeObject> implements Informer<T>, ReflectorSin
   run(signal: AbortSignal): Promise<void> {
     if (this.#started) throw new Error('an informer runs once');
     this.#started = true;
-    return reflect(this.#options, this, signal);
+    return this.#reflector.run(signal);
   }
 
   hasSynced(): boolean {
@@ -121,6 +129,18 @@ class CachingInformer<T extends KubeObject> implements Informer<T>, ReflectorSin
     return this.#resourceVersion;
   }
 
+  catchUp(signal: AbortSignal): Promise<void> {
+    return this.#reflector.catchUp(signal);
+  }
+
+  lastHeardMs(): number {
+    return this.#reflector.lastHeardMs();
+  }
+
+  wentBack(): void {
+    this.#versionsMeanNothing = true;
+  }
+
   listStarted(): void {
     this.#listed = new Set();
   }
@@ -140,6 +160,7 @@ class CachingInformer<T extends KubeObject> implements Informer<T>, ReflectorSin
     this.#listed = new Set();
     for (const key of vanished) this.#remove(key, undefined);
     this.#resourceVersion = resourceVersion;
+    this.#versionsMeanNothing = false;
     this.#hasSynced = true;
     this.#synced.resolve();
   }
@@ -159,7 +180,7 @@ class CachingInformer<T extends KubeObject> implements Informer<T>, ReflectorSin
     const previous = this.#cache.byKey(key);
     const { uid, resourceVersion } = incoming.metadata;
     if (previous !== undefined && previous.metadata.uid !== uid) this.#remove(key, undefined);
-    else if (previous?.metadata.resourceVersion === resourceVersion) return;
+    else if (previous?.metadata.resourceVersion === resourceVersion && !this.#versionsMeanNothing) return;
     const next = this.#transform(incoming) as DeepReadonly<T>;
     const isUpdate = previous !== undefined && previous.metadata.uid === uid;
     this.#makeRoom(next, isUpdate ? previous : undefined);

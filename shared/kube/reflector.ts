@@ -11,10 +11,13 @@ import { ApiError, hasStatusCause, isGone } from './api-error.ts';
 import type { ObjectList, ReadClient, WatchClient, WatchEvent } from './client.ts';
 import { checkListed, checkWatched } from './object-shape.ts';
 import { createPageSize, type PageSize } from './page-size.ts';
+import { isOlder } from './resource-version.ts';
 import { UnusableAnswer } from './unusable-answer.ts';
 
 /** What a reflector reports, in order. */
 export interface ReflectorSink<T> {
+  /** The server has gone back in time: the versions seen so far say nothing about those that follow. A new LIST comes. */
+  wentBack(): void;
   /** A new LIST begins; pages follow. */
   listStarted(): void;
   page(items: readonly T[]): void;
@@ -38,7 +41,32 @@ export type ReflectorOptions<T extends KubeObject> = {
    * when they are usable again: a list was complete. `source` tells several reflectors apart.
    */
   readonly onFault?: (source: string, fault: UnusableAnswer | undefined) => void;
+  /** Told when the server has gone back in time, as one that was restored from an older backup; a new list follows. */
+  readonly onWentBack?: (error: Error) => void;
 };
+
+/** The server does not know a resourceVersion any more that it has given before. */
+export class WentBack extends Error {
+  override readonly name = 'WentBack';
+
+  constructor(resource: string, seen: string, current: string) {
+    super(`the resourceVersion of ${resource} went back from ${seen} to ${current}, as after a restore from an older backup`);
+  }
+}
+
+/** Keeps a sink up to date with one resource of one API server. */
+export interface Reflector {
+  /** LIST once, then WATCH for ever: resumes where it was cut, lists again when the server has forgotten that place. Call once. */
+  run(signal: AbortSignal): Promise<void>;
+  /**
+   * Resolves when everything has been reported that the server had when this was called. The watch is opened anew from where it is, so that one
+   * that is held up somewhere does not count, and only what it missed is sent again; a server that does not say in a few seconds how far it is
+   * is listed anew. Rejects when `signal` aborts first.
+   */
+  catchUp(signal: AbortSignal): Promise<void>;
+  /** When the server last gave a sign of life on this list and watch: on the clock's `monotonic`, from the making of the reflector on. */
+  lastHeardMs(): number;
+}
 
 const BACKOFF_BASE_MS = 800;
 const BACKOFF_MAX_MS = 30_000;
@@ -56,44 +84,190 @@ const FAULT_BACKOFF_MAX_MS = 10 * 60_000;
 const FAULT_FORGOTTEN_MS = 15 * 60_000;
 /** All pages of one list together: one page now and then would be a list that never ends. */
 const LIST_MAX_MS = 5 * 60_000;
+/** A watch that ends no sooner than this before its time ended because its time was over. */
+const WATCH_EARLY_MS = 1_000;
+/** For who wants to catch up: servers send a bookmark 2 s before a watch ends. */
+const CATCH_UP_WATCH_SECONDS = 3;
+/** By then storage that tells how far it is every 5 s (etcd's progress notifications) has told so. */
+const CATCH_UP_WATCHES = 3;
+/** How much longer than its time a watch may take to say something. */
+const CATCH_UP_GRACE_MS = 2_000;
 /** Pages may be empty while a server looks for what was selected, but not for ever. */
 const EMPTY_PAGES_MAX = 1_000;
 
-/** LIST once, then WATCH for ever: resumes where it was cut, lists again when the server has forgotten that place. */
-export async function reflect<T extends KubeObject>(
-  options: ReflectorOptions<T>,
-  sink: ReflectorSink<T>,
-  signal: AbortSignal,
-): Promise<void> {
-  const { clock, random, onFault } = options;
-  const source = `${options.resource.plural}/${options.namespace ?? ''}`;
-  const backoff = createBackoff({ baseMs: BACKOFF_BASE_MS, maxMs: BACKOFF_MAX_MS, random });
-  const faultBackoff = createBackoff({ baseMs: FAULT_BACKOFF_BASE_MS, maxMs: FAULT_BACKOFF_MAX_MS, random });
-  const pageSize = createPageSize();
-  let faultyAtMs = Number.NEGATIVE_INFINITY;
-  let faulty = false;
-  let resumeFrom: string | undefined;
-  while (!signal.aborted) {
+/** Somebody who waits to be as far as the server was. `target` is known once the server has been asked. */
+type Waiting = { target: string | undefined; watches: number; readonly reached: PromiseWithResolvers<void> };
+
+/** A reflector as described by {@link Reflector}. Nothing starts before `run`. */
+export function createReflector<T extends KubeObject>(options: ReflectorOptions<T>, sink: ReflectorSink<T>): Reflector {
+  return new ListingReflector(options, sink);
+}
+
+class ListingReflector<T extends KubeObject> implements Reflector {
+  readonly #options: ReflectorOptions<T>;
+  readonly #sink: ReflectorSink<T>;
+  readonly #source: string;
+  readonly #backoff: Backoff;
+  readonly #faultBackoff: Backoff;
+  readonly #pageSize = createPageSize();
+  readonly #waiting = new Set<Waiting>();
+  #faultyAtMs = Number.NEGATIVE_INFINITY;
+  #faulty = false;
+  /** Up to where everything has been reported; undefined: a list is due. */
+  #position: string | undefined;
+  /** Whether the server may have been replaced by an older one since it gave us our place. */
+  #unsure = false;
+  /** Ends the present watch or pause. */
+  #hurry = new AbortController();
+  #heardMs: number;
+
+  constructor(options: ReflectorOptions<T>, sink: ReflectorSink<T>) {
+    const { clock, random, resource, namespace } = options;
+    this.#options = options;
+    this.#sink = sink;
+    this.#source = `${resource.plural}/${namespace ?? ''}`;
+    this.#backoff = createBackoff({ baseMs: BACKOFF_BASE_MS, maxMs: BACKOFF_MAX_MS, random });
+    this.#faultBackoff = createBackoff({ baseMs: FAULT_BACKOFF_BASE_MS, maxMs: FAULT_BACKOFF_MAX_MS, random });
+    this.#heardMs = clock.monotonic();
+  }
+
+  lastHeardMs(): number {
+    return this.#heardMs;
+  }
+
+  async catchUp(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const waiting: Waiting = { target: undefined, watches: 0, reached: Promise.withResolvers() };
+    const abort = (): void => waiting.reached.reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    this.#waiting.add(waiting);
+    this.#hurry.abort(new Error('the watch is to catch up'));
     try {
-      if (resumeFrom === undefined) {
-        resumeFrom = await listInto(options, sink, pageSize, signal);
-        backoff.reset();
-        if (faulty) onFault?.(source, undefined);
-        faulty = false;
-      }
-      for await (const seen of watchFrom(options, sink, resumeFrom, backoff, signal)) resumeFrom = seen;
-    } catch (error) {
-      if (signal.aborted) return;
-      if (mustRelist(error)) resumeFrom = undefined;
-      const fault = onFault === undefined ? undefined : faultOf(error);
-      if (fault !== undefined) {
-        if (clock.now() - faultyAtMs > FAULT_FORGOTTEN_MS) faultBackoff.reset();
-        faultyAtMs = clock.now();
-        faulty = true;
-        onFault?.(source, fault);
-      }
-      await pause(options, error, (fault === undefined ? backoff : faultBackoff).nextDelayMs(), resumeFrom === undefined, signal);
+      await waiting.reached.promise;
+    } finally {
+      signal.removeEventListener('abort', abort);
+      this.#waiting.delete(waiting);
     }
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#hurry = new AbortController();
+      try {
+        if ([...this.#waiting].some(({ watches }) => watches >= CATCH_UP_WATCHES)) this.#position = undefined;
+        this.#position ??= await this.#list(signal);
+        await this.#watch(this.#position, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        await this.#recover(error, signal);
+      }
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<string> {
+    const waiting = [...this.#waiting];
+    const resourceVersion = await listInto(this.#options, this.#sink, this.#pageSize, () => this.#hear(), signal);
+    this.#backoff.reset();
+    this.#unsure = false;
+    if (this.#faulty) this.#options.onFault?.(this.#source, undefined);
+    this.#faulty = false;
+    for (const { reached } of waiting) reached.resolve();
+    return resourceVersion;
+  }
+
+  /** One watch, until it ends. Throws when it broke or was of no use. */
+  async #watch(from: string, signal: AbortSignal): Promise<void> {
+    const { client, resource, clock, random, namespace, labelSelector, fieldSelector, log } = this.#options;
+    const catchesUp = this.#waiting.size > 0;
+    const timeoutSeconds = catchesUp ? CATCH_UP_WATCH_SECONDS : Math.round(WATCH_SECONDS_MIN + random() * WATCH_SECONDS_SPREAD);
+    const hurry = this.#hurry.signal;
+    const startedMs = clock.monotonic();
+    const idle = idleGuard(clock, catchesUp ? timeoutSeconds * 1000 + CATCH_UP_GRACE_MS : WATCH_IDLE_MS, [signal, hurry]);
+    let useful = false;
+    const ask = this.#unsure || catchesUp;
+    this.#unsure = true;
+    if (!hurry.aborted) for (const waiting of this.#waiting) waiting.watches++;
+    try {
+      const stream = await client.watch<T>(resource, {
+        resourceVersion: from,
+        timeoutSeconds,
+        signal: idle.signal,
+        ...given({ namespace, labelSelector, fieldSelector }),
+      });
+      // Not before: a server that is replaced from now on breaks the watch.
+      if (ask) await this.#askPosition(from, idle.signal);
+      this.#hear();
+      for await (const batch of stream) {
+        if (signal.aborted) return;
+        this.#checkBatch(batch);
+        idle.alive();
+        this.#hear();
+        if (!useful) this.#backoff.reset();
+        useful = true;
+        this.#sink.events(batch);
+        this.#reach(batch.at(-1)?.object.metadata.resourceVersion ?? from);
+      }
+    } catch (error) {
+      if (idle.expired()) log.info('watch went silent, resuming it', { resource: resource.plural });
+      else if (signal.aborted || !hurry.aborted) throw error;
+    } finally {
+      idle.stop();
+    }
+    const lastedMs = clock.monotonic() - startedMs;
+    if (!useful && !signal.aborted && !hurry.aborted && lastedMs < WATCH_SHORT_MS) throw new Error('the server ended the watch at once');
+    this.#unsure = hurry.aborted || idle.expired() || lastedMs < timeoutSeconds * 1000 - WATCH_EARLY_MS;
+    this.#backoff.reset();
+  }
+
+  /** Asks how far the server is, which is the least that can be asked of a list. */
+  async #askPosition(from: string, signal: AbortSignal): Promise<void> {
+    const { client, resource, namespace, labelSelector, fieldSelector } = this.#options;
+    const options = given({ namespace, labelSelector, fieldSelector });
+    const { resourceVersion } = await client.list<T>(resource, { limit: 1, signal, ...options });
+    this.#checkOrder(from, resourceVersion);
+    for (const waiting of this.#waiting) waiting.target ??= resourceVersion;
+    this.#reach(from);
+  }
+
+  #checkBatch(batch: readonly WatchEvent<T>[]): void {
+    let seen = this.#position ?? '';
+    for (const event of batch) {
+      checkWatched(event);
+      const { resourceVersion } = event.object.metadata;
+      this.#checkOrder(seen, resourceVersion);
+      seen = resourceVersion;
+    }
+  }
+
+  #checkOrder(seen: string, next: string): void {
+    if (isOlder(next, seen)) throw new WentBack(this.#options.resource.plural, seen, next);
+  }
+
+  #reach(position: string): void {
+    this.#position = position;
+    for (const { target, reached } of this.#waiting) if (target !== undefined && !isOlder(position, target)) reached.resolve();
+  }
+
+  #hear(): void {
+    this.#heardMs = this.#options.clock.monotonic();
+  }
+
+  async #recover(error: unknown, signal: AbortSignal): Promise<void> {
+    const { clock, onFault, onWentBack } = this.#options;
+    if (mustRelist(error)) this.#position = undefined;
+    if (error instanceof WentBack || (error instanceof ApiError && isOfTheFuture(error))) {
+      this.#sink.wentBack();
+      onWentBack?.(error);
+    }
+    const fault = onFault === undefined ? undefined : faultOf(error);
+    if (fault !== undefined) {
+      if (clock.monotonic() - this.#faultyAtMs > FAULT_FORGOTTEN_MS) this.#faultBackoff.reset();
+      this.#faultyAtMs = clock.monotonic();
+      this.#faulty = true;
+      onFault?.(this.#source, fault);
+    }
+    const delayMs = (fault === undefined ? this.#backoff : this.#faultBackoff).nextDelayMs();
+    await pause(this.#options, error, delayMs, this.#position === undefined, AbortSignal.any([signal, this.#hurry.signal]));
   }
 }
 
@@ -126,25 +300,28 @@ function pause<T extends KubeObject>(
  */
 function mustRelist(error: unknown): boolean {
   // What cannot be read here would come again there.
-  if (error instanceof UnusableAnswer) return true;
+  if (error instanceof UnusableAnswer || error instanceof WentBack) return true;
   if (!(error instanceof ApiError)) return false;
-  if (hasStatusCause(error, 'ResourceVersionTooLarge')) return true;
+  if (isOfTheFuture(error)) return true;
   return error.code < 500 && ![401, 403, 429].includes(error.code);
 }
+
+const isOfTheFuture = (error: ApiError): boolean => hasStatusCause(error, 'ResourceVersionTooLarge');
 
 /** Lists page by page. Returns the resourceVersion from which to watch. */
 async function listInto<T extends KubeObject>(
   options: ReflectorOptions<T>,
   sink: ReflectorSink<T>,
   pageSize: PageSize,
+  heard: () => void,
   signal: AbortSignal,
 ): Promise<string> {
   try {
-    return await listPages(options, sink, pageSize, signal);
+    return await listPages(options, sink, pageSize, heard, signal);
   } catch (error) {
     if (!isGone(error)) throw error;
     // A continue token lives for some minutes; a slow consumer of a long list falls back to one long answer.
-    return listPages(options, sink, undefined, signal);
+    return listPages(options, sink, undefined, heard, signal);
   }
 }
 
@@ -152,10 +329,11 @@ async function listPages<T extends KubeObject>(
   { client, resource, namespace, labelSelector, fieldSelector, clock }: ReflectorOptions<T>,
   sink: ReflectorSink<T>,
   pageSize: PageSize | undefined,
+  heard: () => void,
   signal: AbortSignal,
 ): Promise<string> {
   sink.listStarted();
-  const startedMs = clock.now();
+  const startedMs = clock.monotonic();
   let emptyPages = 0;
   let continueToken: string | undefined;
   const nextPage = async (): Promise<ObjectList<T>> => {
@@ -177,6 +355,7 @@ async function listPages<T extends KubeObject>(
   for (;;) {
     const page = await nextPage();
     signal.throwIfAborted();
+    heard();
     for (const item of page.items) checkListed(item);
     sink.page(page.items);
     const { continueToken: next } = page;
@@ -187,76 +366,41 @@ async function listPages<T extends KubeObject>(
     if (page.items.length === 0) emptyPages++;
     if (next === continueToken || emptyPages > EMPTY_PAGES_MAX)
       throw new UnusableAnswer('NotKubernetes', 'the list does not come to an end');
-    if (clock.now() - startedMs > LIST_MAX_MS) throw new UnusableAnswer('AnswerTooSlow', `the list did not end within ${LIST_MAX_MS} ms`);
+    if (clock.monotonic() - startedMs > LIST_MAX_MS)
+      throw new UnusableAnswer('AnswerTooSlow', `the list did not end within ${LIST_MAX_MS} ms`);
     continueToken = next;
   }
 }
 
-/** One watch, until it ends. Yields the resourceVersion of everything processed. Throws when it broke or was of no use. */
-async function* watchFrom<T extends KubeObject>(
-  options: ReflectorOptions<T>,
-  sink: ReflectorSink<T>,
-  resourceVersion: string,
-  backoff: Backoff,
-  signal: AbortSignal,
-): AsyncGenerator<string> {
-  const { client, resource, clock, random, namespace, labelSelector, fieldSelector } = options;
-  const startedMs = clock.now();
-  const idle = idleGuard(clock, signal);
-  let useful = false;
-  try {
-    const stream = await client.watch<T>(resource, {
-      resourceVersion,
-      timeoutSeconds: Math.round(WATCH_SECONDS_MIN + random() * WATCH_SECONDS_SPREAD),
-      signal: idle.signal,
-      ...given({ namespace, labelSelector, fieldSelector }),
-    });
-    for await (const batch of stream) {
-      if (signal.aborted) return;
-      for (const event of batch) checkWatched(event);
-      idle.alive();
-      if (!useful) backoff.reset();
-      useful = true;
-      sink.events(batch);
-      const last = batch.at(-1);
-      if (last !== undefined) yield last.object.metadata.resourceVersion;
-    }
-  } catch (error) {
-    if (idle.expired()) options.log.info('watch went silent, resuming it', { resource: resource.plural });
-    else throw error;
-  } finally {
-    idle.stop();
-  }
-  if (!useful && !signal.aborted && clock.now() - startedMs < WATCH_SHORT_MS) throw new Error('the server ended the watch at once');
-  backoff.reset();
-}
+type IdleGuard = { readonly signal: AbortSignal; alive(): void; expired(): boolean; stop(): void };
 
-/** Aborts its signal when `alive` is not called for WATCH_IDLE_MS, or with `outer`. */
-function idleGuard(clock: Clock, outer: AbortSignal): { signal: AbortSignal; alive(): void; expired(): boolean; stop(): void } {
+/** Aborts its signal when `alive` is not called for so long, or with one of `outer`. Stopped, it aborts it, too: nobody reads on. */
+function idleGuard(clock: Clock, limitMs: number, outer: readonly AbortSignal[]): IdleGuard {
   const controller = new AbortController();
-  const abort = (): void => controller.abort(outer.reason);
-  onAbort(outer, abort);
-  let aliveAtMs = clock.now();
+  const abort = (): void => controller.abort(outer.find(({ aborted }) => aborted)?.reason);
+  for (const each of outer) onAbort(each, abort);
+  let aliveAtMs = clock.monotonic();
   let silent = false;
   // Looking at the time of the last sign of life when the timer fires is cheaper than a new timer for every event.
   const check = (): void => {
-    const quietMs = clock.now() - aliveAtMs;
-    if (quietMs < WATCH_IDLE_MS) timer = clock.schedule(check, WATCH_IDLE_MS - quietMs);
+    const quietMs = clock.monotonic() - aliveAtMs;
+    if (quietMs < limitMs) timer = clock.schedule(check, limitMs - quietMs);
     else {
       silent = true;
-      controller.abort(new Error(`no sign of life for ${WATCH_IDLE_MS} ms`));
+      controller.abort(new Error(`no sign of life for ${limitMs} ms`));
     }
   };
-  let timer = clock.schedule(check, WATCH_IDLE_MS);
+  let timer = clock.schedule(check, limitMs);
   return {
     signal: controller.signal,
     alive: () => {
-      aliveAtMs = clock.now();
+      aliveAtMs = clock.monotonic();
     },
-    expired: () => silent && !outer.aborted,
+    expired: () => silent && !outer.some(({ aborted }) => aborted),
     stop: () => {
       timer.cancel();
-      outer.removeEventListener('abort', abort);
+      for (const each of outer) each.removeEventListener('abort', abort);
+      controller.abort(new Error('the watch is over'));
     },
   };
 }

@@ -104,7 +104,8 @@ test('a Job created anew under the name of one that a cluster refused is told of
   await world.settle(1_000);
   expect(await told()).toEqual(['placement 1: cluster "eu-1" refused the Job: no such image']);
   await world.home.delete(JOBS, { namespace: NAMESPACE, name: 'sum' }, { propagationPolicy: 'Background' });
-  await world.settle(30_000);
+  // For a minute none of its shape goes there.
+  await world.settle(70_000);
   await world.submit('sum', on('eu-1'));
   await world.settle(1_000);
   expect(await told()).toEqual(['placement 1: cluster "eu-1" refused the Job: no such image']);
@@ -136,6 +137,35 @@ test('a status that was written by somebody else meanwhile is no trouble: it is 
   expect(conflicts).toBeGreaterThan(3);
   expect(await world.job('sum')).toMatchObject({ status: { active: 1 } });
   expect(logged).toEqual([]);
+});
+
+test('a cluster that says at every probe that it was restored is connected to anew once a minute, and takes no Job meanwhile', async () => {
+  await world.addWorker('us-2');
+  await world.settle(5_000);
+  const { line } = world.worker('eu-1');
+  line.sent.length = 0;
+  const restored = JSON.stringify({ kind: 'JobList', apiVersion: 'batch/v1', metadata: { resourceVersion: '1' }, items: [] });
+  line.instead = ({ path }) => (/\/jobs\?.*limit=1(&|$)/.test(path) ? { status: 200, headers: {}, body: restored } : undefined);
+  await world.settle(15_000);
+  const ready = async () =>
+    (await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' })).status?.conditions?.find(({ type }) => type === 'Ready');
+  expect(await ready()).toMatchObject({
+    status: 'False',
+    reason: 'Restored',
+    message: expect.stringMatching(/went back from \d+ to 1, .*: it is listed anew$/),
+  });
+  await world.submit('sum');
+  await world.settle(600_000);
+  expect(await world.worker('us-2').copy('sum')).toBeDefined();
+  const connections = line.sent.filter((call) => call === 'GET /api/v1/namespaces/kube-system').length;
+  expect(connections).toBeGreaterThan(5);
+  expect(connections).toBeLessThan(13);
+  const events = (await world.home.list(EVENTS, { namespace: 'default' })).items.filter(({ reason }) => reason === 'Restored');
+  expect(events.map(({ involvedObject }) => involvedObject.name)).toContain('eu-1');
+
+  line.instead = undefined;
+  await world.settle(70_000);
+  expect(await ready()).toMatchObject({ status: 'True' });
 });
 
 test('a WorkerCluster that is deleted is let go of, and made anew it is reached anew', async () => {

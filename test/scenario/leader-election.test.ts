@@ -1,10 +1,13 @@
 /** Goal: of several managers, and of several workers, exactly one works, another takes over soon, and nobody works on after that. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
+import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { crdFiles } from '../../scripts/generate-crds.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../shared/api/resources.ts';
+import { PRIORITY_ANNOTATION } from '../../shared/api/names.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, JOBS } from '../../shared/api/resources.ts';
 import { toWireMicroTime } from '../../shared/api/wire-time.ts';
-import { createWholeWorld, HOME, type RunningProgram, type WholeWorld } from './whole-world.ts';
+import { createWholeWorld, HOME, NAMESPACE, type RunningProgram, type WholeWorld } from './whole-world.ts';
 
 let world: WholeWorld;
 beforeEach(async () => {
@@ -80,10 +83,51 @@ describe('of two managers', () => {
   });
 });
 
+test('a manager whose watches are held up admits nothing beyond quota when it comes to lead', async () => {
+  const quota = [{ name: 'default', resources: [{ name: 'cpu', nominalQuota: '200m' }] }];
+  const resourceGroups = [{ coveredResources: ['cpu'], flavors: quota }];
+  await world.home.patch(CLUSTER_QUEUES, { namespace: '', name: 'main' }, { type: 'merge', body: { spec: { resourceGroups } } });
+  const priorities = { spec: { priorityBounds: { min: 0, max: 10 } } };
+  await world.home.patch(LOCAL_QUEUES, { namespace: NAMESPACE, name: 'main' }, { type: 'merge', body: priorities });
+  world.startWorker('eu-1', 'worker');
+  // One that leads once to have everything set up, and comes back.
+  const before = world.startManager('first');
+  await world.clock.advance(10_000);
+  before.kill();
+  await stealLease(world, HOME, 'switchyard-manager', 'first');
+  const second = world.startManager('second');
+  await world.clock.advance(3_000);
+  for (const name of ['a', 'b']) await world.submit(name, { seconds: 600 });
+  await world.clock.advance(1_000);
+  second.line.holdWatches();
+  for (const name of ['c', 'd']) await world.submit(name, { seconds: 600, annotations: { [PRIORITY_ANNOTATION]: '9' } });
+  const first = world.startManager('first');
+  const admitted = async (): Promise<string[]> => {
+    const jobs = await Promise.all(['a', 'b', 'c', 'd'].map((name) => world.job(name)));
+    return jobs.filter(({ spec }) => spec.suspend === false).map(({ metadata }) => metadata.name);
+  };
+  // It dies before it has told the others why they wait: their versions stay, and let anybody admit them.
+  while ((await admitted()).length < 2) await world.clock.advance(50);
+  first.kill();
+  const asked = (): string[] =>
+    second.line.sent.flatMap(({ cluster, verb, resource }) => (cluster === HOME && resource === 'batch/jobs' ? [verb] : []));
+  const askedBefore = asked().length;
+  for (let seconds = 0; seconds < 60; seconds++) {
+    await world.clock.advance(1_000);
+    expect(await admitted()).toEqual(['c', 'd']);
+  }
+  expect(writesTo(second, /leases/)).not.toEqual([]);
+  // How far the server is, and what was missed: not a list of all there is.
+  expect(asked().slice(askedBefore)).toEqual(['watch', 'list', 'watch']);
+  await world.home.delete(JOBS, { namespace: NAMESPACE, name: 'c' }, { propagationPolicy: 'Background' });
+  await world.clock.advance(60_000);
+  expect((await world.jobsOn('eu-1')).map(({ metadata }) => metadata.name)).toEqual(['a', 'd']);
+});
+
 describe('a leader that is deposed while calls wait in its rate limiter', () => {
   test('of the manager: none of them is sent', async () => {
     const manager = world.startManager('first', { qps: 2 });
-    await world.clock.advance(30_000);
+    await world.clock.advance(60_000);
     for (let index = 0; index < 20; index++) await world.submit(`job-${index}`);
     await world.clock.advance(2_000);
     const before = writesTo(manager, /jobs/).length;
@@ -157,9 +201,9 @@ describe('of two workers', () => {
 });
 
 /** Somebody else holds the Lease from now on, as happens when a leader's renewals do not arrive for a while. */
-async function stealLease(where: WholeWorld, cluster: string, name: string): Promise<void> {
+async function stealLease(where: WholeWorld, cluster: string, name: string, holderIdentity = 'somebody-else'): Promise<void> {
   const path = `/apis/coordination.k8s.io/v1/namespaces/switchyard/leases/${name}`;
   const now = toWireMicroTime(where.clock.now());
-  const body = { spec: { holderIdentity: 'somebody-else', renewTime: now, leaseDurationSeconds: 3600 } };
+  const body = { spec: { holderIdentity, renewTime: now, leaseDurationSeconds: 3600 } };
   await where.client(cluster).raw({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
 }

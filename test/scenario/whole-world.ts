@@ -9,7 +9,7 @@ import { prepareJob, type JobManifest } from '../../manager/prepare-job.ts';
 import type { Job, KubeObject, Pod } from '../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, PODS, SECRETS, type Resource } from '../../shared/api/resources.ts';
-import { createControlPlane, type ControlPlane } from '../../shared/controlplane/control-plane.ts';
+import { createControlPlane, type ControlPlane, type ControlPlaneOptions } from '../../shared/controlplane/control-plane.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -58,10 +58,12 @@ export type JobParts = {
   readonly annotations?: Record<string, string>;
 };
 
+type Plane = Pick<ControlPlane, 'transport' | 'close'>;
+
 export type WholeWorld = {
   readonly clock: FakeClock;
   readonly home: KubeClient;
-  plane(cluster: string): ControlPlane;
+  plane(cluster: string): Plane;
   client(cluster: string): KubeClient;
   startManager(identity: string, options?: ProgramOptions): RunningManager;
   startWorker(cluster: string, identity: string, options?: ProgramOptions): RunningProgram;
@@ -75,19 +77,22 @@ export type WholeWorld = {
 export async function createWholeWorld(options: {
   readonly clusters: readonly string[];
   readonly seed?: number;
+  /** Default: in memory. */
+  readonly createPlane?: (cluster: string, options: ControlPlaneOptions) => Promise<Plane>;
   /** Puts the kinds of Switchyard, and whatever else a cluster needs, on the manager cluster and the worker clusters. */
   readonly install: (client: KubeClient, cluster: string) => Promise<void>;
 }): Promise<WholeWorld> {
   const clock = new FakeClock();
   const random = seededRandom(options.seed ?? 1);
   const log = silentLogger;
-  const planes = new Map<string, ControlPlane>();
+  const planes = new Map<string, Plane>();
   const clients = new Map<string, KubeClient>();
   const running = new Set<RunningProgram>();
   for (const name of [HOME, ...options.clusters]) {
     const controllers =
       name === HOME ? (['garbage-collector', 'namespace'] as const) : (['garbage-collector', 'namespace', 'node-agent'] as const);
-    const plane = await createControlPlane({ clock, random, log, controllers });
+    const plane = await (options.createPlane?.(name, { clock, random, log, controllers }) ??
+      createControlPlane({ clock, random, log, controllers }));
     const client = createKubeClient(plane.transport(), { userAgent: 'test', clock });
     planes.set(name, plane);
     clients.set(name, client);

@@ -10,6 +10,9 @@ export type Line = {
   /** Calls, watches left out, until the line is cut: the last one is carried out, but its answer is lost. */
   callsLeft: number | undefined;
   cut(): void;
+  /** Nothing reaches the watches any more that there are now, and nobody is told. */
+  holdWatches(): void;
+  readonly onHold: Set<() => void>;
   readonly onCut: Set<() => void>;
 };
 export type SentRequest = { readonly cluster: string; readonly verb: string; readonly resource: string; readonly path: string };
@@ -25,6 +28,10 @@ export const createLine = (options: Partial<Pick<Line, 'callsLeft'>> = {}): Line
       for (const each of line.onCut) each();
     },
     onCut: new Set(),
+    holdWatches() {
+      for (const hold of line.onHold) hold();
+    },
+    onHold: new Set(),
   };
   return line;
 };
@@ -54,10 +61,24 @@ export function onLine(transport: Transport, line: Line, cluster: string): Trans
       const signal = request.signal === undefined ? broken.signal : AbortSignal.any([request.signal, broken.signal]);
       const answer = await transport.stream({ ...request, signal });
       if (answer.status === 403) line.refused.push(request.path);
-      return answer;
+      return { ...answer, chunks: untilHeld(answer.chunks, line, signal) };
     },
     close: () => transport.close(),
   };
+}
+
+async function* untilHeld(chunks: AsyncIterable<string>, line: Line, signal: AbortSignal): AsyncGenerator<string> {
+  let held = false;
+  const hold = (): void => void (held = true);
+  line.onHold.add(hold);
+  try {
+    for await (const chunk of chunks) {
+      if (held) await forEver(signal);
+      yield chunk;
+    }
+  } finally {
+    line.onHold.delete(hold);
+  }
 }
 
 const forEver = (signal: AbortSignal | undefined): Promise<never> =>

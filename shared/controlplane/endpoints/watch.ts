@@ -146,9 +146,10 @@ function runWatch(
   const seconds = options.timeoutSeconds ?? 0;
   const timeoutMs = (seconds > 0 ? seconds : MIN_TIMEOUT_SECONDS * (1 + random())) * 1000;
   timers.push(clock.schedule(finish, timeoutMs));
-  // It says that everything before has been told.
+  // It says that everything before has been told. A watch from the future is told nothing before it has come, as by kube-apiserver's cacher.
   const upToDate = (): void => {
-    if (backlog === undefined) bookmark(Math.max(start.revision, store.publishedRevision()));
+    const published = store.publishedRevision();
+    if (backlog === undefined && published >= start.revision) bookmark(published);
   };
   if (options.allowWatchBookmarks) scheduleBookmarks(clock, timeoutMs, upToDate, timers);
   return stop;

@@ -17,6 +17,8 @@ function anInformer() {
     hasSynced: () => true,
     waitForSync: async () => undefined,
     lastResourceVersion: () => version,
+    catchUp: async () => undefined,
+    lastHeardMs: () => 0,
     get: () => undefined,
     list: () => [],
     byIndex: () => [],

@@ -1,58 +1,6 @@
-import { afterEach, expect, test } from 'vitest';
-import type { Pod } from '../../../../shared/api/kubernetes.ts';
-import { PODS } from '../../../../shared/api/resources.ts';
-import { createInformer, type Informer, type InformerOptions } from '../../../../shared/kube/informer.ts';
-import { createKubeClient } from '../../../../shared/kube/kube-client.ts';
-import { silentLogger } from '../../../../shared/runtime/logger.ts';
+import { expect, test } from 'vitest';
 import { seededRandom } from '../../../../shared/runtime/random.ts';
-import { FakeClock } from '../../../support/fake-clock.ts';
-import { ScriptedApi } from './scripted-api.ts';
-
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
-
-type World = { api: ScriptedApi; clock: FakeClock; informer: Informer<Pod>; seen: string[]; start(): Promise<void>; stop(): Promise<void> };
-
-function aWorld(options: Partial<InformerOptions<Pod>> = {}): World {
-  const api = new ScriptedApi();
-  const clock = new FakeClock();
-  const client = createKubeClient(api, { userAgent: 'test', clock });
-  const informer = createInformer<Pod>({ client, resource: PODS, clock, random: seededRandom(1), log: silentLogger, ...options });
-  const seen: string[] = [];
-  const controller = new AbortController();
-  let running: Promise<void> = Promise.resolve();
-  informer.addHandler({
-    added: (pod, initial) => seen.push(`added ${pod.metadata.name} ${pod.metadata.uid}${initial ? ' initially' : ''}`),
-    updated: (next, previous) =>
-      seen.push(`updated ${next.metadata.name} ${previous.metadata.resourceVersion}->${next.metadata.resourceVersion}`),
-    deleted: (pod, unknown) => seen.push(`deleted ${pod.metadata.name} ${pod.metadata.uid}${unknown ? ' unseen' : ''}`),
-  });
-  const world: World = {
-    api,
-    clock,
-    informer,
-    seen,
-    start: async () => {
-      running = informer.run(controller.signal);
-      await clock.settle();
-    },
-    stop: async () => {
-      controller.abort(new Error('stop'));
-      await clock.settle();
-      await running;
-    },
-  };
-  stops.push(world.stop);
-  return world;
-}
-
-const cached = (informer: Informer<Pod>): string[] =>
-  informer
-    .list()
-    .map((pod) => pod.metadata.name)
-    .sort();
+import { aWorld, cached, lists, watches } from './informer-world.ts';
 
 test('what exists is in the cache and reported before the informer counts as synced', async () => {
   const world = aWorld();
@@ -115,8 +63,8 @@ test('a watch that breaks is resumed from where it was, without a new list', asy
   world.api.put('b');
   await world.clock.advance(2000);
   expect(cached(world.informer)).toEqual(['a', 'b']);
-  expect(world.api.requests.filter((request) => request.startsWith('GET'))).toHaveLength(1);
-  expect(world.api.requests.at(-1)).toContain('resourceVersion=101&timeoutSeconds=');
+  expect(lists(world)).toHaveLength(1);
+  expect(watches(world).at(-1)).toContain('resourceVersion=101&timeoutSeconds=');
 });
 
 test('a watch that the server ends after a while is resumed at once', async () => {
@@ -139,7 +87,7 @@ test('after a bookmark a broken watch is resumed from the bookmark', async () =>
   world.api.compact();
   world.api.cutWatches(new Error('connection reset'));
   await world.clock.advance(2000);
-  expect(world.api.requests.at(-1)).toContain('resourceVersion=102');
+  expect(watches(world).at(-1)).toContain('resourceVersion=102');
   expect(world.seen).toEqual(['added a uid-1 initially']);
 });
 

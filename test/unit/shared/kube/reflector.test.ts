@@ -12,7 +12,7 @@ import { sleep } from '../../../../shared/runtime/clock.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { seededRandom } from '../../../../shared/runtime/random.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { ScriptedApi } from './scripted-api.ts';
+import { isQuestion, ScriptedApi } from './scripted-api.ts';
 
 const clock = new FakeClock();
 let api: ScriptedApi;
@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 afterEach(() => stop());
 
-const lists = (): number => api.requests.filter((request) => request.startsWith('GET')).length;
+const lists = (): number => api.requests.filter((request) => request.startsWith('GET') && !isQuestion(request)).length;
 const status = (code: number, reason: string, parts: object = {}) => ({
   status: code,
   headers: {},

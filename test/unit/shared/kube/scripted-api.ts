@@ -41,10 +41,34 @@ export class ScriptedApi implements Transport {
     this.#record({ version: this.#version, type: 'DELETED', object });
   }
 
+  /** Something else on the server has changed. */
+  touch(): void {
+    this.#version++;
+  }
+
   /** Sends a bookmark of the present version to all watches. */
   bookmark(): void {
     const event = { type: 'BOOKMARK', object: { metadata: { resourceVersion: String(++this.#version) } } };
-    for (const watch of this.#watches) watch.push(`${JSON.stringify(event)}\n`);
+    this.#tell(this.#version, `${JSON.stringify(event)}\n`);
+  }
+
+  /** A backup: what is called restores it. The server is down for a moment meanwhile, so that watches break. */
+  backup(): () => void {
+    const objects = new Map(this.#objects);
+    const version = this.#version;
+    return () => {
+      this.#objects.clear();
+      for (const [name, object] of objects) this.#objects.set(name, object);
+      this.#version = version;
+      this.#oldest = 0;
+      this.#history = this.#history.filter((change) => change.version <= version);
+      this.cutWatches(new Error('connection reset'));
+    };
+  }
+
+  /** Nothing reaches the watches any more that there are now, and nobody is told. */
+  holdWatches(): void {
+    for (const watch of this.#watches) watch.held = true;
   }
 
   /** Forgets all changes up to now: a watch from before gets 410. */
@@ -87,7 +111,7 @@ export class ScriptedApi implements Transport {
     const failure = this.#failures.shift();
     if (failure instanceof Error) throw failure;
     if (failure !== undefined) return failure;
-    if (this.#lists !== undefined) return { status: 200, headers: {}, body: await this.#lists() };
+    if (this.#lists !== undefined) return { status: 200, headers: {}, body: await unlessAborted(this.#lists(), request.signal) };
     const query = new URL(request.path, 'http://test').searchParams;
     const offset = Number(query.get('continue') ?? 0);
     const limit = Number(query.get('limit') ?? Number.POSITIVE_INFINITY);
@@ -103,7 +127,7 @@ export class ScriptedApi implements Transport {
     if (failure instanceof Error) throw failure;
     if (failure !== undefined) return { ...failure, chunks: textOnce(failure.body) };
     const from = Number(new URL(request.path, 'http://test').searchParams.get('resourceVersion'));
-    const watch = new Watch(request.signal);
+    const watch = new Watch(from, request.signal);
     if (from < this.#oldest) {
       watch.push(`${JSON.stringify({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } })}\n`);
       watch.end();
@@ -120,9 +144,23 @@ export class ScriptedApi implements Transport {
 
   #record(change: Change): void {
     this.#history.push(change);
-    for (const watch of this.#watches) watch.push(line(change));
+    this.#tell(change.version, line(change));
+  }
+
+  /** A watch from a version of the future waits for it in silence. */
+  #tell(version: number, text: string): void {
+    for (const watch of this.#watches) if (!watch.held && version > watch.from) watch.push(text);
   }
 }
+
+const unlessAborted = <T>(work: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
+  new Promise((resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason));
+    Promise.resolve(work).then(resolve, reject);
+  });
+
+/** Whether a request asks only how far the server is. */
+export const isQuestion = (request: string): boolean => /[?&]limit=1(&|$)/.test(request);
 
 const line = ({ type, object }: Change): string => `${JSON.stringify({ type, object })}\n`;
 
@@ -131,11 +169,14 @@ async function* textOnce(text: string): AsyncGenerator<string> {
 }
 
 class Watch implements AsyncIterable<string> {
+  held = false;
+  readonly from: number;
   readonly #chunks: string[] = [];
   #ended: { error: Error | undefined } | undefined;
   #wake: () => void = () => undefined;
 
-  constructor(signal: AbortSignal | undefined) {
+  constructor(from: number, signal: AbortSignal | undefined) {
+    this.from = from;
     signal?.addEventListener('abort', () => this.end(new Error('aborted')), { once: true });
   }
 

@@ -105,6 +105,19 @@ describe('a watch', () => {
     });
   });
 
+  test('from a version of the future says nothing, not even in a bookmark, until the server has come there', async () => {
+    const bench = await aControlPlane();
+    const version = Number(await versionOf(bench, CONFIG_MAPS)) + 2;
+    const watch = await bench.watch(`${CONFIG_MAPS}?watch=1&allowWatchBookmarks=true&resourceVersion=${version}`);
+    await bench.call('POST', CONFIG_MAPS, configMap('a'));
+    await bench.clock.advance(60_000);
+    expect(watch.events).toEqual([]);
+    await bench.call('POST', CONFIG_MAPS, configMap('b'));
+    await bench.call('POST', CONFIG_MAPS, configMap('c'));
+    await bench.clock.advance(60_000);
+    expect(seen(watch)).toEqual(['ADDED c', 'BOOKMARK']);
+  });
+
   test('ends after timeoutSeconds and leaves no timer behind', async () => {
     const bench = await aControlPlane();
     const timers = bench.clock.pendingTimers();
