@@ -192,6 +192,7 @@ function randomWeather(dice: Dice): Weather {
     lostPatches: arePodsLate ? 0.5 : dice.pick([0, 0, 0, 0.3]),
     protectedPods: dice.pick([0, 0, 0.3, 0.8]),
     lostStatuses: dice.pick([0, 0, 0, 0.1, 0.4]),
+    slowLists: 0,
   };
 }
 

@@ -1,0 +1,73 @@
+/** A control plane whose store can be put back to what it was earlier, while all who use it go on: what an operator does after etcd was lost. */
+import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from '../../shared/controlplane/control-plane.ts';
+import type { Transport, TransportRequest, TransportStream } from '../../shared/kube/transport.ts';
+import { type Backup, createMemoryPersistence, type MemoryPersistence } from './memory-persistence.ts';
+
+export interface RestorablePlane {
+  /** Reaches whichever server there is. */
+  transport(): Transport;
+  /** The server that there is now. */
+  readonly plane: ControlPlane;
+  backUp(): Backup;
+  /** Starts another server from the backup in place of the present one. Open watches break, or, when they are left, say nothing any more. */
+  restore(backup: Backup, watches: 'Broken' | 'Left'): Promise<void>;
+  close(): Promise<void>;
+}
+
+type Server = { readonly plane: ControlPlane; readonly transport: Transport; readonly persistence: MemoryPersistence };
+
+export async function createRestorablePlane(options: Omit<ControlPlaneOptions, 'dataDir' | 'persistence'>): Promise<RestorablePlane> {
+  let server = await start(undefined);
+  let brokenStreams = new AbortController();
+
+  async function start(backup: Backup | undefined): Promise<Server> {
+    const persistence = createMemoryPersistence(backup);
+    const plane = await createControlPlane({ ...options, persistence });
+    return { plane, transport: plane.transport(), persistence };
+  }
+
+  /** The server itself knows nothing of connections, so that what it says at its end is not passed on where they are left. */
+  async function stream(request: TransportRequest): Promise<TransportStream> {
+    const its = server;
+    const broken = brokenStreams.signal;
+    const signals = request.signal === undefined ? [broken] : [broken, request.signal];
+    const { chunks, ...rest } = await its.transport.stream({ ...request, signal: AbortSignal.any(signals) });
+    async function* whileItLives(): AsyncGenerator<string> {
+      try {
+        yield* chunks;
+      } catch (error) {
+        if (server === its || broken.aborted || request.signal?.aborted === true) throw error;
+      }
+      if (server === its) return;
+      await aborted(signals);
+      throw new Error('connection lost');
+    }
+    return { ...rest, chunks: whileItLives() };
+  }
+
+  return {
+    transport: () => ({ send: (request) => server.transport.send(request), stream, close: async () => undefined }),
+    get plane() {
+      return server.plane;
+    },
+    backUp: () => server.persistence.backUp(),
+    async restore(backup, watches) {
+      const former = server;
+      server = await start(backup);
+      if (watches === 'Broken') {
+        brokenStreams.abort(new Error('connection lost'));
+        brokenStreams = new AbortController();
+      }
+      await former.plane.close();
+    },
+    close: () => server.plane.close(),
+  };
+}
+
+const aborted = (signals: readonly AbortSignal[]): Promise<void> => {
+  const any = AbortSignal.any([...signals]);
+  return new Promise((resolve) => {
+    if (any.aborted) resolve();
+    else any.addEventListener('abort', () => resolve(), { once: true });
+  });
+};
