@@ -1,20 +1,19 @@
 /** A control plane whose store can be put back to what it was earlier, while all who use it go on: what an operator does after etcd was lost. */
 import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from '../../shared/controlplane/control-plane.ts';
+import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
 import type { Transport, TransportRequest, TransportStream } from '../../shared/kube/transport.ts';
 import { type Backup, createMemoryPersistence, type MemoryPersistence } from './memory-persistence.ts';
 
 export interface RestorablePlane {
-  /** Reaches whichever server there is. */
-  transport(): Transport;
-  /** The server that there is now. */
-  readonly plane: ControlPlane;
+  /** Reaches whichever server there is; as a member of system:masters unless `user` is given. */
+  transport(user?: UserInfo): Transport;
   backUp(): Backup;
   /** Starts another server from the backup in place of the present one. Open watches break, or, when they are left, say nothing any more. */
   restore(backup: Backup, watches: 'Broken' | 'Left'): Promise<void>;
   close(): Promise<void>;
 }
 
-type Server = { readonly plane: ControlPlane; readonly transport: Transport; readonly persistence: MemoryPersistence };
+type Server = { readonly plane: ControlPlane; readonly persistence: MemoryPersistence };
 
 export async function createRestorablePlane(options: Omit<ControlPlaneOptions, 'dataDir' | 'persistence'>): Promise<RestorablePlane> {
   let server = await start(undefined);
@@ -23,15 +22,25 @@ export async function createRestorablePlane(options: Omit<ControlPlaneOptions, '
   async function start(backup: Backup | undefined): Promise<Server> {
     const persistence = createMemoryPersistence(backup);
     const plane = await createControlPlane({ ...options, persistence });
-    return { plane, transport: plane.transport(), persistence };
+    return { plane, persistence };
+  }
+
+  function transport(user?: UserInfo): Transport {
+    let its = server;
+    let way = its.plane.transport(user);
+    const current = (): Transport => {
+      if (its !== server) [its, way] = [server, server.plane.transport(user)];
+      return way;
+    };
+    return { send: (request) => current().send(request), stream: (request) => stream(current(), request), close: async () => undefined };
   }
 
   /** The server itself knows nothing of connections, so that what it says at its end is not passed on where they are left. */
-  async function stream(request: TransportRequest): Promise<TransportStream> {
+  async function stream(way: Transport, request: TransportRequest): Promise<TransportStream> {
     const its = server;
     const broken = brokenStreams.signal;
     const signals = request.signal === undefined ? [broken] : [broken, request.signal];
-    const { chunks, ...rest } = await its.transport.stream({ ...request, signal: AbortSignal.any(signals) });
+    const { chunks, ...rest } = await way.stream({ ...request, signal: AbortSignal.any(signals) });
     async function* whileItLives(): AsyncGenerator<string> {
       try {
         yield* chunks;
@@ -46,10 +55,7 @@ export async function createRestorablePlane(options: Omit<ControlPlaneOptions, '
   }
 
   return {
-    transport: () => ({ send: (request) => server.transport.send(request), stream, close: async () => undefined }),
-    get plane() {
-      return server.plane;
-    },
+    transport,
     backUp: () => server.persistence.backUp(),
     async restore(backup, watches) {
       const former = server;
