@@ -83,6 +83,8 @@ export interface Network {
   writes(): number;
   /** What a worker should not have asked for, in words. */
   readonly invalid: string[];
+  /** Status writes that the server's rules did not allow, in words. */
+  readonly refusedStatuses: string[];
   readonly removals: Removals;
   /** For this long the ways of these processes suffer an outage, those of processes that start meanwhile included. */
   disturb(outage: Outage, forMs: number, strikes: (process: string) => boolean): void;
@@ -104,6 +106,7 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
   const doubtfulCreations = new Map<string, number>();
   const doubtfulStatuses = new Set<string>();
   const invalid: string[] = [];
+  const refusedStatuses: string[] = [];
   const removals = createRemovals(clock, dice);
   let calls = 0;
   let writes = 0;
@@ -182,6 +185,8 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
       trace(
         `${name}: ${request.method} ${request.path} ${response.status}${request.path.endsWith('/status') ? ` ${statusIn(request)}` : ''}`,
       );
+      if (response.status === 422 && /\/jobs\/[^/]+\/status/.test(request.path))
+        refusedStatuses.push(`${name}: ${request.method} ${request.path}: ${messageIn(response.body)}`);
       // A pod may have begun to go, or changed hands, since the worker saw it: then a PATCH of it is rightly refused.
       if ((response.status === 422 && request.method !== 'PATCH') || response.status === 400) {
         invalid.push(`${name}: ${request.method} ${request.path} ${response.status}: ${messageIn(response.body)}`);
@@ -303,6 +308,7 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
     calls: () => calls,
     writes: () => writes,
     invalid,
+    refusedStatuses,
     removals,
     disturb(kind, forMs, strikes) {
       note(kind, 'network', `${forMs} ms`);

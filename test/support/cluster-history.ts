@@ -54,7 +54,8 @@ export async function recordHistory(client: KubeClient): Promise<ClusterHistory>
       told.push(...watched());
       course = await follow(client, failures);
       const { revision } = course;
-      const gone = (kind: 'Job' | 'Pod', object: Job | Pod): Change => ({ kind, revision, gone: true, object, previous: undefined }) as Change;
+      const gone = (kind: 'Job' | 'Pod', object: Job | Pod): Change =>
+        ({ kind, revision, gone: true, object, previous: undefined }) as Change;
       const there = new Set([...course.jobs, ...course.pods].map(({ metadata }) => metadata.uid));
       const changes: Change[] = [
         ...[...jobs.values()].filter(({ metadata }) => !there.has(metadata.uid)).map((job) => gone('Job', job)),

@@ -60,8 +60,8 @@ export type YardOptions = {
   readonly workers: readonly string[];
   /** Those of the workers that come without the namespaces of the teams. */
   readonly bare?: readonly string[];
-  /** There is a second home. */
-  readonly rival?: boolean;
+  /** Of the second home; absent: there is none. */
+  readonly rivalTeams?: readonly Team[] | undefined;
   readonly teams: readonly Team[];
   readonly seed: number;
   readonly clock: FakeClock;
@@ -70,20 +70,21 @@ export type YardOptions = {
 };
 
 export async function createYard(options: YardOptions): Promise<Yard> {
-  const { clock, teams } = options;
-  const home = await createCluster(HOME, 0, options);
-  const rival = options.rival === true ? await createCluster(RIVAL, -1, options) : undefined;
+  const { clock, teams, rivalTeams } = options;
+  const everybody = [...teams, ...(rivalTeams ?? [])];
+  const home = await createCluster(HOME, 0, teams, options);
+  const rival = rivalTeams === undefined ? undefined : await createCluster(RIVAL, -1, rivalTeams, options);
   const homes = rival === undefined ? [home] : [home, rival];
   const workers: Cluster[] = [];
-  for (const [position, name] of options.workers.entries()) workers.push(await createCluster(name, position + 1, options));
+  for (const [position, name] of options.workers.entries()) workers.push(await createCluster(name, position + 1, everybody, options));
   for (const { machine } of workers) await machine.replace();
   for (const { admin } of homes) await installKinds(admin);
   await clock.advance(100);
-  for (const { admin } of homes) {
+  for (const { name, admin } of homes) {
     // A key of chance would make other seals, and so another story, each time.
     const key = Buffer.alloc(32, 'k').toString('base64');
     await admin.create(SECRETS, { metadata: RECORD_KEY_SECRET, data: { current: key } });
-    await createQueues(admin, teams);
+    await createQueues(admin, name === HOME ? teams : (rivalTeams ?? []));
     for (const cluster of workers) await join(admin, cluster);
   }
   return {
@@ -101,8 +102,8 @@ export async function createYard(options: YardOptions): Promise<Yard> {
 }
 
 /** `position` makes it differ from the others of its yard. */
-async function createCluster(name: string, position: number, options: YardOptions): Promise<Cluster> {
-  const { clock, dice, seed, teams, bare = [] } = options;
+async function createCluster(name: string, position: number, teams: readonly Team[], options: YardOptions): Promise<Cluster> {
+  const { clock, dice, seed, bare = [] } = options;
   const namespaces = bare.includes(name) ? 'Create' : 'Require';
   const plane = await createRestorablePlane({
     clock,
