@@ -92,10 +92,10 @@ export function startCrew(options: {
     );
   };
 
-  const managers = Array.from({ length: options.managers }, (_, position) => managerProgram(`manager-${position + 1}`, yard, yard.home));
+  const managers = Array.from({ length: options.managers }, (_, position) => managerProgram(`manager-${position + 1}`, yard, yard.home, options.managers > 1));
   const programs = [
     ...managers,
-    ...(yard.rival === undefined ? [] : [managerProgram(RIVAL_MANAGER, yard, yard.rival)]),
+    ...(yard.rival === undefined ? [] : [managerProgram(RIVAL_MANAGER, yard, yard.rival, false)]),
     ...yard.workers.map(workerProgram),
   ];
   for (const program of programs) start(program);
@@ -119,7 +119,8 @@ export function startCrew(options: {
 
 export const RIVAL_MANAGER = 'rival-manager';
 
-const managerProgram = (name: string, { rival, workers }: Yard, home: Cluster): Program => ({
+/** One that is alone is not elected: that would be most of what happens in a quiet world. */
+const managerProgram = (name: string, { rival, workers }: Yard, home: Cluster, elected: boolean): Program => ({
   name,
   run: ({ name: identity, clock, log, random, connect }, signal) =>
     createManager({
@@ -127,7 +128,9 @@ const managerProgram = (name: string, { rival, workers }: Yard, home: Cluster): 
       connectCluster: (_, access) => connect(clusterAt(workers, access.server), access),
       recordKeySecret: RECORD_KEY_SECRET,
       ...(rival === undefined ? {} : { managerId: 'yard' }),
-      leaderElection: { client: connect(home), namespace: MANAGER_NAMESPACE, name: 'switchyard-manager', identity },
+      ...(elected
+        ? { leaderElection: { client: connect(home), namespace: MANAGER_NAMESPACE, name: 'switchyard-manager', identity } }
+        : {}),
       concurrentDispatches: 4,
       registry: new Registry(),
       clock,
