@@ -21,8 +21,8 @@ export interface ClusterHistory {
   /** The objects after the last change that `next` gave out, by UID. */
   readonly jobs: ReadonlyMap<string, Job>;
   readonly pods: ReadonlyMap<string, Pod>;
-  /** The store of the cluster was put back: tells what has gone and what has come back with it, and follows the new course of things. */
-  restored(): Promise<void>;
+  /** Has the store of the cluster put back: tells what has gone and what has come back with it, and follows the new course of things. */
+  throughRestore(restore: () => Promise<void>): Promise<void>;
   stop(): void;
 }
 
@@ -49,9 +49,10 @@ export async function recordHistory(client: KubeClient): Promise<ClusterHistory>
       if (failures.length > 0) throw new Error('the history of the cluster is not complete', { cause: failures[0] });
       return [...told.splice(0), ...watched()];
     },
-    async restored() {
+    async throughRestore(restore) {
       course.stop();
       told.push(...watched());
+      await restore();
       course = await follow(client, failures);
       const { revision } = course;
       const gone = (kind: 'Job' | 'Pod', object: Job | Pod): Change =>

@@ -92,7 +92,9 @@ export function startCrew(options: {
     );
   };
 
-  const managers = Array.from({ length: options.managers }, (_, position) => managerProgram(`manager-${position + 1}`, yard, yard.home, options.managers > 1));
+  const managers = Array.from({ length: options.managers }, (_, position) =>
+    managerProgram(`manager-${position + 1}`, yard, yard.home, options.managers > 1),
+  );
   const programs = [
     ...managers,
     ...(yard.rival === undefined ? [] : [managerProgram(RIVAL_MANAGER, yard, yard.rival, false)]),
@@ -128,9 +130,7 @@ const managerProgram = (name: string, { rival, workers }: Yard, home: Cluster, e
       connectCluster: (_, access) => connect(clusterAt(workers, access.server), access),
       recordKeySecret: RECORD_KEY_SECRET,
       ...(rival === undefined ? {} : { managerId: 'yard' }),
-      ...(elected
-        ? { leaderElection: { client: connect(home), namespace: MANAGER_NAMESPACE, name: 'switchyard-manager', identity } }
-        : {}),
+      ...(elected ? { leaderElection: { client: connect(home), namespace: MANAGER_NAMESPACE, name: 'switchyard-manager', identity } } : {}),
       concurrentDispatches: 4,
       registry: new Registry(),
       clock,

@@ -69,8 +69,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
     if (backup === undefined) return false;
     const watches = dice.chance(0.3) ? 'Left' : 'Broken';
     trace(`${cluster.name}: is put back to revision ${backup.revision}; open watches are ${watches}`);
-    await cluster.plane.restore(backup, watches);
-    await cluster.history.restored();
+    await cluster.history.throughRestore(() => cluster.plane.restore(backup, watches));
     if (cluster !== home) await cluster.machine.restored();
     restoredMs.set(cluster.name, clock.now());
     return true;
@@ -146,6 +145,8 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
       return true;
     },
   };
+
+  for (const program of crew.programs) crew.setClock(program, dice.int(-plan.clockErrorMaxMs, plan.clockErrorMaxMs));
 
   return {
     struck,
