@@ -13,7 +13,8 @@ import type { Dice } from '../dice.ts';
 import { createMortalClock } from '../mortal-clock.ts';
 import type { Line } from '../network.ts';
 import { describeError, hasCause, isBlunder, isEndOfLeadership } from '../program-errors.ts';
-import { type Cluster, MANAGER_NAMESPACE, RECORD_KEY_SECRET, type Yard } from './yard.ts';
+import { MANAGER_NAMESPACE } from './membership.ts';
+import { type Cluster, RECORD_KEY_SECRET, type Yard } from './yard.ts';
 
 export interface Crew {
   /** What a program should never have done, in words. */

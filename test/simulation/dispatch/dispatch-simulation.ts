@@ -37,7 +37,7 @@ const RIVAL_TEAMS: readonly Team[] = [{ namespace: 'red', quota: { cpu: '2', pod
 const WORKERS = ['east', 'west', 'north'] as const;
 const CALM_ROUNDS_MAX = 400;
 const CALM_ROUND_MS = 15_000;
-const QUIET_MS = 600_000;
+const QUIET_MS = 300_000;
 /** No longer passes without a look at what runs: kubelets are never late by more. */
 const SLICE_MS = 5_000;
 /** So long after its store was put back a cluster may run what it has run before: its worker has to notice, and to stop it. */
@@ -129,7 +129,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   async function storm(): Promise<void> {
     const failures = dice.pick([0, 0.1, 0.3]);
     for (let count = dice.int(2, 5); count > 0; count--) await people.submit();
-    for (let left = dice.int(20, 70); left > 0 && violations.length === 0; left--) {
+    for (let left = dice.int(15, 45); left > 0 && violations.length === 0; left--) {
       steps++;
       await pass(dice.chance(0.15) ? dice.int(3000, 60_000) : dice.int(10, 2500));
       await runPods(0.4, failures);

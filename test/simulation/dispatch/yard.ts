@@ -16,28 +16,20 @@ import { createRestorablePlane, type RestorablePlane } from '../../support/resto
 import type { Dice } from '../dice.ts';
 import { createKubelet, type Kubelet } from '../kubelet.ts';
 import { createNetwork, type Network } from '../network.ts';
-import { createGate, type Gate } from './gate.ts';
+import { createGate } from './gate.ts';
 import { createMachine, type Machine } from './machine.ts';
-import { join } from './membership.ts';
+import { join, MANAGER_NAMESPACE, type Member } from './membership.ts';
 
 export const HOME = 'home';
 /** The other home cluster, where there are two. */
 export const RIVAL = 'rival';
-/** Where the manager lives. */
-export const MANAGER_NAMESPACE = 'switchyard';
 export const RECORD_KEY_SECRET = { namespace: MANAGER_NAMESPACE, name: 'record-key' };
 
 /** What one team may use, all clusters together. Its ClusterQueue has the name of its namespace. */
 export type Team = { readonly namespace: string; readonly quota: Readonly<Record<string, string>> };
 
-export type Cluster = {
-  readonly name: string;
-  /** Where kubeconfigs say that it is. */
-  readonly url: string;
-  /** Whether the manager finds the namespaces of the teams there, or makes them. */
-  readonly namespaces: 'Require' | 'Create';
+export type Cluster = Member & {
   readonly plane: RestorablePlane;
-  readonly gate: Gate;
   readonly admin: KubeClient;
   readonly history: ClusterHistory;
   readonly network: Network;
