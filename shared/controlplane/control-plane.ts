@@ -27,7 +27,7 @@ import { createQuotaAdmission } from './admission/quota-admission.ts';
 import { kubeconfigFor, newToken, rememberedToken } from './server/kubeconfig-file.ts';
 import { BUILT_IN_RESOURCES } from './kinds/built-in-resources.ts';
 import { namespaceFinalizeSubresource } from './subresources/namespace-finalize.ts';
-import { openSqlitePersistence } from './storage/persistence.ts';
+import { openSqlitePersistence, type Persistence } from './storage/persistence.ts';
 import { createPodLogs, podLogSubresource } from './subresources/pod-log.ts';
 import { podSubresources } from './subresources/pod-subresources.ts';
 import { createRegistry } from './registry/registry.ts';
@@ -46,6 +46,8 @@ import type { ResourceDefinition } from './resources/strategy.ts';
 export type ControlPlaneOptions = ControllersOptions & {
   /** Keeps all objects in this directory over restarts; absent: in memory only. */
   readonly dataDir?: string;
+  /** Where objects are kept instead of in `dataDir`: whoever holds it can start another control plane from it, or from what it was once. */
+  readonly persistence?: Persistence;
 };
 
 export type ListenOptions = {
@@ -75,7 +77,8 @@ export interface ControlPlane {
 
 export async function createControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { clock, random, log, dataDir } = options;
-  const store = createStore({ clock, ...(dataDir === undefined ? {} : { persistence: openSqlitePersistence(dataDir) }) });
+  const persistence = options.persistence ?? (dataDir === undefined ? undefined : openSqlitePersistence(dataDir));
+  const store = createStore({ clock, ...given({ persistence }) });
   const resources = createServedResources(store);
   for (const definition of BUILT_IN) resources.add(definition, schemaOf(definition), false);
   const token = dataDir === undefined ? newToken() : rememberedToken(dataDir);

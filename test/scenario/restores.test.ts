@@ -86,7 +86,7 @@ test('a worker cluster that is restored: copies of old go, what ends there is he
   await world.submit('done-since', { seconds: 5 });
   await world.submit('long', { seconds: 60 });
   await pass(4);
-  const backup = plane('eu-1').backup();
+  const backup = plane('eu-1').backUp();
   expect(await namesOn('eu-1')).toEqual(['done-since', 'long']);
   await world.submit('made-since', { seconds: 60 });
   await pass(12);
@@ -94,7 +94,7 @@ test('a worker cluster that is restored: copies of old go, what ends there is he
   expect(await namesOn('eu-1')).toEqual(['long', 'made-since']);
 
   const restoredAtMs = world.clock.now();
-  await plane('eu-1').restore(backup);
+  await plane('eu-1').restore(backup, 'Broken');
   expect(await namesOn('eu-1')).toEqual(['done-since', 'long']);
   let most = await pass(10);
   expect(await namesOn('eu-1')).not.toContain('done-since');
@@ -124,13 +124,13 @@ test('the manager cluster is restored under two managers: they start anew, and e
   await world.submit('done-since', { seconds: 5 });
   await world.submit('long', { seconds: 60 });
   await pass(4);
-  const backup = plane(HOME).backup();
+  const backup = plane(HOME).backUp();
   await world.submit('made-since', { seconds: 60 });
   await pass(12);
   expect(await endOf('done-since')).toBe('Complete');
   expect(await namesOn('eu-1')).toEqual(['long', 'made-since']);
 
-  await plane(HOME).restore(backup);
+  await plane(HOME).restore(backup, 'Broken');
   const most = await pass(400);
   expect(most).toBe(1);
   for (const { ended } of managers)

@@ -37,7 +37,7 @@ export interface Fleet {
   leaders(): number;
 }
 
-type Incarnation = { readonly line: Line; readonly stopping: AbortController; leads: boolean; die(): void };
+type Incarnation = { readonly name: string; readonly line: Line; readonly stopping: AbortController; leads: boolean; die(): void };
 
 export function startFleet({ network, clock, dice, trace, workers }: FleetDeps): Fleet {
   const slots: (Incarnation | undefined)[] = [];
@@ -70,7 +70,7 @@ export function startFleet({ network, clock, dice, trace, workers }: FleetDeps):
       incarnation.leads = false;
       line.forbidWrites('the loss of leadership');
     };
-    const incarnation: Incarnation = { line, stopping, leads: false, die };
+    const incarnation: Incarnation = { name, line, stopping, leads: false, die };
     slots[slot] = incarnation;
     const log = watchfulLogger(name, trace, defects, heedElection, () => network.faults.size === 0);
     const newClient = (): KubeClient => createKubeClient(line, { userAgent: name, clock: mortal });
@@ -94,7 +94,10 @@ export function startFleet({ network, clock, dice, trace, workers }: FleetDeps):
   return {
     defects,
     incarnations: () => incarnations,
-    cutOff: (forMs) => dice.some(living())?.line.cutOff(forMs),
+    cutOff(forMs) {
+      const one = dice.some(living());
+      if (one !== undefined) network.disturb('partition', forMs, (process) => process === one.name);
+    },
     kill: () => dice.some(living())?.die(),
     stop() {
       stopped = true;

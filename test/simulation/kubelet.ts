@@ -6,6 +6,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Dice } from './dice.ts';
+import { hasEnded } from '../support/invariants/invariant.ts';
 import { FATAL_EXIT, IGNORED_EXIT, INDEX_EXIT } from './random-job.ts';
 
 export const NODE = 'node-1';
@@ -13,18 +14,37 @@ export const NODE = 'node-1';
 export type Kubelet = {
   /** Looks at all pods once. Each moves with probability `pace`, and one that ends fails with probability `failures`. */
   run(pods: Iterable<Pod>, pace: number, failures: number): Promise<void>;
+  /** Takes away the pods whose grace period is over: a kubelet is never late with that. */
+  killOverdue(pods: Iterable<Pod>): Promise<void>;
 };
 
-export function createKubelet(client: KubeClient, clock: Clock, dice: Dice, trace: (line: string) => void): Kubelet {
+/** `node` is the name of the node that there is now; undefined: there is none, and nothing moves. */
+export function createKubelet(
+  client: KubeClient,
+  clock: Clock,
+  dice: Dice,
+  trace: (line: string) => void,
+  node: () => string | undefined = () => NODE,
+): Kubelet {
+  /** What a node that is gone had does not move any more. */
+  const isOurs = ({ spec: { nodeName = '' } }: Pod): boolean => node() !== undefined && (nodeName === '' || nodeName === node());
   return {
     async run(pods, pace, failures) {
-      for (const pod of pods) if (dice.chance(pace)) await move(pod, failures);
+      for (const pod of pods) if (isOurs(pod) && dice.chance(pace)) await move(pod, failures);
+    },
+    async killOverdue(pods) {
+      for (const pod of pods) {
+        const { deletionTimestamp } = pod.metadata;
+        // The server's timestamp of a deletion says when the grace period ends.
+        if (deletionTimestamp === undefined || Date.parse(deletionTimestamp) > clock.now() || !isOurs(pod)) continue;
+        if (!hasEnded(pod) || (pod.metadata.deletionGracePeriodSeconds ?? 0) > 0) await move(pod, 0);
+      }
     },
   };
 
   async function move(pod: Pod, failures: number): Promise<void> {
     const phase = pod.status?.phase ?? 'Pending';
-    const isOver = phase === 'Succeeded' || phase === 'Failed';
+    const isOver = hasEnded(pod);
     try {
       if (pod.metadata.deletionTimestamp !== undefined) await carryAway(pod, isOver);
       else if (isOver) return;
@@ -47,7 +67,7 @@ export function createKubelet(client: KubeClient, clock: Clock, dice: Dice, trac
   }
 
   async function bind({ metadata: { namespace, name } }: Pod): Promise<void> {
-    const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target: { kind: 'Node', name: NODE } };
+    const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target: { kind: 'Node', name: node() } };
     await client.raw({ method: 'POST', path: `/api/v1/namespaces/${namespace}/pods/${name}/binding`, body: binding });
   }
 

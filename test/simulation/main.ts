@@ -48,6 +48,7 @@ async function soak(simulate: Story, world: World, from: number, count: number):
   console.log(`seeds               ${outcomes.length} (${from} to ${from + outcomes.length - 1}), ${failures} failed`);
   console.log(`seconds             ${seconds.toFixed(1)} (${(outcomes.length / seconds).toFixed(1)} seeds a second)`);
   console.log(`steps               ${sum(({ steps }) => steps)}`);
+  console.log(`simulated hours     ${(sum(({ simulatedMs }) => simulatedMs) / 3_600_000).toFixed(1)}`);
   console.log(`jobs finished       ${sum(({ jobsFinished }) => jobsFinished)}`);
   console.log(`pods ended          ${sum(({ podsEnded }) => podsEnded)}`);
   console.log(`calls of programs   ${sum(({ calls }) => calls)}`);

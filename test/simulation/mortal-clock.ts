@@ -1,14 +1,17 @@
-/** The clock of one process: when the process is killed, its timers die with it. */
+/** The clock of one process: when the process is killed, its timers die with it. What its machine takes for the time of day may be wrong. */
 import type { Clock, Timer } from '../../shared/runtime/clock.ts';
 
 export type MortalClock = Clock & { kill(): void };
 
-export function createMortalClock(clock: Clock): MortalClock {
+/** `errorMs`: by how much the time of day of its machine is wrong now. */
+export function createMortalClock(clock: Clock, errorMs: () => number = () => 0): MortalClock {
   const pending = new Set<Timer>();
+  /** A process that has started anew cannot compare with what it saw before. */
+  const startedMs = clock.monotonic();
   let dead = false;
   return {
-    now: () => clock.now(),
-    monotonic: () => clock.monotonic(),
+    now: () => clock.now() + errorMs(),
+    monotonic: () => clock.monotonic() - startedMs,
     schedule(callback, delayMs) {
       if (dead) return { cancel: () => undefined };
       const timer = clock.schedule(() => {

@@ -23,11 +23,21 @@ export type FaultKind =
   | 'watch expired'
   | 'watch late'
   | 'partition'
+  | 'one-way partition'
+  | 'black hole'
+  | 'slow list'
   | 'crash before a call'
   | 'crash after a call'
   | 'deletion refused'
   | 'deletion timed out'
   | 'status lost';
+
+/**
+ * What the way to the server suffers for a while. Partition: nothing gets through, and what was sent breaks at the end. One-way: requests arrive and
+ * are carried out, answers and events do not come back. Black hole: connections are taken, and nothing is ever answered.
+ */
+export type Outage = 'partition' | 'one-way partition' | 'black hole';
+type Trouble = { readonly kind: Outage; readonly untilMs: number; readonly strikes: (process: string) => boolean };
 
 export type Weather = {
   /** Share of the requests on which something goes wrong. */
@@ -44,6 +54,8 @@ export type Weather = {
   readonly protectedPods: number;
   /** Share of the writes of a status of which no answer comes back: one half is done, the other never arrives. */
   readonly lostStatuses: number;
+  /** Share of the lists of which each page takes long. */
+  readonly slowLists: number;
 };
 
 export const FAIR: Weather = {
@@ -55,6 +67,7 @@ export const FAIR: Weather = {
   lostPatches: 0,
   protectedPods: 0,
   lostStatuses: 0,
+  slowLists: 0,
 };
 
 export interface Network {
@@ -70,7 +83,13 @@ export interface Network {
   writes(): number;
   /** What a worker should not have asked for, in words. */
   readonly invalid: string[];
+  /** Status writes that the server's rules did not allow, in words. */
+  readonly refusedStatuses: string[];
   readonly removals: Removals;
+  /** For this long the ways of these processes suffer an outage, those of processes that start meanwhile included. */
+  disturb(outage: Outage, forMs: number, strikes: (process: string) => boolean): void;
+  /** Outages that have not ended. */
+  disturbed(): boolean;
   /** The way of one process. */
   connect(name: string, clock: Clock, crash: () => void): Line;
 }
@@ -80,7 +99,6 @@ export interface Line extends Transport {
   kill(): void;
   /** From now on each write is reported: this process has no right to write. */
   forbidWrites(why: string): void;
-  cutOff(forMs: number): void;
 }
 
 export function createNetwork(server: () => Transport, clock: Clock, dice: Dice, trace: (line: string) => void): Network {
@@ -88,10 +106,14 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
   const doubtfulCreations = new Map<string, number>();
   const doubtfulStatuses = new Set<string>();
   const invalid: string[] = [];
+  const refusedStatuses: string[] = [];
   const removals = createRemovals(clock, dice);
   let calls = 0;
   let writes = 0;
+  let troubles: Trouble[] = [];
 
+  const troubleOf = (process: string): Trouble | undefined =>
+    troubles.find(({ untilMs, strikes }) => untilMs > clock.now() && strikes(process));
   const note = (kind: FaultKind, name: string, what: string): void => {
     faults.set(kind, (faults.get(kind) ?? 0) + 1);
     trace(`${name}: ${kind}: ${what}`);
@@ -109,7 +131,6 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
     /** UIDs of Jobs of which this process was told that they are gone. */
     const goneJobs = new Set<string>();
     let forbidden: string | undefined;
-    let cutOffUntilMs = 0;
     const isDead = (): boolean => death.signal.aborted;
 
     async function send(request: TransportRequest): Promise<TransportResponse> {
@@ -123,7 +144,8 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
       if (goneJobs.has(jobOf(request) ?? '')) invalid.push(`${name}: ${what} for a Job that it knows to be gone`);
       const failed = removals.note(request);
       await waitUp(request, 'slow request');
-      await throughPartition(request);
+      await throughOutages(request, () => transport.send(withoutSignal(request)), REQUEST_TIMEOUT_MS);
+      if (network.weather.slowLists > 0 && isList(request) && dice.chance(network.weather.slowLists)) await slowly(request);
       if (!isLease && dice.chance(network.weather.crashes)) return die(request, what);
       request.signal?.throwIfAborted();
       const fault = faultOn(request);
@@ -163,6 +185,8 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
       trace(
         `${name}: ${request.method} ${request.path} ${response.status}${request.path.endsWith('/status') ? ` ${statusIn(request)}` : ''}`,
       );
+      if (response.status === 422 && /\/jobs\/[^/]+\/status/.test(request.path))
+        refusedStatuses.push(`${name}: ${request.method} ${request.path}: ${messageIn(response.body)}`);
       // A pod may have begun to go, or changed hands, since the worker saw it: then a PATCH of it is rightly refused.
       if ((response.status === 422 && request.method !== 'PATCH') || response.status === 400) {
         invalid.push(`${name}: ${request.method} ${request.path} ${response.status}: ${messageIn(response.body)}`);
@@ -187,16 +211,32 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
       request.signal?.throwIfAborted();
     }
 
-    async function throughPartition(request: TransportRequest): Promise<void> {
-      if (cutOffUntilMs <= clock.now()) return;
-      await sleep(mortal, cutOffUntilMs - clock.now(), request.signal);
-      throw new Error(`connection lost: ${request.method} ${request.path}`);
+    /** Pages are few in a small world: each may take as long as some would. */
+    async function slowly(request: TransportRequest): Promise<void> {
+      note('slow list', name, request.path);
+      await sleep(mortal, dice.int(2000, 60_000), request.signal);
+      request.signal?.throwIfAborted();
+    }
+
+    async function throughOutages(request: TransportRequest, carryOut: () => Promise<unknown>, timeoutMs: number): Promise<void> {
+      const trouble = troubleOf(name);
+      if (trouble === undefined) return;
+      const { kind, untilMs } = trouble;
+      const what = `${request.method} ${request.path}`;
+      if (kind === 'one-way partition') {
+        doubt(request);
+        await carryOut();
+        trace(`${name}: ${what}: its answer does not come back`);
+      }
+      await sleep(mortal, kind === 'partition' ? untilMs - clock.now() : timeoutMs, request.signal);
+      request.signal?.throwIfAborted();
+      throw new Error(`${kind === 'partition' ? 'connection lost' : 'timeout'}: ${what}`);
     }
 
     async function stream(request: TransportRequest): Promise<TransportStream> {
       if (isDead()) return never();
       await waitUp(request, 'slow request');
-      await throughPartition(request);
+      await throughOutages(request, async () => undefined, WATCH_TIMEOUT_MS);
       if (isDead()) return never();
       const fault = dice.chance(network.weather.faults) ? dice.pick(WATCH_FAULTS) : undefined;
       if (fault !== undefined) note(fault, name, request.path);
@@ -216,7 +256,8 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
           const delayMs = lag(request);
           if (delayMs > 5000) note('watch late', name, `${request.path} by ${delayMs} ms`);
           if (delayMs > 0) await sleep(mortal, delayMs, request.signal);
-          if (cutOffUntilMs > clock.now()) await sleep(mortal, cutOffUntilMs - clock.now(), request.signal);
+          const trouble = troubleOf(name);
+          if (trouble !== undefined) await sleep(mortal, trouble.untilMs - clock.now(), request.signal);
           if (isDead()) await never();
           if (request.signal?.aborted === true) throw request.signal.reason;
           yield chunk;
@@ -240,10 +281,6 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
       close: () => transport.close(),
       kill: () => death.abort(new Error('killed')),
       forbidWrites: (why) => (forbidden ??= why),
-      cutOff: (forMs) => {
-        note('partition', name, `${forMs} ms`);
-        cutOffUntilMs = clock.now() + forMs;
-      },
     };
   }
 
@@ -271,11 +308,21 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
     calls: () => calls,
     writes: () => writes,
     invalid,
+    refusedStatuses,
     removals,
+    disturb(kind, forMs, strikes) {
+      note(kind, 'network', `${forMs} ms`);
+      troubles = [...troubles.filter(({ untilMs }) => untilMs > clock.now()), { kind, untilMs: clock.now() + forMs, strikes }];
+    },
+    disturbed: () => troubles.some(({ untilMs }) => untilMs > clock.now()),
     connect,
   };
   return network;
 }
+
+/** As the connections of the programs have them. */
+const REQUEST_TIMEOUT_MS = 70_000;
+const WATCH_TIMEOUT_MS = 30_000;
 
 const READ_FAULTS = ['refused', 'throttled', 'request lost'] as const;
 const WRITE_FAULTS = ['refused', 'throttled', 'request lost', 'answer lost', 'answer lost', 'done late'] as const;
@@ -290,6 +337,8 @@ const withoutSignal = ({ method, path, headers, body }: TransportRequest): Trans
   headers,
   ...given({ body }),
 });
+
+const isList = ({ method, path }: TransportRequest): boolean => method === 'GET' && /\/\w+\?(.*&)?limit=/.test(path);
 
 const json = { 'content-type': 'application/json' };
 const refusal = (code: number, reason: string, message: string, headers: Record<string, string> = {}): TransportResponse => ({

@@ -22,7 +22,7 @@ import { createStatusHistory } from '../support/invariants/status-history.ts';
 import { createDice, type Dice } from './dice.ts';
 import { startFleet } from './fleet.ts';
 import { createKubelet, NODE } from './kubelet.ts';
-import { createNetwork, FAIR, type FaultKind, type Weather } from './network.ts';
+import { createNetwork, FAIR, type Weather } from './network.ts';
 import { createUser } from './user.ts';
 
 export type Outcome = {
@@ -30,11 +30,14 @@ export type Outcome = {
   /** How promises were broken; empty when all were kept. */
   readonly violations: readonly string[];
   readonly steps: number;
+  /** Time that has passed in the simulated world. */
+  readonly simulatedMs: number;
   readonly jobsFinished: number;
   readonly podsEnded: number;
   readonly calls: number;
   readonly incarnations: number;
-  readonly faults: ReadonlyMap<FaultKind, number>;
+  /** How often each kind of fault has struck. */
+  readonly faults: ReadonlyMap<string, number>;
 };
 
 const CALM_ROUNDS_MAX = 400;
@@ -165,6 +168,7 @@ export async function simulate(seed: number, print?: (line: string) => void): Pr
     seed,
     violations,
     steps,
+    simulatedMs: clock.monotonic(),
     jobsFinished,
     podsEnded,
     calls: network.calls(),
@@ -192,6 +196,7 @@ function randomWeather(dice: Dice): Weather {
     lostPatches: arePodsLate ? 0.5 : dice.pick([0, 0, 0, 0.3]),
     protectedPods: dice.pick([0, 0, 0.3, 0.8]),
     lostStatuses: dice.pick([0, 0, 0, 0.1, 0.4]),
+    slowLists: 0,
   };
 }
 

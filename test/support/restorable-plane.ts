@@ -1,64 +1,79 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { createControlPlane, type ControlPlane, type ControlPlaneOptions } from '../../shared/controlplane/control-plane.ts';
-import type { Transport, TransportRequest, TransportResponse, TransportStream } from '../../shared/kube/transport.ts';
+/** A control plane whose store can be put back to what it was earlier, while all who use it go on: what an operator does after etcd was lost. */
+import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from '../../shared/controlplane/control-plane.ts';
+import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
+import type { Transport, TransportRequest, TransportStream } from '../../shared/kube/transport.ts';
+import { type Backup, createMemoryPersistence, type MemoryPersistence } from './memory-persistence.ts';
 
-/** A control plane whose data directory can be put back to what it was. */
-export type RestorablePlane = Omit<ControlPlane, 'faults' | 'listen'> & {
-  /** Copies the data directory. */
-  backup(): string;
-  /** Stops it, puts a backup in place of its data directory, and starts it anew. */
-  restore(backup: string): Promise<void>;
-};
+export interface RestorablePlane {
+  /** Reaches whichever server there is; as a member of system:masters unless `user` is given. */
+  transport(user?: UserInfo): Transport;
+  backUp(): Backup;
+  /** Starts another server from the backup in place of the present one. Open watches break, or, when they are left, say nothing any more. */
+  restore(backup: Backup, watches: 'Broken' | 'Left'): Promise<void>;
+  close(): Promise<void>;
+}
 
-export async function createRestorablePlane(options: Omit<ControlPlaneOptions, 'dataDir'>): Promise<RestorablePlane> {
-  const directory = mkdtempSync(path.join(tmpdir(), 'restorable-'));
-  let generations = 0;
-  let dataDir = path.join(directory, 'data');
-  let plane: ControlPlane | undefined = await createControlPlane({ ...options, dataDir });
-  const open = new Set<Transport>();
+type Server = { readonly plane: ControlPlane; readonly persistence: MemoryPersistence };
 
-  const stop = async (): Promise<void> => {
-    const stopping = plane;
-    plane = undefined;
-    for (const transport of open) await transport.close();
-    open.clear();
-    await stopping?.close();
-  };
+export async function createRestorablePlane(options: Omit<ControlPlaneOptions, 'dataDir' | 'persistence'>): Promise<RestorablePlane> {
+  let server = await start(undefined);
+  let brokenStreams = new AbortController();
+
+  async function start(backup: Backup | undefined): Promise<Server> {
+    const persistence = createMemoryPersistence(backup);
+    const plane = await createControlPlane({ ...options, persistence });
+    return { plane, persistence };
+  }
+
+  function transport(user?: UserInfo): Transport {
+    let its = server;
+    let way = its.plane.transport(user);
+    const current = (): Transport => {
+      if (its !== server) [its, way] = [server, server.plane.transport(user)];
+      return way;
+    };
+    return { send: (request) => current().send(request), stream: (request) => stream(current(), request), close: async () => undefined };
+  }
+
+  /** The server itself knows nothing of connections, so that what it says at its end is not passed on where they are left. */
+  async function stream(way: Transport, request: TransportRequest): Promise<TransportStream> {
+    const its = server;
+    const broken = brokenStreams.signal;
+    const signals = request.signal === undefined ? [broken] : [broken, request.signal];
+    const { chunks, ...rest } = await way.stream({ ...request, signal: AbortSignal.any(signals) });
+    async function* whileItLives(): AsyncGenerator<string> {
+      try {
+        yield* chunks;
+      } catch (error) {
+        if (server === its || broken.aborted || request.signal?.aborted === true) throw error;
+      }
+      if (server === its) return;
+      await aborted(signals);
+      throw new Error('connection lost');
+    }
+    return { ...rest, chunks: whileItLives() };
+  }
+
   return {
-    transport(user) {
-      let of: ControlPlane | undefined;
-      let present: Transport | undefined;
-      const current = (): Transport => {
-        if (plane === undefined) throw new Error('connect ECONNREFUSED');
-        if (of !== plane || present === undefined) {
-          of = plane;
-          present = plane.transport(user);
-          open.add(present);
-        }
-        return present;
-      };
-      return {
-        send: async (request: TransportRequest): Promise<TransportResponse> => current().send(request),
-        stream: async (request: TransportRequest): Promise<TransportStream> => current().stream(request),
-        close: async () => present?.close(),
-      };
+    transport,
+    backUp: () => server.persistence.backUp(),
+    async restore(backup, watches) {
+      const former = server;
+      server = await start(backup);
+      if (watches === 'Broken') {
+        brokenStreams.abort(new Error('connection lost'));
+        brokenStreams = new AbortController();
+      }
+      await former.plane.close();
     },
-    backup() {
-      const backup = path.join(directory, `backup-${++generations}`);
-      cpSync(dataDir, backup, { recursive: true });
-      return backup;
-    },
-    async restore(backup) {
-      await stop();
-      dataDir = path.join(directory, `data-${++generations}`);
-      cpSync(backup, dataDir, { recursive: true });
-      plane = await createControlPlane({ ...options, dataDir });
-    },
-    async close() {
-      await stop();
-      rmSync(directory, { recursive: true, force: true });
-    },
+    close: () => server.plane.close(),
   };
 }
+
+const aborted = (signals: readonly AbortSignal[]): Promise<void> => {
+  const any = AbortSignal.any([...signals]);
+  return new Promise((resolve) => {
+    if (any.aborted) resolve();
+    else any.addEventListener('abort', () => resolve(), { once: true });
+  });
+};

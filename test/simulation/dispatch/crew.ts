@@ -1,6 +1,7 @@
 /** The programs of a simulated installation: managers and workers, real ones, which are killed and come back. */
 import { Registry } from 'prom-client';
 import { createManager } from '../../../manager/manager.ts';
+import type { ClusterAccess } from '../../../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient } from '../../../shared/kube/kube-client.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
@@ -12,14 +13,21 @@ import type { Dice } from '../dice.ts';
 import { createMortalClock } from '../mortal-clock.ts';
 import type { Line } from '../network.ts';
 import { describeError, hasCause, isBlunder, isEndOfLeadership } from '../program-errors.ts';
-import { type Cluster, MANAGER_NAMESPACE, RECORD_KEY_SECRET, type Yard } from './yard.ts';
+import { MANAGER_NAMESPACE } from './membership.ts';
+import { type Cluster, RECORD_KEY_SECRET, type Yard } from './yard.ts';
 
 export interface Crew {
   /** What a program should never have done, in words. */
   readonly defects: string[];
   incarnations(): number;
+  /** Names of the programs that there are, dead ones included. Their processes have names that begin with these and a dot. */
+  readonly programs: readonly string[];
   /** Kills one of the programs; it comes back after a while. */
   kill(): void;
+  /** From now on the machine of this program is wrong by this much about the time of day. */
+  setClock(program: string, errorMs: number): void;
+  /** Takes a program away for good. */
+  retire(program: string): void;
   /** Asks all to stop as SIGTERM does. */
   stop(): void;
 }
@@ -31,7 +39,7 @@ type Life = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
-  readonly connect: (cluster: Cluster) => KubeClient;
+  readonly connect: (cluster: Cluster, access?: ClusterAccess) => KubeClient;
 };
 type Program = { readonly name: string; readonly run: (life: Life, signal: AbortSignal) => Promise<void> };
 
@@ -45,15 +53,17 @@ export function startCrew(options: {
 }): Crew {
   const { yard, clock, dice, trace } = options;
   const living = new Map<string, Incarnation>();
+  const errorsMs = new Map<string, number>();
+  const retired = new Set<string>();
   const defects: string[] = [];
   let incarnations = 0;
   let stopped = false;
 
   const start = (program: Program): void => {
-    if (stopped) return;
+    if (stopped || retired.has(program.name)) return;
     const name = `${program.name}.${++incarnations}`;
     trace(`${name}: starts`);
-    const mortal = createMortalClock(clock);
+    const mortal = createMortalClock(clock, () => errorsMs.get(program.name) ?? 0);
     const lines: Line[] = [];
     const stopping = new AbortController();
     const die = (): void => {
@@ -66,10 +76,11 @@ export function startCrew(options: {
     };
     const incarnation = { stopping, die };
     living.set(program.name, incarnation);
-    const connect = (cluster: Cluster): KubeClient => {
+    const connect = (cluster: Cluster, access?: ClusterAccess): KubeClient => {
       const line = cluster.network.connect(name, mortal, die);
       lines.push(line);
-      return createKubeClient(line, { userAgent: name, clock: mortal });
+      const way = access === undefined ? line : cluster.gate.guard(line, access);
+      return createKubeClient(way, { userAgent: name, clock: mortal });
     };
     const log = watchfulLogger(name, trace, defects);
     program.run({ name, clock: mortal, log, random: seededRandom(dice.int(0, 2 ** 30)), connect }, stopping.signal).then(
@@ -82,12 +93,25 @@ export function startCrew(options: {
     );
   };
 
-  for (let count = 1; count <= options.managers; count++) start(managerProgram(`manager-${count}`, yard));
-  for (const cluster of yard.workers) start(workerProgram(cluster));
+  const managers = Array.from({ length: options.managers }, (_, position) =>
+    managerProgram(`manager-${position + 1}`, yard, yard.home, options.managers > 1),
+  );
+  const programs = [
+    ...managers,
+    ...(yard.rival === undefined ? [] : [managerProgram(RIVAL_MANAGER, yard, yard.rival, false)]),
+    ...yard.workers.map(workerProgram),
+  ];
+  for (const program of programs) start(program);
 
   return {
     defects,
     incarnations: () => incarnations,
+    programs: programs.map(({ name }) => name),
+    setClock: (program, errorMs) => errorsMs.set(program, errorMs),
+    retire(program) {
+      retired.add(program);
+      living.get(program)?.die();
+    },
     kill: () => dice.some([...living.values()])?.die(),
     stop() {
       stopped = true;
@@ -96,14 +120,18 @@ export function startCrew(options: {
   };
 }
 
-const managerProgram = (name: string, { home, workers }: Yard): Program => ({
+export const RIVAL_MANAGER = 'rival-manager';
+
+/** One that is alone is not elected: that would be most of what happens in a quiet world. */
+const managerProgram = (name: string, { rival, workers }: Yard, home: Cluster, elected: boolean): Program => ({
   name,
   run: ({ name: identity, clock, log, random, connect }, signal) =>
     createManager({
       client: connect(home),
-      connectCluster: (cluster) => connect(named(workers, cluster)),
+      connectCluster: (_, access) => connect(clusterAt(workers, access.server), access),
       recordKeySecret: RECORD_KEY_SECRET,
-      leaderElection: { client: connect(home), namespace: MANAGER_NAMESPACE, name: 'switchyard-manager', identity },
+      ...(rival === undefined ? {} : { managerId: 'yard' }),
+      ...(elected ? { leaderElection: { client: connect(home), namespace: MANAGER_NAMESPACE, name: 'switchyard-manager', identity } } : {}),
       concurrentDispatches: 4,
       registry: new Registry(),
       clock,
@@ -126,9 +154,9 @@ const workerProgram = (cluster: Cluster): Program => ({
     }).run(signal),
 });
 
-function named(clusters: readonly Cluster[], name: string): Cluster {
-  const cluster = clusters.find((each) => each.name === name);
-  if (cluster === undefined) throw new Error(`there is no cluster ${name}`);
+function clusterAt(clusters: readonly Cluster[], server: string): Cluster {
+  const cluster = clusters.find(({ url }) => url === server);
+  if (cluster === undefined) throw new Error(`there is no cluster at ${server}`);
   return cluster;
 }
 

@@ -1,17 +1,30 @@
 /**
  * A seeded world of one home cluster and three worker clusters: users with Jobs of every kind, an operator, real managers and workers behind
- * faulty networks, which are killed and come back. After each step the promises are held against the pods that there are. Then the faults
- * stop: every Job must end, and nothing may be left on any worker cluster.
+ * faulty networks, which are killed and come back, stores that are put back, clocks that step. After each step the promises are held against the
+ * pods that there are. Then the faults stop: every Job must end, and nothing may be left on any worker cluster.
  */
+import { NAMESPACES } from '../../../shared/api/resources.ts';
 import { ORIGIN_LABEL } from '../../../shared/api/names.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
 import { createDice, type Dice } from '../dice.ts';
-import { FAIR, type FaultKind, type Weather } from '../network.ts';
+import { FAIR, type Weather } from '../network.ts';
 import type { Outcome } from '../simulation.ts';
 import { startCrew } from './crew.ts';
 import { createPeople } from './people.ts';
-import { namespacesKept, oneCopyRuns, quotaKept } from './promises.ts';
+import { drawPlan } from './plan.ts';
+import {
+  everyJobEnds,
+  type Excuses,
+  namespacesKept,
+  nobodyWrites,
+  nothingLeft,
+  oneCopyRuns,
+  quotaKept,
+  type Remains,
+  statusesAccepted,
+} from './promises.ts';
+import { createTroubles } from './troubles.ts';
 import { createYard, type Team } from './yard.ts';
 import { createYardHistory } from './yard-history.ts';
 
@@ -19,106 +32,160 @@ const TEAMS: readonly Team[] = [
   { namespace: 'blue', quota: { cpu: '3', pods: '8' } },
   { namespace: 'green', quota: { cpu: '2', pods: '6' } },
 ];
+/** Of the other home, where there are two. */
+const RIVAL_TEAMS: readonly Team[] = [{ namespace: 'red', quota: { cpu: '2', pods: '6' } }];
+const WORKERS = ['east', 'west', 'north'] as const;
 const CALM_ROUNDS_MAX = 400;
 const CALM_ROUND_MS = 15_000;
-const QUIET_MS = 600_000;
+const QUIET_MS = 300_000;
+/** No longer passes without a look at what runs: kubelets are never late by more. */
+const SLICE_MS = 5_000;
+/** So long after its store was put back a cluster may run what it has run before: its worker has to notice, and to stop it. */
+const RESTORE_EXCUSE_MS = 240_000;
 
 export async function simulateDispatch(seed: number, print?: (line: string) => void): Promise<Outcome> {
   const clock = new FakeClock();
   const startMs = clock.now();
   const trace = print === undefined ? () => undefined : (line: string) => print(`${((clock.now() - startMs) / 1000).toFixed(3)} ${line}`);
   const dice = createDice(seed);
-  const yard = await createYard({ workers: ['east', 'west', 'north'], teams: TEAMS, seed, clock, dice, trace });
-  const clusters = [yard.home, ...yard.workers];
+  const plan = drawPlan(dice, WORKERS);
+  trace(`plan ${JSON.stringify({ ...plan, troubles: [...plan.troubles] })}`);
+  const { bare, rival: hasRival } = plan;
+  const yard = await createYard({
+    workers: WORKERS,
+    teams: TEAMS,
+    bare,
+    rivalTeams: hasRival ? RIVAL_TEAMS : undefined,
+    seed,
+    clock,
+    dice,
+    trace,
+  });
+  const { home, rival, workers } = yard;
+  const homes = rival === undefined ? [home] : [home, rival];
+  const clusters = [...homes, ...workers];
   for (const { name, network } of clusters) {
     network.weather = randomWeather(dice);
     trace(`weather ${name} ${JSON.stringify(network.weather)}`);
   }
-  const crew = startCrew({ yard, clock, dice, trace, managers: dice.chance(0.2) ? 2 : 1 });
+  const crew = startCrew({ yard, clock, dice, trace, managers: plan.managers });
+  const troubles = createTroubles({ yard, crew, plan, clock, dice, trace });
   const people = createPeople(yard, dice, trace);
+  const rivals = rival === undefined ? undefined : createPeople({ home: rival, teams: RIVAL_TEAMS, workers }, dice, trace);
   const history = createYardHistory();
   const violations: string[] = [];
   const ended = new Set<string>();
   const pods = new Set<string>();
+  const teams = [...TEAMS, ...RIVAL_TEAMS];
+  const namespaces = teams.map(({ namespace }) => namespace);
   let steps = 0;
 
+  function excuses(): Excuses {
+    const since = clock.now() - RESTORE_EXCUSE_MS;
+    const restored = [...troubles.restoredMs].filter(([, atMs]) => atMs > since).map(([name]) => name);
+    return { restored: new Set(restored), givenUp: troubles.givenUp };
+  }
+
   function look(): void {
-    for (const { name, history: changes } of yard.workers) {
+    for (const { name, history: changes } of workers) {
       for (const change of changes.next()) {
         history.observe(name, change);
-        if (change.kind === 'Job') trace(`${name}: Job ${change.gone ? 'gone' : summary(change.object)}`);
+        if (change.kind === 'Job') trace(`${name}: Job ${change.gone ? `${change.object.metadata.name} gone` : summary(change.object)}`);
       }
     }
-    for (const change of yard.home.history.next()) {
-      if (change.kind !== 'Job') continue;
-      trace(`home: Job ${change.gone ? `${change.object.metadata.name} gone` : summary(change.object)}`);
-      if (isOver(change.object)) ended.add(change.object.metadata.uid);
+    for (const { name, history: changes } of homes) {
+      for (const change of changes.next()) {
+        if (change.kind !== 'Job') continue;
+        trace(`${name}: Job ${change.gone ? `${change.object.metadata.name} gone` : summary(change.object)}`);
+        if (isOver(change.object)) ended.add(change.object.metadata.uid);
+      }
     }
-    const held = history.held();
+    const nodes = new Map(workers.map(({ name, machine }) => [name, machine.node()]));
+    // What a node had that is gone runs no more.
+    const held = history.held().filter(({ cluster, pod: { spec } }) => !spec.nodeName || spec.nodeName === nodes.get(cluster));
     for (const { pod } of held) pods.add(pod.metadata.uid);
-    const namespaces = TEAMS.map(({ namespace }) => namespace);
-    violations.push(...quotaKept(held, TEAMS), ...namespacesKept(held, namespaces), ...oneCopyRuns(held));
-    violations.push(...crew.defects.splice(0));
+    violations.push(
+      ...quotaKept(held, teams, excuses()),
+      ...namespacesKept(held, namespaces),
+      ...oneCopyRuns(held, excuses()),
+      ...clusters.flatMap(({ network }) => statusesAccepted(network.refusedStatuses.splice(0))),
+      ...crew.defects.splice(0),
+    );
+  }
+
+  /** Lets time pass. Whoever is in his grace period dies when it is over. */
+  async function pass(ms: number): Promise<void> {
+    for (let leftMs = ms; leftMs > 0 && violations.length === 0; leftMs -= SLICE_MS) {
+      await clock.advance(Math.min(leftMs, SLICE_MS));
+      look();
+      for (const { kubelet, history: changes } of workers) await kubelet.killOverdue(changes.pods.values());
+    }
   }
 
   async function runPods(pace: number, failures: number): Promise<void> {
-    for (const { kubelet, history: changes } of yard.workers) await kubelet.run([...changes.pods.values()], pace, failures);
+    for (const { kubelet, history: changes } of workers) await kubelet.run([...changes.pods.values()], pace, failures);
   }
 
   async function storm(): Promise<void> {
     const failures = dice.pick([0, 0.1, 0.3]);
     for (let count = dice.int(2, 5); count > 0; count--) await people.submit();
-    for (let left = dice.int(30, 90); left > 0 && violations.length === 0; left--) {
+    for (let left = dice.int(15, 45); left > 0 && violations.length === 0; left--) {
       steps++;
-      await clock.advance(dice.chance(0.15) ? dice.int(3000, 60_000) : dice.int(10, 2500));
-      look();
+      await pass(dice.chance(0.15) ? dice.int(3000, 60_000) : dice.int(10, 2500));
       await runPods(0.4, failures);
       if (dice.chance(0.3)) await people.meddle();
-      const somewhere = dice.some(clusters);
-      if (somewhere !== undefined && somewhere.network.weather.crashes > 0 && dice.chance(0.04)) crew.kill();
+      if (rivals !== undefined && dice.chance(0.1)) await rivals.meddle();
+      await troubles.strike();
     }
   }
 
-  const unfinished = (): boolean => [...yard.home.history.jobs.values()].some((job) => !isOver(job));
-  const leftovers = (): string[] =>
-    yard.workers.flatMap(({ name, history: { jobs } }) =>
-      [...jobs.values()]
-        .filter(({ metadata }) => metadata.labels?.[ORIGIN_LABEL] !== undefined)
-        .map(({ metadata }) => `${name}: the copy of ${metadata.namespace}/${metadata.name} is left`),
+  async function remains(): Promise<Remains[]> {
+    return Promise.all(
+      workers.map(async ({ name, admin, history: { jobs, pods: podsThere } }) => {
+        const made = (await admin.list(NAMESPACES, { labelSelector: ORIGIN_LABEL })).items;
+        const nameOf = ({ metadata }: { metadata: { namespace?: string; name: string } }): string =>
+          `${metadata.namespace}/${metadata.name}`;
+        return {
+          cluster: name,
+          copies: [...jobs.values()].filter(({ metadata }) => metadata.labels?.[ORIGIN_LABEL] !== undefined).map(nameOf),
+          pods: [...podsThere.values()].map(nameOf),
+          madeNamespaces: made.map(({ metadata }) => metadata.name),
+          usedNamespaces: history.usedNamespaces(name),
+        };
+      }),
     );
+  }
 
   async function calm(): Promise<void> {
     trace('the storm is over');
     for (const { network } of clusters) network.weather = FAIR;
+    let problems: string[] = [];
     for (let round = 0; round < CALM_ROUNDS_MAX && violations.length === 0; round++) {
       steps++;
-      await clock.advance(CALM_ROUND_MS);
-      look();
-      if (!unfinished() && leftovers().length === 0) return;
+      await troubles.mend();
+      await pass(CALM_ROUND_MS);
+      problems = [...everyJobEnds(home.history.jobs.values()), ...nothingLeft(await remains())];
+      if (problems.length === 0 && !troubles.last()) return;
       await people.relent();
       await runPods(1, 0.05);
     }
-    if (violations.length > 0) return;
-    for (const job of yard.home.history.jobs.values()) if (!isOver(job)) violations.push(`home: ${summary(job)} does not end`);
-    violations.push(...leftovers());
+    violations.push(...problems);
   }
 
   async function rest(): Promise<void> {
-    await clock.advance(120_000);
-    look();
-    const before = clusters.map(({ network }) => network.writes());
+    await pass(120_000);
+    const counts = (): Map<string, number> => new Map(clusters.map(({ name, network }) => [name, network.writes()]));
+    const before = counts();
     await clock.advance(QUIET_MS);
     look();
-    for (const [position, { name, network }] of clusters.entries()) {
-      const writes = network.writes() - (before[position] ?? 0);
-      if (writes > 0) violations.push(`${writes} writes to ${name} in a world in which nothing moves`);
-    }
+    violations.push(...nobodyWrites(new Map([...counts()].map(([name, count]) => [name, count - (before.get(name) ?? 0)]))));
   }
 
-  await clock.advance(3000);
+  await pass(3000);
   await storm();
   if (violations.length === 0) await calm();
   if (violations.length === 0) await rest();
+  const simulatedMs = clock.monotonic();
   yard.stop();
   crew.stop();
   await clock.advance(0);
@@ -127,16 +194,17 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     seed,
     violations,
     steps,
+    simulatedMs,
     jobsFinished: ended.size,
     podsEnded: pods.size,
     calls: clusters.reduce((total, { network }) => total + network.calls(), 0),
     incarnations: crew.incarnations(),
-    faults: sumOf(clusters.map(({ network }) => network.faults)),
+    faults: sumOf([...clusters.map(({ network }) => network.faults), troubles.struck]),
   };
 }
 
-function sumOf(all: readonly ReadonlyMap<FaultKind, number>[]): Map<FaultKind, number> {
-  const sum = new Map<FaultKind, number>();
+function sumOf(all: readonly ReadonlyMap<string, number>[]): Map<string, number> {
+  const sum = new Map<string, number>();
   for (const each of all) for (const [kind, count] of each) sum.set(kind, (sum.get(kind) ?? 0) + count);
   return sum;
 }
@@ -149,6 +217,7 @@ function randomWeather(dice: Dice): Weather {
     latencyMs: dice.pick([0, 20, 200]),
     jobLagMs: dice.pick([0, 0, 50, 2000, 8000]),
     podLagMs: dice.pick([0, 50, 2000]),
+    slowLists: dice.pick([0, 0, 0, 0.3]),
   };
 }
 

@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest';
 import { simulateDispatch } from './dispatch-simulation.ts';
 
-test.each(Array.from({ length: 20 }, (_, position) => position + 1))('seed %d', async (seed) => {
+test.each(Array.from({ length: 40 }, (_, position) => position + 1))('seed %d', async (seed) => {
   expect((await simulateDispatch(seed)).violations).toEqual([]);
 });
 

@@ -1,7 +1,13 @@
 /** Whoever else is at a simulated installation and means well: users with Jobs, and an operator who cordons and drains. */
 import { WORKER_CLUSTERS } from '../../../manager/api/worker-cluster.ts';
 import type { Job } from '../../../shared/api/kubernetes.ts';
-import { CLUSTERS_ANNOTATION, HOLD_ANNOTATION, MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
+import {
+  CLUSTERS_ANNOTATION,
+  FENCING_ANNOTATION,
+  HOLD_ANNOTATION,
+  MANAGER_CONTROLLER_NAME,
+  QUEUE_NAME_LABEL,
+} from '../../../shared/api/names.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
 import { ApiError } from '../../../shared/kube/api-error.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
@@ -19,8 +25,12 @@ export interface People {
 
 const NAMES_MAX = 6;
 
-export function createPeople(yard: Yard, dice: Dice, trace: (line: string) => void): People {
-  const { home, teams, workers } = yard;
+/** People of one home cluster, with their teams. */
+export function createPeople(
+  { home, teams, workers }: Pick<Yard, 'home' | 'teams' | 'workers'>,
+  dice: Dice,
+  trace: (line: string) => void,
+): People {
   const client = home.admin;
 
   /** What the server does not let through has not happened. */
@@ -50,7 +60,10 @@ export function createPeople(yard: Yard, dice: Dice, trace: (line: string) => vo
           namespace,
           name,
           labels: { [QUEUE_NAME_LABEL]: 'main' },
-          ...(dice.chance(0.15) ? { annotations: { [CLUSTERS_ANNOTATION]: cluster } } : {}),
+          annotations: {
+            ...(dice.chance(0.15) ? { [CLUSTERS_ANNOTATION]: cluster } : {}),
+            ...(dice.chance(0.1) ? { [FENCING_ANNOTATION]: 'off' } : {}),
+          },
         },
         // They come prepared, as the webhook would have them.
         spec: { ...spec, suspend: true, managedBy: MANAGER_CONTROLLER_NAME, parallelism: spec.parallelism ?? 1 },

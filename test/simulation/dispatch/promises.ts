@@ -1,12 +1,42 @@
-/** What is promised of an installation, judged by the pods on the worker clusters. */
+/** What is promised of an installation, judged by the pods on the worker clusters: what anybody says of itself counts for nothing. */
+import type { Job } from '../../../shared/api/kubernetes.ts';
 import { parseQuantity } from '../../../shared/kube/quantity.ts';
+import { isOver } from '../../support/invariants/invariant.ts';
 import { type HeldPod, reservedFor } from './yard-history.ts';
 import type { Team } from './yard.ts';
 
+/** What no program can be blamed for. */
+export type Excuses = {
+  /**
+   * Clusters whose store was put back a moment ago: it says that pods run whose Job has moved on since, nodes start them, and nobody is asked
+   * before. They count again once a worker has had the time to notice.
+   */
+  readonly restored: ReadonlySet<string>;
+  /** Clusters of which an operator has said that nothing runs there any more. His word is all there is for Jobs without a fence. */
+  readonly givenUp: ReadonlySet<string>;
+};
+
+/**
+ * Of each Job at most one copy has pods. A pod counts from the moment it exists until it has ended: in its grace period it runs. Whoever is on a
+ * node that is gone runs no more.
+ */
+export function oneCopyRuns(held: readonly HeldPod[], { restored, givenUp }: Excuses): string[] {
+  const copies = new Map<string, Map<string, HeldPod>>();
+  for (const each of held) {
+    if (each.copy === undefined || restored.has(each.cluster) || (!each.copy.fenced && givenUp.has(each.cluster))) continue;
+    const known = copies.get(each.copy.originUid) ?? new Map<string, HeldPod>();
+    copies.set(each.copy.originUid, known.set(each.copy.uid, each));
+  }
+  return [...copies.values()]
+    .filter((each) => each.size > 1)
+    .map((each) => `${[...each.values()].map(({ cluster, pod }) => `${cluster}/${pod.metadata.name}`).join(' and ')} run for one Job`);
+}
+
 /** No team holds more than its quota, on all clusters together. A team is told by the namespace of the pods. */
-export function quotaKept(held: readonly HeldPod[], teams: readonly Team[]): string[] {
+export function quotaKept(held: readonly HeldPod[], teams: readonly Team[], { restored, givenUp }: Excuses = NO_EXCUSES): string[] {
+  const counted = held.filter(({ cluster, copy }) => !restored.has(cluster) && (copy?.fenced !== false || !givenUp.has(cluster)));
   return teams.flatMap(({ namespace, quota }) => {
-    const theirs = held.filter(({ pod }) => pod.metadata.namespace === namespace);
+    const theirs = counted.filter(({ pod }) => pod.metadata.namespace === namespace);
     return Object.entries(quota).flatMap(([resource, nominal]) => {
       const used = theirs.reduce((total, { pod }) => total + (reservedFor(pod).get(resource) ?? 0n), 0n);
       if (used <= parseQuantity(nominal).nanos) return [];
@@ -15,6 +45,7 @@ export function quotaKept(held: readonly HeldPod[], teams: readonly Team[]): str
     });
   });
 }
+const NO_EXCUSES: Excuses = { restored: new Set(), givenUp: new Set() };
 
 /** Nothing runs outside the namespaces of these teams, and nothing that no copy of ours has made. */
 export function namespacesKept(held: readonly HeldPod[], namespaces: readonly string[]): string[] {
@@ -25,15 +56,32 @@ export function namespacesKept(held: readonly HeldPod[], namespaces: readonly st
   });
 }
 
-/** Of each Job at most one copy holds pods. */
-export function oneCopyRuns(held: readonly HeldPod[]): string[] {
-  const copies = new Map<string, Map<string, HeldPod>>();
-  for (const each of held) {
-    if (each.copy === undefined) continue;
-    const known = copies.get(each.copy.originUid) ?? new Map<string, HeldPod>();
-    copies.set(each.copy.originUid, known.set(each.copy.uid, each));
-  }
-  return [...copies.values()]
-    .filter((each) => each.size > 1)
-    .map((each) => `${[...each.values()].map(({ cluster, pod }) => `${cluster}/${pod.metadata.name}`).join(' and ')} run for one Job`);
-}
+/** The API server's rules for the status of a Job never stand in the way of what is written: no status goes backwards. */
+export const statusesAccepted = (refused: readonly string[]): string[] => refused.map((each) => `a status was refused: ${each}`);
+
+/** In a world without faults every Job ends. */
+export const everyJobEnds = (jobs: Iterable<Job>): string[] =>
+  [...jobs].filter((job) => !isOver(job)).map(({ metadata: { namespace, name } }) => `home: ${namespace}/${name} does not end`);
+
+/** What there is on a worker cluster. */
+export type Remains = {
+  readonly cluster: string;
+  /** Copies, and pods in the namespaces of teams. */
+  readonly copies: readonly string[];
+  readonly pods: readonly string[];
+  /** Namespaces that the manager has made, and those in which there ever was a copy. */
+  readonly madeNamespaces: readonly string[];
+  readonly usedNamespaces: ReadonlySet<string>;
+};
+
+/** When all Jobs are over nothing is left of them on any worker cluster, and no namespace was made for nothing. */
+export const nothingLeft = (remains: readonly Remains[]): string[] =>
+  remains.flatMap(({ cluster, copies, pods, madeNamespaces, usedNamespaces }) => [
+    ...copies.map((name) => `${cluster}: the copy of ${name} is left`),
+    ...pods.map((name) => `${cluster}: pod ${name} is left`),
+    ...madeNamespaces.filter((name) => !usedNamespaces.has(name)).map((name) => `${cluster}: namespace ${name} was made for nothing`),
+  ]);
+
+/** Where nothing moves nobody writes; `writes` are counted by cluster. */
+export const nobodyWrites = (writes: ReadonlyMap<string, number>): string[] =>
+  [...writes].filter(([, count]) => count > 0).map(([name, count]) => `${count} writes to ${name} in a world in which nothing moves`);

@@ -62,6 +62,7 @@ export async function fuzzTenant(seed: number, writes: number, print?: (line: st
     sent,
     taken: tenant.taken(),
     steps: sent,
+    simulatedMs: clock.monotonic(),
     jobsFinished: ended.size,
     podsEnded: pods.size,
     calls: [yard.home, ...yard.workers].reduce((total, { network }) => total + network.calls(), 0),

@@ -1,6 +1,6 @@
 /** What runs where, as the pods of the worker clusters show it: nobody's word is taken for it. */
 import type { Container, Job, Pod } from '../../../shared/api/kubernetes.ts';
-import { ORIGIN_NAME_ANNOTATION, ORIGIN_UID_ANNOTATION } from '../../../shared/api/names.ts';
+import { FENCING_ANNOTATION, ORIGIN_NAME_ANNOTATION, ORIGIN_UID_ANNOTATION } from '../../../shared/api/names.ts';
 import { parseQuantity } from '../../../shared/kube/quantity.ts';
 import { controllerUidOf, hasEnded } from '../../support/invariants/invariant.ts';
 import type { Change } from '../../support/cluster-history.ts';
@@ -9,23 +9,27 @@ import type { Change } from '../../support/cluster-history.ts';
 export type HeldPod = {
   readonly cluster: string;
   readonly pod: Pod;
-  /** UID of the copy that made it, of the Job that the copy is of, and the placement: undefined when no copy of ours made it. */
-  readonly copy: { readonly uid: string; readonly originUid: string; readonly name: string } | undefined;
+  /** UID of the copy that made it, of the Job that the copy is of, and whether that asks for a fence: undefined when no copy of ours made it. */
+  readonly copy: { readonly uid: string; readonly originUid: string; readonly name: string; readonly fenced: boolean } | undefined;
 };
 
 export interface YardHistory {
   observe(cluster: string, change: Change): void;
   held(): readonly HeldPod[];
+  /** Namespaces of this cluster in which there ever was a copy. */
+  usedNamespaces(cluster: string): ReadonlySet<string>;
 }
 
 export function createYardHistory(): YardHistory {
   const held = new Map<string, HeldPod>();
   /** By UID, those that are gone as well: pods outlive their Job. */
   const copies = new Map<string, Job>();
+  const used = new Map<string, Set<string>>();
   return {
     observe(cluster, change) {
       if (change.kind === 'Job') {
         copies.set(change.object.metadata.uid, change.object);
+        used.set(cluster, (used.get(cluster) ?? new Set<string>()).add(change.object.metadata.namespace));
         return;
       }
       const { uid } = change.object.metadata;
@@ -33,13 +37,15 @@ export function createYardHistory(): YardHistory {
       else held.set(uid, { cluster, pod: change.object, copy: copyOf(copies.get(controllerUidOf(change.object) ?? '')) });
     },
     held: () => [...held.values()],
+    usedNamespaces: (cluster) => used.get(cluster) ?? new Set(),
   };
 }
 
 function copyOf(job: Job | undefined): HeldPod['copy'] {
   const originUid = job?.metadata.annotations?.[ORIGIN_UID_ANNOTATION];
   if (job === undefined || originUid === undefined) return undefined;
-  return { uid: job.metadata.uid, originUid, name: job.metadata.annotations?.[ORIGIN_NAME_ANNOTATION] ?? job.metadata.name };
+  const { [ORIGIN_NAME_ANNOTATION]: name = job.metadata.name, [FENCING_ANNOTATION]: fencing } = job.metadata.annotations ?? {};
+  return { uid: job.metadata.uid, originUid, name, fenced: fencing !== 'off' };
 }
 
 /** What the scheduler reserves for a pod, in nano-units by resource; `pods` is 1. Written apart from the manager's own reckoning. */

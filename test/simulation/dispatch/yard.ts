@@ -3,41 +3,44 @@ import { parse } from 'yaml';
 import { CLUSTER_QUEUES } from '../../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../../manager/api/resource-flavor.ts';
-import { WORKER_CLUSTERS } from '../../../manager/api/worker-cluster.ts';
 import { crdFiles } from '../../../scripts/generate-crds.ts';
 import type { KubeObject } from '../../../shared/api/kubernetes.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, NODES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
-import { type ControlPlane, createControlPlane } from '../../../shared/controlplane/control-plane.ts';
-import { kubeconfigFor } from '../../../shared/controlplane/server/kubeconfig-file.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient } from '../../../shared/kube/kube-client.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 import { seededRandom } from '../../../shared/runtime/random.ts';
 import { type ClusterHistory, recordHistory } from '../../support/cluster-history.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';
+import { createRestorablePlane, type RestorablePlane } from '../../support/restorable-plane.ts';
 import type { Dice } from '../dice.ts';
-import { createKubelet, type Kubelet, NODE } from '../kubelet.ts';
+import { createKubelet, type Kubelet } from '../kubelet.ts';
 import { createNetwork, type Network } from '../network.ts';
+import { createGate } from './gate.ts';
+import { createMachine, type Machine } from './machine.ts';
+import { join, MANAGER_NAMESPACE, type Member } from './membership.ts';
 
 export const HOME = 'home';
-/** Where the manager lives. */
-export const MANAGER_NAMESPACE = 'switchyard';
+/** The other home cluster, where there are two. */
+export const RIVAL = 'rival';
 export const RECORD_KEY_SECRET = { namespace: MANAGER_NAMESPACE, name: 'record-key' };
 
 /** What one team may use, all clusters together. Its ClusterQueue has the name of its namespace. */
 export type Team = { readonly namespace: string; readonly quota: Readonly<Record<string, string>> };
 
-export type Cluster = {
-  readonly name: string;
-  readonly plane: ControlPlane;
+export type Cluster = Member & {
+  readonly plane: RestorablePlane;
   readonly admin: KubeClient;
   readonly history: ClusterHistory;
   readonly network: Network;
+  readonly machine: Machine;
   readonly kubelet: Kubelet;
 };
 
 export type Yard = {
   readonly home: Cluster;
+  /** Another home with the same worker clusters, whose manager says to be the same one. */
+  readonly rival: Cluster | undefined;
   readonly workers: readonly Cluster[];
   readonly teams: readonly Team[];
   /** Records nothing more. */
@@ -45,51 +48,78 @@ export type Yard = {
   close(): Promise<void>;
 };
 
-export async function createYard(options: {
+export type YardOptions = {
   readonly workers: readonly string[];
+  /** Those of the workers that come without the namespaces of the teams. */
+  readonly bare?: readonly string[];
+  /** Of the second home; absent: there is none. */
+  readonly rivalTeams?: readonly Team[] | undefined;
   readonly teams: readonly Team[];
   readonly seed: number;
   readonly clock: FakeClock;
   readonly dice: Dice;
   readonly trace: (line: string) => void;
-}): Promise<Yard> {
-  const { clock, dice, trace, teams } = options;
-  const create = async (name: string, position: number): Promise<Cluster> => {
-    const plane = await createControlPlane({
-      clock,
-      random: seededRandom(options.seed * 31 + position),
-      log: silentLogger,
-      controllers: name === HOME ? ['garbage-collector', 'namespace'] : ['garbage-collector', 'namespace', 'pod-gc'],
-    });
-    const admin = createKubeClient(plane.transport(), { userAgent: 'simulation', clock });
-    for (const namespace of [MANAGER_NAMESPACE, ...teams.map((team) => team.namespace)]) {
-      await admin.create(NAMESPACES, { metadata: { name: namespace } });
-    }
-    const tell = (line: string): void => trace(`${name}: ${line}`);
-    const network = createNetwork(() => plane.transport(), clock, dice, tell);
-    return { name, plane, admin, network, history: await recordHistory(admin), kubelet: createKubelet(admin, clock, dice, tell) };
-  };
-  const home = await create(HOME, 0);
+};
+
+export async function createYard(options: YardOptions): Promise<Yard> {
+  const { clock, teams, rivalTeams } = options;
+  const everybody = [...teams, ...(rivalTeams ?? [])];
+  const home = await createCluster(HOME, 0, teams, options);
+  const rival = rivalTeams === undefined ? undefined : await createCluster(RIVAL, -1, rivalTeams, options);
+  const homes = rival === undefined ? [home] : [home, rival];
   const workers: Cluster[] = [];
-  for (const [position, name] of options.workers.entries()) workers.push(await create(name, position + 1));
-  for (const { admin } of workers) await admin.create(NODES, { metadata: { name: NODE } });
-  await installKinds(home.admin);
+  for (const [position, name] of options.workers.entries()) workers.push(await createCluster(name, position + 1, everybody, options));
+  for (const { machine } of workers) await machine.replace();
+  for (const { admin } of homes) await installKinds(admin);
   await clock.advance(100);
-  // A key of chance would make other seals, and so another story, each time.
-  const key = Buffer.alloc(32, 'k').toString('base64');
-  await home.admin.create(SECRETS, { metadata: RECORD_KEY_SECRET, data: { current: key } });
-  await createQueues(home.admin, teams);
-  for (const { name } of workers) await join(home.admin, name);
+  for (const { name, admin } of homes) {
+    // A key of chance would make other seals, and so another story, each time.
+    const key = Buffer.alloc(32, 'k').toString('base64');
+    await admin.create(SECRETS, { metadata: RECORD_KEY_SECRET, data: { current: key } });
+    await createQueues(admin, name === HOME ? teams : (rivalTeams ?? []));
+    for (const cluster of workers) await join(admin, cluster);
+  }
   return {
     home,
+    rival,
     workers,
     teams,
     stop() {
-      for (const { history } of [home, ...workers]) history.stop();
+      for (const { history } of [...homes, ...workers]) history.stop();
     },
     async close() {
-      for (const { plane } of [home, ...workers]) await plane.close();
+      for (const { plane } of [...homes, ...workers]) await plane.close();
     },
+  };
+}
+
+/** `position` makes it differ from the others of its yard. */
+async function createCluster(name: string, position: number, teams: readonly Team[], options: YardOptions): Promise<Cluster> {
+  const { clock, dice, seed, bare = [] } = options;
+  const namespaces = bare.includes(name) ? 'Create' : 'Require';
+  const plane = await createRestorablePlane({
+    clock,
+    random: seededRandom(seed * 31 + position),
+    log: silentLogger,
+    controllers: name === HOME || name === RIVAL ? ['garbage-collector', 'namespace'] : ['garbage-collector', 'namespace', 'pod-gc'],
+  });
+  const admin = createKubeClient(plane.transport(), { userAgent: 'simulation', clock });
+  for (const namespace of [MANAGER_NAMESPACE, ...(namespaces === 'Create' ? [] : teams.map((team) => team.namespace))]) {
+    await admin.create(NAMESPACES, { metadata: { name: namespace } });
+  }
+  const tell = (line: string): void => options.trace(`${name}: ${line}`);
+  const machine = createMachine(admin);
+  return {
+    name,
+    url: `https://${name}.test`,
+    namespaces,
+    plane,
+    gate: createGate(),
+    admin,
+    history: await recordHistory(admin),
+    network: createNetwork(() => plane.transport(), clock, dice, tell),
+    machine,
+    kubelet: createKubelet(admin, clock, dice, tell, machine.node),
   };
 }
 
@@ -107,10 +137,4 @@ async function createQueues(home: KubeClient, teams: readonly Team[]): Promise<v
     await create(CLUSTER_QUEUES, { metadata: { name: namespace }, spec: { namespaceSelector, resourceGroups } });
     await create(LOCAL_QUEUES, { metadata: { name: 'main', namespace }, spec: { clusterQueue: namespace } });
   }
-}
-
-async function join(home: KubeClient, name: string): Promise<void> {
-  const kubeconfig = Buffer.from(kubeconfigFor({ url: `https://${name}.test` }, 'a-token')).toString('base64');
-  await home.create(SECRETS, { metadata: { name, namespace: MANAGER_NAMESPACE }, data: { kubeconfig } });
-  await home.create(WORKER_CLUSTERS, { metadata: { name }, spec: { kubeconfigSecretRef: { namespace: MANAGER_NAMESPACE, name } } });
 }

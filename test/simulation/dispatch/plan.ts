@@ -1,0 +1,59 @@
+/** What a seed has in store beside the weather. */
+import type { Dice } from '../dice.ts';
+
+/** What strikes in the midst of a story, each in its own way (`troubles.ts`). */
+export const TROUBLES = [
+  'manager cut off',
+  'worker cut off',
+  'server away',
+  'kill',
+  'clock step',
+  'kubeconfig rotated',
+  'kubeconfig repointed',
+  'node lost',
+  'worker restored',
+  'home restored',
+  'cluster made anew',
+  'cluster given up',
+] as const;
+export type TroubleKind = (typeof TROUBLES)[number];
+
+export type Plan = {
+  /** Managers that elect one of them. */
+  readonly managers: number;
+  /** There is a second home, whose manager says to be the same one. */
+  readonly rival: boolean;
+  /** Worker clusters without the namespaces of the teams. */
+  readonly bare: readonly string[];
+  /** By how much the time of day of a machine is wrong, at most. */
+  readonly clockErrorMaxMs: number;
+  /** What may strike, and how likely each is to strike in one step. */
+  readonly troubles: ReadonlyMap<TroubleKind, number>;
+};
+
+/** What is not rolled: the programs do not bear it yet. */
+const NOT_BORNE: ReadonlySet<TroubleKind | 'rival'> = new Set([
+  'worker restored',
+  'home restored',
+  'cluster made anew',
+  'cluster given up',
+  'rival',
+]);
+
+/** In half of the stories a few things go wrong, in some hardly any, in some nearly all. */
+export function drawPlan(dice: Dice, workers: readonly string[]): Plan {
+  const share = dice.pick([0, 0.2, 0.2, 0.4, 0.7]);
+  const troubles = new Map<TroubleKind, number>();
+  for (const kind of TROUBLES) {
+    // Drawn for all of them, so that the stories of a seed are told apart by what strikes alone.
+    const [strikes, rate] = [dice.chance(share), dice.pick([0.02, 0.05])];
+    if (strikes && !NOT_BORNE.has(kind)) troubles.set(kind, rate);
+  }
+  return {
+    managers: dice.chance(0.25) ? 2 : 1,
+    rival: dice.chance(0.1) && !NOT_BORNE.has('rival'),
+    bare: workers.filter(() => dice.chance(0.15)),
+    clockErrorMaxMs: dice.pick([0, 0, 0, 5_000, 600_000]),
+    troubles,
+  };
+}

@@ -1,0 +1,133 @@
+/** Goal: a simulation notices what it is there to notice. Method: worlds of pods that break one promise each, and their neighbours that do not. */
+import { describe, expect, test } from 'vitest';
+import type { Job, Pod } from '../../../shared/api/kubernetes.ts';
+import {
+  everyJobEnds,
+  type Excuses,
+  namespacesKept,
+  nobodyWrites,
+  nothingLeft,
+  oneCopyRuns,
+  quotaKept,
+  type Remains,
+  statusesAccepted,
+} from '../../simulation/dispatch/promises.ts';
+import type { HeldPod } from '../../simulation/dispatch/yard-history.ts';
+
+const NONE: Excuses = { restored: new Set(), givenUp: new Set() };
+type Parts = { readonly copy?: HeldPod['copy'] | null; readonly cpu?: string; readonly namespace?: string; readonly going?: boolean };
+
+/** A pod on `cluster`, of the copy of job-1 there. */
+function held(cluster: string, { copy, cpu = '1', namespace = 'blue', going = false }: Parts = {}): HeldPod {
+  const pod: Pod = {
+    metadata: {
+      name: `${cluster}-pod`,
+      namespace,
+      uid: `${cluster}-uid`,
+      resourceVersion: '1',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      ...(going ? { deletionTimestamp: '2026-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 } : {}),
+    },
+    spec: { containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu } } }] },
+  };
+  return { cluster, pod, copy: copy === null ? undefined : (copy ?? copyOn(cluster)) };
+}
+const copyOn = (cluster: string, fenced = true) => ({ uid: `copy-${cluster}`, originUid: 'job-1', name: 'job', fenced });
+
+describe('at most one copy of a Job runs', () => {
+  test('pods of one copy are as many as there may be', () => {
+    expect(oneCopyRuns([held('east'), held('east')], NONE)).toEqual([]);
+  });
+
+  test('pods of two copies of a Job are noticed, wherever they are', () => {
+    expect(oneCopyRuns([held('east'), held('west')], NONE)).toEqual(['east/east-pod and west/west-pod run for one Job']);
+    const other = held('east', { copy: { ...copyOn('east'), uid: 'made-anew' } });
+    expect(oneCopyRuns([held('east'), other], NONE)).toHaveLength(1);
+  });
+
+  test('pods of two Jobs are not', () => {
+    expect(oneCopyRuns([held('east'), held('west', { copy: { ...copyOn('west'), originUid: 'job-2' } })], NONE)).toEqual([]);
+  });
+
+  test('a pod in its grace period runs', () => {
+    expect(oneCopyRuns([held('east', { going: true }), held('west')], NONE)).toHaveLength(1);
+  });
+
+  test('what a restored store has brought back is excused for a while', () => {
+    const both = [held('east'), held('west')];
+    expect(oneCopyRuns(both, { ...NONE, restored: new Set(['east']) })).toEqual([]);
+    expect(oneCopyRuns([...both, held('north')], { ...NONE, restored: new Set(['east']) })).toHaveLength(1);
+  });
+
+  test('on a cluster that an operator gave up only Jobs without a fence are excused', () => {
+    const givenUp = { ...NONE, givenUp: new Set(['east']) };
+    const unfenced = (cluster: string) => held(cluster, { copy: copyOn(cluster, false) });
+    expect(oneCopyRuns([unfenced('east'), unfenced('west')], givenUp)).toEqual([]);
+    expect(oneCopyRuns([unfenced('east'), unfenced('west')], NONE)).toHaveLength(1);
+    expect(oneCopyRuns([held('east'), held('west')], givenUp)).toHaveLength(1);
+  });
+});
+
+describe('quota is kept', () => {
+  const teams = [{ namespace: 'blue', quota: { cpu: '2', pods: '2' } }];
+
+  test('what all clusters together hold is compared, by resource', () => {
+    expect(quotaKept([held('east'), held('west')], teams, NONE)).toEqual([]);
+    expect(quotaKept([held('east'), held('west', { cpu: '1001m' })], teams, NONE)).toEqual([
+      'blue holds 2.001 cpu of 2: east/east-pod, west/west-pod',
+    ]);
+    expect(
+      quotaKept(
+        ['east', 'west', 'north'].map((name) => held(name, { cpu: '1m' })),
+        teams,
+        NONE,
+      ),
+    ).toHaveLength(1);
+  });
+
+  test('other teams have quota of their own, and a store that was put back is excused', () => {
+    expect(quotaKept([held('east', { cpu: '9', namespace: 'green' })], teams, NONE)).toEqual([]);
+    expect(quotaKept([held('east', { cpu: '9' })], teams, { ...NONE, restored: new Set(['east']) })).toEqual([]);
+  });
+});
+
+test('pods in a namespace of nobody, and pods that no copy has made, are noticed', () => {
+  expect(namespacesKept([held('east')], ['blue'])).toEqual([]);
+  expect(namespacesKept([held('east')], ['green'])).toEqual(['east: pod blue/east-pod runs outside of green']);
+  expect(namespacesKept([held('east', { copy: null })], ['blue'])).toEqual(['east: pod blue/east-pod was made by no copy']);
+});
+
+test('a status that the API server refused is noticed', () => {
+  expect(statusesAccepted([])).toEqual([]);
+  expect(statusesAccepted(['manager: PATCH job-1: startTime is required'])).toEqual([
+    'a status was refused: manager: PATCH job-1: startTime is required',
+  ]);
+});
+
+test('a Job that neither completes nor fails does not end', () => {
+  const job = (type?: string): Job => ({
+    metadata: { name: 'job', namespace: 'blue', uid: 'job-1', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
+    spec: { template: {} },
+    ...(type === undefined ? {} : { status: { conditions: [{ type, status: 'True' }] } }),
+  });
+  expect(everyJobEnds([job('Complete'), job('Failed')])).toEqual([]);
+  expect(everyJobEnds([job()])).toEqual(['home: blue/job does not end']);
+  expect(everyJobEnds([job('Suspended')])).toHaveLength(1);
+});
+
+describe('nothing is left', () => {
+  const clean: Remains = { cluster: 'east', copies: [], pods: [], madeNamespaces: ['blue'], usedNamespaces: new Set(['blue']) };
+  test.each<[string, Partial<Remains>, string[]]>([
+    ['where there is nothing', {}, []],
+    ['a copy', { copies: ['blue/job'] }, ['east: the copy of blue/job is left']],
+    ['a pod', { pods: ['blue/job-x'] }, ['east: pod blue/job-x is left']],
+    ['a namespace without a copy', { usedNamespaces: new Set() }, ['east: namespace blue was made for nothing']],
+  ])('%s', (_, parts, told) => {
+    expect(nothingLeft([{ ...clean, ...parts }])).toEqual(told);
+  });
+});
+
+test('whoever writes in a world in which nothing moves is noticed', () => {
+  expect(nobodyWrites(new Map([['home', 0]]))).toEqual([]);
+  expect(nobodyWrites(new Map([['home', 2]]))).toEqual(['2 writes to home in a world in which nothing moves']);
+});
