@@ -29,11 +29,18 @@ export function settle(job: JobView, ledger: Ledger, removed: ReadonlySet<string
     status: {
       ...counted.status,
       conditions,
-      ...(finished.type === 'Complete' && finished.lastTransitionTime !== undefined ? { completionTime: finished.lastTransitionTime } : {}),
+      ...(finished.type === 'Complete' ? completion(counted.status.startTime, finished.lastTransitionTime) : {}),
     },
     changed: true,
     finished,
   };
+}
+
+/** UPSTREAM.md Q29: a clock that was set back since the Job began must not have it end before that, which the API server refuses. */
+function completion(startTime: string | undefined, now: string | undefined): Pick<JobStatus, 'completionTime'> {
+  if (now === undefined) return {};
+  const isEarlier = startTime !== undefined && Date.parse(now) < Date.parse(startTime);
+  return { completionTime: isEarlier ? startTime : now };
 }
 
 function countRemoved(ledger: Ledger, removed: ReadonlySet<string>): { status: DeepReadonly<JobStatus>; changed: boolean } {

@@ -36,6 +36,11 @@ describe('the terminal condition', () => {
     expect(settled.finished?.type).toBe('Complete');
   });
 
+  test('a Job whose clock was set back since it began ends when it began', () => {
+    const { settled } = sync(aJob({}, { startTime: ago(-3600) }), [aPod({ phase: 'Succeeded' })]);
+    expect(settled.status).toMatchObject({ startTime: ago(-3600), completionTime: ago(-3600) });
+  });
+
   test('Failed follows FailureTarget, without one', () => {
     const { settled } = sync(aJob({ backoffLimit: 0 }), [aPod({ phase: 'Failed' })]);
     expect(told(settled.status.conditions)).toEqual(['FailureTarget=True BackoffLimitExceeded', 'Failed=True BackoffLimitExceeded']);
