@@ -79,6 +79,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/kube/kubeconfig': 'auth-provider exec-plugin in-cluster read-credentials',
   'shared/runtime': 'byte-room clock command-line flags http-server leash lifecycle pino-logger program-flags tasks wake-up',
   worker: 'config elected-worker in-parallel main worker',
+  'worker/fence': 'fence lease-rights worker-lease',
   'worker/job': 'apply claim controller observe orphan-pods tracking-finalizer triggers',
   'worker/ttl': 'ttl-after-finished',
 };

@@ -1,4 +1,4 @@
-import { WORKER_CONTROLLER_NAME } from '../shared/api/names.ts';
+import { DEFAULT_LEASE_NAMESPACE, WORKER_CONTROLLER_NAME } from '../shared/api/names.ts';
 import {
   durationMs,
   FlagError,
@@ -19,23 +19,25 @@ import {
   qpsFlag,
   type LeaderElectionConfig,
 } from '../shared/runtime/program-flags.ts';
+import type { FenceSettings } from './fence/fence.ts';
 import { WORKER_CONTROLLERS, type WorkerController, type WorkerSettings } from './worker.ts';
 
 /** How one worker runs. Everything comes from flags, or from the environment where a flag is absent. */
-export type WorkerConfig = WorkerSettings & {
-  /** Absent: where kubectl would look, then the service account of the pod. */
-  readonly kubeconfig: string | undefined;
-  readonly context: string | undefined;
-  /** Requests a second; 0 means no limit. */
-  readonly kubeApiQps: number;
-  readonly kubeApiBurst: number;
-  readonly leaderElection: LeaderElectionConfig | undefined;
-  /** undefined: not served. */
-  readonly metricsAddress: string | undefined;
-  /** Whether /metrics asks for a bearer token. */
-  readonly metricsAuthentication: boolean;
-  readonly logLevel: LogLevel;
-};
+export type WorkerConfig = WorkerSettings &
+  FenceSettings & {
+    /** Absent: where kubectl would look, then the service account of the pod. */
+    readonly kubeconfig: string | undefined;
+    readonly context: string | undefined;
+    /** Requests a second; 0 means no limit. */
+    readonly kubeApiQps: number;
+    readonly kubeApiBurst: number;
+    readonly leaderElection: LeaderElectionConfig | undefined;
+    /** undefined: not served. */
+    readonly metricsAddress: string | undefined;
+    /** Whether /metrics asks for a bearer token. */
+    readonly metricsAuthentication: boolean;
+    readonly logLevel: LogLevel;
+  };
 
 const FLAGS = {
   kubeconfig: {
@@ -66,6 +68,18 @@ const FLAGS = {
     parse: durationMs,
   },
   namespace: { value: 'NAME', about: 'the only namespace to look at; default: all', parse: text },
+  'fence-after': {
+    value: 'DURATION',
+    fallback: '60s',
+    about: 'stop the pods of copies whose manager has given no sign for this long, until it is back (docs/fencing.md); 0: never',
+    parse: fenceAfter,
+  },
+  'lease-namespace': {
+    value: 'NAME',
+    fallback: DEFAULT_LEASE_NAMESPACE,
+    about: 'namespace of the Leases by which worker and managers know of each other: spec.leaseNamespace of the WorkerCluster',
+    parse: text,
+  },
   'kube-api-qps': qpsFlag('the API server', 50),
   'kube-api-burst': burstFlag('the API server', 100),
   ...leaderElectionFlags('workers', 'switchyard-worker'),
@@ -91,6 +105,8 @@ function configOf(flags: FlagValues<typeof FLAGS>): WorkerConfig {
     concurrentTtlSyncs: flags['concurrent-ttl-after-finished-syncs'],
     batchPeriodMs: flags['job-batch-period'],
     namespace: flags.namespace ?? '',
+    fenceAfterMs: flags['fence-after'],
+    leaseNamespace: flags['lease-namespace'],
     kubeApiQps: flags['kube-api-qps'],
     kubeApiBurst: flags['kube-api-burst'],
     leaderElection: leaderElectionOf(flags),
@@ -105,6 +121,17 @@ function controllerName(given: string): string {
   if (/^[a-z0-9.-]+\/[^/].*$/.test(given) && given.length <= 63) return given;
   throw new FlagError(
     `${JSON.stringify(given)} is no value of spec.managedBy; write a domain and a path, such as ${WORKER_CONTROLLER_NAME}`,
+  );
+}
+
+/** Renewals come every ten seconds (the manager's --fence-renew-interval), and one or the other may be late. */
+const FENCE_AFTER_MS_MIN = 5_000;
+
+function fenceAfter(given: string): number {
+  const afterMs = given === '0' ? 0 : durationMs(given);
+  if (afterMs === 0 || afterMs >= FENCE_AFTER_MS_MIN) return afterMs;
+  throw new FlagError(
+    `${given} is too short for a manager to be noticed; write 0, or at least 5s and three times its --fence-renew-interval`,
   );
 }
 

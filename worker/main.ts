@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import manifest from '../package.json' with { type: 'json' };
+import { workerLeaseName } from '../shared/api/fence-leases.ts';
 import { WORKER_FIELD_MANAGER } from '../shared/api/names.ts';
 import type { KubeClient } from '../shared/kube/client.ts';
 import { createClientMetrics } from '../shared/kube/client-metrics.ts';
@@ -29,6 +30,7 @@ await runCommandLine(WORKER_PROGRAM, main);
 async function main(config: WorkerConfig): Promise<number> {
   const log = createLogger(config.logLevel);
   const access = accessTo(config);
+  checkLeases(config, access);
   return runProgram({ clock: systemClock, log }, (signal) => serve(config, access, log, signal));
 }
 
@@ -39,6 +41,15 @@ function accessTo({ kubeconfig, context }: WorkerConfig): ClusterAccess {
   } catch (error) {
     throw error instanceof KubeconfigError ? new FlagError(`--kubeconfig: ${error.message}`, { cause: error }) : error;
   }
+}
+
+/** Two programs' parts that write one Lease would take turns in it. */
+function checkLeases({ leaderElection, leaseNamespace, controllerName }: WorkerConfig, access: ClusterAccess): void {
+  const name = workerLeaseName(controllerName);
+  if (leaderElection?.name !== name || (leaderElection.namespace ?? access.namespace) !== leaseNamespace) return;
+  throw new FlagError(
+    `--leader-elect-resource-name: Lease ${leaseNamespace}/${name} is the one by which this worker tells that it is alive; choose another name, such as ${name}-leader`,
+  );
 }
 
 async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, signal: AbortSignal): Promise<void> {
@@ -61,6 +72,7 @@ async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, s
     random: Math.random,
     log,
     settings: config,
+    presence: { client: newClient(0), identity: hostname(), version: manifest.version, settings: config },
   };
   const { leaderElection } = config;
   const worker =

@@ -1,16 +1,21 @@
 /** The worker, put together: informers, queues and controllers over one API server. Nothing runs before `run`. */
 import type { Registry } from 'prom-client';
+import type { DeepReadonly, Job } from '../shared/api/kubernetes.ts';
+import { ORIGIN_LABEL } from '../shared/api/names.ts';
 import { JOBS, PODS } from '../shared/api/resources.ts';
 import type { ReadClient, StatusClient, WatchClient, WriteClient } from '../shared/kube/client.ts';
+import { isFinished } from '../shared/kube/conditions.ts';
 import { runController } from '../shared/kube/controller.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
 import { createInformer } from '../shared/kube/informer.ts';
+import { keyOfObject } from '../shared/kube/keys.ts';
 import { createWorkqueue, type RateLimit } from '../shared/kube/workqueue.ts';
 import { createWorkqueueMetrics } from '../shared/kube/workqueue-metrics.ts';
 import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Random } from '../shared/runtime/random.ts';
 import { aborted } from '../shared/runtime/tasks.ts';
+import { createFence, type Fence, type FenceDeps, type FenceSettings } from './fence/fence.ts';
 import { createJobReconciler } from './job/controller.ts';
 import { createJobMemory } from './job/job-memory.ts';
 import { createJobMetrics } from './job/metrics.ts';
@@ -43,7 +48,11 @@ export type WorkerDeps = {
   readonly random: Random;
   readonly log: Logger;
   readonly settings: WorkerSettings;
+  /** Who this is, and where it says so. Absent: it keeps no Lease, and stops no copies whose manager is out of reach. */
+  readonly presence?: Presence;
 };
+
+export type Presence = Pick<FenceDeps, 'client' | 'identity' | 'version'> & { readonly settings: FenceSettings };
 
 export interface Worker {
   /** Works until `signal` aborts and what was under way is done. Call once. */
@@ -56,29 +65,34 @@ const JOB_RETRIES: RateLimit = { baseDelayMs: 1000, maxDelayMs: 60_000 };
 const TTL_RETRIES: RateLimit = { baseDelayMs: 5, maxDelayMs: 1_000_000 };
 const FLUSH_MS = 3_000;
 const EVENT_SOURCE = 'job-controller';
+/** Index of the Jobs that a manager has made. */
+const COPIES_OF = 'origin';
+const originOf = ({ metadata }: DeepReadonly<Job>): string[] => {
+  const origin = metadata.labels?.[ORIGIN_LABEL];
+  return origin === undefined ? [] : [origin];
+};
+const NO_FENCE: Pick<Fence, 'stateOf'> = { stateOf: () => 'Open' };
 
-export function createWorker({ client, eventClient = client, registry, clock, random, log, settings }: WorkerDeps): Worker {
+export function createWorker({ client, eventClient = client, registry, clock, random, log, settings, presence }: WorkerDeps): Worker {
   const { controllerName, batchPeriodMs, namespace } = settings;
   const restored = new AbortController();
   const onWentBack = (error: Error): void =>
     restored.abort(new Error('the cluster went back in time; the worker starts anew', { cause: error }));
   const common = { client, clock, random, log, namespace, onWentBack };
-  const jobs = createInformer({ ...common, resource: JOBS });
+  const jobs = createInformer({ ...common, resource: JOBS, indexers: { [COPIES_OF]: originOf } });
   const pods = createInformer({ ...common, resource: PODS, indexers: podIndexers, transform: createPodTrimmer() });
   const recorder = createEventRecorder({ client: eventClient, component: EVENT_SOURCE, clock, log });
   const queueMetrics = createWorkqueueMetrics(registry, clock);
   const newQueue = (name: string, rateLimit: RateLimit) => createWorkqueue({ name, clock, rateLimit, metrics: queueMetrics(name) });
   const runsJobs = settings.controllers.includes('job');
-  const controllers = [
-    ...(runsJobs ? jobControllers() : []),
-    ...(settings.controllers.includes('ttl-after-finished') ? [ttlController()] : []),
-  ];
+  const jobParts = runsJobs ? createJobParts() : undefined;
+  const controllers = [...(jobParts?.controllers ?? []), ...(settings.controllers.includes('ttl-after-finished') ? [ttlController()] : [])];
   const informers = runsJobs ? [jobs, pods] : [jobs];
 
   return {
     async run(signal) {
       const watching = new AbortController();
-      const informing = Promise.all(informers.map((informer) => informer.run(watching.signal)));
+      const informing = Promise.all([...informers, ...(jobParts?.fences ?? [])].map((each) => each.run(watching.signal)));
       try {
         const until = AbortSignal.any([signal, restored.signal]);
         if (await allSynced(until)) await work(until);
@@ -111,7 +125,7 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
     await Promise.all(working);
   }
 
-  function jobControllers() {
+  function createJobParts() {
     const memory = createJobMemory(clock, (resource) => (resource === 'jobs' ? jobs : pods).lastResourceVersion());
     const metrics = createJobMetrics(registry);
     const queue = newQueue('job', JOB_RETRIES);
@@ -121,16 +135,25 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
     pods.addHandler(podTriggers(triggers));
     const shared = { client, jobs, pods, memory, controllerName, clock, log };
     const concurrency = settings.concurrentJobSyncs;
-    return [
-      {
-        name: 'job',
-        queue,
-        concurrency,
-        log,
-        reconcile: createJobReconciler({ ...shared, queue, orphanQueue, recorder, metrics, batchPeriodMs }),
-      },
-      { name: 'job-orphan-pod', queue: orphanQueue, concurrency, log, reconcile: createOrphanReconciler(shared) },
-    ];
+    const onChange = (origin: string | undefined): void => {
+      const copies = origin === undefined ? jobs.list().filter((job) => originOf(job).length > 0) : jobs.byIndex(COPIES_OF, origin);
+      for (const job of copies) if (!isFinished(job.status)) queue.add(keyOfObject(job));
+    };
+    const kept = presence && createFence({ ...presence, registry, clock, random, log, controllerName, onChange });
+    const fence = kept ?? NO_FENCE;
+    return {
+      fences: kept === undefined ? [] : [kept],
+      controllers: [
+        {
+          name: 'job',
+          queue,
+          concurrency,
+          log,
+          reconcile: createJobReconciler({ ...shared, fence, queue, orphanQueue, recorder, metrics, batchPeriodMs }),
+        },
+        { name: 'job-orphan-pod', queue: orphanQueue, concurrency, log, reconcile: createOrphanReconciler(shared) },
+      ],
+    };
   }
 
   function ttlController() {

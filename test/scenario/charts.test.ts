@@ -171,7 +171,7 @@ describe('with the accounts that the charts make', () => {
       user: (cluster) => userOf(cluster === HOME ? accountOf(managerChart) : MANAGER_ACCESS),
       parts: { submissions: { queue, name: 'q' }, webhook: webhookOf(managerChart) },
     });
-    worker = world.startWorker('eu-1', 'worker', { user: () => userOf(accountOf(workerChart)) });
+    worker = world.startWorker('eu-1', 'worker', { user: () => userOf(accountOf(workerChart)), fenceAfterMs: 60_000 });
     await world.clock.advance(5_000);
   });
 
@@ -209,7 +209,7 @@ describe('with the accounts that the charts make', () => {
     await world.home.patch(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' }, { type: 'merge', body: { spec: { state: 'Cordoned' } } });
     await world.home.create(WORKER_CLUSTERS, { metadata: { name: 'here' }, spec: { local: true, capacity: { cpu: '4' } } });
     const localManager = world.startManager('local', { user: (cluster) => userOf(cluster === HOME ? accountOf(chart) : MANAGER_ACCESS) });
-    const localWorker = world.startWorker(HOME, 'local', { user: () => userOf(accountOf(local)) });
+    const localWorker = world.startWorker(HOME, 'local', { user: () => userOf(accountOf(local)), fenceAfterMs: 60_000 });
     await world.clock.advance(30_000);
     await world.submit('sum');
     await world.clock.advance(5_000);

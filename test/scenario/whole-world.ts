@@ -45,6 +45,8 @@ export type ProgramOptions = {
   /** Requests a second to each cluster; default: no limit. */
   readonly qps?: number;
   readonly line?: Line;
+  /** Of a worker: how long copies run without a sign of their manager; default: it keeps no Lease and has no fence. */
+  readonly fenceAfterMs?: number;
   readonly parts?: Partial<Pick<ManagerDeps, 'submissions' | 'webhook' | 'registry'>>;
 };
 
@@ -168,6 +170,14 @@ export async function createWholeWorld(options: {
         random,
         log,
         settings: MIRRORED_JOBS_SETTINGS,
+        ...(programOptions.fenceAfterMs !== undefined && {
+          presence: {
+            client: connect(cluster, line, { ...programOptions, qps: 0 }),
+            identity,
+            version: '0',
+            settings: { fenceAfterMs: programOptions.fenceAfterMs, leaseNamespace: 'kube-system' },
+          },
+        }),
       });
       return run(line, (signal) => worker.run(signal));
     },

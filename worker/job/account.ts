@@ -7,11 +7,13 @@
  */
 import type { DeepReadonly, JobCondition, JobStatus } from '../../shared/api/kubernetes.ts';
 import type { Decision, Observation } from './decide.ts';
+import { fenceCondition, isCutShort } from './fenced-job.ts';
 import { addIndexes, formatIndexes, hasIndex } from './indexes.ts';
 import { ensureCondition, newCondition } from './job-conditions.ts';
 import type { JobView } from './job-view.ts';
 import { matchPodFailurePolicy, type PolicyAction } from './pod-failure-policy.ts';
 import type { PodView } from './pod-view.ts';
+import type { PodPlan } from './scale.ts';
 import { validIndex } from './tally.ts';
 import { findCompletion, type Verdict } from './verdict.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
@@ -46,6 +48,8 @@ export type Ledger = {
   readonly policyActions: readonly PolicyAction[];
   /** The Suspended condition changed to this. */
   readonly suspension: 'Suspended' | 'Resumed' | undefined;
+  /** The Fenced condition changed to this. */
+  readonly fencing: 'Fenced' | 'FenceLifted' | undefined;
   /** The API server would refuse this status: nothing may be written or removed until the situation has passed. */
   readonly held: boolean;
 };
@@ -54,6 +58,7 @@ export function account(observation: Observation, decision: Decision, outcome: P
   const { job, pods } = observation;
   const verdict = verdictAfter(observation, decision, outcome);
   const suspension = suspendOrResume(job, decision, verdict, nowMs);
+  const fencing = fenceOrLift(job, decision, outcome, verdict, suspension.conditions, nowMs);
   const tracked = new Set(pods.filter((pod) => pod.tracked).map((pod) => pod.uid));
   const left = countLeftovers(job, tracked);
   const entries = collect(job, pods, decision, outcome, verdict, left);
@@ -73,10 +78,11 @@ export function account(observation: Observation, decision: Decision, outcome: P
     ...indexed,
     ...given({ startTime: suspension.startTime }),
     uncountedTerminatedPods: { succeeded: entries.succeeded, failed: entries.failed },
-    conditions: interim === undefined ? suspension.conditions : [...suspension.conditions, interim],
+    conditions: interim === undefined ? fencing.conditions : [...fencing.conditions, interim],
   };
   const flush =
     suspension.event !== undefined ||
+    fencing.event !== undefined ||
     interim !== undefined ||
     left.changed ||
     entries.changed ||
@@ -94,6 +100,7 @@ export function account(observation: Observation, decision: Decision, outcome: P
     verdict,
     policyActions: entries.policyActions,
     suspension: suspension.event,
+    fencing: fencing.event,
     // UPSTREAM.md Q4: the back-off reports no active pods, and with a ready one among them the write is invalid. Upstream
     // tries it again and again until the back-off ends; we wait for the end.
     held: reported.ready > reported.active,
@@ -102,7 +109,7 @@ export function account(observation: Observation, decision: Decision, outcome: P
 
 /** An end condition holds only when every active pod was deleted and none can be missing from the cache. */
 function verdictAfter({ job, satisfied }: Observation, { verdict, tally }: Decision, outcome: PodsOutcome): Verdict | undefined {
-  if (verdict === undefined) return findCompletion(job, tally.succeeded, outcome.active);
+  if (verdict === undefined) return isCutShort(job, tally.active.length) ? undefined : findCompletion(job, tally.succeeded, outcome.active);
   return satisfied && outcome.deleted === tally.active.length ? verdict : undefined;
 }
 
@@ -122,7 +129,7 @@ type Suspension = {
 function suspendOrResume(job: JobView, { plan, startedMs }: Decision, verdict: Verdict | undefined, nowMs: number): Suspension {
   const startTime = job.status.startTime ?? (startedMs === undefined ? undefined : toWireTime(startedMs));
   const unchanged: Suspension = { event: undefined, conditions: job.status.conditions, startTime };
-  if (plan.kind === 'leave' || plan.kind === 'finish' || verdict !== undefined) return unchanged;
+  if (!couldAct(plan, verdict)) return unchanged;
   const text = job.suspended
     ? ({ type: 'Suspended', status: 'True', reason: 'JobSuspended', message: 'Job suspended' } as const)
     : ({ type: 'Suspended', status: 'False', reason: 'JobResumed', message: 'Job resumed' } as const);
@@ -133,6 +140,21 @@ function suspendOrResume(job: JobView, { plan, startedMs }: Decision, verdict: V
     ? { event: 'Suspended', conditions, startTime: undefined }
     : { event: 'Resumed', conditions, startTime: toWireTime(nowMs) };
 }
+
+function fenceOrLift(
+  job: JobView,
+  { plan }: Decision,
+  { active }: PodsOutcome,
+  verdict: Verdict | undefined,
+  conditions: readonly DeepReadonly<JobCondition>[],
+  nowMs: number,
+): ReturnType<typeof fenceCondition> {
+  return couldAct(plan, verdict) ? fenceCondition(job, conditions, active, nowMs) : { conditions, event: undefined };
+}
+
+/** Pods were not left alone, and the Job is not at its end. */
+const couldAct = ({ kind }: PodPlan, verdict: Verdict | undefined): boolean =>
+  kind !== 'leave' && kind !== 'finish' && verdict === undefined;
 
 type Leftovers = {
   readonly succeeded: readonly string[];

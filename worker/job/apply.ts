@@ -8,6 +8,7 @@ import { JOBS, PODS } from '../../shared/api/resources.ts';
 import { hasStatusCause, isNotFound } from '../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
+import type { Fence } from '../fence/fence.ts';
 import { inParallel } from '../in-parallel.ts';
 import { given } from '../../shared/runtime/given.ts';
 import type { PodsOutcome } from './account.ts';
@@ -25,6 +26,7 @@ export type ApplyDeps = {
   readonly recorder: EventRecorder;
   readonly memory: JobMemory;
   readonly metrics: JobMetrics;
+  readonly fence: Pick<Fence, 'stateOf'>;
 };
 
 export type Applied = PodsOutcome & {
@@ -111,7 +113,7 @@ type CreationOutcome = {
 
 /**
  * Creates pods in batches of 1, 2, 4, ...: when the first is refused for want of quota, a thousand more would be too.
- * After a batch with an error the rest is left for the retry.
+ * After a batch with an error the rest is left for the retry, and so it is when the fence closes meanwhile.
  */
 async function createPods(deps: ApplyDeps, job: DeepReadonly<Job>, slots: readonly PodSlot[]): Promise<CreationOutcome> {
   const { expectations } = deps.memory;
@@ -125,13 +127,14 @@ async function createPods(deps: ApplyDeps, job: DeepReadonly<Job>, slots: readon
   let tried = 0;
   const errors: Error[] = [];
   let refused = 0;
-  for (let size = 1; tried < pods.length && errors.length + refused === 0; size *= 2) {
+  const isOpen = (): boolean => deps.fence.stateOf(job) === 'Open';
+  for (let size = 1; tried < pods.length && errors.length + refused === 0 && isOpen(); size *= 2) {
     const batch = pods.slice(tried, tried + size);
     tried += batch.length;
-    for (const result of await inParallel(batch, REQUESTS_MAX, (pod) => createPod(deps, job, pod))) {
+    for (const result of await inParallel(batch, REQUESTS_MAX, async (pod) => (isOpen() ? createPod(deps, job, pod) : 'fence closed'))) {
       if (result === 'created') created++;
       else if (result === 'namespace terminating') refused++;
-      else errors.push(result.failure);
+      else if (result !== 'fence closed') errors.push(result.failure);
     }
   }
   for (let missing = pods.length - created; missing > 0; missing--) expectations.creationObserved(uid);

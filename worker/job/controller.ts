@@ -14,9 +14,11 @@ import { parseKey } from '../../shared/kube/keys.ts';
 import type { Workqueue } from '../../shared/kube/workqueue.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Fence } from '../fence/fence.ts';
 import { account, type Ledger } from './account.ts';
 import { applyPods, removeFinalizers } from './apply.ts';
 import { type Decision, decide, type Observation } from './decide.ts';
+import { fenceMessage } from './fenced-job.ts';
 import { JobDeletingError, JobGoneError, tellsJobIsGone, tellsNamespaceIsGone } from './job-gone.ts';
 import type { JobMemory } from './job-memory.ts';
 import { controllerNameOf, type JobView, viewJob } from './job-view.ts';
@@ -37,6 +39,7 @@ export type JobReconcilerDeps = {
   readonly memory: JobMemory;
   readonly recorder: EventRecorder;
   readonly metrics: JobMetrics;
+  readonly fence: Pick<Fence, 'stateOf'>;
   readonly clock: Clock;
   readonly log: Logger;
   /** `spec.managedBy` of the Jobs to take. The built-in name takes Jobs without the field, too. */
@@ -124,7 +127,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
 
   async function sync(key: string, job: DeepReadonly<Job>): Promise<void> {
     const startedMs = clock.now();
-    const view = viewJob(job);
+    const view = viewJob(job, deps.fence.stateOf(job));
     const log = deps.log.with({ namespace: view.namespace, job: view.name });
     if (view.statusDefects.length > 0) log.warn('job status is malformed, reading what can be read', { defects: view.statusDefects });
     if (view.specDefects.length > 0) throw new TerminalError(`job ${key} cannot be run: ${view.specDefects.join(', ')}`);
@@ -193,6 +196,9 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     if (ledger.held) return;
     if (ledger.suspension !== undefined) {
       recorder.event(JOBS, job, 'Normal', ledger.suspension, ledger.suspension === 'Suspended' ? 'Job suspended' : 'Job resumed');
+    }
+    if (ledger.fencing !== undefined) {
+      recorder.event(JOBS, job, ledger.fencing === 'Fenced' ? 'Warning' : 'Normal', ledger.fencing, fenceMessage(ledger.fencing));
     }
     let current = job;
     if (ledger.flush) {

@@ -50,7 +50,8 @@ export function decide({ job, pods, satisfied, backoff: earlier, endBegun }: Obs
 
   function planPods(): PodPlan {
     if (verdict !== undefined) return { kind: 'finish', pods: tally.active };
-    if (!satisfied || job.deleting) return { kind: 'leave' };
+    // A fence does not wait for what was asked for earlier: what is there has to go now.
+    if ((!satisfied && job.fence !== 'Fenced') || job.deleting) return { kind: 'leave' };
     return scaleJob(job, tally, backoff, nowMs);
   }
 }

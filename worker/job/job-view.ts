@@ -5,6 +5,7 @@
 import type { DeepReadonly, Job, JobCondition, JobStatus, PodFailurePolicy, SuccessPolicy } from '../../shared/api/kubernetes.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { given } from '../../shared/runtime/given.ts';
+import type { FenceState } from '../fence/origin-fence.ts';
 import { isIndexText } from './indexes.ts';
 import { isDeleting } from './pod-view.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
@@ -15,6 +16,8 @@ export type JobView = {
   readonly name: string;
   readonly deleting: boolean;
   readonly suspended: boolean;
+  /** What its manager's absence allows: Hold, no new pods; Fenced, none at all. */
+  readonly fence: FenceState;
   readonly indexed: boolean;
   /** Undefined for a work queue; always known for an Indexed Job. */
   readonly completions: number | undefined;
@@ -44,7 +47,7 @@ export type StoredStatus = DeepReadonly<JobStatus> & {
 
 const DEFAULT_BACKOFF_LIMIT = 6;
 
-export function viewJob(job: DeepReadonly<Job>): JobView {
+export function viewJob(job: DeepReadonly<Job>, fence: FenceState = 'Open'): JobView {
   const { metadata, spec } = job;
   const specDefects: string[] = [];
   const statusDefects: string[] = [];
@@ -60,6 +63,7 @@ export function viewJob(job: DeepReadonly<Job>): JobView {
     name: metadata.name,
     deleting: isDeleting(job),
     suspended: spec.suspend === true,
+    fence,
     indexed,
     completions: indexed ? (completions ?? 0) : completions,
     parallelism: count('spec.parallelism', spec.parallelism) ?? 1,

@@ -1,6 +1,7 @@
 /** How many pods a running Job should have, and what is to be done about it (upstream manageJob). */
 import { type BackoffRecord, remainingBackoffMs } from './backoff.ts';
 import { addIndexes, EMPTY_INDEXES, firstFreeIndexes, uniteIndexes } from './indexes.ts';
+import { wasFenced } from './fenced-job.ts';
 import type { JobView } from './job-view.ts';
 import { matchPodFailurePolicy } from './pod-failure-policy.ts';
 import { countedFailuresBefore, failuresBefore, finishTimeMs, ignoredFailuresBefore, type PodView } from './pod-view.ts';
@@ -17,7 +18,7 @@ export type PodPlan =
   | { readonly kind: 'leave' }
   /** The Job is at its end: its active pods are deleted and keep their finalizer, because they are still to be counted. */
   | { readonly kind: 'finish'; readonly pods: readonly PodView[] }
-  /** Too many, or suspended: the pods lose their finalizer and are deleted, and are never counted. */
+  /** Too many, suspended, or fenced: the pods lose their finalizer and are deleted, and are never counted. */
   | { readonly kind: 'remove'; readonly pods: readonly PodView[] }
   /** As many as there should be. */
   | { readonly kind: 'keep' }
@@ -37,14 +38,15 @@ export type PodSlot = {
 };
 
 /**
- * 1. Suspended: everything goes.
+ * 1. Suspended, or fenced: everything goes. Held by its fence: nothing changes.
  * 2. Too many, or duplicates: remove. Deletion and creation never happen in one sync.
  * 3. Enough, the terminating ones included where those are not replaced: keep.
  * 4. Too few: wait for the back-off, or create.
  */
 export function scaleJob(job: JobView, tally: Tally, backoff: BackoffRecord, nowMs: number): PodPlan {
   const active = tally.active.length;
-  if (job.suspended) return { kind: 'remove', pods: tally.active }; // 1
+  if (job.suspended || job.fence === 'Fenced') return { kind: 'remove', pods: tally.active }; // 1
+  if (job.fence === 'Hold') return { kind: 'keep' }; // 1
   const wanted = wantedActive(job, tally);
   const surplus = choosePodsToRemove(job, tally.active, Math.max(0, active - wanted));
   if (surplus.length > 0) return { kind: 'remove', pods: surplus.slice(0, MAX_PODS_PER_SYNC) }; // 2
@@ -60,8 +62,8 @@ export function scaleJob(job: JobView, tally: Tally, backoff: BackoffRecord, now
 }
 
 function wantedActive(job: JobView, tally: Tally): number {
-  // A work queue: once a pod has succeeded there is no more work to start, only work to finish.
-  if (job.completions === undefined) return tally.succeeded > 0 ? tally.active.length : job.parallelism;
+  // A work queue: once a pod has succeeded there is no more work to start, only work to finish. What its fence has cut short is to be finished.
+  if (job.completions === undefined) return tally.succeeded > 0 && !wasFenced(job) ? tally.active.length : job.parallelism;
   return Math.max(0, Math.min(job.parallelism, job.completions - tally.succeeded));
 }
 

@@ -257,6 +257,16 @@ describe('what the manager chart passes to the program', () => {
 });
 
 describe('the worker chart', () => {
+  test('without a fence the worker may not look at the Leases of managers', () => {
+    const leaseVerbs = (...values: string[]): string[] =>
+      ofKind(renderChart('worker', ...values), 'Role')
+        .filter(({ metadata }) => metadata.namespace === 'kube-system')
+        .filter(({ metadata }) => metadata.name === 'test-switchyard-worker-leases')
+        .flatMap((role) => (role['rules'] as { verbs: string[] }[]).flatMap(({ verbs }) => verbs));
+    expect(leaseVerbs()).toEqual(['get', 'list', 'watch', 'create', 'update']);
+    expect(leaseVerbs('config.fenceAfter=0')).toEqual(['get', 'create', 'update']);
+  });
+
   test('it may delete Jobs only when it runs the TTL controller', () => {
     const jobVerbs = (...values: string[]): string[] =>
       rulesOf(renderChart('worker', 'managerAccess.create=false', ...values), 'ClusterRole').find(({ resources }) =>
@@ -276,6 +286,8 @@ describe('the worker chart', () => {
       concurrentTtlSyncs: 5,
       batchPeriodMs: 1000,
       namespace: '',
+      fenceAfterMs: 60_000,
+      leaseNamespace: 'kube-system',
       kubeApiQps: 50,
       kubeApiBurst: 100,
       leaderElection: { namespace: 'switchyard', name: 'test-switchyard-worker' },
@@ -288,6 +300,8 @@ describe('the worker chart', () => {
       'config.controllers={job,ttl-after-finished}',
       'config.concurrentJobSyncs=9',
       'config.kubeApiQps=7',
+      'config.fenceAfter=2m',
+      'config.leaseNamespace=switchyard',
       'config.logLevel=debug',
       'metrics.port=9000',
       'fullnameOverride=jobs',
@@ -301,7 +315,10 @@ describe('the worker chart', () => {
       concurrentTtlSyncs: 7,
       batchPeriodMs: 250,
       kubeApiQps: 7,
-      leaderElection: { namespace: 'switchyard', name: 'jobs' },
+      fenceAfterMs: 120_000,
+      leaseNamespace: 'switchyard',
+      // Another one than the Lease by which the worker says that it is alive.
+      leaderElection: { namespace: 'switchyard', name: 'jobs-leader' },
       metricsAddress: '0.0.0.0:9000',
       metricsAuthentication: false,
       logLevel: 'debug',

@@ -23,6 +23,8 @@ describe('flags', () => {
       concurrentTtlSyncs: 5,
       batchPeriodMs: 1000,
       namespace: '',
+      fenceAfterMs: 60_000,
+      leaseNamespace: 'kube-system',
       kubeApiQps: 50,
       kubeApiBurst: 100,
       leaderElection: undefined,
@@ -49,10 +51,19 @@ describe('flags', () => {
     expect(configOf(['--leader-elect=false'], { SWITCHYARD_LEADER_ELECT: 'true' }).leaderElection).toBeUndefined();
   });
 
+  test('no fence is 0, with or without a unit', () => {
+    expect([configOf(['--fence-after=0']).fenceAfterMs, configOf(['--fence-after=0s']).fenceAfterMs]).toEqual([0, 0]);
+    expect(configOf(['--fence-after=2m', '--lease-namespace=leases'])).toMatchObject({ fenceAfterMs: 120_000, leaseNamespace: 'leases' });
+  });
+
   test.each([
     [['--controllers', 'jobs'], '--controllers: "jobs" is unknown; choose from job, ttl-after-finished'],
     [['--controllers', ','], '--controllers: names no controller; choose from job, ttl-after-finished'],
     [['--concurrent-job-syncs', '0'], '--concurrent-job-syncs: "0" cannot be used; write a whole number of at least 1'],
+    [
+      ['--fence-after', '2s'],
+      '--fence-after: 2s is too short for a manager to be noticed; write 0, or at least 5s and three times its --fence-renew-interval',
+    ],
     [['--log-level', 'loud'], '--log-level: "loud" is unknown; choose from debug, info, warn, error'],
     [
       ['--controller-name', 'me'],

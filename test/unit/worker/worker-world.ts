@@ -8,6 +8,7 @@ import { createKubeClient } from '../../../shared/kube/kube-client.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../../shared/kube/transport.ts';
 import { silentLogger, type LogFields, type Logger } from '../../../shared/runtime/logger.ts';
 import { seededRandom } from '../../../shared/runtime/random.ts';
+import type { FenceSettings } from '../../../worker/fence/fence.ts';
 import { createWorker, type WorkerSettings } from '../../../worker/worker.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -27,7 +28,7 @@ export type World = {
   /** Like `fault`, but the server has done what was asked before its answer is lost. */
   lostAnswer: Fault | undefined;
   /** Keeps back what the worker's watches of these resources have to tell, until set to nothing. */
-  hold(...resources: ('jobs' | 'pods')[]): void;
+  hold(...resources: ('jobs' | 'pods' | 'leases')[]): void;
   /** The worker's watches break, and what happens until the clock moves on is forgotten by the server: a new list has to tell it. */
   expireWatches(): void;
   createJob(spec?: Partial<JobSpec>, name?: string): Promise<Job>;
@@ -56,7 +57,8 @@ const SETTINGS: WorkerSettings = {
   namespace: '',
 };
 
-export async function createWorld(settings: Partial<WorkerSettings> = {}): Promise<World> {
+/** With `fence` the worker keeps its Lease, and stops copies whose manager is out of reach. */
+export async function createWorld(settings: Partial<WorkerSettings> = {}, fence?: FenceSettings): Promise<World> {
   const clock = new FakeClock();
   const random = seededRandom(7);
   const controlPlane = await createControlPlane({ clock, random, log: silentLogger });
@@ -71,9 +73,10 @@ export async function createWorld(settings: Partial<WorkerSettings> = {}): Promi
   function start(chosen: Partial<WorkerSettings>): { readonly registry: Registry; stop(): Promise<void> } {
     const registry = new Registry();
     const stopping = new AbortController();
-    const transport = observed(controlPlane.transport());
+    const client = createKubeClient(observed(controlPlane.transport()), { userAgent: 'worker', clock });
     const worker = createWorker({
-      client: createKubeClient(transport, { userAgent: 'worker', clock }),
+      client,
+      ...(fence && { presence: { client, identity: 'pod-1', version: '1.2.3', settings: fence } }),
       registry,
       clock,
       random,
@@ -104,7 +107,7 @@ export async function createWorld(settings: Partial<WorkerSettings> = {}): Promi
         const { signal: expired } = expiry;
         const signal = request.signal === undefined ? expired : AbortSignal.any([request.signal, expired]);
         const stream = await transport.stream({ ...request, signal });
-        return { ...stream, chunks: gated(stream.chunks, /\/(jobs|pods)\?/.exec(request.path)?.[1], expired) };
+        return { ...stream, chunks: gated(stream.chunks, /\/(jobs|pods|leases)\?/.exec(request.path)?.[1], expired) };
       },
       close: () => transport.close(),
     };

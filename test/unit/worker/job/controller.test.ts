@@ -49,6 +49,7 @@ function reconciling(job: Job, onCreate: (cached: Map<string, Job>, memory: JobM
     memory,
     recorder: { event: () => undefined, flush: async () => undefined },
     metrics: createJobMetrics(new Registry()),
+    fence: { stateOf: () => 'Open' as const },
     clock,
     log: silentLogger,
     controllerName: 'kubernetes.io/job-controller',

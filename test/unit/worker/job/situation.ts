@@ -9,6 +9,7 @@ import type { Job, JobCondition, JobSpec, JobStatus, Pod, PodCondition, PodFailu
 import { type BackoffRecord, NO_BACKOFF } from '../../../../worker/job/backoff.ts';
 import { account, type Ledger, type PodsOutcome } from '../../../../worker/job/account.ts';
 import { decide, type Decision, type Observation } from '../../../../worker/job/decide.ts';
+import type { FenceState } from '../../../../worker/fence/origin-fence.ts';
 import { viewJob } from '../../../../worker/job/job-view.ts';
 import { viewPod } from '../../../../worker/job/pod-view.ts';
 import { settle, type Settlement } from '../../../../worker/job/settle.ts';
@@ -134,6 +135,7 @@ export const pods = (count: number, situation: PodSituation = {}): Pod[] =>
   );
 
 export type Circumstances = {
+  fence?: FenceState;
   satisfied?: boolean;
   backoff?: BackoffRecord;
   removalPending?: readonly string[];
@@ -141,7 +143,7 @@ export type Circumstances = {
 };
 
 export function observe(job: Job, seen: readonly Pod[], circumstances: Circumstances = {}): Observation {
-  const view = viewJob(job);
+  const view = viewJob(job, circumstances.fence);
   return {
     job: view,
     pods: seen.map((pod) =>

@@ -1,0 +1,320 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { originLeaseName, readWorkerAnnouncement, workerLeaseName } from '../../../../shared/api/fence-leases.ts';
+import type { Job, JobSpec, Lease, Pod } from '../../../../shared/api/kubernetes.ts';
+import { JOBS, LEASES } from '../../../../shared/api/resources.ts';
+import { toWireMicroTime } from '../../../../shared/api/wire-time.ts';
+import { createWorld, refusal, SUCCEEDED, type World } from '../worker-world.ts';
+
+const CONTROLLER = 'switchyard.dev/worker';
+const FENCE = { fenceAfterMs: 60_000, leaseNamespace: 'kube-system' };
+const BERLIN = 'berlin';
+
+let world: World;
+const start = async (fence = FENCE): Promise<void> => {
+  world = await createWorld({ controllerName: CONTROLLER }, fence);
+  await world.clock.advance(1_000);
+};
+afterEach(() => world.stop());
+
+const workerLease = (): Promise<Lease> => world.admin.get(LEASES, { namespace: 'kube-system', name: workerLeaseName(CONTROLLER) });
+const announced = async () => readWorkerAnnouncement(await workerLease());
+const token = async (): Promise<string> => (await announced())?.fenceToken ?? '';
+
+/** The manager of this origin renews its Lease, and answers the worker's token of this moment, or what it is told to. */
+async function renew(origin = BERLIN, answer?: string): Promise<void> {
+  const annotations = { 'switchyard.dev/reconciled': answer ?? (await token()) };
+  const spec = { holderIdentity: 'home_1', renewTime: toWireMicroTime(world.clock.now()), leaseDurationSeconds: 40 };
+  const metadata = { namespace: 'kube-system', name: originLeaseName(origin), labels: { 'switchyard.dev/origin': origin }, annotations };
+  await world.admin.patch(
+    LEASES,
+    metadata,
+    { type: 'apply', body: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }, force: true },
+    { fieldManager: 'manager' },
+  );
+}
+
+/** Its manager is in contact for so long. */
+async function inContact(seconds: number, origin = BERLIN): Promise<void> {
+  for (let passed = 0; passed < seconds; passed += 5) {
+    await renew(origin);
+    await world.clock.advance(5_000);
+  }
+}
+
+const aCopy = (name: string, spec: Partial<JobSpec> = {}, metadata: Partial<Job['metadata']> = {}): Promise<Job> =>
+  world.admin.create(JOBS, {
+    metadata: { namespace: 'ns', labels: { 'switchyard.dev/origin': BERLIN }, ...metadata, name },
+    spec: {
+      managedBy: CONTROLLER,
+      template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'i' }] } },
+      ...spec,
+    },
+  });
+const podsOf = async (name: string): Promise<Pod[]> =>
+  (await world.pods()).filter(({ metadata }) => metadata.labels?.['job-name'] === name && metadata.deletionTimestamp === undefined);
+const running = async (name: string): Promise<number> =>
+  (await podsOf(name)).filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed').length;
+const told = async (name: string): Promise<string[]> =>
+  ((await world.status(name)).conditions ?? []).map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+
+describe('a manager in contact', () => {
+  beforeEach(() => start());
+
+  test('has its copies run, and the worker’s Lease tells it who runs them', async () => {
+    await renew();
+    await world.clock.advance(0);
+    await aCopy('job', { parallelism: 2 });
+    await inContact(100);
+    expect(await running('job')).toBe(2);
+    const { metadata, spec } = await workerLease();
+    expect(metadata.labels).toEqual({ 'switchyard.dev/worker': 'true' });
+    expect(spec).toMatchObject({ holderIdentity: 'pod-1', leaseDurationSeconds: 40, leaseTransitions: 0 });
+    expect(world.clock.now() - Date.parse(spec?.renewTime ?? '')).toBeLessThanOrEqual(10_000);
+    expect(await announced()).toMatchObject({ controllerName: CONTROLLER, version: '1.2.3', fenceAfterSeconds: 60 });
+    expect([...((await announced())?.renewalsSeen.keys() ?? [])]).toEqual([BERLIN]);
+    expect(await told('job')).toEqual([]);
+    expect(await world.metric('switchyard_worker_fenced', { origin: BERLIN })).toBe(0);
+  });
+
+  test('that has not answered yet has them held: what runs goes on, and no pod comes', async () => {
+    await renew(BERLIN, 'the token of an earlier worker');
+    await world.clock.advance(0);
+    await aCopy('job');
+    await world.pass();
+    expect(await world.pods()).toEqual([]);
+    expect(await world.status('job')).toMatchObject({ ready: 0 });
+    await inContact(5);
+    expect(await running('job')).toBe(1);
+  });
+
+  test('which knows of no fences has them run', async () => {
+    await aCopy('job');
+    await world.pass(100);
+    expect(await running('job')).toBe(1);
+  });
+});
+
+describe('a manager out of reach', () => {
+  beforeEach(async () => {
+    await start();
+    await inContact(20);
+  });
+
+  test('has its copies stopped, with what they have completed, until it has answered', async () => {
+    await aCopy('indexed', { completionMode: 'Indexed', completions: 3, parallelism: 2 });
+    await aCopy('plain', { completions: 3, parallelism: 2 });
+    await inContact(5);
+    for (const name of ['indexed', 'plain']) {
+      const [first] = await podsOf(name);
+      await world.setPod(first!, SUCCEEDED);
+    }
+    await inContact(5);
+    const [before, startTime] = [await token(), (await world.status('indexed')).startTime];
+    // The last renewal was five seconds ago, and the worker's own Lease before that ten seconds at most.
+    await world.clock.advance(44_000);
+    expect([await running('indexed'), await running('plain')]).toEqual([2, 2]);
+    await world.clock.advance(12_000);
+    expect([await running('indexed'), await running('plain')]).toEqual([0, 0]);
+    for (const name of ['indexed', 'plain']) {
+      expect(await told(name)).toEqual(['Fenced=True ManagerOutOfReach']);
+      const { succeeded, failed, active } = await world.status(name);
+      expect({ succeeded, failed, active }).toEqual({ succeeded: 1, failed: undefined, active: undefined });
+      const { spec, status } = (await world.job(name))!;
+      expect([spec.suspend, status?.startTime]).toEqual([false, startTime]);
+    }
+    expect(await token()).not.toBe(before);
+    expect(await world.metric('switchyard_worker_fenced', { origin: BERLIN })).toBe(1);
+    expect(await world.metric('switchyard_worker_fence_trips_total', { origin: BERLIN })).toBe(1);
+
+    // It is back, but has not looked at the cluster.
+    await renew(BERLIN, before);
+    await world.clock.advance(30_000);
+    expect([await running('indexed'), await running('plain')]).toEqual([0, 0]);
+
+    await inContact(5);
+    expect([await running('indexed'), await running('plain')]).toEqual([2, 2]);
+    expect(await told('indexed')).toEqual(['Fenced=False ManagerInReach']);
+    expect(await world.status('indexed')).toMatchObject({ succeeded: 1, completedIndexes: '0' });
+    const events = await world.events();
+    expect(Object.entries(events).filter(([text]) => /Fence/.test(text))).toEqual([
+      [expect.stringMatching(/^Warning Fenced: The manager of this copy is out of reach/), 2],
+      [expect.stringMatching(/^Normal FenceLifted: The manager of this copy has come back/), 2],
+    ]);
+    for (const name of ['indexed', 'plain'])
+      for (const pod of await podsOf(name)) if (pod.status?.phase !== 'Succeeded') await world.setPod(pod, SUCCEEDED);
+    await inContact(5);
+    expect([await told('indexed'), await told('plain')]).toEqual([
+      ['Fenced=False ManagerInReach', 'SuccessCriteriaMet=True CompletionsReached', 'Complete=True CompletionsReached'],
+      ['Fenced=False ManagerInReach', 'SuccessCriteriaMet=True CompletionsReached', 'Complete=True CompletionsReached'],
+    ]);
+  });
+
+  test('concerns no Jobs but its copies that ask for a fence', async () => {
+    await renew('paris');
+    await world.clock.advance(0);
+    await aCopy('fenced');
+    await aCopy('nobodys', {}, { labels: {} });
+    await aCopy('off', {}, { annotations: { 'switchyard.dev/fencing': 'off' } });
+    await aCopy('of-paris', {}, { labels: { 'switchyard.dev/origin': 'paris' } });
+    await inContact(70, 'paris');
+    const counts = [];
+    for (const name of ['fenced', 'nobodys', 'off', 'of-paris']) counts.push(await running(name));
+    expect(counts).toEqual([0, 1, 1, 1]);
+  });
+
+  test('has a copy that comes in the meantime stopped from the start, and one that is asked for no fence go on', async () => {
+    await world.clock.advance(70_000);
+    await aCopy('late');
+    await world.pass();
+    expect([await running('late'), await told('late')]).toEqual([0, ['Fenced=True ManagerOutOfReach']]);
+    await world.patchJob({ metadata: { annotations: { 'switchyard.dev/fencing': 'off' } } }, 'late');
+    await world.pass();
+    expect([await running('late'), await told('late')]).toEqual([1, ['Fenced=False ManagerInReach']]);
+  });
+
+  test('has its copies stopped at once by a worker that is started after the time of the fence', async () => {
+    await aCopy('job');
+    await inContact(5);
+    await world.clock.advance(40_000);
+    expect(await running('job')).toBe(1);
+    await world.restart();
+    await world.clock.advance(0);
+    // Part of the time was over before.
+    expect(await running('job')).toBe(1);
+    await world.clock.advance(20_000);
+    expect(await running('job')).toBe(0);
+    await world.restart();
+    await world.pass();
+    expect(await told('job')).toEqual(['Fenced=True ManagerOutOfReach']);
+    await inContact(5);
+    expect(await running('job')).toBe(1);
+  });
+
+  test('is not made up for by steps of the time of day, and not brought about by them', async () => {
+    await aCopy('job');
+    await inContact(5);
+    world.clock.stepTimeOfDay(86_400_000);
+    await inContact(30);
+    expect(await running('job')).toBe(1);
+    await world.clock.advance(30_000);
+    world.clock.stepTimeOfDay(-30_000);
+    await world.clock.advance(30_000);
+    expect(await running('job')).toBe(0);
+  });
+
+  test('a cluster that was restored stops its copies at once', async () => {
+    await aCopy('job');
+    await inContact(10);
+    world.clock.stepTimeOfDay(-3_600_000);
+    await renew();
+    world.clock.stepTimeOfDay(3_600_000);
+    await world.pass();
+    expect(await running('job')).toBe(0);
+    await inContact(5);
+    expect(await running('job')).toBe(1);
+  });
+});
+
+describe('trouble with Leases', () => {
+  const isLease = (path: string): boolean => path.includes('/leases');
+  const isOwn = (path: string): boolean => path.includes('/leases/switchyard-worker');
+
+  test('renewals that cannot be written are logged, and tried again; managers that are seen still count', async () => {
+    await start();
+    await aCopy('job');
+    await inContact(10);
+    world.fault = ({ method, path }) =>
+      method === 'PUT' && isOwn(path) ? refusal(500, 'InternalError', 'the storage is full') : undefined;
+    await inContact(120);
+    expect(await running('job')).toBe(1);
+    expect(world.warnings).toContainEqual(
+      expect.objectContaining({ level: 'warn', message: expect.stringMatching(/could not be renewed/) as string }),
+    );
+    world.fault = undefined;
+    await inContact(10);
+    const { spec } = await workerLease();
+    expect(world.clock.now() - Date.parse(spec?.renewTime ?? '')).toBeLessThanOrEqual(10_000);
+  });
+
+  test.each([
+    ['list', 'GET', /list leases/],
+    ['write', 'POST', /get, create and update leases/],
+  ])(
+    'without the right to %s them copies are not fenced, the log says so, and managers are told where they can be',
+    async (action, method, text) => {
+      await start();
+      world.fault = (request) =>
+        request.method === method && isLease(request.path) && (method === 'POST' || request.path.includes('?'))
+          ? refusal(403, 'Forbidden', 'leases.coordination.k8s.io is forbidden')
+          : undefined;
+      await world.admin.delete(LEASES, { namespace: 'kube-system', name: workerLeaseName(CONTROLLER) });
+      await world.restart();
+      await world.clock.advance(1_000);
+      await renew(BERLIN, 'none');
+      await aCopy('job');
+      await world.pass(100);
+      expect(await running('job')).toBe(1);
+      const errors = world.warnings.filter(({ level, message }) => level === 'error' && text.test(message));
+      expect(errors).toHaveLength(1);
+      expect(errors[0]?.message).toMatch(/in namespace kube-system: copies are not stopped/);
+      if (action === 'list') expect(await announced()).toMatchObject({ fenceAfterSeconds: 0 });
+      world.fault = undefined;
+      // The rights are granted: managers have their time from then on.
+      await world.pass(40);
+      expect(await announced()).toMatchObject({ fenceAfterSeconds: 60 });
+      expect(await running('job')).toBe(1);
+      await world.pass(60);
+      expect(await running('job')).toBe(0);
+    },
+  );
+
+  test('a second worker beside the first takes its Lease, and the first gives way and says what to do', async () => {
+    await start();
+    await aCopy('job');
+    await inContact(20);
+    const lease = await workerLease();
+    const other = { ...lease.metadata.annotations, 'switchyard.dev/fence-token': 'the token of another' };
+    for (let renewals = 0; renewals < 8; renewals++) {
+      const { metadata, spec } = await workerLease();
+      await world.admin.replace(LEASES, {
+        ...lease,
+        metadata: { ...metadata, annotations: { ...other, n: `${renewals}` } },
+        spec: { ...spec, holderIdentity: 'pod-2' },
+      });
+      await renew(BERLIN, 'the token of another');
+      await world.clock.advance(10_000);
+    }
+    expect((await workerLease()).spec?.holderIdentity).toBe('pod-2');
+    expect(world.warnings.map(({ fields }) => String(fields?.['error']))).toContainEqual(
+      expect.stringMatching(
+        /pod-2 renews Lease kube-system\/switchyard-worker: two workers .* --leader-elect, or give each a --lease-namespace/,
+      ),
+    );
+    expect(await running('job')).toBe(0);
+    // The other one is gone: after the time of its Lease this one goes on.
+    await world.clock.advance(60_000);
+    expect((await workerLease()).spec?.holderIdentity).toBe('pod-1');
+    await inContact(5);
+    expect(await running('job')).toBe(1);
+  });
+
+  test('a Lease of the worker that somebody deletes is made anew', async () => {
+    await start();
+    await aCopy('job');
+    await inContact(20);
+    await world.admin.delete(LEASES, { namespace: 'kube-system', name: workerLeaseName(CONTROLLER) });
+    await world.clock.advance(10_000);
+    await inContact(20);
+    expect(await announced()).toMatchObject({ fenceAfterSeconds: 60 });
+    expect(await running('job')).toBe(1);
+  });
+
+  test('with --fence-after 0 the worker tells that it is alive and has no fence, and stops nothing', async () => {
+    await start({ ...FENCE, fenceAfterMs: 0 });
+    await aCopy('job');
+    await inContact(10);
+    await world.clock.advance(300_000);
+    expect(await running('job')).toBe(1);
+    expect(await announced()).toMatchObject({ fenceAfterSeconds: 0 });
+  });
+});

@@ -1,0 +1,275 @@
+/**
+ * The fence at work: it watches the Leases of managers, keeps the worker's own, and tells when what may be done for the copies of an origin
+ * has changed. What a fence decides is in origin-fence.ts; what becomes of the pods, in worker/job.
+ */
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { readOriginLease } from '../../shared/api/fence-leases.ts';
+import type { DeepReadonly, Job, Lease } from '../../shared/api/kubernetes.ts';
+import { FENCING_ANNOTATION, ORIGIN_LABEL, WORKER_LABEL } from '../../shared/api/names.ts';
+import { LEASES } from '../../shared/api/resources.ts';
+import { isForbidden } from '../../shared/kube/api-error.ts';
+import type { ReadClient, WatchClient, WriteClient } from '../../shared/kube/client.ts';
+import { createInformer } from '../../shared/kube/informer.ts';
+import { sleep, type Clock, type Timer } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Random } from '../../shared/runtime/random.ts';
+import { aborted } from '../../shared/runtime/tasks.ts';
+import { createWakeUp } from '../../shared/runtime/wake-up.ts';
+import { createFences } from './fences.ts';
+import { createLeaseRights, type LeaseAction } from './lease-rights.ts';
+import type { FenceState } from './origin-fence.ts';
+import { createWorkerLease } from './worker-lease.ts';
+
+export type FenceSettings = {
+  /** How long copies run without a sign of their manager, in milliseconds; 0: for ever. */
+  readonly fenceAfterMs: number;
+  /** Where the Leases are. */
+  readonly leaseNamespace: string;
+};
+
+export type FenceDeps = {
+  /** Without a rate limit, or with one of its own: renewals must not wait behind the work. */
+  readonly client: ReadClient & WriteClient & WatchClient;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly settings: FenceSettings;
+  readonly controllerName: string;
+  /** Host or pod, as the worker's Lease shows it. */
+  readonly identity: string;
+  readonly version: string;
+  /** Something else may be done for the copies of this origin now; without one, for all copies. */
+  readonly onChange: (origin: string | undefined) => void;
+};
+
+export interface Fence {
+  /** Keeps the Leases until `signal` aborts. Failures are logged and tried again. Call once. */
+  run(signal: AbortSignal): Promise<void>;
+  /** What may be done for this Job. One that is nobody's copy, or asks for no fence, is always open. */
+  stateOf(job: DeepReadonly<Job>): FenceState;
+}
+
+const RENEW_EVERY_MS = 10_000;
+/** So often at least the worker's Lease is renewed within the time after which a fence trips. */
+const RENEWALS_WITHIN_FENCE = 6;
+const RETRY_MS = 2_000;
+/** A request may take so long, however often the Lease is renewed. */
+const ANSWER_MS_MIN = 5_000;
+
+export function createFence(deps: FenceDeps): Fence {
+  const { client, clock, random, controllerName, identity, version, onChange } = deps;
+  const { fenceAfterMs, leaseNamespace: namespace } = deps.settings;
+  const log = deps.log.with({ leases: namespace });
+  const metrics = createFenceMetrics(deps.registry);
+  const renewEveryMs = fenceAfterMs === 0 ? RENEW_EVERY_MS : Math.min(RENEW_EVERY_MS, fenceAfterMs / RENEWALS_WITHIN_FENCE);
+  const fences = createFences(fenceAfterMs, newToken);
+  const ownLease = createWorkerLease({ client, clock, namespace, controllerName, identity, renewEveryMs });
+  const renewal = createWakeUp(clock);
+  const rights = createLeaseRights(log, namespace, fenceAfterMs);
+  const informer = createInformer({
+    client: {
+      get: (resource, key, options) => client.get(resource, key, options),
+      list: (resource, options) => noting('list', () => client.list(resource, options)),
+      watch: (resource, options) => noting('watch', () => client.watch(resource, options)),
+    },
+    clock,
+    random,
+    log,
+    namespace,
+    resource: LEASES,
+    labelSelector: ORIGIN_LABEL,
+  });
+  informer.addHandler({
+    added: (lease) => see(lease),
+    updated(lease, previous) {
+      const before = readOriginLease(previous)?.origin;
+      if (before !== undefined && before !== readOriginLease(lease)?.origin) fences.leaseGone(before);
+      see(lease);
+    },
+    deleted(lease) {
+      const origin = readOriginLease(lease)?.origin;
+      if (origin !== undefined) fences.leaseGone(origin);
+      settle();
+    },
+  });
+  const shown = new Map<string, FenceState>();
+  let shownArming = rights.arming();
+  let shownToken = fences.token();
+  let wasRefused = false;
+  let nextLook: Timer | undefined;
+
+  return {
+    async run(signal) {
+      await readPredecessor(signal);
+      const informing = fenceAfterMs === 0 ? undefined : informer.run(signal);
+      if (informing !== undefined) {
+        await Promise.race([informer.waitForSync(), rights.refusedOnce, aborted(signal)]);
+        // What is seen from now on was not there when the worker before this one wrote.
+        fences.remember(new Map(), 0);
+      }
+      await keepRenewing(signal);
+      nextLook?.cancel();
+      await informing;
+    },
+
+    stateOf({ metadata }) {
+      const origin = metadata.labels?.[ORIGIN_LABEL];
+      if (fenceAfterMs === 0 || origin === undefined || metadata.annotations?.[FENCING_ANNOTATION] === 'off') return 'Open';
+      return stateOfOrigin(origin);
+    },
+  };
+
+  function stateOfOrigin(origin: string): FenceState {
+    const arming = rights.arming();
+    if (arming === 'Refused') return 'Open';
+    const state = fences.stateOf(origin, clock.monotonic());
+    return arming === 'Pending' && state === 'Open' ? 'Hold' : state;
+  }
+
+  function see(lease: DeepReadonly<Lease>): void {
+    const read = readOriginLease(lease);
+    if (read === undefined) return;
+    const { uid, resourceVersion } = lease.metadata;
+    const { origin, holder, renewedMs, reconciled } = read;
+    fences.leaseSeen(origin, { uid, resourceVersion, renewedMs, held: holder !== undefined, reconciled }, clock.monotonic());
+    settle();
+  }
+
+  /** Trips what is due, tells what has changed, and says when to look again. */
+  function settle(): void {
+    const nowMs = clock.monotonic();
+    const arming = rights.arming();
+    if (arming === 'Refused') wasRefused = true;
+    if (arming === 'Armed' && wasRefused) {
+      wasRefused = false;
+      fences.startAnew(nowMs);
+    }
+    for (const { origin, why } of fences.look(nowMs)) {
+      if (arming === 'Refused') continue;
+      metrics.trips.inc({ origin });
+      log.warn(
+        why === 'OutOfReach'
+          ? 'the manager has been out of reach for too long: its copies are stopped'
+          : 'the Lease of the manager has gone back in time, so this cluster was restored: copies are stopped until the manager has looked at them',
+        { origin, fenceAfterMs },
+      );
+    }
+    let changed = fences.token() !== shownToken;
+    shownToken = fences.token();
+    if (arming !== shownArming) {
+      shownArming = arming;
+      changed = true;
+      onChange(undefined);
+    }
+    for (const origin of fences.origins()) {
+      const state = stateOfOrigin(origin);
+      const before = shown.get(origin);
+      if (before === state) continue;
+      shown.set(origin, state);
+      metrics.fenced.set({ origin }, state === 'Fenced' ? 1 : 0);
+      log.info('fence', { origin, state, before });
+      changed = true;
+      onChange(origin);
+    }
+    if (changed) renewal.wake();
+    nextLook?.cancel();
+    const nextLookMs = fences.nextLookMs();
+    nextLook = nextLookMs === undefined ? undefined : clock.schedule(settle, Math.max(0, nextLookMs - nowMs));
+  }
+
+  async function readPredecessor(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        const before = await noting('get', () => ownLease.predecessor(signal));
+        if (before !== undefined) fences.remember(before.announcement.renewalsSeen, before.downMs);
+        return;
+      } catch (error) {
+        if (isForbidden(error)) return;
+        if (!signal.aborted) log.warn('the Lease of this worker cannot be read yet', { error });
+        await sleep(clock, RETRY_MS, signal);
+      }
+    }
+  }
+
+  async function keepRenewing(signal: AbortSignal): Promise<void> {
+    let next: Timer | undefined;
+    await renewal.run(async () => {
+      next?.cancel();
+      const renewed = await renew(signal);
+      next = clock.schedule(renewal.wake, renewed ? renewEveryMs : Math.min(renewEveryMs, RETRY_MS));
+    }, signal);
+    next?.cancel();
+  }
+
+  async function renew(signal: AbortSignal): Promise<boolean> {
+    // An answer that does not come must not keep a new token from being told.
+    const limit = new AbortController();
+    const limitMs = Math.max(renewEveryMs, ANSWER_MS_MIN);
+    const timer = clock.schedule(() => limit.abort(new Error(`no answer within ${limitMs} ms`)), limitMs);
+    const either = AbortSignal.any([signal, limit.signal]);
+    const sentMs = clock.monotonic();
+    const fenceToken = fences.token();
+    const fenceAfterSeconds = rights.arming() === 'Refused' ? 0 : Math.ceil(fenceAfterMs / 1000);
+    const renewalsSeen = fences.renewalsSeen(sentMs);
+    try {
+      const announcement = { controllerName, version, fenceAfterSeconds, fenceToken, renewalsSeen };
+      fences.mark(await noting('write', () => ownLease.renew(announcement, either)), sentMs);
+      return true;
+    } catch (error) {
+      if (!signal.aborted) log.warn('the Lease of this worker could not be renewed, trying again', { error });
+      // Without a mark the renewals of managers would count for less and less.
+      if (!either.aborted) await markByReading(either);
+      return false;
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  async function markByReading(signal: AbortSignal): Promise<void> {
+    const sentMs = clock.monotonic();
+    try {
+      fences.mark((await client.list(LEASES, { namespace, labelSelector: WORKER_LABEL, limit: 1, signal })).resourceVersion, sentMs);
+    } catch (error) {
+      log.debug('the Leases could not be read either', { error });
+    }
+  }
+
+  /** Tells whether the server lets us do this. */
+  async function noting<T>(action: LeaseAction, call: () => Promise<T>): Promise<T> {
+    try {
+      const answer = await call();
+      rights.granted(action);
+      return answer;
+    } catch (error) {
+      if (isForbidden(error)) rights.refused(action, error);
+      throw error;
+    } finally {
+      if (rights.arming() !== shownArming) settle();
+    }
+  }
+
+  /** The time makes it new also where chance starts anew with every start. */
+  function newToken(): string {
+    return `${clock.now().toString(36)}-${Math.floor(random() * 2 ** 48).toString(36)}${Math.floor(random() * 2 ** 48).toString(36)}`;
+  }
+}
+
+function createFenceMetrics(registry: Registry) {
+  const labelNames = ['origin'];
+  const registers = [registry];
+  return {
+    fenced: new Gauge({
+      name: 'switchyard_worker_fenced',
+      help: 'Whether the copies of this origin are stopped because its manager is out of reach',
+      labelNames,
+      registers,
+    }),
+    trips: new Counter({
+      name: 'switchyard_worker_fence_trips_total',
+      help: 'How often the copies of this origin were stopped because its manager was out of reach or the cluster was restored',
+      labelNames,
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * The Lease by which a worker tells that it is alive, who it is, and what managers have to answer. One worker writes it: one that finds
+ * another's words where its own were leaves it alone until that one has been silent for as long as the Lease lasts.
+ */
+import { readWorkerAnnouncement, workerAnnotations, workerLeaseName, type WorkerAnnouncement } from '../../shared/api/fence-leases.ts';
+import type { Lease } from '../../shared/api/kubernetes.ts';
+import { FENCE_TOKEN_ANNOTATION, WORKER_LABEL } from '../../shared/api/names.ts';
+import { LEASES } from '../../shared/api/resources.ts';
+import { parseWireTime, toWireMicroTime } from '../../shared/api/wire-time.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
+import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+
+export type WorkerLeaseOptions = {
+  readonly client: ReadClient & WriteClient;
+  readonly clock: Clock;
+  readonly namespace: string;
+  readonly controllerName: string;
+  /** Host or pod. */
+  readonly identity: string;
+  readonly renewEveryMs: number;
+};
+
+export interface WorkerLease {
+  /** What the worker before this one announced, and for how long it has not renewed that; undefined: nothing. */
+  predecessor(signal: AbortSignal): Promise<{ readonly announcement: WorkerAnnouncement; readonly downMs: number } | undefined>;
+  /** Returns the resourceVersion of what was written. Throws {@link OtherWorkerError}, or what the server has answered. */
+  renew(announcement: WorkerAnnouncement, signal: AbortSignal): Promise<string>;
+}
+
+/** Somebody else renews this Lease. */
+export class OtherWorkerError extends Error {
+  override readonly name = 'OtherWorkerError';
+}
+
+/** The Lease lasts for so many renewals. */
+const RENEWALS_MISSED_MAX = 4;
+const TOKENS_MAX = 20;
+
+export function createWorkerLease({ client, clock, namespace, controllerName, identity, renewEveryMs }: WorkerLeaseOptions): WorkerLease {
+  const name = workerLeaseName(controllerName);
+  const durationMs = RENEWALS_MISSED_MAX * renewEveryMs;
+  /** As the server has it; undefined: it is to be read first. */
+  let current: Lease | undefined;
+  /** Tokens of ours that may stand there, also those of writes that were not answered. */
+  let ours: readonly string[] = [];
+  /** A write has succeeded: from then on the Lease was ours. */
+  let taken = false;
+  let rival: { readonly resourceVersion: string; readonly sinceMs: number } | undefined;
+
+  return {
+    async predecessor(signal) {
+      current = await read(signal);
+      const announcement = current && readWorkerAnnouncement(current);
+      if (announcement === undefined) return undefined;
+      const renewedMs = parseWireTime(current?.spec?.renewTime);
+      return { announcement, downMs: renewedMs === undefined ? 0 : Math.max(0, clock.now() - renewedMs) };
+    },
+    async renew(announcement, signal) {
+      try {
+        return await write(announcement, signal);
+      } catch (error) {
+        // Somebody has written it, or taken it away, or a write of ours was carried out though its answer was lost.
+        if (!isConflict(error) && !isAlreadyExists(error) && !isNotFound(error)) throw error;
+        current = undefined;
+        return await write(announcement, signal);
+      }
+    },
+  };
+
+  async function write(announcement: WorkerAnnouncement, signal: AbortSignal): Promise<string> {
+    current ??= await read(signal);
+    if (current !== undefined) yieldToOthers(current);
+    ours = [...ours.filter((token) => token !== announcement.fenceToken), announcement.fenceToken].slice(-TOKENS_MAX);
+    const { labels, annotations, spec } = contentOf(announcement);
+    current =
+      current === undefined
+        ? await client.create(LEASES, { metadata: { namespace, name, labels, annotations }, spec }, { signal })
+        : await client.replace(LEASES, { ...current, metadata: { ...current.metadata, labels, annotations }, spec }, { signal });
+    taken = true;
+    rival = undefined;
+    return current.metadata.resourceVersion;
+  }
+
+  async function read(signal: AbortSignal): Promise<Lease | undefined> {
+    try {
+      return await client.get(LEASES, { namespace, name }, { signal });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Whoever starts takes the Lease; whoever finds that it was taken gives way, so that two that run at once do not take turns. */
+  function yieldToOthers(lease: Lease): void {
+    const token = lease.metadata.annotations?.[FENCE_TOKEN_ANNOTATION];
+    if (!taken || token === undefined || ours.includes(token)) return;
+    const nowMs = clock.monotonic();
+    const { resourceVersion } = lease.metadata;
+    if (rival?.resourceVersion !== resourceVersion) rival = { resourceVersion, sinceMs: nowMs };
+    if (nowMs - rival.sinceMs >= durationMs) return;
+    current = undefined;
+    throw new OtherWorkerError(
+      `${lease.spec?.holderIdentity ?? 'another worker'} renews Lease ${namespace}/${name}: two workers run the Jobs of ${controllerName} beside each ` +
+        'other; start them with --leader-elect, or give each a --lease-namespace of its own, which its WorkerCluster names as spec.leaseNamespace',
+    );
+  }
+
+  /** What others have written beside ours stays. */
+  function contentOf(announcement: WorkerAnnouncement) {
+    const time = toWireMicroTime(clock.now());
+    const { metadata, spec } = current ?? {};
+    const isNew = spec?.holderIdentity !== identity;
+    return {
+      labels: { ...metadata?.labels, [WORKER_LABEL]: 'true' },
+      annotations: { ...metadata?.annotations, ...workerAnnotations(announcement) },
+      spec: {
+        holderIdentity: identity,
+        leaseDurationSeconds: Math.ceil(durationMs / 1000),
+        acquireTime: isNew ? time : (spec?.acquireTime ?? time),
+        renewTime: time,
+        leaseTransitions: (spec?.leaseTransitions ?? 0) + (isNew && spec !== undefined ? 1 : 0),
+      },
+    };
+  }
+}
