@@ -1,7 +1,8 @@
 import type { Registry } from 'prom-client';
 import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
-import type { ObjectKey } from '../shared/api/kubernetes.ts';
+import type { Job, ObjectKey } from '../shared/api/kubernetes.ts';
 import type { KubeClient } from '../shared/kube/client.ts';
+import type { Informer } from '../shared/kube/informer.ts';
 import { fencedClient } from '../shared/kube/fenced-client.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
 import { runAsLeader, type LeaderElectionOptions } from '../shared/kube/leader-election.ts';
@@ -156,7 +157,7 @@ export function createManager(deps: ManagerDeps): Manager {
     const lead = async (leading: AbortSignal, lost?: AbortSignal): Promise<void> => {
       lost?.addEventListener('abort', () => deposed.abort(lost.reason), { once: true });
       // The leader before may have admitted what a watch that is held up somewhere has not brought here.
-      if (lost !== undefined) await Promise.all(Object.values(informers).map((informer) => informer.catchUp(leading)));
+      if (lost !== undefined && !(await caughtUp(Object.values(informers), leading))) return;
       return allOrNone(leading, [(each) => admission.run(each), (each) => dispatch.run(each), async (each) => reporter?.run(each)]);
     };
     await allOrNone(signal, [
@@ -177,6 +178,17 @@ export function createManager(deps: ManagerDeps): Manager {
     },
     warnings: () => alarm.warnings(),
   };
+}
+
+/** False when `signal` aborted first. */
+async function caughtUp(informers: readonly Pick<Informer<Job>, 'catchUp'>[], signal: AbortSignal): Promise<boolean> {
+  try {
+    await Promise.all(informers.map((informer) => informer.catchUp(signal)));
+    return true;
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  }
 }
 
 async function leadWhenElected(
