@@ -109,8 +109,8 @@ export function createFence(deps: FenceDeps): Fence {
         fences.remember(new Map(), 0);
       }
       await keepRenewing(signal);
-      nextLook?.cancel();
       await informing;
+      nextLook?.cancel();
     },
 
     stateOf({ metadata }) {
@@ -209,7 +209,7 @@ export function createFence(deps: FenceDeps): Fence {
     const timer = clock.schedule(() => limit.abort(new Error(`no answer within ${limitMs} ms`)), limitMs);
     const either = AbortSignal.any([signal, limit.signal]);
     const sentMs = clock.monotonic();
-    const fenceToken = fences.token();
+    const fenceToken = fences.tell(sentMs);
     const fenceAfterSeconds = rights.arming() === 'Refused' ? 0 : Math.ceil(fenceAfterMs / 1000);
     const renewalsSeen = fences.renewalsSeen(sentMs);
     try {

@@ -24,6 +24,8 @@ export type Trip = { readonly origin: string; readonly why: 'OutOfReach' | 'Step
 export interface Fences {
   /** What a manager has to answer. New whenever a fence trips. */
   token(): string;
+  /** The token, about to be told at this time. Whoever answers it does so later. */
+  tell(nowMs: number): string;
   /** What the worker before this one wrote down, and for how long nobody has looked since: it counts for Leases that are seen next. */
   remember(renewalsSeen: ReadonlyMap<string, RenewalSeen>, downMs: number): void;
   /** The server was at this version some time after `sentMs`: what comes later cannot have happened before that. */
@@ -47,6 +49,8 @@ export interface Fences {
 export function createFences(fenceAfterMs: number, newToken: () => string): Fences {
   const fences = new Map<string, OriginFence>();
   let token = newToken();
+  /** When the newest token that was told was told first. */
+  let told: { readonly token: string; readonly sentMs: number } | undefined;
   let remembered: ReadonlyMap<string, RenewalSeen> = new Map();
   let downMs = 0;
   let marks: readonly { readonly resourceVersion: string; readonly sentMs: number }[] = [];
@@ -54,6 +58,10 @@ export function createFences(fenceAfterMs: number, newToken: () => string): Fenc
 
   return {
     token: () => token,
+    tell(nowMs) {
+      if (told?.token !== token) told = { token, sentMs: nowMs };
+      return token;
+    },
     remember(renewalsSeen, unseenMs) {
       remembered = renewalsSeen;
       downMs = unseenMs;
@@ -82,9 +90,9 @@ export function createFences(fenceAfterMs: number, newToken: () => string): Fenc
     },
     look(nowMs) {
       tripDue(nowMs);
-      const told = trips;
+      const untold = trips;
       trips = [];
-      return told;
+      return untold;
     },
     stateOf(origin, nowMs) {
       const fence = fences.get(origin);
@@ -122,7 +130,9 @@ export function createFences(fenceAfterMs: number, newToken: () => string): Fenc
    */
   function earliestMs(version: LeaseVersion, nowMs: number): number {
     if (!isResourceVersion(version.resourceVersion)) return nowMs;
-    return marks.findLast((mark) => isOlder(mark.resourceVersion, version.resourceVersion))?.sentMs ?? Number.NEGATIVE_INFINITY;
+    const mark = marks.findLast(({ resourceVersion }) => isOlder(resourceVersion, version.resourceVersion));
+    const answered = told !== undefined && version.reconciled === told.token ? told.sentMs : Number.NEGATIVE_INFINITY;
+    return Math.max(mark?.sentMs ?? Number.NEGATIVE_INFINITY, answered);
   }
 
   function toRemember(fence: OriginFence, nowMs: number): RenewalSeen {

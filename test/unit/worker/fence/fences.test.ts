@@ -34,8 +34,9 @@ class Scene {
 
   /** The worker renews its own Lease, so that managers know its token. */
   announce(): string {
+    const token = this.fences.tell(this.nowMs);
     this.fences.mark(`${++this.#resourceVersion}`, this.nowMs);
-    return this.fences.token();
+    return token;
   }
 
   /** The manager renews: seen at once unless `seenAfterMs` says otherwise. */
@@ -343,6 +344,21 @@ describe('a worker that is started again', () => {
     scene.inContact(10, BERLIN);
     expect(scene.state(BERLIN)).toBe('Open');
   });
+});
+
+test('an answer that is seen before the write that asked for it has returned counts from when that was sent', () => {
+  const scene = new Scene();
+  scene.inContact(100, BERLIN);
+  const [renewedMs, before] = [scene.nowMs - 10_000, scene.fences.token()];
+  scene.alone(30);
+  scene.restart(10);
+  scene.renew(BERLIN, before, { renewedMs });
+  const token = scene.fences.tell(scene.nowMs);
+  scene.renew(BERLIN, token);
+  scene.pass(59);
+  expect(scene.state(BERLIN)).toBe('Open');
+  scene.pass(1);
+  expect(scene.state(BERLIN)).toBe('Fenced');
 });
 
 test('where nobody was held to anything before, all have the whole time', () => {
