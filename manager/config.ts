@@ -3,6 +3,7 @@ import { isAddressRange } from '../shared/kube/address-ranges.ts';
 import type { Identities } from './policy/writer.ts';
 import {
   bindAddress,
+  durationMs,
   FlagError,
   oneOf,
   text,
@@ -11,6 +12,7 @@ import {
   type FlagValues,
   type Program,
 } from '../shared/runtime/flags.ts';
+import { FENCE_MARGIN_MS } from './api/fenced-off.ts';
 import { DEFAULT_JOB_RULES, RESOURCE_CLAIMS_RULES, type JobRules } from './api/job-rules.ts';
 import type { LogLevel } from '../shared/runtime/pino-logger.ts';
 import {
@@ -51,6 +53,8 @@ export type ManagerConfig = {
   /** That what is kept of one worker cluster may take. */
   readonly workerMemoryBytes: number;
   readonly concurrentDispatches: number;
+  /** After this time the Jobs of a cluster that is lost run elsewhere; 0: never. */
+  readonly workerLostTimeoutMs: number;
   /** What a Job may be. */
   readonly jobRules: JobRules;
   readonly logLevel: LogLevel;
@@ -62,6 +66,7 @@ export type ApiRate = { readonly qps: number; readonly burst: number };
 const JOB_BYTES_MIN = 16 * 1024;
 /** Ten thousand copies of 10 KiB, of which about a fifth is kept, fit in. */
 export const WORKER_MEMORY_MIB = 32;
+export const DEFAULT_WORKER_LOST_TIMEOUT_MS = 900_000;
 
 const FLAGS = {
   kubeconfig: {
@@ -147,6 +152,13 @@ const FLAGS = {
     about: 'memory for what is kept of one worker cluster’s Jobs and nodes; one that has more is not Ready (TooManyObjects)',
     parse: wholeNumber(1, 65_536),
   },
+  'worker-lost-timeout': {
+    value: 'DURATION',
+    fallback: '15m',
+    about:
+      'after this time the Jobs of a cluster that is lost run elsewhere, if its worker has stopped them by then: at least its --fence-after, their grace period and 30s; 0 is never',
+    parse: lostTimeout,
+  },
   'concurrent-dispatches': { value: 'N', fallback: '16', about: 'writes under way at once to each worker cluster', parse: wholeNumber(1) },
   ...LOG_FLAGS,
 } satisfies FlagTable;
@@ -178,6 +190,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     workerAddressDeny: flags['worker-address-deny'],
     workerMemoryBytes: flags['worker-memory-limit'] * 1024 * 1024,
     concurrentDispatches: flags['concurrent-dispatches'],
+    workerLostTimeoutMs: flags['worker-lost-timeout'],
     jobRules: { bytesMax: flags['max-job-bytes'], resourceClaims: flags['resource-claims'] },
     logLevel: flags['log-level'],
   };
@@ -201,6 +214,14 @@ function redisUrl(given: string): string {
   const protocol = URL.canParse(given) ? new URL(given).protocol : '';
   if (protocol === 'redis:' || protocol === 'rediss:') return given;
   throw new FlagError('is no redis:// or rediss:// URL; write one such as redis://localhost:6379');
+}
+
+function lostTimeout(given: string): number {
+  const timeoutMs = given === '0' ? 0 : durationMs(given);
+  if (timeoutMs === 0 || timeoutMs > FENCE_MARGIN_MS) return timeoutMs;
+  throw new FlagError(
+    `${JSON.stringify(given)} is shorter than any fence takes; write more than 30s, such as 15m, or 0 to move no Job off a lost cluster`,
+  );
 }
 
 function queueName(given: string): string {

@@ -67,6 +67,7 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     ...(webhook === undefined ? {} : { webhook }),
     knownUsers: settings.knownUsers,
     concurrentDispatches: settings.concurrentDispatches,
+    workerLostTimeoutMs: settings.workerLostTimeoutMs,
     jobRules: settings.jobRules,
     registry,
     clock,

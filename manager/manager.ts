@@ -14,7 +14,8 @@ import { aborted, allOrNone } from '../shared/runtime/tasks.ts';
 import { createAdmission } from './admission/admission.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from './api/job-rules.ts';
 import { createRecordKeeper, type RecordKeeper } from './api/record-keeper.ts';
-import { WORKER_MEMORY_MIB } from './config.ts';
+import { createLostClusters } from './api/lost-clusters.ts';
+import { DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
 import { createHomeInformers } from './home-informers.ts';
 import { createIdentityAlarm, type IdentityAlarm } from './identity-alarm.ts';
@@ -46,6 +47,8 @@ export type ManagerDeps = {
   readonly knownUsers?: Identities;
   /** Writes under way at once to each worker cluster. */
   readonly concurrentDispatches: number;
+  /** After this time the Jobs of a lost cluster run elsewhere, 0: never; absent: the default of the flag. */
+  readonly workerLostTimeoutMs?: number;
   /** What a Job may be; absent: as the flags have it by default. */
   readonly jobRules?: JobRules;
   /** Memory that what is kept of one worker cluster may take; absent: the default of the flag. */
@@ -127,11 +130,16 @@ export function createManager(deps: ManagerDeps): Manager {
     records = createRecordKeeper(keys);
     const submission = { keys, clock, log, metrics: metrics.submission };
     const reporter = submissions && createOutcomeReporter({ queue: submissions.queue, jobs: informers.jobs, client: home, ...submission });
+    const lostClusters = createLostClusters(clock);
+    informers.workerClusters.addHandler(lostClusters.handler);
+    const { workerLostTimeoutMs = DEFAULT_WORKER_LOST_TIMEOUT_MS } = deps;
     const admission = createAdmission({
       client: home,
       events,
       informers,
       records,
+      lostClusters,
+      workerLostTimeoutMs,
       clock,
       log: log.with({ part: 'admission' }),
       metrics: metrics.admission,
@@ -144,6 +152,8 @@ export function createManager(deps: ManagerDeps): Manager {
       clusterQueues: informers.clusterQueues,
       namespaces: informers.namespaces,
       readRecord: records.read,
+      lostClusters,
+      workerLostTimeoutMs,
       connect: (cluster, access) => fencedClient(deps.connectCluster(cluster, access), deposed.signal),
       origin,
       concurrencyPerCluster: deps.concurrentDispatches,

@@ -12,6 +12,7 @@ import type { WorkerCluster } from '../api/worker-cluster.ts';
 import type { PriorityClass } from '../api/priority-class.ts';
 import type { WorkloadPriorityClass } from '../api/workload-priority-class.ts';
 import type { RecordKeeper } from '../api/record-keeper.ts';
+import type { LostClusters } from '../api/lost-clusters.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import { createAdmissionCache } from './admission-cache.ts';
@@ -22,6 +23,7 @@ import { clusterStateOf, type ClusterState } from './cluster-state.ts';
 import { createCorrector } from './corrector.ts';
 import { createJobWatcher } from './job-watcher.ts';
 import { NO_PRIORITY_CLASSES, priorityClassesOf, resolvePriority, type PriorityClasses, type PriorityWish } from './priority.ts';
+import { createLossWatch } from './loss-watch.ts';
 import { createPendingQueues } from './pending-queues.ts';
 import { createQueueStatus } from './queue-status.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
@@ -45,6 +47,9 @@ export type AdmissionDeps = {
   readonly events: EventRecorder;
   readonly informers: AdmissionInformers;
   readonly records: RecordKeeper;
+  readonly lostClusters: LostClusters;
+  /** After this time the Jobs of a cluster that is lost are moved; 0: never. */
+  readonly workerLostTimeoutMs: number;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: AdmissionMetrics;
@@ -61,7 +66,7 @@ export interface Admission {
 }
 
 /** Puts admission together. It adds handlers to the informers, so call it before they run. */
-export function createAdmission({ client, events, informers, records, clock, log, metrics }: AdmissionDeps): Admission {
+export function createAdmission({ client, events, informers, records, clock, log, metrics, ...deps }: AdmissionDeps): Admission {
   const cache = createAdmissionCache(
     buildQueueingSetup({ clusterQueues: [], localQueues: [], resourceFlavors: [], cohorts: [], namespaces: [] }),
   );
@@ -125,6 +130,7 @@ export function createAdmission({ client, events, informers, records, clock, log
     cache,
     watcher,
     records,
+    losses: createLossWatch({ cache, lostClusters: deps.lostClusters, timeoutMs: deps.workerLostTimeoutMs, wake, clock }),
     unresolved: unresolvedIn(informers),
     wake,
     clock,

@@ -37,7 +37,8 @@ export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterSta
     connected: findCondition(status?.conditions, ClusterCondition.Ready)?.status === 'True',
     lost: status?.lostSince !== undefined,
     reachableSinceMs: Date.parse(findCondition(status?.conditions, ClusterCondition.Connected)?.lastTransitionTime ?? '') || 0,
-    draining: spec.state === 'Draining',
+    // Where one that was given up is out of reach, its Jobs cannot be asked to leave.
+    draining: spec.state === 'Draining' || (spec.state === 'Lost' && status?.lostSince === undefined),
     capacity: new Map([...parseRequests(status?.allocatable), ...parseRequests(spec.capacity)]),
     // Nodes that list their resources do not have those they leave out; a cluster that nobody has described is taken on trust.
     otherCapacity: status?.allocatable === undefined ? UNLIMITED : ZERO,
@@ -62,6 +63,7 @@ function closedBecause({ metadata, spec, status }: DeepReadonly<WorkerCluster>):
   if (metadata.deletionTimestamp !== undefined) return 'being removed';
   if (spec.state === 'Cordoned') return 'cordoned';
   if (spec.state === 'Draining') return 'draining';
+  if (spec.state === 'Lost') return 'given up';
   if (status?.lostSince !== undefined) return `lost since ${status.lostSince}`;
   const ready = findCondition(status?.conditions, ClusterCondition.Ready);
   if (ready === undefined) return 'not ready yet';

@@ -19,6 +19,7 @@ import type { AdmissionCache } from './admission-cache.ts';
 import type { Reservation } from './reservation.ts';
 import { cannotStartStory } from './cannot-start.ts';
 import { EvictionReason, findEvictions, notStarted, type Eviction } from './evictions.ts';
+import type { LossWatch } from './loss-watch.ts';
 import type { CannotStart, JobWatcher } from './job-watcher.ts';
 import { loweredRecord, LOWERING_DELAY_MS } from './lowering.ts';
 import { waitingConditions } from './waiting-reporter.ts';
@@ -30,6 +31,7 @@ export type CorrectorDeps = {
   readonly cache: AdmissionCache;
   readonly watcher: Pick<JobWatcher, 'toCorrect' | 'toTell'>;
   readonly records: RecordKeeper;
+  readonly losses: LossWatch;
   /** Why the admission of a reservation no longer stands; undefined while it does. */
   readonly unresolved: (reservation: Reservation) => string | undefined;
   /** Has {@link Corrector.correct} called again. */
@@ -57,7 +59,7 @@ const RETRY_MAX_MS = 60_000;
 const UNRESOLVED_MS = 30_000;
 
 export function createCorrector(deps: CorrectorDeps): Corrector {
-  const { client, events, cache, watcher, records, unresolved, wake, clock, log, metrics } = deps;
+  const { client, events, cache, watcher, records, losses, unresolved, wake, clock, log, metrics } = deps;
   const writes = new Map<string, Promise<void>>();
   /** How often the writes of a Job have failed in a row. */
   const failures = new Map<string, number>();
@@ -148,9 +150,9 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
   };
 
   /** Suspends the Job. It keeps its record, so that its copy is suspended in place and may resume there; where it is not to, that is noted in it. */
-  const evict = ({ reservation: { workload, record }, reason, message, refusal }: Eviction, signal: AbortSignal): void => {
+  const evict = ({ reservation: { workload, record }, reason, message, refusal, ...eviction }: Eviction, signal: AbortSignal): void => {
     const last = refusal === undefined ? record : avoiding(workload, record, refusal);
-    const fail = failureOf(last);
+    const fail = eviction.fail ?? failureOf(last);
     const patch = recordPatch(workload, { ...last, evicted: true, ...given({ fail }) }, { suspend: true });
     write(workload.key, patch, 'an eviction', signal, (job) => {
       metrics.evicted.inc({ cluster_queue: record.clusterQueue, reason });
@@ -249,11 +251,12 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
   return {
     resolveAnew: () => {
       resolvesAnew = true;
+      losses.lookAnew();
     },
     correct: (signal) => {
       for (const workload of watcher.toCorrect()) putRight(workload, signal);
       const evictions = findEvictions(cache, cache.queueing(), cache.clusters());
-      for (const eviction of [...evictions, ...findUnresolved(signal), ...findNotStarted()]) evict(eviction, signal);
+      for (const eviction of [...evictions, ...findUnresolved(signal), ...findNotStarted(), ...losses.find()]) evict(eviction, signal);
       for (const each of watcher.toTell()) tell(each, signal);
       lowerWhatIsDue(signal);
       // What failed and is not needed any more has failed for nobody.
@@ -261,6 +264,7 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
     },
     idle: async () => {
       startTimer?.cancel();
+      losses.stop();
       await Promise.all(writes.values());
     },
   };

@@ -4,6 +4,7 @@ import type { AdmissionCache } from './admission-cache.ts';
 import type { Reservation } from './reservation.ts';
 import { formatDurationMs } from '../api/duration.ts';
 import { AvoidedReason } from '../api/reasons.ts';
+import type { AdmissionRecord } from '../api/records.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { QueueingSetup } from './snapshot.ts';
 import type { Overdue } from './start-deadlines.ts';
@@ -15,6 +16,8 @@ export type Eviction = {
   readonly message: string;
   /** Why it is to avoid its cluster from now on. */
   readonly refusal?: string;
+  /** It does not go elsewhere, but ends as Failed. */
+  readonly fail?: NonNullable<AdmissionRecord['fail']>;
 };
 
 export const EvictionReason = {
@@ -25,6 +28,7 @@ export const EvictionReason = {
   AdmissionUnresolved: 'AdmissionUnresolved',
   ClusterRefused: 'ClusterRefused',
   StartTimeout: 'StartTimeout',
+  ClusterLost: 'ClusterLost',
   Held: 'Held',
 } as const;
 export type EvictionReason = (typeof EvictionReason)[keyof typeof EvictionReason];

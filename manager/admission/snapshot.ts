@@ -1,7 +1,7 @@
 import type { DeepReadonly, Namespace } from '../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { matchesLabelSelector, requirementsOf, type LabelRequirements } from '../../shared/kube/selectors.ts';
-import type { ClusterQueue } from '../api/cluster-queue.ts';
+import type { ClusterQueue, ClusterQueueSpec } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
 import type { LocalQueue, PriorityBounds } from '../api/local-queue.ts';
 import { parseDurationMs } from '../api/duration.ts';
@@ -55,6 +55,8 @@ export type QueueSetup = {
   /** So many placements in a row that come to nothing, and the Job is said not to start. */
   readonly maxMoves: number;
   readonly onCannotStart: 'Wait' | 'Fail';
+  /** What becomes of Jobs whose cluster is lost. */
+  readonly onLoss: Pick<DeepReadonly<ClusterQueueSpec>, 'fencing' | 'onClusterLost'>;
   readonly namespaces: LabelRequirements;
   readonly groups: readonly { readonly resources: readonly string[]; readonly flavors: readonly FlavorSetup[] }[];
 };
@@ -145,6 +147,7 @@ function queueSetup(
     startTimeoutMs: parseDurationMs(spec.startTimeout ?? '') ?? START_TIMEOUT_MS,
     maxMoves: spec.maxMoves ?? MAX_MOVES,
     onCannotStart: spec.onCannotStart ?? 'Wait',
+    onLoss: spec,
     namespaces: requirementsOf(spec.namespaceSelector),
     groups: groups.map((group) => ({
       resources: group.coveredResources,

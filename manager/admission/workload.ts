@@ -1,6 +1,7 @@
 import { clusterWishOf, holdOf, priorityOf, queueNameOf, startTimeoutOf, type ClusterWish } from '../api/job-annotations.ts';
 import { compactProblem } from '../api/compact-job.ts';
 import { isDispatched } from '../api/dispatch-proof.ts';
+import { fenceWishOf, type FenceWish } from '../api/fenced-off.ts';
 import { shapeOf } from '../api/job-shape.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
@@ -44,6 +45,8 @@ export type Workload = {
   readonly started: boolean;
   /** How long a placement may take until it starts, in milliseconds, 0: any time; undefined: its queue says. */
   readonly startTimeoutMs: number | undefined;
+  /** What matters of it on a cluster that is lost. */
+  readonly fenceWish: FenceWish;
   /** What a cluster judges it by: `shapeOf`. */
   readonly shape: string;
   /** What it says of its not starting anywhere; undefined when it does not say so. */
@@ -116,6 +119,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     dispatched: record !== undefined && isDispatched(job.status, record),
     started: record !== undefined && hasStarted(job.status, record),
     startTimeoutMs: startTimeout.kind === 'StartTimeout' ? startTimeout.ms : undefined,
+    fenceWish: fenceWishOf(job),
     shape: shapeOf(job, asked.requests),
     cannotStart: findTrueCondition(job.status?.conditions, SwitchyardCondition.CannotStart)?.message,
     record,

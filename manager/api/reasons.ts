@@ -95,6 +95,8 @@ export const DispatchedReason = {
   WriteConflict: 'WriteConflict',
   /** The copy vanished before it had finished. */
   CopyLost: 'CopyLost',
+  /** The Job is suspended, and its cluster out of reach for so long that the worker there has stopped it: it counts as at rest. */
+  FencedOff: 'FencedOff',
   /** The Job is suspended, and nothing of it runs: its copy rests, or there is none. Only now is what it holds given back. */
   AtRest: 'AtRest',
   /** Nothing is dispatched: the Job is not admitted. */
@@ -124,6 +126,8 @@ export const CannotStartReason = {
 export const FailReason = {
   /** The policy of its ClusterQueue for Jobs that do not start anywhere (`onCannotStart: Fail`). */
   CannotStart: 'CannotStart',
+  /** The policy of its ClusterQueue for Jobs whose cluster is lost (`onClusterLost: Fail`). */
+  ClusterLost: 'ClusterLost',
 } as const;
 export type FailReason = (typeof FailReason)[keyof typeof FailReason];
 

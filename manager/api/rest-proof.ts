@@ -8,13 +8,18 @@ import { isRefusalOf } from './refusals.ts';
 export const atRestMessage = ({ cluster, epoch, since }: AdmissionRecord): string =>
   `nothing of it runs on cluster "${cluster}" (placement ${epoch}, admitted ${since})`;
 
+/** How it says the same of a Job whose cluster nobody can look at. */
+export const fencedOffMessage = ({ cluster, epoch, since }: AdmissionRecord): string =>
+  `cluster "${cluster}" is lost, and its worker has stopped what ran there (placement ${epoch}, admitted ${since})`;
+
 /**
- * Whether dispatch has proven that nothing runs of the Job's last admission: it rests, or its cluster has refused it for good. From the moment a record exists the Job may run; that its status
+ * Whether dispatch has proven that nothing runs of the Job's last admission: it rests, its cluster has refused it for good, or is lost and fenced off. From the moment a record exists the Job may run; that its status
  * never told of a pod, or told that it was suspended before, proves nothing.
  */
 export function isProvenAtRest(status: DeepReadonly<JobStatus> | undefined, record: AdmissionRecord): boolean {
   const told = findCondition(status?.conditions, SwitchyardCondition.Dispatched);
   if (told?.status !== 'False') return false;
+  if (told.reason === DispatchedReason.FencedOff) return told.message === fencedOffMessage(record);
   return isRefusalOf(record.epoch, told) || (told.reason === DispatchedReason.AtRest && told.message === atRestMessage(record));
 }
 

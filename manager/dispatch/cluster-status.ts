@@ -28,6 +28,7 @@ export function clusterStatus(
     conditions: [
       condition(previous, ClusterCondition.Connected, judged.connected, judged.reason, judged.message, generation, nowMs),
       condition(previous, ClusterCondition.Ready, judged.ready, judged.reason, judged.message, generation, nowMs),
+      ...(previous?.conditions ?? []).filter(({ type }) => type === ClusterCondition.WorkerAlive),
     ],
     ...(finding.kind === 'Running' && finding.health.version !== undefined ? { version: finding.health.version } : {}),
     ...(finding.kind === 'Running' && Object.keys(finding.capacity.allocatable).length > 0

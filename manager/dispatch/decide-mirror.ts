@@ -31,6 +31,7 @@ import {
   type MirrorGroup,
 } from './mirror-group.ts';
 import { changesTemplate, copyIdentity, copyName, hasLostController, remoteJob, specChange } from './remote-job.ts';
+import { fencedOffAfterMs, fencedOffStatus, isInTheWay, lossTold } from './lost-place.ts';
 import { atRest, cannotStart, dispatched, notDispatched, quotaReserved, started } from './own-conditions.ts';
 import { carryOutVerdict, failedStatus, hasVerdict, toLocalStatus, type OwnCondition } from './to-local-status.ts';
 
@@ -116,7 +117,7 @@ function decide(group: MirrorGroup, nowMs: number): MirrorPlan {
 /** Doubts are settled for a Job that is not to run where they are open: until then nobody may take it for resting, moved or gone. */
 function withDoubts(group: MirrorGroup, plan: MirrorPlan): Pick<MirrorPlan, 'remote' | 'againAfterMs'> {
   const { local, clusters } = group;
-  const { remote, againAfterMs } = plan;
+  const { remote, againAfterMs = Number.POSITIVE_INFINITY } = plan;
   if (local === undefined || isFinished(local.status)) return plan;
   const mayStop = local.metadata.deletionTimestamp !== undefined || local.spec.suspend === true;
   const doubtful = [...clusters].filter(([name, { doubt }]) => doubt.kind !== 'None' && (mayStop || name !== placeOf(group)));
@@ -124,7 +125,7 @@ function withDoubts(group: MirrorGroup, plan: MirrorPlan): Pick<MirrorPlan, 'rem
     view.doubt.kind === 'Look' ? [{ kind: 'Look', cluster, name: copyName(local, view.local) }] : [],
   );
   const waits = doubtful.flatMap(([, { doubt }]) => (doubt.kind === 'Waiting' ? [doubt.forMs] : []));
-  const againMs = Math.min(againAfterMs ?? Number.POSITIVE_INFINITY, ...waits);
+  const againMs = Math.min(againAfterMs, fencedOffAfterMs(group) ?? againAfterMs, ...waits);
   return { remote: [...remote, ...looks], ...(Number.isFinite(againMs) ? { againAfterMs: againMs } : {}) };
 }
 
@@ -138,8 +139,10 @@ function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
   const { record } = group.record;
   const current = copies.find((copy) => isCurrent(group, copy, local, record));
   const stale = copies.filter((copy) => copy !== current && !isLater(copy, local, record) && !isOnChanged(group, copy, local, record)); // 4
+  const fenced = fencedOffStatus(group, local, record, nowMs);
+  if (fenced !== undefined) return { remote: deletions(stale), home: fenced === 'Said' ? NOTHING : writeHome(local, fenced) };
   const plan = current === undefined ? withoutCopy(group, local, record, nowMs) : withCopy(group, local, record, current, nowMs); // 5, or 6 to 12
-  const blocked = stale.some(({ cluster, job }) => isOf(job, local) && (isReady(group, cluster) || !isAtRest(job))) || hasOpenWrites(group);
+  const blocked = stale.some((copy) => isOf(copy.job, local) && isInTheWay(group, copy, record)) || hasOpenWrites(group);
   const others = plan.remote.filter(({ kind }) => kind !== 'Create' || !blocked);
   if (blocked && others.length < plan.remote.length) {
     const trouble = troubleOn(group, stale);
@@ -215,7 +218,7 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
   const remote = toldBy(copy.job);
   const isResting = rests(group, local, record, copy);
   const view = group.clusters.get(copy.cluster);
-  const detail = (view?.problem ?? view?.trouble)?.message;
+  const detail = lossTold(group) ?? (view?.problem ?? view?.trouble)?.message;
   const own = [...quotaReserved(local, record), isResting ? atRest(record) : dispatched(record, detail), ...started(local, record, remote)];
   const isOver = isResting && record.fail !== undefined;
   const home = writeHome(
@@ -278,11 +281,18 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
   const name = placeOf(group) ?? record.cluster;
   const wasThere = isDispatched(local.status, record);
   if (cluster.contact !== 'Ready') {
+    const loss = lossTold(group);
     // A copy that was there may be running still: the Job goes on saying so until the cluster is heard of again.
     const message =
       cluster.contact === 'NotServed'
         ? `cluster "${name}" does not serve namespace "${local.metadata.namespace}" (servedNamespaces of its WorkerCluster)`
-        : `cluster "${name}" cannot be reached`;
+        : `cluster "${name}" cannot be reached${loss === undefined ? '' : `: ${loss}`}`;
+    // What it said last stands, and what follows from the loss is added.
+    if (wasThere && loss !== undefined)
+      return {
+        remote: [],
+        home: writeHome(local, toLocalStatus({ local, remote: local.status, own: [dispatched(record, loss)], nowMs })),
+      };
     return wasThere || cluster.contact === 'Connecting'
       ? { remote: [], home: { kind: 'None' } }
       : waits({ reason: DispatchedReason.ClusterUnreachable, message }); // 7

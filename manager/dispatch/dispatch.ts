@@ -9,6 +9,8 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
+import { fencedJob, fenceWishOf, judgeLoss } from '../api/fenced-off.ts';
+import type { LostClusters } from '../api/lost-clusters.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
 import type { AdmissionRecord, RecordReader } from '../api/records.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
@@ -39,6 +41,9 @@ export type DispatchDeps = {
   readonly concurrencyPerCluster: number;
   /** Memory that what is kept of one worker cluster may take. */
   readonly memoryPerClusterBytes: number;
+  readonly lostClusters: LostClusters;
+  /** After this time the Jobs of a cluster that is lost are moved; 0: never. */
+  readonly workerLostTimeoutMs: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -106,6 +111,12 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     clusters,
     readRecord,
     resolve,
+    judgeLoss: (cluster, { clusterQueue }, job) => {
+      const lost = deps.lostClusters.of(cluster);
+      if (lost === undefined) return undefined;
+      const queue = clusterQueues.get({ namespace: '', name: clusterQueue })?.spec;
+      return judgeLoss(lost, fencedJob(fenceWishOf(job), queue), deps.workerLostTimeoutMs);
+    },
     origin,
     clock,
     log,
@@ -116,6 +127,12 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     added: () => mirror.wakeAll(),
     updated: (next, previous) => {
       if (JSON.stringify(next.spec) !== JSON.stringify(previous.spec)) mirror.wakeAll();
+    },
+  });
+  workerClusters.addHandler({
+    updated: (next, previous) => {
+      const { name } = next.metadata;
+      if (lossIn(next) !== lossIn(previous)) mirror.wakeJobsOf({ name, uid: next.status?.clusterUID, localKeys: [] });
     },
   });
   namespaces.addHandler({
@@ -136,6 +153,10 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     },
   };
 }
+
+/** What Jobs of a lost cluster are judged by. */
+const lossIn = ({ spec: { state }, status }: DeepReadonly<WorkerCluster>): string =>
+  status?.lostSince === undefined ? '' : JSON.stringify([state, status.lostSince, status.worker]);
 
 /** Labels are those that the namespace has at home when it is made. */
 function namespacePolicy(

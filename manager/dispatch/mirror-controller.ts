@@ -15,6 +15,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
 import { DispatchedReason, JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
+import type { LossJudgement } from '../api/fenced-off.ts';
 import { isRefusalOf, refusalOf, type DispatchProblem } from '../api/refusals.ts';
 import type { AdmissionRecord, ParsedRecord, RecordReader } from '../api/records.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
@@ -44,6 +45,8 @@ export type MirrorControllerDeps = {
   readonly readRecord: RecordReader;
   /** Why an admission in this namespace no longer stands; undefined while it does. */
   readonly resolve: (record: AdmissionRecord, namespace: string) => string | undefined;
+  /** What follows for a Job recorded by this name from the loss of that cluster; undefined while it is not lost. */
+  readonly judgeLoss: (cluster: string, record: AdmissionRecord, job: DeepReadonly<Job>) => LossJudgement | undefined;
   /** Id of this manager. */
   readonly origin: string;
   readonly clock: Clock;
@@ -153,7 +156,7 @@ class Mirror implements MirrorController {
   }
 
   #observe(key: string): MirrorGroup {
-    const { jobs, flavors, clusters, origin, readRecord, resolve } = this.#deps;
+    const { jobs, flavors, clusters, origin, readRecord, resolve, judgeLoss } = this.#deps;
     const cached = jobs.get(parseKey(key));
     const local = this.#ownWrites.overlay(key, cached === undefined ? [] : [cached]).at(-1);
     const record: ParsedRecord = local === undefined ? { kind: 'None' } : readRecord(local);
@@ -167,6 +170,7 @@ class Mirror implements MirrorController {
       record,
       unresolved: record.kind === 'Record' ? resolve(record.record, local?.metadata.namespace ?? '') : undefined,
       place,
+      loss: place?.kind === 'Known' && last !== undefined && local !== undefined ? judgeLoss(place.cluster, last, local) : undefined,
       copies: [...concerned].flatMap((name) => clusters.get(name)?.copiesOf(key) ?? []),
       clusters: new Map([...concerned].flatMap((name) => mapEntry(name, clusters.view(name, key)))),
       flavors: new Map(flavors.list().map((flavor) => [flavor.metadata.name, flavor])),

@@ -1,6 +1,7 @@
 import type { DeepReadonly, Job, JobStatus } from '../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
+import type { LossJudgement } from '../api/fenced-off.ts';
 import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
@@ -21,6 +22,8 @@ export type MirrorGroup = {
   readonly place: RecordedPlace | undefined;
   /** The clusters that matter to it: that place, those that show something of it, and all where it {@link mayBeAnywhere}. */
   readonly clusters: ReadonlyMap<string, ClusterView>;
+  /** What follows for it from the loss of the recorded cluster; undefined while that is not lost. */
+  readonly loss?: LossJudgement | undefined;
   readonly flavors: ReadonlyMap<string, DeepReadonly<ResourceFlavor>>;
   /** Id of this manager. */
   readonly origin: string;
@@ -99,10 +102,10 @@ export const isEmptyForSure = (group: MirrorGroup, record: AdmissionRecord | und
 export const isReady = (group: MirrorGroup, cluster: string): boolean => group.clusters.get(cluster)?.contact === 'Ready';
 /**
  * On another cluster than the recorded one a write of ours may still be carried out. Nothing is recorded elsewhere before that is settled; but a
- * record can be lost, or be put back.
+ * record can be lost, or be put back. On a cluster that is lost nobody can settle it, and its worker is fenced.
  */
 export const hasOpenWrites = (group: MirrorGroup): boolean =>
-  [...group.clusters].some(([name, { doubt }]) => name !== placeOf(group) && doubt.kind !== 'None');
+  [...group.clusters].some(([name, { doubt, contact }]) => name !== placeOf(group) && doubt.kind !== 'None' && contact !== 'Lost');
 export const isOf = (copy: DeepReadonly<Job>, local: DeepReadonly<Job>): boolean => copyIdentity(copy)?.originUid === local.metadata.uid;
 export const isCurrent = (group: MirrorGroup, { cluster, job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
   cluster === placeOf(group) && isOf(job, local) && copyIdentity(job)?.epoch === record.epoch;

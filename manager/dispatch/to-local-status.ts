@@ -77,6 +77,14 @@ export function failedStatus(
   return toLocalStatus({ local, remote, own, nowMs });
 }
 
+/** What is known of a Job of which nothing runs any more, though its cluster could not say so. */
+export function withoutPods(status: DeepReadonly<JobStatus> | undefined, nowMs: number): JobStatus {
+  const { startTime: _start, ...told } = copyOf(status);
+  const others = (told.conditions ?? []).filter(({ type }) => type !== 'Suspended');
+  const conditions = [...others, condition('Suspended', 'True', 'JobSuspended', 'Job suspended', nowMs)];
+  return atRest({ ...told, conditions });
+}
+
 /** The end is certain, though pods may still be stopping: an interim or a terminal condition says so. */
 export const hasVerdict = (status: DeepReadonly<JobStatus> | undefined): boolean => verdictOf(status) !== undefined;
 

@@ -5,6 +5,7 @@ import { createAdmission, type Admission } from '../../manager/admission/admissi
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { COHORTS } from '../../manager/api/cohort.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
+import { createLostClusters } from '../../manager/api/lost-clusters.ts';
 import { createRecordKeeper } from '../../manager/api/record-keeper.ts';
 import { writtenRecordOf, type AdmissionRecord } from '../../manager/api/records.ts';
 import { PRIORITY_CLASSES } from '../../manager/api/priority-class.ts';
@@ -222,7 +223,19 @@ function start(
   const metrics = createManagerMetrics(registry).admission;
   const events = createEventRecorder({ client, component: 'switchyard-manager', clock, log: silentLogger });
   const records = createRecordKeeper(TEST_RECORD_KEYS);
-  const admission = createAdmission({ client, events, informers, records, clock, log: silentLogger, metrics });
+  const lostClusters = createLostClusters(clock);
+  informers.workerClusters.addHandler(lostClusters.handler);
+  const admission = createAdmission({
+    client,
+    events,
+    informers,
+    records,
+    lostClusters,
+    workerLostTimeoutMs: 900_000,
+    clock,
+    log: silentLogger,
+    metrics,
+  });
   const abort = new AbortController();
   const done = Promise.all([...Object.values(informers).map((each) => each.run(abort.signal)), admission.run(abort.signal)]);
   return {

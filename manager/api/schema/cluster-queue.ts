@@ -45,6 +45,13 @@ export const ClusterQueueSpecSchema = Type.Object(
         description: 'What becomes of such a Job: Wait goes on trying, ever more rarely; Fail ends it as Failed.',
       }),
     ),
+    onClusterLost: Type.Optional(
+      OneOf(['Requeue', 'Wait', 'Fail'], {
+        default: 'Requeue',
+        description:
+          'What becomes of a Job whose cluster is lost, once its worker must have stopped it: Requeue has it run elsewhere; Wait leaves it until the cluster is back or given up; Fail ends it as Failed.',
+      }),
+    ),
   },
   withRules(
     { rule: withoutCohort('borrowingLimit'), message: 'borrowingLimit must not be set without cohortName' },

@@ -27,9 +27,10 @@ export const WorkerClusterSpecSchema = Type.Object(
       }),
     ),
     state: Type.Optional(
-      OneOf(['Active', 'Cordoned', 'Draining'], {
+      OneOf(['Active', 'Cordoned', 'Draining', 'Lost'], {
         default: 'Active',
-        description: 'Cordoned takes no new Jobs; Draining also moves its Jobs elsewhere.',
+        description:
+          'Cordoned takes no new Jobs; Draining also moves its Jobs elsewhere; Lost gives it up: its Jobs run elsewhere once its worker must have stopped them, though nobody can look.',
       }),
     ),
     capacity: Type.Optional(ResourceList('What Jobs may use there together; what the nodes report when absent.')),

@@ -37,12 +37,22 @@ describe('the manager’s configuration', () => {
     expect(read(['--worker-address-deny=']).workerAddressDeny).toEqual([]);
   });
 
+  test('moves Jobs off lost clusters after a while, or never', () => {
+    expect(read([]).workerLostTimeoutMs).toBe(900_000);
+    expect(read(['--worker-lost-timeout', '2h']).workerLostTimeoutMs).toBe(7_200_000);
+    for (const never of ['0', '0s']) expect(read(['--worker-lost-timeout', never]).workerLostTimeoutMs).toBe(0);
+  });
+
   test('names the Secret of the record key with or without its namespace', () => {
     expect(read(['--record-key-secret', 'system/key']).recordKeySecret).toEqual({ namespace: 'system', name: 'key' });
     expect(read([], { SWITCHYARD_RECORD_KEY_SECRET: 'a.b-c' }).recordKeySecret).toEqual({ namespace: undefined, name: 'a.b-c' });
   });
 
   test.each([
+    [
+      ['--worker-lost-timeout', '30s'],
+      '--worker-lost-timeout: "30s" is shorter than any fence takes; write more than 30s, such as 15m, or 0 to move no Job off a lost cluster',
+    ],
     [['--record-key-secret', 'a/b/c'], '--record-key-secret: "a/b/c" names no Secret; write one such as switchyard/record-key'],
     [
       ['--worker-address-deny', '10.0.0.0/8,10.0.0.1'],

@@ -96,6 +96,7 @@ export const aWorkload = (
   dispatched: false,
   started: false,
   startTimeoutMs: undefined,
+  fenceWish: { graceSeconds: 30, fencing: undefined },
   shape: JSON.stringify(requests),
   cannotStart: undefined,
   record: undefined,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isProvenAtRest, isProvenNowhere, nowhereMessage } from '../../../../manager/api/rest-proof.ts';
+import { fencedOffMessage, isProvenAtRest, isProvenNowhere, nowhereMessage } from '../../../../manager/api/rest-proof.ts';
 import { aCondition, aHomeJob, aRecord, restingAfter } from '../../../support/jobs.ts';
 
 const RECORD = aRecord({ cluster: 'eu-1', epoch: 2, since: '2026-01-01T00:00:05Z' });
@@ -29,4 +29,13 @@ test('that nothing of a Job without a record runs anywhere is proven for this ge
   expect(isProvenNowhere(of(3))).toBe(true);
   expect(isProvenNowhere(of(4))).toBe(false);
   expect(isProvenNowhere(aHomeJob({ status: { conditions: [restingAfter(RECORD)] } }))).toBe(false);
+});
+
+test('a Job that is fenced off on a lost cluster rests, for the admission that is named and no other', () => {
+  const told = (record = aRecord()) => ({
+    conditions: [aCondition('Dispatched', { status: 'False', reason: 'FencedOff', message: fencedOffMessage(record) })],
+  });
+  expect(isProvenAtRest(told(), aRecord())).toBe(true);
+  expect(isProvenAtRest(told(aRecord({ since: '2026-01-01T00:00:01Z' })), aRecord())).toBe(false);
+  expect(isProvenAtRest(told(aRecord({ cluster: 'us-2' })), aRecord())).toBe(false);
 });

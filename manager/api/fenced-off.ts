@@ -1,0 +1,105 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { FENCING_ANNOTATION } from '../../shared/api/names.ts';
+import type { ClusterQueueSpec } from './cluster-queue.ts';
+import { formatDurationMs } from './duration.ts';
+
+/**
+ * Whether the Jobs of a cluster that is lost may be taken for stopped, though nobody can look. Its worker stops their pods by itself when it has not
+ * heard of the manager for its fence; after that, their longest grace period and a margin nothing of them runs. In order:
+ *
+ *  1. Another manager renews the Lease there: the worker is not cut off, and stops nothing.
+ *  2. An operator has given the cluster up (`spec.state: Lost`): as soon as the fence is through. Where there is none, his word is enough: once
+ *     their pods would have ended had they been told when he said so.
+ *  3. The queue has its Jobs wait, or nobody has them moved, or the Job is not fenced: never.
+ *  4. The worker has not told of a fence, or was not there any more to carry it out: never.
+ *  5. The time until clusters are given up is too short for the fence: never.
+ *  6. When that time is over, and not before.
+ */
+export function judgeLoss(
+  cluster: LostCluster,
+  { graceSeconds, fencing, onClusterLost }: FencedJob,
+  workerLostTimeoutMs: number,
+): LossJudgement {
+  const { since, lostMs, givenUpMs, fenceAfterSeconds = 0, workerAlive, otherManager } = cluster;
+  const graceMs = graceSeconds * 1000;
+  const fenceMs = fenceAfterSeconds * 1000;
+  if (otherManager) return never(since, 'another manager renews the Lease there, so that its worker goes on'); // 1
+  if (givenUpMs !== undefined) {
+    const isFenced = fencing && fenceMs > 0 && workerAlive;
+    const neededMs = (isFenced ? fenceMs : 0) + graceMs + FENCE_MARGIN_MS;
+    const forMs = neededMs - Math.min(givenUpMs, lostMs);
+    if (forMs > 0)
+      return { kind: 'NotYet', forMs, message: `lost since ${since} and given up: it moves within ${formatDurationMs(neededMs)}` };
+    return { kind: 'FencedOff', message: `cluster was lost at ${since}, and has been given up` }; // 2
+  }
+  if (onClusterLost === 'Wait') return never(since, 'its ClusterQueue has it wait (onClusterLost: Wait)'); // 3
+  if (workerLostTimeoutMs === 0) return never(since, 'the manager moves no Job off a lost cluster (--worker-lost-timeout=0s)');
+  if (!fencing) return never(since, 'its pods are not fenced and may run on');
+  if (fenceAfterSeconds === 0) return never(since, 'the worker there has announced no fence, and its pods may run on'); // 4
+  if (!workerAlive) return never(since, 'the worker there was not alive when the cluster was lost, and its pods may run on');
+  const neededMs = fenceMs + graceMs + FENCE_MARGIN_MS;
+  if (workerLostTimeoutMs < neededMs) {
+    const parts = `${formatDurationMs(fenceMs)} of the fence there, ${formatDurationMs(graceMs)} of grace for its pods and ${formatDurationMs(FENCE_MARGIN_MS)}`;
+    return never(since, `--worker-lost-timeout (${formatDurationMs(workerLostTimeoutMs)}) is shorter than ${parts} together`); // 5
+  }
+  const after = formatDurationMs(workerLostTimeoutMs);
+  const forMs = workerLostTimeoutMs - lostMs;
+  if (forMs > 0) return { kind: 'NotYet', forMs, message: `lost since ${since}: given up after ${after}, unless it comes back` };
+  return { kind: 'FencedOff', message: `cluster was lost at ${since}, more than ${after} ago` }; // 6
+}
+
+/** Requests that were on their way when the cluster was lost, clocks that run unevenly, and pods that take a little longer. */
+export const FENCE_MARGIN_MS = 30_000;
+
+export type LossJudgement =
+  | { readonly kind: 'FencedOff'; readonly message: string }
+  | { readonly kind: 'NotYet'; readonly forMs: number; readonly message: string }
+  | { readonly kind: 'Never'; readonly message: string };
+
+/** What is known of a cluster that does not answer. */
+export type LostCluster = {
+  /** Its lostSince, RFC 3339. */
+  readonly since: string;
+  /** For how long, as far as that is certain. */
+  readonly lostMs: number;
+  /** For how long its operator has had it given up; undefined: he has not. */
+  readonly givenUpMs: number | undefined;
+  /** The fence that its worker announced; undefined: none did. */
+  readonly fenceAfterSeconds: number | undefined;
+  /** The worker was there when the cluster was last heard of. */
+  readonly workerAlive: boolean;
+  /** Somebody else holds the Lease of this manager there. */
+  readonly otherManager: boolean;
+};
+
+/** What of a Job matters on a cluster that is lost. */
+export type FencedJob = {
+  /** The longest that a pod may take to end. */
+  readonly graceSeconds: number;
+  readonly fencing: boolean;
+  readonly onClusterLost: 'Requeue' | 'Wait' | 'Fail';
+};
+
+/** Of a pod that does not say. */
+const GRACE_PERIOD_SECONDS = 30;
+
+/** The Job and its queue together: the Job says whether it is fenced, and where it does not its queue does. */
+export const fencedJob = (
+  { graceSeconds, fencing }: FenceWish,
+  queue: Pick<DeepReadonly<ClusterQueueSpec>, 'fencing' | 'onClusterLost'> | undefined,
+): FencedJob => ({
+  graceSeconds,
+  fencing: fencing ?? queue?.fencing !== 'Off',
+  onClusterLost: queue?.onClusterLost ?? 'Requeue',
+});
+
+export type FenceWish = { readonly graceSeconds: number; readonly fencing: boolean | undefined };
+
+/** What the Job itself says. Whatever it says but `on` counts as not fenced, because only then is nothing concluded from it. */
+export function fenceWishOf({ metadata, spec }: DeepReadonly<Job>): FenceWish {
+  const text = metadata.annotations?.[FENCING_ANNOTATION];
+  const graceSeconds = spec.template.spec?.terminationGracePeriodSeconds ?? GRACE_PERIOD_SECONDS;
+  return { graceSeconds, fencing: text === undefined ? undefined : text === 'on' };
+}
+
+const never = (since: string, why: string): LossJudgement => ({ kind: 'Never', message: `lost since ${since}; it is not moved: ${why}` });

@@ -1,0 +1,179 @@
+/** Goal: a Job whose cluster is lost runs elsewhere once its worker must have stopped it, never before, and says at any time what it waits for. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
+import { writtenRecordOf, type AdmissionRecord } from '../../manager/api/records.ts';
+import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
+import { FENCING_ANNOTATION, HOLD_ANNOTATION } from '../../shared/api/names.ts';
+import { JOBS } from '../../shared/api/resources.ts';
+import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
+
+const MINUTE = 60_000;
+const lastTransitionTime = '2026-01-01T00:00:03Z';
+
+let world: DispatchWorld;
+let eu: WorkerSide;
+let us: WorkerSide;
+beforeEach(async () => {
+  world = await createDispatchWorld();
+  eu = world.worker('eu-1');
+  us = world.worker('us-2');
+});
+afterEach(() => world.close());
+
+const patchCluster = (name: string, body: object, status = false) =>
+  world.home[status ? 'patchStatus' : 'patch'](WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body });
+const setState = (name: string, state: string) => patchCluster(name, { spec: { state } });
+const setQueue = (spec: object) => world.home.patch(CLUSTER_QUEUES, { namespace: '', name: 'main' }, { type: 'merge', body: { spec } });
+/** As a worker there has announced itself. */
+async function announce(name: string, fenceAfterSeconds: number): Promise<void> {
+  const { status } = await world.home.get(WORKER_CLUSTERS, { namespace: '', name });
+  const alive = { type: 'WorkerAlive', status: 'True', reason: 'Renewing', message: 'it renews its Lease', lastTransitionTime };
+  const conditions = [...(status?.conditions ?? []).filter(({ type }) => type !== 'WorkerAlive'), alive];
+  await patchCluster(name, { status: { conditions, worker: { name: 'w', fenceAfterSeconds } } }, true);
+}
+/** One Job runs on eu-1, and us-2 would take it, too. */
+async function runOnEu(parts: Parameters<DispatchWorld['submit']>[1] = {}): Promise<void> {
+  await setState('us-2', 'Cordoned');
+  await world.submit('sum', parts);
+  await world.settle(1_000);
+  await eu.report('sum', { active: 1, ready: 1, startTime: lastTransitionTime });
+  await world.settle(1_000);
+  await setState('us-2', 'Active');
+}
+async function lose(): Promise<void> {
+  eu.line.state = 'swallowed';
+  await world.settle(2 * MINUTE);
+}
+const recordOf = async (): Promise<AdmissionRecord | undefined> => {
+  const written = writtenRecordOf(await world.job('sum'));
+  return written.kind === 'Record' ? written.record : undefined;
+};
+const told = async (): Promise<string> =>
+  (await world.job('sum')).status?.conditions?.find(({ type }) => type === 'Dispatched')?.message ?? '';
+
+test('it runs elsewhere once the cluster was lost for --worker-lost-timeout, and what comes back there is deleted', async () => {
+  await announce('eu-1', 60);
+  await runOnEu();
+  await lose();
+  expect(await told()).toMatch(/^dispatched to cluster "eu-1" \(placement 1\); lost since .*Z: given up after 15m, unless it comes back$/);
+  await world.settle(12 * MINUTE);
+  expect(await recordOf()).toMatchObject({ cluster: 'eu-1' });
+  expect(await us.copy('sum')).toBeUndefined();
+  await world.settle(3 * MINUTE);
+  expect(await recordOf()).toMatchObject({ cluster: 'us-2', epoch: 2 });
+  expect(await us.copy('sum')).toMatchObject({ spec: { suspend: false } });
+  eu.line.state = 'up';
+  await world.settle(2 * MINUTE);
+  expect(await eu.copy('sum')).toBeUndefined();
+  expect(await us.copy('sum')).toMatchObject({ spec: { suspend: false } });
+});
+
+test('it comes back before that: nothing was lost, and nothing moves', async () => {
+  await announce('eu-1', 60);
+  await runOnEu();
+  await lose();
+  await world.settle(11 * MINUTE);
+  eu.line.state = 'up';
+  await world.settle(30 * MINUTE);
+  expect(await recordOf()).toMatchObject({ cluster: 'eu-1', epoch: 1 });
+  expect(await eu.copy('sum')).toMatchObject({ spec: { suspend: false } });
+  expect(await told()).toBe('dispatched to cluster "eu-1" (placement 1)');
+});
+
+test('what passed before the manager was started anew counts', async () => {
+  await announce('eu-1', 60);
+  await runOnEu();
+  await lose();
+  await world.settle(6 * MINUTE);
+  await world.stop();
+  await world.start();
+  await world.settle(3 * MINUTE);
+  expect(await recordOf()).toMatchObject({ cluster: 'eu-1' });
+  await world.settle(6 * MINUTE);
+  expect(await recordOf()).toMatchObject({ cluster: 'us-2', epoch: 2 });
+  expect(await us.copy('sum')).toMatchObject({ spec: { suspend: false } });
+});
+
+test.each<[string, number | undefined, Parameters<DispatchWorld['submit']>[1], RegExp]>([
+  ['no worker there has announced a fence', undefined, {}, /it is not moved: the worker there has announced no fence/],
+  ['the worker there has no fence', 0, {}, /it is not moved: the worker there has announced no fence/],
+  ['the Job is not to be fenced', 60, { annotations: { [FENCING_ANNOTATION]: 'off' } }, /it is not moved: its pods are not fenced/],
+])('it stays for ever, and says why: %s', async (_why, fence, parts, message) => {
+  if (fence !== undefined) await announce('eu-1', fence);
+  await runOnEu(parts);
+  await lose();
+  await world.settle(120 * MINUTE);
+  expect(await recordOf()).toMatchObject({ cluster: 'eu-1' });
+  expect((await world.job('sum')).spec.suspend).toBe(false);
+  expect(await told()).toMatch(message);
+});
+
+test('its queue has it wait: it stays until the cluster is given up by its operator', async () => {
+  await setQueue({ onClusterLost: 'Wait' });
+  await announce('eu-1', 60);
+  await runOnEu();
+  await lose();
+  await world.settle(60 * MINUTE);
+  expect(await told()).toContain('its ClusterQueue has it wait (onClusterLost: Wait)');
+  await setState('eu-1', 'Lost');
+  await world.settle(MINUTE);
+  expect(await recordOf()).toMatchObject({ cluster: 'eu-1' });
+  await world.settle(2 * MINUTE);
+  expect(await recordOf()).toMatchObject({ cluster: 'us-2', epoch: 2 });
+  expect(await us.copy('sum')).toMatchObject({ spec: { suspend: false } });
+});
+
+test('its queue has it fail: it ends, and what is left there goes when the cluster is back', async () => {
+  await setQueue({ onClusterLost: 'Fail' });
+  await announce('eu-1', 60);
+  await runOnEu();
+  await lose();
+  await world.settle(15 * MINUTE);
+  const job = await world.job('sum');
+  expect(conditionsOf(job)).toEqual(expect.arrayContaining(['FailureTarget=True ClusterLost', 'Failed=True ClusterLost']));
+  expect(await us.copy('sum')).toBeUndefined();
+  eu.line.state = 'up';
+  await world.settle(2 * MINUTE);
+  expect(await eu.copy('sum')).toBeUndefined();
+});
+
+test('it was to rest when the cluster was lost: it gives its quota back when it is fenced off, and runs elsewhere when it is released', async () => {
+  await announce('eu-1', 60);
+  await runOnEu();
+  eu.line.state = 'swallowed';
+  await world.home.patch(JOBS, { namespace: NAMESPACE, name: 'sum' }, { type: 'merge', body: { spec: { suspend: true } } });
+  await world.settle(14 * MINUTE);
+  expect(conditionsOf(await world.job('sum'))).not.toContain('Dispatched=False FencedOff');
+  await world.settle(3 * MINUTE);
+  expect(conditionsOf(await world.job('sum'))).toContain('Dispatched=False FencedOff');
+  const body = { metadata: { annotations: { [HOLD_ANNOTATION]: null } } };
+  await world.home.patch(JOBS, { namespace: NAMESPACE, name: 'sum' }, { type: 'merge', body });
+  await world.settle(5_000);
+  expect(await us.copy('sum')).toMatchObject({ spec: { suspend: false } });
+});
+
+test('an operator gives up a cluster without a fence: his word is enough', async () => {
+  await runOnEu();
+  await lose();
+  await setState('eu-1', 'Lost');
+  await world.settle(50_000);
+  expect(await recordOf()).toMatchObject({ cluster: 'eu-1' });
+  await world.settle(30_000);
+  expect(await us.copy('sum')).toMatchObject({ spec: { suspend: false } });
+});
+
+test('an operator gives up a cluster that answers: its Jobs leave it as it shows that they rest', async () => {
+  await runOnEu();
+  await setState('eu-1', 'Lost');
+  await world.settle(10 * MINUTE);
+  expect(await eu.copy('sum')).toMatchObject({ spec: { suspend: true } });
+  expect(await us.copy('sum')).toBeUndefined();
+  await eu.report('sum', {
+    active: 0,
+    ready: 0,
+    conditions: [{ type: 'Suspended', status: 'True', reason: 'S', message: '', lastTransitionTime }],
+  });
+  await world.settle(5_000);
+  expect(await us.copy('sum')).toMatchObject({ spec: { suspend: false } });
+  expect(await eu.copy('sum')).toBeUndefined();
+});
