@@ -70,7 +70,7 @@ export function troubleOf(error: unknown, cluster: string, kind: RemoteAction['k
   return { problem: { reason, message }, patienceMs: USUAL.includes(reason) ? USUAL_PATIENCE_MS : PATIENCE_MS };
 }
 
-const DONE = { Create: 'created', Update: 'changed', Delete: 'deleted', Look: 'read' } as const satisfies Record<
+const DONE = { Create: 'created', Update: 'changed', Seed: 'told what is finished', Delete: 'deleted', Look: 'read' } as const satisfies Record<
   RemoteAction['kind'],
   string
 >;
