@@ -167,7 +167,7 @@ export function createCopyWriter(options: {
       const problem = problemOf(error);
       if (problem === undefined || isNotFound(error)) throw error;
       const remedy = isForbidden(error) ? ' (the manager needs the verb patch on jobs/status there)' : '';
-      const message = `cluster "${cluster}" does not let the Job go on with what it has finished elsewhere: ${problem.message}${remedy}`;
+      const message = `cluster "${cluster}" does not let the Job go on with what it has finished elsewhere: ${(error as Error).message}${remedy}`;
       throw new DispatchRefused({ reason: problem.reason, message }, error);
     }
     const dropped = Object.entries(work).find(([field, value]) => value !== '' && seeded.status?.[field as keyof FinishedWork] !== value);

@@ -16,7 +16,9 @@ export function seedFor(copy: DeepReadonly<Job>, local: DeepReadonly<Job>): Fini
   const all = united(workOf(local.spec, local.status), own);
   // The number of successes of an Indexed Job follows from their indexes.
   const lacks = isIndexed(local.spec) ? !isSubset(all.completed, own.completed) : all.succeeded > own.succeeded;
-  return lacks || all.failed > own.failed || !isSubset(all.lost, own.lost) ? wireOf(all, local.spec) : undefined;
+  if (!lacks && all.failed <= own.failed && isSubset(all.lost, own.lost)) return undefined;
+  // What it claims without saying which: the API server would not have it fall.
+  return wireOf({ ...all, succeeded: Math.max(all.succeeded, copy.status?.succeeded ?? 0) }, local.spec);
 }
 
 /** Home knows of work that must not be done again. */
@@ -45,9 +47,7 @@ export function indexListsOf(
 
 /** How many indexes of an Indexed Job are known to be complete, by home or by the copy. */
 export const completeIndexes = (local: DeepReadonly<Job>, remote: DeepReadonly<JobStatus>): number =>
-  isBehind(local.status, remote)
-    ? united(workOf(local.spec, local.status), workOf(local.spec, remote)).succeeded
-    : (remote.succeeded ?? 0);
+  isBehind(local.status, remote) ? united(workOf(local.spec, local.status), workOf(local.spec, remote)).succeeded : (remote.succeeded ?? 0);
 
 /** May be: what home shows is in nearly all cases nothing, or the same text. */
 const isBehind = (home: DeepReadonly<JobStatus> | undefined, remote: DeepReadonly<JobStatus>): boolean =>

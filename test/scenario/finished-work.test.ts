@@ -44,10 +44,7 @@ beforeEach(async () => {
     informer.addHandler({ added: note, updated: note });
     void informer.run(watching.signal);
   }
-  programs = [
-    world.startManager('manager'),
-    ...CLUSTERS.map((cluster) => world.startWorker(cluster, `worker-${cluster}`)),
-  ];
+  programs = [world.startManager('manager'), ...CLUSTERS.map((cluster) => world.startWorker(cluster, `worker-${cluster}`))];
   await draining('us-2', true);
   await world.clock.advance(3_000);
 });
@@ -185,7 +182,11 @@ test('an elastic Job goes on with its indexes, also when it grows on the way', a
   const first = podsOf('eu-1').find(({ metadata }) => metadata.annotations?.[JOB_COMPLETION_INDEX] === '1');
   await world
     .client('eu-1')
-    .patchStatus(PODS, { namespace: NAMESPACE, name: first?.metadata.name ?? '' }, { type: 'merge', body: { status: { phase: 'Succeeded' } } });
+    .patchStatus(
+      PODS,
+      { namespace: NAMESPACE, name: first?.metadata.name ?? '' },
+      { type: 'merge', body: { status: { phase: 'Succeeded' } } },
+    );
   await until('index 1 is done', async () => (await home()).completedIndexes === '1');
   await draining('eu-1', true);
   await until('it rests', async () => (await home()).conditions?.some(({ reason }) => reason === 'AtRest') === true);
