@@ -117,7 +117,7 @@ function schedulingChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>): Record
   return change;
 }
 
-/** What two pods may ask for apart from each other; everything else of a container stays as the copy has it. */
+/** What two pods may ask for apart from each other. A merge patch replaces lists as a whole, so a container is sent with all that it has. */
 function resourcesChange(copy: DeepReadonly<PodSpec> | undefined, wanted: DeepReadonly<PodSpec> | undefined): object | undefined {
   const change = {
     ...given({
@@ -130,11 +130,10 @@ function resourcesChange(copy: DeepReadonly<PodSpec> | undefined, wanted: DeepRe
 }
 
 type Containers = readonly DeepReadonly<Container>[] | undefined;
-function containersChange(copy: Containers, wanted: Containers): object[] | undefined {
+function containersChange(copy: Containers, wanted: Containers): Containers {
   const wantedOf = new Map((wanted ?? []).map((container) => [container.name, container.resources]));
   const differs = (copy ?? []).some(({ name, resources }) => wantedOf.has(name) && !sameJson(resources ?? {}, wantedOf.get(name) ?? {}));
-  if (!differs) return undefined;
-  return (copy ?? []).map((container) => ({ ...container, resources: wantedOf.get(container.name) ?? {} }));
+  return differs ? wanted : undefined;
 }
 
 /**

@@ -212,6 +212,24 @@ describe('an elastic Job that is resized while it is on its way', () => {
   });
 });
 
+test('a Job whose pods ask for more when it goes on where it was keeps its copy, and what that has done', async () => {
+  await submit({ completionMode: 'Indexed', completions: 3, parallelism: 1 });
+  await until('an index is done', async () => (await home()).completedIndexes === '0');
+  const [{ metadata } = { metadata: { uid: 'none' } }] = await world.jobsOn('eu-1');
+  await draining('eu-1', true);
+  await until('it rests', async () => (await home()).conditions?.some(({ reason }) => reason === 'AtRest') === true);
+  const { containers } = (await world.job('sum')).spec.template.spec ?? {};
+  const more = containers?.map((container) => ({ ...container, resources: { requests: { cpu: '200m' } } }));
+  await world.home.patch(JOBS, KEY, { type: 'merge', body: { spec: { template: { spec: { containers: more } } } } });
+  await draining('eu-1', false);
+  await until('it runs', async () => podsOf('eu-1', 'Running').length > 0);
+  expect((await world.jobsOn('eu-1')).map((copy) => copy.metadata.uid)).toEqual([metadata.uid]);
+  await until('it has ended', async () => (await ended()) !== undefined);
+  expect(await home()).toMatchObject({ succeeded: 3, completedIndexes: '0-2' });
+  expect(indexesOf(podsOf('eu-1', 'Succeeded'))).toEqual([0, 1, 2]);
+  expect(writesRefused()).toEqual([]);
+});
+
 describe('a work queue of which a pod has succeeded', () => {
   beforeEach(async () => {
     await submit({ parallelism: 2 }, { seconds: 120 });

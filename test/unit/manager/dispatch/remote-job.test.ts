@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ResourceFlavor } from '../../../../manager/api/resource-flavor.ts';
 import { compactJob } from '../../../../manager/api/compact-job.ts';
+import { essentialsOfCopy } from '../../../../manager/dispatch/copy-essentials.ts';
 import { copyIdentity, remoteJob, specChange, type CopyOptions } from '../../../../manager/dispatch/remote-job.ts';
 import type { Job, Unsaved } from '../../../../shared/api/kubernetes.ts';
 import { aCondition, aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
@@ -204,16 +205,15 @@ describe('resources that change while a copy rests', () => {
   const resting = (made: Unsaved<Job>, active = 0): Job =>
     stored({ ...made, spec: { ...made.spec, suspend: true } }, { status: { active, conditions: [aCondition('Suspended')] } });
 
-  test('reach it in the write that resumes it, and only they change of its containers', () => {
-    const copy = resting(remoteJob(asking('1'), OPTIONS));
-    const container = copy.spec.template.spec?.containers[0];
-    if (container !== undefined) container.terminationMessagePath = '/dev/termination-log';
-    expect(specChange(copy, remoteJob(asking('2'), OPTIONS), false)).toEqual({
+  test('reach it in the write that resumes it, each container with all that it has, of which the cache knows a part', () => {
+    const copy = essentialsOfCopy(resting(remoteJob(asking('1'), OPTIONS)), false);
+    const more = remoteJob(asking('2'), OPTIONS);
+    expect(specChange(copy, more, false)).toEqual({
       suspend: false,
-      template: { spec: { containers: [{ ...container, resources: { requests: { cpu: '2' } } }] } },
+      template: { spec: { containers: [{ name: 'main', image: 'busybox', env: TOKEN, resources: { requests: { cpu: '2' } } }] } },
     });
     expect(specChange(copy, remoteJob(asking('1', '3'), OPTIONS), false)).toMatchObject({
-      template: { spec: { initContainers: [{ name: 'init', resources: { requests: { cpu: '3' } } }] } },
+      template: { spec: { initContainers: [{ name: 'init', image: 'busybox', resources: { requests: { cpu: '3' } } }] } },
     });
   });
 
