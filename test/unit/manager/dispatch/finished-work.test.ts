@@ -1,8 +1,9 @@
 /** What a new copy is told of the work that its Job has finished elsewhere, and when. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decideMirror, type ClusterView, type MirrorPlan } from '../../../../manager/dispatch/decide-mirror.ts';
+import type { MirrorPlan } from '../../../../manager/dispatch/decide-mirror.ts';
 import { counted, indexListsOf, seedFor } from '../../../../manager/dispatch/finished-work.ts';
+import type { ClusterView } from '../../../../manager/dispatch/mirror-group.ts';
 import { remoteJob } from '../../../../manager/dispatch/remote-job.ts';
 import { toLocalStatus } from '../../../../manager/dispatch/to-local-status.ts';
 import type { Job, JobSpec, JobStatus } from '../../../../shared/api/kubernetes.ts';
@@ -10,17 +11,9 @@ import { validateJobStatusUpdate } from '../../../../shared/controlplane/kinds/j
 import { NO_BACKOFF } from '../../../../worker/job/backoff.ts';
 import { decide } from '../../../../worker/job/decide.ts';
 import { viewJob } from '../../../../worker/job/job-view.ts';
-import { aCondition, aHomeJob, anAdmittedJob, aRecord, recordOn } from '../../../support/jobs.ts';
+import { aCondition, aHomeJob, anAdmittedJob, aRecord } from '../../../support/jobs.ts';
+import { CLUSTER, NOW, plan as planOf } from './mirror-situation.ts';
 
-const NOW = Date.parse('2026-01-01T01:00:00Z');
-const CLUSTER: ClusterView = {
-  contact: 'Ready',
-  jobController: 'switchyard.dev/worker',
-  local: false,
-  problem: undefined,
-  doubt: { kind: 'None' },
-  untouchedSinceMs: undefined,
-};
 const INDEXED: Partial<JobSpec> = { completionMode: 'Indexed', completions: 6, parallelism: 2 };
 const PER_INDEX: Partial<JobSpec> = { ...INDEXED, backoffLimitPerIndex: 1 };
 const RESTS = [aCondition('Suspended')];
@@ -36,21 +29,7 @@ const copyOf = (local: Job, parts: { suspend?: boolean; status?: JobStatus; spec
 };
 
 const plan = (local: Job, copy?: Job, view: Partial<ClusterView> = {}): MirrorPlan =>
-  decideMirror(
-    {
-      local,
-      record: recordOn(local),
-      unresolved: undefined,
-      copies: copy === undefined ? [] : [{ cluster: 'us-2', job: copy, deleting: false }],
-      clusters: new Map([
-        ['eu-1', CLUSTER],
-        ['us-2', { ...CLUSTER, ...view }],
-      ]),
-      flavors: new Map(),
-      origin: 'm1',
-    },
-    NOW,
-  );
+  planOf(local, copy === undefined ? [] : [{ cluster: 'us-2', job: copy, deleting: false }], { 'us-2': { ...CLUSTER, ...view } });
 /** `Create suspended`, `Seed {...}`, `Update {...}`. */
 const steps = ({ remote }: MirrorPlan): string[] =>
   remote.map((action) => {
