@@ -103,12 +103,11 @@ describe('a Job that has moved', () => {
   });
 
   test('says why its copy does not run where the cluster refuses to be told, and goes on trying', () => {
-    const problem = { reason: 'Refused', message: 'no' } as const;
+    const problem = { reason: 'Refused', message: 'cluster "us-2" said no' } as const;
     const result = plan(local, copyOf(local), { problem });
     expect(steps(result)).toEqual([SEED]);
-    expect(result.home).toMatchObject({
-      status: { conditions: expect.arrayContaining([expect.objectContaining({ type: 'Dispatched', status: 'False', ...problem })]) },
-    });
+    const message = 'dispatched to cluster "us-2" (placement 2); cluster "us-2" said no';
+    expect(result.home).toMatchObject({ status: { conditions: expect.arrayContaining([expect.objectContaining({ message })]) } });
   });
 });
 
