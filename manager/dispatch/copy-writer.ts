@@ -9,6 +9,7 @@ import { DispatchedReason } from '../api/reasons.ts';
 import { refusalOf, type DispatchProblem } from '../api/refusals.ts';
 import { toldText } from '../api/told-text.ts';
 import { withDeadline } from './deadline.ts';
+import type { FinishedWork } from './finished-work.ts';
 
 /** Writes to one worker cluster. Each method is safe to repeat and touches only objects that are ours. */
 export interface CopyWriter {
@@ -20,6 +21,8 @@ export interface CopyWriter {
   /** What stands under this name now, whosever it is. */
   find(key: ObjectKey): Promise<Job | undefined>;
   update(copy: DeepReadonly<Job>, spec: Record<string, unknown>): Promise<Job>;
+  /** Tells this very version of a suspended copy what is done already; 409 when its Job controller has written to it meanwhile. */
+  seed(copy: DeepReadonly<Job>, work: FinishedWork): Promise<Job>;
   /** Deletes this very object: `Foreground`, so that it is there until its pods are gone, or `Background`. */
   delete(copy: DeepReadonly<Job>, propagationPolicy: 'Foreground' | 'Background'): Promise<void>;
 }
@@ -149,6 +152,25 @@ export function createCopyWriter(options: {
     }
   }
 
+  async function seed(copy: DeepReadonly<Job>, work: FinishedWork): Promise<Job> {
+    const { uid, resourceVersion } = copy.metadata;
+    const body = { metadata: { uid, resourceVersion }, status: work };
+    let seeded: Job;
+    try {
+      seeded = await timed((signal) => client.patchStatus(JOBS, objectKey(copy), { type: 'merge', body }, { fieldManager, signal }));
+    } catch (error) {
+      const problem = problemOf(error);
+      if (problem === undefined || isNotFound(error)) throw error;
+      const remedy = isForbidden(error) ? ' (the manager needs the verb patch on jobs/status there)' : '';
+      const message = `cluster "${cluster}" does not let the Job go on with what it has finished elsewhere: ${(error as Error).message}${remedy}`;
+      throw new DispatchRefused({ reason: problem.reason, message }, error);
+    }
+    const dropped = Object.entries(work).find(([field, value]) => value !== '' && seeded.status?.[field as keyof FinishedWork] !== value);
+    if (dropped === undefined) return seeded;
+    const message = `cluster "${cluster}" does not keep what the Job has finished elsewhere: its API server drops status.${dropped[0]}`;
+    throw new DispatchRefused({ reason: DispatchedReason.Refused, message });
+  }
+
   return {
     create,
     find,
@@ -160,6 +182,7 @@ export function createCopyWriter(options: {
         const problem = problemOf(error);
         throw problem === undefined ? error : new DispatchRefused(problem, error);
       }),
+    seed,
     async delete(copy, propagationPolicy) {
       const { uid } = copy.metadata;
       try {

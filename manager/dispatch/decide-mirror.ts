@@ -11,6 +11,7 @@ import { isProvenAtRest, isProvenNowhere, nowhereMessage } from '../api/rest-pro
 import { given } from '../../shared/runtime/given.ts';
 import { mergePatchBetween } from './json-diff.ts';
 import { isAtRest } from './copy-rest.ts';
+import { counted, hasFinishedWork, seedFor, type FinishedWork } from './finished-work.ts';
 import {
   absence,
   claimsCopy,
@@ -47,6 +48,8 @@ export type MirrorPlan = {
 export type RemoteAction =
   | { readonly kind: 'Create'; readonly cluster: string; readonly job: Unsaved<Job> }
   | { readonly kind: 'Update'; readonly cluster: string; readonly copy: DeepReadonly<Job>; readonly spec: Record<string, unknown> }
+  /** Tells a suspended copy what of its Job is done already. */
+  | { readonly kind: 'Seed'; readonly cluster: string; readonly copy: DeepReadonly<Job>; readonly status: FinishedWork }
   /** Reads what stands under the name of the copy, because the answer to a write of it was lost. */
   | { readonly kind: 'Look'; readonly cluster: string; readonly name: string }
   | {
@@ -94,18 +97,18 @@ const GRACE_PERIOD_SECONDS = 30;
  *     finalizer, until the recorded cluster has shown that there is none, and so has every other that had one.
  *  3. It was never admitted: nothing runs anywhere. Where its record is lost, all clusters are asked before it counts as such.
  *  4. Copies of an earlier Job of this name, of an earlier placement or on another cluster go, and those of a later placement once it is confirmed
- *     that there is none. Those of this very Job are gone with their pods, or at rest, before one is made or resumed; that of another has some time to go from the cluster where its name is needed, and then counts as
- *     somebody else's Job.
+ *     that there is none. Those of this very Job are gone with their pods, or at rest, before one is made or resumed; that of another has some
+ *     time to go from the cluster where its name is needed, and then counts as somebody else's Job.
  *  5. The copy is there. One that its cluster has not made as it was sent goes, and its placement ends. Any other follows the original (suspended
- *     in place when evicted, resumed in place), but never beyond what the record holds, and its status goes home. At rest it ends if admission has
- *     so decided.
+ *     in place when evicted, resumed in place), but never beyond what the record holds, and its status goes home. It is not resumed before it shows
+ *     all the finished work that home shows. At rest it ends if admission has so decided.
  *  6. The recorded cluster is unknown, or the WorkerCluster of its name leads to another: the Job says so.
  *  7. It is not ready: while it may have the copy nothing new is said; else the Job says that it cannot be reached.
  *  8. The copy is gone, but its verdict is home: the verdict is carried out.
  *  9. The Job is suspended: there is nothing to make, and once that is certain, it says so, or ends if admission has so decided.
  * 10. The copy is missing from a cluster on which it was: it is lost, and made again after a while.
  * 11. The cluster has refused this placement for good: the Job says so, and admission takes it elsewhere.
- * 12. The copy is made, or the Job says why it cannot be made.
+ * 12. The copy is made, suspended where work of it is finished already, or the Job says why it cannot be made.
  */
 export function decideMirror(group: MirrorGroup, nowMs: number): MirrorPlan {
   const plan = decide(group, nowMs);
@@ -224,9 +227,10 @@ const release = (local: DeepReadonly<Job>): HomeAction =>
 /** Rule 5. */
 function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord, copy: Copy, nowMs: number): MirrorPlan {
   if (isMismade(group, record, copy)) return { remote: deletions([copy]), home: NOTHING };
-  const remote = toldBy(copy.job);
+  const { cluster } = copy;
+  const view = group.clusters.get(cluster);
   const isResting = rests(group, local, record, copy);
-  const view = group.clusters.get(copy.cluster);
+  const remote = isResting ? counted(toldBy(copy.job), local.spec) : toldBy(copy.job);
   const detail = lossTold(group) ?? (view?.problem ?? view?.trouble)?.message;
   const own = [...quotaReserved(local, record), isResting ? atRest(record) : dispatched(record, detail), ...started(local, record, remote)];
   const isOver = isResting && record.fail !== undefined;
@@ -236,14 +240,19 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
       ? failedStatus(local, remote, record.fail, [...own, ...cannotStart(record.fail)], nowMs)
       : toLocalStatus({ local, remote, own, nowMs }),
   );
+  if (copy.deleting) return { remote: [], home };
   const wanted = remoteJobOf(group, local, record);
-  // A copy that has reached its verdict is not disturbed: what it does now is finish.
-  if (copy.deleting || hasVerdict(copy.job.status)) return { remote: [], home };
-  const spec = 'reason' in wanted ? suspension(copy.job, local) : specChange(copy.job, wanted, local.spec.suspend ?? false);
+  const runs = local.spec.suspend !== true && !('reason' in wanted);
+  const update = (spec: Record<string, unknown>): RemoteAction => ({ kind: 'Update', cluster, copy: copy.job, spec });
+  // A copy that has reached its verdict is not disturbed: what it does now is finish, for which it may not be suspended.
+  if (hasVerdict(copy.job.status))
+    return { remote: runs && copy.job.spec.suspend === true && !isFinished(copy.job.status) ? [update({ suspend: false })] : [], home };
+  const seed = runs ? seedFor(copy.job, local) : undefined;
+  const spec = 'reason' in wanted ? suspension(copy.job, local) : specChange(copy.job, wanted, !runs || seed !== undefined);
   // Its API server is older than such changes: the copy rests, and is made anew with what the original asks for now.
-  if (group.clusters.get(copy.cluster)?.problem !== undefined && changesTemplate(spec) && isAtRest(copy.job))
-    return { remote: deletions([copy]), home };
-  return { remote: spec === undefined ? [] : [{ kind: 'Update', cluster: copy.cluster, copy: copy.job, spec }], home };
+  if (view?.problem !== undefined && changesTemplate(spec) && isAtRest(copy.job)) return { remote: deletions([copy]), home };
+  if (spec !== undefined) return { remote: [update(spec)], home };
+  return { remote: seed === undefined ? [] : [{ kind: 'Seed', cluster, copy: copy.job, status: seed }], home };
 }
 
 /** An API server has dropped parts of it: what was asked for is not what would run. */
@@ -323,7 +332,8 @@ function withoutCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
   }
   const job = remoteJobOf(group, local, record); // 12
   if ('reason' in job) return { ...waits(job), nameHeld };
-  const create: RemoteAction = { kind: 'Create', cluster: name, job };
+  const made = hasFinishedWork(local) ? { ...job, spec: { ...job.spec, suspend: true } } : job;
+  const create: RemoteAction = { kind: 'Create', cluster: name, job: made };
   const problem = cluster.problem ?? cluster.trouble;
   const home = problem === undefined ? NOTHING : nothingRuns([notDispatched(problem)]);
   return { remote: [create], home, nameHeld };

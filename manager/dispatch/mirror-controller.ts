@@ -149,7 +149,7 @@ class Mirror implements MirrorController {
     const plan = decideMirror(group, this.#deps.clock.now());
     if (plan.nameHeld !== true) this.#nameHeldSinceMs.delete(key);
     else if (group.nameHeldSinceMs === undefined) this.#nameHeldSinceMs.set(key, this.#deps.clock.now());
-    for (const { kind, cluster } of plan.remote) this.#deps.clusters.get(cluster)?.wake(key, { now: kind !== 'Create' });
+    for (const { kind, cluster } of plan.remote) this.#deps.clusters.get(cluster)?.wake(key, { now: kind !== 'Create' && kind !== 'Seed' });
     const waitMs = await this.#writeHome(key, group.local, plan.home);
     const again = Math.min(waitMs ?? Number.POSITIVE_INFINITY, plan.againAfterMs ?? Number.POSITIVE_INFINITY);
     return Number.isFinite(again) ? { requeueAfterMs: again } : undefined;
@@ -260,6 +260,13 @@ class Mirror implements MirrorController {
         case 'Update':
           await this.#send(cluster, key, () => cluster.writer.update(action.copy, action.spec));
           return undefined;
+        case 'Seed':
+          // Nothing runs of it either way, and it is good for this version of the copy only: an answer that is lost leaves no doubt.
+          cluster.wrote(key, await cluster.writer.seed(action.copy, action.status));
+          cluster.setProblem(key, undefined);
+          this.#works(cluster, key);
+          cluster.wake(key, { now: true });
+          return undefined;
         case 'Look':
           return await this.#look(cluster, key, local, action.name);
         case 'Delete':
@@ -278,6 +285,8 @@ class Mirror implements MirrorController {
     const dropped = copy.metadata.generation === 1 ? droppedFields(wanted.spec, copy.spec) : droppedOfOlder(wanted.spec, copy.spec);
     if (dropped.length === 0) {
       this.#created(cluster, key, local);
+      // It starts from what is finished, of which it has to be told first.
+      if (wanted.spec.suspend === true) cluster.wake(key, { now: true });
       return undefined;
     }
     const problem = refusalOf(copyIdentity(copy)?.epoch ?? 0, fieldsDropped(cluster.name, dropped));

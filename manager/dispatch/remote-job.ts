@@ -3,14 +3,18 @@ import {
   BUILT_IN_JOB_CONTROLLER_NAME,
   CONTROLLER_UID_LABEL,
   DISPATCH_EPOCH_ANNOTATION,
+  EPOCH_VARIABLE,
   JOB_CONTROLLER_ANNOTATION,
   JOB_NAME_LABEL,
+  JOB_UID_VARIABLE,
+  JOB_VARIABLE,
   LEGACY_CONTROLLER_UID_LABEL,
   LEGACY_JOB_NAME_LABEL,
   ORIGIN_LABEL,
   ORIGIN_NAME_ANNOTATION,
   ORIGIN_UID_ANNOTATION,
 } from '../../shared/api/names.ts';
+import { formatKey } from '../../shared/kube/keys.ts';
 import { isCompact } from '../api/compact-job.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import { travelsToCopy } from '../policy/job-parts.ts';
@@ -113,7 +117,7 @@ function schedulingChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>): Record
   return change;
 }
 
-/** What two pods may ask for apart from each other; everything else of a container stays as the copy has it. */
+/** What two pods may ask for apart from each other. A merge patch replaces lists as a whole, so a container is sent with all that it has. */
 function resourcesChange(copy: DeepReadonly<PodSpec> | undefined, wanted: DeepReadonly<PodSpec> | undefined): object | undefined {
   const change = {
     ...given({
@@ -126,11 +130,10 @@ function resourcesChange(copy: DeepReadonly<PodSpec> | undefined, wanted: DeepRe
 }
 
 type Containers = readonly DeepReadonly<Container>[] | undefined;
-function containersChange(copy: Containers, wanted: Containers): object[] | undefined {
+function containersChange(copy: Containers, wanted: Containers): Containers {
   const wantedOf = new Map((wanted ?? []).map((container) => [container.name, container.resources]));
   const differs = (copy ?? []).some(({ name, resources }) => wantedOf.has(name) && !sameJson(resources ?? {}, wantedOf.get(name) ?? {}));
-  if (!differs) return undefined;
-  return (copy ?? []).map((container) => ({ ...container, resources: wantedOf.get(container.name) ?? {} }));
+  return differs ? wanted : undefined;
 }
 
 /**
@@ -170,7 +173,7 @@ function copiedSpec(local: DeepReadonly<Job>, options: CopyOptions): JobSpec {
   return {
     ...rest,
     suspend: false,
-    template: copiedTemplate(template, generatedLabels(local), options.flavors),
+    template: copiedTemplate(template, generatedLabels(local), options.flavors, tokenOf(local, options)),
     ...(options.jobController === BUILT_IN_JOB_CONTROLLER_NAME ? {} : { managedBy: options.jobController }),
     // A selector is either the user's own, and then the labels are too, or generated anew for the copy.
     ...(local.spec.manualSelector === true && selector !== undefined ? { selector } : {}),
@@ -181,14 +184,39 @@ function copiedTemplate(
   template: PodTemplateSpec,
   generated: readonly string[],
   flavors: readonly DeepReadonly<ResourceFlavor>[],
+  token: readonly Variable[],
 ): PodTemplateSpec {
   const { metadata, spec } = template;
   const placed = metadata?.labels === undefined ? metadata : { ...metadata, labels: without(metadata.labels, generated) };
   return {
     ...template,
     ...given({ metadata: placed }),
-    ...(spec === undefined ? {} : { spec: withFlavors(spec, flavors) }),
+    ...(spec === undefined ? {} : { spec: withToken(withFlavors(spec, flavors), token) }),
   };
+}
+
+type Variable = { readonly name: string; readonly value: string };
+
+/**
+ * What every container is told, so that a store can tell the writes of a placement that is over from those of a later one. It rises when the
+ * Job moves, and only then: a copy that rests and goes on where it was is the same one.
+ */
+const tokenOf = ({ metadata }: DeepReadonly<Job>, { epoch }: CopyOptions): readonly Variable[] => [
+  { name: EPOCH_VARIABLE, value: String(epoch) },
+  { name: JOB_VARIABLE, value: formatKey(metadata) },
+  { name: JOB_UID_VARIABLE, value: metadata.uid },
+];
+
+const withToken = (spec: PodSpec, token: readonly Variable[]): PodSpec => ({
+  ...spec,
+  containers: (spec.containers ?? []).map((container) => containerWith(container, token)),
+  ...(spec.initContainers === undefined ? {} : { initContainers: spec.initContainers.map((container) => containerWith(container, token)) }),
+});
+
+/** In front, so that variables of the user can refer to them; one that he sets himself is his. */
+function containerWith(container: Container, token: readonly Variable[]): Container {
+  const taken = new Set((container.env ?? []).map(({ name }) => name));
+  return { ...container, env: [...token.filter(({ name }) => !taken.has(name)), ...(container.env ?? [])] };
 }
 
 function withFlavors(

@@ -3,6 +3,7 @@ import { toWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, finishedCondition, findTrueCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import { given } from '../../shared/runtime/given.ts';
+import { completeIndexes, indexListsOf } from './finished-work.ts';
 import { areIndexLists } from './index-list.ts';
 
 /** What becomes of the status of a Job on the manager cluster. */
@@ -153,12 +154,12 @@ function withOwn(conditions: JobCondition[], own: readonly OwnCondition[], nowMs
   }, conditions);
 }
 
-/** S23, S24. A copy made anew counts from zero, and for as long the higher number stands. */
+/** S23, S24. A copy made anew may count from less, and for as long the higher number stands. */
 function counters(local: DeepReadonly<Job>, remote: DeepReadonly<JobStatus> | undefined): Pick<JobStatus, 'failed' | 'succeeded'> {
   const highest = (field: 'failed' | 'succeeded'): number => Math.max(local.status?.[field] ?? 0, remote?.[field] ?? 0);
   // An elastic Indexed Job that shrinks forgets the indexes beyond its end.
   const elastic = local.spec.completionMode === 'Indexed' && local.spec.completions === local.spec.parallelism;
-  return { failed: highest('failed'), succeeded: elastic && remote !== undefined ? (remote.succeeded ?? 0) : highest('succeeded') };
+  return { failed: highest('failed'), succeeded: elastic && remote !== undefined ? completeIndexes(local, remote) : highest('succeeded') };
 }
 
 function times(
@@ -221,13 +222,16 @@ function restricted(status: JobStatus, local: DeepReadonly<Job>): JobStatus {
   };
 }
 
-/** S13, S14, S17: lists that could not be written would keep all else from being written, too. Those at home then stay. */
+/**
+ * S13, S14, S17: lists that could not be written would keep all else from being written, too. Those at home then stay. They stay also while
+ * there is no copy, or one that does not know of them yet: the next one starts from them.
+ */
 function indexLists(status: JobStatus, local: DeepReadonly<Job>): Pick<DeepReadonly<JobStatus>, 'completedIndexes' | 'failedIndexes'> {
   const present = local.status ?? {};
   const { completions } = local.spec;
   const news = status.completedIndexes !== present.completedIndexes || status.failedIndexes !== present.failedIndexes;
   if (!news || completions === undefined || completions === null) return status;
-  return areIndexLists(status.completedIndexes ?? '', status.failedIndexes ?? '', completions) ? status : present;
+  return areIndexLists(status.completedIndexes ?? '', status.failedIndexes ?? '', completions) ? indexListsOf(local, status) : present;
 }
 
 /** As the API server gives it back: what is zero, empty or absent is left out. */

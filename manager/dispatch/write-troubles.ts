@@ -70,10 +70,13 @@ export function troubleOf(error: unknown, cluster: string, kind: RemoteAction['k
   return { problem: { reason, message }, patienceMs: USUAL.includes(reason) ? USUAL_PATIENCE_MS : PATIENCE_MS };
 }
 
-const DONE = { Create: 'created', Update: 'changed', Delete: 'deleted', Look: 'read' } as const satisfies Record<
-  RemoteAction['kind'],
-  string
->;
+const DONE = {
+  Create: 'created',
+  Update: 'changed',
+  Seed: 'told what is finished',
+  Delete: 'deleted',
+  Look: 'read',
+} as const satisfies Record<RemoteAction['kind'], string>;
 const USUAL: readonly DispatchedReason[] = [DispatchedReason.WriteConflict, DispatchedReason.Throttled];
 
 function cause(error: unknown): { readonly reason: DispatchedReason; readonly words: string } {

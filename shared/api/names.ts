@@ -100,6 +100,12 @@ export const LEGACY_JOB_NAME_LABEL = 'job-name';
 export const LEGACY_CONTROLLER_UID_LABEL = 'controller-uid';
 /** Environment variable of the containers of an Indexed Job. */
 export const JOB_COMPLETION_INDEX_ENV = 'JOB_COMPLETION_INDEX';
+/** Environment variables of every container of a copy: number of the placement, which rises when the Job moves, ... */
+export const EPOCH_VARIABLE = 'SWITCHYARD_EPOCH';
+/** ... `namespace/name` of the Job on the manager cluster, ... */
+export const JOB_VARIABLE = 'SWITCHYARD_JOB';
+/** ... and its UID there. */
+export const JOB_UID_VARIABLE = 'SWITCHYARD_JOB_UID';
 
 /** Field manager names under which our writes appear in managedFields. */
 export const MANAGER_FIELD_MANAGER = 'switchyard-manager';

@@ -182,12 +182,14 @@ describe('with the accounts that the charts make', () => {
     queue.add({ id: '1', submittedAt: 1, name: 'submitted', data: manifest('submitted') });
     await world.submit('shrinking', { spec: { completions: 6, parallelism: 3 }, seconds: 20 });
     await world.submit('deleted', { seconds: 600 });
-    await world.clock.advance(5_000);
+    await world.submit('lost', { spec: { completions: 3, parallelism: 1 }, seconds: 4 });
+    await world.clock.advance(6_000);
+    await world.client('eu-1').delete(JOBS, { namespace: NAMESPACE, name: 'lost' }, { propagationPolicy: 'Background' });
     await world.home.patch(JOBS, { namespace: NAMESPACE, name: 'shrinking' }, { type: 'merge', body: { spec: { parallelism: 1 } } });
     await world.home.delete(JOBS, { namespace: NAMESPACE, name: 'deleted' }, { propagationPolicy: 'Background' });
     await world.clock.advance(200_000);
 
-    for (const name of ['plain', 'submitted', 'shrinking'])
+    for (const name of ['plain', 'submitted', 'shrinking', 'lost'])
       expect({ name, complete: await isComplete(name) }).toEqual({ name, complete: true });
     expect(queue.accepted).toHaveLength(2);
     expect(await world.jobsOn('eu-1')).toEqual([]);

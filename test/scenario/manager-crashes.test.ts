@@ -57,6 +57,10 @@ const restsOn =
   (cluster: string) =>
   async (world: WholeWorld): Promise<boolean> =>
     (await world.jobsOn(cluster)).some(({ spec }) => spec.suspend === true);
+const hasDone =
+  (indexes: number) =>
+  async (world: WholeWorld): Promise<boolean> =>
+    (await world.job('sum')).status?.succeeded === indexes;
 const submitting = (parts: JobParts): Step => ({ when: atOnce, act: (world) => world.submit('sum', parts) });
 const setting = (cluster: string, state: 'Active' | 'Draining', when: Step['when']): Step => ({
   when,
@@ -115,6 +119,16 @@ const STORIES: Readonly<Record<string, Story>> = {
       setting('eu-1', 'Draining', runsOn('eu-1')),
     ],
     expected: { ending: 'Complete', succeeded: 2, copies: { 'eu-1': 1, 'us-2': 1 }, pods: 3 },
+  },
+  'a Job with finished work moves': {
+    clusters: ['eu-1', 'us-2'],
+    steps: [
+      setting('us-2', 'Draining', atOnce),
+      submitting({ spec: { completions: 4, parallelism: 2, completionMode: 'Indexed' }, seconds: 60 }),
+      setting('us-2', 'Active', runsOn('eu-1')),
+      setting('eu-1', 'Draining', hasDone(2)),
+    ],
+    expected: { ending: 'Complete', succeeded: 4, copies: { 'eu-1': 1, 'us-2': 1 }, pods: 6 },
   },
   'a Job that is deleted while it runs': {
     clusters: ['eu-1'],

@@ -6,6 +6,8 @@ export type Line = {
   readonly sent: SentRequest[];
   /** Messages of all 403 answers. */
   readonly refused: string[];
+  /** Those of all 422 answers. */
+  readonly invalid: string[];
   isCut: boolean;
   /** Calls, watches left out, until the line is cut: the last one is carried out, but its answer is lost. */
   callsLeft: number | undefined;
@@ -21,6 +23,7 @@ export const createLine = (options: Partial<Pick<Line, 'callsLeft'>> = {}): Line
   const line: Line = {
     sent: [],
     refused: [],
+    invalid: [],
     isCut: false,
     callsLeft: options.callsLeft,
     cut() {
@@ -51,6 +54,7 @@ export function onLine(transport: Transport, line: Line, cluster: string): Trans
       if (isLast) line.cut();
       if (line.isCut) await forEver(request.signal);
       if (answer.status === 403) line.refused.push(answer.body);
+      if (answer.status === 422) line.invalid.push(answer.body);
       return answer;
     },
     async stream(request) {

@@ -172,3 +172,58 @@ describe('deleting a copy', () => {
     expect((await cluster.client.get(JOBS, key)).metadata.uid).toBe(second.metadata.uid);
   });
 });
+
+describe('telling a suspended copy what its Job has finished', () => {
+  const WORK = { succeeded: 2, failed: 1 };
+  const suspended = async (): Promise<Job> => {
+    const copy = copyOf('a', 2);
+    return writer.create({ ...copy, spec: { ...copy.spec, completions: 3, suspend: true } }, SOLE);
+  };
+
+  test('puts it into the status of that version, and tells what stands there then', async () => {
+    const seeded = await writer.seed(await suspended(), WORK);
+    expect(seeded.status).toMatchObject(WORK);
+    expect((await cluster.client.get(JOBS, key)).status).toMatchObject(WORK);
+  });
+
+  test('leaves a copy alone that its Job controller has written to meanwhile', async () => {
+    const copy = await suspended();
+    await cluster.client.patchStatus(JOBS, key, { type: 'merge', body: { status: { ready: 0 } } });
+    await expect(writer.seed(copy, WORK)).rejects.toMatchObject({ code: 409 });
+    expect((await cluster.client.get(JOBS, key)).status).toEqual({ ready: 0 });
+  });
+
+  test('tells which right is missing', async () => {
+    const copy = await suspended();
+    const client: KubeClient = {
+      ...fencedClient(cluster.client, new AbortController().signal),
+      patchStatus: () => Promise.reject(forbidden()),
+    };
+    const poor = createCopyWriter({
+      cluster: 'eu-1',
+      client,
+      namespaces: { kind: 'Require' },
+      clock,
+      signal: new AbortController().signal,
+    });
+    expect(await refusalOf(poor.seed(copy, WORK))).toBe(
+      'Refused: cluster "eu-1" does not let the Job go on with what it has finished elsewhere: no ' +
+        '(the manager needs the verb patch on jobs/status there)',
+    );
+  });
+
+  test('tells which part is dropped by an API server that does not know it', async () => {
+    const copy = await suspended();
+    const client: KubeClient = {
+      ...fencedClient(cluster.client, new AbortController().signal),
+      async patchStatus(resource, wanted, patch, options) {
+        const answer = await cluster.client.patchStatus(resource, wanted, patch, options);
+        return { ...answer, status: { failed: 1 } };
+      },
+    };
+    const old = createCopyWriter({ cluster: 'eu-1', client, namespaces: { kind: 'Require' }, clock, signal: new AbortController().signal });
+    expect(await refusalOf(old.seed(copy, WORK))).toBe(
+      'Refused: cluster "eu-1" does not keep what the Job has finished elsewhere: its API server drops status.succeeded',
+    );
+  });
+});

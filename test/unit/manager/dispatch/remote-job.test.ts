@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ResourceFlavor } from '../../../../manager/api/resource-flavor.ts';
 import { compactJob } from '../../../../manager/api/compact-job.ts';
+import { essentialsOfCopy } from '../../../../manager/dispatch/copy-essentials.ts';
 import { copyIdentity, remoteJob, specChange, type CopyOptions } from '../../../../manager/dispatch/remote-job.ts';
 import type { Job, Unsaved } from '../../../../shared/api/kubernetes.ts';
 import { aCondition, aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
@@ -24,6 +25,12 @@ const stored = (job: ReturnType<typeof remoteJob>, parts: Partial<Job> = {}): Jo
   ...parts,
 });
 
+const TOKEN = [
+  { name: 'SWITCHYARD_EPOCH', value: '3' },
+  { name: 'SWITCHYARD_JOB', value: 'team/sum' },
+  { name: 'SWITCHYARD_JOB_UID', value: 'uid-home-1' },
+];
+
 describe('the copy of a Job', () => {
   test('carries what the user wrote and says where it comes from', () => {
     const local = anAdmittedJob({ metadata: { labels: { team: 'a' }, annotations: { note: 'kept' } } });
@@ -39,8 +46,38 @@ describe('the copy of a Job', () => {
         'switchyard.dev/job-controller': 'switchyard.dev/worker',
       },
     });
-    expect(copy.spec.template.spec).toEqual(local.spec.template.spec);
+    const [container] = local.spec.template.spec?.containers ?? [];
+    expect(copy.spec.template.spec).toEqual({ restartPolicy: 'Never', containers: [{ ...container, env: TOKEN }] });
     expect(copyIdentity(stored(copy))).toEqual({ localKey: { namespace: 'team', name: 'sum' }, originUid: 'uid-home-1', epoch: 3 });
+  });
+
+  test('tells every container which placement it belongs to, before what the user tells it and unless he tells it otherwise', () => {
+    const mine = { name: 'ME', value: '$(SWITCHYARD_JOB)/$(SWITCHYARD_EPOCH)' };
+    const own = { name: 'SWITCHYARD_EPOCH', value: '99' };
+    const spec = {
+      restartPolicy: 'Never',
+      initContainers: [{ name: 'fetch', image: 'busybox' }],
+      containers: [
+        { name: 'main', image: 'busybox', env: [mine] },
+        { name: 'side', image: 'busybox', env: [mine, own] },
+      ],
+    };
+    const local = anAdmittedJob({ spec: { template: { spec } } });
+    const { initContainers, containers } = remoteJob(local, OPTIONS).spec.template.spec ?? {};
+    expect(initContainers?.map(({ env }) => env)).toEqual([TOKEN]);
+    expect(containers?.map(({ env }) => env)).toEqual([
+      [...TOKEN, mine],
+      [TOKEN[1], TOKEN[2], mine, own],
+    ]);
+    expect(local.spec.template.spec).toEqual(spec);
+  });
+
+  test('made by an older manager, which told its containers nothing, is as it should be', () => {
+    const local = anAdmittedJob();
+    const wanted = remoteJob(local, OPTIONS);
+    const copy = stored(wanted, { spec: { ...wanted.spec, template: local.spec.template } });
+    expect(specChange(copy, wanted, false)).toBeUndefined();
+    expect(specChange({ ...copy, spec: { ...copy.spec, suspend: true } }, wanted, false)).toEqual({ suspend: false });
   });
 
   test('leaves behind what belongs to the original or was generated for it', () => {
@@ -168,16 +205,15 @@ describe('resources that change while a copy rests', () => {
   const resting = (made: Unsaved<Job>, active = 0): Job =>
     stored({ ...made, spec: { ...made.spec, suspend: true } }, { status: { active, conditions: [aCondition('Suspended')] } });
 
-  test('reach it in the write that resumes it, and only they change of its containers', () => {
-    const copy = resting(remoteJob(asking('1'), OPTIONS));
-    const container = copy.spec.template.spec?.containers[0];
-    if (container !== undefined) container.terminationMessagePath = '/dev/termination-log';
-    expect(specChange(copy, remoteJob(asking('2'), OPTIONS), false)).toEqual({
+  test('reach it in the write that resumes it, each container with all that it has, of which the cache knows a part', () => {
+    const copy = essentialsOfCopy(resting(remoteJob(asking('1'), OPTIONS)), false);
+    const more = remoteJob(asking('2'), OPTIONS);
+    expect(specChange(copy, more, false)).toEqual({
       suspend: false,
-      template: { spec: { containers: [{ ...container, resources: { requests: { cpu: '2' } } }] } },
+      template: { spec: { containers: [{ name: 'main', image: 'busybox', env: TOKEN, resources: { requests: { cpu: '2' } } }] } },
     });
     expect(specChange(copy, remoteJob(asking('1', '3'), OPTIONS), false)).toMatchObject({
-      template: { spec: { initContainers: [{ name: 'init', resources: { requests: { cpu: '3' } } }] } },
+      template: { spec: { initContainers: [{ name: 'init', image: 'busybox', resources: { requests: { cpu: '3' } } }] } },
     });
   });
 
