@@ -168,7 +168,7 @@ export function createFence(deps: FenceDeps): Fence {
       if (before === state) continue;
       shown.set(origin, state);
       metrics.fenced.set({ origin }, state === 'Fenced' ? 1 : 0);
-      log.info('fence', { origin, state, before });
+      log.info('what may be done for the copies of an origin has changed', { origin, state, before });
       changed = true;
       onChange(origin);
     }
