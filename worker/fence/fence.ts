@@ -53,6 +53,8 @@ export interface Fence {
 const RENEW_EVERY_MS = 10_000;
 /** So often at least the worker's Lease is renewed within the time after which a fence trips. */
 const RENEWALS_WITHIN_FENCE = 6;
+/** A watch that has said nothing for this share of the time after which a fence trips is opened anew. */
+const QUIET_SHARE = 1 / 3;
 const RETRY_MS = 2_000;
 /** A request may take so long, however often the Lease is renewed. */
 const ANSWER_MS_MIN = 5_000;
@@ -97,6 +99,7 @@ export function createFence(deps: FenceDeps): Fence {
   let shownArming = rights.arming();
   let shownToken = fences.token();
   let wasRefused = false;
+  let catchingUp = false;
   let nextLook: Timer | undefined;
 
   return {
@@ -168,7 +171,7 @@ export function createFence(deps: FenceDeps): Fence {
       if (before === state) continue;
       shown.set(origin, state);
       metrics.fenced.set({ origin }, state === 'Fenced' ? 1 : 0);
-      log.info('fence', { origin, state, before });
+      log.info('what may be done for the copies of an origin has changed', { origin, state, before });
       changed = true;
       onChange(origin);
     }
@@ -197,6 +200,7 @@ export function createFence(deps: FenceDeps): Fence {
     await renewal.run(async () => {
       next?.cancel();
       const renewed = await renew(signal);
+      listenAnew(signal);
       next = clock.schedule(renewal.wake, renewed ? renewEveryMs : Math.min(renewEveryMs, RETRY_MS));
     }, signal);
     next?.cancel();
@@ -224,6 +228,17 @@ export function createFence(deps: FenceDeps): Fence {
     } finally {
       timer.cancel();
     }
+  }
+
+  /** A connection that is dead without having been closed must not look like a manager that is out of reach. */
+  function listenAnew(signal: AbortSignal): void {
+    const isQuiet = clock.monotonic() - informer.lastHeardMs() >= fenceAfterMs * QUIET_SHARE;
+    if (catchingUp || signal.aborted || !isQuiet || !informer.hasSynced() || fences.origins().length === 0) return;
+    catchingUp = true;
+    informer.catchUp(signal).then(
+      () => (catchingUp = false),
+      (error: unknown) => log.debug('stopped before the Leases of managers were caught up with', { error }),
+    );
   }
 
   async function markByReading(signal: AbortSignal): Promise<void> {

@@ -33,13 +33,14 @@ export class OtherWorkerError extends Error {
   override readonly name = 'OtherWorkerError';
 }
 
-/** The Lease lasts for so many renewals. */
+/** The Lease lasts for so many renewals, and for so long at least: a busy machine is not a dead worker. */
 const RENEWALS_MISSED_MAX = 4;
+const DURATION_MS_MIN = 15_000;
 const TOKENS_MAX = 20;
 
 export function createWorkerLease({ client, clock, namespace, controllerName, identity, renewEveryMs }: WorkerLeaseOptions): WorkerLease {
   const name = workerLeaseName(controllerName);
-  const durationMs = RENEWALS_MISSED_MAX * renewEveryMs;
+  const durationMs = Math.max(RENEWALS_MISSED_MAX * renewEveryMs, DURATION_MS_MIN);
   /** As the server has it; undefined: it is to be read first. */
   let current: Lease | undefined;
   /** Tokens of ours that may stand there, also those of writes that were not answered. */

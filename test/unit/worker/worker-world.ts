@@ -8,6 +8,7 @@ import { createKubeClient } from '../../../shared/kube/kube-client.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../../shared/kube/transport.ts';
 import { silentLogger, type LogFields, type Logger } from '../../../shared/runtime/logger.ts';
 import { seededRandom } from '../../../shared/runtime/random.ts';
+import { aborted } from '../../../shared/runtime/tasks.ts';
 import type { FenceSettings } from '../../../worker/fence/fence.ts';
 import { createWorker, type WorkerSettings } from '../../../worker/worker.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../../shared/api/names.ts';
@@ -107,16 +108,24 @@ export async function createWorld(settings: Partial<WorkerSettings> = {}, fence?
         const { signal: expired } = expiry;
         const signal = request.signal === undefined ? expired : AbortSignal.any([request.signal, expired]);
         const stream = await transport.stream({ ...request, signal });
-        return { ...stream, chunks: gated(stream.chunks, /\/(jobs|pods|leases)\?/.exec(request.path)?.[1], expired) };
+        return { ...stream, chunks: gated(stream.chunks, /\/(jobs|pods|leases)\?/.exec(request.path)?.[1], expired, signal) };
       },
       close: () => transport.close(),
     };
   }
 
-  async function* gated(chunks: AsyncIterable<string>, resource: string | undefined, expired: AbortSignal): AsyncGenerator<string> {
+  async function* gated(
+    chunks: AsyncIterable<string>,
+    resource: string | undefined,
+    expired: AbortSignal,
+    signal: AbortSignal,
+  ): AsyncGenerator<string> {
     try {
       for await (const chunk of chunks) {
-        while (resource !== undefined && held.resources.includes(resource)) await held.changed.promise;
+        while (resource !== undefined && held.resources.includes(resource)) {
+          await Promise.race([held.changed.promise, aborted(signal)]);
+          signal.throwIfAborted();
+        }
         yield chunk;
       }
     } catch (error) {

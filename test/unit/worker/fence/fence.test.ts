@@ -268,6 +268,16 @@ describe('trouble with Leases', () => {
     },
   );
 
+  test('a watch that is dead without having been closed is not taken for a manager out of reach', async () => {
+    await start();
+    await aCopy('job');
+    await inContact(20);
+    world.hold('leases');
+    await inContact(150);
+    expect(await running('job')).toBe(1);
+    expect(await world.metric('switchyard_worker_fence_trips_total')).toBe(0);
+  });
+
   test('a second worker beside the first takes its Lease, and the first gives way and says what to do', async () => {
     await start();
     await aCopy('job');
