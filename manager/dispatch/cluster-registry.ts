@@ -33,8 +33,8 @@ export interface ClusterRegistry {
   all(): readonly RemoteCluster[];
   /** Names of all WorkerClusters, connected or not. */
   names(): readonly string[];
-  /** How a Job sees a WorkerCluster, connected or not; undefined when there is none of this name. */
-  view(name: string, localKey: string): ClusterView | undefined;
+  /** How a Job that was last admitted then sees a WorkerCluster, connected or not; undefined when there is none of this name. */
+  view(name: string, localKey: string, sinceMs: number | undefined): ClusterView | undefined;
   readonly places: KnownPlaces;
   /** The health of a cluster has changed: its WorkerCluster is to say so. */
   report(name: string): void;
@@ -139,9 +139,9 @@ class Registry implements ClusterRegistry {
     return this.#deps.workerClusters.list().map(({ metadata }) => metadata.name);
   }
 
-  view(name: string, localKey: string): ClusterView | undefined {
+  view(name: string, localKey: string, sinceMs: number | undefined): ClusterView | undefined {
     const workerCluster = this.#workerCluster(name);
-    return workerCluster && this.#view(workerCluster, localKey);
+    return workerCluster && this.#view(workerCluster, localKey, sinceMs);
   }
 
   report(name: string): void {
@@ -162,10 +162,10 @@ class Registry implements ClusterRegistry {
     await Promise.all([...this.#running.values()].map((each) => each.stop()));
   }
 
-  #view(workerCluster: DeepReadonly<WorkerCluster>, localKey: string): ClusterView {
+  #view(workerCluster: DeepReadonly<WorkerCluster>, localKey: string, sinceMs: number | undefined): ClusterView {
     const { name } = workerCluster.metadata;
     const running = this.#running.get(name);
-    if (running !== undefined) return running.cluster.view(localKey);
+    if (running !== undefined) return running.cluster.view(localKey, sinceMs);
     const { jobController = WORKER_CONTROLLER_NAME, local = false, servedNamespaces } = workerCluster.spec;
     const contact = this.#problems.has(name) ? 'Lost' : 'Connecting';
     const served = servesNamespace(servedNamespaces, parseKey(localKey).namespace);
@@ -190,7 +190,9 @@ class Registry implements ClusterRegistry {
       this.#deps.metrics.clusterReady.remove({ cluster: name });
       this.#deps.metrics.copies.remove({ cluster: name });
       for (const reason of ANSWER_FAULTS) this.#deps.metrics.clusterFaults.remove({ cluster: name, reason });
-      return this.#stop(name); // 1
+      await this.#stop(name);
+      // Also one that never ran is one less.
+      return this.#deps.onMembershipChanged({ name, uid: undefined, localKeys: [] }); // 1
     }
     const access = await this.#access(workerCluster, signal); // 2
     if (access.kind === 'Problem') {

@@ -3,7 +3,7 @@ import { DISPATCH_EPOCH_ANNOTATION, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, ORIGIN_
 import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
 import { ApiError, isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { keyOf, objectKey } from '../../shared/kube/keys.ts';
+import { objectKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { DispatchedReason } from '../api/reasons.ts';
 import { refusalOf, type DispatchProblem } from '../api/refusals.ts';
@@ -12,8 +12,11 @@ import { withDeadline } from './deadline.ts';
 
 /** Writes to one worker cluster. Each method is safe to repeat and touches only objects that are ours. */
 export interface CopyWriter {
-  /** Creates the copy, in the namespace of its original and nowhere else. A copy that is there already is as good as created. */
-  create(copy: Unsaved<Job>): Promise<Job>;
+  /**
+   * Creates the copy, in the namespace of its original and nowhere else. A copy that is there already is as good as created. While an earlier create
+   * of it `mayBeMadeYet`, no refusal is one for good.
+   */
+  create(copy: Unsaved<Job>, options: { readonly mayBeMadeYet: boolean }): Promise<Job>;
   /** What stands under this name now, whosever it is. */
   find(key: ObjectKey): Promise<Job | undefined>;
   update(copy: DeepReadonly<Job>, spec: Record<string, unknown>): Promise<Job>;
@@ -39,8 +42,6 @@ export type NamespacePolicy =
 
 /** Longest wait for an answer to one write. */
 const WRITE_TIMEOUT_MS = 15_000;
-/** An API server gives a request up after this time, also when nobody waits for the answer any more. */
-const SERVER_TIMEOUT_MS = 60_000;
 
 export function createCopyWriter(options: {
   readonly cluster: string;
@@ -53,16 +54,12 @@ export function createCopyWriter(options: {
   const timed = <T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> => withDeadline(clock, WRITE_TIMEOUT_MS, options.signal, call);
   const fieldManager = MANAGER_FIELD_MANAGER;
 
-  /** When a create got no answer, by key of the copy: the server may still carry it out. */
-  const unanswered = new Map<string, number>();
-
-  async function create(copy: Unsaved<Job>): Promise<Job> {
+  async function create(copy: Unsaved<Job>, { mayBeMadeYet }: { readonly mayBeMadeYet: boolean }): Promise<Job> {
     try {
       return await post(copy);
     } catch (error) {
       const problem = problemOf(error);
-      if (problem !== undefined || isAlreadyExists(error)) return afterRefusal(copy, problem, error);
-      if (mayBeCarriedOut(error)) remember(copy);
+      if (problem !== undefined || isAlreadyExists(error)) return afterRefusal(copy, problem, error, mayBeMadeYet);
       throw error;
     }
   }
@@ -83,7 +80,12 @@ export function createCopyWriter(options: {
    * The cluster said no. Whether nothing of ours is there is another question: an earlier create may have succeeded without our hearing of it,
    * and one that was not answered may yet. Only when neither can be is the refusal one for good.
    */
-  async function afterRefusal(copy: Unsaved<Job>, problem: DispatchProblem | undefined, cause: unknown): Promise<Job> {
+  async function afterRefusal(
+    copy: Unsaved<Job>,
+    problem: DispatchProblem | undefined,
+    cause: unknown,
+    mayBeMadeYet: boolean,
+  ): Promise<Job> {
     const present = await find({ namespace: copy.metadata.namespace ?? '', name: copy.metadata.name ?? '' }).catch((error: unknown) => {
       throw problem === undefined ? error : new DispatchRefused(problem, cause);
     });
@@ -96,20 +98,13 @@ export function createCopyWriter(options: {
     }
     const told = present === undefined ? problem : nameTaken;
     if (told === undefined) throw cause;
-    const isOpen = clock.now() - (unanswered.get(keyOfCopy(copy)) ?? Number.NEGATIVE_INFINITY) < SERVER_TIMEOUT_MS;
-    throw new DispatchRefused(isOpen ? told : refusalOf(epochOf(copy), told), cause);
+    throw new DispatchRefused(mayBeMadeYet ? told : refusalOf(epochOf(copy), told), cause);
   }
 
   const nameTaken: DispatchProblem = {
     reason: DispatchedReason.NameTaken,
     message: `cluster "${cluster}" has a Job of this name that is not ours; rename one of the two, or delete that Job`,
   };
-
-  function remember(copy: Unsaved<Job>): void {
-    const nowMs = clock.now();
-    for (const [key, sinceMs] of unanswered) if (nowMs - sinceMs >= SERVER_TIMEOUT_MS) unanswered.delete(key);
-    unanswered.set(keyOfCopy(copy), nowMs);
-  }
 
   function namespaceMissing(copy: Unsaved<Job>, cause: unknown): DispatchRefused {
     const name = copy.metadata.namespace ?? '';
@@ -177,10 +172,6 @@ export function createCopyWriter(options: {
   };
 }
 
-/** No answer, or none that says what became of it. */
-const mayBeCarriedOut = (error: unknown): boolean => !(error instanceof ApiError) || error.code >= 500 || error.code === 408;
-
-const keyOfCopy = ({ metadata }: Unsaved<Job>): string => keyOf(metadata.namespace, metadata.name ?? '');
 const epochOf = ({ metadata }: Unsaved<Job>): number => Number(metadata.annotations?.[DISPATCH_EPOCH_ANNOTATION]);
 
 const isNamespaceMissing = (error: unknown): boolean => isNotFound(error) && error.status.details?.kind === 'namespaces';

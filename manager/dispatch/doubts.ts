@@ -6,7 +6,8 @@ import type { Doubt } from './mirror-group.ts';
  * carried out, now or a little later, until the object has been looked at after that.
  */
 export interface Doubts {
-  of(localKey: string): Doubt;
+  /** `sinceMs`: when the Job was last admitted; undefined while nobody knows. Epoch milliseconds. */
+  of(localKey: string, sinceMs: number | undefined): Doubt;
   /** Whether something was ever sent here for this Job. */
   has(localKey: string): boolean;
   /** From when on nobody but this manager has written here, which has written nothing for this Job; undefined once it has. Epoch milliseconds. */
@@ -26,18 +27,20 @@ export interface Doubts {
 }
 
 /**
- * How long a request that its sender has given up may still be carried out. The API server ends it with the connection; what remains is what it
- * had passed on by then, and what lay in its queue.
+ * How long a request that its sender has given up may still be carried out: the one figure for all writes whose answer was lost. The API server ends a
+ * request with its connection; what remains is what it had passed on to its storage or to a webhook by then. Where it does not notice that the
+ * connection is gone, it goes on for 34 s from when it began (its bound for every write), after 15 s in its queue at most; our own patience of 15 s
+ * lies before this time, so that both together last as long as that. When the time is over the object is looked at, and what comes later yet is
+ * seen as a copy that the record does not know.
  */
 export const LATE_WRITE_MS = 20_000;
 
 type Open = { readonly underWay: number; readonly untilMs: number };
 
-/** Whoever led before may have sent something, too: for a while there is doubt of every Job of which this manager has no answer yet. */
+/** Whoever led before may have sent something, too: for a while there is doubt of every Job that was admitted before this. */
 export function createDoubts(clock: Clock): Doubts {
   const bornMs = clock.now();
   const open = new Map<string, Open>();
-  const answered = new Set<string>();
   const touched = new Set<string>();
   const done = (key: string): void => {
     const doubt = open.get(key);
@@ -47,12 +50,12 @@ export function createDoubts(clock: Clock): Doubts {
   };
   return {
     untouchedSinceMs: (key) => (touched.has(key) || open.has(key) ? undefined : bornMs),
-    has: (key) => open.has(key) || answered.has(key) || touched.has(key),
-    of(key) {
+    has: (key) => open.has(key) || touched.has(key),
+    of(key, sinceMs) {
       const nowMs = clock.now();
       const doubt = open.get(key);
       if (doubt === undefined) {
-        const forMs = answered.has(key) ? 0 : bornMs + LATE_WRITE_MS - nowMs;
+        const forMs = sinceMs !== undefined && sinceMs >= bornMs ? 0 : bornMs + LATE_WRITE_MS - nowMs;
         return forMs > 0 ? { kind: 'Waiting', forMs } : NONE;
       }
       if (doubt.underWay > 0) return { kind: 'Waiting', forMs: LATE_WRITE_MS };
@@ -63,7 +66,6 @@ export function createDoubts(clock: Clock): Doubts {
       open.set(key, { underWay: underWay + 1, untilMs });
     },
     answered(key) {
-      answered.add(key);
       touched.add(key);
       done(key);
     },
@@ -74,12 +76,10 @@ export function createDoubts(clock: Clock): Doubts {
       if (doubt !== undefined) open.set(key, { underWay: doubt.underWay - 1, untilMs: clock.now() + LATE_WRITE_MS });
     },
     settled(key) {
-      answered.add(key);
       if (open.get(key)?.underWay === 0) open.delete(key);
     },
     forget(key) {
       touched.delete(key);
-      answered.delete(key);
       open.delete(key);
     },
   };

@@ -25,7 +25,7 @@ import type { ClusterRegistry } from './cluster-registry.ts';
 import { DispatchRefused } from './copy-writer.ts';
 import { decideMirror, type HomeAction, type RemoteAction } from './decide-mirror.ts';
 import { droppedFields, droppedOfOlder } from './dropped-fields.ts';
-import { mayBeAnywhere, recordIn, type MirrorGroup } from './mirror-group.ts';
+import { isCertain, mayBeAnywhere, recordIn, type MirrorGroup } from './mirror-group.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { createRecordedJobs, type Recorded } from './recorded-jobs.ts';
 import { recordedPlace } from './recorded-place.ts';
@@ -161,6 +161,7 @@ class Mirror implements MirrorController {
     const local = this.#ownWrites.overlay(key, cached === undefined ? [] : [cached]).at(-1);
     const record: ParsedRecord = local === undefined ? { kind: 'None' } : readRecord(local);
     const last = recordIn(record);
+    const sinceMs = last && Date.parse(last.since);
     const place = last && recordedPlace(last, clusters.places);
     const concerned = new Set(this.#clustersWith(key).map(({ name }) => name));
     if (place?.kind === 'Known') concerned.add(place.cluster);
@@ -172,7 +173,7 @@ class Mirror implements MirrorController {
       place,
       loss: place?.kind === 'Known' && last !== undefined && local !== undefined ? judgeLoss(place.cluster, last, local) : undefined,
       copies: [...concerned].flatMap((name) => clusters.get(name)?.copiesOf(key) ?? []),
-      clusters: new Map([...concerned].flatMap((name) => mapEntry(name, clusters.view(name, key)))),
+      clusters: new Map([...concerned].flatMap((name) => mapEntry(name, clusters.view(name, key, sinceMs)))),
       flavors: new Map(flavors.list().map((flavor) => [flavor.metadata.name, flavor])),
       origin,
       nameHeldSinceMs: this.#nameHeldSinceMs.get(key),
@@ -244,22 +245,18 @@ class Mirror implements MirrorController {
     if (actions.every(({ kind }) => kind === 'Delete') && !isUntold(group, cluster.view(key).problem)) cluster.setProblem(key, undefined);
     if (actions.length > 0) this.#traces.note(key, cluster.name);
     for (const action of actions) {
-      const result = await this.#perform(cluster, key, group.local, action);
+      const result = await this.#perform(cluster, key, group, action);
       if (result !== undefined) return result;
     }
     return undefined;
   }
 
-  async #perform(
-    cluster: RemoteCluster,
-    key: string,
-    local: DeepReadonly<Job> | undefined,
-    action: RemoteAction,
-  ): Promise<ReconcileResult> {
+  async #perform(cluster: RemoteCluster, key: string, group: MirrorGroup, action: RemoteAction): Promise<ReconcileResult> {
+    const { local } = group;
     try {
       switch (action.kind) {
         case 'Create':
-          return await this.#create(cluster, key, local, action.job);
+          return await this.#create(cluster, key, group, action.job);
         case 'Update':
           await this.#send(cluster, key, () => cluster.writer.update(action.copy, action.spec));
           return undefined;
@@ -273,8 +270,10 @@ class Mirror implements MirrorController {
     }
   }
 
-  async #create(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, wanted: Unsaved<Job>): Promise<ReconcileResult> {
-    const copy = await this.#send(cluster, key, () => cluster.writer.create(wanted));
+  async #create(cluster: RemoteCluster, key: string, group: MirrorGroup, wanted: Unsaved<Job>): Promise<ReconcileResult> {
+    const { local } = group;
+    const options = { mayBeMadeYet: mayBeMadeYet(group, cluster.name) };
+    const copy = await this.#send(cluster, key, () => cluster.writer.create(wanted, options));
     // The first generation is as it was made, also where it was there already.
     const dropped = copy.metadata.generation === 1 ? droppedFields(wanted.spec, copy.spec) : droppedOfOlder(wanted.spec, copy.spec);
     if (dropped.length === 0) {
@@ -441,6 +440,12 @@ const fieldsDropped = (cluster: string, fields: readonly string[]): DispatchProb
     `cluster "${cluster}" has not kept ${toldText(fields.join(', '))} of the Job, and the copy was deleted; bring that cluster to a version that has these fields, ` +
     'switch their features on there, or leave them out',
 });
+
+/** An earlier create may still be carried out, whatever the next one is answered. Once the time for that is over, the next one looks. */
+const mayBeMadeYet = ({ record, clusters }: MirrorGroup, cluster: string): boolean => {
+  const view = clusters.get(cluster);
+  return record.kind === 'Record' && view?.doubt.kind !== 'Look' && !isCertain(view, record.record);
+};
 
 /** The server has said what became of a write. In trouble of its own, or out of time, it may have carried it out. */
 const isAnswer = (error: unknown): boolean =>

@@ -75,7 +75,8 @@ export interface RemoteCluster {
   /** Writes that fail and are tried again. */
   readonly troubles: WriteTroubles;
   health(): ClusterHealth;
-  view(localKey: string): ClusterView;
+  /** `sinceMs`: when the Job was last admitted, if that is known. */
+  view(localKey: string, sinceMs?: number): ClusterView;
   /** The copies here of the Job with this key, our own latest writes included. */
   copiesOf(localKey: string): readonly Copy[];
   /** Whether anything of this Job is here, or may be, or was said to it here. */
@@ -173,7 +174,7 @@ class ConnectedCluster implements RemoteCluster {
     return this.#health;
   }
 
-  view(localKey: string): ClusterView {
+  view(localKey: string, sinceMs?: number): ClusterView {
     const { jobController, local, servedNamespaces } = this.#options;
     const served = servesNamespace(servedNamespaces, parseKey(localKey).namespace);
     const contact = served ? this.#health.contact : 'NotServed';
@@ -183,7 +184,7 @@ class ConnectedCluster implements RemoteCluster {
       local,
       problem: this.#problems.get(localKey),
       trouble: this.troubles.told(localKey),
-      doubt: this.doubts.of(localKey),
+      doubt: this.doubts.of(localKey, sinceMs),
       untouchedSinceMs: this.doubts.untouchedSinceMs(localKey),
     };
   }

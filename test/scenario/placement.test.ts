@@ -1,8 +1,9 @@
 /** Goal: where a Job runs is what its record says, by what that cluster is; other clusters, out of reach or not, neither delay it nor run it. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
+import type { Job } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION, CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
-import { JOBS, SECRETS } from '../../shared/api/resources.ts';
+import { JOBS, NAMESPACES, SECRETS } from '../../shared/api/resources.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import type { TransportResponse } from '../../shared/kube/transport.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld } from './dispatch-world.ts';
@@ -104,7 +105,8 @@ test('a WorkerCluster that is another cluster by now gets nothing of a Job that 
   await join('back', 'eu-1');
   await world.settle(5_000);
   await rest('eu-1', 'sum');
-  await world.settle(2_000);
+  // What an earlier connection sent there may still be carried out.
+  await world.settle(20_000);
   expect(await recordOf('sum')).toMatchObject({ cluster: 'back', epoch: 1 });
   await runToTheEnd('eu-1', 'sum');
 });
@@ -172,4 +174,43 @@ test('a Job that lost its record while nobody looked is admitted again only when
   expect((await world.job('sum')).spec.suspend).toBe(false);
   const copies = await Promise.all(['eu-1', 'us-2'].map((name) => world.worker(name).copy('sum')));
   expect(copies.filter((copy) => copy !== undefined)).toHaveLength(1);
+});
+
+test('a create that a manager sent before it was killed may still be carried out when the next one is refused: the Job does not move before that is over', async () => {
+  const { line, client } = world.worker('eu-1');
+  let sent: string | undefined;
+  line.instead = (request) => {
+    if (request.method !== 'POST' || !request.path.includes('/jobs')) return undefined;
+    sent ??= String(request.body);
+    return failing(500);
+  };
+  await world.submit('sum', on('eu-1,us-2'));
+  await world.settle(1_000);
+  expect(sent).toBeDefined();
+  await world.stop();
+  line.instead = ({ method, path }) => (method === 'POST' && path.includes('/jobs') ? failing(403) : undefined);
+  await world.start();
+  await world.settle(10_000);
+  expect(conditionsOf(await world.job('sum'))).toContain('Dispatched=False Refused');
+  expect(await recordOf('sum')).toMatchObject({ cluster: 'eu-1', epoch: 1 });
+
+  await client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
+  await client.create(JOBS, JSON.parse(sent ?? '') as Job);
+  await world.settle(60_000);
+  expect(await recordOf('sum')).toMatchObject({ cluster: 'eu-1', epoch: 1 });
+  expect(await world.worker('us-2').copy('sum')).toBeUndefined();
+  await runToTheEnd('eu-1', 'sum');
+});
+
+test('a Job that is refused by a manager that has just started moves when nothing that was sent before can be carried out any more', async () => {
+  const { line } = world.worker('eu-1');
+  line.instead = ({ method, path }) => (method === 'POST' && path.includes('/jobs') ? failing(500) : undefined);
+  await world.submit('sum', on('eu-1,us-2'));
+  await world.settle(1_000);
+  await world.stop();
+  line.instead = ({ method, path }) => (method === 'POST' && path.includes('/jobs') ? failing(403) : undefined);
+  await world.start();
+  await world.settle(40_000);
+  expect(await recordOf('sum')).toMatchObject({ cluster: 'us-2', epoch: 2 });
+  expect(await world.worker('us-2').copy('sum')).toBeDefined();
 });

@@ -22,6 +22,9 @@ const copyOf = (originUid: string, epoch: number): Unsaved<Job> => ({
   },
 });
 
+/** No other create of it can be carried out. */
+const SOLE = { mayBeMadeYet: false };
+
 let cluster: EmbeddedCluster;
 let writer: CopyWriter;
 let clock: FakeClock;
@@ -74,7 +77,7 @@ const refusalOf = async (writing: Promise<unknown>): Promise<string> => {
 
 describe('creating a copy', () => {
   test('makes its namespace where that is missing, with the labels that it is to have and the mark of who made it', async () => {
-    await writer.create(copyOf('a', 1));
+    await writer.create(copyOf('a', 1), SOLE);
     const namespace = await cluster.client.get(NAMESPACES, { namespace: '', name: 'team' });
     expect(namespace.metadata.labels).toEqual({
       'kubernetes.io/metadata.name': 'team',
@@ -86,12 +89,12 @@ describe('creating a copy', () => {
 
   test('leaves a namespace as it is that is there', async () => {
     const before = await cluster.client.create(NAMESPACES, { metadata: { name: 'team', labels: { theirs: 'yes' } } });
-    await writer.create(copyOf('a', 1));
+    await writer.create(copyOf('a', 1), SOLE);
     expect(await cluster.client.get(NAMESPACES, { namespace: '', name: 'team' })).toEqual(before);
   });
 
   test('is refused where its namespace is missing and must be there, and makes none', async () => {
-    expect(await refusalOf(writerWith({ kind: 'Require' }).create(copyOf('a', 1)))).toBe(
+    expect(await refusalOf(writerWith({ kind: 'Require' }).create(copyOf('a', 1), SOLE))).toBe(
       'NamespaceMissing: placement 1: namespace "team" does not exist on cluster "eu-1"; create it there, or set namespaces: Create in the WorkerCluster',
     );
     const { items } = await cluster.client.list(NAMESPACES);
@@ -105,31 +108,31 @@ describe('creating a copy', () => {
         throw new Error('not known yet');
       },
     });
-    await expect(unknown.create(copyOf('a', 1))).rejects.toThrow('not known yet');
+    await expect(unknown.create(copyOf('a', 1), SOLE)).rejects.toThrow('not known yet');
     await expect(cluster.client.get(NAMESPACES, { namespace: '', name: 'team' })).rejects.toMatchObject({ code: 404 });
   });
 
   test('that is there already, because an answer was lost, finds it', async () => {
-    const first = await writer.create(copyOf('a', 1));
-    expect((await writer.create(copyOf('a', 1))).metadata.uid).toBe(first.metadata.uid);
+    const first = await writer.create(copyOf('a', 1), SOLE);
+    expect((await writer.create(copyOf('a', 1), SOLE)).metadata.uid).toBe(first.metadata.uid);
   });
 
   test('is refused while the copy of an earlier placement is there, which is another run of the Job', async () => {
-    await writer.create(copyOf('a', 1));
-    expect(await refusalOf(writer.create(copyOf('a', 2)))).toBe('NameTaken: cluster "eu-1" has a copy of another placement');
+    await writer.create(copyOf('a', 1), SOLE);
+    expect(await refusalOf(writer.create(copyOf('a', 2), SOLE))).toBe('NameTaken: cluster "eu-1" has a copy of another placement');
     expect((await cluster.client.get(JOBS, key)).metadata.annotations).toMatchObject({ 'switchyard.dev/dispatch-epoch': '1' });
   });
 
   test('is refused while the copy of another Job of this name is there', async () => {
-    await writer.create(copyOf('a', 1));
-    expect(await refusalOf(writer.create(copyOf('b', 1)))).toMatch(/^NameTaken: placement 1: .*not ours; rename one of the two/);
+    await writer.create(copyOf('a', 1), SOLE);
+    expect(await refusalOf(writer.create(copyOf('b', 1), SOLE))).toMatch(/^NameTaken: placement 1: .*not ours; rename one of the two/);
   });
 
   test('is refused for good while somebody’s Job is there, whatever marks of ours it wears', async () => {
     await cluster.client.create(NAMESPACES, { metadata: { name: 'team' } });
     const { spec, metadata } = copyOf('a', 1);
     await cluster.client.create(JOBS, { metadata: { ...metadata, annotations: {} }, spec });
-    expect(await refusalOf(writer.create(copyOf('a', 7)))).toMatch(/^NameTaken: placement 7: .*not ours/);
+    expect(await refusalOf(writer.create(copyOf('a', 7), SOLE))).toMatch(/^NameTaken: placement 7: .*not ours/);
   });
 
   test('that is refused has not been made by an earlier call: only then it is refused for good', async () => {
@@ -137,20 +140,18 @@ describe('creating a copy', () => {
     writer = createCopyWriter({ cluster: 'eu-1', client, namespaces: { kind: 'Require' }, clock, signal: new AbortController().signal });
     await cluster.client.create(NAMESPACES, { metadata: { name: 'team' } });
     client.answers = ['lost'];
-    await expect(writer.create(copyOf('a', 1))).rejects.toThrow('the answer was lost');
+    await expect(writer.create(copyOf('a', 1), SOLE)).rejects.toThrow('the answer was lost');
     client.answers = ['forbidden'];
     const made = await cluster.client.get(JOBS, key);
-    expect((await writer.create(copyOf('a', 1))).metadata.uid).toBe(made.metadata.uid);
+    expect((await writer.create(copyOf('a', 1), SOLE)).metadata.uid).toBe(made.metadata.uid);
   });
 
-  test('that is refused after a call without an answer is refused for good only when that call cannot be carried out any more', async () => {
+  test('that is refused while an earlier call may still be carried out is not refused for good', async () => {
     const client = lossy(cluster.client);
     writer = createCopyWriter({ cluster: 'eu-1', client, namespaces: { kind: 'Require' }, clock, signal: new AbortController().signal });
-    client.answers = ['never arrived', 'forbidden', 'forbidden'];
-    await expect(writer.create(copyOf('a', 1))).rejects.toThrow('never arrived');
-    expect(await refusalOf(writer.create(copyOf('a', 1)))).toBe('Refused: cluster "eu-1" refused the Job: no');
-    await clock.advance(60_000);
-    expect(await refusalOf(writer.create(copyOf('a', 1)))).toBe('Refused: placement 1: cluster "eu-1" refused the Job: no');
+    client.answers = ['forbidden', 'forbidden'];
+    expect(await refusalOf(writer.create(copyOf('a', 1), { mayBeMadeYet: true }))).toBe('Refused: cluster "eu-1" refused the Job: no');
+    expect(await refusalOf(writer.create(copyOf('a', 1), SOLE))).toBe('Refused: placement 1: cluster "eu-1" refused the Job: no');
   });
 
   test('that is refused is not refused for good while nobody can say what is there', async () => {
@@ -158,15 +159,15 @@ describe('creating a copy', () => {
     writer = createCopyWriter({ cluster: 'eu-1', client, namespaces: { kind: 'Require' }, clock, signal: new AbortController().signal });
     client.answers = ['forbidden'];
     client.blind = true;
-    expect(await refusalOf(writer.create(copyOf('a', 1)))).toBe('Refused: cluster "eu-1" refused the Job: no');
+    expect(await refusalOf(writer.create(copyOf('a', 1), SOLE))).toBe('Refused: cluster "eu-1" refused the Job: no');
   });
 });
 
 describe('deleting a copy', () => {
   test('leaves another object of its name alone', async () => {
-    const first = await writer.create(copyOf('a', 1));
+    const first = await writer.create(copyOf('a', 1), SOLE);
     await cluster.client.delete(JOBS, key, { propagationPolicy: 'Background' });
-    const second = await writer.create(copyOf('a', 2));
+    const second = await writer.create(copyOf('a', 2), SOLE);
     await writer.delete(first, 'Background');
     expect((await cluster.client.get(JOBS, key)).metadata.uid).toBe(second.metadata.uid);
   });

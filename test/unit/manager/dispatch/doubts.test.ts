@@ -3,6 +3,8 @@ import { createDoubts, LATE_WRITE_MS } from '../../../../manager/dispatch/doubts
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const KEY = 'team/sum';
+/** It was admitted long ago. */
+const OLD = 0;
 async function doubtsOfAge(ms: number) {
   const clock = new FakeClock();
   const doubts = createDoubts(clock);
@@ -13,9 +15,22 @@ async function doubtsOfAge(ms: number) {
 describe('a Job', () => {
   test('is doubtful at first, because another manager may have written before, and then is not', async () => {
     const { clock, doubts } = await doubtsOfAge(0);
-    expect(doubts.of(KEY)).toEqual({ kind: 'Waiting', forMs: LATE_WRITE_MS });
+    expect(doubts.of(KEY, OLD)).toEqual({ kind: 'Waiting', forMs: LATE_WRITE_MS });
     await clock.advance(LATE_WRITE_MS);
-    expect(doubts.of(KEY)).toEqual({ kind: 'None' });
+    expect(doubts.of(KEY, OLD)).toEqual({ kind: 'None' });
+  });
+
+  test('that was admitted since then is in no doubt; of one that nobody knows when it was, nothing is known', async () => {
+    const { clock, doubts } = await doubtsOfAge(0);
+    expect(doubts.of(KEY, clock.now())).toEqual({ kind: 'None' });
+    expect(doubts.of(KEY, undefined).kind).toBe('Waiting');
+  });
+
+  test('is doubtful for that time whatever writes are answered: an earlier leader’s may come late', async () => {
+    const { doubts } = await doubtsOfAge(0);
+    doubts.sent(KEY);
+    doubts.answered(KEY);
+    expect(doubts.of(KEY, OLD)).toEqual({ kind: 'Waiting', forMs: LATE_WRITE_MS });
   });
 
   test('is untouched from the beginning until something is sent for it, and anew when it is gone', async () => {
@@ -34,9 +49,9 @@ describe('a write', () => {
   test('is doubtful while it is under way, and no more once it is answered', async () => {
     const { doubts } = await doubtsOfAge(LATE_WRITE_MS);
     doubts.sent(KEY);
-    expect(doubts.of(KEY).kind).toBe('Waiting');
+    expect(doubts.of(KEY, OLD).kind).toBe('Waiting');
     doubts.answered(KEY);
-    expect(doubts.of(KEY)).toEqual({ kind: 'None' });
+    expect(doubts.of(KEY, OLD)).toEqual({ kind: 'None' });
   });
 
   test('without an answer may be carried out for a while; then the object is to be looked at', async () => {
@@ -44,11 +59,11 @@ describe('a write', () => {
     doubts.sent(KEY);
     doubts.lost(KEY);
     await clock.advance(LATE_WRITE_MS - 1);
-    expect(doubts.of(KEY)).toEqual({ kind: 'Waiting', forMs: 1 });
+    expect(doubts.of(KEY, OLD)).toEqual({ kind: 'Waiting', forMs: 1 });
     await clock.advance(1);
-    expect(doubts.of(KEY)).toEqual({ kind: 'Look' });
+    expect(doubts.of(KEY, OLD)).toEqual({ kind: 'Look' });
     doubts.settled(KEY);
-    expect(doubts.of(KEY)).toEqual({ kind: 'None' });
+    expect(doubts.of(KEY, OLD)).toEqual({ kind: 'None' });
   });
 
   test('that never left has changed nothing', async () => {
@@ -57,7 +72,7 @@ describe('a write', () => {
     doubts.sent(KEY);
     expect(doubts.untouchedSinceMs(KEY)).toBeUndefined();
     doubts.unsent(KEY);
-    expect([doubts.of(KEY), doubts.untouchedSinceMs(KEY)]).toEqual([{ kind: 'None' }, untouched]);
+    expect([doubts.of(KEY, OLD), doubts.untouchedSinceMs(KEY)]).toEqual([{ kind: 'None' }, untouched]);
   });
 
   test('that is answered says nothing of an earlier one that was not', async () => {
@@ -66,9 +81,9 @@ describe('a write', () => {
     doubts.lost(KEY);
     doubts.sent(KEY);
     doubts.answered(KEY);
-    expect(doubts.of(KEY).kind).toBe('Waiting');
+    expect(doubts.of(KEY, OLD).kind).toBe('Waiting');
     await clock.advance(LATE_WRITE_MS);
-    expect(doubts.of(KEY)).toEqual({ kind: 'Look' });
+    expect(doubts.of(KEY, OLD)).toEqual({ kind: 'Look' });
   });
 
   test('under way keeps a look from settling anything', async () => {
@@ -78,6 +93,6 @@ describe('a write', () => {
     await clock.advance(LATE_WRITE_MS);
     doubts.sent(KEY);
     doubts.settled(KEY);
-    expect(doubts.of(KEY).kind).toBe('Waiting');
+    expect(doubts.of(KEY, OLD).kind).toBe('Waiting');
   });
 });
