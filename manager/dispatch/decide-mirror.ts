@@ -55,8 +55,11 @@ export type RemoteAction =
       readonly copy: DeepReadonly<Job>;
       /** Foreground where pods of it may run: it then is there for as long as they are. */
       readonly propagationPolicy: 'Foreground' | 'Background';
-      /** The original is not in our cache. Deleting cannot be undone, so its absence must be confirmed first. */
-      readonly confirmOriginalGone: boolean;
+      /**
+       * What our cache says of the original, where that may be late: deleting cannot be undone, so the API server must confirm it first. Gone: there is
+       * none. Older: its record knows nothing of the placement of this copy, as after a restore from a backup.
+       */
+      readonly confirm: 'Gone' | 'Older' | undefined;
     };
 export type HomeAction =
   | { readonly kind: 'None' }
@@ -90,8 +93,8 @@ const GRACE_PERIOD_SECONDS = 30;
  *  2. The Job has finished (its final status is home), or is being deleted: its copies go. One that is being deleted stays, with our
  *     finalizer, until the recorded cluster has shown that there is none, and so has every other that had one.
  *  3. It was never admitted: nothing runs anywhere. Where its record is lost, all clusters are asked before it counts as such.
- *  4. Copies of an earlier Job of this name, of an earlier placement or on another cluster go. Those of this very Job are gone with their pods, or
- *     at rest, before a new one is made; that of another has some time to go from the cluster where its name is needed, and then counts as
+ *  4. Copies of an earlier Job of this name, of an earlier placement or on another cluster go, and those of a later placement once it is confirmed
+ *     that there is none. Those of this very Job are gone with their pods, or at rest, before one is made or resumed; that of another has some time to go from the cluster where its name is needed, and then counts as
  *     somebody else's Job.
  *  5. The copy is there. One that its cluster has not made as it was sent goes, and its placement ends. Any other follows the original (suspended
  *     in place when evicted, resumed in place), but never beyond what the record holds, and its status goes home. At rest it ends if admission has
@@ -138,22 +141,28 @@ function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
   if (group.record.kind !== 'Record') return holdBack(group, local, copies, nowMs); // 3
   const { record } = group.record;
   const current = copies.find((copy) => isCurrent(group, copy, local, record));
-  const stale = copies.filter((copy) => copy !== current && !isLater(copy, local, record) && !isOnChanged(group, copy, local, record)); // 4
+  const later = copies.filter((copy) => isLater(copy, local, record)); // 4
+  const stale = copies.filter((copy) => copy !== current && !later.includes(copy) && !isOnChanged(group, copy, local, record)); // 4
+  const leftBehind = [...deletions(stale), ...deletions(later, 'Older')];
   const fenced = fencedOffStatus(group, local, record, nowMs);
-  if (fenced !== undefined) return { remote: deletions(stale), home: fenced === 'Said' ? NOTHING : writeHome(local, fenced) };
+  if (fenced !== undefined) return { remote: leftBehind, home: fenced === 'Said' ? NOTHING : writeHome(local, fenced) };
   const plan = current === undefined ? withoutCopy(group, local, record, nowMs) : withCopy(group, local, record, current, nowMs); // 5, or 6 to 12
-  const blocked = stale.some((copy) => isOf(copy.job, local) && isInTheWay(group, copy, record)) || hasOpenWrites(group);
-  const others = plan.remote.filter(({ kind }) => kind !== 'Create' || !blocked);
+  const inTheWay = stale.some((copy) => isOf(copy.job, local) && isInTheWay(group, copy, record));
+  const blocked = inTheWay || later.length > 0 || hasOpenWrites(group);
+  const others = plan.remote.filter((action) => !setsGoing(action) || !blocked);
   if (blocked && others.length < plan.remote.length) {
     const trouble = troubleOn(group, stale);
     if (trouble !== undefined) {
       const home = writeHome(local, toLocalStatus({ local, remote: local.status, own: [notDispatched(trouble)], nowMs }));
-      return { ...plan, home, remote: [...deletions(stale), ...others] };
+      return { ...plan, home, remote: [...leftBehind, ...others] };
     }
   }
   // What cannot be deleted must not keep the cluster from saying that the name is taken.
-  return { ...plan, remote: plan.nameHeld === true ? [...others, ...deletions(stale)] : [...deletions(stale), ...others] };
+  return { ...plan, remote: plan.nameHeld === true ? [...others, ...leftBehind] : [...leftBehind, ...others] };
 }
+
+const setsGoing = (action: RemoteAction): boolean =>
+  action.kind === 'Create' || (action.kind === 'Update' && action.spec['suspend'] === false);
 
 /** Rule 2 for a Job that is being deleted. */
 function windUp(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly Copy[], nowMs: number): MirrorPlan {
@@ -356,16 +365,16 @@ const restsFully = ({ job, deleting }: Copy): boolean => isAtRest(job) && !delet
 
 const NOTHING: HomeAction = { kind: 'None' };
 
-const remove = (copies: readonly Copy[], confirmOriginalGone: boolean): MirrorPlan => ({
-  remote: deletions(copies, confirmOriginalGone),
+const remove = (copies: readonly Copy[], confirmGone: boolean): MirrorPlan => ({
+  remote: deletions(copies, confirmGone ? 'Gone' : undefined),
   home: NOTHING,
 });
 
-const deletions = (copies: readonly Copy[], confirmOriginalGone = false): RemoteAction[] =>
+const deletions = (copies: readonly Copy[], confirm?: 'Gone' | 'Older'): RemoteAction[] =>
   copies.flatMap(({ cluster, job, deleting }) => {
     if (deleting) return [];
     const propagationPolicy = isAtRest(job) ? 'Background' : 'Foreground';
-    return [{ kind: 'Delete', cluster, copy: job, propagationPolicy, confirmOriginalGone }];
+    return [{ kind: 'Delete', cluster, copy: job, propagationPolicy, confirm }];
   });
 
 function writeHome(local: DeepReadonly<Job>, status: JobStatus): HomeAction {
@@ -409,7 +418,7 @@ function remoteJobOf(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
   });
 }
 
-/** A copy of a placement that our cache does not know yet: whoever recorded it takes care of it. */
+/** A copy of a placement that our cache does not know: it may be late, or the record on the API server is older than it was. */
 const isLater = ({ job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
   isOf(job, local) && (copyIdentity(job)?.epoch ?? 0) > record.epoch;
 

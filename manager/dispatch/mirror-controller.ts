@@ -30,7 +30,7 @@ import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { createRecordedJobs, type Recorded } from './recorded-jobs.ts';
 import { recordedPlace } from './recorded-place.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
-import { copyIdentity, hasLostController } from './remote-job.ts';
+import { copyIdentity, type CopyIdentity, hasLostController } from './remote-job.ts';
 import { createTraces } from './traces.ts';
 import { troubleOf, type Trouble } from './write-troubles.ts';
 
@@ -338,33 +338,46 @@ class Mirror implements MirrorController {
     cluster: RemoteCluster,
     key: string,
     local: DeepReadonly<Job> | undefined,
-    { copy, propagationPolicy, confirmOriginalGone }: RemoteAction & { kind: 'Delete' },
+    { copy, propagationPolicy, confirm }: RemoteAction & { kind: 'Delete' },
   ): Promise<ReconcileResult> {
-    if (confirmOriginalGone) {
+    if (confirm !== undefined) {
       const waitMs = cluster.mayAskAfterMs(key);
       if (waitMs > 0) return { requeueAfterMs: waitMs };
-      if (await this.#originalExists(copy)) return { requeueAfterMs: LAG_RETRY_MS };
+      if (!(await this.#confirms(confirm, key, local, copy))) return { requeueAfterMs: LAG_RETRY_MS };
     }
     // Whoever created it did not hear of it, and creating it once more would end in the same way.
-    if (!confirmOriginalGone && hasLostController(copy)) this.#lostController(cluster, key, local, copy);
+    if (confirm !== 'Gone' && hasLostController(copy)) this.#lostController(cluster, key, local, copy);
     await cluster.writer.delete(copy, propagationPolicy);
     cluster.deleted(copy);
     this.#works(cluster, key);
-    if (confirmOriginalGone) this.#deps.metrics.orphansDeleted.inc({ cluster: cluster.name });
+    if (confirm === 'Gone') this.#deps.metrics.orphansDeleted.inc({ cluster: cluster.name });
     this.#deps.log.info('deleted a copy', { job: key, cluster: cluster.name, uid: copy.metadata.uid });
     return undefined;
   }
 
   /** The one read of the dispatcher: a cache filled by an API server that lags must not cost a running Job its copy. */
-  async #originalExists(copy: DeepReadonly<Job>): Promise<boolean> {
+  async #confirms(what: 'Gone' | 'Older', key: string, local: DeepReadonly<Job> | undefined, copy: DeepReadonly<Job>): Promise<boolean> {
     const identity = copyIdentity(copy);
-    if (identity === undefined) return true;
+    if (identity === undefined) return false;
+    const original = await this.#originalOf(identity);
+    if (what === 'Gone') return original === undefined;
+    if (original === undefined) return false;
+    if (original.metadata.resourceVersion !== local?.metadata.resourceVersion) {
+      // What is known catches up at once, and need not ask again.
+      this.#ownWrites.wrote(key, original);
+      this.#queue.add(key);
+    }
+    const parsed = this.#deps.readRecord(original);
+    return parsed.kind === 'Record' && parsed.record.epoch < identity.epoch;
+  }
+
+  async #originalOf({ localKey, originUid }: CopyIdentity): Promise<Job | undefined> {
     try {
-      const job = await this.#deps.home.get(JOBS, identity.localKey);
-      return job.metadata.uid === identity.originUid;
+      const job = await this.#deps.home.get(JOBS, localKey);
+      return job.metadata.uid === originUid ? job : undefined;
     } catch (error) {
-      if (isNotFound(error)) return false;
-      throw new Error(`confirm that Job ${formatKey(identity.localKey)} is gone`, { cause: error });
+      if (isNotFound(error)) return undefined;
+      throw new Error(`look at Job ${formatKey(localKey)} before a copy of it is deleted`, { cause: error });
     }
   }
 

@@ -1,11 +1,12 @@
 /** Goal: where a Job runs is what its record says, by what that cluster is; other clusters, out of reach or not, neither delay it nor run it. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
-import { ADMISSION_ANNOTATION, CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
+import { ADMISSION_ANNOTATION, CLUSTERS_ANNOTATION, DISPATCH_EPOCH_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, SECRETS } from '../../shared/api/resources.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import type { TransportResponse } from '../../shared/kube/transport.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld } from './dispatch-world.ts';
 
 let world: DispatchWorld;
@@ -213,4 +214,66 @@ test('a Job that is refused by a manager that has just started moves when nothin
   await world.settle(40_000);
   expect(await recordOf('sum')).toMatchObject({ cluster: 'us-2', epoch: 2 });
   expect(await world.worker('us-2').copy('sum')).toBeDefined();
+});
+
+describe('a copy of a later placement than the record knows', () => {
+  const makeLaterCopy = async (): Promise<void> => {
+    const { metadata, spec } = (await world.worker('eu-1').copy('sum')) ?? {};
+    const { labels, annotations } = metadata ?? {};
+    await world.worker('us-2').client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
+    await world.worker('us-2').client.create(JOBS, {
+      metadata: {
+        name: 'sum',
+        namespace: NAMESPACE,
+        ...given({ labels }),
+        annotations: { ...annotations, [DISPATCH_EPOCH_ANNOTATION]: '2' },
+      },
+      spec: {
+        ...given({ managedBy: spec?.managedBy }),
+        template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } },
+      },
+    });
+  };
+  const reads = (): string[] => world.homeLine.sent.filter((call) => call === `GET /apis/batch/v1/namespaces/${NAMESPACE}/jobs/sum`);
+
+  test('as after a restore of the manager’s cluster, is deleted after one look at the original', async () => {
+    await runningJob('sum', 'eu-1', 'eu-1,us-2');
+    const { uid } = (await world.worker('eu-1').copy('sum'))?.metadata ?? {};
+    await makeLaterCopy();
+    await world.settle(1_000);
+    expect(await world.worker('us-2').copy('sum')).toBeUndefined();
+    expect(reads()).toHaveLength(1);
+    expect((await world.worker('eu-1').copy('sum'))?.metadata.uid).toBe(uid);
+    await world.worker('eu-1').complete('sum');
+    await world.settle(1_000);
+    expect(conditionsOf(await world.job('sum'))).toContain('Complete=True CompletionsReached');
+  });
+
+  test('that a manager with a late cache finds is left alone, and followed after one look at the original', async () => {
+    await runningJob('sum', 'eu-1', 'eu-1,us-2');
+    const { items, resourceVersion } = await world.home.list(JOBS);
+    const earlier = JSON.stringify({ apiVersion: 'batch/v1', kind: 'JobList', metadata: { resourceVersion }, items });
+    await setState('eu-1', 'Draining');
+    await world.settle(1_000);
+    await rest('eu-1', 'sum');
+    await world.settle(1_000);
+    const { uid } = (await world.worker('us-2').copy('sum'))?.metadata ?? {};
+    expect(uid).toBeDefined();
+    await world.stop();
+    world.homeLine.instead = ({ method, path }) =>
+      method === 'GET' && path.startsWith('/apis/batch/v1/jobs') && !path.includes('limit=1&')
+        ? { status: 200, headers: {}, body: earlier }
+        : undefined;
+    world.homeLine.hold();
+    world.homeLine.sent.length = 0;
+    await world.start();
+    await world.settle(5_000);
+    expect(await world.worker('eu-1').copy('sum')).toBeUndefined();
+    expect((await world.worker('us-2').copy('sum'))?.metadata.uid).toBe(uid);
+    expect(reads()).toHaveLength(1);
+    world.homeLine.instead = undefined;
+    world.homeLine.release();
+    await world.settle(1_000);
+    await runToTheEnd('us-2', 'sum');
+  });
 });

@@ -25,7 +25,7 @@ describe('a Job that is not there', () => {
   test('leaves orphans, which go once its absence is confirmed', () => {
     const result = plan(undefined, [copyOn('eu-1', aHomeJob()), copyOn('us-2', aHomeJob())]);
     expect(actions(result)).toEqual(['Delete eu-1', 'Delete us-2']);
-    expect(result.remote.every((action) => action.kind === 'Delete' && action.confirmOriginalGone)).toBe(true);
+    expect(result.remote.every((action) => action.kind === 'Delete' && action.confirm === 'Gone')).toBe(true);
   });
 
   test('leaves alone what is already being deleted', () => {
@@ -332,9 +332,17 @@ describe('a Job that moved to another cluster', () => {
     expect(actions(plan(back, [copyOn('eu-1', back, { epoch: 1 })]))).toEqual(['Delete eu-1']);
   });
 
-  test('leaves alone a copy of a placement that its cache does not know yet', () => {
+  test('neither starts nor resumes beside a copy of a later placement than its cache knows, which goes once it is confirmed that there is none', () => {
     const behind = anAdmittedJob({}, { cluster: 'eu-1', epoch: 1 });
-    expect(actions(plan(behind, [copyOn('us-2', behind, { epoch: 2 }), copyOn('eu-1', behind)]))).toEqual([]);
+    const later = copyOn('us-2', behind, { epoch: 2 });
+    const goes = { kind: 'Delete', cluster: 'us-2', propagationPolicy: 'Foreground', confirm: 'Older' };
+    expect(plan(behind, [later]).remote).toMatchObject([goes]);
+    expect(plan(behind, [later, copyOn('eu-1', behind)]).remote).toMatchObject([goes]);
+    const resting = copyOn('eu-1', behind, { suspend: true, status: { conditions: [aCondition('Suspended')] } });
+    expect(plan(behind, [later, resting]).remote).toMatchObject([goes]);
+    expect(actions(plan(behind, [{ ...later, deleting: true }, resting]))).toEqual([]);
+    expect(actions(plan(behind, [later], { 'us-2': LOST }))).toEqual([]);
+    expect(actions(plan(behind, [resting]))).toEqual(['Update eu-1']);
   });
 
   test('although its verdict was home is not run again', () => {
