@@ -11,7 +11,7 @@ import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { installKinds, joinCluster } from '../../manager/cli/local/set-up.ts';
 import { prepareJob } from '../../manager/prepare-job.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
-import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { CLUSTERS_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, NODES } from '../../shared/api/resources.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createHttpTransport } from '../../shared/kube/http-transport.ts';
@@ -59,6 +59,8 @@ type Figures = {
   readonly perSecond: number;
   /** From the answer to the create until the informer shows Complete, in milliseconds, ascending. */
   readonly latenciesMs: readonly number[];
+  /** From the answer to the create until a worker cluster shows the copy, in milliseconds, ascending. */
+  readonly toCopyMs: readonly number[];
   readonly managerCallsPerJob: number;
   readonly managerCalls: ReadonlyMap<string, number>;
   readonly managerCpuSeconds: number;
@@ -106,12 +108,15 @@ async function measureDispatch(jobs: number, perSecond: number | undefined): Pro
   for (const { client } of workers) await client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
   for (const { client } of workers) void runKubelet(client, NAMESPACE, ending.signal);
   const completions = watchCompletions(home.client, ending.signal);
+  const copySeenMs = new Map<string, number>();
+  for (const { client } of workers) watchCopies(client, copySeenMs, ending.signal);
   await createAndAwait(home.client, completions, ['warm-up'], undefined);
 
   const before = await samplesOf(url);
   const startedMs = performance.now();
   const names = Array.from({ length: jobs }, (_, index) => `load-${index}`);
-  const latenciesMs = await createAndAwait(home.client, completions, names, perSecond);
+  const createdMs = new Map<string, number>();
+  const latenciesMs = await createAndAwait(home.client, completions, names, perSecond, { createdMs });
   const seconds = (performance.now() - startedMs) / 1000;
   // What is done after a Job has ended, such as deleting its copy, is part of its price.
   await new Promise((resolve) => setTimeout(resolve, 2000));
@@ -121,6 +126,7 @@ async function measureDispatch(jobs: number, perSecond: number | undefined): Pro
     floorPerSecond,
     perSecond: jobs / seconds,
     latenciesMs: latenciesMs.toSorted((a, b) => a - b),
+    toCopyMs: [...createdMs].map(([name, ms]) => (copySeenMs.get(name) ?? Number.NaN) - ms).toSorted((a, b) => a - b),
     managerCalls,
     managerCallsPerJob: [...managerCalls.values()].reduce((sum, count) => sum + count, 0) / jobs,
     managerCpuSeconds: sampleOf(after, 'process_cpu_seconds_total') - sampleOf(before, 'process_cpu_seconds_total'),
@@ -142,11 +148,13 @@ export async function setUpQueues(client: KubeClient): Promise<void> {
   await client.create(LOCAL_QUEUES, { metadata: { name: 'main', namespace: NAMESPACE }, spec: { clusterQueue: 'main' } });
 }
 
-function aJob(name: string): Job {
+/** `clusters`: where it may run; absent: anywhere. */
+export function aJob(name: string, clusters?: string): Job {
+  const annotations = clusters === undefined ? {} : { annotations: { [CLUSTERS_ANNOTATION]: clusters } };
   const prepared = prepareJob({
     apiVersion: 'batch/v1',
     kind: 'Job',
-    metadata: { name, namespace: NAMESPACE, labels: { [QUEUE_NAME_LABEL]: 'main' } },
+    metadata: { name, namespace: NAMESPACE, labels: { [QUEUE_NAME_LABEL]: 'main' }, ...annotations },
     spec: {
       template: {
         spec: {
@@ -188,11 +196,21 @@ export function watchCompletions(client: KubeClient, signal: AbortSignal): Compl
   return { of: (name) => entry(name).promise };
 }
 
+/** Notes when each copy was first seen. */
+function watchCopies(client: KubeClient, seenMs: Map<string, number>, signal: AbortSignal): void {
+  const log = silentLogger;
+  const informer = createInformer({ client, resource: JOBS, namespace: NAMESPACE, clock: systemClock, random: Math.random, log });
+  informer.addHandler({ added: ({ metadata }) => void seenMs.set(metadata.name, performance.now()) });
+  void informer.run(signal);
+}
+
+/** `createdMs` is filled with the time at which the answer to each create came. */
 export async function createAndAwait(
   client: KubeClient,
   completions: Completions,
   names: readonly string[],
   perSecond: number | undefined,
+  { clusters, createdMs }: { readonly clusters?: string; readonly createdMs?: Map<string, number> } = {},
 ): Promise<number[]> {
   const startedMs = performance.now();
   const latencies: Promise<number>[] = [];
@@ -202,9 +220,10 @@ export async function createAndAwait(
     async ({ name, index }) => {
       const dueMs = perSecond === undefined ? 0 : startedMs + (index * 1000) / perSecond - performance.now();
       if (dueMs > 0) await new Promise((resolve) => setTimeout(resolve, dueMs));
-      await client.create(JOBS, aJob(name));
-      const createdMs = performance.now();
-      latencies.push(completions.of(name).then(() => performance.now() - createdMs));
+      await client.create(JOBS, aJob(name, clusters));
+      const answeredMs = performance.now();
+      createdMs?.set(name, answeredMs);
+      latencies.push(completions.of(name).then(() => performance.now() - answeredMs));
     },
   );
   return Promise.all(latencies);
@@ -228,14 +247,15 @@ function callsByKind(before: readonly Sample[], after: readonly Sample[]): Map<s
 }
 
 function print(jobs: number, figures: Figures): void {
-  const { perSecond, floorPerSecond, latenciesMs, managerCalls, managerCallsPerJob, managerCpuSeconds } = figures;
-  const quantile = (share: number): string =>
-    `${Math.round(latenciesMs[Math.min(latenciesMs.length - 1, Math.floor(latenciesMs.length * share))] ?? 0)} ms`;
+  const { perSecond, floorPerSecond, latenciesMs, toCopyMs, managerCalls, managerCallsPerJob, managerCpuSeconds } = figures;
+  const quantile = (all: readonly number[], share: number): string =>
+    `${Math.round(all[Math.min(all.length - 1, Math.floor(all.length * share))] ?? 0)} ms`;
   const byKind = [...managerCalls].map(([kind, count]) => `${kind} ${(count / jobs).toFixed(2)}`).join(', ');
   console.log(`${jobs} one-pod Jobs over ${WORKERS.length} worker clusters`);
   console.log(`  Jobs a second                  ${perSecond.toFixed(1)}`);
   console.log(`  the same writes, bare loop     ${floorPerSecond.toFixed(1)} Jobs a second`);
-  console.log(`  created to complete at home    p50 ${quantile(0.5)}, p99 ${quantile(0.99)}`);
+  console.log(`  created to copy on its cluster p50 ${quantile(toCopyMs, 0.5)}, p99 ${quantile(toCopyMs, 0.99)}`);
+  console.log(`  created to complete at home    p50 ${quantile(latenciesMs, 0.5)}, p99 ${quantile(latenciesMs, 0.99)}`);
   console.log(`  API calls of the manager       ${managerCallsPerJob.toFixed(2)} a Job (at most ${MANAGER_CALLS_PER_JOB_MAX}): ${byKind}`);
   console.log(`  CPU of the manager             ${((managerCpuSeconds * 1000) / jobs).toFixed(2)} ms a Job`);
 }

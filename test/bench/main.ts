@@ -27,6 +27,20 @@ const SUITES: ReadonlyMap<string, SuiteEntry> = new Map([
     },
   ],
   [
+    'dark-cluster',
+    {
+      about: 'what a worker cluster that answers nothing any more costs the others: Jobs a second, CPU of the manager',
+      load: async () => (await import('./dark-cluster.ts')).darkClusterSuite,
+    },
+  ],
+  [
+    'many-clusters',
+    {
+      about: 'a hundred worker clusters against two: Jobs a second, CPU of the manager per Job',
+      load: async () => (await import('./many-clusters.ts')).manyClustersSuite,
+    },
+  ],
+  [
     'control-plane',
     {
       about: 'the embedded control plane over the network: writes a second, watch fan-out, lists, memory per object',
