@@ -68,8 +68,7 @@ export function createFences(fenceAfterMs: number, newToken: () => string): Fenc
     },
     mark(resourceVersion, sentMs) {
       if (!isResourceVersion(resourceVersion)) return;
-      // A server that was restored counts anew.
-      marks = [...marks.filter((mark) => isOlder(mark.resourceVersion, resourceVersion)), { resourceVersion, sentMs }].slice(-MARKS_MAX);
+      marks = [...marks, { resourceVersion, sentMs }].slice(-MARKS_MAX);
     },
     leaseSeen(origin, version, nowMs) {
       tripDue(nowMs);

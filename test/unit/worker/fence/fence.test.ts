@@ -202,6 +202,26 @@ describe('a manager out of reach', () => {
     expect(await running('job')).toBe(0);
   });
 
+  test('while pods are created gets no more of them', async () => {
+    let asked = 0;
+    world.fault = async ({ method, path }) => {
+      if (method !== 'POST' || !path.includes('/pods') || ++asked !== 260) return undefined;
+      // The Lease goes back, and the worker sees that.
+      world.clock.stepTimeOfDay(-3_600_000);
+      await renew();
+      world.clock.stepTimeOfDay(3_600_000);
+      for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve));
+      return undefined;
+    };
+    await aCopy('job', { parallelism: 500, completions: 500 });
+    await world.pass(20);
+    // Those that were on their way, of a batch of 245.
+    expect(asked).toBeLessThan(400);
+    expect(await running('job')).toBe(0);
+    expect(await told('job')).toEqual(['Fenced=True ManagerOutOfReach']);
+    expect((await world.status('job')).failed).toBeUndefined();
+  });
+
   test('a cluster that was restored stops its copies at once', async () => {
     await aCopy('job');
     await inContact(10);

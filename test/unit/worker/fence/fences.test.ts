@@ -170,6 +170,16 @@ describe('a manager out of reach', () => {
     expect(scene.state(BERLIN)).toBe('Fenced');
   });
 
+  test('a renewal that comes too late does not undo that, though nobody has looked in between', () => {
+    const scene = new Scene();
+    scene.inContact(100, BERLIN);
+    const token = scene.fences.token();
+    scene.nowMs += 55_000;
+    scene.announce();
+    scene.renew(BERLIN, token);
+    expect(scene.state(BERLIN)).toBe('Fenced');
+  });
+
   test('while the worker itself was stopped (a paused machine) has its copies stopped at once, whatever is seen then', () => {
     const scene = new Scene();
     scene.inContact(100, BERLIN);
@@ -331,6 +341,15 @@ describe('a worker that is started again', () => {
     expect(scene.state(BERLIN)).toBe('Hold');
     scene.inContact(10, BERLIN);
     expect([scene.state(BERLIN), scene.trips]).toEqual(['Open', []]);
+  });
+
+  test('with its fence tripped a moment ago goes on with that, too', () => {
+    const scene = new Scene();
+    scene.inContact(100, BERLIN);
+    scene.see(BERLIN, scene.fences.token(), '50');
+    scene.restart(1);
+    scene.renew(BERLIN, undefined);
+    expect(scene.state(BERLIN)).toBe('Fenced');
   });
 
   test('with its fence tripped goes on with that, though the manager renews', () => {

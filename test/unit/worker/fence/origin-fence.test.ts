@@ -56,6 +56,11 @@ describe('answers', () => {
   });
 });
 
+test('a Lease made anew is a renewal, whatever its time says', () => {
+  const fence = withLease(withLease(first(), version(), 0), version({ uid: 'v', renewedMs: 500 }), 30_000);
+  expect(stateAt(fence, FENCE_AFTER_MS, 89_999)).toBe('Open');
+});
+
 test('a step back is told by the version of the server, or by the time of the manager within one Lease', () => {
   expect(isStepBack(version(), undefined)).toBe(false);
   expect(isStepBack(version(), version())).toBe(false);

@@ -111,6 +111,12 @@ describe('a work queue', () => {
     expect(fencedSync('Fenced', queue()).finished?.type).toBe('Complete');
   });
 
+  test('that is to have no pods is not waited for', () => {
+    const job = queue({ conditions: [STANDS] });
+    job.spec.parallelism = 0;
+    expect(told(fencedSync('Open', job).status.conditions)).toEqual(['Fenced=False ManagerInReach']);
+  });
+
   test('is taken up again when the fence is lifted, and finished as usual', () => {
     const { plan, status } = fencedSync('Open', queue({ conditions: [STANDS] }));
     expect(plan).toMatchObject({ kind: 'create', slots: [{}, {}, {}] });
