@@ -38,7 +38,8 @@ export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterSta
     lost: status?.lostSince !== undefined,
     reachableSinceMs: Date.parse(findCondition(status?.conditions, ClusterCondition.Connected)?.lastTransitionTime ?? '') || 0,
     // Where one that was given up is out of reach, its Jobs cannot be asked to leave.
-    draining: spec.state === 'Draining' || (spec.state === 'Lost' && status?.lostSince === undefined),
+    draining:
+      spec.state === 'Draining' || metadata.deletionTimestamp !== undefined || (spec.state === 'Lost' && status?.lostSince === undefined),
     capacity: new Map([...parseRequests(status?.allocatable), ...parseRequests(spec.capacity)]),
     // Nodes that list their resources do not have those they leave out; a cluster that nobody has described is taken on trust.
     otherCapacity: status?.allocatable === undefined ? UNLIMITED : ZERO,

@@ -14,7 +14,7 @@ export type WorkerCluster = {
 export type WorkerClusterSpec = Static<typeof WorkerClusterSpecSchema>;
 export type WorkerClusterStatus = Static<typeof WorkerClusterStatusSchema>;
 
-/** Condition types of a WorkerCluster. Jobs are placed only where Ready is True. WorkerAlive is Unknown where no worker has announced itself. */
-export const ClusterCondition = { Connected: 'Connected', Ready: 'Ready', WorkerAlive: 'WorkerAlive' } as const;
+/** Condition types of a WorkerCluster. Jobs are placed only where Ready is True. WorkerAlive is Unknown where no worker has announced itself. Removing is there while it is being deleted. */
+export const ClusterCondition = { Connected: 'Connected', Ready: 'Ready', WorkerAlive: 'WorkerAlive', Removing: 'Removing' } as const;
 
 export const WORKER_CLUSTERS = switchyardResource<WorkerCluster>({ kind: 'WorkerCluster', plural: 'workerclusters', namespaced: false });

@@ -3,7 +3,7 @@ import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { MANAGER_FIELD_MANAGER, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { SECRETS } from '../../shared/api/resources.ts';
 import { isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
-import type { KubeClient, ReadClient, StatusClient } from '../../shared/kube/client.ts';
+import type { KubeClient, ReadClient, StatusClient, WriteClient } from '../../shared/kube/client.ts';
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
@@ -20,7 +20,10 @@ import type { DispatchMetrics } from '../metrics.ts';
 import { judgeIdentities, type IdentityProblem, type KnownCluster } from './cluster-identities.ts';
 import { clusterStatus, type ConfigurationProblem, type Finding } from './cluster-status.ts';
 import type { ClusterView } from './mirror-group.ts';
-import { mergePatchBetween } from './json-diff.ts';
+import { createClusterRemoval, type ClusterRemoval } from './cluster-removal.ts';
+import { mergePatchBetween, sameJson } from './json-diff.ts';
+import type { RemovalJudgement, WhatRemains } from './judge-removal.ts';
+import { withoutRemoval, withRemoval } from './removal-status.ts';
 import type { KnownPlaces } from './recorded-place.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 import { renewableAccess, type RenewableAccess } from './renewable-access.ts';
@@ -38,13 +41,15 @@ export interface ClusterRegistry {
   readonly places: KnownPlaces;
   /** The health of a cluster has changed: its WorkerCluster is to say so. */
   report(name: string): void;
+  /** A Job has left a cluster, or a copy has gone: WorkerClusters that are being deleted may wait for that. */
+  jobLeft(): void;
   /** Connects to a cluster as if it were new: nothing that is known of it is to be kept. */
   connectAnew(name: string): void;
   run(signal: AbortSignal): Promise<void>;
 }
 
 export type ClusterRegistryDeps = {
-  readonly home: ReadClient & StatusClient;
+  readonly home: ReadClient & StatusClient & WriteClient;
   readonly workerClusters: Informer<WorkerCluster>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -58,6 +63,8 @@ export type ClusterRegistryDeps = {
   ) => RemoteCluster;
   /** The UID of the namespace kube-system of the manager cluster; undefined while it is not known. */
   readonly homeUID: () => string | undefined;
+  /** Keys of the Jobs whose record names a cluster, by its name or by its UID, and of those that may be anywhere. */
+  readonly recordedOn: (name: string, uid: string | undefined) => Iterable<string>;
   /** A cluster came or went. What it last was is told of one that went, as far as it was known. */
   readonly onMembershipChanged: (cluster: {
     readonly name: string;
@@ -88,6 +95,8 @@ const SECRET_CHECK_MS = 30_000;
 /** Sooner, while there is nothing to work with. */
 const SECRET_MISSED_MS = 5_000;
 const CONCURRENCY = 8;
+/** Jobs that leave a cluster within this time are told of together. */
+const LEFT_WINDOW_MS = 1_000;
 /** One that says again and again that it was restored is not listed again and again. */
 const ANEW_PAUSE_MS = 60_000;
 
@@ -108,12 +117,16 @@ class Registry implements ClusterRegistry {
   /** When a cluster was or is to be connected to anew: on the clock's `monotonic`. */
   readonly #anew = new Map<string, { readonly atMs: number; readonly isDue: boolean }>();
 
+  readonly #removal: ClusterRemoval;
+  /** WorkerClusters that are being deleted, and are to be looked at in a moment. */
+  readonly #toLookAt = new Set<string>();
   readonly places: KnownPlaces;
   /** The WorkerClusters by the identity that they are used with; undefined until it is asked for again. */
   #namesByUID: ReadonlyMap<string, string> | undefined;
 
   constructor(deps: ClusterRegistryDeps) {
     this.#deps = deps;
+    this.#removal = createClusterRemoval(deps);
     this.places = {
       has: (name) => this.#workerCluster(name) !== undefined,
       uidOf: (name) => this.#uidOf(name),
@@ -148,6 +161,14 @@ class Registry implements ClusterRegistry {
     this.#queue.add(name);
   }
 
+  jobLeft(): void {
+    for (const name of this.#removal.underWay()) {
+      if (this.#toLookAt.has(name)) continue;
+      this.#toLookAt.add(name);
+      this.#queue.addAfter(name, LEFT_WINDOW_MS);
+    }
+  }
+
   connectAnew(name: string): void {
     const nowMs = this.#deps.clock.monotonic();
     const atMs = Math.max(nowMs, (this.#anew.get(name)?.atMs ?? Number.NEGATIVE_INFINITY) + ANEW_PAUSE_MS);
@@ -179,10 +200,12 @@ class Registry implements ClusterRegistry {
     };
   }
 
-  /** 1. gone: stop. 2. read its access. 3. connect when that is new, or go on with new credentials. 4. say how it is. */
+  /** 1. gone: stop. 2. read its access. 3. connect when that is new, or go on with new credentials. 4. let it go when it is deleted. 5. say how it is. */
   async #reconcile(name: string, signal: AbortSignal): Promise<ReconcileResult> {
     const workerCluster = this.#workerCluster(name);
+    this.#toLookAt.delete(name);
     if (workerCluster === undefined) {
+      this.#removal.forget(name);
       this.#problems.delete(name);
       this.#lastRead.delete(name);
       this.#anew.delete(name);
@@ -204,7 +227,8 @@ class Registry implements ClusterRegistry {
     } else if (access.worker !== undefined) {
       this.#running.get(name)?.access?.renew(access.worker.credentials); // 3
     }
-    await this.#writeStatus(workerCluster, signal); // 4
+    const removal = await this.#removal.advance(workerCluster, () => this.#remains(name), signal); // 4
+    await this.#writeStatus(workerCluster, removal, signal); // 5
     return { requeueAfterMs: this.#nextLookMs(access) };
   }
 
@@ -304,15 +328,17 @@ class Registry implements ClusterRegistry {
     const problem = judgeIdentities(this.#knownClusters(), homeUID).get(name);
     if (problem !== undefined) return problem;
     this.#setIdentity(name, { read: uid, used: uid });
-    if (this.#workerCluster(name)?.status?.clusterUID === uid) return undefined;
+    const workerCluster = this.#workerCluster(name);
     try {
+      if (workerCluster !== undefined) await this.#removal.retain(workerCluster, signal);
+      if (workerCluster?.status?.clusterUID === uid) return undefined;
       await this.#patchStatus(name, { clusterUID: uid }, signal);
       return undefined;
     } catch (error) {
       this.#setIdentity(name, { read: uid, used });
       this.#deps.log.warn('the identity of a cluster cannot be recorded yet', { cluster: name, error });
       const why = error instanceof Error ? error.message : String(error);
-      return { reason: 'IdentityUnknown', message: `its identity cannot be written into its WorkerCluster: ${why}` };
+      return { reason: 'IdentityUnknown', message: `its identity and finalizer cannot be written into its WorkerCluster: ${why}` };
     }
   }
 
@@ -348,16 +374,28 @@ class Registry implements ClusterRegistry {
     await this.#deps.home.patchStatus(WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body }, options);
   }
 
-  async #writeStatus(workerCluster: DeepReadonly<WorkerCluster>, signal: AbortSignal): Promise<void> {
+  #remains(name: string): WhatRemains {
+    const cluster = this.get(name);
+    const copies = cluster?.health().contact === 'Ready' ? cluster.localKeys().size : undefined;
+    return { jobs: [...this.#deps.recordedOn(name, this.#uidOf(name))], copies };
+  }
+
+  async #writeStatus(
+    workerCluster: DeepReadonly<WorkerCluster>,
+    removal: RemovalJudgement | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { clock, metrics } = this.#deps;
     const { name, generation } = workerCluster.metadata;
     const finding = this.#finding(name);
     const ready = finding.kind === 'Running' && finding.health.contact === 'Ready';
     metrics.clusterReady.set({ cluster: name }, ready ? 1 : 0);
     metrics.copies.set({ cluster: name }, this.get(name)?.localKeys().size ?? 0);
-    const status = clusterStatus(workerCluster.status, finding, generation, clock.now());
-    if (status === undefined) return;
-    await this.#patchStatus(name, mergePatchBetween(workerCluster.status ?? {}, status), signal);
+    const before = withoutRemoval(workerCluster.status);
+    const told = clusterStatus(before, finding, generation, clock.now()) ?? before;
+    const status = withRemoval(told, removal, workerCluster.status, generation, clock.now());
+    if (removal?.kind === 'Goes' || sameJson(status ?? {}, workerCluster.status ?? {})) return;
+    await this.#patchStatus(name, mergePatchBetween(workerCluster.status ?? {}, status ?? {}), signal);
   }
 
   #finding(name: string): Finding {

@@ -64,6 +64,8 @@ export type MirrorControllerDeps = {
 export interface MirrorController {
   /** Has a Job looked at. */
   wake(localKey: string): void;
+  /** Keys of the Jobs whose record names this cluster, and of those that may be on any. */
+  recordedOn(cluster: string, uid: string | undefined): Iterable<string>;
   /** A copy on this cluster has changed. */
   copyChanged(cluster: string, localKey: string): void;
   /** Has every Job, or those of one namespace, looked at that could be concerned by a change of flavors or queues. */
@@ -105,14 +107,14 @@ class Mirror implements MirrorController {
     this.#ownWrites = createOwnWrites(deps.jobs);
     const changed = (job: DeepReadonly<Job>): void => {
       const key = keyOfObject(job);
-      this.#recorded.set(key, recordedIn(job, deps.readRecord(job)));
+      if (this.#recorded.set(key, recordedIn(job, deps.readRecord(job)))) deps.clusters.jobLeft();
       this.#queue.add(key);
     };
     const deleted = (job: DeepReadonly<Job>): void => {
       const key = keyOfObject(job);
       // What its clusters said to it is nothing to another of its name.
       for (const cluster of this.#clustersWith(key)) cluster.forget(key);
-      this.#recorded.set(key, { kind: 'Nowhere' });
+      if (this.#recorded.set(key, { kind: 'Nowhere' })) deps.clusters.jobLeft();
       this.#queue.add(key);
     };
     deps.jobs.addHandler({ added: changed, updated: changed, deleted });
@@ -127,7 +129,12 @@ class Mirror implements MirrorController {
     for (const key of this.#recorded.all(namespace)) this.#queue.add(key);
   }
 
+  recordedOn(cluster: string, uid: string | undefined): Iterable<string> {
+    return this.#recorded.on(cluster, uid);
+  }
+
   copyChanged(cluster: string, localKey: string): void {
+    this.#deps.clusters.jobLeft();
     this.#traces.note(localKey, cluster);
     this.#queue.add(localKey);
   }

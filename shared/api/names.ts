@@ -56,6 +56,8 @@ export const ADMISSION_ANNOTATION = 'switchyard.dev/admission';
 export const CLUSTER_LABEL = 'switchyard.dev/cluster';
 /** Finalizer on the local Job from its admission on: what it holds is held until its copies are known to be gone. */
 export const COPIES_FINALIZER = 'switchyard.dev/copies';
+/** Finalizer on a WorkerCluster from its first use on: it stays until no Job's record names it. */
+export const WORKER_CLUSTER_FINALIZER = 'switchyard.dev/jobs';
 /** Annotation by which a user restricts placement: cluster names or a label selector. */
 export const CLUSTERS_ANNOTATION = 'switchyard.dev/clusters';
 /** Annotation by which a user has a Job rest (`true`) until it is taken off, or is `false`. The manager writes it for whoever suspends an admitted Job. */

@@ -34,8 +34,11 @@ const createWorkerCluster = (name: string): Promise<unknown> =>
     metadata: { name },
     spec: { kubeconfigSecretRef: { namespace: 'switchyard', name }, namespaces: 'Create', capacity: { cpu: '100' } },
   });
-const leave = (name: string): Promise<void> =>
-  world.home.delete(WORKER_CLUSTERS, { namespace: '', name }, { propagationPolicy: 'Background' });
+/** Somebody makes it go at once, whatever is there. */
+async function leave(name: string): Promise<void> {
+  await world.home.delete(WORKER_CLUSTERS, { namespace: '', name }, { propagationPolicy: 'Background' });
+  await world.home.patch(WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body: { metadata: { finalizers: null } } });
+}
 const workerCluster = (name: string) => world.home.get(WORKER_CLUSTERS, { namespace: '', name });
 const readiness = async (name: string): Promise<string> => {
   const ready = (await workerCluster(name)).status?.conditions?.find(({ type }) => type === 'Ready');

@@ -121,6 +121,26 @@ describe('a Job whose pods do not get ready', () => {
   });
 });
 
+test.each([
+  ['that is seen getting ready', true, 3],
+  ['that is over before anybody saw it ready', false, 2],
+])('a Job %s costs no status write more, whatever it says of its start', async (_which, isSeenReady, writes) => {
+  const written = (): number => world.homeLine.sent.filter((call) => call.startsWith('PATCH') && call.endsWith('/jobs/sum/status')).length;
+  const eu = world.worker('eu-1');
+  await setCluster('us-2', { state: 'Cordoned' });
+  await world.submit('sum');
+  await world.settle(1_000);
+  await eu.start('sum');
+  await world.settle(1_000);
+  const before = written();
+  if (isSeenReady) await eu.report('sum', { active: 1, ready: 1 });
+  await world.settle(1_000);
+  await eu.complete('sum');
+  await world.settle(1_000);
+  expect(conditionsOf(await world.job('sum'))).toEqual(expect.arrayContaining(['Started=True Started', 'Complete=True CompletionsReached']));
+  expect(written() - before).toBe(writes - 1);
+});
+
 describe('many equal Jobs, and a cluster that refuses them', () => {
   const NAMES = Array.from({ length: 60 }, (_each, index) => `sum-${index}`);
 

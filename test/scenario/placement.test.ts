@@ -29,8 +29,11 @@ async function join(name: string, cluster: string): Promise<void> {
     spec: { kubeconfigSecretRef: { namespace: 'switchyard', name: secret }, namespaces: 'Create', capacity: { cpu: '100' } },
   });
 }
-const leave = (name: string): Promise<unknown> =>
-  world.home.delete(WORKER_CLUSTERS, { namespace: '', name }, { propagationPolicy: 'Background' });
+/** Somebody makes it go at once, whatever is there. */
+async function leave(name: string): Promise<void> {
+  await world.home.delete(WORKER_CLUSTERS, { namespace: '', name }, { propagationPolicy: 'Background' });
+  await world.home.patch(WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body: { metadata: { finalizers: null } } });
+}
 const setState = (name: string, state: string): Promise<unknown> =>
   world.home.patch(WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body: { spec: { state } } });
 const recordOf = async (name: string): Promise<Record<string, unknown>> =>
