@@ -134,6 +134,8 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
 function phaseOf(job: DeepReadonly<Job>, parsed: ParsedRecord, record: AdmissionRecord | undefined): WorkloadPhase {
   if (isFinished(job.status)) return 'Finished';
   const deleted = job.metadata.deletionTimestamp !== undefined;
+  // What it was sent is gone, as our finalizer tells, though others keep it.
+  if (deleted && job.metadata.finalizers?.includes(COPIES_FINALIZER) !== true) return 'Finished';
   // It only has to be told, and holds what it holds until then.
   if (record?.fail !== undefined && job.spec.suspend === true) return 'Evicting';
   if (job.spec.suspend !== true) {

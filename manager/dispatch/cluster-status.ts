@@ -31,9 +31,7 @@ export function clusterStatus(
       ...(previous?.conditions ?? []).filter(({ type }) => type === ClusterCondition.WorkerAlive),
     ],
     ...(finding.kind === 'Running' && finding.health.version !== undefined ? { version: finding.health.version } : {}),
-    ...(finding.kind === 'Running' && Object.keys(finding.capacity.allocatable).length > 0
-      ? { allocatable: finding.capacity.allocatable }
-      : {}),
+    ...(finding.kind === 'Running' ? given({ allocatable: nextAllocatable(previous, finding.capacity) }) : {}),
   };
   delete next.lostSince;
   if (lostSince !== undefined) next.lostSince = lostSince;
@@ -42,6 +40,19 @@ export function clusterStatus(
   return finding.kind === 'Running' && finding.health.roundTripMs !== undefined
     ? { ...next, roundTripMs: finding.health.roundTripMs }
     : next;
+}
+
+/**
+ * What the nodes offer that are there. When all are gone, nothing is left of what they offered; a cluster that never showed any is taken on trust, as
+ * one that makes its nodes when they are needed.
+ */
+function nextAllocatable(
+  previous: DeepReadonly<WorkerClusterStatus> | undefined,
+  { allocatable, isAll }: Capacity,
+): Record<string, string> | undefined {
+  if (Object.keys(allocatable).length > 0) return allocatable;
+  const before = previous?.allocatable;
+  return isAll === true && before !== undefined ? Object.fromEntries(Object.keys(before).map((resource) => [resource, '0'])) : undefined;
 }
 
 type Judgement = { readonly connected: boolean; readonly ready: boolean; readonly reason: string; readonly message: string };

@@ -77,7 +77,12 @@ export type HomeAction =
       readonly urgent: boolean;
     }
   /** No copy is left: our finalizer goes, and with it what the Job holds. */
-  | { readonly kind: 'Release'; readonly finalizers: readonly string[] };
+  | {
+      readonly kind: 'Release';
+      readonly finalizers: readonly string[];
+      /** Body of `status` in a merge patch, for a Job that others keep: it is not to say for ever that pods run. */
+      readonly patch?: Record<string, unknown>;
+    };
 
 /** The copy of another Job of its name has this long to go, when a Job needs the name. */
 export const NAME_PATIENCE_MS = 30_000;
@@ -181,7 +186,8 @@ function windUp(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly C
     };
   const shown = copies.filter(({ job }) => isOf(job, local)).map(({ cluster }) => cluster);
   const unseen = [...new Set([...shown.filter((cluster) => !isReady(group, cluster)), ...unseenPlaces(group, record)])];
-  if (shown.length === 0 && unseen.length === 0 && isEmptyForSure(group, record)) return { remote, home: release(local) };
+  if (shown.length === 0 && unseen.length === 0 && isEmptyForSure(group, record))
+    return { remote, home: releaseAtRest(local, record, nowMs) };
   if (unseen.length === 0) {
     const trouble = troubleOn(group, copies);
     return { remote, home: trouble === undefined ? NOTHING : stillDeleting(local, trouble, nowMs) };
@@ -221,6 +227,13 @@ const troubleOn = ({ clusters }: MirrorGroup, copies: readonly Copy[]): Dispatch
 
 const otherFinalizers = ({ metadata }: DeepReadonly<Job>): string[] =>
   (metadata.finalizers ?? []).filter((finalizer) => finalizer !== COPIES_FINALIZER);
+function releaseAtRest(local: DeepReadonly<Job>, record: AdmissionRecord | undefined, nowMs: number): HomeAction {
+  const finalizers = otherFinalizers(local);
+  const own = record === undefined ? [] : [atRest(record)];
+  const patch = mergePatchBetween(local.status ?? {}, toLocalStatus({ local, remote: undefined, own, nowMs }));
+  const isKept = finalizers.length > 0 && typeof patch === 'object' && patch !== null;
+  return { kind: 'Release', finalizers, ...(isKept ? { patch: { ...patch } } : {}) };
+}
 const release = (local: DeepReadonly<Job>): HomeAction =>
   isHeld(local) ? { kind: 'Release', finalizers: otherFinalizers(local) } : NOTHING;
 

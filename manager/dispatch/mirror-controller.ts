@@ -200,7 +200,7 @@ class Mirror implements MirrorController {
       this.#dueMs.delete(key);
       return undefined;
     }
-    if (action.kind === 'Release') return this.#release(key, local, action.finalizers);
+    if (action.kind === 'Release') return this.#release(key, local, action);
     const { home, clock, metrics, readRecord } = this.#deps;
     const nowMs = clock.now();
     const dueMs = this.#dueMs.get(key) ?? nowMs + STATUS_WINDOW_MS;
@@ -229,12 +229,20 @@ class Mirror implements MirrorController {
   }
 
   /** Nothing of the Job is left anywhere: it may go. */
-  async #release(key: string, { metadata }: DeepReadonly<Job>, finalizers: readonly string[]): Promise<number | undefined> {
+  async #release(
+    key: string,
+    { metadata }: DeepReadonly<Job>,
+    { finalizers, patch: status }: HomeAction & { kind: 'Release' },
+  ): Promise<number | undefined> {
+    const { home } = this.#deps;
     const { uid, resourceVersion } = metadata;
-    const body = { metadata: { uid, resourceVersion, finalizers } };
+    const body = { metadata: { uid, resourceVersion, finalizers }, ...given({ status }) };
+    const options = { fieldManager: MANAGER_FIELD_MANAGER };
     try {
-      const options = { fieldManager: MANAGER_FIELD_MANAGER };
-      this.#ownWrites.wrote(key, await this.#deps.home.patch(JOBS, parseKey(key), { type: 'merge', body }, options));
+      const patch = { type: 'merge', body } as const;
+      const written =
+        status === undefined ? home.patch(JOBS, parseKey(key), patch, options) : home.patchStatus(JOBS, parseKey(key), patch, options);
+      this.#ownWrites.wrote(key, await written);
       this.#deps.log.info('nothing of a Job is left', { job: key });
     } catch (error) {
       if (isNotFound(error)) return undefined;

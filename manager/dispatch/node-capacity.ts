@@ -7,6 +7,8 @@ import { toldText } from '../api/told-text.ts';
 /** What a cluster offers. */
 export type Capacity = {
   readonly allocatable: Record<string, string>;
+  /** True once its nodes have been listed, so that this is all. */
+  readonly isAll?: boolean;
   /** What was left out of it, and why; absent when nothing was. */
   readonly problem?: string;
 };

@@ -1,5 +1,6 @@
 import type { DeepReadonly, KubeObject } from '../../shared/api/kubernetes.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
+import { objectKey } from '../../shared/kube/keys.ts';
 import { isOlder } from '../../shared/kube/resource-version.ts';
 
 /**
@@ -11,8 +12,8 @@ import { isOlder } from '../../shared/kube/resource-version.ts';
 export interface OwnWrites<T extends KubeObject> {
   /** An object as the server returned it; `name` is what it is looked up by. */
   wrote(name: string, object: T): void;
-  /** Our deletion of the object with this UID was accepted. */
-  deleted(uid: string): void;
+  /** Our deletion of the object was accepted. */
+  deleted(name: string, object: DeepReadonly<T>): void;
   /** The newest known states of the objects of this name, given those in the cache. */
   overlay(name: string, cached: readonly DeepReadonly<T>[]): readonly DeepReadonly<T>[];
   isDeleted(uid: string): boolean;
@@ -23,15 +24,29 @@ export function createOwnWrites<T extends KubeObject>(informer: Informer<T>): Ow
   const written = new Map<string, DeepReadonly<T>>();
   const deletedUids = new Set<string>();
   informer.addHandler({ deleted: (object) => deletedUids.delete(object.metadata.uid) });
+  const isCached = ({ metadata }: DeepReadonly<T>): boolean => informer.get(objectKey({ metadata }))?.metadata.uid === metadata.uid;
+  /** Nobody will tell of its deletion any more. */
+  const dropWritten = (name: string): void => {
+    const own = written.get(name);
+    written.delete(name);
+    if (own !== undefined && !isCached(own)) deletedUids.delete(own.metadata.uid);
+  };
   return {
-    wrote: (name, object) => void written.set(name, readOnly(object)),
-    deleted: (uid) => void deletedUids.add(uid),
+    wrote(name, object) {
+      if (written.get(name)?.metadata.uid !== object.metadata.uid) dropWritten(name);
+      written.set(name, readOnly(object));
+    },
+    deleted(name, object) {
+      const { uid } = object.metadata;
+      // Where the cache has lost it already, there is nothing to remember.
+      if (isCached(object) || written.get(name)?.metadata.uid === uid) deletedUids.add(uid);
+    },
     isDeleted: (uid) => deletedUids.has(uid),
     overlay(name, cached) {
       const own = written.get(name);
       if (own === undefined) return cached;
       if (!isOlder(informer.lastResourceVersion(own.metadata.namespace), own.metadata.resourceVersion)) {
-        written.delete(name);
+        dropWritten(name);
         return cached;
       }
       return [...cached.filter(({ metadata }) => metadata.uid !== own.metadata.uid), own];

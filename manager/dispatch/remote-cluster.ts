@@ -212,7 +212,7 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   capacity(): Capacity {
-    return capacityOf(this.#nodes.list());
+    return { ...capacityOf(this.#nodes.list()), isAll: this.#nodes.hasSynced() };
   }
 
   mayAskAfterMs(localKey: string): number {
@@ -224,7 +224,7 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   deleted(copy: DeepReadonly<Job>): void {
-    this.#ownWrites.deleted(copy.metadata.uid);
+    this.#ownWrites.deleted(localKeyOf(copy), copy);
   }
 
   setProblem(localKey: string, problem: DispatchProblem | undefined): void {

@@ -4,7 +4,7 @@ import { findCondition, finishedCondition, findTrueCondition, hasTrueCondition, 
 import { SwitchyardCondition } from '../api/reasons.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { completeIndexes, indexListsOf } from './finished-work.ts';
-import { areIndexLists } from './index-list.ts';
+import { areIndexLists, indexesBelow, sizeOf, textOf } from './index-list.ts';
 
 /** What becomes of the status of a Job on the manager cluster. */
 export type HomeStatusInput = {
@@ -41,13 +41,14 @@ type Verdict = (typeof VERDICTS)[number];
  *
  * Fields and conditions unknown to us are carried along.
  */
-export function toLocalStatus({ local, remote, own, nowMs }: HomeStatusInput): JobStatus {
+export function toLocalStatus({ local, remote: told, own, nowMs }: HomeStatusInput): JobStatus {
   if (isFinished(local.status)) return copyOf(local.status); // 1
+  const remote = told && shortened(told, local);
   const verdict = verdictOf(local.status) ?? verdictOf(remote); // 2
   const finished = verdict !== undefined && isFinished(remote);
   const conditions = withOwn([...jobConditions(local, remote, verdict, finished, nowMs), ...ourConditions(local.status)], own, nowMs);
-  const { startTime: _start, completionTime: _completion, ...told } = copyOf(remote);
-  const status = { ...told, ...counters(local, remote), ...times(local, remote, conditions, nowMs), conditions };
+  const { startTime: _start, completionTime: _completion, ...others } = copyOf(remote);
+  const status = { ...others, ...counters(local, remote), ...times(local, remote, conditions, nowMs), conditions };
   return normal(finished || remote === undefined ? atRest(restricted(status, local)) : restricted(status, local));
 }
 
@@ -233,6 +234,21 @@ function indexLists(status: JobStatus, local: DeepReadonly<Job>): Pick<DeepReado
   if (!news || completions === undefined || completions === null) return status;
   return areIndexLists(status.completedIndexes ?? '', status.failedIndexes ?? '', completions) ? indexListsOf(local, status) : present;
 }
+
+/** An elastic Job (KEP-3715) that was shrunk at home before its copy heard of it: what the copy did beyond the new end is no part of the Job any more. */
+function shortened(remote: DeepReadonly<JobStatus>, { spec }: DeepReadonly<Job>): DeepReadonly<JobStatus> {
+  const { completions } = spec;
+  const { completedIndexes, failedIndexes } = remote;
+  if (spec.completionMode !== 'Indexed' || !isPresent(completions) || completions !== spec.parallelism) return remote;
+  if (!isPresent(completedIndexes) || !isLonger(completedIndexes, failedIndexes ?? '', completions)) return remote;
+  const completed = indexesBelow(completedIndexes, completions);
+  const failed = isPresent(failedIndexes) ? { failedIndexes: textOf(indexesBelow(failedIndexes, completions)) } : {};
+  return { ...remote, completedIndexes: textOf(completed), ...failed, succeeded: sizeOf(completed) };
+}
+
+/** The lists are good ones of a Job with more completions. */
+const isLonger = (completed: string, failed: string, completions: number): boolean =>
+  !areIndexLists(completed, failed, completions) && areIndexLists(completed, failed, Number.POSITIVE_INFINITY);
 
 /** As the API server gives it back: what is zero, empty or absent is left out. */
 function normal(status: JobStatus): JobStatus {

@@ -1,5 +1,6 @@
 /** Goal: where a Job runs is what its record says, by what that cluster is; other clusters, out of reach or not, neither delay it nor run it. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION, CLUSTERS_ANNOTATION, DISPATCH_EPOCH_ANNOTATION } from '../../shared/api/names.ts';
@@ -279,4 +280,19 @@ describe('a copy of a later placement than the record knows', () => {
     await world.settle(1_000);
     await runToTheEnd('us-2', 'sum');
   });
+});
+
+test('a deleted Job that somebody else’s finalizer keeps holds nothing once its copy is gone, and does not go on saying that it runs', async () => {
+  await runningJob('sum', 'eu-1', 'eu-1');
+  const { finalizers = [] } = (await world.job('sum')).metadata;
+  const key = { namespace: NAMESPACE, name: 'sum' };
+  await world.home.patch(JOBS, key, { type: 'merge', body: { metadata: { finalizers: [...finalizers, 'example.com/own'] } } });
+  await world.home.delete(JOBS, key, { propagationPolicy: 'Background' });
+  await world.settle(25_000);
+  const left = await world.job('sum');
+  expect(left.metadata.finalizers).toEqual(['example.com/own']);
+  expect(left.status?.active ?? 0).toBe(0);
+  expect(conditionsOf(left)).toContain('Dispatched=False AtRest');
+  const queue = await world.home.get(CLUSTER_QUEUES, { namespace: '', name: 'main' });
+  expect(queue.status).toMatchObject({ admittedWorkloads: 0 });
 });

@@ -107,7 +107,11 @@ describe('how far a Workload has come', () => {
   test('a pending Job that is being deleted is finished, an admitted one still holds its quota', () => {
     const deletionTimestamp = '2026-01-01T00:00:00Z';
     expect(phase({ metadata: { deletionTimestamp } })).toBe('Finished');
-    expect(phase({ metadata: { deletionTimestamp, annotations }, spec: { suspend: false } })).toBe('Admitted');
+    const admitted = (finalizers: string[]) =>
+      phase({ metadata: { deletionTimestamp, annotations, finalizers }, spec: { suspend: false } });
+    expect(admitted(['switchyard.dev/copies', 'example.com/own'])).toBe('Admitted');
+    // Its copies are gone, and somebody else keeps it.
+    expect(admitted(['example.com/own'])).toBe('Finished');
   });
   test('a Job of another controller is no Workload', () => {
     expect(workloadOf(aHomeJob({ spec: { managedBy: 'example.com/other' } }))).toBeUndefined();

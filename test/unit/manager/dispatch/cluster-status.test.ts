@@ -48,6 +48,21 @@ describe('the status of a WorkerCluster', () => {
     });
   });
 
+  test('says that nothing is left of what its nodes offered when all are gone, and not while they are not listed', () => {
+    const before = status(undefined, running(READY, { cpu: '8', pods: '110' }));
+    const without = (isAll: boolean): Finding => ({ kind: 'Running', health: READY, capacity: { allocatable: {}, isAll } });
+    expect(status(before, without(false))).toBeUndefined();
+    const gone = status(before, without(true));
+    expect(gone?.allocatable).toEqual({ cpu: '0', pods: '0' });
+    expect(status(gone, without(true))).toBeUndefined();
+    expect(status(gone, running(READY, { cpu: '4' }))?.allocatable).toEqual({ cpu: '4' });
+  });
+
+  test('is not made up for a cluster that never showed a node', () => {
+    const found: Finding = { kind: 'Running', health: READY, capacity: { allocatable: {}, isAll: true } };
+    expect(status(undefined, found)).not.toHaveProperty('allocatable');
+  });
+
   test('is not written for a new round trip alone', () => {
     const present = status(undefined, running(READY));
     expect(status(present, running({ ...READY, roundTripMs: 9 }))).toBeUndefined();

@@ -402,7 +402,15 @@ describe('a Job that holds until its copies are gone', () => {
   test('may go when its cluster shows none, and not before', () => {
     const stopping = copyOn('eu-1', local, { deleting: true, status: { active: 0, terminating: 1 } });
     expect(plan(local, [stopping])).toMatchObject({ remote: [], home: { kind: 'WriteStatus', patch: { terminating: 1 } } });
-    expect(plan(local, [])).toEqual({ remote: [], home: released });
+    expect(plan(local, [])).toMatchObject({ remote: [], home: released });
+  });
+
+  test('tells, where others keep it, that nothing of it runs any more, in the same write', () => {
+    const { home } = plan(local, []);
+    expect(home).toMatchObject({ kind: 'Release', patch: { active: null } });
+    expect(JSON.stringify(home)).toContain('AtRest');
+    const ours = anAdmittedJob({ metadata: { ...metadata, finalizers: ['switchyard.dev/copies'] }, status: { active: 1 } });
+    expect(plan(ours, []).home).toEqual({ kind: 'Release', finalizers: [] });
   });
 
   test('stays while its cluster is out of reach, unknown or not listed yet, and says how to give it up', () => {
@@ -418,7 +426,7 @@ describe('a Job that holds until its copies are gone', () => {
 
   test('that has moved waits for its recorded cluster, and for another only if that shows a copy', () => {
     const moved = anAdmittedJob({ metadata }, { cluster: 'us-2', epoch: 2 });
-    expect(plan(moved, [], { 'eu-1': LOST }).home).toEqual(released);
+    expect(plan(moved, [], { 'eu-1': LOST }).home).toMatchObject(released);
     expect(plan(moved, [], { 'eu-1': LOST, 'us-2': LOST }).home).toMatchObject({ kind: 'WriteStatus' });
     const left = copyOn('eu-1', moved, { epoch: 1, suspend: true, status: { conditions: [aCondition('Suspended')] } });
     expect(plan(moved, [left])).toMatchObject({ remote: [{ kind: 'Delete', cluster: 'eu-1' }], home: { kind: 'None' } });
@@ -428,7 +436,7 @@ describe('a Job that holds until its copies are gone', () => {
 
   test('waits for no copy of another Job of its name', () => {
     const other = aHomeJob({ metadata: { uid: 'uid-home-0' } });
-    expect(plan(local, [copyOn('us-2', other)], { 'us-2': LOST }).home).toEqual(released);
+    expect(plan(local, [copyOn('us-2', other)], { 'us-2': LOST }).home).toMatchObject(released);
   });
 
   test('gives all back in the write that brings its end home', () => {

@@ -75,6 +75,37 @@ test('every status that goes home keeps the rules, through any life a Job may ha
   );
 });
 
+test('the end of an elastic Job that was shrunk at home while its cluster was away keeps the rules, and tells of no index beyond the new end', () => {
+  const elastic = (size: number): Partial<JobSpec> => ({
+    suspend: false,
+    completionMode: 'Indexed',
+    completions: size,
+    parallelism: size,
+    backoffLimitPerIndex: 1,
+  });
+  const lists = fc.constantFrom(['', ''], ['0-3', ''], ['0,2-3', '1'], ['1-2', '0,3'], ['0-1', '2-3'], ['3', '0-2'], ['nonsense', '0']);
+  fc.assert(
+    fc.property(lists, lists, fc.integer({ min: 0, max: 3 }), fc.constantFrom('Complete', 'Failed'), (before, after, size, end) => {
+      const statusOf = ([completedIndexes = '', failedIndexes = '']: readonly string[], types: readonly string[]): JobStatus => ({
+        startTime: '2026-01-01T00:00:01Z',
+        completedIndexes,
+        failedIndexes,
+        succeeded: completedIndexes === '0-3' ? 4 : 2,
+        conditions: types.map((type) => ({ type, status: 'True', reason: 'R', lastTransitionTime: '2026-01-01T00:10:00Z' })),
+      });
+      const running = aHomeJob({ spec: elastic(4) });
+      const told = toLocalStatus({ local: running, remote: statusOf(before, []), own: [], nowMs: NOW });
+      const shrunk: Job = { ...running, spec: { ...running.spec, ...elastic(size) }, status: told };
+      const interim = end === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget';
+      const final = toLocalStatus({ local: shrunk, remote: statusOf(after, [interim, end]), own: [], nowMs: NOW });
+      expect(problems(shrunk, final)).toEqual([]);
+      expect(final.conditions?.map(({ type }) => type)).toContain(end);
+      if (after[0] === '0-3' && size > 0) expect(final.completedIndexes).toBe(size === 1 ? '0' : `0-${size - 1}`);
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test('a status that is home is not written again', () => {
   fc.assert(
     fc.property(spec, anyStatus, (parts, remote) => {

@@ -9,6 +9,7 @@ const at = (resourceVersion: string, uid = 'u'): Job => aHomeJob({ metadata: { r
 
 function anInformer() {
   let version = '10';
+  let cached: Job | undefined;
   const handlers: EventHandler<Job>[] = [];
   const informer: Informer<Job> = {
     resource: JOBS,
@@ -19,7 +20,7 @@ function anInformer() {
     lastResourceVersion: () => version,
     catchUp: async () => undefined,
     lastHeardMs: () => 0,
-    get: () => undefined,
+    get: () => cached,
     list: () => [],
     byIndex: () => [],
   };
@@ -28,7 +29,11 @@ function anInformer() {
     sawVersion: (next: string) => {
       version = next;
     },
+    saw(job: Job) {
+      cached = job;
+    },
     sawDeletion(job: Job) {
+      cached = undefined;
       for (const handler of handlers) handler.deleted?.(job, false);
     },
   };
@@ -55,10 +60,31 @@ test('what we wrote and somebody deleted unseen does not come back', () => {
 });
 
 test('what we deleted counts as deleted until the cache has lost it', () => {
-  const { informer, sawDeletion } = anInformer();
+  const { informer, saw, sawDeletion } = anInformer();
   const own = createOwnWrites(informer);
-  own.deleted('u');
+  saw(at('12'));
+  own.deleted('sum', at('12'));
   expect(own.isDeleted('u')).toBe(true);
   sawDeletion(at('14'));
+  expect(own.isDeleted('u')).toBe(false);
+});
+
+test('what the cache lost before the deletion was answered is not remembered', () => {
+  const { informer, saw, sawDeletion } = anInformer();
+  const own = createOwnWrites(informer);
+  saw(at('12'));
+  sawDeletion(at('13'));
+  own.deleted('sum', at('12'));
+  expect(own.isDeleted('u')).toBe(false);
+});
+
+test('what came and went unseen counts as deleted only until the cache is past it', () => {
+  const { informer, sawVersion } = anInformer();
+  const own = createOwnWrites(informer);
+  own.wrote('sum', at('12'));
+  own.deleted('sum', at('12'));
+  expect(own.isDeleted('u')).toBe(true);
+  sawVersion('14');
+  expect(own.overlay('sum', [])).toEqual([]);
   expect(own.isDeleted('u')).toBe(false);
 });
