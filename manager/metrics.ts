@@ -145,8 +145,14 @@ function dispatchMetrics(registers: Registry[]) {
     }),
     clusterReady: new Gauge({
       name: 'switchyard_cluster_ready',
-      help: '1 when the cluster is connected and its caches are filled, else 0.',
+      help: '1 when Jobs are placed on the cluster (its condition Ready is True), else 0.',
       labelNames: ['cluster'],
+      registers,
+    }),
+    clusterNotReady: new Gauge({
+      name: 'switchyard_cluster_not_ready',
+      help: '1 for the reason for which a cluster is not ready now.',
+      labelNames: ['cluster', 'reason'],
       registers,
     }),
     reconnects: new Counter({

@@ -36,7 +36,7 @@ export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterSta
     closed: closedBecause(cluster),
     connected: findCondition(status?.conditions, ClusterCondition.Ready)?.status === 'True',
     lost: status?.lostSince !== undefined,
-    reachableSinceMs: Date.parse(findCondition(status?.conditions, ClusterCondition.Connected)?.lastTransitionTime ?? '') || 0,
+    reachableSinceMs: Date.parse(findCondition(status?.conditions, ClusterCondition.Reachable)?.lastTransitionTime ?? '') || 0,
     // Where one that was given up is out of reach, its Jobs cannot be asked to leave.
     draining:
       spec.state === 'Draining' || metadata.deletionTimestamp !== undefined || (spec.state === 'Lost' && status?.lostSince === undefined),
@@ -65,8 +65,17 @@ function closedBecause({ metadata, spec, status }: DeepReadonly<WorkerCluster>):
   if (spec.state === 'Cordoned') return 'cordoned';
   if (spec.state === 'Draining') return 'draining';
   if (spec.state === 'Lost') return 'given up';
-  if (status?.lostSince !== undefined) return `lost since ${status.lostSince}`;
   const ready = findCondition(status?.conditions, ClusterCondition.Ready);
-  if (ready === undefined) return 'not ready yet';
-  return ready.status === 'True' ? undefined : `not ready (${ready.reason})`;
+  if (ready === undefined && status?.lostSince === undefined) return 'not ready yet';
+  const why = ready === undefined || ready.status === 'True' ? '' : ` (${reasonOf(ready)})`;
+  if (status?.lostSince !== undefined) return `lost since ${status.lostSince}${why}`;
+  return why === '' ? undefined : `not ready${why}`;
 }
+
+/** Thousands of Jobs wait with these words: of a broken connection they would differ from one try to the next, and say no more than the reason. */
+function reasonOf({ reason, message }: DeepReadonly<{ reason: string; message: string }>): string {
+  if (message === '' || CHANGING.includes(reason)) return reason;
+  return `${reason}: ${message.length > MESSAGE_LENGTH_MAX ? `${message.slice(0, MESSAGE_LENGTH_MAX - 1)}…` : message}`;
+}
+const CHANGING: readonly string[] = ['ConnectionFailed', 'Connecting', 'Listing'];
+const MESSAGE_LENGTH_MAX = 200;

@@ -6,6 +6,7 @@ import { isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
 import type { KubeClient, ReadClient, StatusClient, WriteClient } from '../../shared/kube/client.ts';
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
+import { findCondition } from '../../shared/kube/conditions.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
@@ -15,7 +16,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
-import { WORKER_CLUSTERS, type WorkerCluster } from '../api/worker-cluster.ts';
+import { ClusterCondition, WORKER_CLUSTERS, type WorkerCluster } from '../api/worker-cluster.ts';
 import type { DispatchMetrics } from '../metrics.ts';
 import { judgeIdentities, type IdentityProblem, type KnownCluster } from './cluster-identities.ts';
 import { clusterStatus, type ConfigurationProblem, type Finding } from './cluster-status.ts';
@@ -110,6 +111,8 @@ class Registry implements ClusterRegistry {
   readonly #queue: Workqueue;
   readonly #running = new Map<string, Running>();
   readonly #problems = new Map<string, ConfigurationProblem>();
+  /** Why clusters are not ready, as was last measured. */
+  readonly #notReady = new Map<string, string>();
   /** What the Secrets said at the last look, by cluster. */
   readonly #lastRead = new Map<string, Reading>();
   /** What the clusters that are connected are, by cluster. */
@@ -210,6 +213,7 @@ class Registry implements ClusterRegistry {
       this.#lastRead.delete(name);
       this.#anew.delete(name);
       this.#deps.metrics.clusterRestores.remove({ cluster: name });
+      this.#measure(name, undefined);
       this.#deps.metrics.clusterReady.remove({ cluster: name });
       this.#deps.metrics.copies.remove({ cluster: name });
       for (const reason of ANSWER_FAULTS) this.#deps.metrics.clusterFaults.remove({ cluster: name, reason });
@@ -387,20 +391,32 @@ class Registry implements ClusterRegistry {
   ): Promise<void> {
     const { clock, metrics } = this.#deps;
     const { name, generation } = workerCluster.metadata;
-    const finding = this.#finding(name);
-    const ready = finding.kind === 'Running' && finding.health.contact === 'Ready';
-    metrics.clusterReady.set({ cluster: name }, ready ? 1 : 0);
-    metrics.copies.set({ cluster: name }, this.get(name)?.localKeys().size ?? 0);
     const before = withoutRemoval(workerCluster.status);
-    const told = clusterStatus(before, finding, generation, clock.now()) ?? before;
+    const told = clusterStatus(before, this.#finding(name), generation, clock.now()) ?? before;
+    this.#measure(name, findCondition(told?.conditions, ClusterCondition.Ready));
+    metrics.copies.set({ cluster: name }, this.get(name)?.localKeys().size ?? 0);
     const status = withRemoval(told, removal, workerCluster.status, generation, clock.now());
     if (removal?.kind === 'Goes' || sameJson(status ?? {}, workerCluster.status ?? {})) return;
     await this.#patchStatus(name, mergePatchBetween(workerCluster.status ?? {}, status ?? {}), signal);
   }
 
+  #measure(name: string, ready: DeepReadonly<{ status: string; reason: string }> | undefined): void {
+    const { clusterReady, clusterNotReady } = this.#deps.metrics;
+    clusterReady.set({ cluster: name }, ready?.status === 'True' ? 1 : 0);
+    const reason = ready === undefined || ready.status === 'True' ? undefined : ready.reason;
+    const before = this.#notReady.get(name);
+    if (before !== undefined && before !== reason) clusterNotReady.remove({ cluster: name, reason: before });
+    if (reason === undefined) this.#notReady.delete(name);
+    else {
+      this.#notReady.set(name, reason);
+      clusterNotReady.set({ cluster: name, reason }, 1);
+    }
+  }
+
   #finding(name: string): Finding {
     const cluster = this.get(name);
-    if (cluster !== undefined) return { kind: 'Running', health: cluster.health(), capacity: cluster.capacity() };
+    if (cluster !== undefined)
+      return { kind: 'Running', health: cluster.health(), ability: cluster.ability(), capacity: cluster.capacity() };
     return { kind: 'Misconfigured', problem: this.#problems.get(name) ?? { reason: 'Connecting', message: 'not connected yet' } };
   }
 }

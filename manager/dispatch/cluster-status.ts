@@ -4,6 +4,8 @@ import { findCondition } from '../../shared/kube/conditions.ts';
 import type { Condition } from '../api/schema-parts.ts';
 import { ClusterCondition, type WorkerClusterStatus } from '../api/worker-cluster.ts';
 import { given } from '../../shared/runtime/given.ts';
+import { ANSWER_FAULTS } from '../../shared/kube/unusable-answer.ts';
+import type { AbilityNow } from './cluster-ability.ts';
 import type { ClusterHealth } from './cluster-health.ts';
 import { sameJson } from './json-diff.ts';
 import type { Capacity } from './node-capacity.ts';
@@ -12,7 +14,7 @@ import type { Capacity } from './node-capacity.ts';
 export type ConfigurationProblem = { readonly reason: string; readonly message: string };
 export type Finding =
   | { readonly kind: 'Misconfigured'; readonly problem: ConfigurationProblem }
-  | { readonly kind: 'Running'; readonly health: ClusterHealth; readonly capacity: Capacity };
+  | { readonly kind: 'Running'; readonly health: ClusterHealth; readonly ability: AbilityNow; readonly capacity: Capacity };
 
 /** The status of a WorkerCluster after a finding; undefined when there is nothing new to say. */
 export function clusterStatus(
@@ -21,13 +23,15 @@ export function clusterStatus(
   generation: number | undefined,
   nowMs: number,
 ): WorkerClusterStatus | undefined {
-  const judged = judge(finding);
+  const { reachable, synced, able, ready } = judge(finding);
   const lostSince = nextLostSince(previous, finding, nowMs);
   const next: WorkerClusterStatus = {
     ...(structuredClone<unknown>(previous ?? {}) as WorkerClusterStatus),
     conditions: [
-      condition(previous, ClusterCondition.Connected, judged.connected, judged.reason, judged.message, generation, nowMs),
-      condition(previous, ClusterCondition.Ready, judged.ready, judged.reason, judged.message, generation, nowMs),
+      condition(previous, ClusterCondition.Reachable, reachable, generation, nowMs),
+      condition(previous, ClusterCondition.Synced, synced, generation, nowMs),
+      condition(previous, ClusterCondition.Able, able, generation, nowMs),
+      condition(previous, ClusterCondition.Ready, ready, generation, nowMs),
       ...(previous?.conditions ?? []).filter(({ type }) => type === ClusterCondition.WorkerAlive),
     ],
     ...(finding.kind === 'Running' && finding.health.version !== undefined ? { version: finding.health.version } : {}),
@@ -55,13 +59,44 @@ function nextAllocatable(
   return isAll === true && before !== undefined ? Object.fromEntries(Object.keys(before).map((resource) => [resource, '0'])) : undefined;
 }
 
-type Judgement = { readonly connected: boolean; readonly ready: boolean; readonly reason: string; readonly message: string };
+type ConditionSaid = { readonly status: Condition['status']; readonly reason: string; readonly message: string };
+type Judgement = Readonly<Record<'reachable' | 'synced' | 'able' | 'ready', ConditionSaid>>;
 function judge(finding: Finding): Judgement {
-  if (finding.kind === 'Misconfigured') return { connected: false, ready: false, ...finding.problem };
-  const { connected, contact, reason, message } = finding.health;
-  const ready = contact === 'Ready';
-  const { problem } = finding.capacity;
-  return { connected, ready, reason, message: ready && problem !== undefined ? `${message}; ${problem}` : message };
+  if (finding.kind === 'Misconfigured') {
+    const unknown: ConditionSaid = { status: 'Unknown', ...finding.problem };
+    const no: ConditionSaid = { status: 'False', ...finding.problem };
+    return { reachable: no, synced: unknown, able: unknown, ready: no };
+  }
+  const { health, capacity } = finding;
+  const { connected, contact, reason, message } = health;
+  const said = { reason, message: contact === 'Ready' && capacity.problem !== undefined ? `${message}; ${capacity.problem}` : message };
+  const able = ableOf(finding.ability);
+  return {
+    reachable: connected
+      ? { status: 'True', reason: 'Answering', message: 'its API server answers' }
+      : { status: 'False', reason, message },
+    synced: syncedOf(health),
+    able,
+    // Where copies cannot be made no Job is placed, but it is not lost: what runs there is known.
+    ready:
+      contact === 'Ready' && able.status === 'False'
+        ? { status: 'False', reason: 'NotAble', message: able.message }
+        : { status: contact === 'Ready' ? 'True' : 'False', ...said },
+  };
+}
+
+/** False: it answers, and what it has is not known. Unknown: nobody can tell. */
+function syncedOf({ contact, reason, message }: ClusterHealth): ConditionSaid {
+  if (contact === 'Ready') return { status: 'True', reason: 'Synced', message: 'its Jobs are known, and what becomes of them is heard' };
+  const isHeard = reason === 'Listing' || ANSWER_FAULTS.some((fault) => fault === reason);
+  return { status: isHeard ? 'False' : 'Unknown', reason, message };
+}
+
+function ableOf(ability: AbilityNow): ConditionSaid {
+  if (ability.kind === 'Able') return { status: 'True', reason: 'Able', message: 'copies can be made, as far as is known' };
+  const { reason, message } = ability.problem;
+  if (ability.kind === 'NotAble') return { status: 'False', reason, message };
+  return { status: 'Unknown', reason: 'Trying', message: `the next Job shows whether copies can be made again; before: ${message}` };
 }
 
 /** Counted from the first failure, over restarts of the manager, until the cluster is ready again. Every cause counts alike. */
@@ -75,13 +110,10 @@ function nextLostSince(previous: DeepReadonly<WorkerClusterStatus> | undefined, 
 function condition(
   previous: DeepReadonly<WorkerClusterStatus> | undefined,
   type: string,
-  value: boolean,
-  reason: string,
-  message: string,
+  { status, reason, message }: ConditionSaid,
   generation: number | undefined,
   nowMs: number,
 ): Condition {
-  const status = value ? 'True' : 'False';
   const present = findCondition(previous?.conditions, type);
   const lastTransitionTime = present?.status === status ? present.lastTransitionTime : toWireTime(nowMs);
   return { type, status, reason, message, lastTransitionTime, ...given({ observedGeneration: generation }) };

@@ -33,6 +33,7 @@ import {
 } from './mirror-group.ts';
 import { changesTemplate, copyIdentity, copyName, hasLostController, remoteJob, specChange } from './remote-job.ts';
 import { fencedOffAfterMs, fencedOffStatus, isInTheWay, lossTold } from './lost-place.ts';
+import { isWaitingToStart } from './start-troubles.ts';
 import { atRest, cannotStart, dispatched, notDispatched, quotaReserved, started } from './own-conditions.ts';
 import { carryOutVerdict, failedStatus, hasVerdict, toLocalStatus, type OwnCondition } from './to-local-status.ts';
 
@@ -244,7 +245,8 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
   const view = group.clusters.get(cluster);
   const isResting = rests(group, local, record, copy);
   const remote = isResting ? counted(toldBy(copy.job), local.spec) : toldBy(copy.job);
-  const detail = lossTold(group) ?? (view?.problem ?? view?.trouble)?.message;
+  const trouble = (view?.problem ?? view?.trouble)?.message;
+  const detail = lossTold(group) ?? trouble ?? (isWaitingToStart(copy.job) ? view?.waiting : undefined);
   const own = [...quotaReserved(local, record), isResting ? atRest(record) : dispatched(record, detail), ...started(local, record, remote)];
   const isOver = isResting && record.fail !== undefined;
   const home = writeHome(

@@ -153,6 +153,8 @@ class Mirror implements MirrorController {
 
   async #reconcileHome(key: string): Promise<ReconcileResult> {
     const group = this.#observe(key);
+    for (const name of group.clusters.keys())
+      this.#deps.clusters.get(name)?.starts.saw(key, group.copies.find(({ cluster, deleting }) => cluster === name && !deleting)?.job);
     const plan = decideMirror(group, this.#deps.clock.now());
     if (plan.nameHeld !== true) this.#nameHeldSinceMs.delete(key);
     else if (group.nameHeldSinceMs === undefined) this.#nameHeldSinceMs.set(key, this.#deps.clock.now());
@@ -296,6 +298,7 @@ class Mirror implements MirrorController {
     const { local } = group;
     const options = { mayBeMadeYet: mayBeMadeYet(group, cluster.name) };
     const copy = await this.#send(cluster, key, () => cluster.writer.create(wanted, options));
+    cluster.created(key);
     // The first generation is as it was made, also where it was there already.
     const dropped = copy.metadata.generation === 1 ? droppedFields(wanted.spec, copy.spec) : droppedOfOlder(wanted.spec, copy.spec);
     if (dropped.length === 0) {
@@ -414,12 +417,14 @@ class Mirror implements MirrorController {
   ): ReconcileResult {
     const { metrics } = this.#deps;
     if (error instanceof DispatchRefused) {
+      if (kind === 'Create') cluster.createFailed(key, error, error.problem);
       metrics.dispatchFailures.inc({ cluster: cluster.name, verb: kind.toLowerCase(), reason: error.problem.reason });
       this.#refused(cluster, key, local, error.problem);
       return { requeueAfterMs: REFUSED_RETRY_MS };
     }
     const trouble = troubleOf(error, cluster.name, kind);
     this.#troubled(cluster, key, local, trouble);
+    if (kind === 'Create') cluster.createFailed(key, error, trouble.problem);
     // The copy has changed or gone meanwhile: its event is on the way.
     if (isConflict(error) || isNotFound(error)) return { requeueAfterMs: LAG_RETRY_MS };
     metrics.dispatchFailures.inc({ cluster: cluster.name, verb: kind.toLowerCase(), reason: trouble.problem.reason });
@@ -447,7 +452,7 @@ class Mirror implements MirrorController {
   /** Told once it goes on: most of what fails works a moment later. */
   #troubled(cluster: RemoteCluster, key: string, local: DeepReadonly<Job> | undefined, trouble: Trouble): void {
     const { log, events, clock } = this.#deps;
-    const { told, first } = cluster.troubles.failed(key, trouble, clock.now());
+    const { told, first } = cluster.troubles.failed(key, trouble, clock.monotonic());
     if (!told) return;
     const { reason, message } = trouble.problem;
     log.warn('writes to a cluster go on failing', { job: key, cluster: cluster.name, reason, detail: message });

@@ -45,6 +45,8 @@ export type ClusterView = {
   readonly problem: DispatchProblem | undefined;
   /** Why writes for the Job go on failing, and are tried again. */
   readonly trouble?: DispatchProblem | undefined;
+  /** What keeps a copy that is there from starting. */
+  readonly waiting?: string | undefined;
   /** Whether the copies that are known are all that there can be, as they are. */
   readonly doubt: Doubt;
   /** From when on nobody but this manager has written there, which has written nothing for this Job; undefined once it has. Epoch milliseconds. */

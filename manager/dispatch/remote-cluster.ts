@@ -11,7 +11,7 @@ import { isOlder } from '../../shared/kube/resource-version.ts';
 import { createObjectBudget } from '../../shared/kube/object-budget.ts';
 import type { UnusableAnswer, AnswerFault } from '../../shared/kube/unusable-answer.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
-import { sleep, type Clock } from '../../shared/runtime/clock.ts';
+import { sleep, type Clock, type Timer } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
@@ -19,6 +19,7 @@ import type { DispatchProblem } from '../api/refusals.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
 import { afterProbe, NEVER_PROBED, withFault, type ClusterFault, type ClusterHealth, type ProbeResult } from './cluster-health.ts';
 import type { IdentityProblem } from './cluster-identities.ts';
+import { ABLE, abilityAt, afterCreate, afterFailedCreate, isFaultOfCluster, type AbilityNow } from './cluster-ability.ts';
 import { createClusterProbe, type ClusterProbe } from './cluster-probe.ts';
 import { essentialsOfCopy } from './copy-essentials.ts';
 import { createCopyWriter, type CopyWriter, type NamespacePolicy } from './copy-writer.ts';
@@ -27,6 +28,7 @@ import type { ClusterView, Copy } from './mirror-group.ts';
 import { capacityOf, essentialsOfNode, type Capacity } from './node-capacity.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { copyIdentity } from './remote-job.ts';
+import { createStartInquiries, type StartInquiries } from './start-inquiries.ts';
 import { createTurns } from './turns.ts';
 import { createWriteTroubles, type WriteTroubles } from './write-troubles.ts';
 
@@ -74,7 +76,15 @@ export interface RemoteCluster {
   readonly doubts: Doubts;
   /** Writes that fail and are tried again. */
   readonly troubles: WriteTroubles;
+  /** Why copies here do not start. */
+  readonly starts: StartInquiries;
   health(): ClusterHealth;
+  /** Whether copies can be made here. */
+  ability(): AbilityNow;
+  /** A copy was made, or was there. */
+  created(localKey: string): void;
+  /** One could not be made; what is the Job's own fault says nothing of the cluster. */
+  createFailed(localKey: string, error: unknown, problem: DispatchProblem): void;
   /** `sinceMs`: when the Job was last admitted, if that is known. */
   view(localKey: string, sinceMs?: number): ClusterView;
   /** The copies here of the Job with this key, our own latest writes included. */
@@ -120,6 +130,7 @@ class ConnectedCluster implements RemoteCluster {
   readonly writer: CopyWriter;
   readonly doubts: Doubts;
   readonly troubles = createWriteTroubles();
+  readonly starts: StartInquiries;
   readonly #options: RemoteClusterOptions;
   readonly #copies: Informer<Job>;
   readonly #nodes: Informer<Node>;
@@ -135,6 +146,9 @@ class ConnectedCluster implements RemoteCluster {
   readonly #faults = new Map<string, ClusterFault>();
   readonly #restored = new AbortController();
   #health = NEVER_PROBED;
+  #ability = ABLE;
+  /** Tells when it may be tried again. */
+  #trial: Timer | undefined;
 
   constructor(options: RemoteClusterOptions) {
     const { name, client, clock, random, log, origin, namespaces, servedNamespaces } = options;
@@ -145,6 +159,15 @@ class ConnectedCluster implements RemoteCluster {
     const onFault = (source: string, fault: UnusableAnswer | undefined): void => this.#faultChanged(source, fault);
     this.writer = createCopyWriter({ cluster: name, client, namespaces, clock, signal: this.#stopped.signal });
     this.doubts = createDoubts(clock);
+    const copyOf = (localKey: string): DeepReadonly<Job> | undefined => this.copiesOf(localKey).find(({ deleting }) => !deleting)?.job;
+    this.starts = createStartInquiries({
+      cluster: name,
+      client,
+      clock,
+      log,
+      copyOf,
+      onTold: (localKey) => options.onCopyChanged(localKey),
+    });
     const copies = {
       client,
       resource: JOBS,
@@ -174,6 +197,31 @@ class ConnectedCluster implements RemoteCluster {
     return this.#health;
   }
 
+  ability(): AbilityNow {
+    return abilityAt(this.#ability, this.#options.clock.monotonic());
+  }
+
+  created(localKey: string): void {
+    const before = this.ability().kind;
+    this.#ability = afterCreate(this.#ability, parseKey(localKey).namespace, this.#options.clock.monotonic());
+    if (before === 'Able') return;
+    this.#options.onHealthChanged(this);
+    // Those that fail wait for up to a minute.
+    for (const key of this.troubles.keys()) this.#queue.add(key);
+  }
+
+  createFailed(key: string, error: unknown, problem: DispatchProblem): void {
+    const { clock, onHealthChanged } = this.#options;
+    if (!isFaultOfCluster(error)) return;
+    const before = this.ability().kind;
+    this.#ability = afterFailedCreate(this.#ability, { key, namespace: parseKey(key).namespace }, problem, clock.monotonic());
+    const { trouble } = this.#ability;
+    if (trouble === undefined) return;
+    this.#trial?.cancel();
+    this.#trial = clock.schedule(() => onHealthChanged(this), trouble.untilMs - clock.monotonic());
+    if (before !== 'NotAble') onHealthChanged(this);
+  }
+
   view(localKey: string, sinceMs?: number): ClusterView {
     const { jobController, local, servedNamespaces } = this.#options;
     const served = servesNamespace(servedNamespaces, parseKey(localKey).namespace);
@@ -184,6 +232,7 @@ class ConnectedCluster implements RemoteCluster {
       local,
       problem: this.#problems.get(localKey),
       trouble: this.troubles.told(localKey),
+      waiting: this.starts.told(localKey),
       doubt: this.doubts.of(localKey, sinceMs),
       untouchedSinceMs: this.doubts.untouchedSinceMs(localKey),
     };
@@ -205,6 +254,7 @@ class ConnectedCluster implements RemoteCluster {
     this.#problems.delete(localKey);
     this.doubts.forget(localKey);
     this.troubles.over(localKey);
+    this.starts.saw(localKey, undefined);
   }
 
   localKeys(): ReadonlySet<string> {
@@ -241,6 +291,7 @@ class ConnectedCluster implements RemoteCluster {
       this.#stopped.abort(signal.reason);
       this.#queue.shutDown();
       this.#identified.resolve();
+      this.#trial?.cancel();
     });
     if (signal.aborted) return;
     await Promise.all([this.#probe(signal), this.#work(signal)]);
@@ -255,6 +306,7 @@ class ConnectedCluster implements RemoteCluster {
     await Promise.all([
       this.#copies.run(watching),
       this.#nodes.run(watching),
+      this.starts.run(signal),
       runController({ name, queue: this.#queue, concurrency, reconcile: (key) => reconcile(this, key), log }),
     ]);
   }
@@ -298,6 +350,8 @@ class ConnectedCluster implements RemoteCluster {
     if (this.#restored.signal.aborted) return;
     const before = this.#health;
     this.#health = next;
+    // What failed on the way out says nothing of what it can now.
+    if (before.contact === 'Lost' && next.contact !== 'Lost') this.#ability = ABLE;
     if (describe(before) === describe(next)) return;
     this.#options.onHealthChanged(this);
     if (before.contact !== next.contact) this.#options.onContactChanged(this);

@@ -60,7 +60,9 @@ export function createWriteTroubles(): WriteTroubles {
 
 /** Numbers and identifiers differ from one answer to the next, and say nothing new. */
 const isSameNews = (told: DispatchProblem | undefined, { reason, message }: DispatchProblem): boolean =>
-  told?.reason === reason && withoutNumbers(told.message) === withoutNumbers(message);
+  told?.reason === reason && isSameText(told.message, message);
+/** True when only numbers and identifiers differ. */
+export const isSameText = (one: string, other: string): boolean => withoutNumbers(one) === withoutNumbers(other);
 const withoutNumbers = (message: string): string => message.replace(/[\da-f]*\d[\da-f]*/gi, '#');
 
 /** What to say of a write that failed, and is no refusal for good. */

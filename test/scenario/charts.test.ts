@@ -78,6 +78,15 @@ test('the manager may create namespaces on a worker cluster only if it is let, a
   );
 });
 
+test('the manager may list pods and events on a worker cluster, and do nothing else with them, unless that is switched off', () => {
+  const onPods = (...values: string[]) =>
+    grantsTo(MANAGER_ACCESS, renderChart('worker', ...values)).filter((grant) => /(pods|events)$/.test(grant));
+  expect(onPods()).toEqual(['list events', 'list pods']);
+  expect(onPods('managerAccess.namespaces={a}')).toEqual(['list events', 'list pods']);
+  expect(onPods('managerAccess.startTroubles=false')).toEqual([]);
+  expect(onPods('managerAccess.namespaces={a}', 'managerAccess.startTroubles=false')).toEqual([]);
+});
+
 test('bound to namespaces, the manager has rights in these, to look at nodes and to see which cluster it is, and no others', () => {
   const rendered = renderChart('worker', 'managerAccess.namespaces={a,b}');
   const cluster = ofKind(rendered, 'ClusterRole').find(({ metadata }) => metadata.name === MANAGER_ACCESS);
@@ -183,10 +192,15 @@ describe('with the accounts that the charts make', () => {
     await world.submit('shrinking', { spec: { completions: 6, parallelism: 3 }, seconds: 20 });
     await world.submit('deleted', { seconds: 600 });
     await world.submit('lost', { spec: { completions: 3, parallelism: 1 }, seconds: 4 });
+    // None of its pods gets ready, so that the manager asks why.
+    const containers = [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '100m' } } }];
+    await world.submit('stuck', { spec: { template: { spec: { restartPolicy: 'Never', nodeSelector: { is: 'nowhere' }, containers } } } });
     await world.clock.advance(6_000);
     await world.client('eu-1').delete(JOBS, { namespace: NAMESPACE, name: 'lost' }, { propagationPolicy: 'Background' });
     await world.home.patch(JOBS, { namespace: NAMESPACE, name: 'shrinking' }, { type: 'merge', body: { spec: { parallelism: 1 } } });
     await world.home.delete(JOBS, { namespace: NAMESPACE, name: 'deleted' }, { propagationPolicy: 'Background' });
+    await world.clock.advance(12_000);
+    await world.home.delete(JOBS, { namespace: NAMESPACE, name: 'stuck' }, { propagationPolicy: 'Background' });
     await world.clock.advance(200_000);
 
     for (const name of ['plain', 'submitted', 'shrinking', 'lost'])

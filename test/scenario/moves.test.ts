@@ -137,7 +137,9 @@ test.each([
   await world.settle(1_000);
   await eu.complete('sum');
   await world.settle(1_000);
-  expect(conditionsOf(await world.job('sum'))).toEqual(expect.arrayContaining(['Started=True Started', 'Complete=True CompletionsReached']));
+  expect(conditionsOf(await world.job('sum'))).toEqual(
+    expect.arrayContaining(['Started=True Started', 'Complete=True CompletionsReached']),
+  );
   expect(written() - before).toBe(writes - 1);
 });
 

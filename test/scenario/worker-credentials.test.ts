@@ -97,7 +97,9 @@ test('a Secret that no longer says how to get there ends the connection, until i
   await world.settle(31_000);
   const cluster = await world.home.get(WORKER_CLUSTERS, { namespace: '', name: NAME });
   expect(cluster.status?.conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`)).toEqual([
-    'Connected=False KubeconfigInvalid',
+    'Reachable=False KubeconfigInvalid',
+    'Synced=Unknown KubeconfigInvalid',
+    'Able=Unknown KubeconfigInvalid',
     'Ready=False KubeconfigInvalid',
   ]);
   await giveToken('another');

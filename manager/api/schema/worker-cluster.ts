@@ -130,8 +130,9 @@ export const WORKER_CLUSTER_SCHEMA: KindSchema = {
   required: ['spec'],
   printerColumns: [
     { name: 'State', type: 'string', jsonPath: '.spec.state' },
-    { name: 'Connected', type: 'string', jsonPath: ".status.conditions[?(@.type=='Connected')].status" },
+    { name: 'Reachable', type: 'string', jsonPath: ".status.conditions[?(@.type=='Reachable')].status" },
     { name: 'Ready', type: 'string', jsonPath: ".status.conditions[?(@.type=='Ready')].status" },
+    { name: 'Able', type: 'string', jsonPath: ".status.conditions[?(@.type=='Able')].status", priority: 1 },
     { name: 'Worker', type: 'string', jsonPath: ".status.conditions[?(@.type=='WorkerAlive')].status", priority: 1 },
     { name: 'Reason', type: 'string', jsonPath: ".status.conditions[?(@.type=='Ready')].reason", priority: 1 },
     { name: 'Version', type: 'string', jsonPath: '.status.version', priority: 1 },

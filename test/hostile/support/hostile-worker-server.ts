@@ -205,7 +205,8 @@ export const tricks = (): Readonly<Record<string, Trick & { readonly reason: str
       response.writeHead(200);
       for (const type of ['DELETED', 'MODIFIED', 'DELETED', 'MODIFIED']) response.write(line(type, aCopy('never')));
     },
-    reason: 'Connected',
+    // Events that go back and forth in time.
+    reason: 'Restored',
   },
 });
 

@@ -190,6 +190,7 @@ describe('what the manager chart passes to the program', () => {
       worker: { qps: 50, burst: 100 },
       workerAddressDeny: ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128', '127.0.0.0/8', '::1/128'],
       workerMemoryBytes: 32 * 1024 * 1024,
+      workerLostTimeoutMs: 900_000,
       concurrentDispatches: 16,
       jobRules: { bytesMax: 262_144, resourceClaims: 'Refuse' },
       logLevel: 'info',

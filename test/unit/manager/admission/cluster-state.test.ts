@@ -13,8 +13,8 @@ const aWorkerCluster = ({ spec = { local: true }, status, metadata = {} }: Parts
   spec,
   ...given({ status }),
 });
-const ready = (status: 'True' | 'False' | 'Unknown', reason = 'Probed') => [
-  { type: 'Ready', status, reason, message: '', lastTransitionTime: time },
+const ready = (status: 'True' | 'False' | 'Unknown', reason = 'Probed', message = '') => [
+  { type: 'Ready', status, reason, message, lastTransitionTime: time },
 ];
 const closed = (parts: Parts): string | undefined => clusterStateOf(aWorkerCluster(parts)).closed;
 
@@ -29,6 +29,14 @@ describe('a cluster takes new Jobs', () => {
     ['not ready (ProbeFailed)', { status: { conditions: ready('False', 'ProbeFailed') } }],
     ['not ready (Stale)', { status: { conditions: ready('Unknown', 'Stale') } }],
     [`lost since ${time}`, { status: { conditions: ready('True'), lostSince: time } }],
+    ['not ready (NotAble: the webhook is down)', { status: { conditions: ready('False', 'NotAble', 'the webhook is down') } }],
+    [
+      `lost since ${time} (ClusterChanged: it is another one)`,
+      { status: { conditions: ready('False', 'ClusterChanged', 'it is another one'), lostSince: time } },
+    ],
+    // In words that would differ from one try to the next.
+    [`lost since ${time} (ConnectionFailed)`, { status: { conditions: ready('False', 'ConnectionFailed', 'reset'), lostSince: time } }],
+    [`not ready (Long: ${'x'.repeat(199)}…)`, { status: { conditions: ready('False', 'Long', 'x'.repeat(500)) } }],
     ['draining', { spec: { state: 'Draining' }, status: { conditions: ready('True'), lostSince: time } }],
     ['cordoned', { spec: { state: 'Cordoned' }, status: { conditions: ready('True') } }],
     ['being removed', { metadata: { deletionTimestamp: time }, spec: { state: 'Cordoned' } }],

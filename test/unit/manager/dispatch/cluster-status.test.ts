@@ -23,6 +23,7 @@ const LOST: ClusterHealth = {
 const running = (health: ClusterHealth, allocatable: Record<string, string> = {}): Finding => ({
   kind: 'Running',
   health,
+  ability: { kind: 'Able' },
   capacity: { allocatable },
 });
 const status = (previous: WorkerClusterStatus | undefined, finding: Finding) => clusterStatus(previous, finding, 1, NOW);
@@ -31,7 +32,9 @@ describe('the status of a WorkerCluster', () => {
   test('says that it is ready, and what its nodes offer', () => {
     expect(status(undefined, running(READY, { cpu: '8' }))).toMatchObject({
       conditions: [
-        { type: 'Connected', status: 'True', lastTransitionTime: '2026-01-01T01:00:00Z', observedGeneration: 1 },
+        { type: 'Reachable', status: 'True', lastTransitionTime: '2026-01-01T01:00:00Z', observedGeneration: 1 },
+        { type: 'Synced', status: 'True' },
+        { type: 'Able', status: 'True' },
         { type: 'Ready', status: 'True', reason: 'Connected' },
       ],
       version: 'v1.36.2',
@@ -41,8 +44,13 @@ describe('the status of a WorkerCluster', () => {
   });
 
   test('says what of its nodes does not count', () => {
-    const finding: Finding = { kind: 'Running', health: READY, capacity: { allocatable: {}, problem: 'cpu of node "a" does not count' } };
-    expect(status(undefined, finding)?.conditions?.[1]).toMatchObject({
+    const finding: Finding = {
+      kind: 'Running',
+      health: READY,
+      ability: { kind: 'Able' },
+      capacity: { allocatable: {}, problem: 'cpu of node "a" does not count' },
+    };
+    expect(status(undefined, finding)?.conditions?.[3]).toMatchObject({
       status: 'True',
       message: 'connected; cpu of node "a" does not count',
     });
@@ -50,7 +58,12 @@ describe('the status of a WorkerCluster', () => {
 
   test('says that nothing is left of what its nodes offered when all are gone, and not while they are not listed', () => {
     const before = status(undefined, running(READY, { cpu: '8', pods: '110' }));
-    const without = (isAll: boolean): Finding => ({ kind: 'Running', health: READY, capacity: { allocatable: {}, isAll } });
+    const without = (isAll: boolean): Finding => ({
+      kind: 'Running',
+      health: READY,
+      ability: { kind: 'Able' },
+      capacity: { allocatable: {}, isAll },
+    });
     expect(status(before, without(false))).toBeUndefined();
     const gone = status(before, without(true));
     expect(gone?.allocatable).toEqual({ cpu: '0', pods: '0' });
@@ -59,7 +72,7 @@ describe('the status of a WorkerCluster', () => {
   });
 
   test('is not made up for a cluster that never showed a node', () => {
-    const found: Finding = { kind: 'Running', health: READY, capacity: { allocatable: {}, isAll: true } };
+    const found: Finding = { kind: 'Running', health: READY, ability: { kind: 'Able' }, capacity: { allocatable: {}, isAll: true } };
     expect(status(undefined, found)).not.toHaveProperty('allocatable');
   });
 
@@ -80,20 +93,52 @@ describe('the status of a WorkerCluster', () => {
   });
 });
 
-test('a cluster that cannot be reached for want of a kubeconfig is neither connected nor ready, and says what to do', () => {
+test('a cluster that cannot be reached for want of a kubeconfig is neither reachable nor ready, and says what to do', () => {
   const problem = { reason: 'KubeconfigMissing', message: 'name the Secret' };
   expect(status(undefined, { kind: 'Misconfigured', problem })).toMatchObject({
     conditions: [
-      { type: 'Connected', status: 'False', ...problem },
+      { type: 'Reachable', status: 'False', ...problem },
+      { type: 'Synced', status: 'Unknown', ...problem },
+      { type: 'Able', status: 'Unknown', ...problem },
       { type: 'Ready', status: 'False', ...problem },
     ],
   });
 });
 
-test('a cluster that answers and whose Jobs are still being listed is connected, and not ready', () => {
+test('a cluster that answers and whose Jobs are still being listed is reachable, and not ready', () => {
   const listing: ClusterHealth = { ...READY, contact: 'Connecting', reason: 'Listing', message: 'listing its Jobs' };
   expect(status(undefined, running(listing))?.conditions?.map((each) => `${each.type}=${each.status}`)).toEqual([
-    'Connected=True',
+    'Reachable=True',
+    'Synced=False',
+    'Able=True',
     'Ready=False',
   ]);
+});
+
+describe('a cluster on which copies cannot be made', () => {
+  const problem = { reason: 'ClusterError', message: 'the webhook is down' } as const;
+  const told = (finding: Finding) => status(undefined, finding)?.conditions?.map((each) => `${each.type}=${each.status} ${each.reason}`);
+
+  test('is not ready, and not lost', () => {
+    const finding: Finding = { kind: 'Running', health: READY, ability: { kind: 'NotAble', problem }, capacity: { allocatable: {} } };
+    expect(told(finding)).toEqual(['Reachable=True Answering', 'Synced=True Synced', 'Able=False ClusterError', 'Ready=False NotAble']);
+    expect(status(undefined, finding)?.conditions?.[3]?.message).toBe('the webhook is down');
+    expect(status(undefined, finding)).not.toHaveProperty('lostSince');
+  });
+
+  test('is ready again when it is to be tried', () => {
+    const finding: Finding = { kind: 'Running', health: READY, ability: { kind: 'Trying', problem }, capacity: { allocatable: {} } };
+    expect(told(finding)).toEqual(['Reachable=True Answering', 'Synced=True Synced', 'Able=Unknown Trying', 'Ready=True Connected']);
+  });
+});
+
+test.each([
+  ['NotKubernetes', 'False'],
+  ['AnswerTooLarge', 'False'],
+  ['ClusterChanged', 'Unknown'],
+  ['Forbidden', 'Unknown'],
+  ['ConnectionFailed', 'Unknown'],
+])('of a cluster that is lost for %s it is %s that it is synced', (reason, expected) => {
+  const synced = status(undefined, running({ ...LOST, connected: true, reason }))?.conditions?.[1];
+  expect(synced).toMatchObject({ type: 'Synced', status: expected, reason });
 });

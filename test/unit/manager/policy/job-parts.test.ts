@@ -13,6 +13,7 @@ describe('the table', () => {
     const elsewhere = [
       names.MANAGER_CONTROLLER_NAME,
       names.WORKER_CONTROLLER_NAME,
+      names.WORKER_CLUSTER_FINALIZER,
       // Of pods, and of nodes.
       names.SIMULATE_DURATION_ANNOTATION,
       names.SIMULATE_EXIT_CODE_ANNOTATION,
