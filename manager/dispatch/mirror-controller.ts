@@ -14,6 +14,8 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
+import { requestsOfJob } from '../api/job-requests.ts';
+import { isOfShape, shapeOf } from '../api/job-shape.ts';
 import { DispatchedReason, JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { LossJudgement } from '../api/fenced-off.ts';
 import { isRefusalOf, refusalOf, type DispatchProblem } from '../api/refusals.ts';
@@ -28,6 +30,7 @@ import { droppedFields, droppedOfOlder } from './dropped-fields.ts';
 import { isCertain, mayBeAnywhere, recordIn, type MirrorGroup } from './mirror-group.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { createRecordedJobs, type Recorded } from './recorded-jobs.ts';
+import { createRecentRefusals, type RecentRefusals } from './recent-refusals.ts';
 import { recordedPlace } from './recorded-place.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 import { copyIdentity, type CopyIdentity, hasLostController } from './remote-job.ts';
@@ -96,6 +99,7 @@ class Mirror implements MirrorController {
   readonly #ownWrites: OwnWrites<Job>;
   readonly #traces = createTraces();
   readonly #recorded = createRecordedJobs();
+  readonly #refusals: RecentRefusals;
   /** When the status of a Job is to be written, where that is being put off. */
   readonly #dueMs = new Map<string, number>();
   /** Since when a copy of another Job has the name of a Job. */
@@ -103,6 +107,7 @@ class Mirror implements MirrorController {
 
   constructor(deps: MirrorControllerDeps) {
     this.#deps = deps;
+    this.#refusals = createRecentRefusals(deps.clock);
     this.#queue = createWorkqueue({ name: 'mirror', clock: deps.clock, rateLimit: { baseDelayMs: 20, maxDelayMs: 30_000 } });
     this.#ownWrites = createOwnWrites(deps.jobs);
     const changed = (job: DeepReadonly<Job>): void => {
@@ -295,7 +300,10 @@ class Mirror implements MirrorController {
   }
 
   async #create(cluster: RemoteCluster, key: string, group: MirrorGroup, wanted: Unsaved<Job>): Promise<ReconcileResult> {
-    const { local } = group;
+    const { local, record } = group;
+    const shape = shapeIn(local);
+    const holdMs = record.kind === 'Record' ? this.#refusals.holdMs(cluster.name, shape, record.record.since) : 0;
+    if (holdMs > 0) return { requeueAfterMs: holdMs };
     const options = { mayBeMadeYet: mayBeMadeYet(group, cluster.name) };
     const copy = await this.#send(cluster, key, () => cluster.writer.create(wanted, options));
     cluster.created(key);
@@ -438,6 +446,9 @@ class Mirror implements MirrorController {
       log.warn('a cluster refused a Job', { job: key, cluster: cluster.name, reason: problem.reason, detail: problem.message });
       if (local !== undefined) events.event(JOBS, local, 'Warning', JobEventReason.DispatchFailed, problem.message);
     }
+    const parsed: ParsedRecord = local === undefined ? { kind: 'None' } : this.#deps.readRecord(local);
+    const isForGood = parsed.kind === 'Record' && isRefusalOf(parsed.record.epoch, problem);
+    if (isForGood && isOfShape(problem.reason)) this.#refusals.note(cluster.name, shapeIn(local));
     cluster.troubles.over(key);
     if (jobs.get(parseKey(key))?.metadata.uid === local?.metadata.uid) cluster.setProblem(key, problem);
     this.#queue.add(key);
@@ -462,6 +473,8 @@ class Mirror implements MirrorController {
 }
 
 const mapEntry = <V>(key: string, value: V | undefined): [string, V][] => (value === undefined ? [] : [[key, value]]);
+
+const shapeIn = (job: DeepReadonly<Job> | undefined): string => (job === undefined ? '' : shapeOf(job, requestsOfJob(job).requests));
 
 function recordedIn(job: DeepReadonly<Job>, parsed: ParsedRecord): Recorded {
   if (isFinished(job.status)) return { kind: 'Nowhere' };
