@@ -3,7 +3,7 @@ import { MANAGER_FIELD_MANAGER, ORIGIN_LABEL } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { ApiError, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, StatusClient, WriteClient } from '../../shared/kube/client.ts';
-import { findCondition, isFinished } from '../../shared/kube/conditions.ts';
+import { findCondition } from '../../shared/kube/conditions.ts';
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
@@ -14,8 +14,6 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
-import { requestsOfJob } from '../api/job-requests.ts';
-import { isOfShape, shapeOf } from '../api/job-shape.ts';
 import { DispatchedReason, JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { LossJudgement } from '../api/fenced-off.ts';
 import { isRefusalOf, refusalOf, type DispatchProblem } from '../api/refusals.ts';
@@ -29,7 +27,7 @@ import { decideMirror, type HomeAction, type RemoteAction } from './decide-mirro
 import { droppedFields, droppedOfOlder } from './dropped-fields.ts';
 import { isCertain, mayBeAnywhere, recordIn, type MirrorGroup } from './mirror-group.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
-import { createRecordedJobs, type Recorded } from './recorded-jobs.ts';
+import { createRecordedJobs, recordedIn } from './recorded-jobs.ts';
 import { createRecentRefusals, type RecentRefusals } from './recent-refusals.ts';
 import { recordedPlace } from './recorded-place.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
@@ -301,8 +299,7 @@ class Mirror implements MirrorController {
 
   async #create(cluster: RemoteCluster, key: string, group: MirrorGroup, wanted: Unsaved<Job>): Promise<ReconcileResult> {
     const { local, record } = group;
-    const shape = shapeIn(local);
-    const holdMs = record.kind === 'Record' ? this.#refusals.holdMs(cluster.name, shape, record.record.since) : 0;
+    const holdMs = record.kind === 'Record' ? this.#refusals.holdMs(cluster.name, local, record.record) : 0;
     if (holdMs > 0) return { requeueAfterMs: holdMs };
     const options = { mayBeMadeYet: mayBeMadeYet(group, cluster.name) };
     const copy = await this.#send(cluster, key, () => cluster.writer.create(wanted, options));
@@ -447,8 +444,7 @@ class Mirror implements MirrorController {
       if (local !== undefined) events.event(JOBS, local, 'Warning', JobEventReason.DispatchFailed, problem.message);
     }
     const parsed: ParsedRecord = local === undefined ? { kind: 'None' } : this.#deps.readRecord(local);
-    const isForGood = parsed.kind === 'Record' && isRefusalOf(parsed.record.epoch, problem);
-    if (isForGood && isOfShape(problem.reason)) this.#refusals.note(cluster.name, shapeIn(local));
+    if (parsed.kind === 'Record' && isRefusalOf(parsed.record.epoch, problem)) this.#refusals.note(cluster.name, local, problem.reason);
     cluster.troubles.over(key);
     if (jobs.get(parseKey(key))?.metadata.uid === local?.metadata.uid) cluster.setProblem(key, problem);
     this.#queue.add(key);
@@ -473,15 +469,6 @@ class Mirror implements MirrorController {
 }
 
 const mapEntry = <V>(key: string, value: V | undefined): [string, V][] => (value === undefined ? [] : [[key, value]]);
-
-const shapeIn = (job: DeepReadonly<Job> | undefined): string => (job === undefined ? '' : shapeOf(job, requestsOfJob(job).requests));
-
-function recordedIn(job: DeepReadonly<Job>, parsed: ParsedRecord): Recorded {
-  if (isFinished(job.status)) return { kind: 'Nowhere' };
-  const record = recordIn(parsed);
-  if (record !== undefined) return { kind: 'At', record };
-  return { kind: mayBeAnywhere(job, parsed) ? 'Anywhere' : 'Nowhere' };
-}
 
 /** The Job is yet to be told that the cluster has refused it for good. */
 function isUntold({ local, record }: MirrorGroup, problem: DispatchProblem | undefined): boolean {
