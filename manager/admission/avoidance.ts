@@ -1,5 +1,5 @@
 import { toWireTime } from '../../shared/api/wire-time.ts';
-import { AvoidedReason, DispatchedReason } from '../api/reasons.ts';
+import { AvoidedReason } from '../api/reasons.ts';
 import type { AdmissionRecord, AvoidedCluster } from '../api/records.ts';
 
 /** A cluster that refuses a Job is avoided for this long, ... */
@@ -45,9 +45,6 @@ export const wordsFor = (whom: string, reason: string, untilMs: number): string 
   `${isStart(reason) ? 'did not start' : 'refused'} ${whom} (${reason}), avoided until ${toWireTime(untilMs)}`;
 
 const isStart = (reason: string): boolean => reason === AvoidedReason.NotStarted;
-
-/** Whether others of equal shape are to expect the same: not where it is about the name of one Job. */
-export const isOfShape = (reason: string): boolean => reason !== DispatchedReason.NameTaken;
 
 /** What of a record's refusals the next record remembers; undefined when that is nothing. */
 export function rememberedRefusals(

@@ -1,6 +1,7 @@
+import { isOfShape } from '../api/job-shape.ts';
 import { AvoidedReason } from '../api/reasons.ts';
 import type { AdmissionRecord } from '../api/records.ts';
-import { backoffMs, FORGOTTEN_AFTER_MS, isOfShape, wordsFor } from './avoidance.ts';
+import { backoffMs, FORGOTTEN_AFTER_MS, wordsFor } from './avoidance.ts';
 import type { Workload } from './workload.ts';
 
 /**

@@ -48,16 +48,18 @@ export const isCompact = (job: DeepReadonly<Job>): job is DeepReadonly<CompactJo
 /** Why the Job is not taken, as its cache has found out; undefined when nothing is wrong with it. */
 export const compactProblem = (job: DeepReadonly<Job>): string | undefined => (isCompact(job) ? job[COMPACT].problem : undefined);
 
-/** A digest of what pods of the Job need to start besides room: images and the like. The same for a Job of which all is known and for a compact one. */
+/** A digest of what the pods of a Job are, whatever they are told to do. The same for a Job of which all is known and for a compact one. */
 export function programOf(job: DeepReadonly<Job>): string {
   if (isCompact(job)) return job[COMPACT].program;
-  const { initContainers = [], containers = [], serviceAccountName, runtimeClassName } = job.spec.template.spec ?? {};
-  const images = [...initContainers, ...(containers ?? [])].map(({ image }) => image);
+  const { initContainers = [], containers = [], ...pod } = job.spec.template.spec ?? {};
   return createHash('sha256')
-    .update(JSON.stringify([images, serviceAccountName, runtimeClassName]))
+    .update(JSON.stringify([pod, [...initContainers, ...(containers ?? [])].map(withoutOrders)]))
     .digest('base64url')
     .slice(0, 12);
 }
+
+const withoutOrders = ({ command: _command, args: _args, env: _env, envFrom: _envFrom, ...container }: DeepReadonly<Container>): object =>
+  container;
 
 /** What decisions look at, apart from the identity of the Job and its status. */
 export function essentialsOf({ metadata, spec }: DeepReadonly<Unsaved<Job>>): Pick<Job, 'spec'> & { metadata: Words } {

@@ -3,7 +3,7 @@ import { MANAGER_FIELD_MANAGER, ORIGIN_LABEL } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { ApiError, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, StatusClient, WriteClient } from '../../shared/kube/client.ts';
-import { findCondition, isFinished } from '../../shared/kube/conditions.ts';
+import { findCondition } from '../../shared/kube/conditions.ts';
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
@@ -27,7 +27,8 @@ import { decideMirror, type HomeAction, type RemoteAction } from './decide-mirro
 import { droppedFields, droppedOfOlder } from './dropped-fields.ts';
 import { isCertain, mayBeAnywhere, recordIn, type MirrorGroup } from './mirror-group.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
-import { createRecordedJobs, type Recorded } from './recorded-jobs.ts';
+import { createRecordedJobs, recordedIn } from './recorded-jobs.ts';
+import { createRecentRefusals, type RecentRefusals } from './recent-refusals.ts';
 import { recordedPlace } from './recorded-place.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 import { copyIdentity, type CopyIdentity, hasLostController } from './remote-job.ts';
@@ -96,6 +97,7 @@ class Mirror implements MirrorController {
   readonly #ownWrites: OwnWrites<Job>;
   readonly #traces = createTraces();
   readonly #recorded = createRecordedJobs();
+  readonly #refusals: RecentRefusals;
   /** When the status of a Job is to be written, where that is being put off. */
   readonly #dueMs = new Map<string, number>();
   /** Since when a copy of another Job has the name of a Job. */
@@ -103,6 +105,7 @@ class Mirror implements MirrorController {
 
   constructor(deps: MirrorControllerDeps) {
     this.#deps = deps;
+    this.#refusals = createRecentRefusals(deps.clock);
     this.#queue = createWorkqueue({ name: 'mirror', clock: deps.clock, rateLimit: { baseDelayMs: 20, maxDelayMs: 30_000 } });
     this.#ownWrites = createOwnWrites(deps.jobs);
     const changed = (job: DeepReadonly<Job>): void => {
@@ -295,7 +298,9 @@ class Mirror implements MirrorController {
   }
 
   async #create(cluster: RemoteCluster, key: string, group: MirrorGroup, wanted: Unsaved<Job>): Promise<ReconcileResult> {
-    const { local } = group;
+    const { local, record } = group;
+    const holdMs = record.kind === 'Record' ? this.#refusals.holdMs(cluster.name, local, record.record) : 0;
+    if (holdMs > 0) return { requeueAfterMs: holdMs };
     const options = { mayBeMadeYet: mayBeMadeYet(group, cluster.name) };
     const copy = await this.#send(cluster, key, () => cluster.writer.create(wanted, options));
     cluster.created(key);
@@ -438,6 +443,8 @@ class Mirror implements MirrorController {
       log.warn('a cluster refused a Job', { job: key, cluster: cluster.name, reason: problem.reason, detail: problem.message });
       if (local !== undefined) events.event(JOBS, local, 'Warning', JobEventReason.DispatchFailed, problem.message);
     }
+    const parsed: ParsedRecord = local === undefined ? { kind: 'None' } : this.#deps.readRecord(local);
+    if (parsed.kind === 'Record' && isRefusalOf(parsed.record.epoch, problem)) this.#refusals.note(cluster.name, local, problem.reason);
     cluster.troubles.over(key);
     if (jobs.get(parseKey(key))?.metadata.uid === local?.metadata.uid) cluster.setProblem(key, problem);
     this.#queue.add(key);
@@ -462,13 +469,6 @@ class Mirror implements MirrorController {
 }
 
 const mapEntry = <V>(key: string, value: V | undefined): [string, V][] => (value === undefined ? [] : [[key, value]]);
-
-function recordedIn(job: DeepReadonly<Job>, parsed: ParsedRecord): Recorded {
-  if (isFinished(job.status)) return { kind: 'Nowhere' };
-  const record = recordIn(parsed);
-  if (record !== undefined) return { kind: 'At', record };
-  return { kind: mayBeAnywhere(job, parsed) ? 'Anywhere' : 'Nowhere' };
-}
 
 /** The Job is yet to be told that the cluster has refused it for good. */
 function isUntold({ local, record }: MirrorGroup, problem: DispatchProblem | undefined): boolean {

@@ -1,5 +1,8 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { isFinished } from '../../shared/kube/conditions.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
-import type { AdmissionRecord } from '../api/records.ts';
+import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
+import { mayBeAnywhere, recordIn } from './mirror-group.ts';
 
 /** What a Job has to do with clusters. */
 export type Recorded =
@@ -52,6 +55,14 @@ export function createRecordedJobs(): RecordedJobs {
     all: (namespace) =>
       namespace === undefined ? placesOf.keys() : [...placesOf.keys()].filter((key) => parseKey(key).namespace === namespace),
   };
+}
+
+/** What the record of a Job says of clusters, or what follows from its absence. */
+export function recordedIn(job: DeepReadonly<Job>, parsed: ParsedRecord): Recorded {
+  if (isFinished(job.status)) return { kind: 'Nowhere' };
+  const record = recordIn(parsed);
+  if (record !== undefined) return { kind: 'At', record };
+  return { kind: mayBeAnywhere(job, parsed) ? 'Anywhere' : 'Nowhere' };
 }
 
 const byName = (cluster: string): string => `name ${cluster}`;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { compactJob } from '../../../../manager/api/compact-job.ts';
 import { requestsOfJob } from '../../../../manager/api/job-requests.ts';
-import { shapeOf } from '../../../../manager/api/job-shape.ts';
+import { isOfShape, shapeOf } from '../../../../manager/api/job-shape.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { aHomeJob, type JobParts } from '../../../support/jobs.ts';
 
@@ -15,7 +15,7 @@ const usual = withPod({});
 
 test('Jobs that differ in name, arguments or how often they run have one shape, whatever is kept of them', () => {
   const other = withPod(
-    { containers: [{ name: 'main', image: 'busybox', args: ['x'] }] },
+    { containers: [{ name: 'main', image: 'busybox', command: ['x'], args: ['x'], env: [{ name: 'X' }] }] },
     { metadata: { name: 'other', uid: 'other' }, spec: { completions: 7, backoffLimit: 0 } },
   );
   expect(new Set([usual, other, compactJob(usual), compactJob(other)].map(shape)).size).toBe(1);
@@ -30,8 +30,14 @@ test.each<[string, Job]>([
   ['tolerations', withPod({ tolerations: [{ key: 'gpu' }] })],
   ['affinity', withPod({ affinity: { nodeAffinity: {} } })],
   ['priority class', withPod({ priorityClassName: 'high' })],
+  ['security context', withPod({ securityContext: { runAsUser: 0 } })],
   ['service account', withPod({ serviceAccountName: 'builder' })],
 ])('another %s is another shape', (_what, job) => {
   expect(shape(job)).not.toBe(shape(usual));
   expect(shape(compactJob(job))).toBe(shape(job));
+});
+
+test('what is said of a name, or of fields that pods do not have, is said of one Job alone', () => {
+  expect(['Refused', 'NamespaceMissing', 'NotStarted'].every(isOfShape)).toBe(true);
+  expect(['NameTaken', 'FieldsUnknown', 'FieldsDropped'].some(isOfShape)).toBe(false);
 });
