@@ -55,6 +55,8 @@ export type ManagerConfig = {
   readonly concurrentDispatches: number;
   /** After this time the Jobs of a cluster that is lost run elsewhere; 0: never. */
   readonly workerLostTimeoutMs: number;
+  /** Between two renewals of the Lease on each worker cluster. */
+  readonly renewIntervalMs: number;
   /** What a Job may be. */
   readonly jobRules: JobRules;
   readonly logLevel: LogLevel;
@@ -159,6 +161,13 @@ const FLAGS = {
       'after this time the Jobs of a cluster that is lost run elsewhere, if its worker has stopped them by then: at least its --fence-after, their grace period and 30s; 0 is never',
     parse: lostTimeout,
   },
+  'fence-renew-interval': {
+    value: 'DURATION',
+    fallback: '10s',
+    about:
+      'how often each worker is shown that this manager is in reach; workers stop copies when they have not seen that for --fence-after',
+    parse: renewInterval,
+  },
   'concurrent-dispatches': { value: 'N', fallback: '16', about: 'writes under way at once to each worker cluster', parse: wholeNumber(1) },
   ...LOG_FLAGS,
 } satisfies FlagTable;
@@ -191,6 +200,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     workerMemoryBytes: flags['worker-memory-limit'] * 1024 * 1024,
     concurrentDispatches: flags['concurrent-dispatches'],
     workerLostTimeoutMs: flags['worker-lost-timeout'],
+    renewIntervalMs: flags['fence-renew-interval'],
     jobRules: { bytesMax: flags['max-job-bytes'], resourceClaims: flags['resource-claims'] },
     logLevel: flags['log-level'],
   };
@@ -222,6 +232,12 @@ function lostTimeout(given: string): number {
   throw new FlagError(
     `${JSON.stringify(given)} is shorter than any fence takes; write more than 30s, such as 15m, or 0 to move no Job off a lost cluster`,
   );
+}
+
+function renewInterval(given: string): number {
+  const intervalMs = durationMs(given);
+  if (intervalMs >= 500 && intervalMs <= 60_000) return intervalMs;
+  throw new FlagError(`${JSON.stringify(given)} is not between 500ms and 1m; a sixth of the workers' --fence-after is a good choice`);
 }
 
 function queueName(given: string): string {

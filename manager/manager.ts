@@ -16,6 +16,7 @@ import { DEFAULT_JOB_RULES, type JobRules } from './api/job-rules.ts';
 import { createRecordKeeper, type RecordKeeper } from './api/record-keeper.ts';
 import { createLostClusters } from './api/lost-clusters.ts';
 import { DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config.ts';
+import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/cluster-lease.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
 import { createHomeInformers } from './home-informers.ts';
 import { createIdentityAlarm, type IdentityAlarm } from './identity-alarm.ts';
@@ -49,6 +50,8 @@ export type ManagerDeps = {
   readonly concurrentDispatches: number;
   /** After this time the Jobs of a lost cluster run elsewhere, 0: never; absent: the default of the flag. */
   readonly workerLostTimeoutMs?: number;
+  /** Between two renewals of the Lease on each worker cluster; absent: the default of the flag. */
+  readonly renewIntervalMs?: number;
   /** What a Job may be; absent: as the flags have it by default. */
   readonly jobRules?: JobRules;
   /** Memory that what is kept of one worker cluster may take; absent: the default of the flag. */
@@ -154,6 +157,8 @@ export function createManager(deps: ManagerDeps): Manager {
       readRecord: records.read,
       lostClusters,
       workerLostTimeoutMs,
+      keys,
+      renewIntervalMs: deps.renewIntervalMs ?? DEFAULT_RENEW_INTERVAL_MS,
       connect: (cluster, access) => fencedClient(deps.connectCluster(cluster, access), deposed.signal),
       origin,
       concurrencyPerCluster: deps.concurrentDispatches,

@@ -7,7 +7,7 @@ import {
   SUBMITTED_AT_ANNOTATION,
 } from '../shared/api/names.ts';
 import type { FieldProblem } from './api/field-problem.ts';
-import { clusterWishOf, holdOf, priorityOf, queueNameOf, startTimeoutOf } from './api/job-annotations.ts';
+import { clusterWishOf, fencingOf, holdOf, priorityOf, queueNameOf, startTimeoutOf } from './api/job-annotations.ts';
 import { isJsonObject } from './api/json-value.ts';
 import { SWITCHYARDS_NAMES } from './policy/job-parts.ts';
 import { fieldOf, hasName } from './policy/write-rule.ts';
@@ -83,7 +83,7 @@ const problemsOfNames = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] =
 /** Why a wish cannot be read. */
 export function wishProblems(job: DeepReadonly<JobManifest | Job>): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  for (const wish of [priorityOf(job), clusterWishOf(job), holdOf(job), startTimeoutOf(job)]) {
+  for (const wish of [priorityOf(job), clusterWishOf(job), holdOf(job), startTimeoutOf(job), fencingOf(job)]) {
     if (wish.kind === 'Invalid') problems.push({ field: `metadata.annotations[${wish.annotation}]`, problem: wish.problem });
   }
   return problems;

@@ -29,12 +29,14 @@ export type ClusterState = {
 
 export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterState {
   const { spec, status, metadata } = cluster;
+  const ready = findCondition(status?.conditions, ClusterCondition.Ready);
   return {
     name: metadata.name,
     uid: status?.clusterUID,
     labels: metadata.labels ?? {},
     closed: closedBecause(cluster),
-    connected: findCondition(status?.conditions, ClusterCondition.Ready)?.status === 'True',
+    // A worker that is silent there changes nothing about what the cluster tells.
+    connected: ready?.status === 'True' || ready?.reason === 'WorkerNotAlive',
     lost: status?.lostSince !== undefined,
     reachableSinceMs: Date.parse(findCondition(status?.conditions, ClusterCondition.Reachable)?.lastTransitionTime ?? '') || 0,
     // Where one that was given up is out of reach, its Jobs cannot be asked to leave.

@@ -1,4 +1,4 @@
-import { clusterWishOf, holdOf, priorityOf, queueNameOf, startTimeoutOf, type ClusterWish } from '../api/job-annotations.ts';
+import { clusterWishOf, fencingOf, holdOf, priorityOf, queueNameOf, startTimeoutOf, type ClusterWish } from '../api/job-annotations.ts';
 import { compactProblem } from '../api/compact-job.ts';
 import { isDispatched } from '../api/dispatch-proof.ts';
 import { fenceWishOf, type FenceWish } from '../api/fenced-off.ts';
@@ -126,7 +126,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     phase,
     unmarked: phase === 'Evicting' && isUnmarked(job, parsed),
     untrusted: untrustedOf(parsed, phase),
-    problem: compactProblem(job) ?? problemOf(priority, wish, hold, startTimeout) ?? asked.problem,
+    problem: compactProblem(job) ?? problemOf(priority, wish, hold, startTimeout, fencingOf(job)) ?? asked.problem,
     schedulingHash: schedulingHashOf(asked.requests, wish, nodeSelector, record),
   };
 }

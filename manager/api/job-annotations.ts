@@ -2,6 +2,7 @@ import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { parseLabelSelector, SelectorSyntaxError, type LabelRequirements } from '../../shared/kube/selectors.ts';
 import {
   CLUSTERS_ANNOTATION,
+  FENCING_ANNOTATION,
   HOLD_ANNOTATION,
   KUEUE_QUEUE_NAME_LABEL,
   PRIORITY_ANNOTATION,
@@ -10,7 +11,10 @@ import {
 } from '../../shared/api/names.ts';
 import { parseDurationMs } from './duration.ts';
 
-/** What users say about a Job in its labels and annotations: its queue, its priority, where it may run and how soon it must start there, and whether it is to rest. */
+/**
+ * What users say about a Job in its labels and annotations: its queue, its priority, where it may run and how soon it must start there, whether
+ * it is to rest, and whether it is fenced.
+ */
 
 type Labelled = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, 'labels' | 'annotations'> }>;
 
@@ -67,6 +71,23 @@ export function startTimeoutOf(job: Labelled): StartTimeout {
   if (ms !== undefined) return { kind: 'StartTimeout', ms };
   const problem = `is ${JSON.stringify(text)}; it must be a duration such as "5m" or "1h30m", or "0s" for no limit`;
   return { kind: 'Invalid', annotation: START_TIMEOUT_ANNOTATION, problem };
+}
+
+/** `fenced`: whether its copy is stopped where its manager is out of reach; undefined: nothing is said. */
+export type Fencing = { readonly kind: 'Fencing'; readonly fenced: boolean | undefined } | InvalidWish;
+
+export function fencingOf(job: Labelled): Fencing {
+  const text = job.metadata.annotations?.[FENCING_ANNOTATION];
+  if (text === undefined) return { kind: 'Fencing', fenced: undefined };
+  if (text === 'on' || text === 'off') return { kind: 'Fencing', fenced: text === 'on' };
+  const problem = `is ${JSON.stringify(text)}; it must be "on" or "off", or be removed`;
+  return { kind: 'Invalid', annotation: FENCING_ANNOTATION, problem };
+}
+
+/** Whether a Job of a ClusterQueue that says this is to be stopped where its manager is out of reach: the Job's own word goes first. */
+export function isFenced(job: Labelled, ofQueue: 'On' | 'Off' | undefined): boolean {
+  const said = fencingOf(job);
+  return (said.kind === 'Fencing' ? said.fenced : undefined) ?? ofQueue !== 'Off';
 }
 
 export type ClusterWish =

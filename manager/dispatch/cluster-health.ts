@@ -14,6 +14,8 @@ export type ClusterHealth = {
   readonly failures: number;
   readonly version: string | undefined;
   readonly roundTripMs: number | undefined;
+  /** When the last renewal of our Lease was sent that its worker may have seen. */
+  readonly renewalSentMs: number | undefined;
 };
 
 export type ProbeResult =
@@ -36,7 +38,7 @@ export type ProbeFailure = {
 /** It answers, and may not be used. */
 export type ProbeRefusal = {
   readonly kind: 'Refused';
-  readonly reason: 'Unauthorized' | 'Forbidden' | IdentityProblem['reason'];
+  readonly reason: 'Unauthorized' | 'Forbidden' | 'OtherManager' | 'LeaseForbidden' | IdentityProblem['reason'];
   readonly message: string;
 };
 export type ClusterFault = { readonly reason: AnswerFault; readonly message: string };
@@ -53,6 +55,7 @@ export const NEVER_PROBED: ClusterHealth = {
   failures: 0,
   version: undefined,
   roundTripMs: undefined,
+  renewalSentMs: undefined,
 };
 
 /** What a probe makes of it. */
@@ -63,6 +66,7 @@ export function afterProbe(health: ClusterHealth, probe: ProbeResult, nowMs: num
     // Once complete, the cache stays usable: the informer catches up by itself after an interruption.
     const contact = probe.synced ? 'Ready' : 'Connecting';
     return {
+      renewalSentMs: health.renewalSentMs,
       ...(probe.synced
         ? { contact, reason: 'Connected', message: 'connected' }
         : { contact, reason: 'Listing', message: 'listing its Jobs' }),

@@ -127,7 +127,7 @@ function versionIn(body: string): string {
 }
 
 /** The innermost cause says most about a broken connection. */
-function failureOf(error: unknown): ProbeFailure {
+export function failureOf(error: unknown): ProbeFailure {
   let inner = error;
   while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause;
   if (inner instanceof AddressDeniedError)

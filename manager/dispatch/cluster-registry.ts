@@ -26,7 +26,7 @@ import { mergePatchBetween, sameJson } from './json-diff.ts';
 import type { RemovalJudgement, WhatRemains } from './judge-removal.ts';
 import { withoutRemoval, withRemoval } from './removal-status.ts';
 import type { KnownPlaces } from './recorded-place.ts';
-import type { RemoteCluster } from './remote-cluster.ts';
+import type { RemoteCluster } from './remote-cluster-contract.ts';
 import { renewableAccess, type RenewableAccess } from './renewable-access.ts';
 import { nextLookMs } from './token-expiry.ts';
 import { readWorkerAccess, type WorkerAccess } from './worker-access.ts';
@@ -95,6 +95,8 @@ type Reading = { readonly version: string; readonly result: WorkerAccess | Kubec
 const SECRET_CHECK_MS = 30_000;
 /** Sooner, while there is nothing to work with. */
 const SECRET_MISSED_MS = 5_000;
+/** Where two managers share a manager cluster, too, the other one says the contrary at once. */
+const OTHER_MANAGER_TOLD_EVERY_MS = 10_000;
 const CONCURRENCY = 8;
 /** Jobs that leave a cluster within this time are told of together. */
 const LEFT_WINDOW_MS = 1_000;
@@ -126,6 +128,8 @@ class Registry implements ClusterRegistry {
   readonly places: KnownPlaces;
   /** The WorkerClusters by the identity that they are used with; undefined until it is asked for again. */
   #namesByUID: ReadonlyMap<string, string> | undefined;
+  /** When it was last said that another manager has a cluster. */
+  readonly #otherManagerToldMs = new Map<string, number>();
 
   constructor(deps: ClusterRegistryDeps) {
     this.#deps = deps;
@@ -214,6 +218,7 @@ class Registry implements ClusterRegistry {
       this.#anew.delete(name);
       this.#deps.metrics.clusterRestores.remove({ cluster: name });
       this.#measure(name, undefined);
+      this.#otherManagerToldMs.delete(name);
       this.#deps.metrics.clusterReady.remove({ cluster: name });
       this.#deps.metrics.copies.remove({ cluster: name });
       for (const reason of ANSWER_FAULTS) this.#deps.metrics.clusterFaults.remove({ cluster: name, reason });
@@ -232,8 +237,8 @@ class Registry implements ClusterRegistry {
       this.#running.get(name)?.access?.renew(access.worker.credentials); // 3
     }
     const removal = await this.#removal.advance(workerCluster, () => this.#remains(name), signal); // 4
-    await this.#writeStatus(workerCluster, removal, signal); // 5
-    return { requeueAfterMs: this.#nextLookMs(access) };
+    const heldBackMs = await this.#writeStatus(workerCluster, removal, signal); // 5
+    return { requeueAfterMs: Math.min(heldBackMs ?? Number.POSITIVE_INFINITY, this.#nextLookMs(access)) };
   }
 
   #isToBeAnew(name: string): boolean {
@@ -252,8 +257,9 @@ class Registry implements ClusterRegistry {
     const accessTo = (worker: WorkerAccess | undefined): Access => {
       // One that was made anew may mean another cluster by the same address.
       const { uid } = workerCluster.metadata;
-      const { jobController, local, namespaces, namespaceLabels, servedNamespaces } = spec;
-      const connection = JSON.stringify([uid, worker?.endpoint, { jobController, local, namespaces, namespaceLabels, servedNamespaces }]);
+      const { jobController, local, namespaces, namespaceLabels, servedNamespaces, leaseNamespace } = spec;
+      const made = { jobController, local, namespaces, namespaceLabels, servedNamespaces, leaseNamespace };
+      const connection = JSON.stringify([uid, worker?.endpoint, made]);
       return { kind: 'Access', fingerprint: createHash('sha256').update(connection).digest('hex'), worker };
     };
     if (spec.local === true) return accessTo(undefined);
@@ -384,20 +390,28 @@ class Registry implements ClusterRegistry {
     return { jobs: [...this.#deps.recordedOn(name, this.#uidOf(name))], copies };
   }
 
+  /** Writes the status, or returns how long that is put off. */
   async #writeStatus(
     workerCluster: DeepReadonly<WorkerCluster>,
     removal: RemovalJudgement | undefined,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<number | undefined> {
     const { clock, metrics } = this.#deps;
     const { name, generation } = workerCluster.metadata;
     const before = withoutRemoval(workerCluster.status);
-    const told = clusterStatus(before, this.#finding(name), generation, clock.now()) ?? before;
+    const finding = this.#finding(name);
+    const told = clusterStatus(before, finding, generation, clock.now()) ?? before;
     this.#measure(name, findCondition(told?.conditions, ClusterCondition.Ready));
     metrics.copies.set({ cluster: name }, this.get(name)?.localKeys().size ?? 0);
     const status = withRemoval(told, removal, workerCluster.status, generation, clock.now());
-    if (removal?.kind === 'Goes' || sameJson(status ?? {}, workerCluster.status ?? {})) return;
+    if (removal?.kind === 'Goes' || sameJson(status ?? {}, workerCluster.status ?? {})) return undefined;
+    if (finding.kind === 'Running' && finding.health.reason === 'OtherManager') {
+      const nextMs = (this.#otherManagerToldMs.get(name) ?? Number.NEGATIVE_INFINITY) + OTHER_MANAGER_TOLD_EVERY_MS;
+      if (nextMs > clock.monotonic()) return nextMs - clock.monotonic();
+      this.#otherManagerToldMs.set(name, clock.monotonic());
+    }
     await this.#patchStatus(name, mergePatchBetween(workerCluster.status ?? {}, status ?? {}), signal);
+    return undefined;
   }
 
   #measure(name: string, ready: DeepReadonly<{ status: string; reason: string }> | undefined): void {
@@ -416,7 +430,13 @@ class Registry implements ClusterRegistry {
   #finding(name: string): Finding {
     const cluster = this.get(name);
     if (cluster !== undefined)
-      return { kind: 'Running', health: cluster.health(), ability: cluster.ability(), capacity: cluster.capacity() };
+      return {
+        kind: 'Running',
+        health: cluster.health(),
+        ability: cluster.ability(),
+        capacity: cluster.capacity(),
+        worker: cluster.worker(),
+      };
     return { kind: 'Misconfigured', problem: this.#problems.get(name) ?? { reason: 'Connecting', message: 'not connected yet' } };
   }
 }

@@ -9,12 +9,19 @@ import type { AbilityNow } from './cluster-ability.ts';
 import type { ClusterHealth } from './cluster-health.ts';
 import { sameJson } from './json-diff.ts';
 import type { Capacity } from './node-capacity.ts';
+import type { Pulse, WorkerFinding } from './worker-watch.ts';
 
 /** Why a cluster cannot even be connected to. */
 export type ConfigurationProblem = { readonly reason: string; readonly message: string };
 export type Finding =
   | { readonly kind: 'Misconfigured'; readonly problem: ConfigurationProblem }
-  | { readonly kind: 'Running'; readonly health: ClusterHealth; readonly ability: AbilityNow; readonly capacity: Capacity };
+  | {
+      readonly kind: 'Running';
+      readonly health: ClusterHealth;
+      readonly ability: AbilityNow;
+      readonly capacity: Capacity;
+      readonly worker: WorkerFinding;
+    };
 
 /** The status of a WorkerCluster after a finding; undefined when there is nothing new to say. */
 export function clusterStatus(
@@ -23,7 +30,8 @@ export function clusterStatus(
   generation: number | undefined,
   nowMs: number,
 ): WorkerClusterStatus | undefined {
-  const { reachable, synced, able, ready } = judge(finding);
+  const worker = workerAlive(previous, finding);
+  const { reachable, synced, able, ready } = judge(finding, worker);
   const lostSince = nextLostSince(previous, finding, nowMs);
   const next: WorkerClusterStatus = {
     ...(structuredClone<unknown>(previous ?? {}) as WorkerClusterStatus),
@@ -32,11 +40,13 @@ export function clusterStatus(
       condition(previous, ClusterCondition.Synced, synced, generation, nowMs),
       condition(previous, ClusterCondition.Able, able, generation, nowMs),
       condition(previous, ClusterCondition.Ready, ready, generation, nowMs),
-      ...(previous?.conditions ?? []).filter(({ type }) => type === ClusterCondition.WorkerAlive),
+      condition(previous, ClusterCondition.WorkerAlive, worker, generation, nowMs),
     ],
     ...(finding.kind === 'Running' && finding.health.version !== undefined ? { version: finding.health.version } : {}),
     ...(finding.kind === 'Running' ? given({ allocatable: nextAllocatable(previous, finding.capacity) }) : {}),
   };
+  if (finding.kind === 'Running' && finding.worker.kind !== 'OutOfSight') delete next.worker;
+  if (finding.kind === 'Running' && finding.worker.kind === 'Announced') next.worker = finding.worker.worker;
   delete next.lostSince;
   if (lostSince !== undefined) next.lostSince = lostSince;
   if (sameJson(previous ?? {}, next)) return undefined;
@@ -61,7 +71,7 @@ function nextAllocatable(
 
 type ConditionSaid = { readonly status: Condition['status']; readonly reason: string; readonly message: string };
 type Judgement = Readonly<Record<'reachable' | 'synced' | 'able' | 'ready', ConditionSaid>>;
-function judge(finding: Finding): Judgement {
+function judge(finding: Finding, worker: ConditionSaid): Judgement {
   if (finding.kind === 'Misconfigured') {
     const unknown: ConditionSaid = { status: 'Unknown', ...finding.problem };
     const no: ConditionSaid = { status: 'False', ...finding.problem };
@@ -78,11 +88,15 @@ function judge(finding: Finding): Judgement {
     synced: syncedOf(health),
     able,
     // Where copies cannot be made no Job is placed, but it is not lost: what runs there is known.
-    ready:
-      contact === 'Ready' && able.status === 'False'
-        ? { status: 'False', reason: 'NotAble', message: able.message }
-        : { status: contact === 'Ready' ? 'True' : 'False', ...said },
+    ready: readyOf(contact === 'Ready', said, able, worker),
   };
+}
+
+/** Where copies cannot be made, or nobody would run them, no Job is placed; but it is not lost: what runs there is known. */
+function readyOf(inContact: boolean, said: Omit<ConditionSaid, 'status'>, able: ConditionSaid, worker: ConditionSaid): ConditionSaid {
+  if (!inContact) return { status: 'False', ...said };
+  if (worker.status === 'False') return { status: 'False', reason: 'WorkerNotAlive', message: worker.message };
+  return able.status === 'False' ? { status: 'False', reason: 'NotAble', message: able.message } : { status: 'True', ...said };
 }
 
 /** False: it answers, and what it has is not known. Unknown: nobody can tell. */
@@ -99,12 +113,55 @@ function ableOf(ability: AbilityNow): ConditionSaid {
   return { status: 'Unknown', reason: 'Trying', message: `the next Job shows whether copies can be made again; before: ${message}` };
 }
 
-/** Counted from the first failure, over restarts of the manager, until the cluster is ready again. Every cause counts alike. */
+/** Unknown where no worker speaks for itself: that keeps no Job away. */
+function workerAlive(previous: DeepReadonly<WorkerClusterStatus> | undefined, finding: Finding): ConditionSaid {
+  const worker: WorkerFinding = finding.kind === 'Running' ? finding.worker : { kind: 'OutOfSight' };
+  const before = findCondition(previous?.conditions, ClusterCondition.WorkerAlive);
+  const stays = before && { status: before.status, reason: before.reason, message: before.message };
+  switch (worker.kind) {
+    case 'BuiltIn':
+      return unknown('BuiltInController', 'the built-in Job controller runs the copies: fencing is not available');
+    case 'OutOfSight':
+      return stays ?? unknown('Connecting', 'not looked at yet');
+    case 'None':
+      return unknown(
+        'NoWorkerLease',
+        `no worker has announced itself in Lease ${worker.where}: it is not there, older than such Leases, or has another --lease-namespace`,
+      );
+    case 'Announced':
+      return announced(worker.pulse, worker.worker.name ?? '', stays);
+  }
+}
+
+function announced(pulse: Pulse, name: string, stays: ConditionSaid | undefined): ConditionSaid {
+  switch (pulse) {
+    case 'Beating':
+      return { status: 'True', reason: 'Renewing', message: `worker "${name}" renews its Lease` };
+    case 'Unproven':
+      return stays !== undefined && stays.status !== 'Unknown'
+        ? stays
+        : unknown('Connecting', `worker "${name}" has not renewed its Lease since it was first looked at`);
+    case 'Silent':
+      return { status: 'False', reason: 'LeaseExpired', message: `worker "${name}" does not renew its Lease: is it running?` };
+    case 'Stopped':
+      return { status: 'False', reason: 'LeaseReleased', message: 'the worker has stopped' };
+  }
+}
+
+const unknown = (reason: string, message: string): ConditionSaid => ({ status: 'Unknown', reason, message });
+
+/**
+ * Counted from the first failure, over restarts of the manager, until the cluster is ready again. Every cause counts alike. It is not earlier than
+ * the last renewal of our Lease that the worker may have seen.
+ */
 function nextLostSince(previous: DeepReadonly<WorkerClusterStatus> | undefined, finding: Finding, nowMs: number): string | undefined {
   if (finding.kind === 'Misconfigured') return previous?.lostSince ?? toWireTime(nowMs);
-  const { contact, failingSinceMs } = finding.health;
+  const { contact, failingSinceMs, renewalSentMs } = finding.health;
   if (contact === 'Ready') return undefined;
-  return previous?.lostSince ?? (contact === 'Lost' ? toWireTime(failingSinceMs ?? nowMs) : undefined);
+  const since = previous?.lostSince ?? (contact === 'Lost' ? toWireTime(failingSinceMs ?? nowMs) : undefined);
+  if (since === undefined || renewalSentMs === undefined) return since;
+  const renewal = toWireTime(renewalSentMs);
+  return Date.parse(since) < Date.parse(renewal) ? renewal : since;
 }
 
 function condition(

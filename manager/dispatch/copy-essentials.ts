@@ -1,6 +1,7 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
 import {
   DISPATCH_EPOCH_ANNOTATION,
+  FENCING_ANNOTATION,
   JOB_CONTROLLER_ANNOTATION,
   ORIGIN_LABEL,
   ORIGIN_NAME_ANNOTATION,
@@ -29,6 +30,7 @@ export function essentialsOfCopy(copy: Job, besideOriginal: boolean): Job {
       annotations: texts(annotations, [
         ORIGIN_UID_ANNOTATION,
         DISPATCH_EPOCH_ANNOTATION,
+        FENCING_ANNOTATION,
         JOB_CONTROLLER_ANNOTATION,
         ...(besideOriginal ? [ORIGIN_NAME_ANNOTATION] : []),
       ]),

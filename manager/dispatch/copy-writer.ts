@@ -8,6 +8,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { DispatchedReason } from '../api/reasons.ts';
 import { refusalOf, type DispatchProblem } from '../api/refusals.ts';
 import { toldText } from '../api/told-text.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { withDeadline } from './deadline.ts';
 import type { FinishedWork } from './finished-work.ts';
 
@@ -20,7 +21,7 @@ export interface CopyWriter {
   create(copy: Unsaved<Job>, options: { readonly mayBeMadeYet: boolean }): Promise<Job>;
   /** What stands under this name now, whosever it is. */
   find(key: ObjectKey): Promise<Job | undefined>;
-  update(copy: DeepReadonly<Job>, spec: Record<string, unknown>): Promise<Job>;
+  update(copy: DeepReadonly<Job>, spec: Record<string, unknown>, annotations?: Record<string, string | null>): Promise<Job>;
   /** Tells this very version of a suspended copy what is done already; 409 when its Job controller has written to it meanwhile. */
   seed(copy: DeepReadonly<Job>, work: FinishedWork): Promise<Job>;
   /** Deletes this very object: `Foreground`, so that it is there until its pods are gone, or `Background`. */
@@ -174,9 +175,9 @@ export function createCopyWriter(options: {
   return {
     create,
     find,
-    update: (copy, spec) =>
+    update: (copy, spec, annotations) =>
       timed((signal) => {
-        const body = { metadata: { uid: copy.metadata.uid }, spec };
+        const body = { metadata: { uid: copy.metadata.uid, ...given({ annotations }) }, spec };
         return client.patch(JOBS, objectKey(copy), { type: 'merge', body }, { fieldManager, signal });
       }).catch((error: unknown) => {
         const problem = problemOf(error);

@@ -1,9 +1,10 @@
 import type { DeepReadonly, Job, JobStatus, Unsaved } from '../../shared/api/kubernetes.ts';
-import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { BUILT_IN_JOB_CONTROLLER_NAME, COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { findCondition, isFinished } from '../../shared/kube/conditions.ts';
 import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
 import { parseRequests } from '../api/amount.ts';
 import { isDispatched } from '../api/dispatch-proof.ts';
+import { isFenced } from '../api/job-annotations.ts';
 import { excess, requestsOfJob } from '../api/job-requests.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import { isRefusalOf, type DispatchProblem } from '../api/refusals.ts';
@@ -31,7 +32,7 @@ import {
   type Copy,
   type MirrorGroup,
 } from './mirror-group.ts';
-import { changesTemplate, copyIdentity, copyName, hasLostController, remoteJob, specChange } from './remote-job.ts';
+import { changesTemplate, copyIdentity, copyName, fencingChange, hasLostController, remoteJob, specChange } from './remote-job.ts';
 import { fencedOffAfterMs, fencedOffStatus, isInTheWay, lossTold } from './lost-place.ts';
 import { isWaitingToStart } from './start-troubles.ts';
 import { atRest, cannotStart, dispatched, notDispatched, quotaReserved, started } from './own-conditions.ts';
@@ -48,7 +49,14 @@ export type MirrorPlan = {
 };
 export type RemoteAction =
   | { readonly kind: 'Create'; readonly cluster: string; readonly job: Unsaved<Job> }
-  | { readonly kind: 'Update'; readonly cluster: string; readonly copy: DeepReadonly<Job>; readonly spec: Record<string, unknown> }
+  | {
+      readonly kind: 'Update';
+      readonly cluster: string;
+      readonly copy: DeepReadonly<Job>;
+      readonly spec: Record<string, unknown>;
+      /** null: it goes. */
+      readonly annotations?: Record<string, string | null>;
+    }
   /** Tells a suspended copy what of its Job is done already. */
   | { readonly kind: 'Seed'; readonly cluster: string; readonly copy: DeepReadonly<Job>; readonly status: FinishedWork }
   /** Reads what stands under the name of the copy, because the answer to a write of it was lost. */
@@ -245,8 +253,8 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
   const view = group.clusters.get(cluster);
   const isResting = rests(group, local, record, copy);
   const remote = isResting ? counted(toldBy(copy.job), local.spec) : toldBy(copy.job);
-  const trouble = (view?.problem ?? view?.trouble)?.message;
-  const detail = lossTold(group) ?? trouble ?? (isWaitingToStart(copy.job) ? view?.waiting : undefined);
+  const trouble = (view?.problem ?? view?.trouble)?.message ?? (isWaitingToStart(copy.job) ? view?.waiting : undefined);
+  const detail = lossTold(group) ?? trouble ?? unfencedBecause(group, local, copy.cluster);
   const own = [...quotaReserved(local, record), isResting ? atRest(record) : dispatched(record, detail), ...started(local, record, remote)];
   const isOver = isResting && record.fail !== undefined;
   const home = writeHome(
@@ -258,7 +266,13 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
   if (copy.deleting) return { remote: [], home };
   const wanted = remoteJobOf(group, local, record);
   const runs = local.spec.suspend !== true && !('reason' in wanted);
-  const update = (spec: Record<string, unknown>): RemoteAction => ({ kind: 'Update', cluster, copy: copy.job, spec });
+  const update = (spec: Record<string, unknown>, annotations?: Record<string, string | null>): RemoteAction => ({
+    kind: 'Update',
+    cluster,
+    copy: copy.job,
+    spec,
+    ...given({ annotations }),
+  });
   // A copy that has reached its verdict is not disturbed: what it does now is finish, for which it may not be suspended.
   if (hasVerdict(copy.job.status))
     return { remote: runs && copy.job.spec.suspend === true && !isFinished(copy.job.status) ? [update({ suspend: false })] : [], home };
@@ -266,7 +280,8 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
   const spec = 'reason' in wanted ? suspension(copy.job, local) : specChange(copy.job, wanted, !runs || seed !== undefined);
   // Its API server is older than such changes: the copy rests, and is made anew with what the original asks for now.
   if (view?.problem !== undefined && changesTemplate(spec) && isAtRest(copy.job)) return { remote: deletions([copy]), home };
-  if (spec !== undefined) return { remote: [update(spec)], home };
+  const annotations = 'reason' in wanted ? undefined : fencingChange(copy.job, wanted);
+  if (spec !== undefined || annotations !== undefined) return { remote: [update(spec ?? {}, annotations)], home };
   return { remote: seed === undefined ? [] : [{ kind: 'Seed', cluster, copy: copy.job, status: seed }], home };
 }
 
@@ -440,12 +455,19 @@ function remoteJobOf(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
     jobController: cluster.jobController,
     local: cluster.local,
     flavors: names.flatMap((name) => group.flavors.get(name) ?? []),
+    fenced: isFenced(local, group.queueFencing),
   });
 }
 
 /** A copy of a placement that our cache does not know: it may be late, or the record on the API server is older than it was. */
 const isLater = ({ job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecord): boolean =>
   isOf(job, local) && (copyIdentity(job)?.epoch ?? 0) > record.epoch;
+
+/** What a Job that asks for a fence has to know. */
+const unfencedBecause = (group: MirrorGroup, local: DeepReadonly<Job>, cluster: string): string | undefined =>
+  group.clusters.get(cluster)?.jobController === BUILT_IN_JOB_CONTROLLER_NAME && isFenced(local, group.queueFencing)
+    ? 'not fenced: the built-in Job controller runs it there, and goes on when the manager is out of reach'
+    : undefined;
 
 function remainingLostDelay(local: DeepReadonly<Job>, nowMs: number): number {
   const present = findCondition(local.status?.conditions, SwitchyardCondition.Dispatched);

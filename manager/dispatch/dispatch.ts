@@ -1,5 +1,5 @@
 import type { DeepReadonly, Job, Namespace } from '../../shared/api/kubernetes.ts';
-import { WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { DEFAULT_LEASE_NAMESPACE, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
@@ -11,7 +11,9 @@ import type { Random } from '../../shared/runtime/random.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import { fencedJob, fenceWishOf, judgeLoss } from '../api/fenced-off.ts';
 import type { LostClusters } from '../api/lost-clusters.ts';
+import { laterVersion } from '../api/home-version.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
+import type { RecordKeys } from '../api/record-seal.ts';
 import type { AdmissionRecord, RecordReader } from '../api/records.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import { WORKER_CLUSTERS, type WorkerCluster, type WorkerClusterSpec } from '../api/worker-cluster.ts';
@@ -19,6 +21,7 @@ import type { DispatchMetrics } from '../metrics.ts';
 import { ClusterEventReason } from '../api/reasons.ts';
 import { createClusterRegistry, type ClusterRegistry } from './cluster-registry.ts';
 import type { NamespacePolicy } from './copy-writer.ts';
+import { createLeaderTerm } from './leader-term.ts';
 import { createMirrorController, type MirrorController } from './mirror-controller.ts';
 import { chosenLabels, DEFAULT_NAMESPACE_LABELS } from './namespace-labels.ts';
 import { runOrphanCollector } from './orphan-collector.ts';
@@ -33,6 +36,10 @@ export type DispatchDeps = {
   readonly clusterQueues: Informer<ClusterQueue>;
   readonly namespaces: Informer<Namespace>;
   readonly readRecord: RecordReader;
+  /** Seals what worker clusters keep for us. */
+  readonly keys: RecordKeys;
+  /** Between two renewals of our Lease on a worker cluster. */
+  readonly renewIntervalMs: number;
   /** Connects to a worker cluster. */
   readonly connect: (cluster: string, access: ClusterAccess) => KubeClient;
   /** Id of this manager: the value of the origin label on its copies. */
@@ -60,6 +67,10 @@ export interface Dispatch {
 /** Call before the informers run. */
 export function createDispatch(deps: DispatchDeps): Dispatch {
   const { home, jobs, workerClusters, flavors, clusterQueues, namespaces, readRecord, clock, random, log, metrics, events, origin } = deps;
+  const homeUID = (): string | undefined => namespaces.get({ namespace: '', name: 'kube-system' })?.metadata.uid;
+  const { keys, renewIntervalMs } = deps;
+  const homeVersion = (): string => [jobs, workerClusters].map((each) => each.lastResourceVersion()).reduce(laterVersion);
+  const term = createLeaderTerm({ origin, keys, homeUID, homeVersion, random });
   const clusters: ClusterRegistry = createClusterRegistry({
     home,
     workerClusters,
@@ -67,7 +78,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     log,
     metrics,
     connect: (name, access) => (access === undefined ? home : deps.connect(name, access)),
-    homeUID: () => namespaces.get({ namespace: '', name: 'kube-system' })?.metadata.uid,
+    homeUID,
     createCluster(workerCluster, client, identify) {
       const {
         metadata: { name },
@@ -77,6 +88,11 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         name,
         client,
         identify,
+        term,
+        leaseNamespace: spec.leaseNamespace ?? DEFAULT_LEASE_NAMESPACE,
+        renewIntervalMs,
+        givenUp: () => workerClusters.get({ namespace: '', name })?.spec.state === 'Lost',
+        inPlace: (localKey, copies) => mirror.inPlace(localKey, copies),
         origin,
         clock,
         random,
@@ -118,6 +134,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       const queue = clusterQueues.get({ namespace: '', name: clusterQueue })?.spec;
       return judgeLoss(lost, fencedJob(fenceWishOf(job), queue), deps.workerLostTimeoutMs);
     },
+    fencingOf: (name) => clusterQueues.get({ namespace: '', name })?.spec.fencing,
     origin,
     clock,
     log,

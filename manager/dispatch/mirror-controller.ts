@@ -2,59 +2,34 @@ import type { DeepReadonly, Job, Unsaved } from '../../shared/api/kubernetes.ts'
 import { MANAGER_FIELD_MANAGER, ORIGIN_LABEL } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { ApiError, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
-import type { ReadClient, StatusClient, WriteClient } from '../../shared/kube/client.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
-import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
-import type { Informer } from '../../shared/kube/informer.ts';
 import { neverConnected } from '../../shared/kube/connection-failure.ts';
 import { formatKey, keyOfObject, parseKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { Logger } from '../../shared/runtime/logger.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
 import { DispatchedReason, JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
-import type { LossJudgement } from '../api/fenced-off.ts';
 import { isRefusalOf, refusalOf, type DispatchProblem } from '../api/refusals.ts';
-import type { AdmissionRecord, ParsedRecord, RecordReader } from '../api/records.ts';
-import type { ResourceFlavor } from '../api/resource-flavor.ts';
+import type { ParsedRecord } from '../api/records.ts';
 import { toldText } from '../api/told-text.ts';
-import type { DispatchMetrics } from '../metrics.ts';
-import type { ClusterRegistry } from './cluster-registry.ts';
 import { DispatchRefused } from './copy-writer.ts';
 import { decideMirror, type HomeAction, type RemoteAction } from './decide-mirror.ts';
 import { droppedFields, droppedOfOlder } from './dropped-fields.ts';
-import { isCertain, mayBeAnywhere, recordIn, type MirrorGroup } from './mirror-group.ts';
+import { isInPlace } from './in-place.ts';
+import { isCertain, mayBeAnywhere, recordIn, type Copy, type MirrorGroup } from './mirror-group.ts';
+import type { MirrorControllerDeps } from './mirror-controller-deps.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
 import { createRecordedJobs, recordedIn } from './recorded-jobs.ts';
 import { createRecentRefusals, type RecentRefusals } from './recent-refusals.ts';
 import { recordedPlace } from './recorded-place.ts';
-import type { RemoteCluster } from './remote-cluster.ts';
+import type { RemoteCluster } from './remote-cluster-contract.ts';
 import { copyIdentity, type CopyIdentity, hasLostController } from './remote-job.ts';
 import { createTraces } from './traces.ts';
 import { troubleOf, type Trouble } from './write-troubles.ts';
 
 /** A cluster that came, went, or is in another contact now. `uid` is undefined while it is not known which one it is. */
 export type ConcernedCluster = { readonly name: string; readonly uid: string | undefined; readonly localKeys: Iterable<string> };
-
-export type MirrorControllerDeps = {
-  readonly home: ReadClient & WriteClient & StatusClient;
-  readonly jobs: Informer<Job>;
-  readonly flavors: Informer<ResourceFlavor>;
-  readonly clusters: ClusterRegistry;
-  readonly readRecord: RecordReader;
-  /** Why an admission in this namespace no longer stands; undefined while it does. */
-  readonly resolve: (record: AdmissionRecord, namespace: string) => string | undefined;
-  /** What follows for a Job recorded by this name from the loss of that cluster; undefined while it is not lost. */
-  readonly judgeLoss: (cluster: string, record: AdmissionRecord, job: DeepReadonly<Job>) => LossJudgement | undefined;
-  /** Id of this manager. */
-  readonly origin: string;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly events: EventRecorder;
-  readonly metrics: DispatchMetrics;
-};
 
 /**
  * Keeps every Job and its copies as `decideMirror` wants them. A change of any of them puts the Job's key into the home queue. There the
@@ -73,6 +48,8 @@ export interface MirrorController {
   wakeAll(namespace?: string): void;
   /** Has every Job looked at that is concerned by this cluster: it is recorded there, or shows something there. Others are not, however often it comes and goes. */
   wakeJobsOf(cluster: ConcernedCluster): void;
+  /** Whether each of these copies may run, or rests. */
+  inPlace(localKey: string, copies: readonly Copy[]): boolean;
   /** Carries out what a Job needs on one cluster; each cluster's queue calls it. */
   reconcileRemote(cluster: RemoteCluster, localKey: string): Promise<ReconcileResult>;
   run(signal: AbortSignal): Promise<void>;
@@ -147,6 +124,13 @@ class Mirror implements MirrorController {
     for (const key of localKeys) this.#queue.add(key);
   }
 
+  inPlace(localKey: string, copies: readonly Copy[]): boolean {
+    const local = this.#localOf(localKey);
+    const record = local && recordIn(this.#deps.readRecord(local));
+    const place = record && recordedPlace(record, this.#deps.clusters.places);
+    return copies.every((copy) => isInPlace(copy, local, record, place?.kind === 'Known' ? place.cluster : undefined));
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     const { log } = this.#deps;
     onAbort(signal, () => this.#queue.shutDown());
@@ -168,9 +152,8 @@ class Mirror implements MirrorController {
   }
 
   #observe(key: string): MirrorGroup {
-    const { jobs, flavors, clusters, origin, readRecord, resolve, judgeLoss } = this.#deps;
-    const cached = jobs.get(parseKey(key));
-    const local = this.#ownWrites.overlay(key, cached === undefined ? [] : [cached]).at(-1);
+    const { flavors, clusters, origin, readRecord, resolve, judgeLoss } = this.#deps;
+    const local = this.#localOf(key);
     const record: ParsedRecord = local === undefined ? { kind: 'None' } : readRecord(local);
     const last = recordIn(record);
     const sinceMs = last && Date.parse(last.since);
@@ -188,8 +171,14 @@ class Mirror implements MirrorController {
       clusters: new Map([...concerned].flatMap((name) => mapEntry(name, clusters.view(name, key, sinceMs)))),
       flavors: new Map(flavors.list().map((flavor) => [flavor.metadata.name, flavor])),
       origin,
+      queueFencing: record.kind === 'Record' ? this.#deps.fencingOf(record.record.clusterQueue) : undefined,
       nameHeldSinceMs: this.#nameHeldSinceMs.get(key),
     };
+  }
+
+  #localOf(key: string): DeepReadonly<Job> | undefined {
+    const cached = this.#deps.jobs.get(parseKey(key));
+    return this.#ownWrites.overlay(key, cached === undefined ? [] : [cached]).at(-1);
   }
 
   /** The clusters that have something of a Job, or may. */
@@ -278,7 +267,7 @@ class Mirror implements MirrorController {
         case 'Create':
           return await this.#create(cluster, key, group, action.job);
         case 'Update':
-          await this.#send(cluster, key, () => cluster.writer.update(action.copy, action.spec));
+          await this.#send(cluster, key, () => cluster.writer.update(action.copy, action.spec, action.annotations));
           return undefined;
         case 'Seed':
           // Nothing runs of it either way, and it is good for this version of the copy only: an answer that is lost leaves no doubt.

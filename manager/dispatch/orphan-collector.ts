@@ -3,7 +3,7 @@ import type { Lister } from '../../shared/kube/indexer.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import { copyIdentity } from './remote-job.ts';
-import type { RemoteCluster } from './remote-cluster.ts';
+import type { RemoteCluster } from './remote-cluster-contract.ts';
 
 export type OrphanCollectorDeps = {
   readonly clusters: () => readonly RemoteCluster[];

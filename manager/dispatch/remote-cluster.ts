@@ -1,119 +1,43 @@
 import type { DeepReadonly, Job, Node, ObjectKey } from '../../shared/api/kubernetes.ts';
 import { ORIGIN_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NODES } from '../../shared/api/resources.ts';
-import type { KubeClient } from '../../shared/kube/client.ts';
-import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
-import { createInformer, type Informer } from '../../shared/kube/informer.ts';
+import { runController } from '../../shared/kube/controller.ts';
+import { createInformer, type Informer, type InformerOptions } from '../../shared/kube/informer.ts';
 import { createInformerOfNamespaces } from '../../shared/kube/informer-of-namespaces.ts';
 import { formatKey, parseKey } from '../../shared/kube/keys.ts';
 import { WentBack } from '../../shared/kube/reflector.ts';
 import { isOlder } from '../../shared/kube/resource-version.ts';
 import { createObjectBudget } from '../../shared/kube/object-budget.ts';
-import type { UnusableAnswer, AnswerFault } from '../../shared/kube/unusable-answer.ts';
+import type { UnusableAnswer } from '../../shared/kube/unusable-answer.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
-import { sleep, type Clock, type Timer } from '../../shared/runtime/clock.ts';
-import type { Logger } from '../../shared/runtime/logger.ts';
-import type { Random } from '../../shared/runtime/random.ts';
+import { sleep, type Timer } from '../../shared/runtime/clock.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
 import { afterProbe, NEVER_PROBED, withFault, type ClusterFault, type ClusterHealth, type ProbeResult } from './cluster-health.ts';
 import type { IdentityProblem } from './cluster-identities.ts';
 import { ABLE, abilityAt, afterCreate, afterFailedCreate, isFaultOfCluster, type AbilityNow } from './cluster-ability.ts';
+import { createClusterLease, type ClusterLease } from './cluster-lease.ts';
 import { createClusterProbe, type ClusterProbe } from './cluster-probe.ts';
 import { essentialsOfCopy } from './copy-essentials.ts';
-import { createCopyWriter, type CopyWriter, type NamespacePolicy } from './copy-writer.ts';
+import { createCopyWriter, type CopyWriter } from './copy-writer.ts';
 import { createDoubts, type Doubts } from './doubts.ts';
-import type { ClusterView, Copy } from './mirror-group.ts';
+import { listOnce } from './list-once.ts';
+import type { ClusterView, Contact, Copy } from './mirror-group.ts';
 import { capacityOf, essentialsOfNode, type Capacity } from './node-capacity.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
+import { createReconciliation, type Reconciliation } from './reconciliation.ts';
+import type { RemoteCluster, RemoteClusterOptions } from './remote-cluster-contract.ts';
 import { copyIdentity } from './remote-job.ts';
 import { createStartInquiries, type StartInquiries } from './start-inquiries.ts';
 import { createTurns } from './turns.ts';
-import { createWriteTroubles, type WriteTroubles } from './write-troubles.ts';
-
-export type RemoteClusterOptions = {
-  readonly name: string;
-  readonly client: KubeClient;
-  readonly origin: string;
-  readonly jobController: string;
-  /** True when it is the manager cluster itself. */
-  readonly local: boolean;
-  readonly namespaces: NamespacePolicy;
-  /** The only namespaces in which it is asked for Jobs; undefined: all. */
-  readonly servedNamespaces: readonly string[] | undefined;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  /** Why the cluster with this identity must not be used; undefined when it may, from then on. */
-  readonly identify: (uid: string) => Promise<IdentityProblem | undefined>;
-  /** Writes under way at once. */
-  readonly concurrency: number;
-  /** Carries out what one Job needs on this cluster. */
-  readonly reconcile: (cluster: RemoteCluster, localKey: string) => Promise<ReconcileResult>;
-  /** A copy of this Job has changed. */
-  readonly onCopyChanged: (localKey: string) => void;
-  /** Contact was gained or lost. */
-  readonly onContactChanged: (cluster: RemoteCluster) => void;
-  /** What others should hear of has changed, contact or not. */
-  readonly onHealthChanged: (cluster: RemoteCluster) => void;
-  /** Memory that what is kept of its Jobs and nodes may take. */
-  readonly memoryBytes: number;
-  /** It gave an answer that cannot be used. */
-  readonly onFault: (reason: AnswerFault) => void;
-  /** Told once: it has gone back in time, and is to be connected to anew. What is known of it and of our writes there did not happen. */
-  readonly onRestored: (error: Error) => void;
-};
-
-/**
- * One worker cluster as the manager sees it: a cache of the copies there, a queue of its own for the writes to it, and its health.
- * Nothing here is shared with another cluster, so that one that answers slowly or not at all delays nobody else.
- */
-export interface RemoteCluster {
-  readonly name: string;
-  readonly writer: CopyWriter;
-  /** What our own writes have left open. */
-  readonly doubts: Doubts;
-  /** Writes that fail and are tried again. */
-  readonly troubles: WriteTroubles;
-  /** Why copies here do not start. */
-  readonly starts: StartInquiries;
-  health(): ClusterHealth;
-  /** Whether copies can be made here. */
-  ability(): AbilityNow;
-  /** A copy was made, or was there. */
-  created(localKey: string): void;
-  /** One could not be made; what is the Job's own fault says nothing of the cluster. */
-  createFailed(localKey: string, error: unknown, problem: DispatchProblem): void;
-  /** `sinceMs`: when the Job was last admitted, if that is known. */
-  view(localKey: string, sinceMs?: number): ClusterView;
-  /** The copies here of the Job with this key, our own latest writes included. */
-  copiesOf(localKey: string): readonly Copy[];
-  /** Whether anything of this Job is here, or may be, or was said to it here. */
-  hasTraceOf(localKey: string): boolean;
-  /** The Job is gone: what was said to it here, and what was left open, is nothing to another of its name. */
-  forget(localKey: string): void;
-  /** Keys of all Jobs that have a copy here. */
-  localKeys(): ReadonlySet<string>;
-  /** What its schedulable nodes offer; empty while unknown. */
-  capacity(): Capacity;
-  /**
-   * Zero, or after how many milliseconds the manager cluster may be asked whether this Job is gone: a cluster can show any number of copies of
-   * Jobs that never were.
-   */
-  mayAskAfterMs(localKey: string): number;
-  wrote(localKey: string, copy: Job): void;
-  deleted(copy: DeepReadonly<Job>): void;
-  /** Remembers why the copy cannot be made, until told otherwise. */
-  setProblem(localKey: string, problem: DispatchProblem | undefined): void;
-  /** Has the Job looked at in this cluster's queue. One with a problem is being tried again anyway, and waits for that unless `now`. */
-  wake(localKey: string, options: { readonly now: boolean }): void;
-  /** Connects, asks which cluster it is, and, once it may be used, works until `signal` aborts. */
-  run(signal: AbortSignal): Promise<void>;
-}
+import { createWorkerWatch, type WorkerFinding, type WorkerWatch } from './worker-watch.ts';
+import { createWriteTroubles } from './write-troubles.ts';
 
 const COPIES_BY_LOCAL_KEY = 'localKey';
 const PROBE_INTERVAL_MS = 10_000;
+/** All copies, once, when a cluster is back that was lost. */
+const FRESH_LIST_MS = 60_000;
 /** Sooner, while it does not answer or its Jobs are not listed yet. */
 const PROBE_AGAIN_MS = 1_000;
 /** While it refuses us, or we it: that ends when somebody changes something. */
@@ -140,8 +64,17 @@ class ConnectedCluster implements RemoteCluster {
   readonly #stopped = new AbortController();
   readonly #confirmations = createTurns(CONFIRMATIONS);
   readonly #prober: ClusterProbe;
-  /** Resolves when it is known to be a cluster that may be used, or when it is too late for that. */
-  readonly #identified = Promise.withResolvers<void>();
+  readonly #lease: ClusterLease;
+  readonly #worker: WorkerWatch;
+  readonly #reconciliation: Reconciliation;
+  readonly #newCopies: () => Informer<Job>;
+  /** Resolves when it is known to be a cluster that may be used, and our Lease there is held, or when it is too late for that. */
+  readonly #usable = Promise.withResolvers<void>();
+  /** Wakes who waits for the next probe or renewal. */
+  #nudge = Promise.withResolvers<void>();
+  #uid = '';
+  /** It was lost since all its copies were last looked at: what the cache has of them may be what was there before. */
+  #wasLost = false;
   /** By the list that they are of. */
   readonly #faults = new Map<string, ClusterFault>();
   readonly #restored = new AbortController();
@@ -149,6 +82,8 @@ class ConnectedCluster implements RemoteCluster {
   #ability = ABLE;
   /** Tells when it may be tried again. */
   #trial: Timer | undefined;
+  /** What others have heard of it. */
+  #told = '';
 
   constructor(options: RemoteClusterOptions) {
     const { name, client, clock, random, log, origin, namespaces, servedNamespaces } = options;
@@ -168,27 +103,38 @@ class ConnectedCluster implements RemoteCluster {
       copyOf,
       onTold: (localKey) => options.onCopyChanged(localKey),
     });
-    const copies = {
-      client,
-      resource: JOBS,
-      clock,
-      random,
-      log,
-      labelSelector: `${ORIGIN_LABEL}=${origin}`,
-      transform: (copy: Job) => essentialsOfCopy(copy, options.local),
-      budget,
-      onFault,
-      onWentBack: (error: Error): void => this.#wentBack(error),
-      indexers: { [COPIES_BY_LOCAL_KEY]: (copy: DeepReadonly<Job>) => [localKeyOf(copy)] },
+    const copies = { client, resource: JOBS, clock, random, log, labelSelector: `${ORIGIN_LABEL}=${origin}` };
+    const newCopies = (more: Partial<InformerOptions<Job>>): Informer<Job> => {
+      const every = { ...copies, transform: (copy: Job) => essentialsOfCopy(copy, options.local), ...more };
+      return servedNamespaces === undefined
+        ? createInformer(every)
+        : createInformerOfNamespaces(JOBS, servedNamespaces, (namespace) => createInformer({ ...every, namespace }));
     };
-    this.#copies =
-      servedNamespaces === undefined
-        ? createInformer(copies)
-        : createInformerOfNamespaces(JOBS, servedNamespaces, (namespace) => createInformer({ ...copies, namespace }));
+    const indexers = { [COPIES_BY_LOCAL_KEY]: (copy: DeepReadonly<Job>) => [localKeyOf(copy)] };
+    this.#copies = newCopies({ budget, onFault, indexers, onWentBack: (error) => this.#wentBack(error) });
+    this.#newCopies = () => newCopies({ budget: createObjectBudget(options.memoryBytes), onFault: () => undefined });
     this.#nodes = createInformer({ client, resource: NODES, clock, random, log, transform: essentialsOfNode, budget, onFault });
     this.#ownWrites = createOwnWrites(this.#copies);
-    const changed = (copy: DeepReadonly<Job>): void => options.onCopyChanged(localKeyOf(copy));
+    const changed = (copy: DeepReadonly<Job>): void => {
+      const key = localKeyOf(copy);
+      options.onCopyChanged(key);
+      this.#reconciliation.copyChanged(key);
+    };
     this.#copies.addHandler({ added: changed, updated: changed, deleted: changed });
+    const { term, leaseNamespace, renewIntervalMs, jobController } = options;
+    this.#lease = createClusterLease({ client, namespace: leaseNamespace, origin, term, renewIntervalMs, clock, log });
+    const onChanged = (): void => this.#workerChanged();
+    this.#worker = createWorkerWatch({ client, namespace: leaseNamespace, jobController, clock, random, log, budget, onFault, onChanged });
+    this.#reconciliation = createReconciliation({
+      asked: () => this.#tokenAsked(),
+      inPlace: (key) => options.inPlace(key, this.copiesOf(key)),
+      outOfPlace: (signal) => this.#outOfPlace(signal),
+      confirm: (token) => {
+        this.#lease.confirm(token);
+        this.#nudge.resolve();
+      },
+      clock,
+    });
     const rateLimit = { baseDelayMs: 200, maxDelayMs: 60_000 };
     this.#queue = createWorkqueue({ name: `cluster-${name}`, clock, rateLimit });
   }
@@ -222,12 +168,20 @@ class ConnectedCluster implements RemoteCluster {
     if (before !== 'NotAble') onHealthChanged(this);
   }
 
+  worker(): WorkerFinding {
+    const { contact, failures } = this.#health;
+    return this.#worker.finding(contact === 'Ready' && failures === 0);
+  }
+
+  homeVersionSeen(): string {
+    return this.#lease.homeVersionSeen();
+  }
+
   view(localKey: string, sinceMs?: number): ClusterView {
     const { jobController, local, servedNamespaces } = this.#options;
     const served = servesNamespace(servedNamespaces, parseKey(localKey).namespace);
-    const contact = served ? this.#health.contact : 'NotServed';
     return {
-      contact,
+      contact: served ? this.#contact() : 'NotServed',
       jobController,
       local,
       problem: this.#problems.get(localKey),
@@ -290,16 +244,24 @@ class ConnectedCluster implements RemoteCluster {
     onAbort(signal, () => {
       this.#stopped.abort(signal.reason);
       this.#queue.shutDown();
-      this.#identified.resolve();
+      this.#usable.resolve();
       this.#trial?.cancel();
     });
     if (signal.aborted) return;
     await Promise.all([this.#probe(signal), this.#work(signal)]);
+    // It is ours still on the next connection.
+    if (!this.#restored.signal.aborted) await this.#lease.release();
+  }
+
+  /** Who has not renewed its Lease in time, such as a program that stood still, must not write: it may be somebody else's. */
+  #contact(): Contact {
+    const { contact } = this.#health;
+    return contact === 'Ready' && !this.#lease.isHeld() && !this.#options.givenUp() ? 'Lost' : contact;
   }
 
   async #work(signal: AbortSignal): Promise<void> {
     const { log, concurrency, reconcile } = this.#options;
-    await this.#identified.promise;
+    await this.#usable.promise;
     if (signal.aborted) return;
     const name = `cluster-${this.name}`;
     const watching = AbortSignal.any([signal, this.#restored.signal]);
@@ -307,13 +269,15 @@ class ConnectedCluster implements RemoteCluster {
       this.#copies.run(watching),
       this.#nodes.run(watching),
       this.starts.run(signal),
+      this.#worker.run(watching),
+      this.#reconciliation.run(watching),
       runController({ name, queue: this.#queue, concurrency, reconcile: (key) => reconcile(this, key), log }),
     ]);
   }
 
   async #identify(uid: string): Promise<IdentityProblem | undefined> {
     const problem = await this.#options.identify(uid);
-    if (problem === undefined) this.#identified.resolve();
+    if (problem === undefined) this.#uid = uid;
     return problem;
   }
 
@@ -322,6 +286,7 @@ class ConnectedCluster implements RemoteCluster {
       const probe = await this.#ask(signal);
       if (signal.aborted) return;
       this.#becomes(afterProbe(this.#health, probe, this.#options.clock.now()));
+      if (this.#tokenAsked() !== undefined) this.#reconciliation.wake();
       await (probe.kind === 'Refused' ? sleep(this.#options.clock, PROBE_REFUSED_MS, signal) : this.#untilNextProbe(signal));
     }
   }
@@ -346,21 +311,56 @@ class ConnectedCluster implements RemoteCluster {
     this.#options.onRestored(error);
   }
 
-  #becomes(next: ClusterHealth): void {
+  #becomes(found: ClusterHealth): void {
     if (this.#restored.signal.aborted) return;
     const before = this.#health;
+    const next = { ...found, renewalSentMs: this.#lease.sentMs() };
     this.#health = next;
     // What failed on the way out says nothing of what it can now.
     if (before.contact === 'Lost' && next.contact !== 'Lost') this.#ability = ABLE;
-    if (describe(before) === describe(next)) return;
-    this.#options.onHealthChanged(this);
+    if (next.contact === 'Lost') {
+      this.#wasLost = this.#copies.hasSynced();
+      this.#lease.confirm(undefined);
+    }
+    this.#tell();
     if (before.contact !== next.contact) this.#options.onContactChanged(this);
+  }
+
+  #workerChanged(): void {
+    this.#tell();
+    if (this.#tokenAsked() !== undefined) this.#reconciliation.wake();
+  }
+
+  #tell(): void {
+    const now = describe(this.#health, this.worker());
+    if (this.#told === now) return;
+    this.#told = now;
+    this.#options.onHealthChanged(this);
+  }
+
+  #tokenAsked(): string | undefined {
+    const token = this.#worker.fenceToken();
+    const isToBeTold = this.#health.failures === 0 && this.#contact() === 'Ready' && !this.#options.givenUp();
+    return isToBeTold && token !== this.#lease.confirmed() ? token : undefined;
+  }
+
+  /** Jobs with copies that must not run: by the cache, or, when the cluster was lost and may have gone on without us, by a new list. */
+  async #outOfPlace(signal: AbortSignal): Promise<readonly string[] | undefined> {
+    const { inPlace } = this.#options;
+    if (!this.#wasLost) return [...this.localKeys()].filter((key) => !inPlace(key, this.copiesOf(key)));
+    this.#wasLost = false;
+    const copies = await listOnce(this.#newCopies(), this.#options.clock, FRESH_LIST_MS, signal);
+    const outOfPlace = (copies ?? []).filter((job) => !inPlace(localKeyOf(job), [{ cluster: this.name, job, deleting: false }]));
+    // It is the list, not the cache, that has to be without them.
+    if (copies === undefined || outOfPlace.length > 0) this.#wasLost = true;
+    return copies && outOfPlace.map(localKeyOf);
   }
 
   async #untilNextProbe(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const { contact, connected, failures } = this.#health;
-    if ((contact === 'Ready' || this.#faults.size > 0) && failures === 0) return sleep(clock, PROBE_INTERVAL_MS, signal);
+    if ((contact === 'Ready' || this.#faults.size > 0) && failures === 0)
+      return this.#renewUntil(clock.monotonic() + PROBE_INTERVAL_MS, signal);
     const done = new AbortController();
     const until = AbortSignal.any([signal, done.signal]);
     // Once it answers, only the arrival of the first list is missing.
@@ -370,12 +370,54 @@ class ConnectedCluster implements RemoteCluster {
     done.abort();
   }
 
+  /** Renews the Lease when that is due, until it is time for the next probe, or there is no answer: then a probe is due at once. */
+  async #renewUntil(endMs: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    for (;;) {
+      const leftMs = endMs - clock.monotonic();
+      if (leftMs <= 0 || signal.aborted) return;
+      const dueMs = this.#renewalDueInMs();
+      if (dueMs > 0) {
+        const done = new AbortController();
+        await Promise.race([this.#nudge.promise, sleep(clock, Math.min(leftMs, dueMs), AbortSignal.any([signal, done.signal]))]);
+        done.abort();
+        this.#nudge = Promise.withResolvers();
+        continue;
+      }
+      const kept = await this.#keepLease(signal);
+      if (kept.kind === 'Held') continue;
+      if (!signal.aborted) this.#becomes(afterProbe(this.#health, kept, clock.now()));
+      return;
+    }
+  }
+
+  /** A cluster that was given up is looked after without renewals, once it is ours. */
+  #renewalDueInMs(): number {
+    return this.#options.givenUp() && this.#lease.sentMs() !== undefined ? Number.POSITIVE_INFINITY : this.#lease.dueInMs();
+  }
+
+  async #keepLease(signal: AbortSignal): Promise<Awaited<ReturnType<ClusterLease['keep']>>> {
+    const stoodStill = this.#health.contact === 'Ready' && !this.#lease.isHeld();
+    const kept = await this.#lease.keep(this.#uid, signal);
+    if (kept.kind === 'Held' && stoodStill) this.#options.onContactChanged(this);
+    return kept;
+  }
+
+  /** The Lease is renewed only once the cluster has answered something else. */
   async #ask(signal: AbortSignal): Promise<ProbeResult> {
     const seen = this.#copies.lastResourceVersion(this.#options.servedNamespaces?.[0]);
     const answer = await this.#prober.ask(this.#faults.size > 0, signal);
     if (answer.kind !== 'Answered') return answer;
     const { resourceVersion = '' } = answer;
-    if (isOlder(resourceVersion, seen)) this.#wentBack(new WentBack('jobs', seen, resourceVersion));
+    if (isOlder(resourceVersion, seen)) {
+      this.#wentBack(new WentBack('jobs', seen, resourceVersion));
+      return { ...answer, synced: false };
+    }
+    if (this.#renewalDueInMs() <= 0) {
+      const kept = await this.#keepLease(signal);
+      if (kept.kind !== 'Held') return kept;
+    }
+    this.#usable.resolve();
     const [fault] = this.#faults.values();
     return { ...answer, synced: this.#copies.hasSynced(), fault };
   }
@@ -388,5 +430,5 @@ function localKeyOf(copy: DeepReadonly<Job>): string {
 }
 
 /** What others should hear of when it changes. */
-const describe = ({ contact, connected, reason, version, failingSinceMs }: ClusterHealth): string =>
-  JSON.stringify([contact, connected, reason, version ?? '', failingSinceMs ?? 0]);
+const describe = ({ contact, connected, reason, version, failingSinceMs, renewalSentMs }: ClusterHealth, worker: WorkerFinding): string =>
+  JSON.stringify([contact, connected, reason, version, failingSinceMs, contact === 'Ready' ? 0 : renewalSentMs, worker]);

@@ -4,6 +4,7 @@ import {
   CONTROLLER_UID_LABEL,
   DISPATCH_EPOCH_ANNOTATION,
   EPOCH_VARIABLE,
+  FENCING_ANNOTATION,
   JOB_CONTROLLER_ANNOTATION,
   JOB_NAME_LABEL,
   JOB_UID_VARIABLE,
@@ -34,6 +35,8 @@ export type CopyOptions = {
   readonly local: boolean;
   /** Flavors of the admission: their node labels and tolerations go into the pod template. */
   readonly flavors: readonly DeepReadonly<ResourceFlavor>[];
+  /** Its worker stops it when the manager is out of reach; absent: it does. */
+  readonly fenced?: boolean;
 };
 
 /**
@@ -106,6 +109,12 @@ export function specChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>, suspen
   return Object.keys(change).length === 0 ? undefined : change;
 }
 
+/** The change of annotations that lets the worker know whether it is to stop the copy when the manager is out of reach; undefined when it does. */
+export function fencingChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>): Record<string, string | null> | undefined {
+  const [has, is] = [copy.metadata.annotations?.[FENCING_ANNOTATION], wanted.metadata.annotations?.[FENCING_ANNOTATION]];
+  return has === is ? undefined : { [FENCING_ANNOTATION]: is ?? null };
+}
+
 export const changesTemplate = (change: Record<string, unknown> | undefined): boolean => change?.['template'] !== undefined;
 
 function schedulingChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>): Record<string, unknown> {
@@ -164,6 +173,7 @@ function copiedAnnotations(local: DeepReadonly<Job>, options: CopyOptions): Reco
     [ORIGIN_UID_ANNOTATION]: local.metadata.uid,
     [DISPATCH_EPOCH_ANNOTATION]: String(options.epoch),
     ...(options.jobController === BUILT_IN_JOB_CONTROLLER_NAME ? {} : { [JOB_CONTROLLER_ANNOTATION]: options.jobController }),
+    ...(options.fenced === false ? { [FENCING_ANNOTATION]: 'off' } : {}),
     ...(options.local ? { [ORIGIN_NAME_ANNOTATION]: local.metadata.name } : {}),
   };
 }

@@ -4,7 +4,9 @@ import {
   CLUSTERS_ANNOTATION,
   COPIES_FINALIZER,
   DISPATCH_EPOCH_ANNOTATION,
+  FENCING_ANNOTATION,
   HOLD_ANNOTATION,
+  JOB_CONTROLLER_ANNOTATION,
   KUEUE_QUEUE_NAME_LABEL,
   MANAGER_CONTROLLER_NAME,
   ORIGIN_LABEL,
@@ -82,6 +84,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', ORIGIN_UID_ANNOTATION, 'Which Job a copy is of; likewise.'),
   own('annotations', ORIGIN_NAME_ANNOTATION, 'The name of that Job, where the copy has another; likewise.'),
   own('annotations', DISPATCH_EPOCH_ANNOTATION, 'Which placement a copy belongs to; likewise.'),
+  own('annotations', JOB_CONTROLLER_ANNOTATION, 'Which Job controller a copy was made for; likewise.'),
   field(
     `\`spec.managedBy: ${MANAGER_CONTROLLER_NAME}\``,
     'both',
@@ -125,6 +128,11 @@ export const JOB_PARTS: readonly JobPart[] = [
   wish('labels', PRIORITY_CLASS_LABEL, 'Kept for a wish.'),
   wish('annotations', CLUSTERS_ANNOTATION, 'A wish. It must be readable.'),
   wish('annotations', START_TIMEOUT_ANNOTATION, 'A wish. It must be readable.'),
+  wish(
+    'annotations',
+    FENCING_ANNOTATION,
+    'A wish, `on` or `off`; the ClusterQueue’s word counts where it is absent. Its copy carries `off`, whoever said it.',
+  ),
   {
     ...wish(
       'annotations',

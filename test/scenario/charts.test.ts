@@ -94,6 +94,10 @@ test('bound to namespaces, the manager has rights in these, to look at nodes and
   expect(cluster?.['rules']).toEqual([itsIdentity, { apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] }]);
   const bindings = ofKind(rendered, 'RoleBinding').filter(({ metadata }) => metadata.name === MANAGER_ACCESS);
   expect(bindings.map(({ metadata }) => metadata.namespace)).toEqual(['a', 'b']);
+  const leases = ofKind(rendered, 'Role').find(({ metadata }) => metadata.name === `${MANAGER_ACCESS}-leases`);
+  expect(leases?.metadata.namespace).toBe('kube-system');
+  const itsLease = { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'watch', 'create', 'update'] };
+  expect(leases?.['rules']).toEqual([itsLease]);
   const withoutNodes = renderChart('worker', 'managerAccess.namespaces={a,b}', 'managerAccess.nodes=false');
   expect(ofKind(withoutNodes, 'ClusterRole').find(({ metadata }) => metadata.name === MANAGER_ACCESS)?.['rules']).toEqual([itsIdentity]);
 });
@@ -240,7 +244,8 @@ describe('with the accounts that the charts make', () => {
     expect((await world.jobsOn(HOME)).map(({ metadata }) => metadata.name)).toEqual(['sum']);
     expect({ manager: localManager.line.refused, worker: localWorker.line.refused }).toEqual({ manager: [], worker: [] });
     const more = grantsTo(accountOf(chart), chart).filter((grant) => !grantsTo(accountOf(managerChart), managerChart).includes(grant));
-    expect(more).toEqual(['delete batch/jobs', 'list nodes', 'watch nodes']);
+    const leases = ['list coordination.k8s.io/leases', 'watch coordination.k8s.io/leases'];
+    expect(more).toEqual(['delete batch/jobs', 'list nodes', 'watch nodes', ...leases]);
     expect(unused(more, localManager.line.sent, {})).toEqual([]);
   });
 });

@@ -1,12 +1,14 @@
 /** Goal: the manager works on the cluster that it means and on no other, once for each, and only while it may; otherwise the WorkerCluster says why. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
+import { originLeaseName } from '../../shared/api/fence-leases.ts';
 import { CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, SECRETS } from '../../shared/api/resources.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import type { TransportResponse } from '../../shared/kube/transport.ts';
 import { conditionsOf, createDispatchWorld, HOME, NAMESPACE, type DispatchWorld } from './dispatch-world.ts';
 
+const LEASES_THERE = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
 const on = (cluster: string) => ({ annotations: { [CLUSTERS_ANNOTATION]: cluster } });
 
 let world: DispatchWorld;
@@ -157,7 +159,7 @@ test('of two WorkerClusters for one cluster the second is not used and names the
   expect((await workerCluster('again')).status?.clusterUID).toBeUndefined();
   expect(await readiness('eu-1')).toBe('True Connected: connected');
   expect((await world.worker('eu-1').copy('sum'))?.metadata.uid).toBe(uid);
-  expect(line.sent.filter((call) => !call.startsWith('GET'))).toEqual([]);
+  expect(line.sent.filter((call) => !call.startsWith('GET') && !call.includes('/leases/'))).toEqual([]);
   await world.worker('eu-1').complete('sum');
   await world.settle(1_000);
   expect(conditionsOf(await world.job('sum'))).toContain('Complete=True CompletionsReached');
@@ -221,11 +223,13 @@ describe('a cluster that answers', () => {
   });
 });
 
-test('a cluster that is well is asked for one copy each ten seconds, and beside its watches for nothing else', async () => {
+test('a cluster that is well is asked for one copy and shown one renewal each ten seconds, and beside its watches nothing else', async () => {
   const { line } = world.worker('eu-1');
   line.sent.length = 0;
   await world.settle(100_000);
-  expect(line.sent.filter((call) => call.endsWith('?limit=1'))).toHaveLength(10);
-  const watched = ['GET /apis/batch/v1/jobs', 'GET /api/v1/nodes'];
-  expect(line.sent.filter((call) => !call.endsWith('?limit=1') && !watched.includes(call))).toEqual([]);
+  const [asked, shown] = ['GET /apis/batch/v1/jobs?limit=1', `PUT ${LEASES_THERE}/${originLeaseName('m1')}`];
+  expect(line.sent.filter((call) => call === asked)).toHaveLength(10);
+  expect(line.sent.filter((call) => call === shown)).toHaveLength(10);
+  const watched = ['GET /apis/batch/v1/jobs', 'GET /api/v1/nodes', `GET ${LEASES_THERE}`];
+  expect(line.sent.filter((call) => ![asked, shown, ...watched].includes(call))).toEqual([]);
 });

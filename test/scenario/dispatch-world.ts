@@ -35,7 +35,7 @@ export type Line = {
   /** up: works. refused: every request fails. swallowed: nothing is ever answered. */
   state: 'up' | 'refused' | 'swallowed';
   /** Answers a request that is no watch instead of the server; undefined lets it through, now or later. */
-  instead: ((request: TransportRequest) => TransportResponse | undefined | Promise<undefined>) | undefined;
+  instead: ((request: TransportRequest) => TransportResponse | undefined | Promise<TransportResponse | undefined>) | undefined;
   /** Keeps back what watches have to tell, until `release` is called. */
   hold(): void;
   release(): void;
@@ -88,12 +88,18 @@ export type DispatchWorld = {
   stop(): Promise<void>;
   /** Starts another. */
   start(): Promise<void>;
+  /** Starts one more beside it, as where nobody elects. */
+  startSecond(): Promise<{ stop(): Promise<void> }>;
   close(): Promise<void>;
 };
 
 export type DispatchWorldOptions = {
   readonly workers?: readonly string[];
   readonly log?: Logger;
+  /** Worlds of one seed have the same UIDs. */
+  readonly seed?: number;
+  /** The clock of another world, with which this one is to have its time in common. */
+  readonly clock?: FakeClock;
   /** Where Redis takes part, time must be real. */
   readonly realTime?: boolean;
   readonly submissions?: NonNullable<ManagerDeps['submissions']>;
@@ -104,9 +110,9 @@ export type DispatchWorldOptions = {
 };
 
 export async function createDispatchWorld(options: DispatchWorldOptions = {}): Promise<DispatchWorld> {
-  const fakeClock = options.realTime === true ? undefined : new FakeClock();
+  const fakeClock = options.realTime === true ? undefined : (options.clock ?? new FakeClock());
   const clock = fakeClock ?? systemClock;
-  const random = seededRandom(1);
+  const random = seededRandom(options.seed ?? 1);
   const log = options.log ?? silentLogger;
   const controlPlanes: ControlPlane[] = [];
   const newControlPlane = async (): Promise<ControlPlane> => {
@@ -167,6 +173,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
     };
   };
 
+  const others: { stop(): Promise<void> }[] = [];
   let running: { stop(): Promise<void> } | undefined;
   const world: DispatchWorld = {
     clock,
@@ -213,7 +220,14 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
       running = start();
       await settle(fakeClock === undefined ? 100 : 1_500);
     },
+    async startSecond() {
+      const second = start();
+      others.push(second);
+      await settle(1_500);
+      return second;
+    },
     async close() {
+      for (const other of others) await other.stop();
       for (const line of [homeLine, ...[...workers.values()].map((each) => each.line)]) line.release();
       await running?.stop();
       await Promise.all(controlPlanes.map((each) => each.close()));

@@ -162,6 +162,7 @@ describe('a worker cluster', () => {
       'Synced=Unknown',
       'Able=False',
       'Ready=False',
+      'WorkerAlive=Unknown',
     ]);
     expect(cluster.status?.lostSince).toBeDefined();
     eu.line.state = 'up';
@@ -172,6 +173,7 @@ describe('a worker cluster', () => {
       'Synced=True',
       'Able=True',
       'Ready=True',
+      'WorkerAlive=Unknown',
     ]);
     expect(again.status).not.toHaveProperty('lostSince');
     expect((await eu.client.list(JOBS)).items).toHaveLength(20);

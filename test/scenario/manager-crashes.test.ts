@@ -164,7 +164,7 @@ test('of two Jobs with room for one, never do two run at once, however often a m
     const world = await createWholeWorld({ clusters: ['eu-1'], install: installKinds });
     world.startWorker('eu-1', 'worker');
     const startDoomed = (name: string): RunningProgram =>
-      world.startManager(name, { line: createLine({ callsLeft: 5 + Math.floor(random() * 40) }) });
+      world.startManager(name, { line: createLine({ callsLeft: 10 + Math.floor(random() * 50) }) });
     let manager = startDoomed('manager-0');
     for (const name of ['one', 'two']) await world.submit(name, { cpu: '10', seconds: 10 });
     for (let seconds = 0; seconds < LIMIT_SECONDS; seconds++) {

@@ -103,13 +103,18 @@ describe('a manager that is bound to two namespaces', { timeout: 2 * LIMIT_MS },
       .poll(used, { timeout: LIMIT_MS })
       .toEqual([
         'create batch/jobs',
+        'create coordination.k8s.io/leases',
         'delete batch/jobs',
         'get /version',
+        'get coordination.k8s.io/leases',
         'get namespaces',
         'list batch/jobs',
+        'list coordination.k8s.io/leases',
         'list nodes',
         'patch batch/jobs',
+        'update coordination.k8s.io/leases',
         'watch batch/jobs',
+        'watch coordination.k8s.io/leases',
         'watch nodes',
       ]);
     expect(line.refused).toEqual([]);

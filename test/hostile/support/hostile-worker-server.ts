@@ -18,6 +18,7 @@ export type Trick = {
   readonly version?: Handler;
   readonly nodes?: Handler;
   readonly jobs?: Handler;
+  readonly leases?: Handler;
   readonly watch?: Handler;
   readonly write?: Handler;
 };
@@ -51,15 +52,30 @@ export async function startHostileServer(
 }
 
 function handlerOf(name: string, trick: Trick, { method }: IncomingMessage, path: string): Handler | undefined {
+  if (/\/leases\/?/.test(path) && !path.includes('labelSelector')) return method === 'GET' ? NO_LEASE : takeLease;
   if (method !== 'GET') return trick.write ?? json({ kind: 'Status', code: 403, reason: 'Forbidden', message: 'no' }, 403);
   if (path.endsWith('/namespaces/kube-system'))
     return trick.namespace ?? json({ metadata: { name: 'kube-system', uid: `uid-of-${name}` } });
   if (path.startsWith('/version')) return trick.version ?? json({ gitVersion: 'v1.36.2' });
   const watch = path.includes('watch=true');
   if (path.includes('/nodes')) return watch ? quiet : (trick.nodes ?? json(listOf([])));
+  if (path.includes('/leases')) return watch ? quiet : (trick.leases ?? json(listOf([])));
   if (path.includes('/jobs')) return watch ? (trick.watch ?? quiet) : (trick.jobs ?? json(listOf([])));
   return undefined;
 }
+
+const NO_LEASE: Handler = (request, response) =>
+  json({ kind: 'Status', code: 404, reason: 'NotFound', message: 'no such Lease' }, 404)(request, response);
+
+/** Whatever a manager claims is granted. */
+const takeLease: Handler = (request, response) => {
+  const pieces: Buffer[] = [];
+  request.on('data', (piece: Buffer) => pieces.push(piece));
+  request.on('end', () => {
+    const lease = JSON.parse(Buffer.concat(pieces).toString()) as { metadata: object };
+    json({ ...lease, metadata: { ...lease.metadata, uid: 'uid-of-lease', resourceVersion: '100' } })(request, response);
+  });
+};
 
 export const json =
   (body: unknown, status = 200): Handler =>
@@ -203,7 +219,8 @@ export const tricks = (): Readonly<Record<string, Trick & { readonly reason: str
   'events-of-what-was-never-listed': {
     watch: (_request, response) => {
       response.writeHead(200);
-      for (const type of ['DELETED', 'MODIFIED', 'DELETED', 'MODIFIED']) response.write(line(type, aCopy('never')));
+      const never = aCopy('never', { resourceVersion: '100' });
+      for (const type of ['DELETED', 'MODIFIED', 'DELETED', 'MODIFIED']) response.write(line(type, never));
     },
     // Events that go back and forth in time.
     reason: 'Restored',

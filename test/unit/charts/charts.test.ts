@@ -192,6 +192,7 @@ describe('what the manager chart passes to the program', () => {
       workerMemoryBytes: 32 * 1024 * 1024,
       workerLostTimeoutMs: 900_000,
       concurrentDispatches: 16,
+      renewIntervalMs: 10_000,
       jobRules: { bytesMax: 262_144, resourceClaims: 'Refuse' },
       logLevel: 'info',
     });
@@ -221,6 +222,7 @@ describe('what the manager chart passes to the program', () => {
       'config.maxJobBytes=5000000',
       'config.resourceClaims=Ignore',
       'config.workerMemoryLimit=64',
+      'config.fenceRenewInterval=2s',
       'config.submissionQueue=jobs',
       'config.logLevel=warn',
       'webhook.port=8443',
@@ -242,6 +244,7 @@ describe('what the manager chart passes to the program', () => {
       metricsAddress: '0.0.0.0:9000',
       metricsAuthentication: false,
       concurrentDispatches: 4,
+      renewIntervalMs: 2_000,
     });
   });
 

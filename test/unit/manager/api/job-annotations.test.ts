@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { clusterWishOf, priorityOf, queueNameOf } from '../../../../manager/api/job-annotations.ts';
-import { CLUSTERS_ANNOTATION, KUEUE_QUEUE_NAME_LABEL, PRIORITY_ANNOTATION, QUEUE_NAME_LABEL } from '../../../../shared/api/names.ts';
+import { fencingOf, isFenced, clusterWishOf, priorityOf, queueNameOf } from '../../../../manager/api/job-annotations.ts';
+import {
+  FENCING_ANNOTATION,
+  CLUSTERS_ANNOTATION,
+  KUEUE_QUEUE_NAME_LABEL,
+  PRIORITY_ANNOTATION,
+  QUEUE_NAME_LABEL,
+} from '../../../../shared/api/names.ts';
 import { matchesLabelSelector } from '../../../../shared/kube/selectors.ts';
 
 describe('the queue of a Job', () => {
@@ -75,6 +81,26 @@ describe('the clusters a Job may run on', () => {
       kind: 'Invalid',
       annotation: CLUSTERS_ANNOTATION,
       problem: expect.stringMatching(/^is neither a list of cluster names nor a label selector: ./),
+    });
+  });
+});
+
+describe('the fencing of a Job', () => {
+  const job = (text?: string) => ({ metadata: text === undefined ? {} : { annotations: { [FENCING_ANNOTATION]: text } } });
+  test.each([
+    [undefined, undefined, true],
+    [undefined, 'On', true],
+    [undefined, 'Off', false],
+    ['on', 'Off', true],
+    ['off', 'On', false],
+  ] as const)('that says %s, of a queue that says %s: %s', (text, ofQueue, fenced) => {
+    expect(isFenced(job(text), ofQueue)).toBe(fenced);
+  });
+  test('that cannot be read is told of, with the remedy', () => {
+    expect(fencingOf(job('no'))).toEqual({
+      kind: 'Invalid',
+      annotation: FENCING_ANNOTATION,
+      problem: 'is "no"; it must be "on" or "off", or be removed',
     });
   });
 });

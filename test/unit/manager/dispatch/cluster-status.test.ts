@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { WorkerClusterStatus } from '../../../../manager/api/worker-cluster.ts';
 import { NEVER_PROBED, type ClusterHealth } from '../../../../manager/dispatch/cluster-health.ts';
+import type { WorkerFinding } from '../../../../manager/dispatch/worker-watch.ts';
 import { clusterStatus, type Finding } from '../../../../manager/dispatch/cluster-status.ts';
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');
@@ -20,11 +21,13 @@ const LOST: ClusterHealth = {
   message: 'refused',
   failingSinceMs: NOW - 60_000,
 };
+const NO_WORKER: WorkerFinding = { kind: 'None', where: 'kube-system/switchyard-worker' };
 const running = (health: ClusterHealth, allocatable: Record<string, string> = {}): Finding => ({
   kind: 'Running',
   health,
   ability: { kind: 'Able' },
   capacity: { allocatable },
+  worker: NO_WORKER,
 });
 const status = (previous: WorkerClusterStatus | undefined, finding: Finding) => clusterStatus(previous, finding, 1, NOW);
 
@@ -36,6 +39,7 @@ describe('the status of a WorkerCluster', () => {
         { type: 'Synced', status: 'True' },
         { type: 'Able', status: 'True' },
         { type: 'Ready', status: 'True', reason: 'Connected' },
+        { type: 'WorkerAlive', status: 'Unknown', reason: 'NoWorkerLease' },
       ],
       version: 'v1.36.2',
       roundTripMs: 4,
@@ -45,9 +49,7 @@ describe('the status of a WorkerCluster', () => {
 
   test('says what of its nodes does not count', () => {
     const finding: Finding = {
-      kind: 'Running',
-      health: READY,
-      ability: { kind: 'Able' },
+      ...(running(READY) as Finding & { kind: 'Running' }),
       capacity: { allocatable: {}, problem: 'cpu of node "a" does not count' },
     };
     expect(status(undefined, finding)?.conditions?.[3]).toMatchObject({
@@ -63,6 +65,7 @@ describe('the status of a WorkerCluster', () => {
       health: READY,
       ability: { kind: 'Able' },
       capacity: { allocatable: {}, isAll },
+      worker: NO_WORKER,
     });
     expect(status(before, without(false))).toBeUndefined();
     const gone = status(before, without(true));
@@ -72,7 +75,13 @@ describe('the status of a WorkerCluster', () => {
   });
 
   test('is not made up for a cluster that never showed a node', () => {
-    const found: Finding = { kind: 'Running', health: READY, ability: { kind: 'Able' }, capacity: { allocatable: {}, isAll: true } };
+    const found: Finding = {
+      kind: 'Running',
+      health: READY,
+      ability: { kind: 'Able' },
+      capacity: { allocatable: {}, isAll: true },
+      worker: NO_WORKER,
+    };
     expect(status(undefined, found)).not.toHaveProperty('allocatable');
   });
 
@@ -101,6 +110,7 @@ test('a cluster that cannot be reached for want of a kubeconfig is neither reach
       { type: 'Synced', status: 'Unknown', ...problem },
       { type: 'Able', status: 'Unknown', ...problem },
       { type: 'Ready', status: 'False', ...problem },
+      { type: 'WorkerAlive', status: 'Unknown', reason: 'Connecting' },
     ],
   });
 });
@@ -112,6 +122,7 @@ test('a cluster that answers and whose Jobs are still being listed is reachable,
     'Synced=False',
     'Able=True',
     'Ready=False',
+    'WorkerAlive=Unknown',
   ]);
 });
 
@@ -120,15 +131,39 @@ describe('a cluster on which copies cannot be made', () => {
   const told = (finding: Finding) => status(undefined, finding)?.conditions?.map((each) => `${each.type}=${each.status} ${each.reason}`);
 
   test('is not ready, and not lost', () => {
-    const finding: Finding = { kind: 'Running', health: READY, ability: { kind: 'NotAble', problem }, capacity: { allocatable: {} } };
-    expect(told(finding)).toEqual(['Reachable=True Answering', 'Synced=True Synced', 'Able=False ClusterError', 'Ready=False NotAble']);
+    const finding: Finding = {
+      kind: 'Running',
+      health: READY,
+      ability: { kind: 'NotAble', problem },
+      capacity: { allocatable: {} },
+      worker: NO_WORKER,
+    };
+    expect(told(finding)).toEqual([
+      'Reachable=True Answering',
+      'Synced=True Synced',
+      'Able=False ClusterError',
+      'Ready=False NotAble',
+      'WorkerAlive=Unknown NoWorkerLease',
+    ]);
     expect(status(undefined, finding)?.conditions?.[3]?.message).toBe('the webhook is down');
     expect(status(undefined, finding)).not.toHaveProperty('lostSince');
   });
 
   test('is ready again when it is to be tried', () => {
-    const finding: Finding = { kind: 'Running', health: READY, ability: { kind: 'Trying', problem }, capacity: { allocatable: {} } };
-    expect(told(finding)).toEqual(['Reachable=True Answering', 'Synced=True Synced', 'Able=Unknown Trying', 'Ready=True Connected']);
+    const finding: Finding = {
+      kind: 'Running',
+      health: READY,
+      ability: { kind: 'Trying', problem },
+      capacity: { allocatable: {} },
+      worker: NO_WORKER,
+    };
+    expect(told(finding)).toEqual([
+      'Reachable=True Answering',
+      'Synced=True Synced',
+      'Able=Unknown Trying',
+      'Ready=True Connected',
+      'WorkerAlive=Unknown NoWorkerLease',
+    ]);
   });
 });
 

@@ -19,6 +19,14 @@ describe('the table', () => {
       names.SIMULATE_EXIT_CODE_ANNOTATION,
       names.SIMULATE_FAILURE_RATE_ANNOTATION,
       names.SIMULATE_NODE_LOSS_ANNOTATION,
+      // Of Leases on worker clusters.
+      names.RECONCILED_ANNOTATION,
+      names.HOME_VERSION_ANNOTATION,
+      names.CONTROLLER_NAME_ANNOTATION,
+      names.VERSION_ANNOTATION,
+      names.FENCE_AFTER_ANNOTATION,
+      names.FENCE_TOKEN_ANNOTATION,
+      names.RENEWALS_SEEN_ANNOTATION,
     ];
     const ours = Object.values(names).filter((name) => name.startsWith(`${names.SWITCHYARD_GROUP}/`) && !elsewhere.includes(name));
     expect(ours.filter((name) => !NAMED_PARTS.some((part) => part.name === name))).toEqual([]);

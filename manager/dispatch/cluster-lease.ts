@@ -1,0 +1,307 @@
+import { formatOriginHolder, originLeaseName, parseOriginHolder, type OriginHolder } from '../../shared/api/fence-leases.ts';
+import type { Lease, Unsaved } from '../../shared/api/kubernetes.ts';
+import { HOME_VERSION_ANNOTATION, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, RECONCILED_ANNOTATION } from '../../shared/api/names.ts';
+import { LEASES } from '../../shared/api/resources.ts';
+import { parseWireTime, toWireMicroTime } from '../../shared/api/wire-time.ts';
+import { ApiError, isAlreadyExists, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
+import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
+import { neverConnected } from '../../shared/kube/connection-failure.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { given } from '../../shared/runtime/given.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { laterVersion } from '../api/home-version.ts';
+import { toldText } from '../api/told-text.ts';
+import type { ProbeFailure, ProbeRefusal } from './cluster-health.ts';
+import { failureOf } from './cluster-probe.ts';
+import { withDeadline } from './deadline.ts';
+import type { LeaderTerm } from './leader-term.ts';
+import { essentialsOfLease } from './lease-essentials.ts';
+import { judgeLease, type KnownLease } from './lease-judgement.ts';
+
+export type ClusterLeaseOptions = {
+  readonly client: ReadClient & WriteClient;
+  /** Where the Lease is. */
+  readonly namespace: string;
+  /** Id of this manager. */
+  readonly origin: string;
+  readonly term: LeaderTerm;
+  readonly renewIntervalMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+/**
+ * Our Lease on one worker cluster. Who holds it may write there, and its renewals tell the worker that the manager is in reach. One call at a
+ * time; none while the cluster has not answered something else after its last failure, so that no renewal reaches the worker after the cluster
+ * counts as lost.
+ */
+export interface ClusterLease {
+  /** Takes the Lease, or renews it. */
+  keep(clusterUid: string, signal: AbortSignal): Promise<{ readonly kind: 'Held' } | ProbeRefusal | ProbeFailure>;
+  /** After how many milliseconds {@link keep} is to be called next; zero or less: now. */
+  dueInMs(): number;
+  /** It is held: others wait for it until its duration is over. */
+  isHeld(): boolean;
+  /** When the last renewal was sent that may have been carried out, in epoch milliseconds. */
+  sentMs(): number | undefined;
+  /** The fence token of the worker for which the Lease says that the cluster is in order. */
+  confirmed(): string | undefined;
+  /** The next renewal, which is due now, is to say that it is in order for this token; undefined: no longer wanted. */
+  confirm(token: string | undefined): void;
+  /** The highest resourceVersion of the home cluster of which the Lease told when it was taken; '' while it is not held, or where it tells of none. */
+  homeVersionSeen(): string;
+  /** Lets go of it, where that can be done at once. */
+  release(): Promise<void>;
+}
+
+export const DEFAULT_RENEW_INTERVAL_MS = 10_000;
+const ANSWER_TIMEOUT_MS = 5_000;
+/** The program is about to end. */
+const RELEASE_TIMEOUT_MS = 2_000;
+const DURATION_MS_MIN = 15_000;
+const DURATION_INTERVALS = 4;
+/** The last year that a time on the wire can have. */
+const TIME_MS_MAX = Date.UTC(9999, 0);
+
+export function createClusterLease(options: ClusterLeaseOptions): ClusterLease {
+  return new OriginLease(options);
+}
+
+class OriginLease implements ClusterLease {
+  readonly #options: ClusterLeaseOptions;
+  readonly #name: string;
+  readonly #durationMs: number;
+  /** As it was last read or written. */
+  #lease: Lease | undefined;
+  /** Since when it has not changed, and for whom. */
+  #unchangedSinceMs = 0;
+  #held = false;
+  #answered = false;
+  /** Before the last renewal was sent that was answered. */
+  #renewedMs = Number.NEGATIVE_INFINITY;
+  #sentMs: number | undefined;
+  #wanted: string | undefined;
+  #homeVersionSeen = '';
+
+  constructor(options: ClusterLeaseOptions) {
+    this.#options = options;
+    this.#name = originLeaseName(options.origin);
+    this.#durationMs = Math.max(DURATION_MS_MIN, DURATION_INTERVALS * options.renewIntervalMs);
+  }
+
+  async keep(clusterUid: string, signal: AbortSignal): ReturnType<ClusterLease['keep']> {
+    const holder = this.#options.term.holder();
+    if (holder === undefined)
+      return { kind: 'Refused', reason: 'IdentityUnknown', message: 'the identity of the manager cluster is not known' };
+    this.#answered = false;
+    try {
+      const refusal = await this.#step(holder, clusterUid, signal);
+      this.#answered = refusal === undefined;
+      return refusal ?? { kind: 'Held' };
+    } catch (error) {
+      return this.#refusalOf(error) ?? failureOf(error);
+    }
+  }
+
+  dueInMs(): number {
+    const isWanted = this.#wanted !== undefined && this.#wanted !== this.confirmed();
+    if (!this.#held || !this.#answered || isWanted) return 0;
+    return this.#renewedMs + this.#options.renewIntervalMs - this.#options.clock.monotonic();
+  }
+
+  isHeld(): boolean {
+    return this.#held && this.#options.clock.monotonic() - this.#renewedMs < this.#durationMs;
+  }
+
+  sentMs(): number | undefined {
+    return this.#sentMs;
+  }
+
+  confirmed(): string | undefined {
+    return this.#held ? this.#lease?.metadata.annotations?.[RECONCILED_ANNOTATION] : undefined;
+  }
+
+  confirm(token: string | undefined): void {
+    this.#wanted = token;
+  }
+
+  homeVersionSeen(): string {
+    return this.#homeVersionSeen;
+  }
+
+  async release(): Promise<void> {
+    const lease = this.#lease;
+    if (!this.#held || !this.#answered || lease === undefined) return;
+    this.#held = false;
+    const { client, clock, log } = this.#options;
+    // Its time stays: this is no renewal.
+    const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1 };
+    const released = { metadata: this.#metadata(lease, lease.metadata.annotations), spec };
+    try {
+      await withDeadline(clock, RELEASE_TIMEOUT_MS, new AbortController().signal, (signal) =>
+        client.replace(LEASES, released as Lease, { fieldManager: MANAGER_FIELD_MANAGER, signal }),
+      );
+    } catch (error) {
+      log.warn('the Lease on a cluster could not be let go of: it will expire', { lease: this.#name, error });
+    }
+  }
+
+  /** Why it must not be held; undefined when it is. */
+  async #step(us: OriginHolder, clusterUid: string, signal: AbortSignal, isSecondLook = false): Promise<ProbeRefusal | undefined> {
+    if (!this.#held) this.#see(await this.#read(signal));
+    const { term, clock, log } = this.#options;
+    const lease = this.#lease;
+    const step = judgeLease(lease && this.#known(lease), us, term.hasHeld(clusterUid));
+    if (step === 'Refuse') return this.#heldByOther(us, lease);
+    try {
+      const startedMs = clock.monotonic();
+      this.#see(await this.#write(us, step === 'Create' ? undefined : lease, signal));
+      this.#renewedMs = startedMs;
+    } catch (error) {
+      // Somebody was faster, or it is gone.
+      if (isSecondLook || !(isConflict(error) || isAlreadyExists(error) || isNotFound(error))) throw error;
+      this.#held = false;
+      return this.#step(us, clusterUid, signal, true);
+    }
+    if (!this.#held) {
+      this.#homeVersionSeen = laterVersion(this.#homeVersionSeen, term.openVersion(lease?.metadata.annotations?.[HOME_VERSION_ANNOTATION]));
+      log.info('holding the Lease on a cluster', { lease: this.#name, from: toldText(lease?.spec?.holderIdentity ?? '', 300) });
+    }
+    this.#held = true;
+    term.held(clusterUid);
+    return undefined;
+  }
+
+  #known({ spec }: Lease): KnownLease {
+    const { holderIdentity, leaseDurationSeconds = 0 } = spec ?? {};
+    return {
+      holder: parseOriginHolder(holderIdentity),
+      released: holderIdentity === undefined || holderIdentity === '',
+      unchangedMs: this.#options.clock.monotonic() - this.#unchangedSinceMs,
+      durationMs: leaseDurationSeconds * 1000,
+    };
+  }
+
+  #see(lease: Lease | undefined): void {
+    const { uid, resourceVersion } = lease?.metadata ?? {};
+    const before = this.#lease?.metadata;
+    if (before?.uid !== uid || before?.resourceVersion !== resourceVersion) this.#unchangedSinceMs = this.#options.clock.monotonic();
+    this.#lease = lease && essentialsOfLease(lease, [RECONCILED_ANNOTATION, HOME_VERSION_ANNOTATION]);
+  }
+
+  async #read(signal: AbortSignal): Promise<Lease | undefined> {
+    const { client, namespace } = this.#options;
+    try {
+      return await this.#within(signal, (each) => client.get(LEASES, { namespace, name: this.#name }, { signal: each }));
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #write(us: OriginHolder, current: Lease | undefined, signal: AbortSignal): Promise<Lease> {
+    const { client, clock } = this.#options;
+    const lease = this.#claim(us, current);
+    const fieldManager = MANAGER_FIELD_MANAGER;
+    const sentMs = clock.now();
+    try {
+      const written = await this.#within(signal, (each) =>
+        current === undefined
+          ? client.create(LEASES, lease, { fieldManager, signal: each })
+          : client.replace(LEASES, lease as Lease, { fieldManager, signal: each }),
+      );
+      this.#sentMs = sentMs;
+      return written;
+    } catch (error) {
+      const isRefused = error instanceof ApiError && error.code < 500 && error.code !== 408;
+      if (!isRefused && !neverConnected(error)) this.#sentMs = sentMs;
+      throw error;
+    }
+  }
+
+  /** The Lease as we are to hold it. That the cluster is in order stays said, if a leader of our home has said it. */
+  #claim(us: OriginHolder, current: Lease | undefined): Unsaved<Lease> {
+    const { term, clock } = this.#options;
+    const previous = current?.spec;
+    const holderIdentity = formatOriginHolder(us);
+    const isOurs = previous?.holderIdentity === holderIdentity;
+    const said = this.#isSaidByOurHome(us, current) ? current?.metadata.annotations?.[RECONCILED_ANNOTATION] : undefined;
+    const reconciled = this.#wanted ?? said;
+    const homeVersion = term.sealVersion(laterVersion(term.homeVersion(), this.#homeVersionSeen));
+    const annotations = given({ [RECONCILED_ANNOTATION]: reconciled, [HOME_VERSION_ANNOTATION]: homeVersion });
+    // A worker takes a time that goes back for that of a restored cluster, and clocks of managers differ.
+    const lastMs = parseWireTime(previous?.renewTime) ?? 0;
+    const renewTime = toWireMicroTime(Math.max(clock.now(), lastMs < TIME_MS_MAX ? lastMs + 1 : 0));
+    const { leaseTransitions = 0, acquireTime = renewTime } = previous ?? {};
+    return {
+      metadata: this.#metadata(current, annotations),
+      spec: {
+        holderIdentity,
+        leaseDurationSeconds: Math.ceil(this.#durationMs / 1000),
+        acquireTime: isOurs ? acquireTime : renewTime,
+        renewTime,
+        leaseTransitions: isOurs || previous === undefined ? leaseTransitions : leaseTransitions + 1,
+      },
+    };
+  }
+
+  /** A write upon another one is conditional on that. */
+  #metadata(current: Lease | undefined, annotations: Lease['metadata']['annotations']): Unsaved<Lease>['metadata'] {
+    const { namespace, origin } = this.#options;
+    const { uid, resourceVersion } = current?.metadata ?? {};
+    return { namespace, name: this.#name, labels: { [ORIGIN_LABEL]: origin }, ...given({ annotations, uid, resourceVersion }) };
+  }
+
+  /** What it says was said by a leader of our home cluster: its holder, or, where that has let go of it, whoever sealed the version. */
+  #isSaidByOurHome({ homeUid }: OriginHolder, lease: Lease | undefined): boolean {
+    const holder = parseOriginHolder(lease?.spec?.holderIdentity);
+    if (holder !== undefined) return holder.homeUid === homeUid;
+    return this.#options.term.openVersion(lease?.metadata.annotations?.[HOME_VERSION_ANNOTATION]) !== '';
+  }
+
+  #heldByOther(us: OriginHolder, lease: Lease | undefined): ProbeRefusal {
+    this.#held = false;
+    const { namespace, origin } = this.#options;
+    const where = `Lease ${namespace}/${this.#name}`;
+    const holder = parseOriginHolder(lease?.spec?.holderIdentity);
+    const refused = (message: string): ProbeRefusal => ({ kind: 'Refused', reason: 'OtherManager', message });
+    if (holder === undefined)
+      return refused(
+        `it is held by ${toldText(JSON.stringify(lease?.spec?.holderIdentity), 300)}, which is no manager (${where}); delete that Lease, or wait until it expires`,
+      );
+    if (holder.homeUid === us.homeUid)
+      return refused(
+        `another manager of the same manager cluster, or of a clone of it, has taken it over (${toldText(holder.instance, 100)} in ${where}); ` +
+          'stop one of the two',
+      );
+    return refused(
+      `the manager of another cluster, whose namespace kube-system has UID ${toldText(holder.homeUid, 128)}, holds it under the same id, "${origin}" (${where}); ` +
+        'give one of the two another --manager-id, or take this cluster from one of them',
+    );
+  }
+
+  #refusalOf(error: unknown): ProbeRefusal | undefined {
+    if (!(error instanceof ApiError)) return undefined;
+    const { namespace } = this.#options;
+    const said = toldText(error.message);
+    if (error.code === 401) return { kind: 'Refused', reason: 'Unauthorized', message: `it does not know the manager’s user: ${said}` };
+    if (error.code === 404)
+      return {
+        kind: 'Refused',
+        reason: 'LeaseForbidden',
+        message: `the manager’s Lease cannot be made in namespace "${namespace}" there; name one that exists in spec.leaseNamespace: ${said}`,
+      };
+    if (error.code !== 403 && error.code !== 400 && error.code !== 422) return undefined;
+    return {
+      kind: 'Refused',
+      reason: 'LeaseForbidden',
+      message:
+        `the manager may not keep its Lease there: it needs the verbs get, list, watch, create and update on leases (coordination.k8s.io) ` +
+        `in namespace "${namespace}" (spec.leaseNamespace): ${said}`,
+    };
+  }
+
+  #within<T>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return withDeadline(this.#options.clock, ANSWER_TIMEOUT_MS, signal, call);
+  }
+}

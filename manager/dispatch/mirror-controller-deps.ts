@@ -1,0 +1,33 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { ReadClient, StatusClient, WriteClient } from '../../shared/kube/client.ts';
+import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
+import type { Informer } from '../../shared/kube/informer.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { ClusterQueueSpec } from '../api/cluster-queue.ts';
+import type { LossJudgement } from '../api/fenced-off.ts';
+import type { ResourceFlavor } from '../api/resource-flavor.ts';
+import type { DispatchMetrics } from '../metrics.ts';
+import type { ClusterRegistry } from './cluster-registry.ts';
+import type { AdmissionRecord, RecordReader } from '../api/records.ts';
+
+/** What the mirror controller works with. */
+export type MirrorControllerDeps = {
+  readonly home: ReadClient & WriteClient & StatusClient;
+  readonly jobs: Informer<Job>;
+  readonly flavors: Informer<ResourceFlavor>;
+  readonly clusters: ClusterRegistry;
+  readonly readRecord: RecordReader;
+  /** Why an admission in this namespace no longer stands; undefined while it does. */
+  readonly resolve: (record: AdmissionRecord, namespace: string) => string | undefined;
+  /** What follows for a Job recorded by this name from the loss of that cluster; undefined while it is not lost. */
+  readonly judgeLoss: (cluster: string, record: AdmissionRecord, job: DeepReadonly<Job>) => LossJudgement | undefined;
+  /** What a ClusterQueue says of the fencing of its Jobs. */
+  readonly fencingOf: (clusterQueue: string) => ClusterQueueSpec['fencing'];
+  /** Id of this manager. */
+  readonly origin: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly events: EventRecorder;
+  readonly metrics: DispatchMetrics;
+};

@@ -1,0 +1,112 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { CopyWriter, NamespacePolicy } from './copy-writer.ts';
+import type { Doubts } from './doubts.ts';
+import type { WriteTroubles } from './write-troubles.ts';
+import type { StartInquiries } from './start-inquiries.ts';
+import type { ClusterHealth } from './cluster-health.ts';
+import type { AbilityNow } from './cluster-ability.ts';
+import type { DispatchProblem } from '../api/refusals.ts';
+import type { WorkerFinding } from './worker-watch.ts';
+import type { Capacity } from './node-capacity.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import type { ReconcileResult } from '../../shared/kube/controller.ts';
+import type { AnswerFault } from '../../shared/kube/unusable-answer.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Random } from '../../shared/runtime/random.ts';
+import type { IdentityProblem } from './cluster-identities.ts';
+import type { LeaderTerm } from './leader-term.ts';
+import type { ClusterView, Copy } from './mirror-group.ts';
+
+/**
+ * One worker cluster as the manager sees it: a cache of the copies there, a queue of its own for the writes to it, and its health.
+ * Nothing here is shared with another cluster, so that one that answers slowly or not at all delays nobody else.
+ */
+export interface RemoteCluster {
+  readonly name: string;
+  readonly writer: CopyWriter;
+  /** What our own writes have left open. */
+  readonly doubts: Doubts;
+  /** Writes that fail and are tried again. */
+  readonly troubles: WriteTroubles;
+  /** Why copies here do not start. */
+  readonly starts: StartInquiries;
+  health(): ClusterHealth;
+  /** Whether copies can be made here. */
+  ability(): AbilityNow;
+  /** A copy was made, or was there. */
+  created(localKey: string): void;
+  /** One could not be made; what is the Job's own fault says nothing of the cluster. */
+  createFailed(localKey: string, error: unknown, problem: DispatchProblem): void;
+  /** What is known of the worker there. */
+  worker(): WorkerFinding;
+  /** The highest resourceVersion of the manager cluster that any manager has told this cluster of; '' while that is not known. */
+  homeVersionSeen(): string;
+  /** `sinceMs`: when the Job was last admitted, if that is known. */
+  view(localKey: string, sinceMs?: number): ClusterView;
+  /** The copies here of the Job with this key, our own latest writes included. */
+  copiesOf(localKey: string): readonly Copy[];
+  /** Whether anything of this Job is here, or may be, or was said to it here. */
+  hasTraceOf(localKey: string): boolean;
+  /** The Job is gone: what was said to it here, and what was left open, is nothing to another of its name. */
+  forget(localKey: string): void;
+  /** Keys of all Jobs that have a copy here. */
+  localKeys(): ReadonlySet<string>;
+  /** What its schedulable nodes offer; empty while unknown. */
+  capacity(): Capacity;
+  /**
+   * Zero, or after how many milliseconds the manager cluster may be asked whether this Job is gone: a cluster can show any number of copies of
+   * Jobs that never were.
+   */
+  mayAskAfterMs(localKey: string): number;
+  wrote(localKey: string, copy: Job): void;
+  deleted(copy: DeepReadonly<Job>): void;
+  /** Remembers why the copy cannot be made, until told otherwise. */
+  setProblem(localKey: string, problem: DispatchProblem | undefined): void;
+  /** Has the Job looked at in this cluster's queue. One with a problem is being tried again anyway, and waits for that unless `now`. */
+  wake(localKey: string, options: { readonly now: boolean }): void;
+  /** Connects, asks which cluster it is, and, once it may be used, works until `signal` aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** What a connection to one worker cluster is made with. */
+export type RemoteClusterOptions = {
+  readonly name: string;
+  readonly client: KubeClient;
+  readonly origin: string;
+  readonly jobController: string;
+  /** True when it is the manager cluster itself. */
+  readonly local: boolean;
+  readonly namespaces: NamespacePolicy;
+  /** The only namespaces in which it is asked for Jobs; undefined: all. */
+  readonly servedNamespaces: readonly string[] | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Why the cluster with this identity must not be used; undefined when it may, from then on. */
+  readonly identify: (uid: string) => Promise<IdentityProblem | undefined>;
+  readonly term: LeaderTerm;
+  /** Where the Leases are by which manager and worker know of each other. */
+  readonly leaseNamespace: string;
+  readonly renewIntervalMs: number;
+  /** Whether its operator has given it up: its worker is no longer told that we are in reach. */
+  readonly givenUp: () => boolean;
+  /** Whether these copies here of the Job with this key are the one that may run, or none. */
+  readonly inPlace: (localKey: string, copies: readonly Copy[]) => boolean;
+  /** Writes under way at once. */
+  readonly concurrency: number;
+  /** Carries out what one Job needs on this cluster. */
+  readonly reconcile: (cluster: RemoteCluster, localKey: string) => Promise<ReconcileResult>;
+  /** A copy of this Job has changed. */
+  readonly onCopyChanged: (localKey: string) => void;
+  /** Contact was gained or lost. */
+  readonly onContactChanged: (cluster: RemoteCluster) => void;
+  /** What others should hear of has changed, contact or not. */
+  readonly onHealthChanged: (cluster: RemoteCluster) => void;
+  /** Memory that what is kept of its Jobs and nodes may take. */
+  readonly memoryBytes: number;
+  /** It gave an answer that cannot be used. */
+  readonly onFault: (reason: AnswerFault) => void;
+  /** Told once: it has gone back in time, and is to be connected to anew. What is known of it and of our writes there did not happen. */
+  readonly onRestored: (error: Error) => void;
+};
