@@ -34,7 +34,7 @@ export function createLossWatch(deps: {
         const { workload, record, assumed } = reservation;
         const cluster = lost.get(record.cluster);
         if (cluster === undefined || assumed || workload.phase !== 'Admitted') continue;
-        const job = fencedJob(workload.fenceWish, cache.queueing().queues.get(record.clusterQueue)?.onLoss);
+        const job = fencedJob(workload.graceSeconds, record, cache.queueing().queues.get(record.clusterQueue)?.onLoss);
         const judgement = judgeLoss(cluster, job, timeoutMs);
         if (judgement.kind === 'NotYet') nextMs = Math.min(nextMs, judgement.forMs);
         if (judgement.kind !== 'FencedOff') continue;

@@ -148,6 +148,9 @@ const laterThan = (previous: AdmissionRecord | undefined, nowMs: number): number
 const firstEpoch = ({ finalizers, createdMs }: Workload, nowMs: number): number =>
   finalizers.includes(COPIES_FINALIZER) ? 2 + Math.max(0, Math.floor((nowMs - createdMs) / 1000)) : 1;
 
+/** Whether its copy is to be stopped where the manager is out of reach: the Job's own word goes first. */
+const isFenced = ({ fenced }: Workload, { onLoss }: QueueSetup): boolean => fenced ?? onLoss.fencing !== 'Off';
+
 /** A Job that resumes where it was keeps its epoch; one that moves, or was refused where it was, gets the next. */
 function recordOf(workload: Workload, { queue, flavors, cluster, clusterUID }: Nominee, nowMs: number): AdmissionRecord {
   const previous = workload.record;
@@ -161,6 +164,7 @@ function recordOf(workload: Workload, { queue, flavors, cluster, clusterUID }: N
     epoch,
     since: toWireTime(laterThan(previous, nowMs)),
     requests: formatRequests(workload.requests),
+    ...(isFenced(workload, queue) ? {} : { unfenced: true as const }),
     // Where it has started, the row of failures is over.
     ...given({ avoid: workload.started ? undefined : rememberedRefusals(previous, nowMs) }),
   };

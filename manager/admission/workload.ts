@@ -1,7 +1,7 @@
 import { clusterWishOf, fencingOf, holdOf, priorityOf, queueNameOf, startTimeoutOf, type ClusterWish } from '../api/job-annotations.ts';
 import { compactProblem } from '../api/compact-job.ts';
 import { isDispatched } from '../api/dispatch-proof.ts';
-import { fenceWishOf, type FenceWish } from '../api/fenced-off.ts';
+import { graceSecondsOf } from '../api/fenced-off.ts';
 import { shapeOf } from '../api/job-shape.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
@@ -45,8 +45,10 @@ export type Workload = {
   readonly started: boolean;
   /** How long a placement may take until it starts, in milliseconds, 0: any time; undefined: its queue says. */
   readonly startTimeoutMs: number | undefined;
-  /** What matters of it on a cluster that is lost. */
-  readonly fenceWish: FenceWish;
+  /** Whether it is to be stopped where the manager is out of reach; undefined: its queue says. */
+  readonly fenced: boolean | undefined;
+  /** How long its pods may take to end. */
+  readonly graceSeconds: number;
   /** What a cluster judges it by: `shapeOf`. */
   readonly shape: string;
   /** What it says of its not starting anywhere; undefined when it does not say so. */
@@ -94,6 +96,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
   const priority = priorityOf(job);
   const wish = clusterWishOf(job);
   const hold = holdOf(job);
+  const fencing = fencingOf(job);
   const startTimeout = startTimeoutOf(job);
   const record = parsed.kind === 'Record' ? parsed.record : parsed.last;
   const phase = phaseOf(job, parsed, record);
@@ -119,14 +122,15 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     dispatched: record !== undefined && isDispatched(job.status, record),
     started: record !== undefined && hasStarted(job.status, record),
     startTimeoutMs: startTimeout.kind === 'StartTimeout' ? startTimeout.ms : undefined,
-    fenceWish: fenceWishOf(job),
+    fenced: fencing.kind === 'Fencing' ? fencing.fenced : undefined,
+    graceSeconds: graceSecondsOf(job),
     shape: shapeOf(job, asked.requests),
     cannotStart: findTrueCondition(job.status?.conditions, SwitchyardCondition.CannotStart)?.message,
     record,
     phase,
     unmarked: phase === 'Evicting' && isUnmarked(job, parsed),
     untrusted: untrustedOf(parsed, phase),
-    problem: compactProblem(job) ?? problemOf(priority, wish, hold, startTimeout, fencingOf(job)) ?? asked.problem,
+    problem: compactProblem(job) ?? problemOf(priority, wish, hold, startTimeout, fencing) ?? asked.problem,
     schedulingHash: schedulingHashOf(asked.requests, wish, nodeSelector, record),
   };
 }

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { FENCING_ANNOTATION } from '../../shared/api/names.ts';
 import type { ClusterQueueSpec } from './cluster-queue.ts';
 import { formatDurationMs } from './duration.ts';
+import type { AdmissionRecord } from './records.ts';
 
 /**
  * Whether the Jobs of a cluster that is lost may be taken for stopped, though nobody can look. Its worker stops their pods by itself when it has not
@@ -83,23 +83,17 @@ export type FencedJob = {
 /** Of a pod that does not say. */
 const GRACE_PERIOD_SECONDS = 30;
 
-/** The Job and its queue together: the Job says whether it is fenced, and where it does not its queue does. */
+/**
+ * Whether it is fenced stands in its record, because its copy was made by that: what Job and queue say now, the copy on a cluster that is lost has not heard.
+ */
 export const fencedJob = (
-  { graceSeconds, fencing }: FenceWish,
-  queue: Pick<DeepReadonly<ClusterQueueSpec>, 'fencing' | 'onClusterLost'> | undefined,
-): FencedJob => ({
-  graceSeconds,
-  fencing: fencing ?? queue?.fencing !== 'Off',
-  onClusterLost: queue?.onClusterLost ?? 'Requeue',
-});
+  graceSeconds: number,
+  record: Pick<AdmissionRecord, 'unfenced'>,
+  queue: Pick<DeepReadonly<ClusterQueueSpec>, 'onClusterLost'> | undefined,
+): FencedJob => ({ graceSeconds, fencing: record.unfenced !== true, onClusterLost: queue?.onClusterLost ?? 'Requeue' });
 
-export type FenceWish = { readonly graceSeconds: number; readonly fencing: boolean | undefined };
-
-/** What the Job itself says. Whatever it says but `on` counts as not fenced, because only then is nothing concluded from it. */
-export function fenceWishOf({ metadata, spec }: DeepReadonly<Job>): FenceWish {
-  const text = metadata.annotations?.[FENCING_ANNOTATION];
-  const graceSeconds = spec.template.spec?.terminationGracePeriodSeconds ?? GRACE_PERIOD_SECONDS;
-  return { graceSeconds, fencing: text === undefined ? undefined : text === 'on' };
-}
+/** How long the pods of a Job may take to end. */
+export const graceSecondsOf = ({ spec }: DeepReadonly<Job>): number =>
+  spec.template.spec?.terminationGracePeriodSeconds ?? GRACE_PERIOD_SECONDS;
 
 const never = (since: string, why: string): LossJudgement => ({ kind: 'Never', message: `lost since ${since}; it is not moved: ${why}` });

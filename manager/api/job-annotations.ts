@@ -84,12 +84,6 @@ export function fencingOf(job: Labelled): Fencing {
   return { kind: 'Invalid', annotation: FENCING_ANNOTATION, problem };
 }
 
-/** Whether a Job of a ClusterQueue that says this is to be stopped where its manager is out of reach: the Job's own word goes first. */
-export function isFenced(job: Labelled, ofQueue: 'On' | 'Off' | undefined): boolean {
-  const said = fencingOf(job);
-  return (said.kind === 'Fencing' ? said.fenced : undefined) ?? ofQueue !== 'Off';
-}
-
 export type ClusterWish =
   | { readonly kind: 'Any' }
   | { readonly kind: 'Names'; readonly names: readonly string[] }

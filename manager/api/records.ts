@@ -31,6 +31,8 @@ export type AdmissionRecord = {
   readonly since: string;
   /** What is charged, and the most that its copy may run: quantities that all its pods request together, `pods` being their number. */
   readonly requests: Readonly<Record<string, string>>;
+  /** Its copy goes on where the manager is out of reach: the Job or its queue had said so when it was admitted. What they say later counts from the next admission on. */
+  readonly unfenced?: true;
   /** The Job was suspended since: the record says where its copy is, and allows nothing to run. */
   readonly evicted?: true;
   /** Clusters that have refused the Job, or on which it did not start: it does not go there for the time being. */
@@ -88,7 +90,7 @@ const NONE: WrittenRecord = { kind: 'None' };
 export function parseAdmissionRecord(text: string): WrittenRecord {
   const value = parseJson(text);
   if (!isJsonObject(value)) return invalid('it is not a JSON object');
-  const { clusterQueue, flavors, cluster, clusterUID, epoch, since, requests, evicted, avoid, fail, written, seal } = value;
+  const { clusterQueue, flavors, cluster, clusterUID, epoch, since, requests, unfenced, evicted, avoid, fail, written, seal } = value;
   if (!isName(clusterQueue)) return invalid('clusterQueue must be a non-empty string');
   if (!isNames(flavors)) return invalid(`${badField('flavors', flavors)} must be a non-empty string`);
   if (!isName(cluster)) return invalid('cluster must be a non-empty string');
@@ -96,13 +98,14 @@ export function parseAdmissionRecord(text: string): WrittenRecord {
   if (!isCount(epoch)) return invalid('epoch must be a positive integer');
   if (!isTime(since)) return invalid('since must be an RFC 3339 time');
   if (!isNames(requests)) return invalid(`${badField('requests', requests)} must be a quantity`);
+  if (!isTrueOrAbsent(unfenced)) return invalid('unfenced must be true or absent');
   if (!isTrueOrAbsent(evicted)) return invalid('evicted must be true or absent');
   if (avoid !== undefined && !isAvoided(avoid))
     return invalid('avoid must be an object of clusters with until, reason, refusals and epoch');
   if (fail !== undefined && !isFail(fail)) return invalid('fail must have a reason and a message');
   if (!isTime(written)) return invalid('written must be an RFC 3339 time');
   if (typeof seal !== 'string') return invalid('it has no seal');
-  const record = { clusterQueue, flavors, cluster, epoch, since, requests, ...given({ clusterUID, evicted, avoid, fail }) };
+  const record = { clusterQueue, flavors, cluster, epoch, since, requests, ...given({ clusterUID, unfenced, evicted, avoid, fail }) };
   return { kind: 'Record', record, stamp: { written, seal } };
 }
 
@@ -116,6 +119,7 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
     epoch: record.epoch,
     since: record.since,
     requests: sorted(record.requests),
+    unfenced: record.unfenced,
     evicted: record.evicted,
     avoid: record.avoid && sorted(Object.fromEntries(Object.entries(record.avoid).map(([cluster, each]) => [cluster, inOrder(each)]))),
     fail: record.fail && { reason: record.fail.reason, message: record.fail.message },

@@ -4,7 +4,6 @@ import { findCondition, isFinished } from '../../shared/kube/conditions.ts';
 import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
 import { parseRequests } from '../api/amount.ts';
 import { isDispatched } from '../api/dispatch-proof.ts';
-import { isFenced } from '../api/job-annotations.ts';
 import { excess, requestsOfJob } from '../api/job-requests.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import { isRefusalOf, type DispatchProblem } from '../api/refusals.ts';
@@ -254,7 +253,7 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
   const isResting = rests(group, local, record, copy);
   const remote = isResting ? counted(toldBy(copy.job), local.spec) : toldBy(copy.job);
   const trouble = (view?.problem ?? view?.trouble)?.message ?? (isWaitingToStart(copy.job) ? view?.waiting : undefined);
-  const detail = lossTold(group) ?? trouble ?? unfencedBecause(group, local, copy.cluster);
+  const detail = lossTold(group) ?? trouble ?? unfencedBecause(group, record, copy.cluster);
   const own = [...quotaReserved(local, record), isResting ? atRest(record) : dispatched(record, detail), ...started(local, record, remote)];
   const isOver = isResting && record.fail !== undefined;
   const home = writeHome(
@@ -455,7 +454,7 @@ function remoteJobOf(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
     jobController: cluster.jobController,
     local: cluster.local,
     flavors: names.flatMap((name) => group.flavors.get(name) ?? []),
-    fenced: isFenced(local, group.queueFencing),
+    fenced: record.unfenced !== true,
   });
 }
 
@@ -464,8 +463,8 @@ const isLater = ({ job }: Copy, local: DeepReadonly<Job>, record: AdmissionRecor
   isOf(job, local) && (copyIdentity(job)?.epoch ?? 0) > record.epoch;
 
 /** What a Job that asks for a fence has to know. */
-const unfencedBecause = (group: MirrorGroup, local: DeepReadonly<Job>, cluster: string): string | undefined =>
-  group.clusters.get(cluster)?.jobController === BUILT_IN_JOB_CONTROLLER_NAME && isFenced(local, group.queueFencing)
+const unfencedBecause = (group: MirrorGroup, record: AdmissionRecord, cluster: string): string | undefined =>
+  group.clusters.get(cluster)?.jobController === BUILT_IN_JOB_CONTROLLER_NAME && record.unfenced !== true
     ? 'not fenced: the built-in Job controller runs it there, and goes on when the manager is out of reach'
     : undefined;
 

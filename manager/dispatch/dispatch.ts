@@ -9,7 +9,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
-import { fencedJob, fenceWishOf, judgeLoss } from '../api/fenced-off.ts';
+import { fencedJob, graceSecondsOf, judgeLoss } from '../api/fenced-off.ts';
 import type { LostClusters } from '../api/lost-clusters.ts';
 import { laterVersion } from '../api/home-version.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
@@ -128,13 +128,12 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     clusters,
     readRecord,
     resolve,
-    judgeLoss: (cluster, { clusterQueue }, job) => {
+    judgeLoss: (cluster, record, job) => {
       const lost = deps.lostClusters.of(cluster);
       if (lost === undefined) return undefined;
-      const queue = clusterQueues.get({ namespace: '', name: clusterQueue })?.spec;
-      return judgeLoss(lost, fencedJob(fenceWishOf(job), queue), deps.workerLostTimeoutMs);
+      const queue = clusterQueues.get({ namespace: '', name: record.clusterQueue })?.spec;
+      return judgeLoss(lost, fencedJob(graceSecondsOf(job), record, queue), deps.workerLostTimeoutMs);
     },
-    fencingOf: (name) => clusterQueues.get({ namespace: '', name })?.spec.fencing,
     origin,
     clock,
     log,

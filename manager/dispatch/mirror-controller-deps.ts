@@ -4,7 +4,6 @@ import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import type { ClusterQueueSpec } from '../api/cluster-queue.ts';
 import type { LossJudgement } from '../api/fenced-off.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { DispatchMetrics } from '../metrics.ts';
@@ -22,8 +21,6 @@ export type MirrorControllerDeps = {
   readonly resolve: (record: AdmissionRecord, namespace: string) => string | undefined;
   /** What follows for a Job recorded by this name from the loss of that cluster; undefined while it is not lost. */
   readonly judgeLoss: (cluster: string, record: AdmissionRecord, job: DeepReadonly<Job>) => LossJudgement | undefined;
-  /** What a ClusterQueue says of the fencing of its Jobs. */
-  readonly fencingOf: (clusterQueue: string) => ClusterQueueSpec['fencing'];
   /** Id of this manager. */
   readonly origin: string;
   readonly clock: Clock;

@@ -171,7 +171,6 @@ class Mirror implements MirrorController {
       clusters: new Map([...concerned].flatMap((name) => mapEntry(name, clusters.view(name, key, sinceMs)))),
       flavors: new Map(flavors.list().map((flavor) => [flavor.metadata.name, flavor])),
       origin,
-      queueFencing: record.kind === 'Record' ? this.#deps.fencingOf(record.record.clusterQueue) : undefined,
       nameHeldSinceMs: this.#nameHeldSinceMs.get(key),
     };
   }

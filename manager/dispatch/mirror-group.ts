@@ -27,8 +27,6 @@ export type MirrorGroup = {
   readonly flavors: ReadonlyMap<string, DeepReadonly<ResourceFlavor>>;
   /** Id of this manager. */
   readonly origin: string;
-  /** What its ClusterQueue says of fencing. */
-  readonly queueFencing?: 'On' | 'Off' | undefined;
   /** Since when {@link MirrorPlan.nameHeld}, in epoch milliseconds. */
   readonly nameHeldSinceMs?: number | undefined;
 };

@@ -6,6 +6,7 @@ import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { FENCING_ANNOTATION, HOLD_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
+import { startWorkerPresence } from './worker-presence.ts';
 
 const MINUTE = 60_000;
 const lastTransitionTime = '2026-01-01T00:00:03Z';
@@ -13,23 +14,25 @@ const lastTransitionTime = '2026-01-01T00:00:03Z';
 let world: DispatchWorld;
 let eu: WorkerSide;
 let us: WorkerSide;
+const presences: { readonly stop: () => void }[] = [];
 beforeEach(async () => {
   world = await createDispatchWorld();
   eu = world.worker('eu-1');
   us = world.worker('us-2');
 });
-afterEach(() => world.close());
+afterEach(async () => {
+  for (const presence of presences.splice(0)) presence.stop();
+  await world.close();
+});
 
 const patchCluster = (name: string, body: object, status = false) =>
   world.home[status ? 'patchStatus' : 'patch'](WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body });
 const setState = (name: string, state: string) => patchCluster(name, { spec: { state } });
 const setQueue = (spec: object) => world.home.patch(CLUSTER_QUEUES, { namespace: '', name: 'main' }, { type: 'merge', body: { spec } });
-/** As a worker there has announced itself. */
+/** A worker there announces itself. */
 async function announce(name: string, fenceAfterSeconds: number): Promise<void> {
-  const { status } = await world.home.get(WORKER_CLUSTERS, { namespace: '', name });
-  const alive = { type: 'WorkerAlive', status: 'True', reason: 'Renewing', message: 'it renews its Lease', lastTransitionTime };
-  const conditions = [...(status?.conditions ?? []).filter(({ type }) => type !== 'WorkerAlive'), alive];
-  await patchCluster(name, { status: { conditions, worker: { name: 'w', fenceAfterSeconds } } }, true);
+  presences.push(await startWorkerPresence(world.worker(name).client, world.clock, fenceAfterSeconds));
+  await world.settle(1_000);
 }
 /** One Job runs on eu-1, and us-2 would take it, too. */
 async function runOnEu(parts: Parameters<DispatchWorld['submit']>[1] = {}): Promise<void> {

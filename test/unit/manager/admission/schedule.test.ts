@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../../manager/api/amount.ts';
 import { schedule, type Decision } from '../../../../manager/admission/schedule.ts';
+import { given } from '../../../../shared/runtime/given.ts';
 import { aClusterQueue, aCluster, aSnapshot, aWorkload, head } from './setup.ts';
 
 const nowMs = Date.UTC(2026, 0, 1);
@@ -107,6 +108,21 @@ describe('one scheduling cycle', () => {
     const workload = aWorkload('a', { cpu: '1' }, { finalizers: ['switchyard.dev/copies'], createdMs: nowMs - 90_000 });
     expect(schedule(snapshot, [head('main', workload)], nowMs)).toMatchObject([{ record: { epoch: 92 } }]);
   });
+
+  test.each([
+    [undefined, undefined, undefined],
+    [undefined, 'On', undefined],
+    [undefined, 'Off', true],
+    [true, 'Off', undefined],
+    [false, 'On', true],
+  ] as const)(
+    'a record says what fence was asked for when it was made: of a Job that says %s, of a queue that says %s',
+    (fenced, fencing, unfenced) => {
+      const snapshot = aSnapshot([aClusterQueue('main', { default: '2' }, given({ fencing }))], [aCluster('eu')]);
+      const [decision] = schedule(snapshot, [head('main', aWorkload('a', { cpu: '1' }, { fenced }))], nowMs);
+      expect(decision?.kind === 'Admit' ? decision.record.unfenced : 'none').toBe(unfenced);
+    },
+  );
 
   test('a cluster that refused the Job is tried when its time has come, as a placement of its own, and then with the refusal remembered', () => {
     const eu = { until: '2026-01-01T00:01:00Z', reason: 'NameTaken', refusals: 1, epoch: 3 };

@@ -2,12 +2,11 @@ import { describe, expect, test } from 'vitest';
 import {
   FENCE_MARGIN_MS,
   fencedJob,
-  fenceWishOf,
+  graceSecondsOf,
   judgeLoss,
   type FencedJob,
   type LostCluster,
 } from '../../../../manager/api/fenced-off.ts';
-import { FENCING_ANNOTATION } from '../../../../shared/api/names.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
 
 const MINUTE = 60_000;
@@ -107,18 +106,12 @@ describe('a cluster that its operator has given up', () => {
   });
 });
 
-test('whether a Job is fenced it says itself, and else its queue; how long its pods may take as well', () => {
-  const saying = (text: string | undefined, pod = {}) =>
-    fenceWishOf(
-      aHomeJob({
-        metadata: { annotations: text === undefined ? {} : { [FENCING_ANNOTATION]: text } },
-        spec: { template: { spec: { containers: [], ...pod } } },
-      }),
-    );
-  const fenced = (text: string | undefined, fencing?: 'On' | 'Off') =>
-    fencedJob(saying(text), fencing === undefined ? undefined : { fencing }).fencing;
-  expect([fenced(undefined), fenced(undefined, 'On'), fenced(undefined, 'Off')]).toEqual([true, true, false]);
-  expect([fenced('on', 'Off'), fenced('off', 'On'), fenced('maybe', 'On')]).toEqual([true, false, false]);
-  expect([saying(undefined).graceSeconds, saying(undefined, { terminationGracePeriodSeconds: 0 }).graceSeconds]).toEqual([30, 0]);
-  expect(fencedJob(saying(undefined), { onClusterLost: 'Fail' }).onClusterLost).toBe('Fail');
+test('whether a Job is fenced its record says, what to do on a loss its queue, and how long its pods may take the Job', () => {
+  expect([fencedJob(30, {}, undefined).fencing, fencedJob(30, { unfenced: true }, undefined).fencing]).toEqual([true, false]);
+  expect([fencedJob(30, {}, undefined).onClusterLost, fencedJob(30, {}, { onClusterLost: 'Fail' }).onClusterLost]).toEqual([
+    'Requeue',
+    'Fail',
+  ]);
+  const grace = (pod = {}): number => graceSecondsOf(aHomeJob({ spec: { template: { spec: { containers: [], ...pod } } } }));
+  expect([grace(), grace({ terminationGracePeriodSeconds: 0 })]).toEqual([30, 0]);
 });
