@@ -64,8 +64,8 @@ export type ClusterRegistryDeps = {
   ) => RemoteCluster;
   /** The UID of the namespace kube-system of the manager cluster; undefined while it is not known. */
   readonly homeUID: () => string | undefined;
-  /** Keys of the Jobs whose record names a cluster, by its name or by its UID, and of those that may be anywhere. */
-  readonly recordedOn: (name: string, uid: string | undefined) => Iterable<string>;
+  /** Keys of the Jobs whose record names a cluster, by its name or by its UID, and of those that may be anywhere: without those that are proven to rest. */
+  readonly heldBy: (name: string, uid: string | undefined) => Iterable<string>;
   /** A cluster came or went. What it last was is told of one that went, as far as it was known. */
   readonly onMembershipChanged: (cluster: {
     readonly name: string;
@@ -193,12 +193,14 @@ class Registry implements ClusterRegistry {
   #view(workerCluster: DeepReadonly<WorkerCluster>, localKey: string, sinceMs: number | undefined): ClusterView {
     const { name } = workerCluster.metadata;
     const running = this.#running.get(name);
-    if (running !== undefined) return running.cluster.view(localKey, sinceMs);
+    const leaving = workerCluster.metadata.deletionTimestamp !== undefined;
+    if (running !== undefined) return { ...running.cluster.view(localKey, sinceMs), leaving };
     const { jobController = WORKER_CONTROLLER_NAME, local = false, servedNamespaces } = workerCluster.spec;
     const contact = this.#problems.has(name) ? 'Lost' : 'Connecting';
     const served = servesNamespace(servedNamespaces, parseKey(localKey).namespace);
     return {
       contact: served ? contact : 'NotServed',
+      leaving,
       jobController,
       local,
       problem: undefined,
@@ -236,7 +238,12 @@ class Registry implements ClusterRegistry {
     } else if (access.worker !== undefined) {
       this.#running.get(name)?.access?.renew(access.worker.credentials); // 3
     }
+    const isNews = !this.#removal.isUnderWay(name);
     const removal = await this.#removal.advance(workerCluster, () => this.#remains(name), signal); // 4
+    if (isNews && this.#removal.isUnderWay(name)) {
+      // Also those that rest there are to leave it.
+      this.#deps.onMembershipChanged({ name, uid: this.#uidOf(name), localKeys: this.get(name)?.localKeys() ?? [] });
+    }
     const heldBackMs = await this.#writeStatus(workerCluster, removal, signal); // 5
     return { requeueAfterMs: Math.min(heldBackMs ?? Number.POSITIVE_INFINITY, this.#nextLookMs(access)) };
   }
@@ -387,7 +394,7 @@ class Registry implements ClusterRegistry {
   #remains(name: string): WhatRemains {
     const cluster = this.get(name);
     const copies = cluster?.health().contact === 'Ready' ? cluster.localKeys().size : undefined;
-    return { jobs: [...this.#deps.recordedOn(name, this.#uidOf(name))], copies };
+    return { jobs: [...this.#deps.heldBy(name, this.#uidOf(name))], copies };
   }
 
   /** Writes the status, or returns how long that is put off. */

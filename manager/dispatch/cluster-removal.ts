@@ -21,6 +21,7 @@ export interface ClusterRemoval {
   ): Promise<RemovalJudgement | undefined>;
   /** WorkerClusters that are being deleted, as far as they are known: what happens to Jobs may let them go. */
   underWay(): Iterable<string>;
+  isUnderWay(name: string): boolean;
   forget(name: string): void;
 }
 
@@ -63,6 +64,7 @@ export function createClusterRemoval({ home, log }: { readonly home: WriteClient
       return judgement;
     },
     underWay: () => leaving,
+    isUnderWay: (name) => leaving.has(name),
     forget(name) {
       retained.delete(name);
       leaving.delete(name);

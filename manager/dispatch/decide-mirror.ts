@@ -263,6 +263,8 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
       : toLocalStatus({ local, remote, own, nowMs }),
   );
   if (copy.deleting) return { remote: [], home };
+  // What it has finished stands at home, and the cluster is to go.
+  if (view?.leaving === true && isResting && isProvenAtRest(local.status, record)) return { remote: deletions([copy]), home };
   const wanted = remoteJobOf(group, local, record);
   const runs = local.spec.suspend !== true && !('reason' in wanted);
   const update = (spec: Record<string, unknown>, annotations?: Record<string, string | null>): RemoteAction => ({

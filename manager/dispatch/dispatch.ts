@@ -116,7 +116,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         },
       });
     },
-    recordedOn: (name, uid) => mirror.recordedOn(name, uid),
+    heldBy: (name, uid) => mirror.heldBy(name, uid),
     onMembershipChanged: (cluster) => mirror.wakeJobsOf(cluster),
   });
   const world = recordWorld({ clusterQueues, flavors, clusters: workerClusters, namespaces });

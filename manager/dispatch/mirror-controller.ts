@@ -12,6 +12,7 @@ import { onAbort } from '../../shared/runtime/tasks.ts';
 import { DispatchedReason, JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
 import { isRefusalOf, refusalOf, type DispatchProblem } from '../api/refusals.ts';
 import type { ParsedRecord } from '../api/records.ts';
+import { isProvenAtRest } from '../api/rest-proof.ts';
 import { toldText } from '../api/told-text.ts';
 import { DispatchRefused } from './copy-writer.ts';
 import { decideMirror, type HomeAction, type RemoteAction } from './decide-mirror.ts';
@@ -40,8 +41,8 @@ export type ConcernedCluster = { readonly name: string; readonly uid: string | u
 export interface MirrorController {
   /** Has a Job looked at. */
   wake(localKey: string): void;
-  /** Keys of the Jobs whose record names this cluster, and of those that may be on any. */
-  recordedOn(cluster: string, uid: string | undefined): Iterable<string>;
+  /** Keys of the Jobs whose record names this cluster, and of those that may be on any, without those that are proven to rest. */
+  heldBy(cluster: string, uid: string | undefined): Iterable<string>;
   /** A copy on this cluster has changed. */
   copyChanged(cluster: string, localKey: string): void;
   /** Has every Job, or those of one namespace, looked at that could be concerned by a change of flavors or queues. */
@@ -87,14 +88,16 @@ class Mirror implements MirrorController {
     this.#ownWrites = createOwnWrites(deps.jobs);
     const changed = (job: DeepReadonly<Job>): void => {
       const key = keyOfObject(job);
-      if (this.#recorded.set(key, recordedIn(job, deps.readRecord(job)))) deps.clusters.jobLeft();
+      this.#recorded.set(key, recordedIn(job, deps.readRecord(job)));
+      deps.clusters.jobLeft();
       this.#queue.add(key);
     };
     const deleted = (job: DeepReadonly<Job>): void => {
       const key = keyOfObject(job);
       // What its clusters said to it is nothing to another of its name.
       for (const cluster of this.#clustersWith(key)) cluster.forget(key);
-      if (this.#recorded.set(key, { kind: 'Nowhere' })) deps.clusters.jobLeft();
+      this.#recorded.set(key, { kind: 'Nowhere' });
+      deps.clusters.jobLeft();
       this.#queue.add(key);
     };
     deps.jobs.addHandler({ added: changed, updated: changed, deleted });
@@ -109,8 +112,14 @@ class Mirror implements MirrorController {
     for (const key of this.#recorded.all(namespace)) this.#queue.add(key);
   }
 
-  recordedOn(cluster: string, uid: string | undefined): Iterable<string> {
-    return this.#recorded.on(cluster, uid);
+  heldBy(cluster: string, uid: string | undefined): Iterable<string> {
+    return [...this.#recorded.on(cluster, uid)].filter((key) => !this.#rests(key));
+  }
+
+  #rests(key: string): boolean {
+    const job = this.#deps.jobs.get(parseKey(key));
+    const record = job && recordIn(this.#deps.readRecord(job));
+    return job?.spec.suspend === true && record !== undefined && isProvenAtRest(job.status, record);
   }
 
   copyChanged(cluster: string, localKey: string): void {

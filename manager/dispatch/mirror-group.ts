@@ -39,6 +39,8 @@ export type Copy = {
 export type ClusterView = {
   /** NotServed: it is not asked about Jobs of this namespace. */
   readonly contact: Contact | 'NotServed';
+  /** Its WorkerCluster is being deleted. */
+  readonly leaving?: boolean;
   readonly jobController: string;
   readonly local: boolean;
   /** Why the copy could not be made when last tried. */

@@ -15,8 +15,7 @@ export type Recorded =
 
 /** Keys of the Jobs that have to do with clusters, by cluster: what happens to one cluster is looked up here, and not sought among all Jobs. */
 export interface RecordedJobs {
-  /** True when it was somewhere before, and that is another place. */
-  set(localKey: string, recorded: Recorded): boolean;
+  set(localKey: string, recorded: Recorded): void;
   /** Those whose record names this cluster, by its name or by its UID, and those that may be anywhere. */
   on(cluster: string, uid: string | undefined): Iterable<string>;
   /** All that have to do with any cluster, or those of one namespace. */
@@ -33,7 +32,7 @@ export function createRecordedJobs(): RecordedJobs {
     set(localKey, recorded) {
       const places = placesIn(recorded);
       const before = placesOf.get(localKey) ?? [];
-      if (before.length === places.length && before.every((place, index) => place === places[index])) return false;
+      if (before.length === places.length && before.every((place, index) => place === places[index])) return;
       for (const place of before) {
         const jobs = jobsAt.get(place);
         jobs?.delete(localKey);
@@ -46,7 +45,6 @@ export function createRecordedJobs(): RecordedJobs {
       }
       if (places.length === 0) placesOf.delete(localKey);
       else placesOf.set(localKey, places);
-      return before.length > 0;
     },
     on(cluster, uid) {
       const places = [ANYWHERE, byName(cluster), ...(uid === undefined ? [] : [byUID(uid)])];

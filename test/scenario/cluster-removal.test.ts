@@ -2,9 +2,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { writtenRecordOf } from '../../manager/api/records.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import { CLUSTERS_ANNOTATION, WORKER_CLUSTER_FINALIZER } from '../../shared/api/names.ts';
+import { CLUSTERS_ANNOTATION, HOLD_ANNOTATION, WORKER_CLUSTER_FINALIZER } from '../../shared/api/names.ts';
+import { JOBS } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
-import { createDispatchWorld, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
+import { createDispatchWorld, NAMESPACE, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
 
 const MINUTE = 60_000;
 const lastTransitionTime = '2026-01-01T00:00:03Z';
@@ -94,6 +95,31 @@ test('its Jobs leave it as they do a draining one; it takes no others, and goes 
   expect(await eu.copy('later')).toBeUndefined();
   expect(await exists()).toBe(false);
 });
+
+test.each(['before', 'after'])(
+  'a Job that rests, and that no other cluster takes, %s it is deleted keeps nothing there and does not keep it',
+  async (when) => {
+    await world.submit('sum', { annotations: { [CLUSTERS_ANNOTATION]: 'eu-1' } });
+    await world.settle(1_000);
+    await eu.report('sum', { active: 1, ready: 1, startTime: lastTransitionTime });
+    await world.settle(1_000);
+    const hold = async (): Promise<void> => {
+      const body = { metadata: { annotations: { [HOLD_ANNOTATION]: 'true' } } };
+      await world.home.patch(JOBS, { namespace: NAMESPACE, name: 'sum' }, { type: 'merge', body });
+      await world.settle(1_000);
+      await rest('sum');
+      await world.settle(1_000);
+    };
+    if (when === 'before') await hold();
+    await remove();
+    await world.settle(5_000);
+    if (when === 'after') await hold();
+    await world.settle(5_000);
+    expect(await exists()).toBe(false);
+    expect(await eu.copy('sum')).toBeUndefined();
+    expect(await clusterOf('sum')).toBe('eu-1');
+  },
+);
 
 test('a Job that ends there lets it go as well, and nothing is left', async () => {
   await runOnEu('sum');
