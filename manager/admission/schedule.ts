@@ -149,7 +149,7 @@ const firstEpoch = ({ finalizers, createdMs }: Workload, nowMs: number): number 
   finalizers.includes(COPIES_FINALIZER) ? 2 + Math.max(0, Math.floor((nowMs - createdMs) / 1000)) : 1;
 
 /** Whether its copy is to be stopped where the manager is out of reach: the Job's own word goes first. */
-const isFenced = ({ fenced }: Workload, { onLoss }: QueueSetup): boolean => fenced ?? onLoss.fencing !== 'Off';
+const isFenced = ({ fenced }: Workload, { onLoss }: QueueSetup): boolean => fenced ?? onLoss.fencing !== 'Disabled';
 
 /** A Job that resumes where it was keeps its epoch; one that moves, or was refused where it was, gets the next. */
 function recordOf(workload: Workload, { queue, flavors, cluster, clusterUID }: Nominee, nowMs: number): AdmissionRecord {

@@ -357,7 +357,7 @@ describe.each(kubectls)('kubectl $version', { timeout: TEST_LIMIT_MS }, (binary)
     const condition = '{"type":"Ready","status":"True","reason":"Fine","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}';
     await kubectl(`patch wc ${ns} --subresource=status --type=merge -p '{"status":{"conditions":[${condition}]}}'`);
     await kubectl(`wait --for=condition=Ready wc/${ns} --timeout=120s`);
-    expect(await kubectl('get wc')).toMatch(new RegExp(`^NAME +STATE +CONNECTED +READY +AGE\\n(.*\\n)*${ns} +Cordoned +True `));
+    expect(await kubectl('get wc')).toMatch(new RegExp(`^NAME +STATE +REACHABLE +READY +AGE\\n(.*\\n)*${ns} +Cordoned +True `));
     expect(await kubectl('get switchyard -o name')).toContain(`workercluster.switchyard.dev/${ns}\n`);
     expect(await kubectl('explain workerclusters.spec')).toMatch(/state\s+<string>/);
     expect(await kubectl(`describe wc ${ns}`)).toMatch(/State: +Cordoned/);

@@ -119,7 +119,9 @@ test('a Job created anew at once under the name of one that a cluster refused is
   await world.settle(100);
   eu.line.instead = undefined;
   await world.home.delete(JOBS, { namespace: NAMESPACE, name: 'sum' }, { propagationPolicy: 'Background' });
-  await world.submit('sum', on('eu-1'));
+  // Of another shape: one like it would not be sent there for a while.
+  const containers = [{ name: 'main', image: 'another', resources: { requests: { cpu: '1' } } }];
+  await world.submit('sum', { ...on('eu-1'), spec: { template: { spec: { restartPolicy: 'Never', containers } } } });
   await world.settle(1_000);
   expect((await eu.copy('sum'))?.metadata.annotations).toMatchObject({ 'switchyard.dev/dispatch-epoch': '1' });
 });

@@ -40,7 +40,7 @@ test('a Job that is not to be fenced has a copy that says so; what it says later
 });
 
 test('a Job of a ClusterQueue whose Jobs are not fenced has a copy that says so, unless it asks for a fence itself', async () => {
-  const body = { spec: { fencing: 'Off' } };
+  const body = { spec: { fencing: 'Disabled' } };
   await world.home.patch(CLUSTER_QUEUES, { namespace: '', name: 'main' }, { type: 'merge', body });
   await world.submit('without', on('eu-1'));
   await world.submit('with', { annotations: { ...on('eu-1').annotations, [FENCING_ANNOTATION]: 'on' } });

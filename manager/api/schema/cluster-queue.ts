@@ -19,8 +19,8 @@ export const ClusterQueueSpecSchema = Type.Object(
     namespaceSelector: Type.Optional(LabelSelectorSchema('Namespaces whose Jobs are admitted: none when absent, all when empty ({}).')),
     stopPolicy: Type.Optional(StopPolicy),
     fencing: Type.Optional(
-      OneOf(['On', 'Off'], {
-        default: 'On',
+      OneOf(['Enabled', 'Disabled'], {
+        default: 'Enabled',
         description: 'Whether a worker that no longer hears of the manager stops the pods of these Jobs, so that they can run elsewhere.',
       }),
     ),

@@ -222,8 +222,7 @@ export const tricks = (): Readonly<Record<string, Trick & { readonly reason: str
       const never = aCopy('never', { resourceVersion: '100' });
       for (const type of ['DELETED', 'MODIFIED', 'DELETED', 'MODIFIED']) response.write(line(type, never));
     },
-    // Events that go back and forth in time.
-    reason: 'Restored',
+    reason: 'Connected',
   },
 });
 

@@ -111,10 +111,10 @@ describe('one scheduling cycle', () => {
 
   test.each([
     [undefined, undefined, undefined],
-    [undefined, 'On', undefined],
-    [undefined, 'Off', true],
-    [true, 'Off', undefined],
-    [false, 'On', true],
+    [undefined, 'Enabled', undefined],
+    [undefined, 'Disabled', true],
+    [true, 'Disabled', undefined],
+    [false, 'Enabled', true],
   ] as const)(
     'a record says what fence was asked for when it was made: of a Job that says %s, of a queue that says %s',
     (fenced, fencing, unfenced) => {
