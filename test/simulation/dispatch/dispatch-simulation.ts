@@ -50,11 +50,12 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   const dice = createDice(seed);
   const plan = drawPlan(dice, WORKERS);
   trace(`plan ${JSON.stringify({ ...plan, troubles: [...plan.troubles] })}`);
-  const { bare, rival: hasRival } = plan;
+  const { bare, queues, rival: hasRival } = plan;
   const yard = await createYard({
     workers: WORKERS,
     teams: TEAMS,
     bare,
+    queues,
     rivalTeams: hasRival ? RIVAL_TEAMS : undefined,
     seed,
     clock,

@@ -1,4 +1,5 @@
 /** What a seed has in store beside the weather. */
+import type { ClusterQueueSpec } from '../../../manager/api/cluster-queue.ts';
 import type { Dice } from '../dice.ts';
 
 /** What strikes in the midst of a story, each in its own way (`troubles.ts`). */
@@ -27,6 +28,8 @@ export type Plan = {
   readonly bare: readonly string[];
   /** By how much the time of day of a machine is wrong, at most. */
   readonly clockErrorMaxMs: number;
+  /** What the ClusterQueues say beside their quota. */
+  readonly queues: Partial<ClusterQueueSpec>;
   /** What may strike, and how likely each is to strike in one step. */
   readonly troubles: ReadonlyMap<TroubleKind, number>;
 };
@@ -54,6 +57,9 @@ export function drawPlan(dice: Dice, workers: readonly string[]): Plan {
     rival: dice.chance(0.1) && !NOT_BORNE.has('rival'),
     bare: workers.filter(() => dice.chance(0.15)),
     clockErrorMaxMs: dice.pick([0, 0, 0, 5_000, 600_000]),
+    queues: dice.chance(0.5)
+      ? { startTimeout: dice.pick(['2m', '5m']), maxMoves: dice.pick([1, 3]), onCannotStart: dice.pick(['Wait', 'Wait', 'Fail']) }
+      : {},
     troubles,
   };
 }
