@@ -80,6 +80,9 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
   const exists = async (name: string): Promise<boolean> =>
     (await admin.list(WORKER_CLUSTERS)).items.some(({ metadata }) => metadata.name === name && metadata.deletionTimestamp === undefined);
 
+  const isKnown = async (name: string): Promise<boolean> =>
+    (await admin.list(WORKER_CLUSTERS)).items.some(({ metadata, status }) => metadata.name === name && status?.clusterUID !== undefined);
+
   /** False: it could not strike now. */
   const acts: Readonly<Record<TroubleKind, () => Promise<boolean> | boolean>> = {
     'manager cut off': () => {
@@ -113,6 +116,8 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
     },
     'kubeconfig repointed': async () => {
       const [name, target] = [some(workers).name, some(workers)];
+      // Whoever leads elsewhere when he is met first is taken for that one, for good.
+      if (!(await isKnown(name))) return false;
       trace(`the Secret of ${name} leads to ${target.name}`);
       await pointTo(admin, name, target);
       return true;
@@ -128,6 +133,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
     'cluster made anew': async () => {
       const cluster = some(workers);
       if (!(await exists(cluster.name))) {
+        await pointTo(admin, cluster.name, cluster);
         await join(admin, cluster);
         trace(`${cluster.name}: joins again`);
         return true;
