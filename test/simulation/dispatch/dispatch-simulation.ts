@@ -110,6 +110,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
       ...namespacesKept(held, namespaces),
       ...oneCopyRuns(held, excuses()),
       ...clusters.flatMap(({ network }) => statusesAccepted(network.refusedStatuses.splice(0))),
+      ...clusters.flatMap(({ network }) => network.invalid.splice(0)),
       ...crew.defects.splice(0),
     );
   }

@@ -35,13 +35,7 @@ export type Plan = {
 };
 
 /** What is not rolled: the programs do not bear it yet. */
-const NOT_BORNE: ReadonlySet<TroubleKind | 'rival'> = new Set([
-  'worker restored',
-  'home restored',
-  'cluster made anew',
-  'cluster given up',
-  'rival',
-]);
+const NOT_BORNE: ReadonlySet<TroubleKind | 'rival'> = new Set(['rival']);
 
 /** In half of the stories a few things go wrong, in some hardly any, in some nearly all. */
 export function drawPlan(dice: Dice, workers: readonly string[]): Plan {
