@@ -67,7 +67,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
   async function restore(cluster: Cluster): Promise<boolean> {
     const backup = dice.some(backups.get(cluster.name) ?? []);
     if (backup === undefined) return false;
-    const watches = dice.chance(0.3) ? 'Left' : 'Broken';
+    const watches = dice.chance(plan.halfOpenRestores) ? 'Left' : 'Broken';
     trace(`${cluster.name}: is put back to revision ${backup.revision}; open watches are ${watches}`);
     await cluster.history.throughRestore(() => cluster.plane.restore(backup, watches));
     if (cluster !== home) await cluster.machine.restored();
