@@ -114,9 +114,6 @@ export function createPeople(
   async function relent(): Promise<void> {
     for (const { metadata } of (await client.list(WORKER_CLUSTERS)).items) await setState(metadata.name, 'Active');
     for (const job of jobs()) {
-      // One that may run on a single cluster keeps its WorkerCluster from going, and waits for it to come back.
-      if (!isOver(job) && job.metadata.annotations?.[CLUSTERS_ANNOTATION] !== undefined)
-        await patch(job, { metadata: { annotations: { [CLUSTERS_ANNOTATION]: null } } });
       if (!isOver(job) && job.metadata.annotations?.[HOLD_ANNOTATION] === 'true')
         await patch(job, { metadata: { annotations: { [HOLD_ANNOTATION]: null } } });
       const { parallelism, completions, completionMode } = job.spec;
