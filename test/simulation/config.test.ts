@@ -8,9 +8,21 @@ const read = (...args: string[]): unknown => {
 };
 
 test('without --seed many stories are played, with it one', () => {
-  expect(read()).toEqual({ world: 'job-controller', kind: 'Soak', from: 1, count: 100 });
-  expect(read('--seeds', '5', '--from=7', '--world', 'tenant')).toEqual({ world: 'tenant', kind: 'Soak', from: 7, count: 5 });
-  expect(read('--seed=7', '--trace', '--world=dispatch')).toEqual({ world: 'dispatch', kind: 'Replay', seed: 7, trace: true });
+  expect(read()).toEqual({ world: 'job-controller', putBack: undefined, kind: 'Soak', from: 1, count: 100 });
+  expect(read('--seeds', '5', '--from=7', '--world', 'tenant')).toEqual({
+    world: 'tenant',
+    putBack: undefined,
+    kind: 'Soak',
+    from: 7,
+    count: 5,
+  });
+  expect(read('--seed=7', '--trace', '--world=dispatch')).toEqual({
+    world: 'dispatch',
+    putBack: undefined,
+    kind: 'Replay',
+    seed: 7,
+    trace: true,
+  });
 });
 
 test.each([
@@ -18,6 +30,7 @@ test.each([
   [['--world', 'moon'], '--world: "moon" is unknown; choose from job-controller, dispatch, tenant'],
   [['--trace'], '--trace needs --seed: it prints the steps of one story'],
   [['--seed=1', '--from=2'], '--seed plays one story; leave out --seeds and --from, or --seed'],
+  [['--put-back=silent-after-a-restore'], '--put-back needs --world dispatch: it breaks its programs'],
   [['--from=4294967295', '--seeds=2'], '--from 4294967295 --seeds 2 ends at 4294967296; the last seed is 4294967295'],
 ])('%j plays nothing, and says why', (args, problem) => {
   expect(read(...args)).toBe(problem);

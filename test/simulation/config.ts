@@ -1,7 +1,13 @@
 import { FlagError, oneOf, wholeNumber, type FlagTable, type FlagValues, type Program } from '../../shared/runtime/flags.ts';
 
+import { DEFECT_NAMES, type DefectName } from './dispatch/defects.ts';
+
 /** What `npm run simulate` is asked for. */
-export type SimulationConfig = { readonly world: World } & (
+export type SimulationConfig = {
+  readonly world: World;
+  /** A defect that the programs are to have; the first story in which it shows is the last. */
+  readonly putBack: DefectName | undefined;
+} & (
   | { readonly kind: 'Replay'; readonly seed: number; readonly trace: boolean }
   | { readonly kind: 'Soak'; readonly from: number; readonly count: number }
 );
@@ -24,6 +30,11 @@ const FLAGS = {
   seeds: { value: 'N', about: `play so many stories and tell what was found; default: ${COUNT}`, parse: wholeNumber(1, SEED_MAX + 1) },
   from: { value: 'SEED', about: 'seed of the first story; the others follow it; default: 1', parse: wholeNumber(0, SEED_MAX) },
   seed: { value: 'SEED', about: 'play this story alone', parse: wholeNumber(0, SEED_MAX) },
+  'put-back': {
+    value: 'DEFECT',
+    about: `give the programs of world dispatch a defect that they once had, and stop at the first seed that finds it: ${DEFECT_NAMES.join(', ')}`,
+    parse: oneOf(DEFECT_NAMES),
+  },
   trace: { about: 'print each step of it' },
 } satisfies FlagTable;
 
@@ -35,13 +46,14 @@ export const SIMULATION_PROGRAM: Program<typeof FLAGS, SimulationConfig> = {
   configOf,
 };
 
-function configOf({ world, seeds, from, seed, trace }: FlagValues<typeof FLAGS>): SimulationConfig {
+function configOf({ world, seeds, from, seed, trace, 'put-back': putBack }: FlagValues<typeof FLAGS>): SimulationConfig {
+  if (putBack !== undefined && world !== 'dispatch') throw new FlagError('--put-back needs --world dispatch: it breaks its programs');
   if (seed !== undefined) {
     if (seeds !== undefined || from !== undefined) throw new FlagError('--seed plays one story; leave out --seeds and --from, or --seed');
-    return { world, kind: 'Replay', seed, trace };
+    return { world, putBack, kind: 'Replay', seed, trace };
   }
   if (trace) throw new FlagError('--trace needs --seed: it prints the steps of one story');
-  const soak = { world, kind: 'Soak', from: from ?? 1, count: seeds ?? COUNT } as const;
+  const soak = { world, putBack, kind: 'Soak', from: from ?? 1, count: seeds ?? COUNT } as const;
   const last = soak.from + soak.count - 1;
   if (last > SEED_MAX) throw new FlagError(`--from ${soak.from} --seeds ${soak.count} ends at ${last}; the last seed is ${SEED_MAX}`);
   return soak;

@@ -1,5 +1,6 @@
 /** `npm run simulate`: one seed with its trace, or a soak of many. */
 import { runCommandLine } from '../../shared/runtime/command-line.ts';
+import { putBack } from './dispatch/defects.ts';
 import { SIMULATION_PROGRAM, type World } from './config.ts';
 import type { Outcome } from './simulation.ts';
 
@@ -29,13 +30,13 @@ async function replay(simulate: Story, world: World, seed: number, trace: boolea
   return outcome.violations.length === 0 ? 0 : 1;
 }
 
-async function soak(simulate: Story, world: World, from: number, count: number): Promise<number> {
+async function soak(simulate: Story, world: World, from: number, count: number, failuresMax: number): Promise<number> {
   const startedMs = performance.now();
   const outcomes: Outcome[] = [];
   let failures = 0;
   let stopped: keyof typeof EXIT_CODES | undefined;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (stopped = signal));
-  for (let seed = from; seed < from + count && failures < FAILURES_MAX && stopped === undefined; seed++) {
+  for (let seed = from; seed < from + count && failures < failuresMax && stopped === undefined; seed++) {
     const outcome = await simulate(seed);
     report(outcome, world);
     if (outcome.violations.length > 0) failures++;
@@ -65,8 +66,9 @@ function report({ seed, violations }: Outcome, world: World): void {
 }
 
 await runCommandLine(SIMULATION_PROGRAM, async (config) => {
+  if (config.putBack !== undefined) putBack(config.putBack);
   const simulate = await STORIES[config.world]();
   return config.kind === 'Replay'
     ? replay(simulate, config.world, config.seed, config.trace)
-    : soak(simulate, config.world, config.from, config.count);
+    : soak(simulate, config.world, config.from, config.count, config.putBack === undefined ? FAILURES_MAX : 1);
 });

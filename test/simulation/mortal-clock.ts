@@ -17,7 +17,8 @@ export function createMortalClock(clock: Clock, errorMs: () => number = () => 0)
       const timer = clock.schedule(() => {
         pending.delete(timer);
         callback();
-      }, delayMs);
+        // Whole milliseconds, as those of setTimeout: with fractions, what is due and what the time is could differ for ever by less than a clock can tell.
+      }, Math.ceil(delayMs));
       pending.add(timer);
       return {
         cancel: () => {

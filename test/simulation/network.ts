@@ -139,6 +139,7 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
       request.signal?.throwIfAborted();
       const isLease = request.path.includes('/leases');
       if (!isLease) calls++;
+      if (calls > CALLS_MAX) return runaway();
       if (!isLease && request.method !== 'GET') writes++;
       if (forbidden !== undefined && request.method !== 'GET' && !isLease) invalid.push(`${name}: ${what} after ${forbidden}`);
       if (goneJobs.has(jobOf(request) ?? '')) invalid.push(`${name}: ${what} for a Job that it knows to be gone`);
@@ -177,6 +178,12 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
       await waitUp(request, 'slow answer');
       if (isGone(request, response)) goneJobs.add(jobOf(request) ?? '');
       return isDead() ? never() : response;
+    }
+
+    /** Whoever calls without end would never let time pass. */
+    function runaway(): Promise<never> {
+      if (calls === CALLS_MAX + 1) invalid.push(`${name}: programs have called ${CALLS_MAX} times and go on`);
+      return never();
     }
 
     async function deliver(request: TransportRequest): Promise<TransportResponse> {
@@ -320,6 +327,8 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
   return network;
 }
 
+/** Many more than any story needs. */
+const CALLS_MAX = 50_000;
 /** As the connections of the programs have them. */
 const REQUEST_TIMEOUT_MS = 70_000;
 const WATCH_TIMEOUT_MS = 30_000;

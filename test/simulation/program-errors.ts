@@ -9,6 +9,9 @@ export function hasCause(error: unknown, matches: (cause: Error) => boolean): bo
   return false;
 }
 
+/** Its own cluster was restored from a backup: it starts anew, because what it remembers did not happen. */
+export const isFreshStart = (error: unknown): boolean => error instanceof Error && error.message.includes('went back in time');
+
 export const isEndOfLeadership = (error: unknown): boolean => error instanceof Error && error.message === 'leadership was lost';
 
 export const describeError = (error: unknown): string =>

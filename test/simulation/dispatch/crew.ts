@@ -12,7 +12,7 @@ import { MIRRORED_JOBS_SETTINGS } from '../../support/embedded-cluster.ts';
 import type { Dice } from '../dice.ts';
 import { createMortalClock } from '../mortal-clock.ts';
 import type { Line } from '../network.ts';
-import { describeError, hasCause, isBlunder, isEndOfLeadership } from '../program-errors.ts';
+import { describeError, hasCause, isBlunder, isEndOfLeadership, isFreshStart } from '../program-errors.ts';
 import { MANAGER_NAMESPACE } from './membership.ts';
 import { type Cluster, RECORD_KEY_SECRET, type Yard } from './yard.ts';
 
@@ -87,7 +87,7 @@ export function startCrew(options: {
       // A process that has ended is started anew, unless it was asked to end.
       () => !stopping.signal.aborted && die(),
       (error: unknown) => {
-        if (!isEndOfLeadership(error)) defects.push(`${name}: failed: ${describeError(error)}`);
+        if (!isEndOfLeadership(error) && !isFreshStart(error)) defects.push(`${name}: failed: ${describeError(error)}`);
         die();
       },
     );
@@ -122,6 +122,10 @@ export function startCrew(options: {
 
 export const RIVAL_MANAGER = 'rival-manager';
 
+/** More than the fence, the longest grace period of a pod, and what the manager adds to them. */
+const WORKER_LOST_TIMEOUT_MS = 150_000;
+const FENCE = { fenceAfterMs: 30_000, leaseNamespace: 'kube-system' };
+
 /** One that is alone is not elected: that would be most of what happens in a quiet world. */
 const managerProgram = (name: string, { rival, workers }: Yard, home: Cluster, elected: boolean): Program => ({
   name,
@@ -133,6 +137,7 @@ const managerProgram = (name: string, { rival, workers }: Yard, home: Cluster, e
       ...(rival === undefined ? {} : { managerId: 'yard' }),
       ...(elected ? { leaderElection: { client: connect(home), namespace: MANAGER_NAMESPACE, name: 'switchyard-manager', identity } } : {}),
       concurrentDispatches: 4,
+      workerLostTimeoutMs: WORKER_LOST_TIMEOUT_MS,
       registry: new Registry(),
       clock,
       random,
@@ -142,10 +147,11 @@ const managerProgram = (name: string, { rival, workers }: Yard, home: Cluster, e
 
 const workerProgram = (cluster: Cluster): Program => ({
   name: `worker-${cluster.name}`,
-  run: ({ clock, log, random, connect }, signal) =>
+  run: ({ name: identity, clock, log, random, connect }, signal) =>
     createWorker({
       client: connect(cluster),
       eventClient: connect(cluster),
+      presence: { client: connect(cluster), settings: FENCE, identity, version: 'v0' },
       registry: new Registry(),
       clock,
       random,

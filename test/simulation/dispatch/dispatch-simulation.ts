@@ -37,6 +37,8 @@ const RIVAL_TEAMS: readonly Team[] = [{ namespace: 'red', quota: { cpu: '2', pod
 const WORKERS = ['east', 'west', 'north'] as const;
 const CALM_ROUNDS_MAX = 400;
 const CALM_ROUND_MS = 15_000;
+/** Longer than any cluster is remembered for what it could not do. */
+const SETTLE_MS = 420_000;
 const QUIET_MS = 300_000;
 /** No longer passes without a look at what runs: kubelets are never late by more. */
 const SLICE_MS = 5_000;
@@ -50,11 +52,12 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   const dice = createDice(seed);
   const plan = drawPlan(dice, WORKERS);
   trace(`plan ${JSON.stringify({ ...plan, troubles: [...plan.troubles] })}`);
-  const { bare, rival: hasRival } = plan;
+  const { bare, queues, rival: hasRival } = plan;
   const yard = await createYard({
     workers: WORKERS,
     teams: TEAMS,
     bare,
+    queues,
     rivalTeams: hasRival ? RIVAL_TEAMS : undefined,
     seed,
     clock,
@@ -109,6 +112,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
       ...namespacesKept(held, namespaces),
       ...oneCopyRuns(held, excuses()),
       ...clusters.flatMap(({ network }) => statusesAccepted(network.refusedStatuses.splice(0))),
+      ...clusters.flatMap(({ network }) => network.invalid.splice(0)),
       ...crew.defects.splice(0),
     );
   }
@@ -173,7 +177,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   }
 
   async function rest(): Promise<void> {
-    await pass(120_000);
+    await pass(SETTLE_MS);
     const counts = (): Map<string, number> => new Map(clusters.map(({ name, network }) => [name, network.writes()]));
     const before = counts();
     await clock.advance(QUIET_MS);

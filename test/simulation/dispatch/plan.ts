@@ -1,4 +1,5 @@
 /** What a seed has in store beside the weather. */
+import type { ClusterQueueSpec } from '../../../manager/api/cluster-queue.ts';
 import type { Dice } from '../dice.ts';
 
 /** What strikes in the midst of a story, each in its own way (`troubles.ts`). */
@@ -27,18 +28,16 @@ export type Plan = {
   readonly bare: readonly string[];
   /** By how much the time of day of a machine is wrong, at most. */
   readonly clockErrorMaxMs: number;
+  /** Share of the restores after which open watches say nothing any more instead of breaking. */
+  readonly halfOpenRestores: number;
+  /** What the ClusterQueues say beside their quota. */
+  readonly queues: Partial<ClusterQueueSpec>;
   /** What may strike, and how likely each is to strike in one step. */
   readonly troubles: ReadonlyMap<TroubleKind, number>;
 };
 
 /** What is not rolled: the programs do not bear it yet. */
-const NOT_BORNE: ReadonlySet<TroubleKind | 'rival'> = new Set([
-  'worker restored',
-  'home restored',
-  'cluster made anew',
-  'cluster given up',
-  'rival',
-]);
+const NOT_BORNE: ReadonlySet<TroubleKind | 'rival' | 'half-open restore'> = new Set(['half-open restore']);
 
 /** In half of the stories a few things go wrong, in some hardly any, in some nearly all. */
 export function drawPlan(dice: Dice, workers: readonly string[]): Plan {
@@ -54,6 +53,10 @@ export function drawPlan(dice: Dice, workers: readonly string[]): Plan {
     rival: dice.chance(0.1) && !NOT_BORNE.has('rival'),
     bare: workers.filter(() => dice.chance(0.15)),
     clockErrorMaxMs: dice.pick([0, 0, 0, 5_000, 600_000]),
+    halfOpenRestores: NOT_BORNE.has('half-open restore') ? 0 : 0.3,
+    queues: dice.chance(0.5)
+      ? { startTimeout: dice.pick(['2m', '5m']), maxMoves: dice.pick([1, 3]), onCannotStart: dice.pick(['Wait', 'Wait', 'Fail']) }
+      : {},
     troubles,
   };
 }

@@ -67,7 +67,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
   async function restore(cluster: Cluster): Promise<boolean> {
     const backup = dice.some(backups.get(cluster.name) ?? []);
     if (backup === undefined) return false;
-    const watches = dice.chance(0.3) ? 'Left' : 'Broken';
+    const watches = dice.chance(plan.halfOpenRestores) ? 'Left' : 'Broken';
     trace(`${cluster.name}: is put back to revision ${backup.revision}; open watches are ${watches}`);
     await cluster.history.throughRestore(() => cluster.plane.restore(backup, watches));
     if (cluster !== home) await cluster.machine.restored();
@@ -79,6 +79,9 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
     admin.patch(WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body: { spec: { state } } });
   const exists = async (name: string): Promise<boolean> =>
     (await admin.list(WORKER_CLUSTERS)).items.some(({ metadata }) => metadata.name === name && metadata.deletionTimestamp === undefined);
+
+  const isKnown = async (name: string): Promise<boolean> =>
+    (await admin.list(WORKER_CLUSTERS)).items.some(({ metadata, status }) => metadata.name === name && status?.clusterUID !== undefined);
 
   /** False: it could not strike now. */
   const acts: Readonly<Record<TroubleKind, () => Promise<boolean> | boolean>> = {
@@ -113,6 +116,8 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
     },
     'kubeconfig repointed': async () => {
       const [name, target] = [some(workers).name, some(workers)];
+      // Whoever leads elsewhere when he is met first is taken for that one, for good.
+      if (!(await isKnown(name))) return false;
       trace(`the Secret of ${name} leads to ${target.name}`);
       await pointTo(admin, name, target);
       return true;
@@ -128,6 +133,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
     'cluster made anew': async () => {
       const cluster = some(workers);
       if (!(await exists(cluster.name))) {
+        await pointTo(admin, cluster.name, cluster);
         await join(admin, cluster);
         trace(`${cluster.name}: joins again`);
         return true;

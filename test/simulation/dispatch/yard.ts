@@ -1,6 +1,6 @@
 /** The clusters of a simulated installation: one for the manager, some for workers, each with a history and a network of its own. */
 import { parse } from 'yaml';
-import { CLUSTER_QUEUES } from '../../../manager/api/cluster-queue.ts';
+import { CLUSTER_QUEUES, type ClusterQueueSpec } from '../../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../../manager/api/resource-flavor.ts';
 import { crdFiles } from '../../../scripts/generate-crds.ts';
@@ -52,6 +52,8 @@ export type YardOptions = {
   readonly workers: readonly string[];
   /** Those of the workers that come without the namespaces of the teams. */
   readonly bare?: readonly string[];
+  /** What their ClusterQueues say beside quota; absent: nothing. */
+  readonly queues?: Partial<ClusterQueueSpec>;
   /** Of the second home; absent: there is none. */
   readonly rivalTeams?: readonly Team[] | undefined;
   readonly teams: readonly Team[];
@@ -76,7 +78,7 @@ export async function createYard(options: YardOptions): Promise<Yard> {
     // A key of chance would make other seals, and so another story, each time.
     const key = Buffer.alloc(32, 'k').toString('base64');
     await admin.create(SECRETS, { metadata: RECORD_KEY_SECRET, data: { current: key } });
-    await createQueues(admin, name === HOME ? teams : (rivalTeams ?? []));
+    await createQueues(admin, name === HOME ? teams : (rivalTeams ?? []), options.queues ?? {});
     for (const cluster of workers) await join(admin, cluster);
   }
   return {
@@ -127,14 +129,14 @@ async function installKinds(home: KubeClient): Promise<void> {
   for (const text of crdFiles().values()) await home.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text) as never);
 }
 
-async function createQueues(home: KubeClient, teams: readonly Team[]): Promise<void> {
+async function createQueues(home: KubeClient, teams: readonly Team[], more: Partial<ClusterQueueSpec>): Promise<void> {
   const create = <T extends KubeObject>(resource: Resource<T>, object: object) => home.create(resource, object as never);
   await create(RESOURCE_FLAVORS, { metadata: { name: 'default' }, spec: {} });
   for (const { namespace, quota } of teams) {
     const resources = Object.entries(quota).map(([name, nominalQuota]) => ({ name, nominalQuota }));
     const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': namespace } };
     const resourceGroups = [{ coveredResources: Object.keys(quota), flavors: [{ name: 'default', resources }] }];
-    await create(CLUSTER_QUEUES, { metadata: { name: namespace }, spec: { namespaceSelector, resourceGroups } });
+    await create(CLUSTER_QUEUES, { metadata: { name: namespace }, spec: { ...more, namespaceSelector, resourceGroups } });
     await create(LOCAL_QUEUES, { metadata: { name: 'main', namespace }, spec: { clusterQueue: namespace } });
   }
 }
