@@ -95,7 +95,8 @@ export function createStartInquiries({ cluster, client, clock, log, copyOf, onTo
   async function inquire(key: string): Promise<ReconcileResult> {
     const before = waiting.get(key);
     if (before === undefined) return undefined;
-    const earlyMs = before.dueMs - clock.monotonic();
+    // A fraction of a millisecond would be over before any timer is.
+    const earlyMs = Math.ceil(before.dueMs - clock.monotonic());
     if (earlyMs > 0) return { requeueAfterMs: earlyMs };
     const copy = copyOf(key);
     if (copy === undefined || copy.metadata.uid !== before.uid || !isWaitingToStart(copy)) {
