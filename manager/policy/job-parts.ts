@@ -76,7 +76,7 @@ export const JOB_PARTS: readonly JobPart[] = [
     COPIES_FINALIZER,
     'The manager puts it on with the record, and takes it off when the copies of the Job are known to be gone.',
   ),
-  own('labels', CLUSTER_LABEL, 'The manager’s, to tell where the Job runs.'),
+  own('labels', CLUSTER_LABEL, 'The cluster of the record, for lists: where the Job runs, rests or has ended. Written with each record.'),
   own('annotations', SUBMISSION_ANNOTATION, 'Which submission the Job came from. The manager writes it when it creates the Job.'),
   own('annotations', SUBMITTED_AT_ANNOTATION, 'When that was submitted; likewise.'),
   own('annotations', SUBMISSION_SEAL_ANNOTATION, 'That the manager has written both, and for this Job.'),
