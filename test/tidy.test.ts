@@ -51,7 +51,7 @@ const CONTROL_PLANE_LAYERS: readonly (readonly string[])[] = [
  */
 const EFFECTS: Readonly<Record<string, string>> = {
   'manager/admission': 'admission admission-writer corrector queue-status scheduler waiting-reporter',
-  'manager/cli': 'local',
+  'manager/cli': 'import-kueue local',
   'manager/cli/local':
     'advice clusters config examples job-watch manager-account pod-watch ports program programs quick-start run-directory set-up short-path submit-examples summary webhook-certificate',
   manager: 'client-factory config home-informers identity-alarm identity main manager record-key worker-connection',
