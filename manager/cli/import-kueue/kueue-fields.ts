@@ -9,8 +9,8 @@ export type MissingField = {
   readonly path: string;
   /** What is different without it, and what to do. */
   readonly means: string;
-  /** True for values that ask for what happens anyway. */
-  readonly asksNothing?: (value: unknown) => boolean;
+  /** True for values that ask for what happens anyway. `dispatchChecks` are the names of admission checks that do nothing but dispatch. */
+  readonly asksNothing?: (value: unknown, dispatchChecks: ReadonlySet<string>) => boolean;
 };
 
 const NO_WEIGHT: MissingField = {
@@ -34,7 +34,11 @@ export const MISSING_FIELDS: Readonly<Record<string, readonly MissingField[]>> =
       // Without preemption nothing is ever left waiting for it in an earlier flavor.
       asksNothing: (value) => isJsonObject(value) && (value['whenCanBorrow'] ?? 'MayStopSearch') === 'MayStopSearch',
     },
-    { path: 'spec.admissionChecksStrategy', means: 'Jobs are admitted without these checks' },
+    {
+      path: 'spec.admissionChecksStrategy',
+      means: 'Jobs are admitted without these checks',
+      asksNothing: (value, dispatchChecks) => checkNames(value).every((name) => dispatchChecks.has(name)),
+    },
     NO_WEIGHT,
     {
       path: 'spec.admissionScope',
@@ -58,14 +62,22 @@ export const MISSING_FIELDS: Readonly<Record<string, readonly MissingField[]>> =
   ],
 };
 
-/** The row of a field, or of what it is part of. */
-export const missingField = (kind: string, path: string): MissingField | undefined => {
-  const plain = path.replaceAll(/\[\d+\]/g, '');
-  return MISSING_FIELDS[kind]?.find((each) => plain === each.path || plain.startsWith(`${each.path}.`));
-};
+export const missingField = (kind: string, path: string): MissingField | undefined =>
+  MISSING_FIELDS[kind]?.find((each) => path.replaceAll(/\[\d+\]/g, '') === each.path);
+
+function checkNames(strategy: unknown): string[] {
+  const checks = isJsonObject(strategy) && Array.isArray(strategy['admissionChecks']) ? strategy['admissionChecks'] : [];
+  return checks.map((check: unknown) => (isJsonObject(check) ? String(check['name']) : ''));
+}
 
 const isNever = (policy: unknown): boolean => policy === undefined || policy === 'Never';
 const policyOf = (value: unknown): unknown => (isJsonObject(value) ? value['policy'] : undefined);
+
+/** What fields of v1beta2 are called in v1beta1, where that is something else. */
+export const OLD_NAMES: Readonly<Record<string, string>> = {
+  'spec.cohortName': 'spec.cohort',
+  'spec.admissionChecksStrategy': 'spec.admissionChecks',
+};
 
 /** The spec of a v1beta1 object in the words of v1beta2, as Kueue itself converts it. */
 export function specInNewWords(kind: string, spec: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

@@ -3,6 +3,15 @@ import { KUEUE_QUEUE_NAME_LABEL, QUEUE_NAME_LABEL } from '../../../shared/api/na
 import type { Manifest } from './documents.ts';
 import type { Finding } from './findings.ts';
 
+const MULTIKUEUE = 'kueue.x-k8s.io/multikueue';
+
+/** Whether it is an AdmissionCheck by which Kueue dispatches: every Job is dispatched here. */
+export const isDispatchCheck = ({ apiVersion, kind, fields }: Manifest): boolean =>
+  apiVersion.startsWith('kueue.x-k8s.io/') &&
+  kind === 'AdmissionCheck' &&
+  isJsonObject(fields['spec']) &&
+  fields['spec']['controllerName'] === MULTIKUEUE;
+
 /** What is told of an object that is not translated. */
 export function skipped({ apiVersion, kind, name, fields }: Manifest, object: string): Finding {
   if (apiVersion.startsWith('kueue.x-k8s.io/')) return { object, ...ofKueue(kind, name, fields) };
@@ -29,7 +38,7 @@ function ofKueue(kind: string, name: string, fields: Manifest['fields']): Pick<F
       };
     }
     case 'AdmissionCheck':
-      return spec['controllerName'] === 'kueue.x-k8s.io/multikueue'
+      return spec['controllerName'] === MULTIKUEUE
         ? { kind: 'Note', says: 'is not needed: every Job is dispatched to a WorkerCluster' }
         : { kind: 'Lost', says: 'Jobs are admitted without this check' };
     case 'Topology':

@@ -6,8 +6,8 @@ import { SWITCHYARD_GROUP, SWITCHYARD_VERSION } from '../../../shared/api/names.
 import { carry, type FieldSchema, type LeftBehind } from './carry.ts';
 import { ManifestError, type Manifest } from './documents.ts';
 import type { Finding } from './findings.ts';
-import { missingField, specInNewWords } from './kueue-fields.ts';
-import { skipped } from './other-kinds.ts';
+import { missingField, OLD_NAMES, specInNewWords } from './kueue-fields.ts';
+import { isDispatchCheck, skipped } from './other-kinds.ts';
 
 /** Kueue's kinds of which Switchyard has its own, under the same name. */
 export const TRANSLATED_KINDS = ['ResourceFlavor', 'ClusterQueue', 'Cohort', 'LocalQueue', 'WorkloadPriorityClass'] as const;
@@ -20,11 +20,12 @@ export type Translation = { readonly objects: readonly object[]; readonly findin
  * {@link ManifestError} for what our API server would not take.
  */
 export function translate(manifests: readonly Manifest[]): Translation {
-  const translated = manifests.map(translateOne);
+  const dispatchChecks = new Set(manifests.flatMap((manifest) => (isDispatchCheck(manifest) ? [manifest.name] : [])));
+  const translated = manifests.map((manifest) => translateOne(manifest, dispatchChecks));
   return { objects: translated.flatMap(({ objects }) => objects), findings: translated.flatMap(({ findings }) => findings) };
 }
 
-function translateOne(manifest: Manifest): Translation {
+function translateOne(manifest: Manifest, dispatchChecks: ReadonlySet<string>): Translation {
   const { apiVersion, kind, name, fields, place } = manifest;
   const object = objectName(manifest);
   const definition = definitionOf(kind);
@@ -46,7 +47,7 @@ function translateOne(manifest: Manifest): Translation {
     objects: [{ apiVersion: `${SWITCHYARD_GROUP}/${SWITCHYARD_VERSION}`, kind, metadata: meta.kept, ...own }],
     findings: [
       ...meta.lost.map((field): Finding => ({ kind: 'Lost', object, field, says: 'means nothing to Switchyard' })),
-      ...carried.left.flatMap((left) => findingOf(kind, object, left)),
+      ...carried.left.flatMap((left) => findingOf(manifest, object, left, dispatchChecks)),
       ...notesOn(kind, object, own),
     ],
   };
@@ -60,12 +61,22 @@ function objectName({ kind, name, fields }: Manifest): string {
   return typeof namespace === 'string' ? `${kind} ${namespace}/${name}` : `${kind} ${name}`;
 }
 
-function findingOf(kind: string, object: string, { path, value, why }: LeftBehind): Finding[] {
-  const field = missingField(kind, path);
-  // A part of a field that we have is judged for itself.
-  if (field?.path === path && field.asksNothing?.(value) === true) return [];
+function findingOf(
+  { kind, fields }: Manifest,
+  object: string,
+  { path, value, why }: LeftBehind,
+  dispatchChecks: ReadonlySet<string>,
+): Finding[] {
+  const missing = missingField(kind, path);
+  if (missing?.asksNothing?.(value, dispatchChecks) === true) return [];
   const otherwise = why === 'NoField' ? 'Switchyard has no such field' : `Switchyard has no ${JSON.stringify(value)} here`;
-  return [{ kind: 'Lost', object, field: path, says: field?.means ?? otherwise }];
+  return [{ kind: 'Lost', object, field: asWritten(path, fields), says: missing?.means ?? otherwise }];
+}
+
+/** The path that the reader of the manifest finds there. */
+function asWritten(path: string, { spec }: Manifest['fields']): string {
+  const old = OLD_NAMES[path];
+  return old !== undefined && isJsonObject(spec) && spec[old.replace('spec.', '')] !== undefined ? old : path;
 }
 
 function notesOn(kind: string, object: string, own: Readonly<Record<string, unknown>>): Finding[] {
@@ -107,8 +118,7 @@ function problemOf(definition: KindDefinition, own: Readonly<Record<string, unkn
   for (const [field, value] of Object.entries(own)) {
     const schema = definition.fields[field];
     const error = schema === undefined ? undefined : Errors(schema, value)[0];
-    if (error !== undefined)
-      return `${field}${error.instancePath.replaceAll('/', '.')} ${error.message}; correct it, Kueue would refuse it, too`;
+    if (error !== undefined) return `${field}${pathOf(error.instancePath)} ${error.message}; correct it`;
   }
   return undefined;
 }
