@@ -1,10 +1,7 @@
 import { Type } from 'typebox';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
-import { ResourceGroups } from '../quota.ts';
+import { LENDS_AT_MOST_NOMINAL, limitsOnlyBelow, ResourceGroups } from '../quota.ts';
 import { Conditions, Duration, LabelSelectorSchema, ObjectName, OneOf, Quantity, StopPolicy, withRules } from '../schema-parts.ts';
-
-const withoutCohort = (field: string) =>
-  `has(self.cohortName) || !has(self.resourceGroups) || self.resourceGroups.all(g, g.flavors.all(f, f.resources.all(r, !has(r.${field}))))`;
 
 export const ClusterQueueSpecSchema = Type.Object(
   {
@@ -53,10 +50,7 @@ export const ClusterQueueSpecSchema = Type.Object(
       }),
     ),
   },
-  withRules(
-    { rule: withoutCohort('borrowingLimit'), message: 'borrowingLimit must not be set without cohortName' },
-    { rule: withoutCohort('lendingLimit'), message: 'lendingLimit must not be set without cohortName' },
-  ),
+  withRules(...limitsOnlyBelow('cohortName'), LENDS_AT_MOST_NOMINAL),
 );
 
 export const FlavorUsageSchema = Type.Object({

@@ -1,19 +1,37 @@
 import { Type } from 'typebox';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
-import { LabelSelectorSchema, OneOf, StringMap } from '../schema-parts.ts';
+import { Labels, LabelSelectorSchema, LabelValue, OneOf, QualifiedName, withRules } from '../schema-parts.ts';
 
-const TolerationSchema = Type.Object({
-  key: Type.Optional(Type.String()),
-  operator: Type.Optional(OneOf(['Exists', 'Equal'], { description: 'How the taint value is compared; Equal when absent.' })),
-  value: Type.Optional(Type.String()),
-  effect: Type.Optional(OneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], { description: 'The taint effect; any when absent.' })),
-  tolerationSeconds: Type.Optional(Type.Integer({ format: 'int64' })),
-});
+const TolerationSchema = Type.Object(
+  {
+    key: Type.Optional(QualifiedName('The taint; all when absent.')),
+    operator: Type.Optional(OneOf(['Exists', 'Equal'], { description: 'How the taint value is compared; Equal when absent.' })),
+    value: Type.Optional(LabelValue('The value of the taint, with the operator Equal.')),
+    effect: Type.Optional(OneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], { description: 'The taint effect; any when absent.' })),
+    tolerationSeconds: Type.Optional(
+      Type.Integer({ format: 'int64', description: 'How long a NoExecute taint is tolerated; for ever when absent.' }),
+    ),
+  },
+  withRules(
+    {
+      rule: "has(self.key) || has(self.operator) && self.operator == 'Exists'",
+      message: 'operator must be Exists where key is absent, which tolerates all taints; set it, or name a key',
+    },
+    {
+      rule: "!has(self.operator) || self.operator != 'Exists' || !has(self.value) || self.value == ''",
+      message: 'value must not be set with the operator Exists; leave it out, or use Equal',
+    },
+    {
+      rule: "!has(self.tolerationSeconds) || has(self.effect) && self.effect == 'NoExecute'",
+      message: 'tolerationSeconds must not be set without effect: NoExecute; set that, or leave tolerationSeconds out',
+    },
+  ),
+);
 
 export const ResourceFlavorSpecSchema = Type.Object({
   clusterSelector: Type.Optional(LabelSelectorSchema('The WorkerClusters that offer this flavor; all when absent or empty.')),
   nodeLabels: Type.Optional(
-    StringMap('Added to the node selector of the pods, so that they land on nodes of this flavor.', { maxProperties: 8 }),
+    Labels('Added to the node selector of the pods, so that they land on nodes of this flavor.', { maxProperties: 8 }),
   ),
   tolerations: Type.Optional(
     Type.Array(TolerationSchema, { maxItems: 8, 'x-kubernetes-list-type': 'atomic', description: 'Added to the tolerations of the pods.' }),
