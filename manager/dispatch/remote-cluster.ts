@@ -17,7 +17,7 @@ import { servesNamespace } from '../api/served-namespaces.ts';
 import { afterProbe, NEVER_PROBED, withFault, type ClusterFault, type ClusterHealth, type ProbeResult } from './cluster-health.ts';
 import type { IdentityProblem } from './cluster-identities.ts';
 import { ABLE, abilityAt, afterCreate, afterFailedCreate, isFaultOfCluster, type AbilityNow } from './cluster-ability.ts';
-import { createClusterLease, type ClusterLease } from './cluster-lease.ts';
+import { createClusterLease, type ClusterLease, type LeaseKept } from './cluster-lease.ts';
 import { createClusterProbe, type ClusterProbe } from './cluster-probe.ts';
 import { essentialsOfCopy } from './copy-essentials.ts';
 import { createCopyWriter, type CopyWriter } from './copy-writer.ts';
@@ -171,10 +171,6 @@ class ConnectedCluster implements RemoteCluster {
   worker(): WorkerFinding {
     const { contact, failures } = this.#health;
     return this.#worker.finding(contact === 'Ready' && failures === 0);
-  }
-
-  homeVersionSeen(): string {
-    return this.#lease.homeVersionSeen();
   }
 
   view(localKey: string, sinceMs?: number): ClusterView {
@@ -386,7 +382,7 @@ class ConnectedCluster implements RemoteCluster {
       }
       const kept = await this.#keepLease(signal);
       if (kept.kind === 'Held') continue;
-      if (!signal.aborted) this.#becomes(afterProbe(this.#health, kept, clock.now()));
+      if (!signal.aborted && kept.kind !== 'WentBack') this.#becomes(afterProbe(this.#health, kept, clock.now()));
       return;
     }
   }
@@ -396,10 +392,11 @@ class ConnectedCluster implements RemoteCluster {
     return this.#options.givenUp() && this.#lease.sentMs() !== undefined ? Number.POSITIVE_INFINITY : this.#lease.dueInMs();
   }
 
-  async #keepLease(signal: AbortSignal): Promise<Awaited<ReturnType<ClusterLease['keep']>>> {
+  async #keepLease(signal: AbortSignal): Promise<LeaseKept> {
     const stoodStill = this.#health.contact === 'Ready' && !this.#lease.isHeld();
     const kept = await this.#lease.keep(this.#uid, signal);
     if (kept.kind === 'Held' && stoodStill) this.#options.onContactChanged(this);
+    if (kept.kind === 'WentBack') this.#wentBack(kept.error);
     return kept;
   }
 
@@ -415,8 +412,10 @@ class ConnectedCluster implements RemoteCluster {
     }
     if (this.#renewalDueInMs() <= 0) {
       const kept = await this.#keepLease(signal);
+      if (kept.kind === 'WentBack') return { ...answer, synced: false };
       if (kept.kind !== 'Held') return kept;
     }
+    if (!(await this.#options.homeSettled(signal))) return { ...answer, synced: false };
     this.#usable.resolve();
     const [fault] = this.#faults.values();
     return { ...answer, synced: this.#copies.hasSynced(), fault };
