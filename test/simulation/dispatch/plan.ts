@@ -37,7 +37,7 @@ export type Plan = {
 };
 
 /** What is not rolled: the programs do not bear it yet. */
-const NOT_BORNE: ReadonlySet<TroubleKind | 'rival' | 'half-open restore'> = new Set(['half-open restore']);
+const NOT_BORNE: ReadonlySet<TroubleKind | 'rival' | 'half-open restore'> = new Set([]);
 
 /** In half of the stories a few things go wrong, in some hardly any, in some nearly all. */
 export function drawPlan(dice: Dice, workers: readonly string[]): Plan {
