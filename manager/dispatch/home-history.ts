@@ -37,10 +37,10 @@ export type HomeHistoryDeps = {
 export type ClusterShown = { readonly name: string; readonly shown: boolean; readonly givenUp: boolean };
 
 /**
- * What clusters keep while not all of them have shown what they have: more than any cluster ever comes to, so that whoever leads next asks again,
- * however far our home has come by then.
+ * While not all clusters have shown what they have, they keep more than our home comes to before somebody leads next, who thus finds it restored, too.
+ * It is not more than that, because a cluster may show later what it was told once.
  */
-export const NOT_SETTLED = '9'.repeat(39);
+const AHEAD = 100_000n;
 const NAMED_MAX = 5;
 
 export function createHomeHistory({ known, ask, clusters, onUnanswered, onMissing, onTurn }: HomeHistoryDeps): HomeHistory {
@@ -95,7 +95,11 @@ export function createHomeHistory({ known, ask, clusters, onUnanswered, onMissin
       if (state === 'Settled' || !isOlder(known(), version)) return;
       highest = laterVersion(highest, version);
     },
-    toTell: () => (state === 'Restored' ? NOT_SETTLED : state === 'Settled' ? known() : laterVersion(known(), highest)),
+    toTell() {
+      if (state === 'Settled') return known();
+      const version = laterVersion(known(), highest);
+      return state === 'Restored' ? String(BigInt(version) + AHEAD) : version;
+    },
     async settle(signal) {
       while (state === 'Unknown' && highest !== judged) {
         asking ??= judge(signal);
