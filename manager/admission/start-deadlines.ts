@@ -50,7 +50,8 @@ export function startDeadline(
   { workload, record, assumed }: Reservation,
   { setup, clusters }: { readonly setup: QueueingSetup; readonly clusters: ReadonlyMap<string, ClusterState> },
 ): Pick<Overdue, 'dueMs' | 'timeoutMs'> | undefined {
-  if (assumed || workload.phase !== 'Admitted' || workload.started || workload.heldBack || workload.requests.get('pods') === 0) return undefined;
+  if (assumed || workload.phase !== 'Admitted' || workload.started || workload.heldBack || workload.requests.get('pods') === 0)
+    return undefined;
   const timeoutMs = workload.startTimeoutMs ?? setup.queues.get(record.clusterQueue)?.startTimeoutMs ?? 0;
   const cluster = clusters.get(record.cluster);
   if (timeoutMs === 0 || cluster === undefined || cluster.lost) return undefined;

@@ -18,7 +18,8 @@ export function leaseWentBack(name: string, last: Lease | undefined, now: Lease 
   if (last === undefined || now === undefined) return undefined;
   const isEarlierVersion = isOlder(now.metadata.resourceVersion, last.metadata.resourceVersion);
   const isSame = now.metadata.uid === last.metadata.uid;
-  if (!isEarlierVersion && !(isSame && (isEarlier(stateOf(now), stateOf(last)) || restoresSeen(now) !== restoresSeen(last)))) return undefined;
+  if (!isEarlierVersion && !(isSame && (isEarlier(stateOf(now), stateOf(last)) || restoresSeen(now) !== restoresSeen(last))))
+    return undefined;
   return new LeaseWentBack(`Lease ${name} went back from ${told(last)} to ${told(now)}, as after a restore from an older backup`);
 }
 

@@ -74,8 +74,7 @@ const RETRY_MS = 2_000;
 const ANSWER_MS_MIN = 5_000;
 
 export function createFence(deps: FenceDeps): Fence {
-  const { client, clock, random, controllerName, jobsNamespace, identity, version, onChange } = deps;
-  const { client, clock, random, controllerName, identity, version, onChange, onWentBack } = deps;
+  const { client, clock, random, controllerName, jobsNamespace, identity, version, onChange, onWentBack } = deps;
   const { fenceAfterMs, leaseNamespace: namespace } = deps.settings;
   const log = deps.log.with({ leases: namespace });
   const metrics = createFenceMetrics(deps.registry);
