@@ -1,6 +1,6 @@
 import type { DeepReadonly, Job, KubeObject, Namespace } from '../../shared/api/kubernetes.ts';
 import { DEFAULT_LEASE_NAMESPACE, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
-import { JOBS } from '../../shared/api/resources.ts';
+import { JOBS, type Resource } from '../../shared/api/resources.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
@@ -22,6 +22,7 @@ import type { DispatchMetrics } from '../metrics.ts';
 import { ClusterEventReason } from '../api/reasons.ts';
 import { createClusterRegistry, type ClusterRegistry } from './cluster-registry.ts';
 import type { NamespacePolicy } from './copy-writer.ts';
+import { withDeadline } from './deadline.ts';
 import { createHomeHistory, type HomeHistory } from './home-history.ts';
 import { createLeaderTerm } from './leader-term.ts';
 import { createMirrorController, type MirrorController } from './mirror-controller.ts';
@@ -66,6 +67,8 @@ export interface Dispatch {
   run(signal: AbortSignal): Promise<void>;
 }
 
+const HOME_ANSWER_MS = 5_000;
+
 /** Call before the informers run. */
 export function createDispatch(deps: DispatchDeps): Dispatch {
   const { home, jobs, workerClusters, flavors, clusterQueues, namespaces, readRecord, clock, random, log, metrics, events, origin } = deps;
@@ -76,7 +79,9 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   const homeHistory: HomeHistory = createHomeHistory({
     known: homeVersion,
     async ask(signal) {
-      const lists = await Promise.all([JOBS, WORKER_CLUSTERS].map((resource) => home.list<KubeObject>(resource, { limit: 1, signal })));
+      const ask = (resource: Resource<KubeObject>): Promise<{ readonly resourceVersion: string }> =>
+        withDeadline(clock, HOME_ANSWER_MS, signal, (each) => home.list(resource, { limit: 1, signal: each }));
+      const lists = await Promise.all([JOBS, WORKER_CLUSTERS].map(ask));
       return lists.map(({ resourceVersion }) => resourceVersion).reduce(laterVersion);
     },
     clusters: () =>

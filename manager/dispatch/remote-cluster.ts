@@ -70,6 +70,7 @@ class ConnectedCluster implements RemoteCluster {
   readonly #newCopies: () => Informer<Job>;
   /** Resolves when it is known to be a cluster that may be used, and our Lease there is held, or when it is too late for that. */
   readonly #usable = Promise.withResolvers<void>();
+  #isUsed = false;
   /** Wakes who waits for the next probe or renewal. */
   #nudge = Promise.withResolvers<void>();
   #uid = '';
@@ -415,7 +416,9 @@ class ConnectedCluster implements RemoteCluster {
       if (kept.kind === 'WentBack') return { ...answer, synced: false };
       if (kept.kind !== 'Held') return kept;
     }
-    if (!(await this.#options.homeSettled(signal))) return { ...answer, synced: false };
+    // Nothing is done there before it is known what it tells of our home; what is under way does not wait for that.
+    if (!this.#isUsed && !(await this.#options.homeSettled(signal))) return { ...answer, synced: false };
+    this.#isUsed = true;
     this.#usable.resolve();
     const [fault] = this.#faults.values();
     return { ...answer, synced: this.#copies.hasSynced(), fault };
