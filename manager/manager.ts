@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
-import type { Job, ObjectKey } from '../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, ObjectKey } from '../shared/api/kubernetes.ts';
 import type { KubeClient } from '../shared/kube/client.ts';
 import type { Informer } from '../shared/kube/informer.ts';
 import { fencedClient } from '../shared/kube/fenced-client.ts';
@@ -90,16 +90,13 @@ export function createManager(deps: ManagerDeps): Manager {
   let records: RecordKeeper | undefined;
   const deposed = new AbortController();
   const restored = new AbortController();
-  const informers = createHomeInformers({
-    ...deps,
-    rules,
-    isAdmitted: (job) => records?.read(job).kind === 'Record',
-    onWentBack(error) {
-      // What was decided on what did not happen must not be written.
-      deposed.abort(error);
-      restored.abort(new Error('the manager cluster went back in time; the manager starts anew', { cause: error }));
-    },
-  });
+  const onWentBack = (error: Error): void => {
+    // What was decided on what did not happen must not be written.
+    deposed.abort(error);
+    restored.abort(new Error('the manager cluster went back in time; the manager starts anew', { cause: error }));
+  };
+  const isAdmitted = (job: DeepReadonly<Job>): boolean => records?.read(job).kind === 'Record';
+  const informers = createHomeInformers({ ...deps, rules, isAdmitted, onWentBack });
   const home = fencedClient(client, deposed.signal);
   const events = createEventRecorder({ client: home, component: 'switchyard-manager', clock, log });
   const alarm = createIdentityAlarm({ client, events, log, metrics: metrics.identity });
@@ -179,7 +176,7 @@ export function createManager(deps: ManagerDeps): Manager {
       ...Object.values(informers).map((informer) => (each: AbortSignal) => informer.run(each)),
       async (each) =>
         submissions && runConsumer({ queue: submissions.queue, queueName: submissions.name, rules, client, ...submission }, each),
-      (each) => leadWhenElected(deps, lead, each),
+      (each) => leadWhenElected({ ...deps, onWentBack }, lead, each),
     ]);
   }
 
@@ -207,13 +204,13 @@ async function caughtUp(informers: readonly Pick<Informer<Job>, 'catchUp'>[], si
 }
 
 async function leadWhenElected(
-  deps: ManagerDeps,
+  deps: ManagerDeps & Pick<LeaderElectionOptions, 'onWentBack'>,
   lead: (signal: AbortSignal, lost?: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, random, log, leaderElection } = deps;
+  const { clock, random, log, leaderElection, onWentBack } = deps;
   if (leaderElection === undefined) return lead(signal);
-  await runAsLeader({ ...leaderElection, clock, random, log }, lead, signal);
+  await runAsLeader({ ...leaderElection, clock, random, log, ...given({ onWentBack }) }, lead, signal);
   if (!signal.aborted) throw new Error('leadership was lost');
 }
 

@@ -167,6 +167,11 @@ function dispatchMetrics(registers: Registry[]) {
       labelNames: ['cluster', 'reason'],
       registers,
     }),
+    homeRestored: new Gauge({
+      name: 'switchyard_home_restored_clusters_missing',
+      help: 'Worker clusters that have not shown what runs there since the manager cluster was restored; while there are any, nothing is set going.',
+      registers,
+    }),
     clusterRestores: new Counter({
       name: 'switchyard_cluster_restores_total',
       help: 'Times a cluster went back in time, as one that is restored from an older backup.',

@@ -1,7 +1,7 @@
 import type { KubeClient } from '../shared/kube/client.ts';
 import { fencedClient } from '../shared/kube/fenced-client.ts';
 import { runAsLeader, type LeaderElectionOptions } from '../shared/kube/leader-election.ts';
-import { createWorker, type Presence, type Worker, type WorkerDeps } from './worker.ts';
+import { createWorker, restoredError, type Presence, type Worker, type WorkerDeps } from './worker.ts';
 
 export type ElectedWorkerDeps = WorkerDeps & {
   readonly client: KubeClient;
@@ -30,7 +30,10 @@ export function createElectedWorker(deps: ElectedWorkerDeps): Worker {
   };
   return {
     async run(signal) {
-      await runAsLeader({ ...election, clock, random, log }, lead, signal);
+      let wentBack: Error | undefined;
+      const onWentBack = (error: Error): void => void (wentBack = error);
+      await runAsLeader({ ...election, clock, random, log, onWentBack }, lead, signal);
+      if (!signal.aborted && wentBack !== undefined) throw restoredError(wentBack);
       if (!signal.aborted) throw new Error('leadership was lost');
     },
     problem: () => worker?.problem(),

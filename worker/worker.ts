@@ -71,13 +71,15 @@ const originOf = ({ metadata }: DeepReadonly<Job>): string[] => {
   const origin = metadata.labels?.[ORIGIN_LABEL];
   return origin === undefined ? [] : [origin];
 };
+/** What a worker ends with whose cluster was restored from an older backup. */
+export const restoredError = (cause: Error): Error => new Error('the cluster went back in time; the worker starts anew', { cause });
+
 const NO_FENCE: Omit<Fence, 'run'> = { stateOf: () => 'Open', isUnsure: () => false, confirmed: () => undefined };
 
 export function createWorker({ client, eventClient = client, registry, clock, random, log, settings, presence }: WorkerDeps): Worker {
   const { controllerName, batchPeriodMs, namespace } = settings;
   const restored = new AbortController();
-  const onWentBack = (error: Error): void =>
-    restored.abort(new Error('the cluster went back in time; the worker starts anew', { cause: error }));
+  const onWentBack = (error: Error): void => restored.abort(restoredError(error));
   const common = { client, clock, random, log, namespace, onWentBack };
   const jobs = createInformer({ ...common, resource: JOBS, indexers: { [COPIES_OF]: originOf } });
   const pods = createInformer({ ...common, resource: PODS, indexers: podIndexers, transform: createPodTrimmer() });
@@ -139,7 +141,8 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
       const copies = origin === undefined ? jobs.list().filter((job) => originOf(job).length > 0) : jobs.byIndex(COPIES_OF, origin);
       for (const job of copies) if (!isFinished(job.status)) queue.add(keyOfObject(job));
     };
-    const kept = presence && createFence({ ...presence, registry, clock, random, log, controllerName, jobsNamespace: namespace, onChange });
+    const leases = { controllerName, jobsNamespace: namespace, onChange, onWentBack };
+    const kept = presence && createFence({ ...presence, registry, clock, random, log, ...leases });
     const fence = kept ?? NO_FENCE;
     return {
       fences: kept === undefined ? [] : [kept],

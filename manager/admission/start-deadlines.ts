@@ -43,14 +43,15 @@ export function createStartDeadlines(
 }
 
 /**
- * When a reservation must have started; undefined when nobody asks. A Workload without pods never starts; on a cluster that is lost nobody knows, and
+ * When a reservation must have started; undefined when nobody asks. A Workload without pods never starts, nor does one that is held back; on a cluster that is lost nobody knows, and
  * what it has missed it has time for again once its cluster is back.
  */
 export function startDeadline(
   { workload, record, assumed }: Reservation,
   { setup, clusters }: { readonly setup: QueueingSetup; readonly clusters: ReadonlyMap<string, ClusterState> },
 ): Pick<Overdue, 'dueMs' | 'timeoutMs'> | undefined {
-  if (assumed || workload.phase !== 'Admitted' || workload.started || workload.requests.get('pods') === 0) return undefined;
+  if (assumed || workload.phase !== 'Admitted' || workload.started || workload.heldBack || workload.requests.get('pods') === 0)
+    return undefined;
   const timeoutMs = workload.startTimeoutMs ?? setup.queues.get(record.clusterQueue)?.startTimeoutMs ?? 0;
   const cluster = clusters.get(record.cluster);
   if (timeoutMs === 0 || cluster === undefined || cluster.lost) return undefined;

@@ -3,7 +3,7 @@ import { compactProblem } from '../api/compact-job.ts';
 import { isDispatched } from '../api/dispatch-proof.ts';
 import { graceSecondsOf } from '../api/fenced-off.ts';
 import { shapeOf } from '../api/job-shape.ts';
-import { SwitchyardCondition } from '../api/reasons.ts';
+import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
 import { isRefusalOf } from '../api/refusals.ts';
 import { isProvenAtRest, isProvenNowhere } from '../api/rest-proof.ts';
@@ -41,6 +41,8 @@ export type Workload = {
   readonly refusal: string | undefined;
   /** Its copy was on the cluster of its record, for this placement, as far as is told. */
   readonly dispatched: boolean;
+  /** It is not made or resumed there now, because the manager cluster was restored: that is not the cluster's fault. */
+  readonly heldBack: boolean;
   /** It has started since its last admission. */
   readonly started: boolean;
   /** How long a placement may take until it starts, in milliseconds, 0: any time; undefined: its queue says. */
@@ -120,6 +122,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     podsTold: (job.status?.active ?? 0) + (job.status?.terminating ?? 0),
     refusal: record === undefined ? undefined : refusalIn(job, record),
     dispatched: record !== undefined && isDispatched(job.status, record),
+    heldBack: findCondition(job.status?.conditions, SwitchyardCondition.Dispatched)?.reason === DispatchedReason.HomeRestored,
     started: record !== undefined && hasStarted(job.status, record),
     startTimeoutMs: startTimeout.kind === 'StartTimeout' ? startTimeout.ms : undefined,
     fenced: fencing.kind === 'Fencing' ? fencing.fenced : undefined,

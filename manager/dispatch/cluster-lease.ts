@@ -2,14 +2,14 @@ import { formatOriginHolder, originLeaseName, parseOriginHolder, type OriginHold
 import type { Lease, Unsaved } from '../../shared/api/kubernetes.ts';
 import { HOME_VERSION_ANNOTATION, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, RECONCILED_ANNOTATION } from '../../shared/api/names.ts';
 import { LEASES } from '../../shared/api/resources.ts';
-import { parseWireTime, toWireMicroTime } from '../../shared/api/wire-time.ts';
+import { toWireMicroTime } from '../../shared/api/wire-time.ts';
 import { ApiError, isAlreadyExists, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
 import { neverConnected } from '../../shared/kube/connection-failure.ts';
+import { leaseVanished, leaseWentBack, LeaseWentBack, renewalTime } from '../../shared/kube/lease-history.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { laterVersion } from '../api/home-version.ts';
 import { toldText } from '../api/told-text.ts';
 import type { ProbeFailure, ProbeRefusal } from './cluster-health.ts';
 import { failureOf } from './cluster-probe.ts';
@@ -36,8 +36,8 @@ export type ClusterLeaseOptions = {
  * counts as lost.
  */
 export interface ClusterLease {
-  /** Takes the Lease, or renews it. */
-  keep(clusterUid: string, signal: AbortSignal): Promise<{ readonly kind: 'Held' } | ProbeRefusal | ProbeFailure>;
+  /** Takes the Lease, or renews it. WentBack: it is not what can have become of it, so that its cluster was restored. */
+  keep(clusterUid: string, signal: AbortSignal): Promise<LeaseKept>;
   /** After how many milliseconds {@link keep} is to be called next; zero or less: now. */
   dueInMs(): number;
   /** It is held: others wait for it until its duration is over. */
@@ -48,11 +48,11 @@ export interface ClusterLease {
   confirmed(): string | undefined;
   /** The next renewal, which is due now, is to say that it is in order for this token; undefined: no longer wanted. */
   confirm(token: string | undefined): void;
-  /** The highest resourceVersion of the home cluster of which the Lease told when it was taken; '' while it is not held, or where it tells of none. */
-  homeVersionSeen(): string;
   /** Lets go of it, where that can be done at once. */
   release(): Promise<void>;
 }
+
+export type LeaseKept = { readonly kind: 'Held' } | { readonly kind: 'WentBack'; readonly error: Error } | ProbeRefusal | ProbeFailure;
 
 export const DEFAULT_RENEW_INTERVAL_MS = 10_000;
 const ANSWER_TIMEOUT_MS = 5_000;
@@ -60,8 +60,6 @@ const ANSWER_TIMEOUT_MS = 5_000;
 const RELEASE_TIMEOUT_MS = 2_000;
 const DURATION_MS_MIN = 15_000;
 const DURATION_INTERVALS = 4;
-/** The last year that a time on the wire can have. */
-const TIME_MS_MAX = Date.UTC(9999, 0);
 
 export function createClusterLease(options: ClusterLeaseOptions): ClusterLease {
   return new OriginLease(options);
@@ -73,6 +71,8 @@ class OriginLease implements ClusterLease {
   readonly #durationMs: number;
   /** As it was last read or written. */
   #lease: Lease | undefined;
+  /** Our last write of it that was answered. */
+  #written: Lease | undefined;
   /** Since when it has not changed, and for whom. */
   #unchangedSinceMs = 0;
   #held = false;
@@ -81,7 +81,6 @@ class OriginLease implements ClusterLease {
   #renewedMs = Number.NEGATIVE_INFINITY;
   #sentMs: number | undefined;
   #wanted: string | undefined;
-  #homeVersionSeen = '';
 
   constructor(options: ClusterLeaseOptions) {
     this.#options = options;
@@ -89,7 +88,7 @@ class OriginLease implements ClusterLease {
     this.#durationMs = Math.max(DURATION_MS_MIN, DURATION_INTERVALS * options.renewIntervalMs);
   }
 
-  async keep(clusterUid: string, signal: AbortSignal): ReturnType<ClusterLease['keep']> {
+  async keep(clusterUid: string, signal: AbortSignal): Promise<LeaseKept> {
     const holder = this.#options.term.holder();
     if (holder === undefined)
       return { kind: 'Refused', reason: 'IdentityUnknown', message: 'the identity of the manager cluster is not known' };
@@ -99,6 +98,7 @@ class OriginLease implements ClusterLease {
       this.#answered = refusal === undefined;
       return refusal ?? { kind: 'Held' };
     } catch (error) {
+      if (error instanceof LeaseWentBack) return { kind: 'WentBack', error };
       return this.#refusalOf(error) ?? failureOf(error);
     }
   }
@@ -125,10 +125,6 @@ class OriginLease implements ClusterLease {
     this.#wanted = token;
   }
 
-  homeVersionSeen(): string {
-    return this.#homeVersionSeen;
-  }
-
   async release(): Promise<void> {
     const lease = this.#lease;
     if (!this.#held || !this.#answered || lease === undefined) return;
@@ -148,7 +144,7 @@ class OriginLease implements ClusterLease {
 
   /** Why it must not be held; undefined when it is. */
   async #step(us: OriginHolder, clusterUid: string, signal: AbortSignal, isSecondLook = false): Promise<ProbeRefusal | undefined> {
-    if (!this.#held) this.#see(await this.#read(signal));
+    if (!this.#held) await this.#look(signal);
     const { term, clock, log } = this.#options;
     const lease = this.#lease;
     const step = judgeLease(lease && this.#known(lease), us, term.hasHeld(clusterUid));
@@ -156,6 +152,7 @@ class OriginLease implements ClusterLease {
     try {
       const startedMs = clock.monotonic();
       this.#see(await this.#write(us, step === 'Create' ? undefined : lease, signal));
+      this.#written = this.#lease;
       this.#renewedMs = startedMs;
     } catch (error) {
       // Somebody was faster, or it is gone.
@@ -163,13 +160,21 @@ class OriginLease implements ClusterLease {
       this.#held = false;
       return this.#step(us, clusterUid, signal, true);
     }
-    if (!this.#held) {
-      this.#homeVersionSeen = laterVersion(this.#homeVersionSeen, term.openVersion(lease?.metadata.annotations?.[HOME_VERSION_ANNOTATION]));
+    if (!this.#held)
       log.info('holding the Lease on a cluster', { lease: this.#name, from: toldText(lease?.spec?.holderIdentity ?? '', 300) });
-    }
     this.#held = true;
     term.held(clusterUid);
     return undefined;
+  }
+
+  /** What it says of our home is heard before it is written over. */
+  async #look(signal: AbortSignal): Promise<void> {
+    const { namespace, term } = this.#options;
+    this.#see(await this.#read(signal));
+    const name = `${namespace}/${this.#name}`;
+    const wentBack = leaseWentBack(name, this.#written, this.#lease) ?? leaseVanished(name, this.#written, this.#lease);
+    if (wentBack !== undefined) throw wentBack;
+    term.homeVersionTold(this.#lease?.metadata.annotations?.[HOME_VERSION_ANNOTATION]);
   }
 
   #known({ spec }: Lease): KnownLease {
@@ -227,11 +232,10 @@ class OriginLease implements ClusterLease {
     const isOurs = previous?.holderIdentity === holderIdentity;
     const said = this.#isSaidByOurHome(us, current) ? current?.metadata.annotations?.[RECONCILED_ANNOTATION] : undefined;
     const reconciled = this.#wanted ?? said;
-    const homeVersion = term.sealVersion(laterVersion(term.homeVersion(), this.#homeVersionSeen));
+    const homeVersion = term.homeVersion();
     const annotations = given({ [RECONCILED_ANNOTATION]: reconciled, [HOME_VERSION_ANNOTATION]: homeVersion });
     // A worker takes a time that goes back for that of a restored cluster, and clocks of managers differ.
-    const lastMs = parseWireTime(previous?.renewTime) ?? 0;
-    const renewTime = toWireMicroTime(Math.max(clock.now(), lastMs < TIME_MS_MAX ? lastMs + 1 : 0));
+    const renewTime = toWireMicroTime(renewalTime(clock.now(), previous));
     const { leaseTransitions = 0, acquireTime = renewTime } = previous ?? {};
     return {
       metadata: this.#metadata(current, annotations),
@@ -256,7 +260,7 @@ class OriginLease implements ClusterLease {
   #isSaidByOurHome({ homeUid }: OriginHolder, lease: Lease | undefined): boolean {
     const holder = parseOriginHolder(lease?.spec?.holderIdentity);
     if (holder !== undefined) return holder.homeUid === homeUid;
-    return this.#options.term.openVersion(lease?.metadata.annotations?.[HOME_VERSION_ANNOTATION]) !== '';
+    return this.#options.term.isHomeVersion(lease?.metadata.annotations?.[HOME_VERSION_ANNOTATION]);
   }
 
   #heldByOther(us: OriginHolder, lease: Lease | undefined): ProbeRefusal {

@@ -111,7 +111,8 @@ const GRACE_PERIOD_SECONDS = 30;
  *  3. It was never admitted: nothing runs anywhere. Where its record is lost, all clusters are asked before it counts as such.
  *  4. Copies of an earlier Job of this name, of an earlier placement or on another cluster go, and those of a later placement once it is confirmed
  *     that there is none. Those of this very Job are gone with their pods, or at rest, before one is made or resumed; that of another has some
- *     time to go from the cluster where its name is needed, and then counts as somebody else's Job.
+ *     time to go from the cluster where its name is needed, and then counts as somebody else's Job. Nor is one made or resumed while the manager
+ *     cluster was restored from a backup, and some cluster has not shown since what runs there.
  *  5. The copy is there. One that its cluster has not made as it was sent goes, and its placement ends. Any other follows the original (suspended
  *     in place when evicted, resumed in place), but never beyond what the record holds, and its status goes home. It is not resumed before it shows
  *     all the finished work that home shows. At rest it ends if admission has so decided.
@@ -164,10 +165,10 @@ function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
   if (fenced !== undefined) return { remote: leftBehind, home: fenced === 'Said' ? NOTHING : writeHome(local, fenced) };
   const plan = current === undefined ? withoutCopy(group, local, record, nowMs) : withCopy(group, local, record, current, nowMs); // 5, or 6 to 12
   const inTheWay = stale.some((copy) => isOf(copy.job, local) && isInTheWay(group, copy, record));
-  const blocked = inTheWay || later.length > 0 || hasOpenWrites(group);
+  const blocked = inTheWay || later.length > 0 || hasOpenWrites(group) || group.homeRestored !== undefined;
   const others = plan.remote.filter((action) => !setsGoing(action) || !blocked);
   if (blocked && others.length < plan.remote.length) {
-    const trouble = troubleOn(group, stale);
+    const trouble = group.homeRestored ?? troubleOn(group, stale);
     if (trouble !== undefined) {
       const home = writeHome(local, toLocalStatus({ local, remote: local.status, own: [notDispatched(trouble)], nowMs }));
       return { ...plan, home, remote: [...leftBehind, ...others] };

@@ -1,5 +1,6 @@
-import type { DeepReadonly, Job, Namespace } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, KubeObject, Namespace } from '../../shared/api/kubernetes.ts';
 import { DEFAULT_LEASE_NAMESPACE, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { JOBS, type Resource } from '../../shared/api/resources.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
@@ -21,6 +22,8 @@ import type { DispatchMetrics } from '../metrics.ts';
 import { ClusterEventReason } from '../api/reasons.ts';
 import { createClusterRegistry, type ClusterRegistry } from './cluster-registry.ts';
 import type { NamespacePolicy } from './copy-writer.ts';
+import { withDeadline } from './deadline.ts';
+import { createHomeHistory, type HomeHistory } from './home-history.ts';
 import { createLeaderTerm } from './leader-term.ts';
 import { createMirrorController, type MirrorController } from './mirror-controller.ts';
 import { chosenLabels, DEFAULT_NAMESPACE_LABELS } from './namespace-labels.ts';
@@ -64,13 +67,35 @@ export interface Dispatch {
   run(signal: AbortSignal): Promise<void>;
 }
 
+const HOME_ANSWER_MS = 5_000;
+
 /** Call before the informers run. */
 export function createDispatch(deps: DispatchDeps): Dispatch {
   const { home, jobs, workerClusters, flavors, clusterQueues, namespaces, readRecord, clock, random, log, metrics, events, origin } = deps;
   const homeUID = (): string | undefined => namespaces.get({ namespace: '', name: 'kube-system' })?.metadata.uid;
   const { keys, renewIntervalMs } = deps;
   const homeVersion = (): string => [jobs, workerClusters].map((each) => each.lastResourceVersion()).reduce(laterVersion);
-  const term = createLeaderTerm({ origin, keys, homeUID, homeVersion, random });
+  const isGivenUp = (name: string): boolean => workerClusters.get({ namespace: '', name })?.spec.state === 'Lost';
+  const homeHistory: HomeHistory = createHomeHistory({
+    known: homeVersion,
+    async ask(signal) {
+      const ask = (resource: Resource<KubeObject>): Promise<{ readonly resourceVersion: string }> =>
+        withDeadline(clock, HOME_ANSWER_MS, signal, (each) => home.list(resource, { limit: 1, signal: each }));
+      const lists = await Promise.all([JOBS, WORKER_CLUSTERS].map(ask));
+      return lists.map(({ resourceVersion }) => resourceVersion).reduce(laterVersion);
+    },
+    clusters: () =>
+      clusters.names().map((name) => ({ name, shown: clusters.get(name)?.health().contact === 'Ready', givenUp: isGivenUp(name) })),
+    onUnanswered: (error) => log.warn('how far the manager cluster has come cannot be read yet', { error }),
+    onMissing: (missing) => metrics.homeRestored.set(missing.length),
+    onTurn() {
+      const problem = homeHistory.problem();
+      if (problem === undefined) log.info('the manager cluster was restored, and all clusters were seen since: Jobs are set going');
+      else log.warn(problem.message);
+      mirror.wakeAll();
+    },
+  });
+  const term = createLeaderTerm({ origin, keys, homeUID, homeHistory, random });
   const clusters: ClusterRegistry = createClusterRegistry({
     home,
     workerClusters,
@@ -91,7 +116,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         term,
         leaseNamespace: spec.leaseNamespace ?? DEFAULT_LEASE_NAMESPACE,
         renewIntervalMs,
-        givenUp: () => workerClusters.get({ namespace: '', name })?.spec.state === 'Lost',
+        givenUp: () => isGivenUp(name),
+        homeSettled: (signal) => homeHistory.settle(signal),
         inPlace: (localKey, copies) => mirror.inPlace(localKey, copies),
         origin,
         clock,
@@ -105,7 +131,10 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         reconcile: (cluster, localKey) => mirror.reconcileRemote(cluster, localKey),
         onCopyChanged: (localKey) => mirror.copyChanged(name, localKey),
         memoryBytes: deps.memoryPerClusterBytes,
-        onContactChanged: (cluster) => mirror.wakeJobsOf({ name, uid: clusters.places.uidOf(name), localKeys: cluster.localKeys() }),
+        onContactChanged(cluster) {
+          homeHistory.clustersChanged();
+          mirror.wakeJobsOf({ name, uid: clusters.places.uidOf(name), localKeys: cluster.localKeys() });
+        },
         onHealthChanged: (cluster) => clusters.report(cluster.name),
         onFault: (reason) => metrics.clusterFaults.inc({ cluster: name, reason }),
         onRestored(error) {
@@ -128,6 +157,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     clusters,
     readRecord,
     resolve,
+    homeRestored: () => homeHistory.problem(),
     judgeLoss: (cluster, record, job) => {
       const lost = deps.lostClusters.of(cluster);
       if (lost === undefined) return undefined;
@@ -147,8 +177,10 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     },
   });
   workerClusters.addHandler({
+    deleted: () => homeHistory.clustersChanged(),
     updated: (next, previous) => {
       const { name } = next.metadata;
+      homeHistory.clustersChanged();
       if (lossIn(next) !== lossIn(previous)) mirror.wakeJobsOf({ name, uid: next.status?.clusterUID, localKeys: [] });
     },
   });

@@ -2,6 +2,7 @@ import type { OriginHolder } from '../../shared/api/fence-leases.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import { openHomeVersion, sealHomeVersion } from '../api/home-version.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
+import type { HomeHistory } from './home-history.ts';
 
 /** One time that this program leads, on all clusters. */
 export interface LeaderTerm {
@@ -10,11 +11,12 @@ export interface LeaderTerm {
   /** Whether this term has held the Lease of the cluster with this UID. */
   hasHeld(clusterUid: string): boolean;
   held(clusterUid: string): void;
-  /** The highest resourceVersion of the home cluster that was seen. */
-  homeVersion(): string;
-  /** The same as text, and back; '' for what this manager has not written. */
-  sealVersion(resourceVersion: string): string | undefined;
-  openVersion(text: string | undefined): string;
+  /** What a cluster is to keep for us: how far the home cluster has come. */
+  homeVersion(): string | undefined;
+  /** What a cluster has kept of that; what no leader of our home has written tells nothing. */
+  homeVersionTold(text: string | undefined): void;
+  /** Whether a leader of our home has written this. */
+  isHomeVersion(text: string | undefined): boolean;
 }
 
 export function createLeaderTerm(options: {
@@ -23,10 +25,10 @@ export function createLeaderTerm(options: {
   readonly keys: RecordKeys;
   /** The UID of the namespace kube-system of the manager cluster; undefined while it is not known. */
   readonly homeUID: () => string | undefined;
-  readonly homeVersion: () => string;
+  readonly homeHistory: Pick<HomeHistory, 'told' | 'toTell'>;
   readonly random: Random;
 }): LeaderTerm {
-  const { origin, keys, homeUID, homeVersion, random } = options;
+  const { origin, keys, homeUID, homeHistory, random } = options;
   const instance = Array.from({ length: 4 }, () => word(random)).join('');
   const heldUids = new Set<string>();
   const home = (): { origin: string; homeUid: string } => ({ origin, homeUid: homeUID() ?? '' });
@@ -37,9 +39,9 @@ export function createLeaderTerm(options: {
     },
     hasHeld: (uid) => heldUids.has(uid),
     held: (uid) => void heldUids.add(uid),
-    homeVersion,
-    sealVersion: (version) => sealHomeVersion(keys, home(), version),
-    openVersion: (text) => openHomeVersion(keys, home(), text),
+    homeVersion: () => sealHomeVersion(keys, home(), homeHistory.toTell()),
+    homeVersionTold: (text) => homeHistory.told(openHomeVersion(keys, home(), text)),
+    isHomeVersion: (text) => openHomeVersion(keys, home(), text) !== '',
   };
 }
 

@@ -6,6 +6,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { LossJudgement } from '../api/fenced-off.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
+import type { DispatchProblem } from '../api/refusals.ts';
 import type { DispatchMetrics } from '../metrics.ts';
 import type { ClusterRegistry } from './cluster-registry.ts';
 import type { AdmissionRecord, RecordReader } from '../api/records.ts';
@@ -21,6 +22,8 @@ export type MirrorControllerDeps = {
   readonly resolve: (record: AdmissionRecord, namespace: string) => string | undefined;
   /** What follows for a Job recorded by this name from the loss of that cluster; undefined while it is not lost. */
   readonly judgeLoss: (cluster: string, record: AdmissionRecord, job: DeepReadonly<Job>) => LossJudgement | undefined;
+  /** Why nothing may be set going now; undefined while it may. */
+  readonly homeRestored: () => DispatchProblem | undefined;
   /** Id of this manager. */
   readonly origin: string;
   readonly clock: Clock;

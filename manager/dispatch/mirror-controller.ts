@@ -180,6 +180,7 @@ class Mirror implements MirrorController {
       clusters: new Map([...concerned].flatMap((name) => mapEntry(name, clusters.view(name, key, sinceMs)))),
       flavors: new Map(flavors.list().map((flavor) => [flavor.metadata.name, flavor])),
       origin,
+      homeRestored: this.#deps.homeRestored(),
       nameHeldSinceMs: this.#nameHeldSinceMs.get(key),
     };
   }

@@ -27,6 +27,8 @@ export type MirrorGroup = {
   readonly flavors: ReadonlyMap<string, DeepReadonly<ResourceFlavor>>;
   /** Id of this manager. */
   readonly origin: string;
+  /** Why nothing of any Job may be set going now. */
+  readonly homeRestored?: DispatchProblem | undefined;
   /** Since when {@link MirrorPlan.nameHeld}, in epoch milliseconds. */
   readonly nameHeldSinceMs?: number | undefined;
 };

@@ -40,8 +40,6 @@ export interface RemoteCluster {
   createFailed(localKey: string, error: unknown, problem: DispatchProblem): void;
   /** What is known of the worker there. */
   worker(): WorkerFinding;
-  /** The highest resourceVersion of the manager cluster that any manager has told this cluster of; '' while that is not known. */
-  homeVersionSeen(): string;
   /** `sinceMs`: when the Job was last admitted, if that is known. */
   view(localKey: string, sinceMs?: number): ClusterView;
   /** The copies here of the Job with this key, our own latest writes included. */
@@ -89,6 +87,8 @@ export type RemoteClusterOptions = {
   /** Where the Leases are by which manager and worker know of each other. */
   readonly leaseNamespace: string;
   readonly renewIntervalMs: number;
+  /** Resolves when all that clusters tell of our home is judged. False: our home did not answer. */
+  readonly homeSettled: (signal: AbortSignal) => Promise<boolean>;
   /** Whether its operator has given it up: its worker is no longer told that we are in reach. */
   readonly givenUp: () => boolean;
   /** Whether these copies here of the Job with this key are the one that may run, or none. */

@@ -17,7 +17,7 @@ import { servesNamespace } from '../api/served-namespaces.ts';
 import { afterProbe, NEVER_PROBED, withFault, type ClusterFault, type ClusterHealth, type ProbeResult } from './cluster-health.ts';
 import type { IdentityProblem } from './cluster-identities.ts';
 import { ABLE, abilityAt, afterCreate, afterFailedCreate, isFaultOfCluster, type AbilityNow } from './cluster-ability.ts';
-import { createClusterLease, type ClusterLease } from './cluster-lease.ts';
+import { createClusterLease, type ClusterLease, type LeaseKept } from './cluster-lease.ts';
 import { createClusterProbe, type ClusterProbe } from './cluster-probe.ts';
 import { essentialsOfCopy } from './copy-essentials.ts';
 import { createCopyWriter, type CopyWriter } from './copy-writer.ts';
@@ -70,6 +70,7 @@ class ConnectedCluster implements RemoteCluster {
   readonly #newCopies: () => Informer<Job>;
   /** Resolves when it is known to be a cluster that may be used, and our Lease there is held, or when it is too late for that. */
   readonly #usable = Promise.withResolvers<void>();
+  #isUsed = false;
   /** Wakes who waits for the next probe or renewal. */
   #nudge = Promise.withResolvers<void>();
   #uid = '';
@@ -171,10 +172,6 @@ class ConnectedCluster implements RemoteCluster {
   worker(): WorkerFinding {
     const { contact, failures } = this.#health;
     return this.#worker.finding(contact === 'Ready' && failures === 0);
-  }
-
-  homeVersionSeen(): string {
-    return this.#lease.homeVersionSeen();
   }
 
   view(localKey: string, sinceMs?: number): ClusterView {
@@ -386,7 +383,7 @@ class ConnectedCluster implements RemoteCluster {
       }
       const kept = await this.#keepLease(signal);
       if (kept.kind === 'Held') continue;
-      if (!signal.aborted) this.#becomes(afterProbe(this.#health, kept, clock.now()));
+      if (!signal.aborted && kept.kind !== 'WentBack') this.#becomes(afterProbe(this.#health, kept, clock.now()));
       return;
     }
   }
@@ -396,10 +393,11 @@ class ConnectedCluster implements RemoteCluster {
     return this.#options.givenUp() && this.#lease.sentMs() !== undefined ? Number.POSITIVE_INFINITY : this.#lease.dueInMs();
   }
 
-  async #keepLease(signal: AbortSignal): Promise<Awaited<ReturnType<ClusterLease['keep']>>> {
+  async #keepLease(signal: AbortSignal): Promise<LeaseKept> {
     const stoodStill = this.#health.contact === 'Ready' && !this.#lease.isHeld();
     const kept = await this.#lease.keep(this.#uid, signal);
     if (kept.kind === 'Held' && stoodStill) this.#options.onContactChanged(this);
+    if (kept.kind === 'WentBack') this.#wentBack(kept.error);
     return kept;
   }
 
@@ -415,8 +413,12 @@ class ConnectedCluster implements RemoteCluster {
     }
     if (this.#renewalDueInMs() <= 0) {
       const kept = await this.#keepLease(signal);
+      if (kept.kind === 'WentBack') return { ...answer, synced: false };
       if (kept.kind !== 'Held') return kept;
     }
+    // Nothing is done there before it is known what it tells of our home; what is under way does not wait for that.
+    if (!this.#isUsed && !(await this.#options.homeSettled(signal))) return { ...answer, synced: false };
+    this.#isUsed = true;
     this.#usable.resolve();
     const [fault] = this.#faults.values();
     return { ...answer, synced: this.#copies.hasSynced(), fault };

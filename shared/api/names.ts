@@ -34,6 +34,8 @@ export const JOB_CONTROLLER_ANNOTATION = 'switchyard.dev/job-controller';
 export const RECONCILED_ANNOTATION = 'switchyard.dev/reconciled';
 /** Annotation beside it: the highest resourceVersion of the home cluster that was seen, and its seal. */
 export const HOME_VERSION_ANNOTATION = 'switchyard.dev/home-version';
+/** Annotation on the Lease of an election: how often its holder has found it put back to what it was earlier. */
+export const RESTORES_SEEN_ANNOTATION = 'switchyard.dev/restores-seen';
 /** Label on the Lease by which a worker tells that it is alive: `true`. */
 export const WORKER_LABEL = 'switchyard.dev/worker';
 /** Annotations beside it: `spec.managedBy` of the Jobs that it runs, ... */

@@ -8,6 +8,7 @@ import { onAbort } from '../runtime/tasks.ts';
 import { isAlreadyExists, isConflict, isNotFound } from './api-error.ts';
 import type { ReadClient, WriteClient } from './client.ts';
 import { keyOf } from './keys.ts';
+import { leaseWentBack, LeaseWentBack, renewalTime, withRestoreSeen } from './lease-history.ts';
 
 export type LeaderElectionOptions = {
   readonly client: ReadClient & WriteClient;
@@ -20,6 +21,8 @@ export type LeaderElectionOptions = {
   readonly leaseDurationMs?: number; // 15 s
   readonly renewDeadlineMs?: number; // 10 s
   readonly retryPeriodMs?: number; // 2 s
+  /** The Lease shows that its cluster was restored from an older backup; told to whoever leads or waits, which then ends. */
+  readonly onWentBack?: (error: Error) => void;
 };
 
 /**
@@ -28,7 +31,7 @@ export type LeaderElectionOptions = {
  * stop, because it was asked to or because leadership is lost, and releases the lease on the way out. The second signal
  * aborts when leadership is lost or cannot be renewed within the deadline, also while `lead` is putting down its work:
  * somebody else may lead from then on, so nothing may be written any more (`fenced-client.ts` sees to that).
- * Resolves when `signal` aborts or leadership is lost (the program then exits and starts anew).
+ * Resolves when `signal` aborts, leadership is lost or the cluster went back in time (the program then exits and starts anew).
  */
 export async function runAsLeader(
   options: LeaderElectionOptions,
@@ -72,6 +75,11 @@ class Candidate {
   /** When the claim that the server has accepted last was made: before it was sent, as others may count from then on. */
   #claimedAtMs = 0;
   #leading = false;
+  /** What the lease was when it was last known: it never goes back to before that. */
+  #known: Lease | undefined;
+  #wentBack = false;
+  /** As it was last read. */
+  #found: Lease | undefined;
 
   constructor(options: LeaderElectionOptions) {
     this.#options = options;
@@ -82,7 +90,7 @@ class Candidate {
   async acquire(signal: AbortSignal): Promise<boolean> {
     const { clock, random, retryPeriodMs = RETRY_PERIOD_MS } = this.#options;
     this.#log.info('waiting for leadership');
-    while (!signal.aborted) {
+    while (!signal.aborted && !this.#wentBack) {
       // An answer that was too long on its way tells of a lease that may be somebody else's by now.
       if ((await this.#tryOnce(signal)) && this.#remainingMs() > 0) {
         this.#leading = true;
@@ -113,7 +121,7 @@ class Candidate {
       if (await this.#tryOnce(over.signal)) {
         deadline.cancel();
         if (!over.signal.aborted) deadline = clock.schedule(lose, this.#remainingMs());
-      } else if (this.#heldByOther() && !over.signal.aborted) {
+      } else if ((this.#heldByOther() || this.#wentBack) && !over.signal.aborted) {
         deadline.cancel();
         lose();
       }
@@ -126,7 +134,7 @@ class Candidate {
     if (!this.#leading || this.#seen === undefined) return;
     this.#leading = false;
     const { client, clock } = this.#options;
-    const time = toWireMicroTime(clock.now());
+    const time = toWireMicroTime(renewalTime(clock.now(), this.#seen.spec));
     const { leaseTransitions = 0 } = this.#seen.spec ?? {};
     const spec = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: time, renewTime: time, leaseTransitions };
     try {
@@ -153,6 +161,13 @@ class Candidate {
     try {
       return await this.#takeOrRenew(signal);
     } catch (error) {
+      if (error instanceof LeaseWentBack) {
+        this.#wentBack = true;
+        this.#log.error('the cluster of the lease went back in time', { error });
+        this.#options.onWentBack?.(error);
+        if (this.#leading) await this.#tellOthers();
+        return false;
+      }
       // Two candidates met; the other one was faster. A leader must know at once whether it still is one.
       if (isConflict(error) || isAlreadyExists(error)) {
         this.#seen = undefined;
@@ -180,12 +195,38 @@ class Candidate {
 
   async #claimWith(write: (claim: NonNullable<Lease['spec']>) => Promise<Lease>, current: Lease | undefined): Promise<true> {
     const claimedAtMs = this.#options.clock.now();
-    this.#see(await write(this.#claim(current, claimedAtMs)));
+    const claimed = await write(this.#claim(current, claimedAtMs));
+    this.#check(claimed);
+    this.#see(claimed);
     this.#claimedAtMs = claimedAtMs;
     return true;
   }
 
   async #read(signal: AbortSignal): Promise<Lease | undefined> {
+    const current = await this.#readUnjudged(signal);
+    this.#found = current;
+    this.#check(current);
+    return current;
+  }
+
+  /** Whoever waits may look again only after it has been renewed, and would see nothing. */
+  async #tellOthers(): Promise<void> {
+    const { client } = this.#options;
+    if (this.#found === undefined) return;
+    try {
+      await client.replace(LEASES, withRestoreSeen(this.#found));
+    } catch (error) {
+      this.#log.warn('it could not be noted on the lease that its cluster went back in time', { error });
+    }
+  }
+
+  #check(lease: Lease | undefined): void {
+    const { namespace, name } = this.#options;
+    const wentBack = leaseWentBack(keyOf(namespace, name), this.#known, lease);
+    if (wentBack !== undefined) throw wentBack;
+  }
+
+  async #readUnjudged(signal: AbortSignal): Promise<Lease | undefined> {
     const { client, namespace, name } = this.#options;
     try {
       return await client.get(LEASES, { namespace, name }, { signal });
@@ -200,13 +241,14 @@ class Candidate {
     const nowMs = this.#options.clock.now();
     if (lease.metadata.resourceVersion !== this.#seen?.metadata.resourceVersion) this.#seenAtMs = nowMs;
     this.#seen = lease;
+    this.#known = lease;
     return this.#seenAtMs + (lease.spec?.leaseDurationSeconds ?? 0) * 1000 > nowMs ? 'valid' : 'expired';
   }
 
   #claim(current: Lease | undefined, nowMs: number): NonNullable<Lease['spec']> {
     const { identity, leaseDurationMs = LEASE_DURATION_MS } = this.#options;
-    const time = toWireMicroTime(nowMs);
     const previous = current?.spec;
+    const time = toWireMicroTime(renewalTime(nowMs, previous));
     const ours = previous?.holderIdentity === identity;
     const { leaseTransitions = 0, acquireTime = time } = previous ?? {};
     return {

@@ -1,107 +1,44 @@
 /** Goal: a cluster that is restored from an older backup, under managers and workers that go on, is taken as it is then. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import { crdFiles } from '../../scripts/generate-crds.ts';
-import { isNotFound } from '../../shared/kube/api-error.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, EVENTS } from '../../shared/api/resources.ts';
-import { createRestorablePlane, type RestorablePlane } from '../support/restorable-plane.ts';
-import { createWholeWorld, HOME, type RunningProgram, type WholeWorld } from './whole-world.ts';
+import { EVENTS, NAMESPACES } from '../../shared/api/resources.ts';
+import { createRestorableWorld, type RestorableWorld } from './restorable-world.ts';
+import { HOME } from './whole-world.ts';
 
-let world: WholeWorld;
-let planes: Map<string, RestorablePlane>;
-let programs: { start: () => RunningProgram; running: RunningProgram; ended: Error[] }[];
+let world: RestorableWorld;
 beforeEach(async () => {
-  planes = new Map();
-  programs = [];
-  world = await createWholeWorld({
-    clusters: ['eu-1'],
-    async createPlane(cluster, options) {
-      const plane = await createRestorablePlane(options);
-      planes.set(cluster, plane);
-      return plane;
-    },
-    install: async (client, cluster) => {
-      if (cluster !== HOME) return;
-      for (const text of crdFiles().values()) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text) as never);
-    },
-  });
+  world = await createRestorableWorld(['eu-1']);
 });
 afterEach(() => world.close());
 
-const plane = (cluster: string): RestorablePlane => {
-  const found = planes.get(cluster);
-  if (found === undefined) throw new Error(`there is no cluster ${cluster}`);
-  return found;
-};
-
-/** A program that is started again when it ends, as the kubelet does; what it ended with is kept. */
-function supervise(start: () => RunningProgram): { readonly ended: Error[] } {
-  const program = { start, running: start(), ended: [] };
-  programs.push(program);
-  return program;
-}
-
-/** Lets time pass, second by second. The most pods that ran at once for one Job. */
-async function pass(seconds: number): Promise<number> {
-  let most = 0;
-  for (let passed = 0; passed < seconds; passed++) {
-    await world.clock.advance(1_000);
-    for (const program of programs) {
-      const outcome = program.running.outcome();
-      if (!(outcome instanceof Error)) continue;
-      program.ended.push(outcome);
-      program.running = program.start();
-    }
-    const perJob = new Map<string, number>();
-    for (const { metadata, status } of await world.podsOn('eu-1')) {
-      if (status?.phase !== 'Running') continue;
-      const job = metadata.labels?.['batch.kubernetes.io/job-name'] ?? '';
-      perJob.set(job, (perJob.get(job) ?? 0) + 1);
-    }
-    most = Math.max(most, ...perJob.values());
-  }
-  return most;
-}
-
-const endOf = async (name: string): Promise<string | undefined> => {
-  try {
-    const { status } = await world.job(name);
-    return status?.conditions?.find((each) => ['Complete', 'Failed'].includes(each.type) && each.status === 'True')?.type;
-  } catch (error) {
-    if (isNotFound(error)) return 'gone';
-    throw error;
-  }
-};
-const namesOn = async (cluster: string): Promise<string[]> => (await world.jobsOn(cluster)).map(({ metadata }) => metadata.name).toSorted();
 const readiness = async () => {
   const { status } = await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' });
   return status?.conditions?.find(({ type }) => type === 'Ready');
 };
 
 test('a worker cluster that is restored: copies of old go, what ends there is heard, what is lost is made anew, and nothing runs twice', async () => {
-  const manager = supervise(() => world.startManager('manager'));
-  const worker = supervise(() => world.startWorker('eu-1', 'worker'));
-  await pass(5);
+  const manager = world.supervise(() => world.startManager('manager'));
+  const worker = world.supervise(() => world.startWorker('eu-1', 'worker'));
+  await world.pass(5);
   await world.submit('done-since', { seconds: 5 });
   await world.submit('long', { seconds: 60 });
-  await pass(4);
-  const backup = plane('eu-1').backUp();
-  expect(await namesOn('eu-1')).toEqual(['done-since', 'long']);
+  await world.pass(4);
+  const backup = world.plane('eu-1').backUp();
+  expect(await world.namesOn('eu-1')).toEqual(['done-since', 'long']);
   await world.submit('made-since', { seconds: 60 });
-  await pass(12);
-  expect(await endOf('done-since')).toBe('Complete');
-  expect(await namesOn('eu-1')).toEqual(['long', 'made-since']);
+  await world.pass(12);
+  expect(await world.endOf('done-since')).toBe('Complete');
+  expect(await world.namesOn('eu-1')).toEqual(['long', 'made-since']);
 
   const restoredAtMs = world.clock.now();
-  await plane('eu-1').restore(backup, 'Broken');
-  expect(await namesOn('eu-1')).toEqual(['done-since', 'long']);
-  let most = await pass(10);
-  expect(await namesOn('eu-1')).not.toContain('done-since');
-  most = Math.max(most, await pass(300));
+  await world.plane('eu-1').restore(backup, 'Broken');
+  expect(await world.namesOn('eu-1')).toEqual(['done-since', 'long']);
+  let most = await world.pass(10);
+  expect(await world.namesOn('eu-1')).not.toContain('done-since');
+  most = Math.max(most, await world.pass(300));
   expect(most).toBe(1);
-  expect(await Promise.all(['done-since', 'long', 'made-since'].map(endOf))).toEqual(['Complete', 'Complete', 'Complete']);
-  expect(await namesOn('eu-1')).toEqual([]);
+  expect(await Promise.all(['done-since', 'long', 'made-since'].map(world.endOf))).toEqual(['Complete', 'Complete', 'Complete']);
+  expect(await world.namesOn('eu-1')).toEqual([]);
   expect(await world.podsOn('eu-1')).toEqual([]);
 
   // It was not ready while it was listed.
@@ -118,24 +55,79 @@ test('a worker cluster that is restored: copies of old go, what ends there is he
 });
 
 test('the manager cluster is restored under two managers: they start anew, and everything ends', async () => {
-  const managers = ['first', 'second'].map((identity) => supervise(() => world.startManager(identity)));
-  supervise(() => world.startWorker('eu-1', 'worker'));
-  await pass(5);
+  const managers = ['first', 'second'].map((identity) => world.supervise(() => world.startManager(identity)));
+  world.supervise(() => world.startWorker('eu-1', 'worker'));
+  await world.pass(5);
   await world.submit('done-since', { seconds: 5 });
   await world.submit('long', { seconds: 60 });
-  await pass(4);
-  const backup = plane(HOME).backUp();
+  await world.pass(4);
+  const backup = world.plane(HOME).backUp();
   await world.submit('made-since', { seconds: 60 });
-  await pass(12);
-  expect(await endOf('done-since')).toBe('Complete');
-  expect(await namesOn('eu-1')).toEqual(['long', 'made-since']);
+  await world.pass(12);
+  expect(await world.endOf('done-since')).toBe('Complete');
+  expect(await world.namesOn('eu-1')).toEqual(['long', 'made-since']);
 
-  await plane(HOME).restore(backup, 'Broken');
-  const most = await pass(400);
+  await world.plane(HOME).restore(backup, 'Broken');
+  const most = await world.pass(400);
   expect(most).toBe(1);
   for (const { ended } of managers)
     expect(ended.map(({ message }) => message)).toContain('the manager cluster went back in time; the manager starts anew');
-  expect(await Promise.all(['done-since', 'long', 'made-since'].map(endOf))).toEqual(['Complete', 'Complete', 'gone']);
-  expect(await namesOn('eu-1')).toEqual([]);
+  expect(await Promise.all(['done-since', 'long', 'made-since'].map(world.endOf))).toEqual(['Complete', 'Complete', 'gone']);
+  expect(await world.namesOn('eu-1')).toEqual([]);
   expect(await world.podsOn('eu-1')).toEqual([]);
+});
+
+/** Others write there, so that the store comes to any version that anybody has seen. */
+async function goOn(cluster: string, writes: number): Promise<void> {
+  for (let count = 0; count < writes; count++)
+    await world
+      .client(cluster)
+      .patch(NAMESPACES, { namespace: '', name: 'team' }, { type: 'merge', body: { metadata: { labels: { count: String(count) } } } });
+}
+
+test('a busy worker cluster that is restored under watches that say nothing more is noticed by our own Leases within one renewal', async () => {
+  const manager = world.supervise(() => world.startManager('manager'));
+  const worker = world.supervise(() => world.startWorker('eu-1', 'worker', { fenceAfterMs: 60_000 }));
+  await world.pass(5);
+  await world.submit('done-since', { seconds: 20 });
+  await world.submit('long', { seconds: 120 });
+  await world.pass(15);
+  const backup = world.plane('eu-1').backUp();
+  await world.submit('made-since', { seconds: 60 });
+  await world.pass(30);
+  expect(await world.endOf('done-since')).toBe('Complete');
+  expect(await world.namesOn('eu-1')).toEqual(['long', 'made-since']);
+
+  await world.plane('eu-1').restore(backup, 'Left');
+  await goOn('eu-1', 500);
+  expect(await world.namesOn('eu-1')).toEqual(['done-since', 'long']);
+  let most = await world.pass(15);
+  expect(worker.ended.map(({ message }) => message)).toEqual(['the cluster went back in time; the worker starts anew']);
+  expect(await world.namesOn('eu-1')).not.toContain('done-since');
+  most = Math.max(most, await world.pass(400));
+  expect(most).toBe(1);
+  expect(await Promise.all(['done-since', 'long', 'made-since'].map(world.endOf))).toEqual(['Complete', 'Complete', 'Complete']);
+  expect([await world.namesOn('eu-1'), await world.podsOn('eu-1'), manager.ended]).toEqual([[], [], []]);
+  const events = (await world.home.list(EVENTS, { namespace: 'default' })).items;
+  expect(events.filter(({ reason }) => reason === 'Restored').map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^Lease kube-system\/switchyard-origin-[0-9a-f]{16} went back from its renewal of .*: it is listed anew$/),
+  ]);
+});
+
+test('a busy manager cluster that is restored under watches that say nothing more is noticed by the Lease of the election', async () => {
+  const managers = ['first', 'second'].map((identity) => world.supervise(() => world.startManager(identity)));
+  world.supervise(() => world.startWorker('eu-1', 'worker'));
+  await world.pass(10);
+  await world.submit('long', { seconds: 60 });
+  await world.pass(10);
+  const backup = world.plane(HOME).backUp();
+  await world.pass(10);
+
+  await world.plane(HOME).restore(backup, 'Left');
+  await goOn(HOME, 500);
+  let most = await world.pass(6);
+  for (const { ended } of managers)
+    expect(ended.map(({ message }) => message)).toEqual(['the manager cluster went back in time; the manager starts anew']);
+  most = Math.max(most, await world.pass(200));
+  expect([most, await world.endOf('long'), await world.namesOn('eu-1')]).toEqual([1, 'Complete', []]);
 });

@@ -12,6 +12,7 @@ import type { ReadClient, WatchClient, WriteClient } from '../../shared/kube/cli
 import { createInformer } from '../../shared/kube/informer.ts';
 import { isOlder } from '../../shared/kube/resource-version.ts';
 import { given } from '../../shared/runtime/given.ts';
+import { LeaseWentBack } from '../../shared/kube/lease-history.ts';
 import { sleep, type Clock, type Timer } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
@@ -45,6 +46,8 @@ export type FenceDeps = {
   readonly version: string;
   /** Something else may be done for the copies of this origin now; without one, for all copies. */
   readonly onChange: (origin: string | undefined) => void;
+  /** The worker's own Lease shows that its cluster was restored from an older backup. */
+  readonly onWentBack: (error: Error) => void;
 };
 
 export interface Fence {
@@ -71,7 +74,7 @@ const RETRY_MS = 2_000;
 const ANSWER_MS_MIN = 5_000;
 
 export function createFence(deps: FenceDeps): Fence {
-  const { client, clock, random, controllerName, jobsNamespace, identity, version, onChange } = deps;
+  const { client, clock, random, controllerName, jobsNamespace, identity, version, onChange, onWentBack } = deps;
   const { fenceAfterMs, leaseNamespace: namespace } = deps.settings;
   const log = deps.log.with({ leases: namespace });
   const metrics = createFenceMetrics(deps.registry);
@@ -277,6 +280,7 @@ export function createFence(deps: FenceDeps): Fence {
       fences.mark(await noting('write', () => ownLease.renew(announcement, either)), sentMs);
       return true;
     } catch (error) {
+      if (error instanceof LeaseWentBack) onWentBack(error);
       if (!signal.aborted) log.warn('the Lease of this worker could not be renewed, trying again', { error });
       // Without a mark the renewals of managers would count for less and less.
       if (!either.aborted) await markByReading(either);

@@ -9,6 +9,8 @@ import { LEASES } from '../../shared/api/resources.ts';
 import { parseWireTime, toWireMicroTime } from '../../shared/api/wire-time.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
+import { keyOf } from '../../shared/kube/keys.ts';
+import { leaseWentBack, renewalTime } from '../../shared/kube/lease-history.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 
 export type WorkerLeaseOptions = {
@@ -24,7 +26,10 @@ export type WorkerLeaseOptions = {
 export interface WorkerLease {
   /** What the worker before this one announced, and for how long it has not renewed that; undefined: nothing. */
   predecessor(signal: AbortSignal): Promise<{ readonly announcement: WorkerAnnouncement; readonly downMs: number } | undefined>;
-  /** Returns the resourceVersion of what was written. Throws {@link OtherWorkerError}, or what the server has answered. */
+  /**
+   * Returns the resourceVersion of what was written. Throws {@link OtherWorkerError}; `LeaseWentBack` when what stands there is older than what was
+   * written before, so that the cluster was restored; or what the server has answered.
+   */
   renew(announcement: WorkerAnnouncement, signal: AbortSignal): Promise<string>;
 }
 
@@ -45,8 +50,8 @@ export function createWorkerLease({ client, clock, namespace, controllerName, id
   let current: Lease | undefined;
   /** Tokens of ours that may stand there, also those of writes that were not answered. */
   let ours: readonly string[] = [];
-  /** A write has succeeded: from then on the Lease was ours. */
-  let taken = false;
+  /** Our last write that was answered: from the first one on the Lease was ours. */
+  let written: Lease | undefined;
   let rival: { readonly resourceVersion: string; readonly sinceMs: number } | undefined;
 
   return {
@@ -70,7 +75,7 @@ export function createWorkerLease({ client, clock, namespace, controllerName, id
   };
 
   async function write(announcement: WorkerAnnouncement, signal: AbortSignal): Promise<string> {
-    current ??= await read(signal);
+    current ??= await readNext(signal);
     if (current !== undefined) yieldToOthers(current);
     ours = [...ours.filter((token) => token !== announcement.fenceToken), announcement.fenceToken].slice(-TOKENS_MAX);
     const { labels, annotations, spec } = contentOf(announcement);
@@ -78,9 +83,21 @@ export function createWorkerLease({ client, clock, namespace, controllerName, id
       current === undefined
         ? await client.create(LEASES, { metadata: { namespace, name, labels, annotations }, spec }, { signal })
         : await client.replace(LEASES, { ...current, metadata: { ...current.metadata, labels, annotations }, spec }, { signal });
-    taken = true;
+    check(current);
+    written = current;
     rival = undefined;
     return current.metadata.resourceVersion;
+  }
+
+  async function readNext(signal: AbortSignal): Promise<Lease | undefined> {
+    const found = await read(signal);
+    check(found);
+    return found;
+  }
+
+  function check(lease: Lease | undefined): void {
+    const wentBack = leaseWentBack(keyOf(namespace, name), written, lease);
+    if (wentBack !== undefined) throw wentBack;
   }
 
   async function read(signal: AbortSignal): Promise<Lease | undefined> {
@@ -95,7 +112,7 @@ export function createWorkerLease({ client, clock, namespace, controllerName, id
   /** Whoever starts takes the Lease; whoever finds that it was taken gives way, so that two that run at once do not take turns. */
   function yieldToOthers(lease: Lease): void {
     const token = lease.metadata.annotations?.[FENCE_TOKEN_ANNOTATION];
-    if (!taken || token === undefined || ours.includes(token)) return;
+    if (written === undefined || token === undefined || ours.includes(token)) return;
     const nowMs = clock.monotonic();
     const { resourceVersion } = lease.metadata;
     if (rival?.resourceVersion !== resourceVersion) rival = { resourceVersion, sinceMs: nowMs };
@@ -109,8 +126,8 @@ export function createWorkerLease({ client, clock, namespace, controllerName, id
 
   /** What others have written beside ours stays. */
   function contentOf(announcement: WorkerAnnouncement) {
-    const time = toWireMicroTime(clock.now());
     const { metadata, spec } = current ?? {};
+    const time = toWireMicroTime(renewalTime(clock.now(), spec));
     const isNew = spec?.holderIdentity !== identity;
     return {
       labels: { ...metadata?.labels, [WORKER_LABEL]: 'true' },

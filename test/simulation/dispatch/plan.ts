@@ -36,9 +36,6 @@ export type Plan = {
   readonly troubles: ReadonlyMap<TroubleKind, number>;
 };
 
-/** What is not rolled: the programs do not bear it yet. */
-const NOT_BORNE: ReadonlySet<TroubleKind | 'rival' | 'half-open restore'> = new Set(['half-open restore']);
-
 /** In half of the stories a few things go wrong, in some hardly any, in some nearly all. */
 export function drawPlan(dice: Dice, workers: readonly string[]): Plan {
   const share = dice.pick([0, 0.2, 0.2, 0.4, 0.7]);
@@ -46,14 +43,14 @@ export function drawPlan(dice: Dice, workers: readonly string[]): Plan {
   for (const kind of TROUBLES) {
     // Drawn for all of them, so that the stories of a seed are told apart by what strikes alone.
     const [strikes, rate] = [dice.chance(share), dice.pick([0.02, 0.05])];
-    if (strikes && !NOT_BORNE.has(kind)) troubles.set(kind, rate);
+    if (strikes) troubles.set(kind, rate);
   }
   return {
     managers: dice.chance(0.25) ? 2 : 1,
-    rival: dice.chance(0.1) && !NOT_BORNE.has('rival'),
+    rival: dice.chance(0.1),
     bare: workers.filter(() => dice.chance(0.15)),
     clockErrorMaxMs: dice.pick([0, 0, 0, 5_000, 600_000]),
-    halfOpenRestores: NOT_BORNE.has('half-open restore') ? 0 : 0.3,
+    halfOpenRestores: 0.3,
     queues: dice.chance(0.5)
       ? { startTimeout: dice.pick(['2m', '5m']), maxMoves: dice.pick([1, 3]), onCannotStart: dice.pick(['Wait', 'Wait', 'Fail']) }
       : {},

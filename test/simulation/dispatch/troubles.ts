@@ -35,6 +35,8 @@ export type TroublesDeps = {
 
 const BACKUP_RATE = 0.1;
 const BACKUPS_KEPT = 3;
+/** Since then every Lease has been renewed, so that a store that is put back shows an earlier renewal (docs/disaster-recovery.md: what is not noticed). */
+const BACKUP_OLD_MS = 60_000;
 /** Longer than the manager waits until it moves Jobs off. */
 const MANAGER_OUTAGE_MAX_MS = 300_000;
 /** Who works on a cluster must be able to stop what runs there: a fence cannot do what no program can (docs/fencing.md). */
@@ -45,7 +47,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
   const { home, workers } = yard;
   const clusters = [home, ...workers];
   const struck = new Map<TroubleKind, number>();
-  const backups = new Map<string, Backup[]>();
+  const backups = new Map<string, { readonly backup: Backup; readonly atMs: number }[]>();
   const restoredMs = new Map<string, number>();
   const givenUp = new Set<string>();
   const admin = home.admin;
@@ -61,13 +63,17 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
 
   function backUp(): void {
     const cluster = some(clusters);
-    backups.set(cluster.name, [...(backups.get(cluster.name) ?? []), cluster.plane.backUp()].slice(-BACKUPS_KEPT));
+    backups.set(
+      cluster.name,
+      [...(backups.get(cluster.name) ?? []), { backup: cluster.plane.backUp(), atMs: clock.now() }].slice(-BACKUPS_KEPT),
+    );
   }
 
   async function restore(cluster: Cluster): Promise<boolean> {
-    const backup = dice.some(backups.get(cluster.name) ?? []);
-    if (backup === undefined) return false;
-    const watches = dice.chance(plan.halfOpenRestores) ? 'Left' : 'Broken';
+    const found = dice.some(backups.get(cluster.name) ?? []);
+    if (found === undefined) return false;
+    const { backup, atMs } = found;
+    const watches = dice.chance(plan.halfOpenRestores) && clock.now() - atMs >= BACKUP_OLD_MS ? 'Left' : 'Broken';
     trace(`${cluster.name}: is put back to revision ${backup.revision}; open watches are ${watches}`);
     await cluster.history.throughRestore(() => cluster.plane.restore(backup, watches));
     if (cluster !== home) await cluster.machine.restored();

@@ -94,6 +94,7 @@ export const aWorkload = (
   podsTold: 0,
   refusal: undefined,
   dispatched: false,
+  heldBack: false,
   started: false,
   startTimeoutMs: undefined,
   fenced: undefined,

@@ -31,6 +31,7 @@ test.each<[string, Parameters<typeof startDeadline>, number | undefined]>([
   ['from when its cluster came back', [placed('a'), world('3m', { reachableSinceMs: START + 2 * MINUTE })], 5],
   ['any time while its cluster is lost', [placed('a'), world('3m', { lost: true })], undefined],
   ['no more when it has started', [placed('a', { started: true }), world()], undefined],
+  ['any time while it is held back', [placed('a', { heldBack: true }), world()], undefined],
   ['no more when it is being suspended', [placed('a', { phase: 'Evicting' }), world()], undefined],
   ['not while its admission is being written', [{ ...placed('a'), assumed: true }, world()], undefined],
   ['never when it has no pods to start', [placed('a', { requests: new Map([['pods', 0 as never]]) }), world()], undefined],

@@ -21,6 +21,31 @@ import {
 
 const STARTED = aCondition('Started', { reason: 'Started', message: startedMessage(aRecord()) });
 
+describe('while the manager cluster was restored, and a cluster has not shown yet what runs there', () => {
+  const homeRestored = { reason: 'HomeRestored', message: 'not seen yet: "us-2"' } as const;
+
+  test('no copy is made, and the Job says why', () => {
+    const result = plan(anAdmittedJob(), [], {}, { homeRestored });
+    expect(actions(result)).toEqual([]);
+    expect(conditionsHome(result)).toContain('Dispatched=False HomeRestored');
+  });
+
+  test('none is resumed', () => {
+    const local = anAdmittedJob();
+    const resting = copyOn('eu-1', local, { suspend: true, status: { conditions: [aCondition('Suspended')] } });
+    expect(actions(plan(local, [resting]))).toEqual(['Update eu-1']);
+    expect(actions(plan(local, [resting], {}, { homeRestored }))).toEqual([]);
+  });
+
+  test('what is to go goes, what is to rest is suspended, and what runs where it is recorded goes on', () => {
+    const local = anAdmittedJob();
+    expect(actions(plan(local, [copyOn('us-2', local)], {}, { homeRestored }))).toEqual(['Delete us-2']);
+    expect(actions(plan(local, [copyOn('eu-1', local)], {}, { homeRestored }))).toEqual([]);
+    const suspended = anAdmittedJob({ spec: { suspend: true } });
+    expect(actions(plan(suspended, [copyOn('eu-1', suspended)], {}, { homeRestored }))).toEqual(['Update eu-1']);
+  });
+});
+
 describe('a Job that is not there', () => {
   test('leaves orphans, which go once its absence is confirmed', () => {
     const result = plan(undefined, [copyOn('eu-1', aHomeJob()), copyOn('us-2', aHomeJob())]);

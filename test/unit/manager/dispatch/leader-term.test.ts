@@ -1,13 +1,17 @@
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createLeaderTerm } from '../../../../manager/dispatch/leader-term.ts';
 import { seededRandom } from '../../../../shared/runtime/random.ts';
 
+let told: string[] = [];
+beforeEach(() => {
+  told = [];
+});
 const term = (seed: number, homeUid: string | undefined = 'home-1') =>
   createLeaderTerm({
     origin: 'm1',
     keys: { current: Buffer.alloc(32, 'k'), others: [] },
     homeUID: () => homeUid,
-    homeVersion: () => '12',
+    homeHistory: { told: (version) => told.push(version), toTell: () => '12' },
     random: seededRandom(seed),
   });
 
@@ -22,7 +26,7 @@ test('nobody holds anything while it is not known which cluster is home', () => 
     origin: 'm1',
     keys: { current: Buffer.alloc(32, 'k'), others: [] },
     homeUID: () => undefined,
-    homeVersion: () => '',
+    homeHistory: { told: () => undefined, toTell: () => '' },
     random: seededRandom(1),
   });
   expect(unknown.holder()).toBeUndefined();
@@ -35,7 +39,9 @@ test('what was held is remembered by the cluster', () => {
 });
 
 test('a version is sealed for its own manager cluster', () => {
-  const sealed = term(1).sealVersion('12');
-  expect(term(2).openVersion(sealed)).toBe('12');
-  expect(term(2, 'home-2').openVersion(sealed)).toBe('');
+  const sealed = term(1).homeVersion();
+  term(2).homeVersionTold(sealed);
+  term(2, 'home-2').homeVersionTold(sealed);
+  expect(told).toEqual(['12', '']);
+  expect([term(2).isHomeVersion(sealed), term(2, 'home-2').isHomeVersion(sealed)]).toEqual([true, false]);
 });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Lease } from '../../../../shared/api/kubernetes.ts';
 import { createKubeClient } from '../../../../shared/kube/kube-client.ts';
 import { runAsLeader } from '../../../../shared/kube/leader-election.ts';
@@ -17,8 +17,17 @@ class LeaseServer {
   readonly heldAnswers = new Map<string, Promise<void>>();
   /** Writes are answered with a conflict, though nobody else has written. */
   alwaysConflicts = false;
+  /** The next write is carried out, and its answer is lost. */
+  losesNextAnswer = false;
   writes = 0;
   #version = 0;
+  #made = 0;
+
+  /** Puts the Lease back to what it was, in a store that others have written on since. */
+  restore(lease: Lease | undefined): void {
+    this.lease = lease;
+    this.#version += 1_000;
+  }
 
   transport(identity: string): Transport {
     return {
@@ -33,7 +42,12 @@ class LeaseServer {
         if (this.alwaysConflicts) return refusal(409, 'Conflict');
         if (method === 'POST' && this.lease !== undefined) return refusal(409, 'AlreadyExists');
         if (method === 'PUT' && sent.metadata.resourceVersion !== this.lease?.metadata.resourceVersion) return refusal(409, 'Conflict');
-        this.lease = { ...sent, metadata: { ...sent.metadata, resourceVersion: String(++this.#version) } };
+        const uid = method === 'POST' ? `lease-${++this.#made}` : sent.metadata.uid;
+        this.lease = { ...sent, metadata: { ...sent.metadata, uid, resourceVersion: String(++this.#version) } };
+        if (this.losesNextAnswer) {
+          this.losesNextAnswer = false;
+          throw new Error('connection lost');
+        }
         const answer = this.#ok();
         await this.heldAnswers.get(identity);
         return answer;
@@ -56,7 +70,17 @@ function aWorld() {
   const candidate = (identity: string, seed: number) => {
     const controller = new AbortController();
     const client = createKubeClient(server.transport(identity), { userAgent: identity, clock });
-    const options = { client, namespace: 'kube-system', name: 'lock', identity, clock, random: seededRandom(seed), log: silentLogger };
+    const wentBack: string[] = [];
+    const options = {
+      client,
+      namespace: 'kube-system',
+      name: 'lock',
+      identity,
+      clock,
+      random: seededRandom(seed),
+      log: silentLogger,
+      onWentBack: ({ message }: Error) => void wentBack.push(message),
+    };
     const ended = runAsLeader(
       options,
       async (signal) => {
@@ -68,7 +92,7 @@ function aWorld() {
       },
       controller.signal,
     );
-    return { stop: () => controller.abort(new Error('stop')), ended };
+    return { stop: () => controller.abort(new Error('stop')), ended, wentBack };
   };
   return { clock, server, leaders, log, candidate };
 }
@@ -231,4 +255,63 @@ test('a leader whose writes all conflict looks again once each time, and steps d
   await clock.advance(3_000);
   expect(leaders).toEqual([]);
   await first.ended;
+});
+
+describe('a server that was restored from an older backup', () => {
+  test('ends the leader at its next renewal, though the server has gone on since', async () => {
+    const { clock, server, candidate, log } = aWorld();
+    const leader = candidate('a', 1);
+    await clock.advance(10_000);
+    const backup = server.lease;
+    await clock.advance(10_000);
+    server.restore(backup);
+    await clock.advance(2_000);
+    expect(leader.wentBack).toEqual([expect.stringMatching(/^Lease kube-system\/lock went back from its renewal of .*restore/)]);
+    await leader.ended;
+    expect(log).toEqual(['a leads', 'a stops']);
+  });
+
+  test('ends who waits, and has seen the later renewals', async () => {
+    const { clock, server, candidate } = aWorld();
+    candidate('a', 1);
+    await clock.advance(5_000);
+    const waiting = candidate('b', 2);
+    await clock.advance(10_000);
+    const backup = server.lease;
+    await clock.advance(10_000);
+    server.cutOff.add('a');
+    server.restore(backup);
+    await clock.advance(5_000);
+    expect(waiting.wentBack).toHaveLength(1);
+    await waiting.ended;
+  });
+
+  test('is not what a renewal looks like whose answer was lost, when the clock was set back before it', async () => {
+    const { clock, server, candidate, leaders } = aWorld();
+    const leader = candidate('a', 1);
+    await clock.advance(10_000);
+    server.losesNextAnswer = true;
+    clock.stepTimeOfDay(-3_000);
+    await clock.advance(10_000);
+    expect([server.losesNextAnswer, leader.wentBack, leaders]).toEqual([false, [], ['a']]);
+    leader.stop();
+    await clock.settle();
+    await leader.ended;
+  });
+
+  test('is not what a Lease looks like that somebody has deleted, and another one has made anew', async () => {
+    const { clock, server, candidate, leaders } = aWorld();
+    const first = candidate('a', 1);
+    await clock.advance(5_000);
+    const waiting = candidate('b', 2);
+    await clock.advance(60_000);
+    server.cutOff.add('a');
+    server.lease = undefined;
+    const other = candidate('c', 3);
+    await clock.advance(30_000);
+    expect([waiting.wentBack, other.wentBack]).toEqual([[], []]);
+    expect(leaders).toHaveLength(1);
+    for (const each of [first, waiting, other]) each.stop();
+    await clock.settle();
+  });
 });
