@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { given } from '../../shared/runtime/given.ts';
 import { DURATION_PATTERN } from './duration.ts';
 
 /**
@@ -48,6 +49,14 @@ export const ObjectName = (description: string, ...rules: readonly ValidationRul
     description,
     ...(rules.length > 0 ? withRules(...rules) : {}),
   });
+
+/** A label or taint key: a name, after a DNS subdomain and a slash if there is one. */
+export const LABEL_KEY_PATTERN =
+  '^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]$';
+export const LabelKey = (description: string) => Type.String({ minLength: 1, maxLength: 317, pattern: LABEL_KEY_PATTERN, description });
+
+export const LabelValue = (description?: string) =>
+  Type.String({ maxLength: 63, pattern: '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$', ...given({ description }) });
 
 /** metav1.LabelSelector. */
 export const LabelSelectorSchema = (description: string) =>

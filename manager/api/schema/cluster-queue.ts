@@ -6,6 +6,31 @@ import { Conditions, Duration, LabelSelectorSchema, ObjectName, OneOf, Quantity,
 const withoutCohort = (field: string) =>
   `has(self.cohortName) || !has(self.resourceGroups) || self.resourceGroups.all(g, g.flavors.all(f, f.resources.all(r, !has(r.${field}))))`;
 
+const FlavorFungibilitySchema = Type.Object(
+  {
+    whenCanBorrow: Type.Optional(
+      OneOf(['MayStopSearch', 'TryNextFlavor', 'Borrow'], {
+        default: 'MayStopSearch',
+        description:
+          'Whether a Job that fits a flavor only by borrowing takes it (MayStopSearch, or Borrow as Kueue once called it) or rather a later one in which it fits without (TryNextFlavor).',
+      }),
+    ),
+    whenCanPreempt: Type.Optional(
+      OneOf(['MayStopSearch', 'TryNextFlavor', 'Preempt'], {
+        default: 'TryNextFlavor',
+        description: 'Whether the search stops at a flavor in which a Job would fit by preemption. There is none yet, so it goes on.',
+      }),
+    ),
+  },
+  {
+    ...withRules({
+      rule: "!has(self.whenCanPreempt) || self.whenCanPreempt == 'TryNextFlavor'",
+      message: 'whenCanPreempt must be TryNextFlavor: Jobs are not preempted, so no search can stop for that',
+    }),
+    description: 'When the search for a flavor goes on although one has been found.',
+  },
+);
+
 export const ClusterQueueSpecSchema = Type.Object(
   {
     resourceGroups: Type.Optional(ResourceGroups),
@@ -16,6 +41,7 @@ export const ClusterQueueSpecSchema = Type.Object(
         description: 'StrictFIFO lets a Job that does not fit block all Jobs behind it; BestEffortFIFO lets smaller ones pass.',
       }),
     ),
+    flavorFungibility: Type.Optional(FlavorFungibilitySchema),
     namespaceSelector: Type.Optional(LabelSelectorSchema('Namespaces whose Jobs are admitted: none when absent, all when empty ({}).')),
     stopPolicy: Type.Optional(StopPolicy),
     fencing: Type.Optional(

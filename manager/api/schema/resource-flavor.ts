@@ -1,19 +1,74 @@
 import { Type } from 'typebox';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
-import { LabelSelectorSchema, OneOf, StringMap } from '../schema-parts.ts';
+import { LABEL_KEY_PATTERN, LabelKey, LabelSelectorSchema, LabelValue, OneOf, withRules } from '../schema-parts.ts';
 
-const TolerationSchema = Type.Object({
-  key: Type.Optional(Type.String()),
-  operator: Type.Optional(OneOf(['Exists', 'Equal'], { description: 'How the taint value is compared; Equal when absent.' })),
-  value: Type.Optional(Type.String()),
-  effect: Type.Optional(OneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], { description: 'The taint effect; any when absent.' })),
-  tolerationSeconds: Type.Optional(Type.Integer({ format: 'int64' })),
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
+
+const TaintSchema = Type.Object({
+  key: LabelKey('What the taint is about.'),
+  value: Type.Optional(LabelValue('Its value; empty when absent.')),
+  effect: OneOf(EFFECTS, { description: 'What becomes of pods that do not tolerate it. PreferNoSchedule keeps no Job from the flavor.' }),
+});
+
+const TolerationSchema = Type.Object(
+  {
+    key: Type.Optional(LabelKey('The taint that is tolerated; all when absent.')),
+    operator: Type.Optional(OneOf(['Exists', 'Equal'], { description: 'How the taint value is compared; Equal when absent.' })),
+    value: Type.Optional(LabelValue('The value that is tolerated; empty when absent.')),
+    effect: Type.Optional(OneOf(EFFECTS, { description: 'The taint effect; any when absent.' })),
+    tolerationSeconds: Type.Optional(
+      Type.Integer({ format: 'int64', description: 'How long a taint of effect NoExecute is tolerated; for ever when absent.' }),
+    ),
+  },
+  withRules(
+    {
+      rule: "has(self.key) || (has(self.operator) && self.operator == 'Exists')",
+      message: 'operator must be Exists when key is absent, which tolerates all taints',
+    },
+    {
+      rule: "!has(self.value) || !has(self.operator) || self.operator != 'Exists'",
+      message: 'value must be absent when operator is Exists',
+    },
+    {
+      rule: "!has(self.tolerationSeconds) || (has(self.effect) && self.effect == 'NoExecute')",
+      message: 'effect must be NoExecute when tolerationSeconds is set',
+    },
+  ),
+);
+
+const NodeLabels = Type.Unsafe<Record<string, string>>({
+  type: 'object',
+  maxProperties: 8,
+  'x-kubernetes-map-type': 'atomic',
+  additionalProperties: LabelValue(),
+  ...withRules(
+    {
+      rule: `self.all(key, key.matches('${LABEL_KEY_PATTERN}'))`,
+      message: 'every key must be the name of a label: at most 63 letters, digits, -, _ and ., after a DNS subdomain and / if there is one',
+    },
+    {
+      rule: "self.all(key, !key.contains('/') || size(key.split('/')[0]) <= 253)",
+      message: 'the part of a key before / must not have more than 253 characters',
+    },
+  ),
+  description:
+    'Labels of its nodes. A Job whose nodeSelector or required node affinity excludes them is not admitted to it; they are added to the node selector of its pods.',
 });
 
 export const ResourceFlavorSpecSchema = Type.Object({
   clusterSelector: Type.Optional(LabelSelectorSchema('The WorkerClusters that offer this flavor; all when absent or empty.')),
-  nodeLabels: Type.Optional(
-    StringMap('Added to the node selector of the pods, so that they land on nodes of this flavor.', { maxProperties: 8 }),
+  nodeLabels: Type.Optional(NodeLabels),
+  nodeTaints: Type.Optional(
+    Type.Array(TaintSchema, {
+      maxItems: 8,
+      'x-kubernetes-list-type': 'atomic',
+      ...withRules({
+        rule: 'self.all(some, self.exists_one(other, other.key == some.key && other.effect == some.effect))',
+        message: 'taints must differ in key or effect',
+      }),
+      description:
+        'Taints of its nodes. A Job is admitted to it only if its pods tolerate them, by themselves or by the tolerations of the flavor.',
+    }),
   ),
   tolerations: Type.Optional(
     Type.Array(TolerationSchema, { maxItems: 8, 'x-kubernetes-list-type': 'atomic', description: 'Added to the tolerations of the pods.' }),
