@@ -1,5 +1,4 @@
 import { Type, type Static } from 'typebox';
-import { given } from '../../shared/runtime/given.ts';
 import { DURATION_PATTERN } from './duration.ts';
 
 /**
@@ -7,6 +6,12 @@ import { DURATION_PATTERN } from './duration.ts';
  * structural OpenAPI schema the API server enforces. Lists carry maxItems because the API server refuses CEL rules
  * whose worst case it cannot bound.
  */
+
+/** A rule in CEL that the API server checks on every write. */
+export type ValidationRule = { readonly rule: string; readonly message: string };
+
+/** Options of a schema that carries CEL rules. */
+export const withRules = (...rules: readonly ValidationRule[]) => ({ 'x-kubernetes-validations': rules });
 
 const QUANTITY = {
   anyOf: [{ type: 'integer' }, { type: 'string' }],
@@ -25,6 +30,21 @@ export const ResourceList = (description: string) =>
     additionalProperties: QUANTITY,
     description,
   });
+
+const LABEL_PREFIX = '([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?';
+const LABEL_NAME = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
+/** A prefix of at most 253 characters, a slash, and a name of at most 63. */
+export const QUALIFIED_NAME_LENGTH_MAX = 317;
+export const QUALIFIED_NAME_PATTERN = `^${LABEL_PREFIX}${LABEL_NAME}$`;
+
+/** Key of a label or taint, or name of a resource: `cpu`, `nvidia.com/gpu`. */
+export const QualifiedName = (description: string) =>
+  Type.String({ minLength: 1, maxLength: QUALIFIED_NAME_LENGTH_MAX, pattern: QUALIFIED_NAME_PATTERN, description });
+
+const LABEL_VALUE = { type: 'string', maxLength: 63, pattern: `^(${LABEL_NAME})?$` } as const;
+
+/** Value of a label or taint. */
+export const LabelValue = (description: string) => Type.Unsafe<string>({ ...LABEL_VALUE, description });
 
 /** Plain string map, such as labels. */
 export const StringMap = (description: string, options: { readonly maxProperties?: number } = {}) =>
@@ -49,14 +69,6 @@ export const ObjectName = (description: string, ...rules: readonly ValidationRul
     description,
     ...(rules.length > 0 ? withRules(...rules) : {}),
   });
-
-/** A label or taint key: a name, after a DNS subdomain and a slash if there is one. */
-export const LABEL_KEY_PATTERN =
-  '^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]$';
-export const LabelKey = (description: string) => Type.String({ minLength: 1, maxLength: 317, pattern: LABEL_KEY_PATTERN, description });
-
-export const LabelValue = (description?: string) =>
-  Type.String({ maxLength: 63, pattern: '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$', ...given({ description }) });
 
 /** metav1.LabelSelector. */
 export const LabelSelectorSchema = (description: string) =>
@@ -94,12 +106,6 @@ export const Conditions = Type.Array(ConditionSchema, {
   maxItems: 16,
   description: 'What is known about the object now.',
 });
-
-/** A rule in CEL that the API server checks on every write. */
-export type ValidationRule = { readonly rule: string; readonly message: string };
-
-/** Options of a schema that carries CEL rules. */
-export const withRules = (...rules: readonly ValidationRule[]) => ({ 'x-kubernetes-validations': rules });
 
 /** How a pending Job of a stopped queue is treated (Kueue's stopPolicy). */
 export const StopPolicy = OneOf(['None', 'Hold', 'HoldAndDrain'], {

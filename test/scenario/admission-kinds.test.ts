@@ -110,6 +110,12 @@ test.each([
     /spec.nodeLabels: .*every key must be the name of a label/,
   ],
   ['a label with a subdomain that is none', RESOURCE_FLAVORS, { nodeLabels: { 'A/b': 'x' } }, /every key must be the name of a label/],
+  [
+    'a label with a long subdomain',
+    RESOURCE_FLAVORS,
+    { nodeLabels: { [`${'a'.repeat(254)}/b`]: 'x' } },
+    /must not have more than 253 characters/,
+  ],
   ['a value of a label that is none', RESOURCE_FLAVORS, { nodeLabels: { a: 'x y' } }, /spec.nodeLabels.a in body should match/],
   [
     'a taint that says nothing of its effect',
@@ -140,19 +146,19 @@ test.each([
     'a toleration of all taints by their value',
     RESOURCE_FLAVORS,
     { tolerations: [{ value: 'x' }] },
-    /operator must be Exists when key is absent/,
+    /operator must be Exists where key is absent/,
   ],
   [
     'a toleration by a value that does not count',
     RESOURCE_FLAVORS,
     { tolerations: [{ key: 'gpu', operator: 'Exists', value: 'x' }] },
-    /value must be absent when operator is Exists/,
+    /value must not be set with the operator Exists/,
   ],
   [
     'a toleration for a while of what keeps pods from coming',
     RESOURCE_FLAVORS,
     { tolerations: [{ key: 'gpu', operator: 'Exists', effect: 'NoSchedule', tolerationSeconds: 5 }] },
-    /effect must be NoExecute when tolerationSeconds is set/,
+    /tolerationSeconds must not be set without effect: NoExecute/,
   ],
   ['no ClusterQueue', LOCAL_QUEUES, {}, /spec.clusterQueue: Required value/],
 ])('an object with %s is refused', async (_what, resource, spec, message) => {

@@ -25,7 +25,7 @@ const FlavorFungibilitySchema = Type.Object(
   {
     ...withRules({
       rule: "!has(self.whenCanPreempt) || self.whenCanPreempt == 'TryNextFlavor'",
-      message: 'whenCanPreempt must be TryNextFlavor: Jobs are not preempted, so no search can stop for that',
+      message: 'whenCanPreempt must be TryNextFlavor: Jobs are not preempted, so no search can stop for that; leave it out',
     }),
     description: 'When the search for a flavor goes on although one has been found.',
   },

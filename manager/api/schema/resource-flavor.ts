@@ -1,54 +1,55 @@
 import { Type } from 'typebox';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
-import { LABEL_KEY_PATTERN, LabelKey, LabelSelectorSchema, LabelValue, OneOf, withRules } from '../schema-parts.ts';
+import { LabelSelectorSchema, LabelValue, OneOf, QUALIFIED_NAME_PATTERN, QualifiedName, withRules } from '../schema-parts.ts';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 
 const TaintSchema = Type.Object({
-  key: LabelKey('What the taint is about.'),
+  key: QualifiedName('What the taint is about.'),
   value: Type.Optional(LabelValue('Its value; empty when absent.')),
   effect: OneOf(EFFECTS, { description: 'What becomes of pods that do not tolerate it. PreferNoSchedule keeps no Job from the flavor.' }),
 });
 
 const TolerationSchema = Type.Object(
   {
-    key: Type.Optional(LabelKey('The taint that is tolerated; all when absent.')),
+    key: Type.Optional(QualifiedName('The taint; all when absent.')),
     operator: Type.Optional(OneOf(['Exists', 'Equal'], { description: 'How the taint value is compared; Equal when absent.' })),
-    value: Type.Optional(LabelValue('The value that is tolerated; empty when absent.')),
+    value: Type.Optional(LabelValue('The value of the taint, with the operator Equal.')),
     effect: Type.Optional(OneOf(EFFECTS, { description: 'The taint effect; any when absent.' })),
     tolerationSeconds: Type.Optional(
-      Type.Integer({ format: 'int64', description: 'How long a taint of effect NoExecute is tolerated; for ever when absent.' }),
+      Type.Integer({ format: 'int64', description: 'How long a NoExecute taint is tolerated; for ever when absent.' }),
     ),
   },
   withRules(
     {
-      rule: "has(self.key) || (has(self.operator) && self.operator == 'Exists')",
-      message: 'operator must be Exists when key is absent, which tolerates all taints',
+      rule: "has(self.key) || has(self.operator) && self.operator == 'Exists'",
+      message: 'operator must be Exists where key is absent, which tolerates all taints; set it, or name a key',
     },
     {
-      rule: "!has(self.value) || !has(self.operator) || self.operator != 'Exists'",
-      message: 'value must be absent when operator is Exists',
+      rule: "!has(self.operator) || self.operator != 'Exists' || !has(self.value) || self.value == ''",
+      message: 'value must not be set with the operator Exists; leave it out, or use Equal',
     },
     {
-      rule: "!has(self.tolerationSeconds) || (has(self.effect) && self.effect == 'NoExecute')",
-      message: 'effect must be NoExecute when tolerationSeconds is set',
+      rule: "!has(self.tolerationSeconds) || has(self.effect) && self.effect == 'NoExecute'",
+      message: 'tolerationSeconds must not be set without effect: NoExecute; set that, or leave tolerationSeconds out',
     },
   ),
 );
 
+/** The Gateway API checks the keys of labels by such rules, too: where a map has few entries, API servers can tell what they cost. */
 const NodeLabels = Type.Unsafe<Record<string, string>>({
   type: 'object',
   maxProperties: 8,
   'x-kubernetes-map-type': 'atomic',
-  additionalProperties: LabelValue(),
+  additionalProperties: LabelValue('Value of the label.'),
   ...withRules(
     {
-      rule: `self.all(key, key.matches('${LABEL_KEY_PATTERN}'))`,
-      message: 'every key must be the name of a label: at most 63 letters, digits, -, _ and ., after a DNS subdomain and / if there is one',
+      rule: `self.all(key, key.matches(r'${QUALIFIED_NAME_PATTERN}'))`,
+      message: 'every key must be the name of a label, such as zone or topology.kubernetes.io/zone',
     },
     {
       rule: "self.all(key, !key.contains('/') || size(key.split('/')[0]) <= 253)",
-      message: 'the part of a key before / must not have more than 253 characters',
+      message: 'what stands before the / of a key must not have more than 253 characters',
     },
   ),
   description:
@@ -64,7 +65,7 @@ export const ResourceFlavorSpecSchema = Type.Object({
       'x-kubernetes-list-type': 'atomic',
       ...withRules({
         rule: 'self.all(some, self.exists_one(other, other.key == some.key && other.effect == some.effect))',
-        message: 'taints must differ in key or effect',
+        message: 'taints must differ in key or effect; leave one of the two out',
       }),
       description:
         'Taints of its nodes. A Job is admitted to it only if its pods tolerate them, by themselves or by the tolerations of the flavor.',
