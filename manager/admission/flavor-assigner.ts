@@ -69,8 +69,8 @@ const isNever = (findings: readonly Finding[]): boolean => findings.every(({ kin
 function ranked(findings: readonly Finding[], { whenCanBorrow }: QueueSetup): FlavorOption[] {
   const options = findings.flatMap((finding, index): FlavorOption[] => {
     if (finding.kind !== 'Option') return [];
-    const comesLater = finding.option.borrowing && whenCanBorrow === 'TryNextFlavor';
-    return [{ ...finding.option, rank: comesLater ? findings.length + index : index }];
+    const comesAfter = whenCanBorrow === 'TryNextFlavor' ? Number(finding.option.borrowing) * findings.length : 0;
+    return [{ ...finding.option, rank: comesAfter + index }];
   });
   return options.sort((a, b) => a.rank - b.rank);
 }
