@@ -148,6 +148,9 @@ const FLAGS = {
     about: 'Jobs whose pods claim devices (resourceClaims), which no quota counts: refused, or taken as if they claimed none',
     parse: oneOf(RESOURCE_CLAIMS_RULES),
   },
+  'kueue-queue-label': {
+    about: 'new Jobs may name their queue by the label kueue.x-k8s.io/queue-name, too; not where Kueue itself looks after Jobs',
+  },
   'worker-memory-limit': {
     value: 'MIB',
     fallback: String(WORKER_MEMORY_MIB),
@@ -201,7 +204,11 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     concurrentDispatches: flags['concurrent-dispatches'],
     workerLostTimeoutMs: flags['worker-lost-timeout'],
     renewIntervalMs: flags['fence-renew-interval'],
-    jobRules: { bytesMax: flags['max-job-bytes'], resourceClaims: flags['resource-claims'] },
+    jobRules: {
+      bytesMax: flags['max-job-bytes'],
+      resourceClaims: flags['resource-claims'],
+      kueueQueueLabel: flags['kueue-queue-label'],
+    },
     logLevel: flags['log-level'],
   };
 }

@@ -1,6 +1,7 @@
 import type { DeepReadonly, Job, Unsaved } from '../shared/api/kubernetes.ts';
 import {
   BUILT_IN_JOB_CONTROLLER_NAME,
+  KUEUE_QUEUE_NAME_LABEL,
   MANAGER_CONTROLLER_NAME,
   QUEUE_NAME_LABEL,
   SUBMISSION_ANNOTATION,
@@ -8,6 +9,7 @@ import {
 } from '../shared/api/names.ts';
 import type { FieldProblem } from './api/field-problem.ts';
 import { clusterWishOf, fencingOf, holdOf, priorityOf, queueNameOf, startTimeoutOf } from './api/job-annotations.ts';
+import { DEFAULT_JOB_RULES, type JobRules } from './api/job-rules.ts';
 import { isJsonObject } from './api/json-value.ts';
 import { SWITCHYARDS_NAMES } from './policy/job-parts.ts';
 import { fieldOf, hasName } from './policy/write-rule.ts';
@@ -23,10 +25,22 @@ export type Preparation<J> =
  * Makes a Job ours: suspended until it is admitted, and managed by the manager. `spec.managedBy` is immutable, so this must happen
  * before the Job exists; the webhook and the submission consumer both come through here. The argument is left as it is.
  */
-export function prepareJob<J extends JobManifest | Job>(job: J): Preparation<J> {
+export function prepareJob<J extends JobManifest | Job>(given: J, rules: JobRules = DEFAULT_JOB_RULES): Preparation<J> {
+  const job = withQueueLabel(given, rules);
   const problems = preparationProblems(job);
   if (problems.length > 0) return { kind: 'Refused', problems };
   return { kind: 'Prepared', job: prepared(job) };
+}
+
+/**
+ * A new Job that names its queue by Kueue's label gets ours from it, where the administrator has it so and ours is absent. From then on ours alone counts: Kueue's
+ * belongs to whoever wrote it, and may be on Jobs that are none of ours.
+ */
+export function withQueueLabel<J extends JobManifest | Job>(job: J, { kueueQueueLabel }: JobRules): J {
+  const { labels } = job.metadata;
+  const queue = kueueQueueLabel ? labels?.[KUEUE_QUEUE_NAME_LABEL] : undefined;
+  if (queue === undefined || queue === '' || labels?.[QUEUE_NAME_LABEL] !== undefined) return job;
+  return { ...job, metadata: { ...job.metadata, labels: { ...labels, [QUEUE_NAME_LABEL]: queue } } };
 }
 
 /** The Job as the manager takes it, whether it may or not. */

@@ -51,7 +51,8 @@ const CONTROL_PLANE_LAYERS: readonly (readonly string[])[] = [
  */
 const EFFECTS: Readonly<Record<string, string>> = {
   'manager/admission': 'admission admission-writer corrector queue-status scheduler waiting-reporter',
-  'manager/cli': 'local',
+  'manager/cli': 'import-kueue local',
+  'manager/cli/import-kueue': 'program',
   'manager/cli/local':
     'advice clusters config examples job-watch manager-account pod-watch ports program programs quick-start run-directory set-up short-path submit-examples summary webhook-certificate',
   manager: 'client-factory config home-informers identity-alarm identity main manager record-key worker-connection',
@@ -298,7 +299,7 @@ describe('every file', () => {
   });
 
   test('no product file is imported by nobody', () => {
-    const entryPoints = /\/main\.ts$|^manager\/cli\/local\.ts$/;
+    const entryPoints = /\/main\.ts$|^manager\/cli\/(local|import-kueue)\.ts$/;
     const imported = new Set(sources.flatMap(({ imports }) => imports.map(({ target }) => target)));
     expect(product.filter(({ name }) => !entryPoints.test(name) && !imported.has(name)).map(({ name }) => name)).toEqual([]);
   });

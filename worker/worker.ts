@@ -71,7 +71,7 @@ const originOf = ({ metadata }: DeepReadonly<Job>): string[] => {
   const origin = metadata.labels?.[ORIGIN_LABEL];
   return origin === undefined ? [] : [origin];
 };
-const NO_FENCE: Pick<Fence, 'stateOf'> = { stateOf: () => 'Open' };
+const NO_FENCE: Omit<Fence, 'run'> = { stateOf: () => 'Open', isUnsure: () => false, confirmed: () => undefined };
 
 export function createWorker({ client, eventClient = client, registry, clock, random, log, settings, presence }: WorkerDeps): Worker {
   const { controllerName, batchPeriodMs, namespace } = settings;
@@ -139,7 +139,7 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
       const copies = origin === undefined ? jobs.list().filter((job) => originOf(job).length > 0) : jobs.byIndex(COPIES_OF, origin);
       for (const job of copies) if (!isFinished(job.status)) queue.add(keyOfObject(job));
     };
-    const kept = presence && createFence({ ...presence, registry, clock, random, log, controllerName, onChange });
+    const kept = presence && createFence({ ...presence, registry, clock, random, log, controllerName, jobsNamespace: namespace, onChange });
     const fence = kept ?? NO_FENCE;
     return {
       fences: kept === undefined ? [] : [kept],

@@ -13,6 +13,7 @@ import type { RecordKeeper } from '../api/record-keeper.ts';
 import { toldText } from '../api/told-text.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionCache } from './admission-cache.ts';
+import { clusterLabel } from './cluster-label.ts';
 import type { Reservation } from './reservation.ts';
 import { retryDelayMs, type AdmissionRetries } from './admission-retries.ts';
 import type { JobWatcher } from './job-watcher.ts';
@@ -161,7 +162,7 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
     },
     write: (reservation, signal) => {
       const { workload, record } = reservation;
-      const patch = admissionPatch(workload, records.seal(workload, record, clock.now()));
+      const patch = admissionPatch(workload, record.cluster, records.seal(workload, record, clock.now()));
       requests.set(reservation, patch);
       send(reservation, patch, signal);
     },
@@ -187,11 +188,12 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
 }
 
 /** Record, hold and release in one write, conditional on the version that was decided on. */
-const admissionPatch = ({ resourceVersion, finalizers, hold }: Workload, record: string): Patch => ({
+const admissionPatch = ({ resourceVersion, finalizers, hold }: Workload, cluster: string, record: string): Patch => ({
   type: 'merge',
   body: {
     metadata: {
       resourceVersion,
+      labels: clusterLabel(cluster),
       // A Job that is suspended later is held then, whatever was said of an earlier time.
       annotations: { [ADMISSION_ANNOTATION]: record, ...(hold === undefined ? {} : { [HOLD_ANNOTATION]: null }) },
       finalizers: [...finalizers.filter((each) => each !== COPIES_FINALIZER), COPIES_FINALIZER],

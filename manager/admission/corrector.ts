@@ -17,6 +17,7 @@ import type { AdmissionRecord } from '../api/records.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import { backoffMs, refusedRecord } from './avoidance.ts';
 import type { AdmissionCache } from './admission-cache.ts';
+import { clusterLabel } from './cluster-label.ts';
 import type { Reservation } from './reservation.ts';
 import { cannotStartStory } from './cannot-start.ts';
 import { EvictionReason, findEvictions, notStarted, type Eviction } from './evictions.ts';
@@ -113,7 +114,8 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
       ...others,
       [ADMISSION_ANNOTATION]: record === undefined ? null : records.seal(workload, record, clock.now()),
     };
-    return { type: 'merge', body: { metadata: { resourceVersion: workload.resourceVersion, annotations }, ...given({ spec }) } };
+    const metadata = { resourceVersion: workload.resourceVersion, labels: clusterLabel(record?.cluster), annotations };
+    return { type: 'merge', body: { metadata, ...given({ spec }) } };
   };
 
   /**

@@ -4,7 +4,6 @@ import {
   CLUSTERS_ANNOTATION,
   FENCING_ANNOTATION,
   HOLD_ANNOTATION,
-  KUEUE_QUEUE_NAME_LABEL,
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
   START_TIMEOUT_ANNOTATION,
@@ -20,9 +19,9 @@ type Labelled = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, 'labels'
 
 export type InvalidWish = { readonly kind: 'Invalid'; readonly annotation: string; readonly problem: string };
 
-/** Name of the LocalQueue that a Job is submitted to; Kueue's label counts where ours is absent. Undefined: not ours to run. */
+/** Name of the LocalQueue that a Job is submitted to. Undefined: not ours to run. */
 export function queueNameOf(job: Labelled): string | undefined {
-  const name = job.metadata.labels?.[QUEUE_NAME_LABEL] ?? job.metadata.labels?.[KUEUE_QUEUE_NAME_LABEL];
+  const name = job.metadata.labels?.[QUEUE_NAME_LABEL];
   return name === '' ? undefined : name;
 }
 

@@ -10,12 +10,14 @@ export type JobRules = {
   readonly bytesMax: number;
   /** What becomes of Jobs whose pods claim devices (dynamic resource allocation): no quota counts those. */
   readonly resourceClaims: ResourceClaimsRule;
+  /** Whether a new Job may name its queue by Kueue's label, too. */
+  readonly kueueQueueLabel: boolean;
 };
 
 export const RESOURCE_CLAIMS_RULES = ['Refuse', 'Ignore'] as const;
 export type ResourceClaimsRule = (typeof RESOURCE_CLAIMS_RULES)[number];
 
-export const DEFAULT_JOB_RULES: JobRules = { bytesMax: 256 * 1024, resourceClaims: 'Refuse' };
+export const DEFAULT_JOB_RULES: JobRules = { bytesMax: 256 * 1024, resourceClaims: 'Refuse', kueueQueueLabel: false };
 
 /** Upstream's bound for Indexed Jobs, here for all: Kubernetes is not made for clusters of many more pods. */
 export const PODS_AT_ONCE_MAX = 100_000;

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 import type { KubeObject } from '../../shared/api/kubernetes.ts';
 import { SWITCHYARD_GROUP, SWITCHYARD_VERSION } from '../../shared/api/names.ts';
 import type { Resource } from '../../shared/api/resources.ts';
+import type { ValidationRule } from './schema-parts.ts';
 
 /** A kind of ours: everything a CustomResourceDefinition says about it. */
 export type KindDefinition = KindSchema & { readonly resource: Resource };
@@ -15,6 +16,8 @@ export type KindSchema = {
   readonly fields: Readonly<Record<string, TSchema>>;
   /** Those without which an object makes no sense. */
   readonly required: readonly string[];
+  /** About the object as a whole, its name included; absent: none. */
+  readonly rules?: readonly ValidationRule[];
   readonly printerColumns: readonly PrinterColumn[];
 };
 
@@ -79,5 +82,6 @@ function objectSchema(kind: KindDefinition): object {
       ...kind.fields,
     },
     ...(kind.required.length > 0 ? { required: kind.required } : {}),
+    ...(kind.rules === undefined ? {} : { 'x-kubernetes-validations': kind.rules }),
   };
 }

@@ -1,25 +1,37 @@
 import { Type, type Static } from 'typebox';
-import { ObjectName, Quantity, withRules } from './schema-parts.ts';
+import { AmountQuantity, ObjectName, QualifiedName, withRules, type ValidationRule } from './schema-parts.ts';
 
 /** Quota as ClusterQueues and Cohorts declare it: groups of resources, each group with flavors in order of preference. */
 export type ResourceGroup = Static<typeof ResourceGroupSchema>;
 export type FlavorQuotas = Static<typeof FlavorQuotasSchema>;
 export type ResourceQuota = Static<typeof ResourceQuotaSchema>;
 
+// Kueue's bounds: of each list, and of what lists come to together.
+const GROUPS_MAX = 16;
+const FLAVORS_MAX = 64;
+const RESOURCES_MAX = 64;
+const TOTAL_MAX = 256;
+const QUOTAS_OF_GROUP_MAX = 512;
+
 const ResourceQuotaSchema = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 253, description: 'Resource, such as cpu, memory, nvidia.com/gpu or pods.' }),
-  nominalQuota: Quantity('What is always available here, unless it is lent out.'),
+  name: QualifiedName('Resource, such as cpu, memory, nvidia.com/gpu or pods.'),
+  nominalQuota: AmountQuantity('nominalQuota', 'What is always available here, unless it is lent out.'),
   borrowingLimit: Type.Optional(
-    Quantity('How much more than nominal may be used while others of the cohort leave it idle; unlimited when absent.'),
+    AmountQuantity(
+      'borrowingLimit',
+      'How much more than nominal may be used while others of the cohort leave it idle; unlimited when absent.',
+    ),
   ),
-  lendingLimit: Type.Optional(Quantity('How much of nominal others of the cohort may use while it is idle; all when absent.')),
+  lendingLimit: Type.Optional(
+    AmountQuantity('lendingLimit', 'How much of nominal others of the cohort may use while it is idle; all when absent.'),
+  ),
 });
 
 const FlavorQuotasSchema = Type.Object({
   name: ObjectName('Name of a ResourceFlavor.'),
   resources: Type.Array(ResourceQuotaSchema, {
     minItems: 1,
-    maxItems: 16,
+    maxItems: RESOURCES_MAX,
     'x-kubernetes-list-type': 'map',
     'x-kubernetes-list-map-keys': ['name'],
     description: 'Quota of each covered resource in this flavor.',
@@ -28,28 +40,84 @@ const FlavorQuotasSchema = Type.Object({
 
 const ResourceGroupSchema = Type.Object(
   {
-    coveredResources: Type.Array(Type.String({ minLength: 1, maxLength: 253 }), {
+    coveredResources: Type.Array(QualifiedName('Name of a resource.'), {
       minItems: 1,
-      maxItems: 16,
+      maxItems: RESOURCES_MAX,
       'x-kubernetes-list-type': 'atomic',
       description: 'Resources that are given out together: a Job gets them all from one flavor.',
     }),
     flavors: Type.Array(FlavorQuotasSchema, {
       minItems: 1,
-      maxItems: 16,
+      maxItems: FLAVORS_MAX,
       'x-kubernetes-list-type': 'map',
       'x-kubernetes-list-map-keys': ['name'],
       description: 'Flavors of these resources, in the order in which they are tried.',
     }),
   },
-  withRules({
-    rule: 'self.flavors.all(f, size(f.resources) == size(self.coveredResources) && f.resources.all(r, r.name in self.coveredResources))',
-    message: 'every flavor must give quota for exactly the coveredResources',
-  }),
+  withRules(
+    {
+      rule: 'self.flavors.all(f, size(f.resources) == size(self.coveredResources) && f.resources.all(r, r.name in self.coveredResources))',
+      message: 'every flavor must give quota for exactly the coveredResources',
+    },
+    {
+      rule: `size(self.flavors) * size(self.coveredResources) <= ${QUOTAS_OF_GROUP_MAX}`,
+      message: `flavors times coveredResources must not be more than ${QUOTAS_OF_GROUP_MAX} in a group; use fewer, or several ClusterQueues`,
+    },
+  ),
 );
 
+const groupNumbers = Array.from({ length: GROUPS_MAX }, (_, group) => group);
+
+/** How many there are of `list` in all groups, as a sum written out: of a list that a rule computes the API server does not know the size. */
+const total = (list: 'flavors' | 'coveredResources'): string =>
+  groupNumbers.map((group) => `(size(self) > ${group} ? size(self[${group}].${list}) : 0)`).join(' + ');
+
+/**
+ * No flavor in two groups: for each group but the first, none of those before it has one of its flavors. One rule for all pairs of groups
+ * would cost more than an API server allows a rule: 16 * 64 * 16 * 64 comparisons of names of up to 253 characters, at about 110 each, where 10 million
+ * is the limit. The greatest of these comes to seven million, and all rules of a definition to 64 of 100 million; a test estimates them.
+ */
+const FLAVORS_IN_ONE_GROUP: readonly ValidationRule[] = groupNumbers.slice(1).map((group) => {
+  const others = groupNumbers.slice(0, group).map((other) => `!self[${other}].flavors.exists(o, o.name == f.name)`);
+  return {
+    rule: `size(self) <= ${group} || self[${group}].flavors.all(f, ${others.join(' && ')})`,
+    message: `a flavor of group ${group} is in a group before it, too; name each flavor in one group only`,
+  };
+});
+
 export const ResourceGroups = Type.Array(ResourceGroupSchema, {
-  maxItems: 16,
+  maxItems: GROUPS_MAX,
   'x-kubernetes-list-type': 'atomic',
   description: 'Quota by group of resources.',
+  ...withRules(
+    {
+      rule: 'self.all(g, g.coveredResources.all(r, self.exists_one(o, r in o.coveredResources)))',
+      message: 'a resource must not be in the coveredResources of two groups; name each resource in one group only',
+    },
+    {
+      rule: `${total('flavors')} <= ${TOTAL_MAX}`,
+      message: `the groups must not have more than ${TOTAL_MAX} flavors together; use fewer, or several ClusterQueues`,
+    },
+    {
+      rule: `${total('coveredResources')} <= ${TOTAL_MAX}`,
+      message: `the groups must not cover more than ${TOTAL_MAX} resources together; use fewer, or several ClusterQueues`,
+    },
+    ...FLAVORS_IN_ONE_GROUP,
+  ),
 });
+
+/** The rules of limits that mean something only below another: in a cohort, or in one with a parent. */
+export const limitsOnlyBelow = (above: 'cohortName' | 'parentName'): readonly ValidationRule[] =>
+  (['borrowingLimit', 'lendingLimit'] as const).map((limit) => ({
+    rule: `has(self.${above}) || !has(self.resourceGroups) || self.resourceGroups.all(g, g.flavors.all(f, f.resources.all(r, !has(r.${limit}))))`,
+    message: `${limit} must not be set without ${above}`,
+  }));
+
+/** A field that may be an integer or a string, as a quantity. Its size plays no part in what the API server thinks that this costs. */
+const asQuantity = (field: string): string => `quantity(type(${field}) == int ? string(int(${field})) : ${field})`;
+
+/** Nobody lends more than he has. As in Kueue this is about ClusterQueues: a cohort may lend on what its members lend it. */
+export const LENDS_AT_MOST_NOMINAL: ValidationRule = {
+  rule: `!has(self.resourceGroups) || self.resourceGroups.all(g, g.flavors.all(f, f.resources.all(r, !has(r.lendingLimit) || ${asQuantity('r.lendingLimit')}.compareTo(${asQuantity('r.nominalQuota')}) <= 0)))`,
+  message: 'lendingLimit must not be greater than nominalQuota; lower it, or leave it out to lend all',
+};

@@ -13,14 +13,29 @@ export type ValidationRule = { readonly rule: string; readonly message: string }
 /** Options of a schema that carries CEL rules. */
 export const withRules = (...rules: readonly ValidationRule[]) => ({ 'x-kubernetes-validations': rules });
 
+/** Longer ones mean nothing that a shorter one does not, and the API server can tell what rules about them cost. */
+const QUANTITY_LENGTH_MAX = 64;
+
 const QUANTITY = {
   anyOf: [{ type: 'integer' }, { type: 'string' }],
+  maxLength: QUANTITY_LENGTH_MAX,
   pattern: '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$',
   'x-kubernetes-int-or-string': true,
 };
 
 /** A Kubernetes quantity: `4`, `500m`, `1.5Gi`. */
 export const Quantity = (description: string) => Type.Unsafe<string | number>({ ...QUANTITY, description });
+
+/** A quantity that is not below 0. `field` is what the message calls it. */
+export const AmountQuantity = (field: string, description: string) =>
+  Type.Unsafe<string | number>({
+    ...QUANTITY,
+    description,
+    ...withRules({
+      rule: "type(self) == int ? self >= 0 : !self.startsWith('-')",
+      message: `${field} must not be negative; write 0 or more`,
+    }),
+  });
 
 /** Quantities by resource name. */
 export const ResourceList = (description: string) =>
@@ -35,20 +50,31 @@ const LABEL_PREFIX = '([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0
 const LABEL_NAME = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
 /** A prefix of at most 253 characters, a slash, and a name of at most 63. */
 export const QUALIFIED_NAME_LENGTH_MAX = 317;
-export const QUALIFIED_NAME_PATTERN = `^${LABEL_PREFIX}${LABEL_NAME}$`;
 
 /** Key of a label or taint, or name of a resource: `cpu`, `nvidia.com/gpu`. */
 export const QualifiedName = (description: string) =>
-  Type.String({ minLength: 1, maxLength: QUALIFIED_NAME_LENGTH_MAX, pattern: QUALIFIED_NAME_PATTERN, description });
+  Type.String({ minLength: 1, maxLength: QUALIFIED_NAME_LENGTH_MAX, pattern: `^${LABEL_PREFIX}${LABEL_NAME}$`, description });
 
 const LABEL_VALUE = { type: 'string', maxLength: 63, pattern: `^(${LABEL_NAME})?$` } as const;
 
 /** Value of a label or taint. */
 export const LabelValue = (description: string) => Type.Unsafe<string>({ ...LABEL_VALUE, description });
 
-/** Plain string map, such as labels. */
-export const StringMap = (description: string, options: { readonly maxProperties?: number } = {}) =>
-  Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' }, ...options, description });
+/**
+ * Labels. Of the keys only the length is checked: what a rule says about the characters of a map's keys has no cost that the API server could
+ * bound, so it would refuse the whole definition.
+ */
+export const Labels = (description: string, options: { readonly maxProperties: number }) =>
+  Type.Unsafe<Record<string, string>>({
+    type: 'object',
+    additionalProperties: LABEL_VALUE,
+    ...options,
+    description,
+    ...withRules({
+      rule: `self.all(key, size(key) > 0 && size(key) <= ${QUALIFIED_NAME_LENGTH_MAX})`,
+      message: `the key of a label must have 1 to ${QUALIFIED_NAME_LENGTH_MAX} characters, such as topology.kubernetes.io/zone`,
+    }),
+  });
 
 /** A duration in hours, minutes and seconds: `10m`, `1h30m`, `0s`. */
 export const Duration = (fallback: string, description: string) =>
@@ -74,20 +100,41 @@ export const ObjectName = (description: string, ...rules: readonly ValidationRul
 export const LabelSelectorSchema = (description: string) =>
   Type.Object(
     {
-      matchLabels: Type.Optional(StringMap('Labels that must have exactly these values.')),
+      matchLabels: Type.Optional(Labels('Labels that must have exactly these values.', { maxProperties: 64 })),
       matchExpressions: Type.Optional(
-        Type.Array(
-          Type.Object({
-            key: Type.String({ description: 'The label the requirement is about.' }),
-            operator: OneOf(['In', 'NotIn', 'Exists', 'DoesNotExist'], { description: 'How the label relates to the values.' }),
-            values: Type.Optional(Type.Array(Type.String(), { 'x-kubernetes-list-type': 'atomic' })),
-          }),
-          { 'x-kubernetes-list-type': 'atomic', description: 'Requirements that must all hold.' },
-        ),
+        Type.Array(LabelRequirementSchema, {
+          maxItems: 64,
+          'x-kubernetes-list-type': 'atomic',
+          description: 'Requirements that must all hold.',
+        }),
       ),
     },
     { 'x-kubernetes-map-type': 'atomic', description },
   );
+
+const LabelRequirementSchema = Type.Object(
+  {
+    key: QualifiedName('The label the requirement is about.'),
+    operator: OneOf(['In', 'NotIn', 'Exists', 'DoesNotExist'], { description: 'How the label relates to the values.' }),
+    values: Type.Optional(
+      Type.Array(LabelValue('A value of the label.'), {
+        maxItems: 1024,
+        'x-kubernetes-list-type': 'atomic',
+        description: 'Of In and NotIn; the others have none.',
+      }),
+    ),
+  },
+  withRules(
+    {
+      rule: "!(self.operator in ['In', 'NotIn']) || has(self.values) && size(self.values) > 0",
+      message: 'values must not be empty with the operators In and NotIn; name at least one, or use Exists or DoesNotExist',
+    },
+    {
+      rule: "!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0",
+      message: 'values must not be set with the operators Exists and DoesNotExist; leave them out, or use In or NotIn',
+    },
+  ),
+);
 
 /** metav1.Condition. */
 const ConditionSchema = Type.Object({

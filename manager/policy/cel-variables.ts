@@ -1,6 +1,5 @@
 import {
   ADMISSION_ANNOTATION,
-  KUEUE_QUEUE_NAME_LABEL,
   MANAGER_CONTROLLER_NAME,
   MANAGER_FIELD_MANAGER,
   ORIGIN_LABEL,
@@ -20,9 +19,7 @@ export type CelVariable = { readonly name: string; readonly expression: string }
 const mapOf = (object: string, field: string): string => `has(${object}.metadata.${field}) ? ${object}.metadata.${field} : {}`;
 const ofOld = (otherwise: string, expression: string): string => `oldObject == null ? ${otherwise} : (${expression})`;
 const specHas = (object: string, field: string): string => `has(${object}.spec) && has(${object}.spec.${field})`;
-const queueIn = (labels: string): string =>
-  `${quoted(QUEUE_NAME_LABEL)} in ${labels} ? ${labels}[${quoted(QUEUE_NAME_LABEL)}] : ` +
-  `${quoted(KUEUE_QUEUE_NAME_LABEL)} in ${labels} ? ${labels}[${quoted(KUEUE_QUEUE_NAME_LABEL)}] : ''`;
+const queueIn = (labels: string): string => `${quoted(QUEUE_NAME_LABEL)} in ${labels} ? ${labels}[${quoted(QUEUE_NAME_LABEL)}] : ''`;
 const isManagedBy = (object: string, controller: string): string =>
   `${specHas(object, 'managedBy')} && ${object}.spec.managedBy == ${quoted(controller)}`;
 const parallelismOf = (object: string): string => `${specHas(object, 'parallelism')} ? ${object}.spec.parallelism : 1`;

@@ -44,6 +44,8 @@ export type JobPart = {
   readonly rules: readonly WriteRule[];
   /** What else of a write the webhook has to see, in CEL: it then judges by more than the rules. */
   readonly seenWhen?: string;
+  /** Changes of this name are nobody's business: it is on Jobs that are not ours, too. */
+  readonly unseen?: true;
   /** For a name: whether dispatch carries it to the copy on a worker cluster. */
   readonly travels?: true;
 };
@@ -76,7 +78,7 @@ export const JOB_PARTS: readonly JobPart[] = [
     COPIES_FINALIZER,
     'The manager puts it on with the record, and takes it off when the copies of the Job are known to be gone.',
   ),
-  own('labels', CLUSTER_LABEL, 'The manager’s, to tell where the Job runs.'),
+  own('labels', CLUSTER_LABEL, 'The cluster of the record, for lists: where the Job runs, rests or has ended. Written with each record.'),
   own('annotations', SUBMISSION_ANNOTATION, 'Which submission the Job came from. The manager writes it when it creates the Job.'),
   own('annotations', SUBMITTED_AT_ANNOTATION, 'When that was submitted; likewise.'),
   own('annotations', SUBMISSION_SEAL_ANNOTATION, 'That the manager has written both, and for this Job.'),
@@ -123,7 +125,14 @@ export const JOB_PARTS: readonly JobPart[] = [
     QUEUE_NAME_LABEL,
     'Users give it to a new Job, and may change it until the Job is admitted; it is neither removed nor added later.',
   ),
-  queue(KUEUE_QUEUE_NAME_LABEL, `The same, where \`${QUEUE_NAME_LABEL}\` is absent.`),
+  {
+    ...wish(
+      'labels',
+      KUEUE_QUEUE_NAME_LABEL,
+      `Of a new Job without \`${QUEUE_NAME_LABEL}\` that label is made from it where the manager runs with \`--kueue-queue-label\`; otherwise, and later, it means nothing here.`,
+    ),
+    unseen: true,
+  },
   wish('annotations', PRIORITY_ANNOTATION, 'A wish. It must be readable.'),
   wish('labels', PRIORITY_CLASS_LABEL, 'Kept for a wish.'),
   wish('annotations', CLUSTERS_ANNOTATION, 'A wish. It must be readable.'),
@@ -150,6 +159,11 @@ export const JOB_PARTS: readonly JobPart[] = [
 
 /** The rules of the table, each once. */
 export const WRITE_RULES: readonly WriteRule[] = [...new Set(JOB_PARTS.flatMap(({ rules }) => rules))];
+
+/** The labels, annotations and finalizers of which every change is looked at. */
+export const SEEN_PARTS = JOB_PARTS.flatMap(({ part: { place, name }, unseen }) =>
+  place === 'field' || unseen === true ? [] : [{ place, name }],
+);
 
 /** The labels, annotations and finalizers that the table names. */
 export const NAMED_PARTS = JOB_PARTS.flatMap(({ part: { place, name } }) => (place === 'field' ? [] : [{ place, name }]));

@@ -67,7 +67,7 @@ export function manifestOf(submission: Submission, queueName: string, rules: Job
   const read = readJobManifest(manifestIn(submission.data));
   if (read.kind === 'Refused') throw new SubmissionRefused(formatProblems(read.problems));
   const { generateName, ...metadata } = read.manifest.metadata;
-  const prepared = prepareJob({
+  const manifest: JobManifest = {
     ...read.manifest,
     metadata: {
       ...metadata,
@@ -79,7 +79,8 @@ export function manifestOf(submission: Submission, queueName: string, rules: Job
         [SUBMITTED_AT_ANNOTATION]: String(submission.submittedAt),
       },
     },
-  });
+  };
+  const prepared = prepareJob(manifest, rules);
   const problems = prepared.kind === 'Refused' ? prepared.problems : ruleProblems(prepared.job, rules);
   if (prepared.kind === 'Refused' || problems.length > 0) throw new SubmissionRefused(formatProblems(problems));
   return prepared.job;

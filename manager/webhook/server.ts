@@ -51,7 +51,7 @@ const HANDSHAKE_TIMEOUT_MS = 5_000;
 
 export function createWebhookServer({ certFile, keyFile, identities, onSharedIdentity, rules, clock, log }: WebhookDeps): WebhookServer {
   const webhooks: Readonly<Record<string, (request: AdmissionRequest) => AdmissionResponse>> = {
-    '/mutate': mutate,
+    '/mutate': (request) => mutate(request, rules),
     '/validate': (request) => {
       const { userInfo, fieldManager } = request;
       if (recognize(userInfo.username, fieldManager, identities).sharesIdentity)

@@ -52,7 +52,7 @@ export const DEFAULT_LEASE_NAMESPACE = 'kube-system';
 
 /** Annotation on the local Job: the admission record, one JSON document with one writer. */
 export const ADMISSION_ANNOTATION = 'switchyard.dev/admission';
-/** Label on the local Job, kept for telling which WorkerCluster it runs on. */
+/** Label on the local Job, for people: the WorkerCluster that it is placed on, also while it rests there and once it has ended. Written with the record. */
 export const CLUSTER_LABEL = 'switchyard.dev/cluster';
 /** Finalizer on the local Job from its admission on: what it holds is held until its copies are known to be gone. */
 export const COPIES_FINALIZER = 'switchyard.dev/copies';

@@ -33,8 +33,10 @@ export type Program<Table extends FlagTable, Config> = {
   /** One sentence. */
   readonly about: string;
   readonly flags: Table;
+  /** What stands for the arguments that are no flags in the help text, such as FILE...; absent: there are none. */
+  readonly operands?: string;
   /** Makes the configuration. Throws {@link FlagError} for flags that do not go together. */
-  readonly configOf: (values: FlagValues<Table>) => Config;
+  readonly configOf: (values: FlagValues<Table>, operands: readonly string[]) => Config;
 };
 
 export type ParsedFlags<Config> =
@@ -59,9 +61,9 @@ export function parseFlags<Table extends FlagTable, Config>(
   environment: Environment,
 ): ParsedFlags<Config> {
   try {
-    const given = readArguments(program.flags, args);
-    if (given === 'Help') return { kind: 'Help', text: helpText(program) };
-    return { kind: 'Run', config: program.configOf(valuesOf(program.flags, given, environment)) };
+    const read = readArguments(program, args);
+    if (read === 'Help') return { kind: 'Help', text: helpText(program) };
+    return { kind: 'Run', config: program.configOf(valuesOf(program.flags, read.given, environment), read.operands) };
   } catch (error) {
     if (error instanceof FlagError) return { kind: 'Invalid', problem: error.message };
     throw error;
@@ -71,12 +73,20 @@ export function parseFlags<Table extends FlagTable, Config>(
 /** The variable that stands in for a flag: `kube-api-qps` is SWITCHYARD_KUBE_API_QPS. */
 export const variableOf = (name: string): string => `SWITCHYARD_${name.toUpperCase().replaceAll('-', '_')}`;
 
-/** `--name value`, `--name=value` and `--switch`, as Kubernetes programs take them; the last one counts. */
-function readArguments(flags: FlagTable, args: readonly string[]): ReadonlyMap<string, string> | 'Help' {
+/** `--name value`, `--name=value` and `--switch`, as Kubernetes programs take them; the last one counts. A lone dash is an operand. */
+function readArguments(
+  { flags, operands: takesOperands }: Pick<Program<FlagTable, unknown>, 'flags' | 'operands'>,
+  args: readonly string[],
+): { readonly given: ReadonlyMap<string, string>; readonly operands: readonly string[] } | 'Help' {
   const given = new Map<string, string>();
+  const operands: string[] = [];
   const rest = [...args];
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
     if (arg === '--help' || arg === '-h') return 'Help';
+    if (takesOperands !== undefined && (arg === '-' || !arg.startsWith('-'))) {
+      operands.push(arg);
+      continue;
+    }
     const [, name = '', inline] = /^--([^=]+)(?:=([^]*))?$/.exec(arg) ?? [];
     const flag = Object.hasOwn(flags, name) ? flags[name] : undefined;
     if (flag === undefined) throw new FlagError(`${arg.split('=')[0]} is no flag of this program; --help lists the flags`);
@@ -84,7 +94,7 @@ function readArguments(flags: FlagTable, args: readonly string[]): ReadonlyMap<s
     else if (flag.value === undefined) given.set(name, 'true');
     else given.set(name, nextValue(name, flag.value, rest));
   }
-  return given;
+  return { given, operands };
 }
 
 function nextValue(name: string, placeholder: string, rest: string[]): string {
@@ -113,7 +123,7 @@ function valueOf(name: string, flag: Flag, given: string | undefined, variable: 
   }
 }
 
-function helpText<Table extends FlagTable, Config>({ usage, about, flags }: Program<Table, Config>): string {
+function helpText<Table extends FlagTable, Config>({ usage, about, flags, operands }: Program<Table, Config>): string {
   const lines = Object.entries<Flag>(flags).map(([name, flag]) => {
     const fallback = flag.value === undefined ? undefined : flag.fallback;
     const head = flag.value === undefined ? `--${name}` : `--${name} ${flag.value}`;
@@ -121,7 +131,7 @@ function helpText<Table extends FlagTable, Config>({ usage, about, flags }: Prog
   });
   const first = Object.keys(flags)[0] ?? '';
   const variables = `Every flag can also be given as an environment variable: --${first} as ${variableOf(first)}.`;
-  return `Usage: ${usage} [flags]\n\n${about}\n${variables}\n\n${lines.join('\n')}\n  --help\n      print this\n`;
+  return `Usage: ${usage} [flags]${operands === undefined ? '' : ` ${operands}`}\n\n${about}\n${variables}\n\n${lines.join('\n')}\n  --help\n      print this\n`;
 }
 
 // Parsers of values. Each quotes what it was given, except `text`, which may be given secrets.

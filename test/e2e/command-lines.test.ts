@@ -25,6 +25,7 @@ describe('every program', () => {
     ['manager/cli/local.ts', 'npm start'],
     ['manager/main.ts', 'switchyard-manager'],
     ['worker/main.ts', 'switchyard-worker'],
+    ['manager/cli/import-kueue.ts', 'import-kueue'],
     ['shared/controlplane/main.ts', 'switchyard-control-plane'],
     ['test/simulation/main.ts', 'simulate'],
     ['test/bench/main.ts control-plane', 'bench'],
@@ -36,7 +37,7 @@ describe('every program', () => {
     });
   });
 
-  test.each(['manager/cli/local.ts', 'test/simulation/main.ts', 'test/bench/main.ts'])(
+  test.each(['manager/cli/local.ts', 'manager/cli/import-kueue.ts', 'test/simulation/main.ts', 'test/bench/main.ts'])(
     'tells with --help what it takes: %s',
     { timeout: LIMIT_MS },
     async (program) => {

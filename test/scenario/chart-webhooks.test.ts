@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DEFAULT_JOB_RULES } from '../../manager/api/job-rules.ts';
 import { selfSignedCertificate } from '../../manager/cli/local/webhook-certificate.ts';
 import { createWebhookServer, type WebhookServer } from '../../manager/webhook/server.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
@@ -38,12 +39,13 @@ beforeAll(async () => {
     keyFile,
     identities: { managers: [MANAGER.name], localWorkers: [] },
     onSharedIdentity: () => undefined,
+    rules: { ...DEFAULT_JOB_RULES, kueueQueueLabel: true },
     clock: systemClock,
     log: silentLogger,
   });
   server = await hooks.listen('127.0.0.1:0');
   cluster = await startCluster(systemClock, []);
-  const rendered = renderChart('manager');
+  const rendered = renderChart('manager', 'config.kueueQueueLabel=true');
   for (const kind of ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']) {
     const [configuration] = ofKind(rendered, kind) as unknown as {
       metadata: { name: string };
@@ -76,8 +78,9 @@ const create = (name: string, labels: Record<string, string>, namespace = 'defau
   });
 
 test.each([QUEUE_NAME_LABEL, KUEUE_QUEUE_NAME_LABEL])('a Job with the label %s is born suspended and the manager’s own', async (label) => {
-  const { spec } = await create(`queued-by-${label.split('.')[0]}`, { [label]: 'batch' });
+  const { metadata, spec } = await create(`queued-by-${label.split('.')[0]}`, { [label]: 'batch' });
   expect(spec).toMatchObject({ suspend: true, managedBy: MANAGER_CONTROLLER_NAME });
+  expect(metadata.labels).toEqual({ [label]: 'batch', [QUEUE_NAME_LABEL]: 'batch' });
 });
 
 test('nobody but the manager may write the admission record', async () => {

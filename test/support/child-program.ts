@@ -64,8 +64,18 @@ export class ChildProgram implements AsyncDisposable {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
+  /** It does nothing from now on, as on a machine that is paused. Its connections stay open, and programs that it has started go on. */
+  pause(): void {
+    this.#child.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#child.kill('SIGCONT');
+  }
+
   async stop(): Promise<void> {
     if (!this.hasEnded()) this.#child.kill('SIGTERM');
+    this.resume();
     const killing = setTimeout(() => this.#child.kill('SIGKILL'), STOP_WITHIN_MS);
     await this.#ended;
     clearTimeout(killing);

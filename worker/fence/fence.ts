@@ -6,10 +6,12 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { readOriginLease } from '../../shared/api/fence-leases.ts';
 import type { DeepReadonly, Job, Lease } from '../../shared/api/kubernetes.ts';
 import { FENCING_ANNOTATION, ORIGIN_LABEL, WORKER_LABEL } from '../../shared/api/names.ts';
-import { LEASES } from '../../shared/api/resources.ts';
+import { JOBS, LEASES } from '../../shared/api/resources.ts';
 import { isForbidden } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WatchClient, WriteClient } from '../../shared/kube/client.ts';
 import { createInformer } from '../../shared/kube/informer.ts';
+import { isOlder } from '../../shared/kube/resource-version.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { sleep, type Clock, type Timer } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
@@ -36,6 +38,8 @@ export type FenceDeps = {
   readonly log: Logger;
   readonly settings: FenceSettings;
   readonly controllerName: string;
+  /** Where the worker's Jobs are; '': anywhere. */
+  readonly jobsNamespace: string;
   /** Host or pod, as the worker's Lease shows it. */
   readonly identity: string;
   readonly version: string;
@@ -48,6 +52,13 @@ export interface Fence {
   run(signal: AbortSignal): Promise<void>;
   /** What may be done for this Job. One that is nobody's copy, or asks for no fence, is always open. */
   stateOf(job: DeepReadonly<Job>): FenceState;
+  /**
+   * What is known of this Job is from before its fence opened, and may be over: its manager has put things in order before it answered, and of that
+   * the watch of Jobs may tell later than the watch of Leases tells of the answer.
+   */
+  isUnsure(job: DeepReadonly<Job>): boolean;
+  /** The server was asked, and this is what it has. */
+  confirmed(job: DeepReadonly<Job>): void;
 }
 
 const RENEW_EVERY_MS = 10_000;
@@ -60,7 +71,7 @@ const RETRY_MS = 2_000;
 const ANSWER_MS_MIN = 5_000;
 
 export function createFence(deps: FenceDeps): Fence {
-  const { client, clock, random, controllerName, identity, version, onChange } = deps;
+  const { client, clock, random, controllerName, jobsNamespace, identity, version, onChange } = deps;
   const { fenceAfterMs, leaseNamespace: namespace } = deps.settings;
   const log = deps.log.with({ leases: namespace });
   const metrics = createFenceMetrics(deps.registry);
@@ -96,6 +107,10 @@ export function createFence(deps: FenceDeps): Fence {
     },
   });
   const shown = new Map<string, FenceState>();
+  /** By origin, while its fence is open: how far the Jobs of this cluster were after it had opened; undefined until that is known. */
+  const openings = new Map<string, { jobsVersion?: string }>();
+  const confirmations = new WeakMap<DeepReadonly<Job>, object>();
+  let stopping: AbortSignal | undefined;
   let shownArming = rights.arming();
   let shownToken = fences.token();
   let wasRefused = false;
@@ -104,6 +119,7 @@ export function createFence(deps: FenceDeps): Fence {
 
   return {
     async run(signal) {
+      stopping = signal;
       await readPredecessor(signal);
       const informing = fenceAfterMs === 0 ? undefined : informer.run(signal);
       if (informing !== undefined) {
@@ -121,13 +137,52 @@ export function createFence(deps: FenceDeps): Fence {
       if (fenceAfterMs === 0 || origin === undefined || metadata.annotations?.[FENCING_ANNOTATION] === 'off') return 'Open';
       return stateOfOrigin(origin);
     },
+
+    isUnsure(job) {
+      const { labels, annotations, resourceVersion } = job.metadata;
+      const opening = annotations?.[FENCING_ANNOTATION] === 'off' ? undefined : openings.get(labels?.[ORIGIN_LABEL] ?? '');
+      return opening?.jobsVersion !== undefined && confirmations.get(job) !== opening && isOlder(resourceVersion, opening.jobsVersion);
+    },
+
+    confirmed(job) {
+      const opening = openings.get(job.metadata.labels?.[ORIGIN_LABEL] ?? '');
+      if (opening !== undefined) confirmations.set(job, opening);
+    },
   };
 
   function stateOfOrigin(origin: string): FenceState {
     const arming = rights.arming();
     if (arming === 'Refused') return 'Open';
     const state = fences.stateOf(origin, clock.monotonic());
-    return arming === 'Pending' && state === 'Open' ? 'Hold' : state;
+    const isReady = arming !== 'Pending' && (!fences.has(origin) || openings.get(origin)?.jobsVersion !== undefined);
+    return state === 'Open' && !isReady ? 'Hold' : state;
+  }
+
+  /** A fence that opens is open once it is known how far the Jobs are. */
+  function noteOpenings(nowMs: number): void {
+    for (const origin of fences.origins()) {
+      if (fences.stateOf(origin, nowMs) !== 'Open') openings.delete(origin);
+      else if (!openings.has(origin)) void learnHowFar(origin);
+    }
+  }
+
+  function isStopping(): boolean {
+    return stopping?.aborted === true;
+  }
+
+  async function learnHowFar(origin: string): Promise<void> {
+    const opening: { jobsVersion?: string } = {};
+    openings.set(origin, opening);
+    while (openings.get(origin) === opening && opening.jobsVersion === undefined && !isStopping()) {
+      try {
+        opening.jobsVersion = (await client.list(JOBS, given({ namespace: jobsNamespace, limit: 1, signal: stopping }))).resourceVersion;
+        settle();
+      } catch (error) {
+        if (isStopping()) return;
+        log.warn('how far the Jobs are cannot be asked yet; until then no pod is created for this origin', { origin, error });
+        await sleep(clock, RETRY_MS, stopping);
+      }
+    }
   }
 
   function see(lease: DeepReadonly<Lease>): void {
@@ -165,6 +220,7 @@ export function createFence(deps: FenceDeps): Fence {
       changed = true;
       onChange(undefined);
     }
+    noteOpenings(nowMs);
     for (const origin of fences.origins()) {
       const state = stateOfOrigin(origin);
       const before = shown.get(origin);

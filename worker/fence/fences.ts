@@ -41,6 +41,8 @@ export interface Fences {
   /** When `look` may have something to do though nothing is seen; undefined: never. */
   nextLookMs(): number | undefined;
   origins(): readonly string[];
+  /** Whether it has, or had, a Lease. */
+  has(origin: string): boolean;
   /** What is to be remembered by the worker after this one. */
   renewalsSeen(nowMs: number): ReadonlyMap<string, RenewalSeen>;
 }
@@ -102,6 +104,7 @@ export function createFences(fenceAfterMs: number, newToken: () => string): Fenc
       return dueMs.length === 0 ? undefined : Math.min(...dueMs);
     },
     origins: () => [...fences.keys()],
+    has: (origin) => fences.has(origin),
     renewalsSeen: (nowMs) => new Map([...fences].map(([origin, fence]) => [origin, toRemember(fence, nowMs)])),
   };
 

@@ -39,7 +39,7 @@ export type JobReconcilerDeps = {
   readonly memory: JobMemory;
   readonly recorder: EventRecorder;
   readonly metrics: JobMetrics;
-  readonly fence: Pick<Fence, 'stateOf'>;
+  readonly fence: Omit<Fence, 'run'>;
   readonly clock: Clock;
   readonly log: Logger;
   /** `spec.managedBy` of the Jobs to take. The built-in name takes Jobs without the field, too. */
@@ -141,6 +141,8 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
       const nowMs = clock.now();
       const decision = decide(observation, nowMs); // 5
       wakeLater(key, observation, decision);
+      // UPSTREAM.md D9.
+      if (decision.plan.kind === 'create' && deps.fence.isUnsure(job)) await confirm(key, job);
       const applied = await applyPods(deps, job, decision); // 6
       action = applied.action;
       if (decision.verdict !== undefined && applied.deleted > 0) memory.endsBegun.set(uid, decision.verdict);
@@ -156,6 +158,18 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     } finally {
       metrics.synced(view, result, action, (clock.now() - startedMs) / 1000);
     }
+  }
+
+  /** Throws unless the server has this very version of the Job. */
+  async function confirm(key: string, job: DeepReadonly<Job>): Promise<void> {
+    const { namespace, name, uid, resourceVersion } = job.metadata;
+    const current = await client.get(JOBS, { namespace, name }).catch((error: unknown) => {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    });
+    if (current?.metadata.uid !== uid) throw new JobGoneError(`job ${key} is gone`);
+    if (current.metadata.resourceVersion !== resourceVersion) throw new Error(`job ${key} has changed, which the cache does not show yet`);
+    deps.fence.confirmed(job);
   }
 
   /** Whether the sync has failed for no other reason than that its Job goes, or is of no interest any more for that. */

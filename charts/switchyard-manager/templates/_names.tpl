@@ -57,8 +57,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- define "switchyard.matchConditions" -}}
 {{- $managers := include "switchyard.managerUsers" .root -}}
 {{- $workers := include "switchyard.localWorkerUsers" .root -}}
+{{- $kueue := .root.Values.config.kueueQueueLabel -}}
 {{- range .conditions }}
 - name: {{ .name }}
-  expression: {{ .expression | replace "variables.managers" $managers | replace "variables.localWorkers" $workers | toRawJson }}
+  expression: {{ .expression | replace "variables.managers" $managers | replace "variables.localWorkers" $workers | replace "variables.kueueQueueLabel" (toString $kueue) | toRawJson }}
 {{- end }}
 {{- end -}}

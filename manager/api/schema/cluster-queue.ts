@@ -1,10 +1,7 @@
 import { Type } from 'typebox';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
-import { ResourceGroups } from '../quota.ts';
+import { LENDS_AT_MOST_NOMINAL, limitsOnlyBelow, ResourceGroups } from '../quota.ts';
 import { Conditions, Duration, LabelSelectorSchema, ObjectName, OneOf, Quantity, StopPolicy, withRules } from '../schema-parts.ts';
-
-const withoutCohort = (field: string) =>
-  `has(self.cohortName) || !has(self.resourceGroups) || self.resourceGroups.all(g, g.flavors.all(f, f.resources.all(r, !has(r.${field}))))`;
 
 const FlavorFungibilitySchema = Type.Object(
   {
@@ -16,17 +13,13 @@ const FlavorFungibilitySchema = Type.Object(
       }),
     ),
     whenCanPreempt: Type.Optional(
-      OneOf(['MayStopSearch', 'TryNextFlavor', 'Preempt'], {
+      OneOf(['TryNextFlavor'], {
         default: 'TryNextFlavor',
-        description: 'Whether the search stops at a flavor in which a Job would fit by preemption. There is none yet, so it goes on.',
+        description: 'Whether the search stops at a flavor in which a Job would fit by preemption. Jobs are not preempted, so it goes on.',
       }),
     ),
   },
   {
-    ...withRules({
-      rule: "!has(self.whenCanPreempt) || self.whenCanPreempt == 'TryNextFlavor'",
-      message: 'whenCanPreempt must be TryNextFlavor: Jobs are not preempted, so no search can stop for that; leave it out',
-    }),
     description: 'When the search for a flavor goes on although one has been found.',
   },
 );
@@ -79,10 +72,7 @@ export const ClusterQueueSpecSchema = Type.Object(
       }),
     ),
   },
-  withRules(
-    { rule: withoutCohort('borrowingLimit'), message: 'borrowingLimit must not be set without cohortName' },
-    { rule: withoutCohort('lendingLimit'), message: 'lendingLimit must not be set without cohortName' },
-  ),
+  withRules(...limitsOnlyBelow('cohortName'), LENDS_AT_MOST_NOMINAL),
 );
 
 export const FlavorUsageSchema = Type.Object({

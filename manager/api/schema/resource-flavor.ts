@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
-import { LabelSelectorSchema, LabelValue, OneOf, QUALIFIED_NAME_PATTERN, QualifiedName, withRules } from '../schema-parts.ts';
+import { Labels, LabelSelectorSchema, LabelValue, OneOf, QualifiedName, withRules } from '../schema-parts.ts';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 
@@ -36,29 +36,14 @@ const TolerationSchema = Type.Object(
   ),
 );
 
-/** The Gateway API checks the keys of labels by such rules, too: where a map has few entries, API servers can tell what they cost. */
-const NodeLabels = Type.Unsafe<Record<string, string>>({
-  type: 'object',
-  maxProperties: 8,
-  'x-kubernetes-map-type': 'atomic',
-  additionalProperties: LabelValue('Value of the label.'),
-  ...withRules(
-    {
-      rule: `self.all(key, key.matches(r'${QUALIFIED_NAME_PATTERN}'))`,
-      message: 'every key must be the name of a label, such as zone or topology.kubernetes.io/zone',
-    },
-    {
-      rule: "self.all(key, !key.contains('/') || size(key.split('/')[0]) <= 253)",
-      message: 'what stands before the / of a key must not have more than 253 characters',
-    },
-  ),
-  description:
-    'Labels of its nodes. A Job whose nodeSelector or required node affinity excludes them is not admitted to it; they are added to the node selector of its pods.',
-});
-
 export const ResourceFlavorSpecSchema = Type.Object({
   clusterSelector: Type.Optional(LabelSelectorSchema('The WorkerClusters that offer this flavor; all when absent or empty.')),
-  nodeLabels: Type.Optional(NodeLabels),
+  nodeLabels: Type.Optional(
+    Labels(
+      'Labels of its nodes. A Job whose nodeSelector or required node affinity excludes them is not admitted to it; they are added to the node selector of its pods.',
+      { maxProperties: 8 },
+    ),
+  ),
   nodeTaints: Type.Optional(
     Type.Array(TaintSchema, {
       maxItems: 8,

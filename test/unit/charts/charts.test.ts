@@ -153,6 +153,14 @@ describe('the rules of who may write what', () => {
     }
   });
 
+  test('let Jobs with Kueue’s label alone pass to the webhook where the installation takes it', () => {
+    const [configuration] = ofKind(
+      renderChart('manager', ...USERS, 'config.kueueQueueLabel=true'),
+      'MutatingWebhookConfiguration',
+    ) as unknown as { webhooks: object[] }[];
+    expect(configuration?.webhooks).toEqual([expect.objectContaining({ matchConditions: matchConditions('Mutating', identities, true) })]);
+  });
+
   test('are policies where the API server offers them, and only there', () => {
     const objects = renderChart('manager', ...USERS);
     const expected = admissionPolicies('test-switchyard-manager', identities);
@@ -193,7 +201,7 @@ describe('what the manager chart passes to the program', () => {
       workerLostTimeoutMs: 900_000,
       concurrentDispatches: 16,
       renewIntervalMs: 10_000,
-      jobRules: { bytesMax: 262_144, resourceClaims: 'Refuse' },
+      jobRules: { bytesMax: 262_144, resourceClaims: 'Refuse', kueueQueueLabel: false },
       logLevel: 'info',
     });
   });
@@ -221,6 +229,7 @@ describe('what the manager chart passes to the program', () => {
       'config.workerAddressDeny={10.0.0.0/8,::1/128}',
       'config.maxJobBytes=5000000',
       'config.resourceClaims=Ignore',
+      'config.kueueQueueLabel=true',
       'config.workerMemoryLimit=64',
       'config.fenceRenewInterval=2s',
       'config.submissionQueue=jobs',
@@ -232,7 +241,7 @@ describe('what the manager chart passes to the program', () => {
     );
     expect(config).toMatchObject({
       managerId: 'prod',
-      jobRules: { bytesMax: 5_000_000, resourceClaims: 'Ignore' },
+      jobRules: { bytesMax: 5_000_000, resourceClaims: 'Ignore', kueueQueueLabel: true },
       redisPrefix: 'mine',
       home: { qps: 0, burst: 7 },
       worker: { qps: 25, burst: 8 },

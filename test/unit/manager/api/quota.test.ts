@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { ResourceGroups } from '../../../../manager/api/quota.ts';
+import { compileCel, kubernetesEnvironment } from '../../../../shared/controlplane/cel/environment.ts';
+
+const rules = (ResourceGroups as unknown as { readonly 'x-kubernetes-validations': readonly { rule: string; message: string }[] })[
+  'x-kubernetes-validations'
+];
+const brokenBy = (self: readonly object[]): string[] =>
+  rules
+    .filter(({ rule }) => {
+      const { value, error } = compileCel(kubernetesEnvironment.clone().registerVariable('self', 'dyn'), rule).run({ self });
+      if (error !== undefined) throw new Error(`${rule}: ${error}`);
+      return value !== true;
+    })
+    .map(({ message }) => message);
+const group = (resource: string, ...flavors: string[]) => ({ coveredResources: [resource], flavors: flavors.map((name) => ({ name })) });
+const groups = (count: number) => Array.from({ length: count }, (_, i) => group(`r${i}`, `f${i}`));
+
+test('every pair of groups is looked at for a flavor in both', () => {
+  for (let later = 1; later < 16; later++) {
+    for (let earlier = 0; earlier < later; earlier++) {
+      const twice = groups(16).with(later, group(`r${later}`, 'new', `f${earlier}`));
+      expect(brokenBy(twice)).toEqual([`a flavor of group ${later} is in a group before it, too; name each flavor in one group only`]);
+    }
+  }
+  expect(brokenBy(groups(16))).toEqual([]);
+  expect(brokenBy([])).toEqual([]);
+});

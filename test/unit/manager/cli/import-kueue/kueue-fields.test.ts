@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { SWITCHYARD_KINDS } from '../../../../../manager/api/kinds.ts';
+import type { FieldSchema } from '../../../../../manager/cli/import-kueue/carry.ts';
+import { MISSING_FIELDS, missingField, specInNewWords } from '../../../../../manager/cli/import-kueue/kueue-fields.ts';
+
+const DOCUMENT = path.join(import.meta.dirname, '../../../../../docs/from-kueue.md');
+const rows = Object.entries(MISSING_FIELDS).flatMap(([kind, fields]) => fields.map((field) => ({ kind, ...field })));
+
+function isField(kind: string, fieldPath: string): boolean {
+  const definition = SWITCHYARD_KINDS.find(({ resource }) => resource.kind === kind);
+  let schema: FieldSchema | undefined = { properties: definition?.fields as Readonly<Record<string, FieldSchema>> };
+  for (const name of fieldPath.split('.')) schema = schema?.properties?.[name] ?? schema?.items?.properties?.[name];
+  return schema !== undefined;
+}
+
+test.each(rows)(
+  '$path of a $kind is no field of ours (else it is carried over: take the row out, and out of docs/from-kueue.md)',
+  (row) => {
+    expect(isField('ClusterQueue', 'spec.resourceGroups.flavors.name')).toBe(true);
+    expect(isField(row.kind, row.path)).toBe(false);
+  },
+);
+
+test('what is missing stands in the documentation', () => {
+  const text = readFileSync(DOCUMENT, 'utf8');
+  for (const { kind, path: field, means } of rows) expect(text, `${kind} ${field}`).toContain(`| ${kind} | \`${field}\` | ${means} |`);
+});
+
+describe('what asks for nothing', () => {
+  const asks = (kind: string, field: string, value: unknown, checks: string[] = []): boolean =>
+    missingField(kind, field)?.asksNothing?.(value, new Set(checks)) !== true;
+  test.each<[string, string, unknown, boolean]>([
+    ['ClusterQueue', 'spec.preemption', {}, false],
+    [
+      'ClusterQueue',
+      'spec.preemption',
+      { reclaimWithinCohort: 'Never', withinClusterQueue: 'Never', borrowWithinCohort: { policy: 'Never' } },
+      false,
+    ],
+    ['ClusterQueue', 'spec.preemption', { reclaimWithinCohort: 'Any' }, true],
+    ['ClusterQueue', 'spec.preemption', { withinClusterQueue: 'LowerPriority' }, true],
+    ['ClusterQueue', 'spec.preemption', { borrowWithinCohort: { policy: 'LowerPriority' } }, true],
+    ['ClusterQueue', 'spec.flavorFungibility.preference', 'BorrowingOverPreemption', false],
+    ['ClusterQueue', 'spec.flavorFungibility.preference', 'PreemptionOverBorrowing', true],
+    ['ClusterQueue', 'spec.fairSharing', { weight: 1 }, false],
+    ['ClusterQueue', 'spec.fairSharing', { weight: '2' }, true],
+    ['ClusterQueue', 'spec.admissionScope', { admissionMode: 'NoAdmissionFairSharing' }, false],
+    ['ClusterQueue', 'spec.admissionScope', { admissionMode: 'UsageBasedAdmissionFairSharing' }, true],
+    ['ClusterQueue', 'spec.concurrentAdmissionPolicy', {}, true],
+    ['ResourceFlavor', 'spec.topologyName', 'racks', true],
+  ])('%s %s: %j asks for something: %s', (kind, field, value, something) => {
+    expect(asks(kind, field, value)).toBe(something);
+  });
+
+  test('are checks that only dispatch', () => {
+    const strategy = { admissionChecks: [{ name: 'remote' }] };
+    const field = 'spec.admissionChecksStrategy';
+    expect(asks('ClusterQueue', field, strategy, ['remote'])).toBe(false);
+    expect(asks('ClusterQueue', field, strategy, ['other'])).toBe(true);
+    expect(asks('ClusterQueue', field, 'nonsense', ['remote'])).toBe(false);
+  });
+});
+
+test('a spec of v1beta1 is said in the words of v1beta2', () => {
+  expect(
+    specInNewWords('ClusterQueue', {
+      cohort: 'all',
+      stopPolicy: 'Hold',
+      admissionChecks: ['a'],
+      flavorFungibility: { whenCanBorrow: 'Borrow', whenCanPreempt: 'Preempt' },
+    }),
+  ).toEqual({
+    cohortName: 'all',
+    stopPolicy: 'Hold',
+    admissionChecksStrategy: { admissionChecks: [{ name: 'a' }] },
+    flavorFungibility: { whenCanBorrow: 'MayStopSearch', whenCanPreempt: 'MayStopSearch' },
+  });
+  expect(specInNewWords('ClusterQueue', { flavorFungibility: { whenCanBorrow: 'TryNextFlavor' } })).toEqual({
+    flavorFungibility: { whenCanBorrow: 'TryNextFlavor' },
+  });
+  expect(specInNewWords('LocalQueue', { cohort: 'x' })).toEqual({ cohort: 'x' });
+});
