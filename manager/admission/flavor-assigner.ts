@@ -1,18 +1,17 @@
-import type { LabelRequirements } from '../../shared/kube/selectors.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import { formatAmount, minus, ZERO, type Amount, type Requests } from '../api/amount.ts';
+import type { Combinable } from './flavor-combination.ts';
+import { matchFlavor } from './flavor-match.ts';
 import { available, flavorResource, potentialAvailable, wouldBorrow, type FlavorResource } from './quota-tree.ts';
 import type { FlavorSetup, InadmissibleReason, QueueSetup } from './snapshot.ts';
 import type { Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
-/** A flavor that has quota for all that a Workload asks of one resource group. */
-export type FlavorOption = {
+/** A flavor on which pods of a Workload could run, and that has quota for all that it asks of one resource group. */
+export type FlavorOption = Combinable & {
   readonly flavor: string;
-  /** Place in the group's order of preference, from 0. */
+  /** Place in the group's order of preference, from 0: the less, the better. */
   readonly rank: number;
-  /** Labels of the WorkerClusters that offer the flavor. */
-  readonly clusters: LabelRequirements;
   readonly resources: readonly string[];
   readonly charges: readonly Charge[];
   readonly borrowing: boolean;
@@ -20,40 +19,65 @@ export type FlavorOption = {
 export type Charge = readonly [FlavorResource, Amount];
 
 export type FlavorOptions =
-  /** For each resource group, the flavors that fit, best first. */
-  { readonly kind: 'Fit'; readonly groups: readonly (readonly FlavorOption[])[] } | ({ readonly kind: 'NoFit' } & InadmissibleReason);
+  | {
+      readonly kind: 'Fit';
+      /** For each resource group, the flavors that fit, best first. */
+      readonly groups: readonly (readonly FlavorOption[])[];
+      /** Why pods could not run on nodes of some of the others. */
+      readonly mismatches: readonly string[];
+    }
+  | ({ readonly kind: 'NoFit' } & InadmissibleReason);
+
+/** That more quota becomes free changes nothing about these: they are told of a Workload that fits no flavor, whoever else uses it. */
+export const isHopeless = ({ reason }: InadmissibleReason): boolean =>
+  reason === QuotaReservedReason.ExceedsQuota || reason === QuotaReservedReason.NoMatchingFlavor;
 
 /**
- * Finds the flavors whose quota has room for a Workload. The groups do not depend on one another, because each resource is in one group only;
- * which combination of flavors is taken is decided together with the cluster, in placement.ts.
+ * Finds the flavors on which pods of a Workload could run and whose quota has room for it. No group's quota depends on another's, because each
+ * resource is in one group only; which combination of flavors is taken is decided together with the cluster, in placement.ts.
  */
 export function assignFlavors(workload: Workload, queue: QueueSetup, usage: Usage): FlavorOptions {
   const uncovered = uncoveredResource(workload.requests, queue);
   if (uncovered !== undefined) {
     return noFit(QuotaReservedReason.ExceedsQuota, `cluster queue ${queue.name} gives no quota for ${uncovered}`);
   }
-  const groups: FlavorOption[][] = [];
-  for (const group of groupsFor(workload, queue)) {
-    const findings = group.flavors.map((flavor, rank) => tryFlavor(workload, queue, usage, { flavor, rank, resources: group.resources }));
-    const options = findings.flatMap((finding) => (finding.kind === 'Option' ? [finding.option] : []));
-    if (options.length === 0) return summary(queue, findings);
-    groups.push(options);
-  }
-  return { kind: 'Fit', groups };
+  const groups = groupsFor(workload, queue).map(({ flavors, resources }) =>
+    flavors.map((flavor) => tryFlavor(workload, queue, usage, flavor, resources)),
+  );
+  const unmet = groups.filter((findings) => !findings.some(({ kind }) => kind === 'Option'));
+  // What never fits one group need not wait for another.
+  const worst = unmet.find(isNever) ?? unmet[0];
+  if (worst !== undefined) return summary(queue, worst);
+  return {
+    kind: 'Fit',
+    groups: groups.map((findings) => ranked(findings, queue)),
+    mismatches: groups.flat().flatMap((finding) => (finding.kind === 'Mismatch' ? [finding.problem] : [])),
+  };
 }
 
-type Finding = { readonly kind: 'Option'; readonly option: FlavorOption } | { readonly kind: 'Short' | 'Never'; readonly problem: string };
+type Finding =
+  | { readonly kind: 'Option'; readonly option: Omit<FlavorOption, 'rank'> }
+  /** It has no room now; it could never have so much; its nodes are no nodes for these pods. */
+  | { readonly kind: 'Short' | 'Exceeded' | 'Mismatch'; readonly problem: string };
 
-function tryFlavor(
-  workload: Workload,
-  queue: QueueSetup,
-  usage: Usage,
-  { flavor, rank, resources }: { readonly flavor: FlavorSetup; readonly rank: number; readonly resources: readonly string[] },
-): Finding {
-  const clash = Object.entries(flavor.nodeLabels).find(([label, value]) => (workload.nodeSelector[label] ?? value) !== value);
-  if (clash !== undefined) {
-    return { kind: 'Never', problem: `flavor ${flavor.name} is for nodes with ${clash.join('=')}, which the Job's nodeSelector excludes` };
-  }
+const isNever = (findings: readonly Finding[]): boolean => findings.every(({ kind }) => kind === 'Exceeded' || kind === 'Mismatch');
+
+/**
+ * The options in the order in which they are preferred: as the queue lists them, but where it says TryNextFlavor those that need not borrow
+ * before those that must. Preferred is not chosen: a flavor that no cluster with room offers is passed over, whatever it has.
+ */
+function ranked(findings: readonly Finding[], { whenCanBorrow }: QueueSetup): FlavorOption[] {
+  const options = findings.flatMap((finding, index): FlavorOption[] => {
+    if (finding.kind !== 'Option') return [];
+    const comesAfter = whenCanBorrow === 'TryNextFlavor' ? Number(finding.option.borrowing) * findings.length : 0;
+    return [{ ...finding.option, rank: comesAfter + index }];
+  });
+  return options.sort((a, b) => a.rank - b.rank);
+}
+
+function tryFlavor(workload: Workload, queue: QueueSetup, usage: Usage, flavor: FlavorSetup, resources: readonly string[]): Finding {
+  const match = matchFlavor(workload.nodeWish, flavor);
+  if (match.kind === 'Mismatch') return match;
   const charges: Charge[] = [];
   const shortages: string[] = [];
   let borrowing = false;
@@ -63,7 +87,7 @@ function tryFlavor(
     const most = potentialAvailable(queue.node, key);
     if (amount > most) {
       return {
-        kind: 'Never',
+        kind: 'Exceeded',
         problem: `flavor ${flavor.name} never has more than ${formatAmount(resource, most)} of the ${formatAmount(resource, amount)} ${resource} asked for`,
       };
     }
@@ -73,16 +97,19 @@ function tryFlavor(
     charges.push([key, amount]);
   }
   if (shortages.length > 0) return { kind: 'Short', problem: `flavor ${flavor.name} is short of ${shortages.join(' and ')}` };
-  return { kind: 'Option', option: { flavor: flavor.name, rank, clusters: flavor.clusters, resources, charges, borrowing } };
+  const { name, clusters, nodeLabels } = flavor;
+  return { kind: 'Option', option: { flavor: name, clusters, nodeLabels, terms: match.terms, resources, charges, borrowing } };
 }
 
 function summary(queue: QueueSetup, findings: readonly Finding[]): FlavorOptions {
   const problems = findings.flatMap((finding) => (finding.kind === 'Option' ? [] : [finding.problem]));
-  const hopeless = findings.every((finding) => finding.kind === 'Never');
-  return noFit(
-    hopeless ? QuotaReservedReason.ExceedsQuota : QuotaReservedReason.InsufficientQuota,
-    `cluster queue ${queue.name}: ${problems.join('; ')}`,
-  );
+  return noFit(reasonOf(findings), `cluster queue ${queue.name}: ${problems.join('; ')}`);
+}
+
+function reasonOf(findings: readonly Finding[]): QuotaReservedReason {
+  if (!isNever(findings)) return QuotaReservedReason.InsufficientQuota;
+  // As in Kueue, a flavor that matches and is too small tells more than those that do not match.
+  return findings.every(({ kind }) => kind === 'Mismatch') ? QuotaReservedReason.NoMatchingFlavor : QuotaReservedReason.ExceedsQuota;
 }
 
 const noFit = (reason: QuotaReservedReason, message: string): FlavorOptions => ({ kind: 'NoFit', reason, message });

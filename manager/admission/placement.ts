@@ -5,6 +5,7 @@ import { servesNamespace } from '../api/served-namespaces.ts';
 import { avoidance, isRefused } from './avoidance.ts';
 import { capacityOf, isRecordedOn, type ClusterState } from './cluster-state.ts';
 import type { FlavorOption } from './flavor-assigner.ts';
+import { combineFlavors } from './flavor-combination.ts';
 import type { ShapesOfCycle } from './shape-avoidance.ts';
 import { clusterHolder, type Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
@@ -29,7 +30,7 @@ export type Placement =
 
 /**
  * Picks one cluster, as a scheduler picks a node: filter, then score. Of each resource group the first fitting flavor is taken that
- * the cluster offers. Better flavors outrank a better cluster; among equals the cluster that ran the Job before wins, because what it
+ * the cluster offers and that goes together with the others. Better flavors outrank a better cluster; among equals the cluster that ran the Job before wins, because what it
  * completed there need not run again, then the one with most room left, then the first by name.
  */
 export function place(
@@ -45,7 +46,7 @@ export function place(
   for (const cluster of clusters) {
     const flavors = offeredFlavors(groups, cluster);
     const avoided = avoidance(workload.record, cluster.name, nowMs) ?? shapes.of(workload.shape, cluster.name, nowMs);
-    const problem = problemOf(workload, flavors, cluster, usage) ?? avoided?.problem;
+    const problem = problemOf(workload, groups, flavors, cluster, usage) ?? avoided?.problem;
     verdicts.push({ cluster: cluster.name, ...given({ problem, untilMs: avoided?.untilMs }) });
     if (problem !== undefined || flavors === undefined) continue;
     const candidate = {
@@ -63,16 +64,21 @@ export function place(
 }
 
 /**
- * Whether some cluster that exists is wished for, serves the namespace, and could hold the Workload if nobody else were there. That a cluster is closed, or offers no
- * flavor with quota now, may end by itself.
+ * Whether some cluster that exists is wished for, serves the namespace, offers flavors among `groups` that go together, which are those that fit if
+ * nobody uses any quota, and could hold the Workload if nobody else were there. That a cluster is closed may end by itself.
  */
-export function couldEverBePlaced(workload: Workload, clusters: readonly ClusterState[]): boolean {
+export function couldEverBePlaced(
+  workload: Workload,
+  groups: readonly (readonly FlavorOption[])[],
+  clusters: readonly ClusterState[],
+): boolean {
   // Without any cluster all wait alike.
   if (clusters.length === 0 && workload.wish.kind === 'Any') return true;
   return clusters.some(
     (cluster) =>
       isWished(workload, cluster) &&
       servesNamespace(cluster.servedNamespaces, workload.namespace) &&
+      offeredFlavors(groups, cluster) !== undefined &&
       [...workload.requests].every(([resource, amount]) => amount === ZERO || amount <= capacityOf(cluster, resource)),
   );
 }
@@ -100,26 +106,21 @@ function isBetter(a: Candidate, b: Candidate): boolean {
   return a.cluster < b.cluster;
 }
 
-/** One flavor per group; undefined when some group has none that the cluster offers. */
-function offeredFlavors(groups: readonly (readonly FlavorOption[])[], cluster: ClusterState): readonly FlavorOption[] | undefined {
-  const taken: FlavorOption[] = [];
-  for (const options of groups) {
-    const offered = options.find((option) => matchesLabelSelector(option.clusters, cluster.labels));
-    if (offered === undefined) return undefined;
-    taken.push(offered);
-  }
-  return taken;
-}
+/** One flavor per group; undefined when some group has none that the cluster offers, or those that it offers do not go together. */
+const offeredFlavors = (groups: readonly (readonly FlavorOption[])[], { labels }: ClusterState): readonly FlavorOption[] | undefined =>
+  combineFlavors(groups, ({ clusters }) => matchesLabelSelector(clusters, labels));
 
 function problemOf(
   workload: Workload,
+  groups: readonly (readonly FlavorOption[])[],
   flavors: readonly FlavorOption[] | undefined,
   cluster: ClusterState,
   usage: Usage,
 ): string | undefined {
   if (!isWished(workload, cluster)) return 'not wished for by the Job';
   if (!servesNamespace(cluster.servedNamespaces, workload.namespace)) return `does not serve namespace ${workload.namespace}`;
-  if (flavors === undefined) return 'offers no flavor that has quota';
+  if (flavors === undefined)
+    return groups.length > 1 ? 'offers no flavors that have quota and go together' : 'offers no flavor that has quota';
   if (cluster.closed !== undefined) return cluster.closed;
   const shortages: string[] = [];
   for (const [resource, amount] of workload.requests) {

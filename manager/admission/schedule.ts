@@ -6,13 +6,13 @@ import { QuotaReservedReason } from '../api/reasons.ts';
 import { plus } from '../api/amount.ts';
 import { formatRequests } from '../api/job-requests.ts';
 import { isRefused, rememberedRefusals } from './avoidance.ts';
-import { assignFlavors, type Charge } from './flavor-assigner.ts';
+import { assignFlavors, isHopeless, type Charge, type FlavorOption } from './flavor-assigner.ts';
 import { isRecordedOn } from './cluster-state.ts';
 import { compareNominated, type QueuedWorkload } from './ordering.ts';
-import { couldEverBePlaced, formatVerdicts, place, type ClusterVerdict } from './placement.ts';
+import { couldEverBePlaced, formatVerdicts, place, type ClusterVerdict, type Placement } from './placement.ts';
 import { addUsage, available } from './quota-tree.ts';
 import type { InadmissibleReason, QueueSetup, Snapshot } from './snapshot.ts';
-import { clusterHolder } from './usage.ts';
+import { clusterHolder, createUsage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
 /** The first Workload of a ClusterQueue. */
@@ -76,42 +76,51 @@ function nominate(snapshot: Snapshot, head: Head, nowMs: number): Nominee | Deci
   const queue = snapshot.queues.get(head.clusterQueue);
   if (queue === undefined) return { kind: 'Requeue', head };
   const options = assignFlavors(workload, queue, snapshot.usage);
-  const isNever = options.kind === 'NoFit' && options.reason === QuotaReservedReason.ExceedsQuota;
-  if (options.kind === 'NoFit' && (isNever || couldEverBePlaced(workload, snapshot.clusters))) {
-    const { reason, message } = options;
-    return { kind: 'Inadmissible', head, waitsFor: isNever ? 'setup' : 'quota', reason, message, verdicts: [] };
-  }
-  const placement = place(
-    workload,
-    options.kind === 'Fit' ? options.groups : [],
-    snapshot.clusters,
-    snapshot.usage,
-    snapshot.shapes,
-    nowMs,
-  );
-  if (options.kind === 'NoFit' || placement.kind === 'NoCluster') {
-    const isPossible = couldEverBePlaced(workload, snapshot.clusters);
+  if (options.kind === 'NoFit' && isHopeless(options)) return fitsNoFlavor(head, 'setup', options);
+  const found = options.kind === 'Fit' ? placeIn(snapshot, workload, options.groups, nowMs) : undefined;
+  if (found?.kind === 'Placed') {
     return {
-      kind: 'Inadmissible',
+      kind: 'Nominee',
       head,
-      waitsFor: isPossible ? 'cluster' : 'setup',
-      reason: QuotaReservedReason.NoClusterFits,
-      message: placement.verdicts.length === 0 ? 'no worker cluster is known' : formatVerdicts(placement.verdicts),
-      ...given({ retryAtMs: isPossible ? earliest(placement.verdicts) : undefined }),
-      verdicts: placement.verdicts,
+      queue,
+      cluster: found.cluster,
+      clusterUID: found.clusterUID,
+      flavors: Object.fromEntries(found.flavors.flatMap((option) => option.resources.map((resource) => [resource, option.flavor]))),
+      charges: found.flavors.flatMap((option) => option.charges),
+      borrowing: found.flavors.some((option) => option.borrowing),
     };
   }
+  const atBest = assignFlavors(workload, queue, createUsage());
+  const { groups, mismatches } = atBest.kind === 'Fit' ? atBest : { groups: [], mismatches: [] };
+  const mayEnd = couldEverBePlaced(workload, groups, snapshot.clusters);
+  if (options.kind === 'NoFit' && mayEnd) return fitsNoFlavor(head, 'quota', options);
+  const { verdicts } = found ?? placeIn(snapshot, workload, groups, nowMs);
   return {
-    kind: 'Nominee',
+    kind: 'Inadmissible',
     head,
-    queue,
-    cluster: placement.cluster,
-    clusterUID: placement.clusterUID,
-    flavors: Object.fromEntries(placement.flavors.flatMap((option) => option.resources.map((resource) => [resource, option.flavor]))),
-    charges: placement.flavors.flatMap((option) => option.charges),
-    borrowing: placement.flavors.some((option) => option.borrowing),
+    waitsFor: mayEnd ? 'cluster' : 'setup',
+    reason: QuotaReservedReason.NoClusterFits,
+    message: [verdicts.length === 0 ? 'no worker cluster is known' : formatVerdicts(verdicts), ...mismatches].join('; '),
+    ...given({ retryAtMs: mayEnd ? earliest(verdicts) : undefined }),
+    verdicts,
   };
 }
+
+const fitsNoFlavor = (head: Head, waitsFor: WaitsFor, { reason, message }: InadmissibleReason): Decision => ({
+  kind: 'Inadmissible',
+  head,
+  waitsFor,
+  reason,
+  message,
+  verdicts: [],
+});
+
+const placeIn = (
+  { clusters, usage, shapes }: Snapshot,
+  workload: Workload,
+  groups: readonly (readonly FlavorOption[])[],
+  nowMs: number,
+): Placement => place(workload, groups, clusters, usage, shapes, nowMs);
 
 function earliest(verdicts: readonly ClusterVerdict[]): number | undefined {
   const times = verdicts.flatMap(({ untilMs }) => untilMs ?? []);

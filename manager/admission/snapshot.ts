@@ -1,6 +1,7 @@
 import type { DeepReadonly, Namespace } from '../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { matchesLabelSelector, requirementsOf, type LabelRequirements } from '../../shared/kube/selectors.ts';
+import { repellingTaint, type Taint } from '../../shared/kube/taints.ts';
 import type { ClusterQueue, ClusterQueueSpec } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
 import type { LocalQueue, PriorityBounds } from '../api/local-queue.ts';
@@ -58,12 +59,16 @@ export type QueueSetup = {
   /** What becomes of Jobs whose cluster is lost. */
   readonly onLoss: Pick<DeepReadonly<ClusterQueueSpec>, 'fencing' | 'onClusterLost'>;
   readonly namespaces: LabelRequirements;
+  /** Whether the search for a flavor stops at the first in which a Job fits by borrowing, or goes on for one in which it fits without. */
+  readonly whenCanBorrow: 'MayStopSearch' | 'TryNextFlavor';
   readonly groups: readonly { readonly resources: readonly string[]; readonly flavors: readonly FlavorSetup[] }[];
 };
 export type FlavorSetup = {
   readonly name: string;
   readonly clusters: LabelRequirements;
   readonly nodeLabels: Readonly<Record<string, string>>;
+  /** Of the nodes: those that its pods have to tolerate by themselves. */
+  readonly taints: readonly Taint[];
 };
 export type StopPolicy = 'None' | 'Hold' | 'HoldAndDrain';
 
@@ -111,6 +116,7 @@ const flavorSetup = ({ metadata, spec }: DeepReadonly<ResourceFlavor>): FlavorSe
   name: metadata.name,
   clusters: requirementsOf(spec?.clusterSelector ?? {}),
   nodeLabels: spec?.nodeLabels ?? {},
+  taints: (spec?.nodeTaints ?? []).filter((taint) => repellingTaint([taint], spec?.tolerations ?? []) !== undefined),
 });
 
 function queueSetup(
@@ -149,6 +155,7 @@ function queueSetup(
     onCannotStart: spec.onCannotStart ?? 'Wait',
     onLoss: spec,
     namespaces: requirementsOf(spec.namespaceSelector),
+    whenCanBorrow: spec.flavorFungibility?.whenCanBorrow === 'TryNextFlavor' ? 'TryNextFlavor' : 'MayStopSearch',
     groups: groups.map((group) => ({
       resources: group.coveredResources,
       flavors: group.flavors.flatMap((flavor) => flavors.get(flavor.name) ?? []),

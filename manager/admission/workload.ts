@@ -13,6 +13,7 @@ import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../shared/api/name
 import { findCondition, findTrueCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
 import type { Requests } from '../api/amount.ts';
 import { requestsOfJob } from '../api/job-requests.ts';
+import { nodeWishOf, type NodeWish } from './node-wish.ts';
 import { priorityWishOf, type PriorityWish } from './priority.ts';
 
 /** A Job as admission sees it: what it asks for, and how far it has come. Derived from the Job alone, and never changed. */
@@ -34,7 +35,7 @@ export type Workload = {
   readonly wish: ClusterWish;
   /** True: it is to rest. False: it is not, whoever suspends it. Undefined: nothing is said. */
   readonly hold: boolean | undefined;
-  readonly nodeSelector: Readonly<Record<string, string>>;
+  readonly nodeWish: NodeWish;
   /** Pods of it that exist, as its cluster has told: active and terminating. */
   readonly podsTold: number;
   /** Why the cluster of its record has refused it for good; undefined when it has not. */
@@ -103,7 +104,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
   const record = parsed.kind === 'Record' ? parsed.record : parsed.last;
   const phase = phaseOf(job, parsed, record);
   const asked = requestsOfJob(job);
-  const nodeSelector = job.spec.template.spec?.nodeSelector ?? {};
+  const nodeWish = nodeWishOf(job.spec.template.spec);
   const { namespace, name, uid, resourceVersion, creationTimestamp } = job.metadata;
   return {
     key: `${namespace}/${name}`,
@@ -118,7 +119,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     requests: asked.requests,
     wish,
     hold: hold.kind === 'Hold' ? hold.held : undefined,
-    nodeSelector,
+    nodeWish,
     podsTold: (job.status?.active ?? 0) + (job.status?.terminating ?? 0),
     refusal: record === undefined ? undefined : refusalIn(job, record),
     dispatched: record !== undefined && isDispatched(job.status, record),
@@ -134,7 +135,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     unmarked: phase === 'Evicting' && isUnmarked(job, parsed),
     untrusted: untrustedOf(parsed, phase),
     problem: compactProblem(job) ?? problemOf(priority, wish, hold, startTimeout, fencing) ?? asked.problem,
-    schedulingHash: schedulingHashOf(asked.requests, wish, nodeSelector, record),
+    schedulingHash: schedulingHashOf(asked.requests, wish, nodeWish, record),
   };
 }
 
@@ -192,14 +193,9 @@ function problemOf(
 }
 
 /** Everything that the search for flavors and clusters looks at, as one text. */
-function schedulingHashOf(
-  requests: Requests,
-  wish: ClusterWish,
-  nodeSelector: Readonly<Record<string, string>>,
-  record: AdmissionRecord | undefined,
-): string {
+function schedulingHashOf(requests: Requests, wish: ClusterWish, nodeWish: NodeWish, record: AdmissionRecord | undefined): string {
   const places = [record?.cluster ?? null, record?.clusterUID ?? null, record?.avoid ?? null];
-  return JSON.stringify([[...requests].toSorted(byName), wish, Object.entries(nodeSelector).toSorted(byName), ...places]);
+  return JSON.stringify([[...requests].toSorted(byName), wish, nodeWish.digest, ...places]);
 }
 
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -23,6 +23,8 @@ export const QuotaReservedReason = {
   InsufficientQuota: 'InsufficientQuota',
   /** It asks for more than its ClusterQueue could ever give. */
   ExceedsQuota: 'ExceedsQuota',
+  /** No flavor of its ClusterQueue is for nodes on which its pods could run; the message names their labels and taints. */
+  NoMatchingFlavor: 'NoMatchingFlavor',
   /** Quota is there, but no cluster can take it now. */
   NoClusterFits: 'NoClusterFits',
   /** StrictFIFO: an earlier Job of the queue waits. */

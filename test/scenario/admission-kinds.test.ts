@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { COHORTS } from '../../manager/api/cohort.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
+import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import type { Resource } from '../../shared/api/resources.ts';
 import { createAdmissionWorld, NAMESPACE, type AdmissionWorld } from './admission-world.ts';
@@ -84,6 +85,68 @@ test.each([
     { resourceGroups: group({ name: 'memory', nominalQuota: 1 }) },
     /every flavor must give quota for exactly the coveredResources/,
   ],
+  [
+    'a search for flavors that stops for a preemption',
+    CLUSTER_QUEUES,
+    { flavorFungibility: { whenCanPreempt: 'Preempt' } },
+    /spec.flavorFungibility.whenCanPreempt: Unsupported value: "Preempt": supported values: "TryNextFlavor"/,
+  ],
+  [
+    'an unknown way to search for flavors',
+    CLUSTER_QUEUES,
+    { flavorFungibility: { whenCanBorrow: 'Preempt' } },
+    /Unsupported value: "Preempt": supported values: "MayStopSearch", "TryNextFlavor", "Borrow"/,
+  ],
+  [
+    'more labels of nodes than eight',
+    RESOURCE_FLAVORS,
+    { nodeLabels: Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [`label-${n}`, 'x'])) },
+    /spec.nodeLabels: Too many: 9: must have at most 8 items/,
+  ],
+  ['a value of a label that is none', RESOURCE_FLAVORS, { nodeLabels: { a: 'x y' } }, /spec.nodeLabels.a in body should match/],
+  [
+    'a taint that says nothing of its effect',
+    RESOURCE_FLAVORS,
+    { nodeTaints: [{ key: 'gpu' }] },
+    /spec.nodeTaints\[0\].effect: Required value/,
+  ],
+  ['a taint of an unknown effect', RESOURCE_FLAVORS, { nodeTaints: [{ key: 'gpu', effect: 'Never' }] }, /Unsupported value: "Never"/],
+  [
+    'a taint whose key is none',
+    RESOURCE_FLAVORS,
+    { nodeTaints: [{ key: 'gpu/', effect: 'NoSchedule' }] },
+    /spec.nodeTaints\[0\].key in body should match/,
+  ],
+  [
+    'the same taint twice',
+    RESOURCE_FLAVORS,
+    { nodeTaints: ['a', 'b'].map((value) => ({ key: 'gpu', value, effect: 'NoSchedule' })) },
+    /taints must differ in key or effect/,
+  ],
+  [
+    'more taints than eight',
+    RESOURCE_FLAVORS,
+    { nodeTaints: [1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => ({ key: `key-${n}`, effect: 'NoSchedule' })) },
+    /spec.nodeTaints: Too many: 9: must have at most 8 items/,
+  ],
+  [
+    'a toleration of all taints by their value',
+    RESOURCE_FLAVORS,
+    { tolerations: [{ value: 'x' }] },
+    /operator must be Exists where key is absent/,
+  ],
+  [
+    'a toleration by a value that does not count',
+    RESOURCE_FLAVORS,
+    { tolerations: [{ key: 'gpu', operator: 'Exists', value: 'x' }] },
+    /value must not be set with the operator Exists/,
+  ],
+  [
+    'a toleration for a while of what keeps pods from coming',
+    RESOURCE_FLAVORS,
+    { tolerations: [{ key: 'gpu', operator: 'Exists', effect: 'NoSchedule', tolerationSeconds: 5 }] },
+    /tolerationSeconds must not be set without effect: NoExecute/,
+  ],
   ['no ClusterQueue', LOCAL_QUEUES, {}, /spec.clusterQueue: Required value/],
 ])('an object with %s is refused', async (_what, resource, spec, message) => {
   await expect(create(resource, spec)).rejects.toThrow(message);
@@ -109,6 +172,33 @@ test('defaults are filled in, and the ClusterQueue of a LocalQueue stays', async
     { type: 'merge', body: { spec: { clusterQueue: 'other' } } },
   );
   await expect(move).rejects.toThrow(/clusterQueue is immutable/);
+});
+
+test('a flavor may say all that Kueue lets it say of nodes', async () => {
+  const spec = {
+    nodeLabels: { 'cloud.example.com/type': 'spot', zone: '' },
+    nodeTaints: [
+      { key: 'cloud.example.com/spot', value: 'true', effect: 'NoSchedule' },
+      { key: 'cloud.example.com/spot', value: 'true', effect: 'NoExecute' },
+    ],
+    tolerations: [
+      { operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 },
+      { key: 'cloud.example.com/spot', operator: 'Equal', value: 'true', effect: 'NoSchedule' },
+      { key: 'a' },
+    ],
+  };
+  expect(await create(RESOURCE_FLAVORS, spec)).toMatchObject({ spec });
+});
+
+test('how a ClusterQueue searches for flavors has defaults, and is called as Kueue calls it now or did before', async () => {
+  expect(await create(CLUSTER_QUEUES, { flavorFungibility: {} })).toMatchObject({
+    spec: { flavorFungibility: { whenCanBorrow: 'MayStopSearch', whenCanPreempt: 'TryNextFlavor' } },
+  });
+  for (const whenCanBorrow of ['Borrow', 'TryNextFlavor']) {
+    const body = { spec: { flavorFungibility: { whenCanBorrow } } };
+    const changed = await world.client.patch(CLUSTER_QUEUES, { namespace: '', name: 'x' }, { type: 'merge', body });
+    expect(changed.spec.flavorFungibility?.whenCanBorrow).toBe(whenCanBorrow);
+  }
 });
 
 test('a ClusterQueue reads back as it was written', async () => {

@@ -113,14 +113,7 @@ describe('what it says, and nothing more, of', () => {
       'fair-sharing',
       ['ClusterQueue weighty: spec.fairSharing', 'ClusterQueue weighty: spec.admissionScope', 'LocalQueue default/light: spec.fairSharing'],
     ],
-    [
-      'flavors',
-      [
-        'ResourceFlavor spot: spec.nodeTaints',
-        'ResourceFlavor big-device: spec.topologyName',
-        'ClusterQueue research: spec.flavorFungibility',
-      ],
-    ],
+    ['flavors', ['ResourceFlavor big-device: spec.topologyName', 'ClusterQueue research: spec.flavorFungibility.whenCanPreempt']],
   ])('%s: lost is %j, which --strict makes a failure', { timeout: LIMIT_MS }, async (name, lost) => {
     const outcome = await importing(['--strict', file(name)]);
     expect(beginnings('lost', outcome)).toEqual(lost);

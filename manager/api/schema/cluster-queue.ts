@@ -3,6 +3,27 @@ import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
 import { LENDS_AT_MOST_NOMINAL, limitsOnlyBelow, ResourceGroups } from '../quota.ts';
 import { Conditions, Duration, LabelSelectorSchema, ObjectName, OneOf, Quantity, StopPolicy, withRules } from '../schema-parts.ts';
 
+const FlavorFungibilitySchema = Type.Object(
+  {
+    whenCanBorrow: Type.Optional(
+      OneOf(['MayStopSearch', 'TryNextFlavor', 'Borrow'], {
+        default: 'MayStopSearch',
+        description:
+          'Whether a Job that fits a flavor only by borrowing takes it (MayStopSearch, or Borrow as Kueue once called it) or rather a later one in which it fits without (TryNextFlavor).',
+      }),
+    ),
+    whenCanPreempt: Type.Optional(
+      OneOf(['TryNextFlavor'], {
+        default: 'TryNextFlavor',
+        description: 'Whether the search stops at a flavor in which a Job would fit by preemption. Jobs are not preempted, so it goes on.',
+      }),
+    ),
+  },
+  {
+    description: 'When the search for a flavor goes on although one has been found.',
+  },
+);
+
 export const ClusterQueueSpecSchema = Type.Object(
   {
     resourceGroups: Type.Optional(ResourceGroups),
@@ -13,6 +34,7 @@ export const ClusterQueueSpecSchema = Type.Object(
         description: 'StrictFIFO lets a Job that does not fit block all Jobs behind it; BestEffortFIFO lets smaller ones pass.',
       }),
     ),
+    flavorFungibility: Type.Optional(FlavorFungibilitySchema),
     namespaceSelector: Type.Optional(LabelSelectorSchema('Namespaces whose Jobs are admitted: none when absent, all when empty ({}).')),
     stopPolicy: Type.Optional(StopPolicy),
     fencing: Type.Optional(

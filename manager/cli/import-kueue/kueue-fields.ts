@@ -29,10 +29,9 @@ export const MISSING_FIELDS: Readonly<Record<string, readonly MissingField[]>> =
         [value['reclaimWithinCohort'], value['withinClusterQueue'], policyOf(value['borrowWithinCohort'])].every(isNever),
     },
     {
-      path: 'spec.flavorFungibility',
-      means: 'the first flavor that fits is taken, also where that borrows; order the flavors by preference',
-      // Without preemption nothing is ever left waiting for it in an earlier flavor.
-      asksNothing: (value) => isJsonObject(value) && (value['whenCanBorrow'] ?? 'MayStopSearch') === 'MayStopSearch',
+      path: 'spec.flavorFungibility.preference',
+      means: 'nothing is preempted, so a flavor is borrowed where none is free',
+      asksNothing: (value) => value === 'BorrowingOverPreemption',
     },
     {
       path: 'spec.admissionChecksStrategy',
@@ -51,15 +50,7 @@ export const MISSING_FIELDS: Readonly<Record<string, readonly MissingField[]>> =
   LocalQueue: [
     { ...NO_WEIGHT, means: 'the LocalQueues of a ClusterQueue share it by priority and age of their Jobs, whatever the weights' },
   ],
-  ResourceFlavor: [
-    {
-      path: 'spec.nodeTaints',
-      means:
-        'the flavor is given also to Jobs that do not tolerate these taints, and their pods then find no node; tolerate them in spec.tolerations of the flavor, if all its Jobs may run there',
-      asksNothing: (value) => Array.isArray(value) && value.length === 0,
-    },
-    { path: 'spec.topologyName', means: 'the pods of a Job are not placed near one another' },
-  ],
+  ResourceFlavor: [{ path: 'spec.topologyName', means: 'the pods of a Job are not placed near one another' }],
 };
 
 export const missingField = (kind: string, path: string): MissingField | undefined =>

@@ -5,11 +5,11 @@ import { runController, type ReconcileResult } from '../../kube/controller.ts';
 import { createEventRecorder, type EventRecorder } from '../../kube/event-recorder.ts';
 import { createInformer, type Informer } from '../../kube/informer.ts';
 import { keyOfObject, objectKey, parseKey } from '../../kube/keys.ts';
+import { tolerates } from '../../kube/taints.ts';
 import { createWorkqueue } from '../../kube/workqueue.ts';
 import { toWireTime } from '../../api/wire-time.ts';
 import type { Controller, ControllerDeps } from './controllers.ts';
 import { isTerminal } from './doomed-pods.ts';
-import { tolerates } from './node-agent/fit.ts';
 
 const WORKERS = 4;
 const RATE_LIMIT = { baseDelayMs: 10, maxDelayMs: 10_000 };

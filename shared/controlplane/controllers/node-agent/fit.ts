@@ -1,7 +1,8 @@
 import type { DeepReadonly, Node, Pod } from '../../../api/kubernetes.ts';
+import { isEmptyTerm, nodeRequirements, requiredTerms } from '../../../kube/node-terms.ts';
 import { parseQuantity } from '../../../kube/quantity.ts';
 import { matchesLabelSelector } from '../../../kube/selectors.ts';
-import type { LabelRequirement } from '../../../kube/selectors-parser.ts';
+import { repellingTaint } from '../../../kube/taints.ts';
 
 /** Amounts by resource name, in billionths; `pods` counts pods. */
 export type Amounts = Readonly<Record<string, bigint>>;
@@ -39,7 +40,7 @@ function addTo(total: Record<string, bigint>, quantities: Readonly<Record<string
  * scheduler's filters that says no ends the search, and the one for resources names all that lack.
  */
 export function misfits(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>, requests: Amounts, free: Amounts): readonly string[] {
-  const taint = repellingTaint(pod, node);
+  const taint = taintProblem(pod, node);
   if (taint !== undefined) return [taint];
   if (!matchesNode(pod, node)) return ["node(s) didn't match Pod's node affinity/selector"];
   return Object.entries(requests)
@@ -47,43 +48,24 @@ export function misfits(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>, reques
     .map(([name]) => (name === 'pods' ? 'Too many pods' : `Insufficient ${name}`));
 }
 
-function repellingTaint({ spec }: DeepReadonly<Pod>, node: DeepReadonly<Node>): string | undefined {
+function taintProblem({ spec }: DeepReadonly<Pod>, node: DeepReadonly<Node>): string | undefined {
   const unschedulable = { key: 'node.kubernetes.io/unschedulable', value: '', effect: 'NoSchedule' };
   const taints = [...(node.spec?.unschedulable === true ? [unschedulable] : []), ...(node.spec?.taints ?? [])];
-  const repelling = taints.find(
-    (taint) => taint.effect !== 'PreferNoSchedule' && !(spec.tolerations ?? []).some((each) => tolerates(each, taint)),
-  );
+  const repelling = repellingTaint(taints, spec.tolerations ?? []);
   if (repelling === undefined) return undefined;
-  if (repelling === unschedulable) return 'node(s) were unschedulable';
-  return `node(s) had untolerated taint(s)`;
-}
-
-type Toleration = NonNullable<DeepReadonly<Pod>['spec']['tolerations']>[number];
-type Taint = NonNullable<NonNullable<DeepReadonly<Node>['spec']>['taints']>[number];
-/** Whether a toleration is about this taint. */
-export function tolerates({ key = '', operator = 'Equal', value = '', effect = '' }: Toleration, taint: Taint): boolean {
-  if (effect !== '' && effect !== taint.effect) return false;
-  if (key !== '' && key !== taint.key) return false;
-  return operator === 'Exists' || (key !== '' && value === (taint.value ?? ''));
+  return repelling === unschedulable ? 'node(s) were unschedulable' : 'node(s) had untolerated taint(s)';
 }
 
 function matchesNode({ spec }: DeepReadonly<Pod>, { metadata }: DeepReadonly<Node>): boolean {
   const labels = metadata.labels ?? {};
   if (!Object.entries(spec.nodeSelector ?? {}).every(([key, value]) => labels[key] === value)) return false;
-  const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  if (required === undefined) return true;
-  // Terms are alternatives; within one everything must hold, and an empty term matches nothing.
-  return required.nodeSelectorTerms.some(({ matchExpressions = [], matchFields = [] }) => {
-    if (matchExpressions.length === 0 && matchFields.length === 0) return false;
-    return (
-      matchesLabelSelector(matchExpressions.map(toRequirement), labels) &&
-      matchesLabelSelector(matchFields.map(toRequirement), { 'metadata.name': metadata.name })
-    );
-  });
-}
-
-const OPERATORS: readonly string[] = ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'] satisfies LabelRequirement['operator'][];
-function toRequirement({ key, operator, values = [] }: { key: string; operator: string; values?: readonly string[] }): LabelRequirement {
-  // The API server accepts no other operator.
-  return { key, operator: OPERATORS.includes(operator) ? (operator as LabelRequirement['operator']) : 'In', values };
+  // Terms are alternatives; within one everything must hold.
+  const terms = requiredTerms(spec);
+  if (terms === undefined) return true;
+  return terms.some(
+    (term) =>
+      !isEmptyTerm(term) &&
+      matchesLabelSelector(nodeRequirements(term.matchExpressions), labels) &&
+      matchesLabelSelector(nodeRequirements(term.matchFields), { 'metadata.name': metadata.name }),
+  );
 }

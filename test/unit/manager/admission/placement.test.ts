@@ -15,6 +15,8 @@ const option = (flavor: string, selector: string, rank: number): FlavorOption =>
   flavor,
   rank,
   clusters: parseLabelSelector(selector),
+  nodeLabels: {},
+  terms: -1n,
   resources: ['cpu'],
   charges: [],
   borrowing: false,
@@ -102,6 +104,24 @@ describe('placing a Workload', () => {
     });
   });
 
+  test('flavors of different groups that are for different nodes are not taken together', () => {
+    const zoned = (flavor: string, selector: string, rank: number, zone: string) => ({
+      ...option(flavor, selector, rank),
+      nodeLabels: { zone },
+    });
+    const groups = [[zoned('cpu-a', '', 0, 'a'), zoned('cpu-b', '', 1, 'b')], [zoned('gpu-b', 'gpu=yes', 0, 'b')]];
+    const clusters = [aCluster('a'), aCluster('b', { labels: { gpu: 'yes' } })];
+    const workload = aWorkload('x');
+    expect(place(workload, groups, clusters, busy({}), NOW)).toMatchObject({
+      cluster: 'b',
+      flavors: [{ flavor: 'cpu-b' }, { flavor: 'gpu-b' }],
+    });
+    const nowhere = place(workload, [groups[0]?.slice(0, 1) ?? [], groups[1] ?? []], clusters, busy({}), NOW);
+    expect(formatVerdicts(nowhere.verdicts)).toBe(
+      'a: offers no flavors that have quota and go together; b: offers no flavors that have quota and go together',
+    );
+  });
+
   test('a Job goes back to the cluster it ran on, unless that is closed', () => {
     const clusters = [aCluster('a', { capacity: { cpu: '2' } }), aCluster('b', { capacity: { cpu: '100' } })];
     const workload = aWorkload('x', { cpu: '1' }, { record: record('a') });
@@ -144,12 +164,18 @@ describe('placing a Workload', () => {
   });
 });
 
-test('a Workload could ever be placed where it wishes to be and the capacity is large enough, whoever uses it now', () => {
+test('a Workload could ever be placed where it wishes to be, a flavor of its is offered and the capacity is large enough, whoever uses it now', () => {
   const one = aCluster('eu', { capacity: { cpu: '1' }, closed: 'cordoned' });
   const wish = { kind: 'Names' as const, names: ['us'] };
-  expect(couldEverBePlaced(aWorkload('a'), [one])).toBe(true);
-  expect(couldEverBePlaced(aWorkload('a', { cpu: '2' }), [one])).toBe(false);
-  expect(couldEverBePlaced(aWorkload('a', { cpu: '2' }), [one, aCluster('us')])).toBe(true);
-  expect(couldEverBePlaced(aWorkload('a', { cpu: '1' }, { wish }), [one])).toBe(false);
-  expect([couldEverBePlaced(aWorkload('a'), []), couldEverBePlaced(aWorkload('a', {}, { wish }), [])]).toEqual([true, false]);
+  expect(couldEverBePlaced(aWorkload('a'), anywhere, [one])).toBe(true);
+  expect(couldEverBePlaced(aWorkload('a', { cpu: '2' }), anywhere, [one])).toBe(false);
+  expect(couldEverBePlaced(aWorkload('a', { cpu: '2' }), anywhere, [one, aCluster('us')])).toBe(true);
+  expect(couldEverBePlaced(aWorkload('a', { cpu: '1' }, { wish }), anywhere, [one])).toBe(false);
+  const elsewhere = [[option('spot', 'pool=spot', 0)]];
+  expect(couldEverBePlaced(aWorkload('a'), elsewhere, [one])).toBe(false);
+  expect(couldEverBePlaced(aWorkload('a'), elsewhere, [aCluster('eu', { labels: { pool: 'spot' }, closed: 'cordoned' })])).toBe(true);
+  expect([couldEverBePlaced(aWorkload('a'), anywhere, []), couldEverBePlaced(aWorkload('a', {}, { wish }), anywhere, [])]).toEqual([
+    true,
+    false,
+  ]);
 });

@@ -3,6 +3,7 @@ import type { ClusterQueue, ClusterQueueSpec } from '../../../../manager/api/clu
 import type { ResourceFlavor, ResourceFlavorSpec } from '../../../../manager/api/resource-flavor.ts';
 import { parseRequests, UNLIMITED } from '../../../../manager/api/amount.ts';
 import type { ClusterState } from '../../../../manager/admission/cluster-state.ts';
+import { ANY_NODE } from '../../../../manager/admission/node-wish.ts';
 import type { QueuedWorkload } from '../../../../manager/admission/ordering.ts';
 import type { Head } from '../../../../manager/admission/schedule.ts';
 import { buildQueueingSetup, type QueueingObjects, type QueueSetup, type Snapshot } from '../../../../manager/admission/snapshot.ts';
@@ -90,7 +91,7 @@ export const aWorkload = (
   requests: parseRequests({ ...requests, pods: '1' }),
   wish: { kind: 'Any' },
   hold: undefined,
-  nodeSelector: {},
+  nodeWish: ANY_NODE,
   podsTold: 0,
   refusal: undefined,
   dispatched: false,

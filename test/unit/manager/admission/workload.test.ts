@@ -149,6 +149,30 @@ describe('what a Job says about itself', () => {
     expect(hash({ metadata: { annotations: { [CLUSTERS_ANNOTATION]: 'eu-1' } } })).not.toBe(hash({}));
     expect(hash({ spec: { parallelism: 2, completions: 2 } })).not.toBe(hash({}));
   });
+  test('Jobs whose pods could run on different nodes have different scheduling hashes', () => {
+    const hash = (pod: Parameters<typeof podSpec>[0]) => workloadOf(aHomeJob({ spec: { template: podSpec(pod) } }))?.schedulingHash;
+    const affinity = (...values: string[]) => ({
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchExpressions: [{ key: 'type', operator: 'In', values }] }],
+        },
+      },
+    });
+    const hashes = [
+      hash({}),
+      hash({ nodeSelector: { type: 'one' } }),
+      hash({ nodeSelector: { type: 'two' } }),
+      hash({ affinity: affinity('one') }),
+      hash({ affinity: affinity('one', 'two') }),
+      hash({ tolerations: [{ key: 'type', value: 'one' }] }),
+      hash({ tolerations: [{ key: 'type', operator: 'Exists' }] }),
+    ];
+    expect(new Set(hashes).size).toBe(hashes.length);
+    expect(hash({ nodeSelector: { a: '1', b: '2' } })).toBe(hash({ nodeSelector: { b: '2', a: '1' } }));
+    expect(hash({ affinity: affinity('one') })).toBe(hash({ affinity: affinity('one') }));
+    // What a scheduler would merely rather have, and where other pods are, says nothing of flavors.
+    expect(hash({ affinity: { podAntiAffinity: {}, nodeAffinity: {} }, nodeSelector: {}, tolerations: [] })).toBe(hash({}));
+  });
   test('its cluster has refused it when its condition says so of the placement that its record tells of', () => {
     const told = { type: 'Dispatched', status: 'False', ...refusalOf(2, { reason: 'NameTaken', message: 'taken' }) };
     const refusal = (epoch: number, condition: JobCondition) =>

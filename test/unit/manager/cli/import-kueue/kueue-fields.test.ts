@@ -42,15 +42,13 @@ describe('what asks for nothing', () => {
     ['ClusterQueue', 'spec.preemption', { reclaimWithinCohort: 'Any' }, true],
     ['ClusterQueue', 'spec.preemption', { withinClusterQueue: 'LowerPriority' }, true],
     ['ClusterQueue', 'spec.preemption', { borrowWithinCohort: { policy: 'LowerPriority' } }, true],
-    ['ClusterQueue', 'spec.flavorFungibility', { whenCanBorrow: 'MayStopSearch', whenCanPreempt: 'TryNextFlavor' }, false],
-    ['ClusterQueue', 'spec.flavorFungibility', { whenCanBorrow: 'TryNextFlavor' }, true],
+    ['ClusterQueue', 'spec.flavorFungibility.preference', 'BorrowingOverPreemption', false],
+    ['ClusterQueue', 'spec.flavorFungibility.preference', 'PreemptionOverBorrowing', true],
     ['ClusterQueue', 'spec.fairSharing', { weight: 1 }, false],
     ['ClusterQueue', 'spec.fairSharing', { weight: '2' }, true],
     ['ClusterQueue', 'spec.admissionScope', { admissionMode: 'NoAdmissionFairSharing' }, false],
     ['ClusterQueue', 'spec.admissionScope', { admissionMode: 'UsageBasedAdmissionFairSharing' }, true],
     ['ClusterQueue', 'spec.concurrentAdmissionPolicy', {}, true],
-    ['ResourceFlavor', 'spec.nodeTaints', [], false],
-    ['ResourceFlavor', 'spec.nodeTaints', [{ key: 'a', effect: 'NoSchedule' }], true],
     ['ResourceFlavor', 'spec.topologyName', 'racks', true],
   ])('%s %s: %j asks for something: %s', (kind, field, value, something) => {
     expect(asks(kind, field, value)).toBe(something);

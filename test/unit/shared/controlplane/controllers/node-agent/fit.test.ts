@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Node, Pod } from '../../../../../../shared/api/kubernetes.ts';
-import { amountsOf, misfits, requestsOf, tolerates } from '../../../../../../shared/controlplane/controllers/node-agent/fit.ts';
+import { amountsOf, misfits, requestsOf } from '../../../../../../shared/controlplane/controllers/node-agent/fit.ts';
 
 const METADATA = { uid: 'uid', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
 const pod = (spec: Partial<Pod['spec']> = {}): Pod => ({
@@ -72,15 +72,4 @@ describe('a pod fits a node', () => {
     expect(why(terms(inZone('a')), node({}, { zone: 'b' }))).toBeDefined();
     expect(why(terms({}), node({}, { zone: 'b' }))).toBeDefined();
   });
-});
-
-test.each([
-  [{ key: 'a', operator: 'Equal', value: 'x' }, { key: 'a', value: 'x', effect: 'NoSchedule' }, true],
-  [{ key: 'a', value: 'x' }, { key: 'a', value: 'y', effect: 'NoSchedule' }, false],
-  [{ key: 'a', operator: 'Exists' }, { key: 'a', value: 'y', effect: 'NoExecute' }, true],
-  [{ key: 'a', operator: 'Exists', effect: 'NoSchedule' }, { key: 'a', effect: 'NoExecute' }, false],
-  [{ operator: 'Exists' }, { key: 'anything', effect: 'NoSchedule' }, true],
-  [{ operator: 'Equal' }, { key: 'anything', effect: 'NoSchedule' }, false],
-])('the toleration %j of the taint %j: %s', (toleration, taint, tolerated) => {
-  expect(tolerates(toleration, taint)).toBe(tolerated);
 });

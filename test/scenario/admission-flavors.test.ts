@@ -1,0 +1,93 @@
+/** Goal: a Job is admitted to a flavor on whose nodes its pods can run, on a cluster that offers it; and waits, saying why, where there is none. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
+import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
+import { createAdmissionWorld, type AdmissionWorld } from './admission-world.ts';
+
+let world: AdmissionWorld;
+beforeEach(async () => {
+  world = await createAdmissionWorld();
+});
+afterEach(() => world.close());
+
+const spot = { key: 'instance', value: 'spot', effect: 'NoSchedule' };
+const pod = (spec: object) => ({
+  spec: {
+    template: {
+      spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '1' } } }], ...spec },
+    },
+  },
+});
+const ofType = (...values: string[]) => ({
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchExpressions: [{ key: 'type', operator: 'In', values }] }],
+      },
+    },
+  },
+});
+const placeOf = async (name: string) => {
+  const record = await world.record(name);
+  return record === undefined ? undefined : `${record.flavors['cpu']} on ${record.cluster}`;
+};
+const waits = async (name: string) => {
+  const { status } = await world.getJob(name);
+  const condition = status?.conditions?.find(({ type }) => type === 'QuotaReserved');
+  return condition?.status === 'False' ? { reason: condition.reason, message: condition.message } : undefined;
+};
+
+test('labels, affinity, taints and tolerations decide about the flavor, and the flavor about the cluster', async () => {
+  await world.flavor('one', { nodeLabels: { type: 'one' }, clusterSelector: { matchLabels: { pool: 'one' } } });
+  await world.flavor('spot', { nodeLabels: { type: 'two' }, nodeTaints: [spot], clusterSelector: { matchLabels: { pool: 'two' } } });
+  await world.cluster('eu', { labels: { pool: 'one' } });
+  await world.cluster('us', { labels: { pool: 'two' } });
+  await world.queue('main', { flavors: ['one', 'spot'], cpu: '9' });
+  await world.job('any', pod({}));
+  const tolerations = [{ key: 'instance', operator: 'Exists' }];
+  await world.job('two', pod({ ...ofType('two'), tolerations }));
+  await world.job('either', pod({ ...ofType('two', 'one'), tolerations }));
+  await world.job('timid', pod(ofType('two')));
+  await world.settle(3_000);
+  expect(await Promise.all(['any', 'two', 'either'].map(placeOf))).toEqual(['one on eu', 'spot on us', 'one on eu']);
+  expect(await waits('timid')).toEqual({
+    reason: 'NoMatchingFlavor',
+    message:
+      "cluster queue main: flavor one is for nodes with type=one, which the Job's required node affinity excludes; flavor spot has the taint instance=spot:NoSchedule, which the Job does not tolerate",
+  });
+  // The flavor tolerates its taint for its pods from now on.
+  await world.client.patch(RESOURCE_FLAVORS, { namespace: '', name: 'spot' }, { type: 'merge', body: { spec: { tolerations } } });
+  await world.settle(1_000);
+  expect(await placeOf('timid')).toBe('spot on us');
+});
+
+test('a Job that matches no flavor blocks nobody behind it in a StrictFIFO queue', async () => {
+  await world.flavor('default', { nodeLabels: { type: 'one' } });
+  await world.cluster('eu');
+  await world.queue('main', { spec: { queueingStrategy: 'StrictFIFO' } });
+  await world.job('first', pod({ nodeSelector: { type: 'two' } }));
+  await world.settle(1_000);
+  await world.job('second', pod({}));
+  await world.settle(3_000);
+  expect(await world.running()).toEqual(['second']);
+});
+
+test('whether a flavor is borrowed or the next one taken is what the queue says, from when it says so', async () => {
+  await world.flavor('one');
+  await world.flavor('two');
+  await world.cluster('eu');
+  await world.queue('lender', { flavors: ['one', 'two'], cpu: '9', spec: { cohortName: 'all' } });
+  await world.queue('main', { flavors: ['one', 'two'], cpu: '1', spec: { cohortName: 'all' } });
+  await world.job('a', { queue: 'main' });
+  await world.job('b', { queue: 'main' });
+  await world.settle(1_000);
+  expect(await Promise.all(['a', 'b'].map(placeOf))).toEqual(['one on eu', 'one on eu']);
+  const body = { spec: { flavorFungibility: { whenCanBorrow: 'TryNextFlavor' } } };
+  await world.client.patch(CLUSTER_QUEUES, { namespace: '', name: 'main' }, { type: 'merge', body });
+  await world.settle(1_000);
+  await world.job('c', { queue: 'main' });
+  await world.settle(1_000);
+  await world.job('d', { queue: 'main' });
+  await world.settle(1_000);
+  expect(await Promise.all(['c', 'd'].map(placeOf))).toEqual(['two on eu', 'one on eu']);
+});
