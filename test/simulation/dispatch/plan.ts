@@ -36,6 +36,20 @@ export type Plan = {
   readonly troubles: ReadonlyMap<TroubleKind, number>;
 };
 
+/** How much happens in a story. */
+export type Size = {
+  readonly workersMin: number;
+  readonly stepsMin: number;
+  readonly stepsMax: number;
+  /** At the end nobody may write for so long. */
+  readonly quietMs: number;
+};
+const BRIEF: Size = { workersMin: 2, stepsMin: 6, stepsMax: 16, quietMs: 60_000 };
+const FULL: Size = { workersMin: 3, stepsMin: 15, stepsMax: 45, quietMs: 300_000 };
+/** The first seeds tell brief stories: those are what `npm test` has time for. */
+const BRIEF_SEEDS = 100;
+export const sizeOf = (seed: number): Size => (seed < BRIEF_SEEDS ? BRIEF : FULL);
+
 /** What is not rolled: the programs do not bear it yet. */
 const NOT_BORNE: ReadonlySet<TroubleKind | 'rival' | 'half-open restore'> = new Set(['half-open restore']);
 
