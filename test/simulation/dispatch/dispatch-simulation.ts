@@ -12,9 +12,10 @@ import { FAIR, type Weather } from '../network.ts';
 import type { Outcome } from '../simulation.ts';
 import { startCrew } from './crew.ts';
 import { createPeople } from './people.ts';
-import { drawPlan, sizeOf } from './plan.ts';
+import { type Bias, drawPlan, sizeOf } from './plan.ts';
 import {
   everyJobEnds,
+  heldStay,
   type Excuses,
   namespacesKept,
   nobodyWrites,
@@ -45,14 +46,15 @@ const SLICE_MS = 5_000;
 /** So long after its store was put back a cluster may run what it has run before: its worker has to notice, and to stop it. */
 const RESTORE_EXCUSE_MS = 240_000;
 
-export async function simulateDispatch(seed: number, print?: (line: string) => void): Promise<Outcome> {
+/** `bias`: what is always played, beside what the seed has in store. */
+export async function simulateDispatch(seed: number, print?: (line: string) => void, bias?: Bias): Promise<Outcome> {
   const clock = new FakeClock();
   const startMs = clock.now();
   const trace = print === undefined ? () => undefined : (line: string) => print(`${((clock.now() - startMs) / 1000).toFixed(3)} ${line}`);
   const dice = createDice(seed);
   const size = sizeOf(seed);
   const names = WORKERS.slice(0, dice.int(size.workersMin, WORKERS.length));
-  const plan = drawPlan(dice, names);
+  const plan = drawPlan(dice, names, bias);
   trace(`plan ${JSON.stringify({ ...plan, troubles: [...plan.troubles] })}`);
   const { bare, queues, rival: hasRival } = plan;
   const yard = await createYard({
@@ -70,7 +72,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   const homes = rival === undefined ? [home] : [home, rival];
   const clusters = [...homes, ...workers];
   for (const { name, network } of clusters) {
-    network.weather = randomWeather(dice);
+    network.weather = { ...randomWeather(dice), ...(homes.some((each) => each.name === name) ? {} : bias?.weather) };
     trace(`weather ${name} ${JSON.stringify(network.weather)}`);
   }
   const crew = startCrew({ yard, clock, dice, trace, managers: plan.managers });
@@ -102,6 +104,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
       for (const change of changes.next()) {
         if (change.kind !== 'Job') continue;
         trace(`${name}: Job ${change.gone ? `${change.object.metadata.name} gone` : summary(change.object)}`);
+        if (!change.gone && !troubles.restoredMs.has(home.name)) violations.push(...heldStay(change.object, people.held));
         if (isOver(change.object)) ended.add(change.object.metadata.uid);
       }
     }
@@ -147,24 +150,27 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
 
   async function remains(): Promise<Remains[]> {
     return Promise.all(
-      workers.map(async ({ name, admin, history: { jobs, pods: podsThere } }) => {
-        const made = (await admin.list(NAMESPACES, { labelSelector: ORIGIN_LABEL })).items;
-        const nameOf = ({ metadata }: { metadata: { namespace?: string; name: string } }): string =>
-          `${metadata.namespace}/${metadata.name}`;
-        return {
-          cluster: name,
-          copies: [...jobs.values()].filter(({ metadata }) => metadata.labels?.[ORIGIN_LABEL] !== undefined).map(nameOf),
-          pods: [...podsThere.values()].map(nameOf),
-          madeNamespaces: made.map(({ metadata }) => metadata.name),
-          usedNamespaces: history.usedNamespaces(name),
-        };
-      }),
+      workers
+        .filter(({ name }) => !troubles.outOfReach.has(name))
+        .map(async ({ name, admin, history: { jobs, pods: podsThere } }) => {
+          const made = (await admin.list(NAMESPACES, { labelSelector: ORIGIN_LABEL })).items;
+          const nameOf = ({ metadata }: { metadata: { namespace?: string; name: string } }): string =>
+            `${metadata.namespace}/${metadata.name}`;
+          return {
+            cluster: name,
+            copies: [...jobs.values()].filter(({ metadata }) => metadata.labels?.[ORIGIN_LABEL] !== undefined).map(nameOf),
+            pods: [...podsThere.values()].map(nameOf),
+            madeNamespaces: made.map(({ metadata }) => metadata.name),
+            usedNamespaces: history.usedNamespaces(name),
+          };
+        }),
     );
   }
 
   async function calm(): Promise<void> {
     trace('the storm is over');
     for (const { network } of clusters) network.weather = FAIR;
+    people.held.clear();
     let problems: string[] = [];
     for (let round = 0; round < CALM_ROUNDS_MAX && violations.length === 0; round++) {
       steps++;
@@ -173,9 +179,14 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
         await pass(CALM_ROUND_MS / CALM_TURNS);
         await runPods(1, 0.05);
       }
-      problems = [...everyJobEnds(home.history.jobs.values()), ...nothingLeft(await remains())];
-      if (problems.length === 0 && !troubles.last()) return;
-      await people.relent();
+      const refused = troubles.refusedJob();
+      const others = [...home.history.jobs.values()].filter(({ metadata }) => metadata.uid !== refused);
+      problems = [...everyJobEnds(others), ...nothingLeft(await remains())];
+      if (problems.length === 0 && !troubles.last()) {
+        if (refused === undefined) return;
+        troubles.relent();
+      }
+      await people.relent(troubles.useless);
     }
     violations.push(...problems);
   }
