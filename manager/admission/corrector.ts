@@ -54,7 +54,7 @@ export interface Corrector {
 }
 
 const WRITE = { fieldManager: MANAGER_FIELD_MANAGER };
-/** After a conflict, and after the first failure; after further ones in a row twice as long each time. */
+/** After a conflict, where the Job is gone and our cache does not show it yet, and after the first failure; after further ones in a row twice as long each time. */
 const RETRY_MS = 500;
 const RETRY_MAX_MS = 60_000;
 /** What is deleted and created anew within this time, such as by `kubectl replace --force`, costs nobody his pods. */
@@ -90,7 +90,6 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
         const inARow = isConflict(error) || isNotFound(error) ? 0 : (failures.get(key) ?? 0) + 1;
         if (inARow === 0) failures.delete(key);
         else failures.set(key, inARow);
-        if (isNotFound(error)) return;
         if (inARow > 0) log.warn(`${what} failed`, { job: key, failures: inARow, error });
         await sleep(clock, Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** Math.max(0, inARow - 1)), signal);
       }

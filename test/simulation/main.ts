@@ -1,9 +1,11 @@
 /** `npm run simulate`: one seed with its trace, or a soak of many. */
 import { runCommandLine } from '../../shared/runtime/command-line.ts';
-import { putBack } from './dispatch/defects.ts';
-import { SIMULATION_PROGRAM, type World } from './config.ts';
+import { type DefectName, defectOf, putBack } from './dispatch/defects.ts';
+import { SIMULATION_PROGRAM, type SimulationConfig, type World } from './config.ts';
 import type { Outcome } from './simulation.ts';
 
+/** A search tells how far it is after so many stories. */
+const PROGRESS_EVERY = 10;
 /** The soak stops when so many seeds have failed. */
 const FAILURES_MAX = 10;
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -14,9 +16,12 @@ type Story = (seed: number, print?: (line: string) => void) => Promise<Outcome>;
 const TENANT_WRITES = 100;
 
 /** Loaded when there is something to play: they bring much with them. */
-const STORIES: Readonly<Record<World, () => Promise<Story>>> = {
+const STORIES: Readonly<Record<World, (config: SimulationConfig) => Promise<Story>>> = {
   'job-controller': async () => (await import('./simulation.ts')).simulate,
-  dispatch: async () => (await import('./dispatch/dispatch-simulation.ts')).simulateDispatch,
+  dispatch: async ({ putBack: defect }) => {
+    const { simulateDispatch } = await import('./dispatch/dispatch-simulation.ts');
+    return (seed, print) => simulateDispatch(seed, print, defect && defectOf(defect).bias);
+  },
   tenant: async () => {
     const { fuzzTenant } = await import('./dispatch/tenant-fuzz.ts');
     return (seed, print) => fuzzTenant(seed, TENANT_WRITES, print);
@@ -30,13 +35,13 @@ async function replay(simulate: Story, world: World, seed: number, trace: boolea
   return outcome.violations.length === 0 ? 0 : 1;
 }
 
-async function soak(simulate: Story, world: World, from: number, count: number, failuresMax: number): Promise<number> {
+async function soak(simulate: Story, world: World, from: number, count: number): Promise<number> {
   const startedMs = performance.now();
   const outcomes: Outcome[] = [];
   let failures = 0;
   let stopped: keyof typeof EXIT_CODES | undefined;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (stopped = signal));
-  for (let seed = from; seed < from + count && failures < failuresMax && stopped === undefined; seed++) {
+  for (let seed = from; seed < from + count && failures < FAILURES_MAX && stopped === undefined; seed++) {
     const outcome = await simulate(seed);
     report(outcome, world);
     if (outcome.violations.length > 0) failures++;
@@ -59,6 +64,23 @@ async function soak(simulate: Story, world: World, from: number, count: number, 
   return stopped === undefined ? 0 : EXIT_CODES[stopped];
 }
 
+/** Whether the promises tell of a defect that was put back: 0 where they do, 1 where they stay silent. */
+async function hunt(simulate: Story, defect: DefectName, from: number, count: number): Promise<number> {
+  const startedMs = performance.now();
+  for (let seed = from; seed < from + count; seed++) {
+    const { violations } = await simulate(seed);
+    const seconds = ((performance.now() - startedMs) / 1000).toFixed(0);
+    if (violations.length > 0) {
+      console.log(`${defect}: found by seed ${seed} after ${seed - from + 1} stories and ${seconds} s`);
+      for (const violation of violations.slice(0, 5)) console.log(`  ${violation}`);
+      return 0;
+    }
+    if ((seed - from + 1) % PROGRESS_EVERY === 0) console.log(`${defect}: not found by seeds ${from} to ${seed}, after ${seconds} s`);
+  }
+  console.log(`${defect}: not found by ${count} seeds from ${from} on`);
+  return 1;
+}
+
 function report({ seed, violations }: Outcome, world: World): void {
   if (violations.length === 0) return;
   console.log(`seed ${seed} failed; replay it with: npm run simulate -- --world ${world} --seed ${seed} --trace`);
@@ -67,8 +89,9 @@ function report({ seed, violations }: Outcome, world: World): void {
 
 await runCommandLine(SIMULATION_PROGRAM, async (config) => {
   if (config.putBack !== undefined) putBack(config.putBack);
-  const simulate = await STORIES[config.world]();
+  const simulate = await STORIES[config.world](config);
+  if (config.kind === 'Soak' && config.putBack !== undefined) return hunt(simulate, config.putBack, config.from, config.count);
   return config.kind === 'Replay'
     ? replay(simulate, config.world, config.seed, config.trace)
-    : soak(simulate, config.world, config.from, config.count, config.putBack === undefined ? FAILURES_MAX : 1);
+    : soak(simulate, config.world, config.from, config.count);
 });

@@ -1,9 +1,12 @@
 /** The programs of a simulated installation: managers and workers, real ones, which are killed and come back. */
 import { Registry } from 'prom-client';
 import { createManager } from '../../../manager/manager.ts';
+import { ORIGIN_LABEL } from '../../../shared/api/names.ts';
+import { LEASES, NAMESPACES } from '../../../shared/api/resources.ts';
 import type { ClusterAccess } from '../../../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient } from '../../../shared/kube/kube-client.ts';
+import type { Transport } from '../../../shared/kube/transport.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { silentLogger, type LogFields, type Logger } from '../../../shared/runtime/logger.ts';
 import { seededRandom } from '../../../shared/runtime/random.ts';
@@ -41,7 +44,12 @@ type Life = {
   readonly random: () => number;
   readonly connect: (cluster: Cluster, access?: ClusterAccess) => KubeClient;
 };
-type Program = { readonly name: string; readonly run: (life: Life, signal: AbortSignal) => Promise<void> };
+type Program = {
+  readonly name: string;
+  /** Of a manager where there are two homes: the UID of its own. */
+  readonly home?: (() => Promise<string>) | undefined;
+  readonly run: (life: Life, signal: AbortSignal) => Promise<void>;
+};
 
 export function startCrew(options: {
   readonly yard: Yard;
@@ -79,7 +87,11 @@ export function startCrew(options: {
     const connect = (cluster: Cluster, access?: ClusterAccess): KubeClient => {
       const line = cluster.network.connect(name, mortal, die);
       lines.push(line);
-      const way = access === undefined ? line : cluster.gate.guard(line, access);
+      const screened = cluster.gate.screen(
+        program.home === undefined || access === undefined ? line : asHolder(line, name, cluster, program.home, defects),
+        name,
+      );
+      const way = access === undefined ? screened : cluster.gate.guard(screened, access);
       return createKubeClient(way, { userAgent: name, clock: mortal });
     };
     const log = watchfulLogger(name, trace, defects);
@@ -129,6 +141,8 @@ const FENCE = { fenceAfterMs: 30_000, leaseNamespace: 'kube-system' };
 /** One that is alone is not elected: that would be most of what happens in a quiet world. */
 const managerProgram = (name: string, { rival, workers }: Yard, home: Cluster, elected: boolean): Program => ({
   name,
+  home:
+    rival === undefined ? undefined : async () => (await home.admin.get(NAMESPACES, { namespace: '', name: 'kube-system' })).metadata.uid,
   run: ({ name: identity, clock, log, random, connect }, signal) =>
     createManager({
       client: connect(home),
@@ -159,6 +173,23 @@ const workerProgram = (cluster: Cluster): Program => ({
       settings: MIRRORED_JOBS_SETTINGS,
     }).run(signal),
 });
+
+/** Where there are two homes, the manager of one writes no Jobs to a cluster whose Lease the manager of the other holds. */
+function asHolder(line: Line, name: string, cluster: Cluster, homeUid: () => Promise<string>, defects: string[]): Transport {
+  return {
+    send: async (request) => {
+      if (request.method !== 'GET' && /^\/apis\/batch\/v1\/namespaces\/[^/]+\/jobs/.test(request.path)) {
+        const leases = await cluster.admin.list(LEASES, { labelSelector: ORIGIN_LABEL });
+        const holder = leases.items[0]?.spec?.holderIdentity ?? '';
+        if (!holder.startsWith(await homeUid()))
+          defects.push(`${name}: ${request.method} ${request.path} while ${holder || 'nobody'} holds the Lease`);
+      }
+      return line.send(request);
+    },
+    stream: (request) => line.stream(request),
+    close: () => line.close(),
+  };
+}
 
 function clusterAt(clusters: readonly Cluster[], server: string): Cluster {
   const cluster = clusters.find(({ url }) => url === server);

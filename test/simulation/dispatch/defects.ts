@@ -3,51 +3,173 @@ import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Bias } from './plan.ts';
 
-export type Defect = {
-  readonly name: string;
+type Edit = {
   /** File of the program, and what stands there once. */
   readonly file: string;
   readonly right: string;
   readonly wrong: string;
 };
+export type Defect = {
+  readonly name: string;
+  /** Other guards that came with the right one are taken out with it. */
+  readonly edits: readonly Edit[];
+  readonly bias: Bias;
+};
+
+const LOSSY = { faults: 0.15, jobLagMs: 2000 } as const;
 
 export const DEFECTS = [
   {
     name: 'moves-before-pods-are-gone',
-    file: 'manager/dispatch/copy-rest.ts',
-    right: 'const idle = (status?.active ?? 0) === 0 && (status?.terminating ?? 0) === 0;',
-    wrong: 'const idle = (status?.active ?? 0) === 0;',
+    edits: [
+      {
+        file: 'manager/dispatch/copy-rest.ts',
+        right: 'const idle = (status?.active ?? 0) === 0 && (status?.terminating ?? 0) === 0;',
+        wrong: 'const idle = (status?.active ?? 0) === 0;',
+      },
+    ],
+    bias: { troubles: ['cluster made anew'] },
   },
   {
     name: 'lost-answer-is-a-no',
-    file: 'manager/dispatch/mirror-controller.ts',
-    right: 'else cluster.doubts.lost(key);',
-    wrong: 'else cluster.doubts.unsent(key);',
+    edits: [
+      { file: 'manager/dispatch/mirror-controller.ts', right: 'else cluster.doubts.lost(key);', wrong: 'else cluster.doubts.unsent(key);' },
+    ],
+    bias: { troubles: ['cluster made anew', 'manager cut off', 'worker cut off'], weather: LOSSY },
+  },
+  {
+    name: 'no-doubt-after-a-restart',
+    edits: [
+      {
+        file: 'manager/dispatch/doubts.ts',
+        right: 'const forMs = sinceMs !== undefined && sinceMs >= bornMs ? 0 : bornMs + LATE_WRITE_MS - nowMs;',
+        wrong: 'const forMs = sinceMs !== undefined && sinceMs >= bornMs ? 0 : -1;',
+      },
+    ],
+    bias: { troubles: ['kill', 'manager cut off', 'cluster made anew'], weather: { ...LOSSY, crashes: 0.02 } },
   },
   {
     name: 'clusters-without-identity',
-    file: 'manager/dispatch/cluster-registry.ts',
-    right: 'const problem = judgeIdentities(this.#knownClusters(), homeUID).get(name);',
-    wrong: 'const problem = judgeIdentities([], homeUID).get(name);',
+    edits: [
+      {
+        file: 'manager/dispatch/cluster-registry.ts',
+        right: 'const problem = judgeIdentities(this.#knownClusters(), homeUID).get(name);',
+        wrong: 'const problem = judgeIdentities([], homeUID).get(name);',
+      },
+      {
+        file: 'manager/dispatch/recorded-place.ts',
+        right: 'if (clusterUID !== undefined && uid !== clusterUID) {',
+        wrong: "if (clusterUID === '' && uid !== clusterUID) {",
+      },
+    ],
+    bias: { troubles: ['kubeconfig repointed'] },
   },
   {
     name: 'two-managers-at-once',
-    file: 'manager/dispatch/cluster-lease.ts',
-    right: "if (step === 'Refuse') return this.#heldByOther(us, lease);",
-    wrong: "if (step === 'Refuse') this.#heldByOther(us, lease);",
+    edits: [
+      {
+        file: 'manager/dispatch/cluster-lease.ts',
+        right: "if (step === 'Refuse') return this.#heldByOther(us, lease);",
+        wrong: "if (step === 'Refuse') this.#heldByOther(us, lease);",
+      },
+    ],
+    bias: { troubles: [], rival: true },
   },
   {
-    name: 'removed-cluster-keeps-jobs',
-    file: 'manager/admission/cluster-state.ts',
-    right: "spec.state === 'Draining' || metadata.deletionTimestamp !== undefined ||",
-    wrong: "spec.state === 'Draining' ||",
+    name: 'refusals-tell-nobody',
+    edits: [
+      {
+        file: 'manager/dispatch/mirror-controller.ts',
+        right: 'if (jobs.get(parseKey(key))?.metadata.uid === local?.metadata.uid) cluster.setProblem(key, problem);',
+        wrong: 'void jobs;',
+      },
+      {
+        file: 'manager/admission/corrector.ts',
+        right: 'return notStarted(found);',
+        wrong: 'return notStarted(found.slice(0, 0));',
+      },
+    ],
+    bias: { troubles: ['rights withdrawn'] },
+  },
+  {
+    name: 'every-cluster-has-to-be-seen',
+    edits: [
+      {
+        file: 'manager/dispatch/mirror-controller.ts',
+        right: 'if (local !== undefined && mayBeAnywhere(local, record))',
+        wrong: 'if (local !== undefined)',
+      },
+      {
+        file: 'manager/dispatch/mirror-group.ts',
+        right: "name !== placeOf(group) && doubt.kind !== 'None' && contact !== 'Lost'",
+        wrong: "name !== placeOf(group) && (doubt.kind !== 'None' || contact !== 'Ready')",
+      },
+    ],
+    bias: { troubles: ['cut off for good'] },
+  },
+  {
+    name: 'failed-admissions-keep-their-slot',
+    edits: [
+      {
+        file: 'manager/admission/admission-writer.ts',
+        right: 'if (error instanceof ApiError) return await failed(reservation, error);',
+        wrong: 'if (error instanceof ApiError && isRefusal(error)) return await failed(reservation, error);',
+      },
+      // A small world has as many as a large one has Jobs that fail.
+      { file: 'manager/admission/admission-writer.ts', right: 'const WRITES_MAX = 64;', wrong: 'const WRITES_MAX = 1;' },
+    ],
+    bias: { troubles: ['admission refused'] },
   },
   {
     name: 'silent-after-a-restore',
-    file: 'shared/kube/reflector.ts',
-    right: 'if (isOlder(next, seen)) throw',
-    wrong: 'if (isOlder(next, seen) && next === seen) throw',
+    edits: [
+      {
+        file: 'shared/kube/reflector.ts',
+        right: 'if (isOlder(next, seen)) throw',
+        wrong: 'if (isOlder(next, seen) && next === seen) throw',
+      },
+    ],
+    bias: { troubles: ['worker restored'] },
+  },
+  {
+    name: 'removed-cluster-keeps-jobs',
+    edits: [
+      {
+        file: 'manager/admission/cluster-state.ts',
+        right: "spec.state === 'Draining' || metadata.deletionTimestamp !== undefined ||",
+        wrong: "spec.state === 'Draining' ||",
+      },
+      {
+        file: 'manager/dispatch/cluster-registry.ts',
+        right: 'if (workerCluster !== undefined) await this.#removal.retain(workerCluster, signal);',
+        wrong: '',
+      },
+    ],
+    bias: { troubles: ['cluster removed'] },
+  },
+  {
+    name: 'foreign-finalizer-keeps-quota',
+    edits: [
+      {
+        file: 'manager/admission/workload.ts',
+        right: "if (deleted && job.metadata.finalizers?.includes(COPIES_FINALIZER) !== true) return 'Finished';",
+        wrong: '',
+      },
+    ],
+    bias: { troubles: [] },
+  },
+  {
+    name: 'suspensions-are-undone',
+    edits: [
+      {
+        file: 'manager/admission/corrector.ts',
+        right: "workload.hold === undefined ? { [HOLD_ANNOTATION]: 'true' } : {};",
+        wrong: 'workload.hold === undefined ? {} : {};',
+      },
+    ],
+    bias: { troubles: [] },
   },
 ] as const satisfies readonly Defect[];
 export type DefectName = (typeof DEFECTS)[number]['name'];
@@ -55,20 +177,30 @@ export const DEFECT_NAMES = DEFECTS.map(({ name }) => name) as [DefectName, ...D
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 
-/** The text of the file of the program with the defect in it. Throws where what is to be replaced does not stand there exactly once. */
-export function withDefect({ name, file, right, wrong }: Defect): string {
-  const parts = readFileSync(path.join(ROOT, file), 'utf8').split(right);
-  if (parts.length !== 2) throw new Error(`defect ${name}: ${JSON.stringify(right)} stands ${parts.length - 1} times in ${file}, not once`);
+/** The text of the file of the program with the edit in it. Throws where what is to be replaced does not stand there exactly once. */
+export function withEdit({ file, right, wrong }: Edit, text = readFileSync(path.join(ROOT, file), 'utf8')): string {
+  const parts = text.split(right);
+  if (parts.length !== 2) throw new Error(`${JSON.stringify(right)} stands ${parts.length - 1} times in ${file}, not once`);
   return parts.join(wrong);
+}
+
+export function defectOf(wanted: DefectName): Defect {
+  const defect = DEFECTS.find(({ name }) => name === wanted);
+  if (defect === undefined) throw new Error(`there is no defect ${wanted}`);
+  return defect;
 }
 
 /** Programs that are loaded after this have the defect. On disk nothing changes. */
 export function putBack(wanted: DefectName): void {
-  const defect = DEFECTS.find(({ name }) => name === wanted);
-  if (defect === undefined) throw new Error(`there is no defect ${wanted}`);
-  const source = withDefect(defect);
-  const target = pathToFileURL(path.join(ROOT, defect.file)).href;
+  const sources = new Map<string, string>();
+  for (const edit of defectOf(wanted).edits) {
+    const url = pathToFileURL(path.join(ROOT, edit.file)).href;
+    sources.set(url, withEdit(edit, sources.get(url)));
+  }
   registerHooks({
-    load: (url, context, next) => (url === target ? { ...next(url, context), source } : next(url, context)),
+    load: (url, context, next) => {
+      const source = sources.get(url);
+      return source === undefined ? next(url, context) : { ...next(url, context), source };
+    },
   });
 }

@@ -1,5 +1,5 @@
 /**
- * A seeded world of one home cluster and three worker clusters: users with Jobs of every kind, an operator, real managers and workers behind
+ * A seeded world of one home cluster and two or three worker clusters: users with Jobs of every kind, an operator, real managers and workers behind
  * faulty networks, which are killed and come back, stores that are put back, clocks that step. After each step the promises are held against the
  * pods that there are. Then the faults stop: every Job must end, and nothing may be left on any worker cluster.
  */
@@ -12,9 +12,10 @@ import { FAIR, type Weather } from '../network.ts';
 import type { Outcome } from '../simulation.ts';
 import { startCrew } from './crew.ts';
 import { createPeople } from './people.ts';
-import { drawPlan } from './plan.ts';
+import { type Bias, drawPlan, sizeOf } from './plan.ts';
 import {
   everyJobEnds,
+  heldStay,
   type Excuses,
   namespacesKept,
   nobodyWrites,
@@ -37,24 +38,27 @@ const RIVAL_TEAMS: readonly Team[] = [{ namespace: 'red', quota: { cpu: '2', pod
 const WORKERS = ['east', 'west', 'north'] as const;
 const CALM_ROUNDS_MAX = 400;
 const CALM_ROUND_MS = 15_000;
-/** Longer than any cluster is remembered for what it could not do. */
-const SETTLE_MS = 420_000;
-const QUIET_MS = 300_000;
+const CALM_TURNS = 3;
+/** Longer than any cluster is remembered for what it could not do: by then nobody writes any more. */
+const SETTLE_MAX_MS = 720_000;
 /** No longer passes without a look at what runs: kubelets are never late by more. */
 const SLICE_MS = 5_000;
 /** So long after its store was put back a cluster may run what it has run before: its worker has to notice, and to stop it. */
 const RESTORE_EXCUSE_MS = 240_000;
 
-export async function simulateDispatch(seed: number, print?: (line: string) => void): Promise<Outcome> {
+/** `bias`: what is always played, beside what the seed has in store. */
+export async function simulateDispatch(seed: number, print?: (line: string) => void, bias?: Bias): Promise<Outcome> {
   const clock = new FakeClock();
   const startMs = clock.now();
   const trace = print === undefined ? () => undefined : (line: string) => print(`${((clock.now() - startMs) / 1000).toFixed(3)} ${line}`);
   const dice = createDice(seed);
-  const plan = drawPlan(dice, WORKERS);
+  const size = sizeOf(seed);
+  const names = WORKERS.slice(0, dice.int(size.workersMin, WORKERS.length));
+  const plan = drawPlan(dice, names, bias);
   trace(`plan ${JSON.stringify({ ...plan, troubles: [...plan.troubles] })}`);
   const { bare, queues, rival: hasRival } = plan;
   const yard = await createYard({
-    workers: WORKERS,
+    workers: names,
     teams: TEAMS,
     bare,
     queues,
@@ -68,7 +72,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   const homes = rival === undefined ? [home] : [home, rival];
   const clusters = [...homes, ...workers];
   for (const { name, network } of clusters) {
-    network.weather = randomWeather(dice);
+    network.weather = { ...randomWeather(dice), ...(homes.some((each) => each.name === name) ? {} : bias?.weather) };
     trace(`weather ${name} ${JSON.stringify(network.weather)}`);
   }
   const crew = startCrew({ yard, clock, dice, trace, managers: plan.managers });
@@ -100,6 +104,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
       for (const change of changes.next()) {
         if (change.kind !== 'Job') continue;
         trace(`${name}: Job ${change.gone ? `${change.object.metadata.name} gone` : summary(change.object)}`);
+        if (!change.gone && !troubles.restoredMs.has(home.name)) violations.push(...heldStay(change.object, people.held));
         if (isOver(change.object)) ended.add(change.object.metadata.uid);
       }
     }
@@ -133,7 +138,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   async function storm(): Promise<void> {
     const failures = dice.pick([0, 0.1, 0.3]);
     for (let count = dice.int(2, 5); count > 0; count--) await people.submit();
-    for (let left = dice.int(15, 45); left > 0 && violations.length === 0; left--) {
+    for (let left = dice.int(size.stepsMin, size.stepsMax); left > 0 && violations.length === 0; left--) {
       steps++;
       await pass(dice.chance(0.15) ? dice.int(3000, 60_000) : dice.int(10, 2500));
       await runPods(0.4, failures);
@@ -145,44 +150,59 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
 
   async function remains(): Promise<Remains[]> {
     return Promise.all(
-      workers.map(async ({ name, admin, history: { jobs, pods: podsThere } }) => {
-        const made = (await admin.list(NAMESPACES, { labelSelector: ORIGIN_LABEL })).items;
-        const nameOf = ({ metadata }: { metadata: { namespace?: string; name: string } }): string =>
-          `${metadata.namespace}/${metadata.name}`;
-        return {
-          cluster: name,
-          copies: [...jobs.values()].filter(({ metadata }) => metadata.labels?.[ORIGIN_LABEL] !== undefined).map(nameOf),
-          pods: [...podsThere.values()].map(nameOf),
-          madeNamespaces: made.map(({ metadata }) => metadata.name),
-          usedNamespaces: history.usedNamespaces(name),
-        };
-      }),
+      workers
+        .filter(({ name }) => !troubles.outOfReach.has(name))
+        .map(async ({ name, admin, history: { jobs, pods: podsThere } }) => {
+          const made = (await admin.list(NAMESPACES, { labelSelector: ORIGIN_LABEL })).items;
+          const nameOf = ({ metadata }: { metadata: { namespace?: string; name: string } }): string =>
+            `${metadata.namespace}/${metadata.name}`;
+          return {
+            cluster: name,
+            copies: [...jobs.values()].filter(({ metadata }) => metadata.labels?.[ORIGIN_LABEL] !== undefined).map(nameOf),
+            pods: [...podsThere.values()].map(nameOf),
+            madeNamespaces: made.map(({ metadata }) => metadata.name),
+            usedNamespaces: history.usedNamespaces(name),
+          };
+        }),
     );
   }
 
   async function calm(): Promise<void> {
     trace('the storm is over');
     for (const { network } of clusters) network.weather = FAIR;
+    people.held.clear();
     let problems: string[] = [];
     for (let round = 0; round < CALM_ROUNDS_MAX && violations.length === 0; round++) {
       steps++;
       await troubles.mend();
-      await pass(CALM_ROUND_MS);
-      problems = [...everyJobEnds(home.history.jobs.values()), ...nothingLeft(await remains())];
-      if (problems.length === 0 && !troubles.last()) return;
-      await people.relent();
-      await runPods(1, 0.05);
+      for (let turn = 0; turn < CALM_TURNS && violations.length === 0; turn++) {
+        await pass(CALM_ROUND_MS / CALM_TURNS);
+        await runPods(1, 0.05);
+      }
+      const refused = troubles.refusedJob();
+      const others = [...home.history.jobs.values()].filter(({ metadata }) => metadata.uid !== refused);
+      problems = [...everyJobEnds(others), ...nothingLeft(await remains())];
+      if (problems.length === 0 && !troubles.last()) {
+        if (refused === undefined) return;
+        troubles.relent();
+      }
+      await people.relent(troubles.useless);
     }
     violations.push(...problems);
   }
 
+  /** Ends as soon as nobody has written for long enough. */
   async function rest(): Promise<void> {
-    await pass(SETTLE_MS);
     const counts = (): Map<string, number> => new Map(clusters.map(({ name, network }) => [name, network.writes()]));
-    const before = counts();
-    await clock.advance(QUIET_MS);
-    look();
-    violations.push(...nobodyWrites(new Map([...counts()].map(([name, count]) => [name, count - (before.get(name) ?? 0)]))));
+    let written = new Map<string, number>();
+    for (let [passedMs, quietMs] = [0, 0]; quietMs < size.quietMs && violations.length === 0; passedMs += CALM_ROUND_MS) {
+      if (passedMs >= SETTLE_MAX_MS) return void violations.push(...nobodyWrites(written));
+      const before = counts();
+      await pass(CALM_ROUND_MS);
+      const last = new Map([...counts()].map(([name, count]) => [name, count - (before.get(name) ?? 0)]));
+      if (nobodyWrites(last).length === 0) quietMs += CALM_ROUND_MS;
+      else [written, quietMs] = [last, 0];
+    }
   }
 
   await pass(3000);

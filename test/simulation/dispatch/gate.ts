@@ -1,6 +1,6 @@
 /** Who is known to the API server of a simulated cluster: bearers of a token that it knows. */
 import type { ClusterAccess } from '../../../shared/kube/cluster-access.ts';
-import type { Transport, TransportResponse } from '../../../shared/kube/transport.ts';
+import type { Transport, TransportRequest, TransportResponse } from '../../../shared/kube/transport.ts';
 
 export interface Gate {
   /** The token of kubeconfigs that are written now. */
@@ -9,10 +9,22 @@ export interface Gate {
   rotate(): string;
   /** Requests with the token that the access gives out, and 401 for those whose token is worth nothing. */
   guard(transport: Transport, access: ClusterAccess): Transport;
+  /** From now on these requests of these processes are answered so, and not carried out. The last word counts; undefined: none is. */
+  refuse(refusal: Refusal | undefined): void;
+  /** The requests of a process that are not refused. */
+  screen(transport: Transport, process: string): Transport;
 }
+
+export type Refusal = {
+  readonly strikes: (process: string, request: TransportRequest) => boolean;
+  readonly code: number;
+  readonly reason: string;
+  readonly message: string;
+};
 
 export function createGate(): Gate {
   let generation = 1;
+  let refusal: Refusal | undefined;
   const token = (): string => `token-${generation}`;
 
   async function isKnown(access: ClusterAccess): Promise<boolean> {
@@ -33,14 +45,21 @@ export function createGate(): Gate {
       stream: async (request) => ((await isKnown(access)) ? transport.stream(request) : { ...UNKNOWN, chunks: once(UNKNOWN.body) }),
       close: () => transport.close(),
     }),
+    refuse: (next) => (refusal = next),
+    screen: (transport, process) => ({
+      send: async (request) => (refusal?.strikes(process, request) === true ? answerOf(refusal) : transport.send(request)),
+      stream: (request) => transport.stream(request),
+      close: () => transport.close(),
+    }),
   };
 }
 
-const UNKNOWN: TransportResponse = {
-  status: 401,
+const answerOf = ({ code, reason, message }: Omit<Refusal, 'strikes'>): TransportResponse => ({
+  status: code,
   headers: { 'content-type': 'application/json' },
-  body: JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 401, reason: 'Unauthorized', message: 'Unauthorized' }),
-};
+  body: JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message }),
+});
+const UNKNOWN = answerOf({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' });
 
 async function* once(text: string): AsyncGenerator<string> {
   yield text;

@@ -19,11 +19,15 @@ export interface People {
   submit(): Promise<void>;
   /** Does one thing to some Job or cluster. */
   meddle(): Promise<void>;
-  /** Takes back whatever keeps Jobs from running and ending. */
-  relent(): Promise<void>;
+  /** Takes back whatever keeps Jobs from running and ending, where `useless` clusters run none. */
+  relent(useless: ReadonlySet<string>): Promise<void>;
+  /** Jobs that somebody has suspended and nobody has released since, by UID: the version from which on they are. */
+  readonly held: Map<string, number>;
 }
 
 const NAMES_MAX = 6;
+/** Of somebody who never lets go of anything. */
+export const FOREIGN_FINALIZER = 'example.com/archive';
 
 /** People of one home cluster, with their teams. */
 export function createPeople(
@@ -32,6 +36,7 @@ export function createPeople(
   trace: (line: string) => void,
 ): People {
   const client = home.admin;
+  const held = new Map<string, number>();
 
   /** What the server does not let through has not happened. */
   async function attempt(what: string, call: () => Promise<unknown>): Promise<void> {
@@ -60,6 +65,7 @@ export function createPeople(
           namespace,
           name,
           labels: { [QUEUE_NAME_LABEL]: 'main' },
+          ...(dice.chance(0.1) ? { finalizers: [FOREIGN_FINALIZER] } : {}),
           annotations: {
             ...(dice.chance(0.15) ? { [CLUSTERS_ANNOTATION]: cluster } : {}),
             ...(dice.chance(0.1) ? { [FENCING_ANNOTATION]: 'off' } : {}),
@@ -71,22 +77,35 @@ export function createPeople(
     );
   }
 
+  /** Whoever suspends a Job that runs holds it, unless it says that it is not to be held. */
+  async function suspend(job: Job): Promise<void> {
+    const { namespace, name, uid } = job.metadata;
+    const found = (await client.list(JOBS)).items.find(({ metadata }) => metadata.uid === uid);
+    await attempt(`suspend ${namespace}/${name}`, async () => {
+      const body = { metadata: { uid }, spec: { suspend: true } };
+      const { metadata } = await client.patch(JOBS, { namespace, name }, { type: 'merge', body });
+      if (found?.spec.suspend === false && found.metadata.annotations?.[HOLD_ANNOTATION] === undefined)
+        held.set(uid, Number(metadata.resourceVersion));
+    });
+  }
+
   const jobs = (): Job[] => [...home.history.jobs.values()];
 
   async function meddle(): Promise<void> {
     if (dice.chance(0.3)) return operate();
     const job = dice.some(jobs());
     if (job === undefined || dice.chance(0.3)) return submit();
-    const { parallelism = 1, completions, completionMode, suspend } = job.spec;
+    const { parallelism = 1, completions, completionMode, suspend: isSuspended } = job.spec;
     switch (dice.pick(['suspend', 'hold', 'release', 'shrink', 'annotate', 'delete'] as const)) {
       case 'suspend':
-        return patch(job, { spec: { suspend: true } });
+        return suspend(job);
       case 'hold':
         return patch(job, { metadata: { annotations: { [HOLD_ANNOTATION]: 'true' } } });
       case 'release':
+        held.delete(job.metadata.uid);
         return patch(job, { metadata: { annotations: { [HOLD_ANNOTATION]: dice.pick(['false', null]) } } });
       case 'shrink': {
-        const size = dice.int(0, suspend === true ? 4 : parallelism);
+        const size = dice.int(0, isSuspended === true ? 4 : parallelism);
         const isElastic = completionMode === 'Indexed' && completions === parallelism;
         return patch(job, { spec: { parallelism: size, ...(isElastic ? { completions: size } : {}) } });
       }
@@ -111,9 +130,13 @@ export function createPeople(
     if (cluster !== undefined) await setState(cluster.name, dice.pick(['Active', 'Active', 'Cordoned', 'Draining', 'Draining']));
   }
 
-  async function relent(): Promise<void> {
-    for (const { metadata } of (await client.list(WORKER_CLUSTERS)).items) await setState(metadata.name, 'Active');
+  async function relent(useless: ReadonlySet<string>): Promise<void> {
+    held.clear();
+    for (const { metadata, spec } of (await client.list(WORKER_CLUSTERS)).items)
+      if (spec.state !== 'Lost') await setState(metadata.name, 'Active');
     for (const job of jobs()) {
+      if (!isOver(job) && useless.has(job.metadata.annotations?.[CLUSTERS_ANNOTATION] ?? ''))
+        await patch(job, { metadata: { annotations: { [CLUSTERS_ANNOTATION]: null } } });
       if (!isOver(job) && job.metadata.annotations?.[HOLD_ANNOTATION] === 'true')
         await patch(job, { metadata: { annotations: { [HOLD_ANNOTATION]: null } } });
       const { parallelism, completions, completionMode } = job.spec;
@@ -127,5 +150,5 @@ export function createPeople(
     }
   }
 
-  return { submit, meddle, relent };
+  return { submit, meddle, relent, held };
 }

@@ -1,6 +1,7 @@
 /** What a seed has in store beside the weather. */
 import type { ClusterQueueSpec } from '../../../manager/api/cluster-queue.ts';
 import type { Dice } from '../dice.ts';
+import type { Weather } from '../network.ts';
 
 /** What strikes in the midst of a story, each in its own way (`troubles.ts`). */
 export const TROUBLES = [
@@ -16,6 +17,10 @@ export const TROUBLES = [
   'home restored',
   'cluster made anew',
   'cluster given up',
+  'rights withdrawn',
+  'cut off for good',
+  'cluster removed',
+  'admission refused',
 ] as const;
 export type TroubleKind = (typeof TROUBLES)[number];
 
@@ -36,8 +41,32 @@ export type Plan = {
   readonly troubles: ReadonlyMap<TroubleKind, number>;
 };
 
+/** How much happens in a story. */
+export type Size = {
+  readonly workersMin: number;
+  readonly stepsMin: number;
+  readonly stepsMax: number;
+  /** At the end nobody may write for so long. */
+  readonly quietMs: number;
+};
+const BRIEF: Size = { workersMin: 2, stepsMin: 6, stepsMax: 16, quietMs: 60_000 };
+const FULL: Size = { workersMin: 3, stepsMin: 15, stepsMax: 45, quietMs: 300_000 };
+/** The first seeds tell brief stories: those are what `npm test` has time for. */
+const BRIEF_SEEDS = 100;
+export const sizeOf = (seed: number): Size => (seed < BRIEF_SEEDS ? BRIEF : FULL);
+
+/** What a search for one defect always plays, so that it takes tens of stories instead of thousands. */
+export type Bias = {
+  readonly troubles: readonly TroubleKind[];
+  readonly rival?: true;
+  readonly managers?: 1 | 2;
+  /** Of the worker clusters. */
+  readonly weather?: Partial<Weather>;
+};
+const BIASED_RATE = 0.1;
+
 /** In half of the stories a few things go wrong, in some hardly any, in some nearly all. */
-export function drawPlan(dice: Dice, workers: readonly string[]): Plan {
+export function drawPlan(dice: Dice, workers: readonly string[], bias?: Bias): Plan {
   const share = dice.pick([0, 0.2, 0.2, 0.4, 0.7]);
   const troubles = new Map<TroubleKind, number>();
   for (const kind of TROUBLES) {
@@ -45,9 +74,11 @@ export function drawPlan(dice: Dice, workers: readonly string[]): Plan {
     const [strikes, rate] = [dice.chance(share), dice.pick([0.02, 0.05])];
     if (strikes) troubles.set(kind, rate);
   }
+  for (const kind of bias?.troubles ?? []) troubles.set(kind, BIASED_RATE);
+  const [managers, rival] = [dice.chance(0.25) ? 2 : 1, dice.chance(0.1)];
   return {
-    managers: dice.chance(0.25) ? 2 : 1,
-    rival: dice.chance(0.1),
+    managers: bias?.managers ?? managers,
+    rival: bias?.rival ?? rival,
     bare: workers.filter(() => dice.chance(0.15)),
     clockErrorMaxMs: dice.pick([0, 0, 0, 5_000, 600_000]),
     halfOpenRestores: 0.3,

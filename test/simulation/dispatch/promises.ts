@@ -1,5 +1,6 @@
 /** What is promised of an installation, judged by the pods on the worker clusters: what anybody says of itself counts for nothing. */
 import type { Job } from '../../../shared/api/kubernetes.ts';
+import { COPIES_FINALIZER } from '../../../shared/api/names.ts';
 import { parseQuantity } from '../../../shared/kube/quantity.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
 import { type HeldPod, reservedFor } from './yard-history.ts';
@@ -59,9 +60,20 @@ export function namespacesKept(held: readonly HeldPod[], namespaces: readonly st
 /** The API server's rules for the status of a Job never stand in the way of what is written: no status goes backwards. */
 export const statusesAccepted = (refused: readonly string[]): string[] => refused.map((each) => `a status was refused: ${each}`);
 
-/** In a world without faults every Job ends. */
+/** What somebody has suspended rests until somebody lets it go. `held`: from which version on, by UID. */
+export const heldStay = (job: Job, held: ReadonlyMap<string, number>): string[] =>
+  Number(job.metadata.resourceVersion) > (held.get(job.metadata.uid) ?? Number.POSITIVE_INFINITY) && job.spec.suspend !== true
+    ? [`home: ${job.metadata.namespace}/${job.metadata.name} was suspended by its user, and goes on`]
+    : [];
+
+/** In a world without faults every Job ends. One that is deleted and kept by others has ended when the manager has let go of it. */
 export const everyJobEnds = (jobs: Iterable<Job>): string[] =>
-  [...jobs].filter((job) => !isOver(job)).map(({ metadata: { namespace, name } }) => `home: ${namespace}/${name} does not end`);
+  [...jobs]
+    .filter(
+      (job) =>
+        !isOver(job) && (job.metadata.deletionTimestamp === undefined || job.metadata.finalizers?.includes(COPIES_FINALIZER) === true),
+    )
+    .map(({ metadata: { namespace, name } }) => `home: ${namespace}/${name} does not end`);
 
 /** What there is on a worker cluster. */
 export type Remains = {

@@ -2,6 +2,7 @@
 import { WORKER_CLUSTERS } from '../../../manager/api/worker-cluster.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Backup } from '../../support/memory-persistence.ts';
+import { isOver } from '../../support/invariants/invariant.ts';
 import type { Dice } from '../dice.ts';
 import type { Outage } from '../network.ts';
 import { type Crew, RIVAL_MANAGER } from './crew.ts';
@@ -22,6 +23,14 @@ export interface Troubles {
   readonly restoredMs: ReadonlyMap<string, number>;
   /** Clusters of which an operator has said that they are lost. */
   readonly givenUp: ReadonlySet<string>;
+  /** Clusters that the manager does not reach any more, ever. */
+  readonly outOfReach: ReadonlySet<string>;
+  /** Clusters on which no Job can be made any more. */
+  readonly useless: ReadonlySet<string>;
+  /** The Job, by UID, that cannot be admitted as long as the others last. */
+  readonly refusedJob: () => string | undefined;
+  /** Lets it be admitted. */
+  relent(): void;
 }
 
 export type TroublesDeps = {
@@ -42,6 +51,7 @@ const MANAGER_OUTAGE_MAX_MS = 300_000;
 /** Who works on a cluster must be able to stop what runs there: a fence cannot do what no program can (docs/fencing.md). */
 const WORKER_OUTAGE_MAX_MS = 10_000;
 const SERVER_OUTAGE_MAX_MS = 20_000;
+const FOR_GOOD_MS = 1e9;
 
 export function createTroubles({ yard, crew, plan, clock, dice, trace }: TroublesDeps): Troubles {
   const { home, workers } = yard;
@@ -50,6 +60,12 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
   const backups = new Map<string, { readonly backup: Backup; readonly atMs: number }[]>();
   const restoredMs = new Map<string, number>();
   const givenUp = new Set<string>();
+  const outOfReach = new Set<string>();
+  const useless = new Set<string>();
+  const removed = new Set<string>();
+  let refusedJob: string | undefined;
+  /** Whatever is for good strikes one cluster, so that there is another one. */
+  const victim = workers.at(-1) ?? home;
   const admin = home.admin;
   let mended = false;
 
@@ -70,6 +86,8 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
   }
 
   async function restore(cluster: Cluster): Promise<boolean> {
+    // Whoever cannot look before others have written as much again cannot tell the one course of things from the other, by any version.
+    if (cluster === home && cluster.network.disturbed()) return false;
     const found = dice.some(backups.get(cluster.name) ?? []);
     if (found === undefined) return false;
     const { backup, atMs } = found;
@@ -156,6 +174,50 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
       await setState(name, 'Lost');
       return true;
     },
+    'rights withdrawn': () => {
+      if (useless.has(victim.name)) return false;
+      trace(`${victim.name}: managers may make no Jobs any more`);
+      useless.add(victim.name);
+      victim.gate.refuse({
+        strikes: (process, { method, path }) => isManager(process) && method === 'POST' && /\/jobs(\?|$)/.test(path),
+        code: 403,
+        reason: 'Forbidden',
+        message: 'jobs.batch is forbidden: User "manager" cannot create resource "jobs" in API group "batch"',
+      });
+      return true;
+    },
+    'cut off for good': () => {
+      if (outOfReach.has(victim.name)) return false;
+      victim.network.disturb('black hole', FOR_GOOD_MS, isManager);
+      outOfReach.add(victim.name);
+      useless.add(victim.name);
+      return true;
+    },
+    'cluster removed': async () => {
+      if (!(await exists(victim.name))) return false;
+      trace(`${victim.name}: its WorkerCluster is deleted for good`);
+      removed.add(victim.name);
+      useless.add(victim.name);
+      await admin.delete(WORKER_CLUSTERS, { namespace: '', name: victim.name });
+      return true;
+    },
+    'admission refused': () => {
+      const job = dice.some([...home.history.jobs.values()].filter((each) => each.spec.suspend === true && !isOver(each)));
+      if (refusedJob !== undefined || job === undefined) return false;
+      const { namespace, name, uid } = job.metadata;
+      refusedJob = uid;
+      trace(`home: no version of Job ${namespace}/${name} that is released can be stored`);
+      home.gate.refuse({
+        strikes: (_, { method, path, body = '' }) =>
+          method === 'PATCH' &&
+          path.split('?')[0] === `/apis/batch/v1/namespaces/${namespace}/jobs/${name}` &&
+          body.includes('"suspend":false'),
+        code: 500,
+        reason: 'InternalError',
+        message: 'etcdserver: request is too large',
+      });
+      return true;
+    },
   };
 
   for (const program of crew.programs) crew.setClock(program, dice.int(-plan.clockErrorMaxMs, plan.clockErrorMaxMs));
@@ -164,7 +226,14 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
     struck,
     restoredMs,
     givenUp,
-    last: () => clusters.some(({ network }) => network.disturbed()),
+    outOfReach,
+    useless,
+    refusedJob: () => refusedJob,
+    relent() {
+      refusedJob = undefined;
+      home.gate.refuse(undefined);
+    },
+    last: () => clusters.some(({ name, network }) => !outOfReach.has(name) && network.disturbed()),
     async strike() {
       if (dice.chance(BACKUP_RATE)) backUp();
       for (const [kind, rate] of plan.troubles) {
@@ -178,8 +247,10 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
         await cluster.machine.replace();
         const workerCluster = known.get(cluster.name);
         // One that is being deleted goes first.
-        if (workerCluster === undefined) await join(admin, cluster);
-        else if ((workerCluster.spec.state ?? 'Active') !== 'Active') await setState(cluster.name, 'Active');
+        const state = outOfReach.has(cluster.name) ? 'Lost' : 'Active';
+        if (state === 'Lost') givenUp.add(cluster.name);
+        if (workerCluster === undefined && !removed.has(cluster.name)) await join(admin, cluster);
+        else if (workerCluster !== undefined && (workerCluster.spec.state ?? 'Active') !== state) await setState(cluster.name, state);
         if (!mended) await pointTo(admin, cluster.name, cluster);
       }
       mended = true;

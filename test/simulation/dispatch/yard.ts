@@ -125,8 +125,9 @@ async function createCluster(name: string, position: number, teams: readonly Tea
   };
 }
 
+const KINDS: readonly object[] = [...crdFiles().values()].map((text) => parse(text) as object);
 async function installKinds(home: KubeClient): Promise<void> {
-  for (const text of crdFiles().values()) await home.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text) as never);
+  for (const kind of KINDS) await home.create(CUSTOM_RESOURCE_DEFINITIONS, kind as never);
 }
 
 async function createQueues(home: KubeClient, teams: readonly Team[], more: Partial<ClusterQueueSpec>): Promise<void> {
