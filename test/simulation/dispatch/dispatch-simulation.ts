@@ -4,7 +4,7 @@
  * pods that there are. Then the faults stop: every Job must end, and nothing may be left on any worker cluster.
  */
 import { NAMESPACES } from '../../../shared/api/resources.ts';
-import { ORIGIN_LABEL } from '../../../shared/api/names.ts';
+import { ORIGIN_LABEL, ORIGIN_UID_ANNOTATION } from '../../../shared/api/names.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
 import { createDice, type Dice } from '../dice.ts';
@@ -148,7 +148,8 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     }
   }
 
-  async function remains(): Promise<Remains[]> {
+  /** Without the copies of one Job, which may rest. */
+  async function remains(refused: string | undefined): Promise<Remains[]> {
     return Promise.all(
       workers
         .filter(({ name }) => !troubles.outOfReach.has(name))
@@ -158,7 +159,12 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
             `${metadata.namespace}/${metadata.name}`;
           return {
             cluster: name,
-            copies: [...jobs.values()].filter(({ metadata }) => metadata.labels?.[ORIGIN_LABEL] !== undefined).map(nameOf),
+            copies: [...jobs.values()]
+              .filter(
+                ({ metadata }) =>
+                  metadata.labels?.[ORIGIN_LABEL] !== undefined && metadata.annotations?.[ORIGIN_UID_ANNOTATION] !== refused,
+              )
+              .map(nameOf),
             pods: [...podsThere.values()].map(nameOf),
             madeNamespaces: made.map(({ metadata }) => metadata.name),
             usedNamespaces: history.usedNamespaces(name),
@@ -181,7 +187,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
       }
       const refused = troubles.refusedJob();
       const others = [...home.history.jobs.values()].filter(({ metadata }) => metadata.uid !== refused);
-      problems = [...everyJobEnds(others), ...nothingLeft(await remains())];
+      problems = [...everyJobEnds(others), ...nothingLeft(await remains(refused))];
       if (problems.length === 0 && !troubles.last()) {
         if (refused === undefined) return;
         troubles.relent();
