@@ -148,7 +148,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     }
   }
 
-  /** Without the copies of one Job, which may rest. */
+  /** Without the copies of one Job, which may rest, and those that rest on a cluster that has left: when it left, it may have been out of reach. */
   async function remains(refused: string | undefined): Promise<Remains[]> {
     return Promise.all(
       workers
@@ -164,6 +164,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
                 ({ metadata }) =>
                   metadata.labels?.[ORIGIN_LABEL] !== undefined && metadata.annotations?.[ORIGIN_UID_ANNOTATION] !== refused,
               )
+              .filter(({ spec }) => spec.suspend !== true || !troubles.removed.has(name))
               .map(nameOf),
             pods: [...podsThere.values()].map(nameOf),
             madeNamespaces: made.map(({ metadata }) => metadata.name),

@@ -25,6 +25,8 @@ export interface Troubles {
   readonly givenUp: ReadonlySet<string>;
   /** Clusters that the manager does not reach any more, ever. */
   readonly outOfReach: ReadonlySet<string>;
+  /** Clusters that have left and do not come back. */
+  readonly removed: ReadonlySet<string>;
   /** Clusters on which no Job can be made any more. */
   readonly useless: ReadonlySet<string>;
   /** The Job, by UID, that cannot be admitted as long as the others last. */
@@ -227,6 +229,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
     restoredMs,
     givenUp,
     outOfReach,
+    removed,
     useless,
     refusedJob: () => refusedJob,
     relent() {
