@@ -133,7 +133,8 @@ class Registry implements ClusterRegistry {
 
   constructor(deps: ClusterRegistryDeps) {
     this.#deps = deps;
-    this.#removal = createClusterRemoval(deps);
+    const { home, clock, log } = deps;
+    this.#removal = createClusterRemoval({ home, clock, log, cached: (name) => this.#workerCluster(name) });
     this.places = {
       has: (name) => this.#workerCluster(name) !== undefined,
       uidOf: (name) => this.#uidOf(name),

@@ -1,7 +1,8 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { MANAGER_FIELD_MANAGER, WORKER_CLUSTER_FINALIZER } from '../../shared/api/names.ts';
-import { isNotFound } from '../../shared/kube/api-error.ts';
+import { isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../shared/kube/client.ts';
+import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../api/worker-cluster.ts';
 import { judgeRemoval, type RemovalJudgement, type WhatRemains } from './judge-removal.ts';
@@ -25,7 +26,19 @@ export interface ClusterRemoval {
   forget(name: string): void;
 }
 
-export function createClusterRemoval({ home, log }: { readonly home: WriteClient; readonly log: Logger }): ClusterRemoval {
+export type ClusterRemovalDeps = {
+  readonly home: WriteClient;
+  /** As the informer knows it. */
+  readonly cached: (name: string) => DeepReadonly<WorkerCluster> | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+const TRIES_MAX = 10;
+/** After which the cache shows a write of ours, as a rule. */
+const LAG_MS = 50;
+
+export function createClusterRemoval({ home, cached, clock, log }: ClusterRemovalDeps): ClusterRemoval {
   /** UIDs of those that have it, though the cache may not show it yet. */
   const retained = new Map<string, string>();
   const leaving = new Set<string>();
@@ -37,12 +50,28 @@ export function createClusterRemoval({ home, log }: { readonly home: WriteClient
     const body = { metadata: { uid, resourceVersion, finalizers } };
     await home.patch(WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body }, { fieldManager: MANAGER_FIELD_MANAGER, signal });
   };
+  /** Whoever connects writes its status as well, so that the version in the cache is likely to be an old one. */
+  const addFinalizer = async (workerCluster: DeepReadonly<WorkerCluster>, signal: AbortSignal): Promise<void> => {
+    const { name, uid } = workerCluster.metadata;
+    let current = workerCluster;
+    for (let tries = 1; current.metadata.finalizers?.includes(WORKER_CLUSTER_FINALIZER) !== true; tries++) {
+      try {
+        return await setFinalizers(current, [...(current.metadata.finalizers ?? []), WORKER_CLUSTER_FINALIZER], signal);
+      } catch (error) {
+        if (!isConflict(error) || tries === TRIES_MAX) throw error;
+        await sleep(clock, LAG_MS, signal);
+        const newer = cached(name);
+        if (signal.aborted || newer?.metadata.uid !== uid) throw error;
+        current = newer;
+      }
+    }
+  };
   return {
     async retain(workerCluster, signal) {
       const { name, uid, finalizers = [], deletionTimestamp } = workerCluster.metadata;
       // The API server lets nobody add one to what is being deleted.
       if (finalizers.includes(WORKER_CLUSTER_FINALIZER) || retained.get(name) === uid || deletionTimestamp !== undefined) return;
-      await setFinalizers(workerCluster, [...finalizers, WORKER_CLUSTER_FINALIZER], signal);
+      await addFinalizer(workerCluster, signal);
       retained.set(name, uid);
     },
     async advance(workerCluster, remains, signal) {

@@ -27,6 +27,7 @@ describe('the table', () => {
       names.FENCE_AFTER_ANNOTATION,
       names.FENCE_TOKEN_ANNOTATION,
       names.RENEWALS_SEEN_ANNOTATION,
+      names.RESTORES_SEEN_ANNOTATION,
     ];
     const ours = Object.values(names).filter((name) => name.startsWith(`${names.SWITCHYARD_GROUP}/`) && !elsewhere.includes(name));
     expect(ours.filter((name) => !NAMED_PARTS.some((part) => part.name === name))).toEqual([]);
