@@ -3,6 +3,7 @@
  * faulty networks, which are killed and come back, stores that are put back, clocks that step. After each step the promises are held against the
  * pods that there are. Then the faults stop: every Job must end, and nothing may be left on any worker cluster.
  */
+import type { DeepReadonly, Job, Pod } from '../../../shared/api/kubernetes.ts';
 import { NAMESPACES } from '../../../shared/api/resources.ts';
 import { ORIGIN_LABEL, ORIGIN_UID_ANNOTATION } from '../../../shared/api/names.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -157,16 +158,17 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
           const made = (await admin.list(NAMESPACES, { labelSelector: ORIGIN_LABEL })).items;
           const nameOf = ({ metadata }: { metadata: { namespace?: string; name: string } }): string =>
             `${metadata.namespace}/${metadata.name}`;
+          const mayRest = ({ metadata, spec }: DeepReadonly<Job>): boolean =>
+            metadata.annotations?.[ORIGIN_UID_ANNOTATION] === refused || (spec.suspend === true && troubles.removed.has(name));
+          const resting = new Set([...jobs.values()].filter(mayRest).map(({ metadata }) => metadata.uid));
+          // Pods that have ended stay with their copy.
+          const isOver = ({ metadata, status }: DeepReadonly<Pod>): boolean =>
+            (status?.phase === 'Succeeded' || status?.phase === 'Failed') &&
+            metadata.ownerReferences?.some(({ uid }) => resting.has(uid)) === true;
           return {
             cluster: name,
-            copies: [...jobs.values()]
-              .filter(
-                ({ metadata }) =>
-                  metadata.labels?.[ORIGIN_LABEL] !== undefined && metadata.annotations?.[ORIGIN_UID_ANNOTATION] !== refused,
-              )
-              .filter(({ spec }) => spec.suspend !== true || !troubles.removed.has(name))
-              .map(nameOf),
-            pods: [...podsThere.values()].map(nameOf),
+            copies: [...jobs.values()].filter((job) => job.metadata.labels?.[ORIGIN_LABEL] !== undefined && !mayRest(job)).map(nameOf),
+            pods: [...podsThere.values()].filter((pod) => !isOver(pod)).map(nameOf),
             madeNamespaces: made.map(({ metadata }) => metadata.name),
             usedNamespaces: history.usedNamespaces(name),
           };
