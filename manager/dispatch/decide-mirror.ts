@@ -4,6 +4,7 @@ import { findCondition, isFinished } from '../../shared/kube/conditions.ts';
 import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
 import { parseRequests } from '../api/amount.ts';
 import { isDispatched } from '../api/dispatch-proof.ts';
+import { graceSecondsOf } from '../api/fenced-off.ts';
 import { excess, requestsOfJob } from '../api/job-requests.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import { isRefusalOf, type DispatchProblem } from '../api/refusals.ts';
@@ -97,8 +98,6 @@ export const NAME_PATIENCE_MS = 30_000;
 
 /** A copy that vanished is made again only after this time and the grace period of its pods, so that they have stopped. */
 export const COPY_LOST_DELAY_MS = 10_000;
-/** Of a pod that does not say. */
-const GRACE_PERIOD_SECONDS = 30;
 
 /**
  * Decides what a Job and its copies need. At most one copy runs, and it is the one that the admission record names: the record is
@@ -477,8 +476,7 @@ function remainingLostDelay(local: DeepReadonly<Job>, nowMs: number): number {
   return Date.parse(present.lastTransitionTime) + lostDelayMs(local) - nowMs;
 }
 
-const lostDelayMs = ({ spec }: DeepReadonly<Job>): number =>
-  COPY_LOST_DELAY_MS + (spec.template.spec?.terminationGracePeriodSeconds ?? GRACE_PERIOD_SECONDS) * 1000;
+const lostDelayMs = (local: DeepReadonly<Job>): number => COPY_LOST_DELAY_MS + graceSecondsOf(local) * 1000;
 
 const isNameHeld = (group: MirrorGroup, local: DeepReadonly<Job>): boolean =>
   group.copies.some(({ cluster, job }) => cluster === placeOf(group) && copyIdentity(job) !== undefined && !isOf(job, local));
