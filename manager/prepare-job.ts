@@ -1,14 +1,16 @@
 import type { DeepReadonly, Job, Unsaved } from '../shared/api/kubernetes.ts';
 import {
   BUILT_IN_JOB_CONTROLLER_NAME,
+  KUEUE_MAX_EXEC_TIME_LABEL,
   KUEUE_QUEUE_NAME_LABEL,
   MANAGER_CONTROLLER_NAME,
+  MAX_EXEC_TIME_LABEL,
   QUEUE_NAME_LABEL,
   SUBMISSION_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
 } from '../shared/api/names.ts';
 import type { FieldProblem } from './api/field-problem.ts';
-import { clusterWishOf, fencingOf, holdOf, priorityOf, queueNameOf, startTimeoutOf } from './api/job-annotations.ts';
+import { queueNameOf, unreadableWishes } from './api/job-annotations.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from './api/job-rules.ts';
 import { isJsonObject } from './api/json-value.ts';
 import { SWITCHYARDS_NAMES } from './policy/job-parts.ts';
@@ -26,21 +28,30 @@ export type Preparation<J> =
  * before the Job exists; the webhook and the submission consumer both come through here. The argument is left as it is.
  */
 export function prepareJob<J extends JobManifest | Job>(given: J, rules: JobRules = DEFAULT_JOB_RULES): Preparation<J> {
-  const job = withQueueLabel(given, rules);
+  const job = withOurLabels(given, rules);
   const problems = preparationProblems(job);
   if (problems.length > 0) return { kind: 'Refused', problems };
   return { kind: 'Prepared', job: prepared(job) };
 }
 
 /**
- * A new Job that names its queue by Kueue's label gets ours from it, where the administrator has it so and ours is absent. From then on ours alone counts: Kueue's
- * belongs to whoever wrote it, and may be on Jobs that are none of ours.
+ * A new Job that names its queue by Kueue's label gets ours from it, and what else it says in Kueue's labels, where the administrator has it so and ours are absent. From then on
+ * ours alone count: Kueue's belong to whoever wrote them, and may be on Jobs that are none of ours.
  */
-export function withQueueLabel<J extends JobManifest | Job>(job: J, { kueueQueueLabel }: JobRules): J {
-  const { labels } = job.metadata;
-  const queue = kueueQueueLabel ? labels?.[KUEUE_QUEUE_NAME_LABEL] : undefined;
-  if (queue === undefined || queue === '' || labels?.[QUEUE_NAME_LABEL] !== undefined) return job;
-  return { ...job, metadata: { ...job.metadata, labels: { ...labels, [QUEUE_NAME_LABEL]: queue } } };
+export function withOurLabels<J extends JobManifest | Job>(job: J, rules: JobRules): J {
+  const added = labelsFromKueues(job, rules);
+  return Object.keys(added).length === 0 ? job : { ...job, metadata: { ...job.metadata, labels: { ...job.metadata.labels, ...added } } };
+}
+
+/** The labels that such a Job gets. */
+export function labelsFromKueues(
+  { metadata: { labels = {} } }: DeepReadonly<JobManifest | Job>,
+  { kueueQueueLabel }: JobRules,
+): Record<string, string> {
+  const queue = labels[KUEUE_QUEUE_NAME_LABEL] ?? '';
+  if (!kueueQueueLabel || queue === '' || labels[QUEUE_NAME_LABEL] !== undefined) return {};
+  const maxExecution = labels[MAX_EXEC_TIME_LABEL] === undefined ? labels[KUEUE_MAX_EXEC_TIME_LABEL] : undefined;
+  return { [QUEUE_NAME_LABEL]: queue, ...(maxExecution === undefined ? {} : { [MAX_EXEC_TIME_LABEL]: maxExecution }) };
 }
 
 /** The Job as the manager takes it, whether it may or not. */
@@ -94,14 +105,9 @@ const problemsOfNames = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] =
     ({ place, name }) => name !== SUBMISSION_ANNOTATION && name !== SUBMITTED_AT_ANNOTATION && hasName(job, place, name),
   ).map(({ place, name }) => ({ field: fieldOf(place, name), problem: 'is written by Switchyard only; remove it' }));
 
-/** Why a wish cannot be read. */
-export function wishProblems(job: DeepReadonly<JobManifest | Job>): FieldProblem[] {
-  const problems: FieldProblem[] = [];
-  for (const wish of [priorityOf(job), clusterWishOf(job), holdOf(job), startTimeoutOf(job), fencingOf(job)]) {
-    if (wish.kind === 'Invalid') problems.push({ field: `metadata.annotations[${wish.annotation}]`, problem: wish.problem });
-  }
-  return problems;
-}
+/** Why wishes cannot be read. */
+export const wishProblems = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] =>
+  unreadableWishes(job).map(({ place, name, problem }) => ({ field: fieldOf(place, name), problem }));
 
 function shapeProblems(manifest: unknown): FieldProblem[] {
   if (!isJsonObject(manifest)) return [{ field: 'manifest', problem: 'must be a batch/v1 Job as a JSON object' }];

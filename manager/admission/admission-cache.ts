@@ -4,10 +4,12 @@ import { minus, parseRequests, plus, type Amount, type Requests } from '../api/a
 import { excess } from '../api/job-requests.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { Charge } from './flavor-assigner.ts';
+import { createDeadlines, type Deadlines } from './deadlines.ts';
+import { executionDeadline, type ExecutionDeadline } from './execution-time.ts';
 import { addUsage, flavorResource, removeUsage, type QuotaNode } from './quota-tree.ts';
 import { createShapeAvoidance, type ShapeAvoidance } from './shape-avoidance.ts';
 import type { QueueingSetup, Snapshot } from './snapshot.ts';
-import { createStartDeadlines, type StartDeadlines } from './start-deadlines.ts';
+import { startDeadline, type StartDeadline } from './start-deadlines.ts';
 import type { Reservation } from './reservation.ts';
 import { clusterHolder, createUsage, type Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
@@ -39,7 +41,9 @@ export interface AdmissionCache {
   /** The reservations of Workloads that are to rest. */
   held(): Iterable<Reservation>;
   /** When those that are admitted must have started. */
-  readonly deadlines: Pick<StartDeadlines, 'overdue'>;
+  readonly starts: Pick<Deadlines<StartDeadline>, 'overdue'>;
+  /** When the time of those that are admitted is over. */
+  readonly executions: Pick<Deadlines<ExecutionDeadline>, 'overdue'>;
   /** The reservations of Workloads that are on their way to a cluster which has refused others of their shape meanwhile, and for what. */
   refusedAlike(): Iterable<readonly [Reservation, string]>;
   /** Something has become known of a shape. */
@@ -64,7 +68,8 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
   const held = new Map<string, Counted>();
   const refusedAlike = new Map<string, readonly [Reservation, string]>();
   const shapes = createShapeAvoidance();
-  const deadlines = createStartDeadlines(() => ({ setup, clusters: clustersByName }));
+  const starts = createDeadlines((reservation) => startDeadline(reservation, { setup, clusters: clustersByName }));
+  const executions = createDeadlines(executionDeadline);
 
   const charge = (entry: Counted): void => apply(entry, plus, addUsage);
   const discharge = (entry: Counted): void => apply(entry, minus, removeUsage);
@@ -88,7 +93,8 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     refused.delete(key);
     held.delete(key);
     refusedAlike.delete(key);
-    deadlines.forget(key);
+    starts.forget(key);
+    executions.forget(key);
     discharge(entry);
     return entry;
   };
@@ -108,7 +114,8 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
       mismatched.set(workload.key, entry);
     if (!assumed && workload.refusal !== undefined) refused.set(workload.key, entry);
     if (!assumed && workload.hold === true) held.set(workload.key, entry);
-    deadlines.watch(entry);
+    starts.watch(entry);
+    executions.watch(entry);
     compare(entry);
     charge(entry);
     return entry;
@@ -120,14 +127,14 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
       usage = createUsage();
       for (const entry of counted.values()) {
         charge(entry);
-        deadlines.watch(entry);
+        starts.watch(entry);
       }
     },
     setClusters: (next) => {
       const isNews = contacts(next) !== contacts(clusterStates);
       clusterStates = next;
       clustersByName = new Map(next.map((each) => [each.name, each]));
-      if (isNews) for (const entry of counted.values()) deadlines.watch(entry);
+      if (isNews) for (const entry of counted.values()) starts.watch(entry);
     },
     queueing: () => setup,
     clusters: () => clusterStates,
@@ -143,7 +150,8 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     mismatched: () => mismatched.values(),
     refused: () => refused.values(),
     held: () => held.values(),
-    deadlines,
+    starts,
+    executions,
     refusedAlike: () => refusedAlike.values(),
     reviewShape: (shape) => {
       for (const entry of counted.values()) if (entry.workload.shape === shape) compare(entry);

@@ -20,7 +20,9 @@ import type { AdmissionCache } from './admission-cache.ts';
 import { clusterLabel } from './cluster-label.ts';
 import type { Reservation } from './reservation.ts';
 import { cannotStartStory } from './cannot-start.ts';
-import { EvictionReason, findEvictions, notStarted, type Eviction } from './evictions.ts';
+import { EvictionReason, findEvictions, notStarted, outOfTime, type Eviction } from './evictions.ts';
+import type { Deadlines, Due, Overdue } from './deadlines.ts';
+import { endedRecord } from './execution-time.ts';
 import type { LossWatch } from './loss-watch.ts';
 import type { CannotStart, JobWatcher } from './job-watcher.ts';
 import { loweredRecord, LOWERING_DELAY_MS } from './lowering.ts';
@@ -70,7 +72,8 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
   /** Since when the admission of a Job does not stand. */
   const unresolvedSinceMs = new Map<string, number>();
   let resolvesAnew = true;
-  let startTimer: Timer | undefined;
+  /** Of what becomes due next, by what that is. */
+  const timers = new Map<'starts' | 'executions', Timer>();
 
   /**
    * One write; what it decided on may be out of date, and it may fail. The pass that follows looks again, so nothing is lost by that.
@@ -122,7 +125,7 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
    * is started anew could not tell an earlier record from the newest.
    */
   const holdBack = (workload: Workload, { reason, problem }: Untrusted, signal: AbortSignal): void => {
-    const last = workload.record && { ...workload.record, evicted: true as const };
+    const last = workload.record && endedRecord(workload.record, clock.now());
     write(workload.key, recordPatch(workload, last, { suspend: true }), 'holding a Job back', signal, async (job) => {
       const message = `suspended: ${problem}`;
       log.warn('suspended a Job that admission has not released', { job: workload.key, reason, why: problem });
@@ -139,7 +142,7 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
    */
   const mark = (workload: Workload, record: AdmissionRecord, signal: AbortSignal): void => {
     const hold: Record<string, string> = workload.hold === undefined ? { [HOLD_ANNOTATION]: 'true' } : {};
-    const patch = recordPatch(workload, { ...record, evicted: true }, undefined, hold);
+    const patch = recordPatch(workload, endedRecord(record, clock.now()), undefined, hold);
     write(workload.key, patch, 'marking a suspended Job', signal, () =>
       log.info('suspended by somebody else', { job: workload.key, clusterQueue: record.clusterQueue }),
     );
@@ -152,14 +155,18 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
   };
 
   /** Suspends the Job. It keeps its record, so that its copy is suspended in place and may resume there; where it is not to, that is noted in it. */
-  const evict = ({ reservation: { workload, record }, reason, message, refusal, ...eviction }: Eviction, signal: AbortSignal): void => {
+  const evict = (
+    { reservation: { workload, record }, reason, message, refusal, told, ...eviction }: Eviction,
+    signal: AbortSignal,
+  ): void => {
     const last = refusal === undefined ? record : avoiding(workload, record, refusal);
     const fail = eviction.fail ?? failureOf(last);
-    const patch = recordPatch(workload, { ...last, evicted: true, ...given({ fail }) }, { suspend: true });
+    const patch = recordPatch(workload, { ...endedRecord(last, clock.now()), ...given({ fail }) }, { suspend: true });
     write(workload.key, patch, 'an eviction', signal, (job) => {
       metrics.evicted.inc({ cluster_queue: record.clusterQueue, reason });
       log.info('evicted', { job: workload.key, clusterQueue: record.clusterQueue, reason, why: message });
       if (fail !== undefined) events.event(JOBS, job, 'Warning', fail.reason, fail.message);
+      else if (told !== undefined) events.event(JOBS, job, 'Warning', told, message);
     });
   };
 
@@ -191,12 +198,13 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
     });
   };
 
-  /** Moves what has not started in time, and has itself called when the next one's time has come. */
-  const findNotStarted = (): Eviction[] => {
-    const { found, nextMs } = cache.deadlines.overdue(clock.now());
-    startTimer?.cancel();
-    startTimer = nextMs === undefined ? undefined : clock.schedule(wake, nextMs - clock.now());
-    return notStarted(found);
+  /** Finds what is overdue, and has itself called when the next one's time has come. */
+  const overdue = <D extends Due>(what: 'starts' | 'executions', deadlines: Pick<Deadlines<D>, 'overdue'>): readonly Overdue<D>[] => {
+    const { found, nextMs } = deadlines.overdue(clock.now());
+    timers.get(what)?.cancel();
+    timers.delete(what);
+    if (nextMs !== undefined) timers.set(what, clock.schedule(wake, nextMs - clock.now()));
+    return found;
   };
 
   /** Writes a record that holds less. What it held before is given back when the informer shows that record. */
@@ -257,15 +265,21 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
     },
     correct: (signal) => {
       for (const workload of watcher.toCorrect()) putRight(workload, signal);
-      const evictions = findEvictions(cache, cache.queueing(), cache.clusters());
-      for (const eviction of [...evictions, ...findUnresolved(signal), ...findNotStarted(), ...losses.find()]) evict(eviction, signal);
+      const evictions = [
+        ...findEvictions(cache, cache.queueing(), cache.clusters()),
+        ...outOfTime(overdue('executions', cache.executions)),
+        ...findUnresolved(signal),
+        ...notStarted(overdue('starts', cache.starts)),
+        ...losses.find(),
+      ];
+      for (const eviction of evictions) evict(eviction, signal);
       for (const each of watcher.toTell()) tell(each, signal);
       lowerWhatIsDue(signal);
       // What failed and is not needed any more has failed for nobody.
       for (const key of failures.keys()) if (!writes.has(key)) failures.delete(key);
     },
     idle: async () => {
-      startTimer?.cancel();
+      for (const timer of timers.values()) timer.cancel();
       losses.stop();
       await Promise.all(writes.values());
     },

@@ -1,13 +1,15 @@
-import { HOLD_ANNOTATION } from '../../shared/api/names.ts';
+import { HOLD_ANNOTATION, MAX_EXEC_TIME_LABEL } from '../../shared/api/names.ts';
 import { excess } from '../api/job-requests.ts';
 import type { AdmissionCache } from './admission-cache.ts';
 import type { Reservation } from './reservation.ts';
 import { formatDurationMs } from '../api/duration.ts';
-import { AvoidedReason } from '../api/reasons.ts';
+import { AvoidedReason, JobEventReason } from '../api/reasons.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { QueueingSetup } from './snapshot.ts';
-import type { Overdue } from './start-deadlines.ts';
+import type { Overdue } from './deadlines.ts';
+import type { ExecutionDeadline } from './execution-time.ts';
+import type { StartDeadline } from './start-deadlines.ts';
 
 /** An admitted Workload that must give its place up. */
 export type Eviction = {
@@ -16,6 +18,8 @@ export type Eviction = {
   readonly message: string;
   /** Why it is to avoid its cluster from now on. */
   readonly refusal?: string;
+  /** The Event by which it is told so. */
+  readonly told?: JobEventReason;
   /** It does not go elsewhere, but ends as Failed. */
   readonly fail?: NonNullable<AdmissionRecord['fail']>;
 };
@@ -30,6 +34,7 @@ export const EvictionReason = {
   StartTimeout: 'StartTimeout',
   ClusterLost: 'ClusterLost',
   Held: 'Held',
+  MaximumExecutionTimeExceeded: 'MaximumExecutionTimeExceeded',
 } as const;
 export type EvictionReason = (typeof EvictionReason)[keyof typeof EvictionReason];
 
@@ -84,12 +89,21 @@ function turnedBack(refusedAlike: Iterable<readonly [Reservation, string]>): Evi
 }
 
 /** The Workloads that have not started in time: they are to try another cluster. */
-export const notStarted = (overdue: readonly Overdue[]): Eviction[] =>
-  overdue.map(({ reservation, timeoutMs }) => ({
+export const notStarted = (overdue: readonly Overdue<StartDeadline>[]): Eviction[] =>
+  overdue.map(({ reservation, due: { timeoutMs } }) => ({
     reservation,
     reason: EvictionReason.StartTimeout,
     message: `it has not started on cluster ${reservation.record.cluster} within ${formatDurationMs(timeoutMs)}`,
     refusal: AvoidedReason.NotStarted,
+  }));
+
+/** The Workloads whose time is over: they are to rest until somebody gives them more. */
+export const outOfTime = (overdue: readonly Overdue<ExecutionDeadline>[]): Eviction[] =>
+  overdue.map(({ reservation, due: { seconds } }) => ({
+    reservation,
+    reason: EvictionReason.MaximumExecutionTimeExceeded,
+    message: `it has run for the ${seconds}s in all that its label ${MAX_EXEC_TIME_LABEL} allows`,
+    told: JobEventReason.MaximumExecutionTimeExceeded,
   }));
 
 function grown(mismatched: Iterable<Reservation>): Eviction[] {

@@ -11,6 +11,7 @@ import type { Reservation } from './reservation.ts';
 import type { AdmissionRetries } from './admission-retries.ts';
 import { cannotStartStory } from './cannot-start.ts';
 import { placesOf } from './cluster-state.ts';
+import { timeIsUp } from './execution-time.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import type { PriorityClasses } from './priority.ts';
 import { routeOf, type InadmissibleReason, type Route } from './snapshot.ts';
@@ -225,17 +226,24 @@ export function createJobWatcher(deps: {
   };
 }
 
-/** Why a Workload that rests is not even queued: somebody has it rest, whatever else there is to say of it. */
-const whyHeld = ({ hold, namespace, name }: Workload): InadmissibleReason | undefined =>
-  hold === true
-    ? {
-        reason: QuotaReservedReason.Held,
-        message: `held by annotation ${HOLD_ANNOTATION}; to release it: kubectl annotate job -n ${namespace} ${name} ${HOLD_ANNOTATION}-`,
-      }
-    : undefined;
+/** Why a Workload that rests is not even queued: somebody has it rest, or it has no time left, whatever else there is to say of it. */
+function whyHeld(workload: Workload): InadmissibleReason | undefined {
+  const { hold, namespace, name } = workload;
+  if (hold === true)
+    return {
+      reason: QuotaReservedReason.Held,
+      message: `held by annotation ${HOLD_ANNOTATION}; to release it: kubectl annotate job -n ${namespace} ${name} ${HOLD_ANNOTATION}-`,
+    };
+  const message = timeIsUp(workload);
+  return message === undefined ? undefined : { reason: QuotaReservedReason.MaximumExecutionTimeExceeded, message };
+}
 
-function whyHeldBack({ untrusted, record }: Workload): InadmissibleReason {
-  if (untrusted === undefined && record !== undefined) return evicted;
+function whyHeldBack(workload: Workload): InadmissibleReason {
+  const { untrusted, record } = workload;
+  if (untrusted === undefined && record !== undefined) {
+    const why = timeIsUp(workload);
+    return why === undefined ? evicted : { ...evicted, message: `${evicted.message}; ${why}` };
+  }
   const problem = untrusted?.problem ?? 'it has no admission record';
   return { reason: QuotaReservedReason.RecordNotTrusted, message: `${problem}; it waits until nothing of it runs any more` };
 }

@@ -173,6 +173,7 @@ function recordOf(workload: Workload, { queue, flavors, cluster, clusterUID }: N
     epoch,
     since: toWireTime(laterThan(previous, nowMs)),
     requests: formatRequests(workload.requests),
+    ...given({ executedSeconds: previous?.executedSeconds }),
     ...(isFenced(workload, queue) ? {} : { unfenced: true as const }),
     // Where it has started, the row of failures is over.
     ...given({ avoid: workload.started ? undefined : rememberedRefusals(previous, nowMs) }),

@@ -1,4 +1,13 @@
-import { clusterWishOf, fencingOf, holdOf, priorityOf, queueNameOf, startTimeoutOf, type ClusterWish } from '../api/job-annotations.ts';
+import {
+  clusterWishOf,
+  fencingOf,
+  holdOf,
+  maxExecutionOf,
+  queueNameOf,
+  startTimeoutOf,
+  unreadableWishes,
+  type ClusterWish,
+} from '../api/job-annotations.ts';
 import { compactProblem } from '../api/compact-job.ts';
 import { isDispatched } from '../api/dispatch-proof.ts';
 import { graceSecondsOf } from '../api/fenced-off.ts';
@@ -48,6 +57,8 @@ export type Workload = {
   readonly started: boolean;
   /** How long a placement may take until it starts, in milliseconds, 0: any time; undefined: its queue says. */
   readonly startTimeoutMs: number | undefined;
+  /** For how many seconds in all it may be admitted, over all its admissions; undefined: for ever. */
+  readonly maxExecutionSeconds: number | undefined;
   /** Whether it is to be stopped where the manager is out of reach; undefined: its queue says. */
   readonly fenced: boolean | undefined;
   /** How long its pods may take to end. */
@@ -96,11 +107,11 @@ export type WorkloadPhase =
 /** The Workload of a Job with this record; undefined for a Job that is not the manager's. */
 export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Workload | undefined {
   if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME) return undefined;
-  const priority = priorityOf(job);
   const wish = clusterWishOf(job);
   const hold = holdOf(job);
   const fencing = fencingOf(job);
   const startTimeout = startTimeoutOf(job);
+  const maxExecution = maxExecutionOf(job);
   const record = parsed.kind === 'Record' ? parsed.record : parsed.last;
   const phase = phaseOf(job, parsed, record);
   const asked = requestsOfJob(job);
@@ -126,6 +137,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     heldBack: findCondition(job.status?.conditions, SwitchyardCondition.Dispatched)?.reason === DispatchedReason.HomeRestored,
     started: record !== undefined && hasStarted(job.status, record),
     startTimeoutMs: startTimeout.kind === 'StartTimeout' ? startTimeout.ms : undefined,
+    maxExecutionSeconds: maxExecution.kind === 'MaxExecution' ? maxExecution.seconds : undefined,
     fenced: fencing.kind === 'Fencing' ? fencing.fenced : undefined,
     graceSeconds: graceSecondsOf(job),
     shape: shapeOf(job, asked.requests),
@@ -134,7 +146,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     phase,
     unmarked: phase === 'Evicting' && isUnmarked(job, parsed),
     untrusted: untrustedOf(parsed, phase),
-    problem: compactProblem(job) ?? problemOf(priority, wish, hold, startTimeout, fencing) ?? asked.problem,
+    problem: compactProblem(job) ?? wishProblemOf(job) ?? asked.problem,
     schedulingHash: schedulingHashOf(asked.requests, wish, nodeWish, record),
   };
 }
@@ -184,12 +196,9 @@ function refusalIn(job: DeepReadonly<Job>, { epoch }: AdmissionRecord): string |
   return told?.status === 'False' && isRefusalOf(epoch, told) ? told.reason : undefined;
 }
 
-function problemOf(
-  ...parts: readonly { readonly kind: string; readonly problem?: string; readonly annotation?: string }[]
-): string | undefined {
-  const invalid = parts.find((part) => part.kind === 'Invalid');
-  if (invalid === undefined) return undefined;
-  return invalid.annotation === undefined ? invalid.problem : `annotation ${invalid.annotation} ${invalid.problem}`;
+function wishProblemOf(job: DeepReadonly<Job>): string | undefined {
+  const [first] = unreadableWishes(job);
+  return first && `${first.place === 'labels' ? 'label' : 'annotation'} ${first.name} ${first.problem}`;
 }
 
 /** Everything that the search for flavors and clusters looks at, as one text. */

@@ -4,6 +4,7 @@ import {
   CLUSTERS_ANNOTATION,
   FENCING_ANNOTATION,
   HOLD_ANNOTATION,
+  MAX_EXEC_TIME_LABEL,
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
   START_TIMEOUT_ANNOTATION,
@@ -11,13 +12,38 @@ import {
 import { parseDurationMs } from './duration.ts';
 
 /**
- * What users say about a Job in its labels and annotations: its queue, its priority, where it may run and how soon it must start there, whether
- * it is to rest, and whether it is fenced.
+ * What users say about a Job in its labels and annotations: its queue, its priority, where it may run and how soon it must start there, how
+ * long it may run in all, whether it is to rest, and whether it is fenced.
  */
 
 type Labelled = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, 'labels' | 'annotations'> }>;
 
-export type InvalidWish = { readonly kind: 'Invalid'; readonly annotation: string; readonly problem: string };
+export type InvalidWish = { readonly kind: 'Invalid'; readonly problem: string };
+
+type WishReader = {
+  readonly place: 'labels' | 'annotations';
+  readonly name: string;
+  readonly read: (job: Labelled) => { readonly kind: string } | InvalidWish;
+};
+
+/** Every wish that may be unreadable, and where it stands. */
+const WISHES: readonly WishReader[] = [
+  { place: 'annotations', name: PRIORITY_ANNOTATION, read: (job) => priorityOf(job) },
+  { place: 'annotations', name: CLUSTERS_ANNOTATION, read: (job) => clusterWishOf(job) },
+  { place: 'annotations', name: HOLD_ANNOTATION, read: (job) => holdOf(job) },
+  { place: 'annotations', name: START_TIMEOUT_ANNOTATION, read: (job) => startTimeoutOf(job) },
+  { place: 'annotations', name: FENCING_ANNOTATION, read: (job) => fencingOf(job) },
+  { place: 'labels', name: MAX_EXEC_TIME_LABEL, read: (job) => maxExecutionOf(job) },
+];
+
+/** What a Job says that cannot be read, and where; `problem` goes on where the name of the label or annotation stands. */
+export const unreadableWishes = (
+  job: Labelled,
+): { readonly place: 'labels' | 'annotations'; readonly name: string; readonly problem: string }[] =>
+  WISHES.flatMap(({ place, name, read }) => {
+    const wish = read(job);
+    return 'problem' in wish ? [{ place, name, problem: wish.problem }] : [];
+  });
 
 /** Name of the LocalQueue that a Job is submitted to. Undefined: not ours to run. */
 export function queueNameOf(job: Labelled): string | undefined {
@@ -42,7 +68,6 @@ export function priorityOf(job: Labelled): Priority {
   if (!/^-?[0-9]+$/.test(text) || value < -(2 ** 31) || value > 2 ** 31 - 1) {
     return {
       kind: 'Invalid',
-      annotation: PRIORITY_ANNOTATION,
       problem: `is ${JSON.stringify(text)}; it must be a 32-bit integer such as "100"`,
     };
   }
@@ -57,7 +82,7 @@ export function holdOf(job: Labelled): Hold {
   if (text === undefined) return { kind: 'Hold', held: undefined };
   if (text === 'true' || text === 'false') return { kind: 'Hold', held: text === 'true' };
   const problem = `is ${JSON.stringify(text)}; it must be "true" or "false", or be removed`;
-  return { kind: 'Invalid', annotation: HOLD_ANNOTATION, problem };
+  return { kind: 'Invalid', problem };
 }
 
 /** Milliseconds that a placement may take until it starts, 0: any time; undefined: nothing is said. */
@@ -69,7 +94,19 @@ export function startTimeoutOf(job: Labelled): StartTimeout {
   const ms = parseDurationMs(text);
   if (ms !== undefined) return { kind: 'StartTimeout', ms };
   const problem = `is ${JSON.stringify(text)}; it must be a duration such as "5m" or "1h30m", or "0s" for no limit`;
-  return { kind: 'Invalid', annotation: START_TIMEOUT_ANNOTATION, problem };
+  return { kind: 'Invalid', problem };
+}
+
+/** For how many seconds in all it may be admitted, over all its admissions; undefined: for ever. */
+export type MaxExecution = { readonly kind: 'MaxExecution'; readonly seconds: number | undefined } | InvalidWish;
+
+export function maxExecutionOf(job: Labelled): MaxExecution {
+  const text = job.metadata.labels?.[MAX_EXEC_TIME_LABEL];
+  if (text === undefined) return { kind: 'MaxExecution', seconds: undefined };
+  const seconds = Number(text);
+  if (/^[0-9]+$/.test(text) && seconds >= 1 && seconds <= 2 ** 31 - 1) return { kind: 'MaxExecution', seconds };
+  const problem = `is ${JSON.stringify(text)}; it must be a number of seconds from 1 to ${2 ** 31 - 1}, such as "3600"`;
+  return { kind: 'Invalid', problem };
 }
 
 /** `fenced`: whether its copy is stopped where its manager is out of reach; undefined: nothing is said. */
@@ -80,7 +117,7 @@ export function fencingOf(job: Labelled): Fencing {
   if (text === undefined) return { kind: 'Fencing', fenced: undefined };
   if (text === 'on' || text === 'off') return { kind: 'Fencing', fenced: text === 'on' };
   const problem = `is ${JSON.stringify(text)}; it must be "on" or "off", or be removed`;
-  return { kind: 'Invalid', annotation: FENCING_ANNOTATION, problem };
+  return { kind: 'Invalid', problem };
 }
 
 export type ClusterWish =
@@ -110,4 +147,4 @@ export function clusterWishOf(job: Labelled): ClusterWish {
   }
 }
 
-const invalidClusters = (problem: string): ClusterWish => ({ kind: 'Invalid', annotation: CLUSTERS_ANNOTATION, problem });
+const invalidClusters = (problem: string): ClusterWish => ({ kind: 'Invalid', problem });

@@ -55,6 +55,8 @@ export const QuotaReservedReason = {
   RecordNotTrusted: 'RecordNotTrusted',
   /** Somebody has it rest; it waits in no queue until it is released. */
   Held: 'Held',
+  /** It has been admitted for as long in all as it says that it may be; it waits in no queue until it says more. */
+  MaximumExecutionTimeExceeded: 'MaximumExecutionTimeExceeded',
   /** Suspended again after it had been admitted. */
   Evicted: 'Evicted',
 } as const;
@@ -147,6 +149,8 @@ export const JobEventReason = {
   DispatchFailed: 'DispatchFailed',
   /** Placement after placement has come to nothing; the message tells of each cluster. */
   CannotStart: 'CannotStart',
+  /** It was suspended, because it has been admitted for as long in all as it says that it may be. */
+  MaximumExecutionTimeExceeded: 'MaximumExecutionTimeExceeded',
 } as const;
 export type JobEventReason = (typeof JobEventReason)[keyof typeof JobEventReason];
 

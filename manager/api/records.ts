@@ -31,6 +31,8 @@ export type AdmissionRecord = {
   readonly since: string;
   /** What is charged, and the most that its copy may run: quantities that all its pods request together, `pods` being their number. */
   readonly requests: Readonly<Record<string, string>>;
+  /** For how many seconds it was admitted before its last admission; where `evicted`, that one included. Absent: 0. */
+  readonly executedSeconds?: number;
   /** Its copy goes on where the manager is out of reach: the Job or its queue had said so when it was admitted. What they say later counts from the next admission on. */
   readonly unfenced?: true;
   /** The Job was suspended since: the record says where its copy is, and allows nothing to run. */
@@ -90,7 +92,22 @@ const NONE: WrittenRecord = { kind: 'None' };
 export function parseAdmissionRecord(text: string): WrittenRecord {
   const value = parseJson(text);
   if (!isJsonObject(value)) return invalid('it is not a JSON object');
-  const { clusterQueue, flavors, cluster, clusterUID, epoch, since, requests, unfenced, evicted, avoid, fail, written, seal } = value;
+  const {
+    clusterQueue,
+    flavors,
+    cluster,
+    clusterUID,
+    epoch,
+    since,
+    requests,
+    executedSeconds,
+    unfenced,
+    evicted,
+    avoid,
+    fail,
+    written,
+    seal,
+  } = value;
   if (!isName(clusterQueue)) return invalid('clusterQueue must be a non-empty string');
   if (!isNames(flavors)) return invalid(`${badField('flavors', flavors)} must be a non-empty string`);
   if (!isName(cluster)) return invalid('cluster must be a non-empty string');
@@ -98,6 +115,7 @@ export function parseAdmissionRecord(text: string): WrittenRecord {
   if (!isCount(epoch)) return invalid('epoch must be a positive integer');
   if (!isTime(since)) return invalid('since must be an RFC 3339 time');
   if (!isNames(requests)) return invalid(`${badField('requests', requests)} must be a quantity`);
+  if (executedSeconds !== undefined && !isCount(executedSeconds)) return invalid('executedSeconds must be a positive integer or absent');
   if (!isTrueOrAbsent(unfenced)) return invalid('unfenced must be true or absent');
   if (!isTrueOrAbsent(evicted)) return invalid('evicted must be true or absent');
   if (avoid !== undefined && !isAvoided(avoid))
@@ -105,7 +123,15 @@ export function parseAdmissionRecord(text: string): WrittenRecord {
   if (fail !== undefined && !isFail(fail)) return invalid('fail must have a reason and a message');
   if (!isTime(written)) return invalid('written must be an RFC 3339 time');
   if (typeof seal !== 'string') return invalid('it has no seal');
-  const record = { clusterQueue, flavors, cluster, epoch, since, requests, ...given({ clusterUID, unfenced, evicted, avoid, fail }) };
+  const record = {
+    clusterQueue,
+    flavors,
+    cluster,
+    epoch,
+    since,
+    requests,
+    ...given({ clusterUID, executedSeconds, unfenced, evicted, avoid, fail }),
+  };
   return { kind: 'Record', record, stamp: { written, seal } };
 }
 
@@ -119,6 +145,7 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
     epoch: record.epoch,
     since: record.since,
     requests: sorted(record.requests),
+    executedSeconds: record.executedSeconds,
     unfenced: record.unfenced,
     evicted: record.evicted,
     avoid: record.avoid && sorted(Object.fromEntries(Object.entries(record.avoid).map(([cluster, each]) => [cluster, inOrder(each)]))),

@@ -7,8 +7,10 @@ import {
   FENCING_ANNOTATION,
   HOLD_ANNOTATION,
   JOB_CONTROLLER_ANNOTATION,
+  KUEUE_MAX_EXEC_TIME_LABEL,
   KUEUE_QUEUE_NAME_LABEL,
   MANAGER_CONTROLLER_NAME,
+  MAX_EXEC_TIME_LABEL,
   ORIGIN_LABEL,
   ORIGIN_NAME_ANNOTATION,
   ORIGIN_UID_ANNOTATION,
@@ -135,6 +137,15 @@ export const JOB_PARTS: readonly JobPart[] = [
   },
   wish('annotations', PRIORITY_ANNOTATION, 'A wish. It must be readable.'),
   wish('labels', PRIORITY_CLASS_LABEL, 'Kept for a wish.'),
+  wish('labels', MAX_EXEC_TIME_LABEL, 'A wish, which may be changed at any time. It must be readable.'),
+  {
+    ...wish(
+      'labels',
+      KUEUE_MAX_EXEC_TIME_LABEL,
+      `Of a new Job that gets its queue from Kueue’s label \`${MAX_EXEC_TIME_LABEL}\` is made from it; otherwise, and later, it means nothing here.`,
+    ),
+    unseen: true,
+  },
   wish('annotations', CLUSTERS_ANNOTATION, 'A wish. It must be readable.'),
   wish('annotations', START_TIMEOUT_ANNOTATION, 'A wish. It must be readable.'),
   wish(

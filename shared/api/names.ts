@@ -68,6 +68,10 @@ export const HOLD_ANNOTATION = 'switchyard.dev/hold';
 export const FENCING_ANNOTATION = 'switchyard.dev/fencing';
 /** Annotation by which a user says how long a placement may take until a pod is ready (`5m`; `0s`: for ever), before the Job goes elsewhere. */
 export const START_TIMEOUT_ANNOTATION = 'switchyard.dev/start-timeout';
+/** Label on a user's Job: for how many seconds in all, over all its admissions, it may hold what it was admitted with. */
+export const MAX_EXEC_TIME_LABEL = 'switchyard.dev/max-exec-time-seconds';
+/** Kueue's spelling of it. */
+export const KUEUE_MAX_EXEC_TIME_LABEL = 'kueue.x-k8s.io/max-exec-time-seconds';
 /** Label on a user's Job: the WorkloadPriorityClass that orders it within its ClusterQueue. */
 export const PRIORITY_CLASS_LABEL = 'switchyard.dev/priority-class';
 /** Annotation by which a user orders Jobs of one queue: an integer, higher first, as far as the LocalQueue lets it. */

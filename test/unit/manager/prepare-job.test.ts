@@ -5,7 +5,9 @@ import { prepareJob, readJobManifest, type JobManifest } from '../../../manager/
 import {
   ADMISSION_ANNOTATION,
   CLUSTERS_ANNOTATION,
+  KUEUE_MAX_EXEC_TIME_LABEL,
   KUEUE_QUEUE_NAME_LABEL,
+  MAX_EXEC_TIME_LABEL,
   ORIGIN_LABEL,
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
@@ -52,6 +54,13 @@ describe('preparing a Job', () => {
       return preparation.kind === 'Prepared' ? preparation.job.metadata.labels : preparation.problems.map(({ field }) => field);
     };
     expect(labelsOf({ [KUEUE_QUEUE_NAME_LABEL]: 'main' })).toEqual({ [KUEUE_QUEUE_NAME_LABEL]: 'main', [QUEUE_NAME_LABEL]: 'main' });
+    const limited = { [KUEUE_QUEUE_NAME_LABEL]: 'main', [KUEUE_MAX_EXEC_TIME_LABEL]: '60' };
+    expect(labelsOf(limited)).toEqual({ ...limited, [QUEUE_NAME_LABEL]: 'main', [MAX_EXEC_TIME_LABEL]: '60' });
+    expect(labelsOf({ ...limited, [MAX_EXEC_TIME_LABEL]: '30' })).toMatchObject({ [MAX_EXEC_TIME_LABEL]: '30' });
+    expect(labelsOf({ [QUEUE_NAME_LABEL]: 'ours', ...limited })).not.toHaveProperty(MAX_EXEC_TIME_LABEL);
+    expect(labelsOf({ ...limited, [KUEUE_MAX_EXEC_TIME_LABEL]: 'long' })).toEqual([
+      'metadata.labels[switchyard.dev/max-exec-time-seconds]',
+    ]);
     const both = { [KUEUE_QUEUE_NAME_LABEL]: 'main', [QUEUE_NAME_LABEL]: 'ours' };
     expect(labelsOf(both)).toEqual(both);
     expect(labelsOf({ [KUEUE_QUEUE_NAME_LABEL]: '' })).toEqual(['metadata.labels[switchyard.dev/queue-name]']);

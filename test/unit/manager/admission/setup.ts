@@ -98,6 +98,7 @@ export const aWorkload = (
   heldBack: false,
   started: false,
   startTimeoutMs: undefined,
+  maxExecutionSeconds: undefined,
   fenced: undefined,
   graceSeconds: 30,
   shape: JSON.stringify(requests),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createStartDeadlines, startDeadline } from '../../../../manager/admission/start-deadlines.ts';
+import { startDeadline } from '../../../../manager/admission/start-deadlines.ts';
 import type { Reservation } from '../../../../manager/admission/reservation.ts';
 import { buildQueueingSetup } from '../../../../manager/admission/snapshot.ts';
 import type { Workload } from '../../../../manager/admission/workload.ts';
@@ -38,27 +38,4 @@ test.each<[string, Parameters<typeof startDeadline>, number | undefined]>([
   ['never on a cluster that nobody knows', [{ ...placed('a'), record: aRecord({ cluster: 'gone' }) }, world()], undefined],
 ])('a Workload has time: %s', (_what, [reservation, where], minutes) => {
   expect(startDeadline(reservation, where)?.dueMs).toBe(minutes === undefined ? undefined : START + minutes * MINUTE);
-});
-
-test('those whose time is over are found until they are looked at anew, and the next time is told', () => {
-  const deadlines = createStartDeadlines(() => world('3m'));
-  for (const [name, minute] of [
-    ['b', 1],
-    ['a', 0],
-    ['c', 2],
-  ] as const)
-    deadlines.watch(placed(name, {}, `2026-01-01T00:0${minute}:00Z`));
-  const at = (minutes: number) => {
-    const { found, nextMs } = deadlines.overdue(START + minutes * MINUTE);
-    return [
-      found.map(({ reservation }) => reservation.workload.name).toSorted(),
-      nextMs === undefined ? undefined : (nextMs - START) / MINUTE,
-    ];
-  };
-  expect(at(2.9)).toEqual([[], 3]);
-  expect(at(4)).toEqual([['a', 'b'], 5]);
-  expect(at(4)).toEqual([['a', 'b'], 5]);
-  deadlines.watch(placed('a', { started: true }));
-  deadlines.forget('team/b');
-  expect(at(5)).toEqual([['c'], undefined]);
 });

@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { clusterWishOf, fencingOf, priorityOf, queueNameOf } from '../../../../manager/api/job-annotations.ts';
+import {
+  clusterWishOf,
+  fencingOf,
+  maxExecutionOf,
+  priorityOf,
+  queueNameOf,
+  unreadableWishes,
+} from '../../../../manager/api/job-annotations.ts';
 import {
   FENCING_ANNOTATION,
   CLUSTERS_ANNOTATION,
   KUEUE_QUEUE_NAME_LABEL,
+  MAX_EXEC_TIME_LABEL,
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
 } from '../../../../shared/api/names.ts';
@@ -42,11 +50,26 @@ describe('the priority of a Job', () => {
     (text) => {
       expect(priority(text)).toEqual({
         kind: 'Invalid',
-        annotation: PRIORITY_ANNOTATION,
         problem: `is ${JSON.stringify(text)}; it must be a 32-bit integer such as "100"`,
       });
     },
   );
+});
+
+describe('how long a Job may run in all', () => {
+  const seconds = (text?: string) => maxExecutionOf({ metadata: text === undefined ? {} : { labels: { [MAX_EXEC_TIME_LABEL]: text } } });
+  test('is any time when nothing is said, and a number of seconds', () => {
+    expect(seconds()).toEqual({ kind: 'MaxExecution', seconds: undefined });
+    expect([seconds('1'), seconds('3600'), seconds('2147483647')]).toEqual(
+      [1, 3600, 2_147_483_647].map((each) => ({ kind: 'MaxExecution', seconds: each })),
+    );
+  });
+  test.each(['', '0', '-1', '1.5', '1h', '2147483648'])('%j is refused, and is told with the label', (text) => {
+    const problem = `is ${JSON.stringify(text)}; it must be a number of seconds from 1 to 2147483647, such as "3600"`;
+    expect(seconds(text)).toEqual({ kind: 'Invalid', problem });
+    const job = { metadata: { labels: { [MAX_EXEC_TIME_LABEL]: text }, annotations: { [PRIORITY_ANNOTATION]: '1' } } };
+    expect(unreadableWishes(job)).toEqual([{ place: 'labels', name: MAX_EXEC_TIME_LABEL, problem }]);
+  });
 });
 
 describe('the clusters a Job may run on', () => {
@@ -73,13 +96,11 @@ describe('the clusters a Job may run on', () => {
     expect(selects('region in (eu, us), !spot', { region: 'us', spot: '' })).toBe(false);
   });
   test('must not be left empty', () => {
-    for (const text of ['', '  '])
-      expect(wish(text)).toMatchObject({ kind: 'Invalid', annotation: CLUSTERS_ANNOTATION, problem: expect.stringMatching(/^is empty; /) });
+    for (const text of ['', '  ']) expect(wish(text)).toMatchObject({ kind: 'Invalid', problem: expect.stringMatching(/^is empty; /) });
   });
   test.each(['region in', 'a=b=c', 'eu-1,', '(', 'eu_1!'])('%j is neither names nor a selector', (text) => {
     expect(wish(text)).toMatchObject({
       kind: 'Invalid',
-      annotation: CLUSTERS_ANNOTATION,
       problem: expect.stringMatching(/^is neither a list of cluster names nor a label selector: ./),
     });
   });
@@ -95,7 +116,6 @@ describe('the fencing of a Job', () => {
   test('that cannot be read is told of, with the remedy', () => {
     expect(fencingOf(job('no'))).toEqual({
       kind: 'Invalid',
-      annotation: FENCING_ANNOTATION,
       problem: 'is "no"; it must be "on" or "off", or be removed',
     });
   });

@@ -13,6 +13,7 @@ describe('the admission record', () => {
       requests: { pods: '2', cpu: '500m' },
       clusterUID: 'uid-eu',
       epoch: 4,
+      executedSeconds: 90,
       evicted: true,
       avoid: AVOID,
     });
@@ -34,6 +35,7 @@ describe('the admission record', () => {
     [text({ since: 'yesterday' }), 'since must be an RFC 3339 time'],
     [text({ requests: undefined }), 'each value of requests must be a quantity'],
     [text({ requests: { cpu: 1 } }), 'requests.cpu must be a quantity'],
+    [text({ executedSeconds: 0 }), 'executedSeconds must be a positive integer or absent'],
     [text({ evicted: false }), 'evicted must be true or absent'],
     [text({ avoid: { 'us-1': {} } }), 'avoid must be an object of clusters with until, reason, refusals and epoch'],
     [

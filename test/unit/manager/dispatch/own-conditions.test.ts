@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { isDispatched } from '../../../../manager/api/dispatch-proof.ts';
-import { dispatched } from '../../../../manager/dispatch/own-conditions.ts';
-import { aRecord } from '../../../support/jobs.ts';
+import { dispatched, quotaReserved } from '../../../../manager/dispatch/own-conditions.ts';
+import { MAX_EXEC_TIME_LABEL } from '../../../../shared/api/names.ts';
+import { aHomeJob, aRecord } from '../../../support/jobs.ts';
 
 test('a Job that says what keeps it from getting on is dispatched all the same, to that cluster and for that placement', () => {
   const record = aRecord({ epoch: 2 });
@@ -13,4 +14,15 @@ test('a Job that says what keeps it from getting on is dispatched all the same, 
     expect(isDispatched(status(detail), aRecord({ epoch: 3 }))).toBe(false);
     expect(isDispatched(status(detail), aRecord({ epoch: 2, cluster: 'us-2' }))).toBe(false);
   }
+});
+
+test('a Job that may run for so long in all says with its quota what it has used before', () => {
+  const said = (executedSeconds?: number, labels = {}) => {
+    const local = aHomeJob({ metadata: { labels }, spec: { suspend: false } });
+    return quotaReserved(local, aRecord(executedSeconds === undefined ? {} : { executedSeconds })).map(({ message }) => message);
+  };
+  const limited = { [MAX_EXEC_TIME_LABEL]: '100' };
+  expect(said(30, limited)).toEqual(['quota reserved in ClusterQueue "cq"; of its 100s, 30s were used before']);
+  for (const other of [said(30), said(undefined, limited), said(30, { [MAX_EXEC_TIME_LABEL]: 'x' })])
+    expect(other).toEqual(['quota reserved in ClusterQueue "cq"']);
 });

@@ -9,6 +9,7 @@ import {
 } from '../../../../manager/webhook/admission-review.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import {
+  KUEUE_MAX_EXEC_TIME_LABEL,
   KUEUE_QUEUE_NAME_LABEL,
   MANAGER_CONTROLLER_NAME,
   MANAGER_FIELD_MANAGER,
@@ -129,10 +130,11 @@ describe('a new Job', () => {
   });
 
   test('with Kueue’s label alone is left alone, or gets our label from it where the administrator has it so', () => {
-    const object = bare({ metadata: { labels: { [KUEUE_QUEUE_NAME_LABEL]: 'main' } } });
+    const object = bare({ metadata: { labels: { [KUEUE_QUEUE_NAME_LABEL]: 'main', [KUEUE_MAX_EXEC_TIME_LABEL]: '60' } } });
     expect(patchOf(object)).toBeUndefined();
     expect(patchOf(object, { ...DEFAULT_JOB_RULES, kueueQueueLabel: true })).toEqual([
       { op: 'add', path: '/metadata/labels/switchyard.dev~1queue-name', value: 'main' },
+      { op: 'add', path: '/metadata/labels/switchyard.dev~1max-exec-time-seconds', value: '60' },
       { op: 'add', path: '/spec/suspend', value: true },
       { op: 'add', path: '/spec/managedBy', value: MANAGER_CONTROLLER_NAME },
     ]);
