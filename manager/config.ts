@@ -12,6 +12,7 @@ import {
   type FlagValues,
   type Program,
 } from '../shared/runtime/flags.ts';
+import { DEFAULT_REQUEUING_TIMESTAMP, REQUEUING_TIMESTAMPS, type RequeuingTimestamp } from './admission/requeuing.ts';
 import { FENCE_MARGIN_MS } from './api/fenced-off.ts';
 import { DEFAULT_JOB_RULES, RESOURCE_CLAIMS_RULES, type JobRules } from './api/job-rules.ts';
 import type { LogLevel } from '../shared/runtime/pino-logger.ts';
@@ -55,6 +56,7 @@ export type ManagerConfig = {
   readonly concurrentDispatches: number;
   /** After this time the Jobs of a cluster that is lost run elsewhere; 0: never. */
   readonly workerLostTimeoutMs: number;
+  readonly requeuingTimestamp: RequeuingTimestamp;
   /** Between two renewals of the Lease on each worker cluster. */
   readonly renewIntervalMs: number;
   /** What a Job may be. */
@@ -164,6 +166,12 @@ const FLAGS = {
       'after this time the Jobs of a cluster that is lost run elsewhere, if its worker has stopped them by then: at least its --fence-after, their grace period and 30s; 0 is never',
     parse: lostTimeout,
   },
+  'requeuing-timestamp': {
+    value: REQUEUING_TIMESTAMPS.join('|'),
+    fallback: DEFAULT_REQUEUING_TIMESTAMP,
+    about: 'by which age a Job queues again that did not start in time (startTimeout): by that of its eviction, or by its own',
+    parse: oneOf(REQUEUING_TIMESTAMPS),
+  },
   'fence-renew-interval': {
     value: 'DURATION',
     fallback: '10s',
@@ -203,6 +211,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     workerMemoryBytes: flags['worker-memory-limit'] * 1024 * 1024,
     concurrentDispatches: flags['concurrent-dispatches'],
     workerLostTimeoutMs: flags['worker-lost-timeout'],
+    requeuingTimestamp: flags['requeuing-timestamp'],
     renewIntervalMs: flags['fence-renew-interval'],
     jobRules: {
       bytesMax: flags['max-job-bytes'],

@@ -68,6 +68,7 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     knownUsers: settings.knownUsers,
     concurrentDispatches: settings.concurrentDispatches,
     workerLostTimeoutMs: settings.workerLostTimeoutMs,
+    requeuingTimestamp: settings.requeuingTimestamp,
     renewIntervalMs: settings.renewIntervalMs,
     jobRules: settings.jobRules,
     registry,

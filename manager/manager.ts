@@ -11,6 +11,7 @@ import type { Logger } from '../shared/runtime/logger.ts';
 import { given } from '../shared/runtime/given.ts';
 import type { Random } from '../shared/runtime/random.ts';
 import { aborted, allOrNone } from '../shared/runtime/tasks.ts';
+import type { RequeuingTimestamp } from './admission/requeuing.ts';
 import { createAdmission } from './admission/admission.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from './api/job-rules.ts';
 import { createRecordKeeper, type RecordKeeper } from './api/record-keeper.ts';
@@ -50,6 +51,8 @@ export type ManagerDeps = {
   readonly concurrentDispatches: number;
   /** After this time the Jobs of a lost cluster run elsewhere, 0: never; absent: the default of the flag. */
   readonly workerLostTimeoutMs?: number;
+  /** By which age a Job queues again that did not start in time; absent: the default of the flag. */
+  readonly requeuingTimestamp?: RequeuingTimestamp;
   /** Between two renewals of the Lease on each worker cluster; absent: the default of the flag. */
   readonly renewIntervalMs?: number;
   /** What a Job may be; absent: as the flags have it by default. */
@@ -140,6 +143,7 @@ export function createManager(deps: ManagerDeps): Manager {
       records,
       lostClusters,
       workerLostTimeoutMs,
+      ...given({ requeuingTimestamp: deps.requeuingTimestamp }),
       clock,
       log: log.with({ part: 'admission' }),
       metrics: metrics.admission,

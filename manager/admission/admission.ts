@@ -26,6 +26,7 @@ import { NO_PRIORITY_CLASSES, priorityClassesOf, resolvePriority, type PriorityC
 import { createLossWatch } from './loss-watch.ts';
 import { createPendingQueues } from './pending-queues.ts';
 import { createQueueStatus } from './queue-status.ts';
+import { DEFAULT_REQUEUING_TIMESTAMP, type RequeuingTimestamp } from './requeuing.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
 import { buildQueueingSetup, type InadmissibleReason } from './snapshot.ts';
 import { createWaitingReporter } from './waiting-reporter.ts';
@@ -50,6 +51,8 @@ export type AdmissionDeps = {
   readonly lostClusters: LostClusters;
   /** After this time the Jobs of a cluster that is lost are moved; 0: never. */
   readonly workerLostTimeoutMs: number;
+  /** Absent: the default of the flag. */
+  readonly requeuingTimestamp?: RequeuingTimestamp;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: AdmissionMetrics;
@@ -131,6 +134,7 @@ export function createAdmission({ client, events, informers, records, clock, log
     watcher,
     records,
     losses: createLossWatch({ cache, lostClusters: deps.lostClusters, timeoutMs: deps.workerLostTimeoutMs, wake, clock }),
+    requeuingTimestamp: deps.requeuingTimestamp ?? DEFAULT_REQUEUING_TIMESTAMP,
     unresolved: unresolvedIn(informers),
     wake,
     clock,

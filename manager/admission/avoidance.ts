@@ -37,12 +37,20 @@ export function avoidance(
   const avoided = record?.avoid?.[cluster];
   if (avoided === undefined) return undefined;
   const untilMs = Date.parse(avoided.until);
-  return nowMs < untilMs ? { untilMs, problem: wordsFor('it', avoided.reason, untilMs) } : undefined;
+  return nowMs < untilMs ? { untilMs, problem: wordsFor('it', avoided.reason, untilMs, avoided.refusals) } : undefined;
 }
 
-/** What a cluster did to `whom`, and until when it is avoided. */
-export const wordsFor = (whom: string, reason: string, untilMs: number): string =>
-  `${isStart(reason) ? 'did not start' : 'refused'} ${whom} (${reason}), avoided until ${toWireTime(untilMs)}`;
+/** What a cluster did to `whom`, how often in a row, and until when it is avoided. */
+export function wordsFor(whom: string, reason: string, untilMs: number, times = 1): string {
+  const count = times === 1 ? '' : `, ${times} times in a row`;
+  return `${isStart(reason) ? 'did not start' : 'refused'} ${whom} (${reason}${count}), avoided until ${toWireTime(untilMs)}`;
+}
+
+/** The same of the placement that a record tells of; undefined when that did not come to nothing. */
+export function refusalIn(record: AdmissionRecord): string | undefined {
+  const avoided = isRefused(record) ? record.avoid?.[record.cluster] : undefined;
+  return avoided && `${record.cluster} ${wordsFor('it', avoided.reason, Date.parse(avoided.until), avoided.refusals)}`;
+}
 
 const isStart = (reason: string): boolean => reason === AvoidedReason.NotStarted;
 

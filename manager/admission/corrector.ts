@@ -26,6 +26,7 @@ import { endedRecord } from './execution-time.ts';
 import type { LossWatch } from './loss-watch.ts';
 import type { CannotStart, JobWatcher } from './job-watcher.ts';
 import { loweredRecord, LOWERING_DELAY_MS } from './lowering.ts';
+import { requeuedRecord, type RequeuingTimestamp } from './requeuing.ts';
 import { waitingConditions } from './waiting-reporter.ts';
 import type { Untrusted, Workload } from './workload.ts';
 
@@ -36,6 +37,7 @@ export type CorrectorDeps = {
   readonly watcher: Pick<JobWatcher, 'toCorrect' | 'toTell'>;
   readonly records: RecordKeeper;
   readonly losses: LossWatch;
+  readonly requeuingTimestamp: RequeuingTimestamp;
   /** Why the admission of a reservation no longer stands; undefined while it does. */
   readonly unresolved: (reservation: Reservation) => string | undefined;
   /** Has {@link Corrector.correct} called again. */
@@ -63,7 +65,7 @@ const RETRY_MAX_MS = 60_000;
 const UNRESOLVED_MS = 30_000;
 
 export function createCorrector(deps: CorrectorDeps): Corrector {
-  const { client, events, cache, watcher, records, losses, unresolved, wake, clock, log, metrics } = deps;
+  const { client, events, cache, watcher, records, losses, requeuingTimestamp, unresolved, wake, clock, log, metrics } = deps;
   const writes = new Map<string, Promise<void>>();
   /** How often the writes of a Job have failed in a row. */
   const failures = new Map<string, number>();
@@ -161,7 +163,9 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
   ): void => {
     const last = refusal === undefined ? record : avoiding(workload, record, refusal);
     const fail = eviction.fail ?? failureOf(last);
-    const patch = recordPatch(workload, { ...endedRecord(last, clock.now()), ...given({ fail }) }, { suspend: true });
+    const nowMs = clock.now();
+    const ended = requeuedRecord(endedRecord(last, nowMs), reason, requeuingTimestamp, nowMs);
+    const patch = recordPatch(workload, { ...ended, ...given({ fail }) }, { suspend: true });
     write(workload.key, patch, 'an eviction', signal, (job) => {
       metrics.evicted.inc({ cluster_queue: record.clusterQueue, reason });
       log.info('evicted', { job: workload.key, clusterQueue: record.clusterQueue, reason, why: message });

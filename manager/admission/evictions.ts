@@ -95,6 +95,7 @@ export const notStarted = (overdue: readonly Overdue<StartDeadline>[]): Eviction
     reason: EvictionReason.StartTimeout,
     message: `it has not started on cluster ${reservation.record.cluster} within ${formatDurationMs(timeoutMs)}`,
     refusal: AvoidedReason.NotStarted,
+    told: JobEventReason.Evicted,
   }));
 
 /** The Workloads whose time is over: they are to rest until somebody gives them more. */

@@ -6,6 +6,7 @@ import { keyOfObject } from '../../shared/kube/keys.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import type { RecordReader } from '../api/records.ts';
+import { refusalIn } from './avoidance.ts';
 import { isSameAdmission, type AdmissionCache } from './admission-cache.ts';
 import type { Reservation } from './reservation.ts';
 import type { AdmissionRetries } from './admission-retries.ts';
@@ -241,7 +242,7 @@ function whyHeld(workload: Workload): InadmissibleReason | undefined {
 function whyHeldBack(workload: Workload): InadmissibleReason {
   const { untrusted, record } = workload;
   if (untrusted === undefined && record !== undefined) {
-    const why = timeIsUp(workload);
+    const why = timeIsUp(workload) ?? refusalIn(record);
     return why === undefined ? evicted : { ...evicted, message: `${evicted.message}; ${why}` };
   }
   const problem = untrusted?.problem ?? 'it has no admission record';

@@ -3,12 +3,15 @@ import type { Workload } from './workload.ts';
 /** A Workload with its priority, and its place in arrival order, which decides between Jobs created within one second. */
 export type QueuedWorkload = { readonly workload: Workload; readonly priority: number; readonly arrival: number };
 
-/** Order within a ClusterQueue: higher priority first, then the older Job, then the one seen first. Negative when `a` goes first. */
+/** Order within a ClusterQueue: higher priority first, then the older Job (or the one evicted earlier, see requeuing.ts), then the one seen first. Negative when `a` goes first. */
 export function compareQueued(a: QueuedWorkload, b: QueuedWorkload): number {
   if (a.priority !== b.priority) return b.priority - a.priority;
-  if (a.workload.createdMs !== b.workload.createdMs) return a.workload.createdMs - b.workload.createdMs;
+  const [aMs, bMs] = [queuedSinceMs(a), queuedSinceMs(b)];
+  if (aMs !== bMs) return aMs - bMs;
   return a.arrival - b.arrival;
 }
+
+const queuedSinceMs = ({ workload }: QueuedWorkload): number => workload.queuedSinceMs ?? workload.createdMs;
 
 /** A head for which a place was found. */
 export type Nominated = { readonly head: QueuedWorkload; readonly borrowing: boolean };

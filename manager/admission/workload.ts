@@ -39,6 +39,8 @@ export type Workload = {
   readonly priorityWish: PriorityWish;
   /** Milliseconds since the epoch. */
   readonly createdMs: number;
+  /** Since when it counts as waiting for its place in the queue, where that is not since its creation. */
+  readonly queuedSinceMs: number | undefined;
   /** What all its pods would request together, as the Job stands now; `pods` is their number. What it is charged is in its record. */
   readonly requests: Requests;
   readonly wish: ClusterWish;
@@ -127,6 +129,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     queue: queueNameOf(job),
     priorityWish: priorityWishOf(job),
     createdMs: Date.parse(creationTimestamp),
+    queuedSinceMs: record?.evicted === true && record.queuedSince !== undefined ? Date.parse(record.queuedSince) : undefined,
     requests: asked.requests,
     wish,
     hold: hold.kind === 'Hold' ? hold.held : undefined,

@@ -149,6 +149,8 @@ export const JobEventReason = {
   DispatchFailed: 'DispatchFailed',
   /** Placement after placement has come to nothing; the message tells of each cluster. */
   CannotStart: 'CannotStart',
+  /** It was suspended, and queues again; the message says why. */
+  Evicted: 'Evicted',
   /** It was suspended, because it has been admitted for as long in all as it says that it may be. */
   MaximumExecutionTimeExceeded: 'MaximumExecutionTimeExceeded',
 } as const;

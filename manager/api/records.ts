@@ -37,6 +37,8 @@ export type AdmissionRecord = {
   readonly unfenced?: true;
   /** The Job was suspended since: the record says where its copy is, and allows nothing to run. */
   readonly evicted?: true;
+  /** The Job queues as one that was created then, RFC 3339. Absent: by its own age. */
+  readonly queuedSince?: string;
   /** Clusters that have refused the Job, or on which it did not start: it does not go there for the time being. */
   readonly avoid?: Readonly<Record<string, AvoidedCluster>>;
   /** The Job is to end as Failed, for this reason, as soon as nothing of it runs: it is not admitted again. */
@@ -103,6 +105,7 @@ export function parseAdmissionRecord(text: string): WrittenRecord {
     executedSeconds,
     unfenced,
     evicted,
+    queuedSince,
     avoid,
     fail,
     written,
@@ -118,6 +121,7 @@ export function parseAdmissionRecord(text: string): WrittenRecord {
   if (executedSeconds !== undefined && !isCount(executedSeconds)) return invalid('executedSeconds must be a positive integer or absent');
   if (!isTrueOrAbsent(unfenced)) return invalid('unfenced must be true or absent');
   if (!isTrueOrAbsent(evicted)) return invalid('evicted must be true or absent');
+  if (queuedSince !== undefined && !isTime(queuedSince)) return invalid('queuedSince must be an RFC 3339 time or absent');
   if (avoid !== undefined && !isAvoided(avoid))
     return invalid('avoid must be an object of clusters with until, reason, refusals and epoch');
   if (fail !== undefined && !isFail(fail)) return invalid('fail must have a reason and a message');
@@ -130,7 +134,7 @@ export function parseAdmissionRecord(text: string): WrittenRecord {
     epoch,
     since,
     requests,
-    ...given({ clusterUID, executedSeconds, unfenced, evicted, avoid, fail }),
+    ...given({ clusterUID, executedSeconds, unfenced, evicted, queuedSince, avoid, fail }),
   };
   return { kind: 'Record', record, stamp: { written, seal } };
 }
@@ -148,6 +152,7 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
     executedSeconds: record.executedSeconds,
     unfenced: record.unfenced,
     evicted: record.evicted,
+    queuedSince: record.queuedSince,
     avoid: record.avoid && sorted(Object.fromEntries(Object.entries(record.avoid).map(([cluster, each]) => [cluster, inOrder(each)]))),
     fail: record.fail && { reason: record.fail.reason, message: record.fail.message },
     written: stamp.written,

@@ -1,7 +1,7 @@
 /** A manager cluster with nothing but admission on it: an embedded control plane, the CRDs, the informers, and the loop. */
 import { Registry } from 'prom-client';
 import { parse } from 'yaml';
-import { createAdmission, type Admission } from '../../manager/admission/admission.ts';
+import { createAdmission, type Admission, type AdmissionDeps } from '../../manager/admission/admission.ts';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { COHORTS } from '../../manager/api/cohort.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
@@ -68,9 +68,14 @@ export type JobOptions = {
   readonly spec?: object;
 };
 
+/** What flags of the manager say. */
+type Settings = Pick<AdmissionDeps, 'requeuingTimestamp'>;
+
 export const NAMESPACE = 'team';
 
-export async function createAdmissionWorld(options: { readonly wrap?: (client: KubeClient) => KubeClient } = {}): Promise<AdmissionWorld> {
+export async function createAdmissionWorld(
+  options: { readonly wrap?: (client: KubeClient) => KubeClient } & Settings = {},
+): Promise<AdmissionWorld> {
   const clock = new FakeClock();
   const random = seededRandom(1);
   const log = silentLogger;
@@ -86,7 +91,7 @@ export async function createAdmissionWorld(options: { readonly wrap?: (client: K
   await settle(100);
   await create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
 
-  let running = start(options.wrap?.(client) ?? client, clock);
+  let running = start(options.wrap?.(client) ?? client, clock, options);
   await settle(50);
 
   const world: AdmissionWorld = {
@@ -191,7 +196,7 @@ export async function createAdmissionWorld(options: { readonly wrap?: (client: K
     stop: () => running.stop(),
     restart: async () => {
       await running.stop();
-      running = start(options.wrap?.(client) ?? client, clock);
+      running = start(options.wrap?.(client) ?? client, clock, options);
       await settle(50);
     },
     close: async () => {
@@ -205,6 +210,7 @@ export async function createAdmissionWorld(options: { readonly wrap?: (client: K
 function start(
   client: KubeClient,
   clock: FakeClock,
+  { requeuingTimestamp }: Settings,
 ): { readonly admission: Admission; readonly registry: Registry; stop(): Promise<void> } {
   const informer = <T extends KubeObject>(resource: Resource<T>) =>
     createInformer({ client, resource, clock: clock as Clock, random: seededRandom(2), log: silentLogger });
@@ -232,6 +238,7 @@ function start(
     records,
     lostClusters,
     workerLostTimeoutMs: 900_000,
+    ...given({ requeuingTimestamp }),
     clock,
     log: silentLogger,
     metrics,

@@ -199,6 +199,7 @@ describe('what the manager chart passes to the program', () => {
       workerAddressDeny: ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128', '127.0.0.0/8', '::1/128'],
       workerMemoryBytes: 32 * 1024 * 1024,
       workerLostTimeoutMs: 900_000,
+      requeuingTimestamp: 'Eviction',
       concurrentDispatches: 16,
       renewIntervalMs: 10_000,
       jobRules: { bytesMax: 262_144, resourceClaims: 'Refuse', kueueQueueLabel: false },

@@ -43,6 +43,12 @@ describe('the manager’s configuration', () => {
     for (const never of ['0', '0s']) expect(read(['--worker-lost-timeout', never]).workerLostTimeoutMs).toBe(0);
   });
 
+  test('has Jobs that did not start queue by the age of their eviction, or by their own', () => {
+    expect(read([]).requeuingTimestamp).toBe('Eviction');
+    expect(read(['--requeuing-timestamp=Creation']).requeuingTimestamp).toBe('Creation');
+    expect(() => read(['--requeuing-timestamp=creation'])).toThrow(/--requeuing-timestamp/);
+  });
+
   test('names the Secret of the record key with or without its namespace', () => {
     expect(read(['--record-key-secret', 'system/key']).recordKeySecret).toEqual({ namespace: 'system', name: 'key' });
     expect(read([], { SWITCHYARD_RECORD_KEY_SECRET: 'a.b-c' }).recordKeySecret).toEqual({ namespace: undefined, name: 'a.b-c' });

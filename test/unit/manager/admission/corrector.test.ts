@@ -27,6 +27,7 @@ test('a Job that is gone, as the cache will show later, is not written to withou
     cache: createAdmissionCache(buildQueueingSetup(objects({}))),
     watcher: { toCorrect: () => cached, toTell: () => [] },
     records: createRecordKeeper(TEST_RECORD_KEYS),
+    requeuingTimestamp: 'Eviction' as const,
     losses: { find: () => [], lookAnew: () => {}, stop: () => {} },
     unresolved: () => undefined,
     wake: () => correct(),

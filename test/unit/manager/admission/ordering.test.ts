@@ -14,6 +14,13 @@ test('priority goes before age, and age before the order of arrival', () => {
   expect(ranked.toReversed().toSorted(compareQueued)).toEqual(ranked);
 });
 
+test('a Job that was evicted because it did not start goes by the age of that, behind those that have waited longer', () => {
+  const requeued = queued(aWorkload('requeued', {}, { createdMs: 0, queuedSinceMs: 5 }), 0);
+  const old = queued(aWorkload('old', {}, { createdMs: 1 }), 2);
+  const late = queued(aWorkload('late', {}, { createdMs: 6 }), 9);
+  expect([late, requeued, old].toSorted(compareQueued)).toEqual([old, requeued, late]);
+});
+
 test('a borrower lets everybody pass who stays within his own quota', () => {
   const [urgent, old] = ranked;
   if (urgent === undefined || old === undefined) throw new Error('the ranking is empty');

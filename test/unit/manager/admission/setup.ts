@@ -88,6 +88,7 @@ export const aWorkload = (
   queue: 'main',
   priorityWish: {},
   createdMs: 0,
+  queuedSinceMs: undefined,
   requests: parseRequests({ ...requests, pods: '1' }),
   wish: { kind: 'Any' },
   hold: undefined,

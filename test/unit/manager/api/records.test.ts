@@ -15,6 +15,7 @@ describe('the admission record', () => {
       epoch: 4,
       executedSeconds: 90,
       evicted: true,
+      queuedSince: '2026-01-01T00:05:00Z',
       avoid: AVOID,
     });
     expect(parseAdmissionRecord(formatAdmissionRecord(record, STAMP))).toEqual({ kind: 'Record', record, stamp: STAMP });
@@ -37,6 +38,7 @@ describe('the admission record', () => {
     [text({ requests: { cpu: 1 } }), 'requests.cpu must be a quantity'],
     [text({ executedSeconds: 0 }), 'executedSeconds must be a positive integer or absent'],
     [text({ evicted: false }), 'evicted must be true or absent'],
+    [text({ queuedSince: 'later' }), 'queuedSince must be an RFC 3339 time or absent'],
     [text({ avoid: { 'us-1': {} } }), 'avoid must be an object of clusters with until, reason, refusals and epoch'],
     [
       text({ avoid: { 'us-1': { ...AVOID['us-1'], refusals: 0 } } }),
