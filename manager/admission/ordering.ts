@@ -13,11 +13,8 @@ export function compareQueued(a: QueuedWorkload, b: QueuedWorkload): number {
 
 const queuedSinceMs = ({ workload }: QueuedWorkload): number => workload.queuedSinceMs ?? workload.createdMs;
 
-/** A head for which a place was found. */
-export type Nominated = { readonly head: QueuedWorkload; readonly borrowing: boolean };
+/** A head for which flavors were found; `borrowing` is how far up the cohort tree they must reach, 0: not at all. */
+export type Nominated = { readonly head: QueuedWorkload; readonly borrowing: number };
 
-/** Order of one cycle, across ClusterQueues: those within their own quota go before borrowers (Kueue's classical order). */
-export function compareNominated(a: Nominated, b: Nominated): number {
-  if (a.borrowing !== b.borrowing) return a.borrowing ? 1 : -1;
-  return compareQueued(a.head, b.head);
-}
+/** Order of one cycle, across ClusterQueues (Kueue's classical one): who borrows from nearer goes first, then as within a ClusterQueue. */
+export const compareNominated = (a: Nominated, b: Nominated): number => a.borrowing - b.borrowing || compareQueued(a.head, b.head);

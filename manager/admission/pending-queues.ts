@@ -1,7 +1,7 @@
 import { IndexedHeap } from '../../shared/kube/indexed-heap.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import { compareQueued, type QueuedWorkload } from './ordering.ts';
-import type { Head, WaitsFor } from './schedule.ts';
+import type { Claim, Head, WaitsFor } from './decision.ts';
 import type { InadmissibleReason } from './snapshot.ts';
 
 /** Why a Workload that was tried could not be admitted, and what must change before it is tried again. */
@@ -9,6 +9,8 @@ export type Inadmissibility = InadmissibleReason & {
   readonly waitsFor: WaitsFor;
   /** It is also tried again at this time, in epoch milliseconds. */
   readonly retryAtMs?: number;
+  /** What is kept for it while it waits. */
+  readonly claim?: Claim;
 };
 
 /**
@@ -28,6 +30,8 @@ export interface PendingQueues {
   has(key: string): boolean;
   /** The first Workload of each ClusterQueue that has one to try. It stays where it is. */
   heads(): Head[];
+  /** The others for which something is kept: one of a ClusterQueue, which was the first when it was tried. Whoever is stopped by that is woken when it ends. */
+  claimants(): Head[];
   /**
    * Everything in the head's group is inadmissible, or its StrictFIFO queue is blocked. Costs the same however many wait. Where the group is to
    * be tried again at a time that nobody waits for yet, it returns what is to be called then.
@@ -68,6 +72,8 @@ type Queue = {
   readonly active: IndexedHeap<Group>;
   /** A StrictFIFO queue waits behind its first Workload. */
   blocked: { readonly key: string; readonly inadmissibility: Inadmissibility } | undefined;
+  /** For whom something is kept, and what. */
+  claimant: { readonly key: string; readonly claim: Claim } | undefined;
 };
 type Entry = { readonly queue: Queue; readonly group: Group; readonly queued: QueuedWorkload };
 
@@ -84,9 +90,24 @@ export function createPendingQueues(): PendingQueues {
       groups: new Map(),
       active: new IndexedHeap((each) => each.id, compareGroups),
       blocked: undefined,
+      claimant: undefined,
     };
     queues.set(name, queue);
     return queue;
+  };
+
+  const remove = (key: string): void => {
+    const queue = entries.get(key)?.queue;
+    take(key);
+    if (queue?.claimant?.key === key) setClaimant(queue, undefined);
+  };
+
+  /** Those whom a claim has stopped are tried again when it has become another one. */
+  const setClaimant = (queue: Queue, claimant: Queue['claimant']): void => {
+    const before = queue.claimant;
+    queue.claimant = claimant;
+    if (before === undefined || (claimant !== undefined && isSameClaim(before.claim, claimant.claim))) return;
+    for (const each of queues.values()) reactivate(each, ({ reason }) => reason === QuotaReservedReason.BehindOtherQueues);
   };
 
   const take = (key: string): void => {
@@ -124,6 +145,7 @@ export function createPendingQueues(): PendingQueues {
   return {
     add: (clusterQueue, strict, queued, apart = []) => {
       const { workload } = queued;
+      const before = entries.get(workload.key);
       take(workload.key);
       const queue = queueNamed(clusterQueue);
       if (queue.strict !== strict) {
@@ -135,12 +157,15 @@ export function createPendingQueues(): PendingQueues {
       queue.groups.set(groupId, group);
       group.waiting.set(queued);
       entries.set(workload.key, { queue, group, queued });
+      // With the same wishes it keeps what is kept for it.
+      if (before?.queue.claimant?.key === workload.key && (before.queue !== queue || before.group.id !== groupId))
+        setClaimant(before.queue, undefined);
       if (group.inadmissible) return;
       queue.active.set(group);
       // Whoever arrives behind a blocked first Workload changes nothing; whoever arrives before it is to be tried.
       if (queue.blocked !== undefined && firstOf(queue)?.workload.key === workload.key) queue.blocked = undefined;
     },
-    delete: take,
+    delete: remove,
     has: (key) => entries.has(key),
     heads: () => {
       const heads: Head[] = [];
@@ -150,12 +175,29 @@ export function createPendingQueues(): PendingQueues {
       }
       return heads;
     },
+    claimants: () => {
+      const heads: Head[] = [];
+      for (const queue of queues.values()) {
+        const key = queue.claimant?.key;
+        const queued = key === undefined ? undefined : entries.get(key)?.queued;
+        if (queued === undefined) continue;
+        const first = queue.blocked === undefined ? firstOf(queue) : undefined;
+        // A StrictFIFO queue waits for its first Workload, and for nobody else.
+        const stands = queue.strict ? queue.blocked?.key === key : first !== queued;
+        if (stands) heads.push({ clusterQueue: queue.name, queued });
+      }
+      return heads;
+    },
     markInadmissible: ({ queued }, inadmissibility) => {
       const entry = entries.get(queued.workload.key);
       if (entry === undefined) return undefined;
       const { queue, group } = entry;
       group.inadmissibility = inadmissibility;
-      if (queue.strict && inadmissibility.waitsFor !== 'setup') queue.blocked = { key: queued.workload.key, inadmissibility };
+      const { claim } = inadmissibility;
+      const { key } = queued.workload;
+      if (claim !== undefined) setClaimant(queue, { key, claim });
+      else if (queue.claimant?.key === key) setClaimant(queue, undefined);
+      if (queue.strict && inadmissibility.waitsFor !== 'setup') queue.blocked = { key, inadmissibility };
       else {
         group.inadmissible = true;
         queue.active.delete(group.id);
@@ -199,6 +241,9 @@ export function createPendingQueues(): PendingQueues {
     },
   };
 }
+
+const isSameClaim = (a: Claim, b: Claim): boolean =>
+  a.cluster === b.cluster && Object.entries(a.flavors).every(([resource, flavor]) => b.flavors[resource] === flavor);
 
 const newGroup = (id: string): Group => ({
   id,

@@ -4,9 +4,10 @@ import { given } from '../../shared/runtime/given.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
 import { avoidance, isRefused } from './avoidance.ts';
 import { capacityOf, isRecordedOn, type ClusterState } from './cluster-state.ts';
-import type { FlavorOption } from './flavor-assigner.ts';
+import type { FlavorOption, OptionGroups } from './flavor-assigner.ts';
 import { combineFlavors } from './flavor-combination.ts';
 import type { ShapesOfCycle } from './shape-avoidance.ts';
+import type { Snapshot } from './snapshot.ts';
 import { clusterHolder, type Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
@@ -18,15 +19,15 @@ export type ClusterVerdict = {
   readonly untilMs?: number;
 };
 
-export type Placement =
-  | {
-      readonly kind: 'Placed';
-      readonly cluster: string;
-      readonly clusterUID?: string;
-      readonly flavors: readonly FlavorOption[];
-      readonly verdicts: readonly ClusterVerdict[];
-    }
-  | { readonly kind: 'NoCluster'; readonly verdicts: readonly ClusterVerdict[] };
+export type Placement = Placed | { readonly kind: 'NoCluster'; readonly verdicts: readonly ClusterVerdict[] };
+
+export type Placed = {
+  readonly kind: 'Placed';
+  readonly cluster: string;
+  readonly clusterUID?: string;
+  readonly flavors: readonly FlavorOption[];
+  readonly verdicts: readonly ClusterVerdict[];
+};
 
 /**
  * Picks one cluster, as a scheduler picks a node: filter, then score. Of each resource group the first fitting flavor is taken that
@@ -35,7 +36,7 @@ export type Placement =
  */
 export function place(
   workload: Workload,
-  groups: readonly (readonly FlavorOption[])[],
+  groups: OptionGroups,
   clusters: readonly ClusterState[],
   usage: Usage,
   shapes: Pick<ShapesOfCycle, 'of'>,
@@ -67,11 +68,7 @@ export function place(
  * Whether some cluster that exists is wished for, serves the namespace, offers flavors among `groups` that go together, which are those that fit if
  * nobody uses any quota, and could hold the Workload if nobody else were there. That a cluster is closed may end by itself.
  */
-export function couldEverBePlaced(
-  workload: Workload,
-  groups: readonly (readonly FlavorOption[])[],
-  clusters: readonly ClusterState[],
-): boolean {
+export function couldEverBePlaced(workload: Workload, groups: OptionGroups, clusters: readonly ClusterState[]): boolean {
   // Without any cluster all wait alike.
   if (clusters.length === 0 && workload.wish.kind === 'Any') return true;
   return clusters.some(
@@ -79,9 +76,43 @@ export function couldEverBePlaced(
       isWished(workload, cluster) &&
       servesNamespace(cluster.servedNamespaces, workload.namespace) &&
       offeredFlavors(groups, cluster) !== undefined &&
-      [...workload.requests].every(([resource, amount]) => amount === ZERO || amount <= capacityOf(cluster, resource)),
+      couldHold(workload, cluster),
   );
 }
+
+/**
+ * Of the clusters that take the Workload and could hold it if nobody else were there, the one that lacks least of what it asks for, as a share of
+ * what it has; better flavors go first here, too. Undefined: there is none.
+ */
+export function leastMissing(
+  workload: Workload,
+  groups: OptionGroups,
+  { clusters, usage, shapes }: Pick<Snapshot, 'clusters' | 'usage' | 'shapes'>,
+  nowMs: number,
+): { readonly cluster: string; readonly flavors: readonly FlavorOption[] } | undefined {
+  let best: Candidate | undefined;
+  for (const cluster of clusters) {
+    const { name } = cluster;
+    if (cluster.closed !== undefined || !isWished(workload, cluster)) continue;
+    if (!servesNamespace(cluster.servedNamespaces, workload.namespace) || !couldHold(workload, cluster)) continue;
+    if ((avoidance(workload.record, name, nowMs) ?? shapes.of(workload.shape, name, nowMs)) !== undefined) continue;
+    const flavors = offeredFlavors(groups, cluster);
+    if (flavors === undefined) continue;
+    // Who lacks nothing is as good as any other that lacks nothing.
+    const candidate = {
+      cluster: name,
+      clusterUID: undefined,
+      flavors,
+      resumes: false,
+      room: Math.min(0, roomLeft(workload, cluster, usage)),
+    };
+    if (best === undefined || isBetter(candidate, best)) best = candidate;
+  }
+  return best;
+}
+
+const couldHold = ({ requests }: Workload, cluster: ClusterState): boolean =>
+  [...requests].every(([resource, amount]) => amount === ZERO || amount <= capacityOf(cluster, resource));
 
 /** `eu-1: short of 4 cpu; us-2: cordoned` */
 export const formatVerdicts = (verdicts: readonly ClusterVerdict[]): string =>
@@ -107,12 +138,12 @@ function isBetter(a: Candidate, b: Candidate): boolean {
 }
 
 /** One flavor per group; undefined when some group has none that the cluster offers, or those that it offers do not go together. */
-const offeredFlavors = (groups: readonly (readonly FlavorOption[])[], { labels }: ClusterState): readonly FlavorOption[] | undefined =>
+const offeredFlavors = (groups: OptionGroups, { labels }: ClusterState): readonly FlavorOption[] | undefined =>
   combineFlavors(groups, ({ clusters }) => matchesLabelSelector(clusters, labels));
 
 function problemOf(
   workload: Workload,
-  groups: readonly (readonly FlavorOption[])[],
+  groups: OptionGroups,
   flavors: readonly FlavorOption[] | undefined,
   cluster: ClusterState,
   usage: Usage,

@@ -28,6 +28,8 @@ export type QuotaNode = {
   readonly quotas: ReadonlyMap<FlavorResource, Quota>;
   /** Nominal quota of the node and what its children pool with it. */
   readonly subtree: ReadonlyMap<FlavorResource, Amount>;
+  /** How far it is to the furthest node below: 0 of a ClusterQueue, 1 of a cohort that has ClusterQueues only. */
+  readonly height: number;
 };
 
 /** One resource of one flavor: `flavor/resource`. Flavor names contain no slash. */
@@ -45,7 +47,7 @@ export function available(node: QuotaNode, usage: Usage, key: FlavorResource): A
   const used = usage.get(node.id, key);
   if (node.parent === undefined) return minus(subtreeQuota(node, key), used);
   const guaranteed = guaranteedQuota(node, key);
-  const local = larger(ZERO, minus(guaranteed, used));
+  const local = unusedGuarantee(node, usage, key);
   const fromParent = available(node.parent, usage, key);
   const limit = node.quotas.get(key)?.borrowingLimit;
   if (limit === undefined) return plus(local, fromParent);
@@ -62,13 +64,38 @@ export function potentialAvailable(node: QuotaNode, key: FlavorResource): Amount
   return limit === undefined ? reachable : smaller(reachable, plus(subtreeQuota(node, key), limit));
 }
 
-/** Whether using `amount` more would exceed the node's own quota. */
-export const wouldBorrow = (node: QuotaNode, usage: Usage, key: FlavorResource, amount: Amount): boolean =>
-  node.parent !== undefined && plus(usage.get(node.id, key), amount) > subtreeQuota(node, key);
+/**
+ * How far up the tree the node must reach to use `amount` more: the height of the lowest subtree whose quota has room for it, or of the whole tree
+ * where none has. 0: it need not borrow. `reclaimable`: that subtree is a part of the tree, so that what it lacks others of the tree have borrowed.
+ * Kueue's FindHeightOfLowestSubtreeThatFits.
+ */
+export function borrowingReach(
+  node: QuotaNode,
+  usage: Usage,
+  key: FlavorResource,
+  amount: Amount,
+): { readonly height: number; readonly reclaimable: boolean } {
+  const { parent } = node;
+  if (parent === undefined || !exceedsOwn(node, usage, key, amount)) return { height: 0, reclaimable: parent !== undefined };
+  let missing = minus(amount, unusedGuarantee(node, usage, key));
+  let root = parent;
+  for (let above: QuotaNode | undefined = parent; above !== undefined; above = above.parent) {
+    if (!exceedsOwn(above, usage, key, missing)) return { height: above.height, reclaimable: above.parent !== undefined };
+    missing = minus(missing, unusedGuarantee(above, usage, key));
+    root = above;
+  }
+  return { height: root.height, reclaimable: false };
+}
+
+const exceedsOwn = (node: QuotaNode, usage: Usage, key: FlavorResource, amount: Amount): boolean =>
+  plus(usage.get(node.id, key), amount) > subtreeQuota(node, key);
+
+const unusedGuarantee = (node: QuotaNode, usage: Usage, key: FlavorResource): Amount =>
+  larger(ZERO, minus(guaranteedQuota(node, key), usage.get(node.id, key)));
 
 export function addUsage(node: QuotaNode, usage: Usage, key: FlavorResource, amount: Amount): void {
   const used = usage.get(node.id, key);
-  const local = larger(ZERO, minus(guaranteedQuota(node, key), used));
+  const local = unusedGuarantee(node, usage, key);
   usage.set(node.id, key, plus(used, amount));
   if (node.parent !== undefined && amount > local) addUsage(node.parent, usage, key, minus(amount, local));
 }
@@ -79,6 +106,8 @@ export function removeUsage(node: QuotaNode, usage: Usage, key: FlavorResource, 
   usage.set(node.id, key, minus(used, amount));
   if (node.parent !== undefined && overflow > ZERO) removeUsage(node.parent, usage, key, smaller(amount, overflow));
 }
+
+export const nominalQuota = (node: QuotaNode, key: FlavorResource): Amount => node.quotas.get(key)?.nominal ?? ZERO;
 
 export const subtreeQuota = (node: QuotaNode, key: FlavorResource): Amount => node.subtree.get(key) ?? ZERO;
 
@@ -154,10 +183,13 @@ function finish(draft: Draft, parent: QuotaNode | undefined, nodes: Map<string, 
     rootId: parent?.rootId ?? draft.id,
     quotas: draft.quotas,
     subtree: subtreeOf(draft),
+    height: heightOf(draft),
   };
   if (draft.name !== undefined) nodes.set(draft.name, node);
   for (const child of draft.children) finish(child, node, nodes);
 }
+
+const heightOf = ({ children }: Draft): number => children.reduce((height, child) => Math.max(height, heightOf(child) + 1), 0);
 
 function subtreeOf(draft: Draft): Map<FlavorResource, Amount> {
   const total = new Map<FlavorResource, Amount>();

@@ -1,12 +1,12 @@
 import { sleep, type Clock, type Timer } from '../../shared/runtime/clock.ts';
-import { given } from '../../shared/runtime/given.ts';
 import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionCache } from './admission-cache.ts';
 import type { AdmissionWriter } from './admission-writer.ts';
 import type { Corrector } from './corrector.ts';
 import type { PendingQueues } from './pending-queues.ts';
-import { schedule, type Decision, type Head } from './schedule.ts';
+import type { Decision } from './decision.ts';
+import { runCycle, type CycleResult } from './scheduling-cycle.ts';
 
 export type SchedulerDeps = {
   readonly cache: AdmissionCache;
@@ -42,36 +42,22 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     writer.retryDue(signal);
     let tried = 0;
     while (!signal.aborted && writer.hasRoom()) {
-      const heads = queues.heads();
-      if (heads.length === 0 || !cycle(heads, signal)) return;
-      tried += heads.length;
+      const startedMs = clock.now();
+      const result = runCycle({ cache, queues, admit: (decision) => startAdmission(decision, signal), at }, startedMs);
+      if (result.tried === 0) return;
+      observe(result, startedMs);
+      if (!result.progressed) return;
+      tried += result.tried;
       if (tried < HEADS_MAX) continue;
       tried = 0;
       await sleep(clock, 0, signal);
     }
   };
 
-  /** One cycle; false when it changed nothing. */
-  const cycle = (heads: readonly Head[], signal: AbortSignal): boolean => {
-    const startedMs = clock.now();
-    const decisions = schedule(cache.snapshot(), heads, startedMs);
-    let admitted = 0;
-    let others = 0;
-    for (const decision of decisions) {
-      if (decision.kind === 'Admit') {
-        if (startAdmission(decision, signal)) admitted++;
-        else others++;
-      } else if (decision.kind === 'Inadmissible') {
-        const { head, reason, message, waitsFor, retryAtMs } = decision;
-        const retry = queues.markInadmissible(head, { reason, message, waitsFor, ...given({ retryAtMs }) });
-        if (retry !== undefined && retryAtMs !== undefined) at(retryAtMs, retry);
-        others++;
-      }
-    }
+  const observe = ({ admitted }: CycleResult, startedMs: number): void => {
     const result = admitted > 0 ? 'success' : 'inadmissible';
     metrics.attempts.inc({ result });
     metrics.attemptDuration.observe({ result }, (clock.now() - startedMs) / 1000);
-    return admitted + others > 0;
   };
 
   /** Has a group tried again when its time has come. */

@@ -29,6 +29,8 @@ export const QuotaReservedReason = {
   NoClusterFits: 'NoClusterFits',
   /** StrictFIFO: an earlier Job of the queue waits. */
   BehindEarlierJob: 'BehindEarlierJob',
+  /** What is free is kept for Jobs of other queues that go first. */
+  BehindOtherQueues: 'BehindOtherQueues',
   /** The LocalQueue it names does not exist. */
   LocalQueueNotFound: 'LocalQueueNotFound',
   /** The ClusterQueue of its LocalQueue does not exist. */

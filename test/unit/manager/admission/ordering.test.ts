@@ -24,6 +24,6 @@ test('a Job that was evicted because it did not start goes by the age of that, b
 test('a borrower lets everybody pass who stays within his own quota', () => {
   const [urgent, old] = ranked;
   if (urgent === undefined || old === undefined) throw new Error('the ranking is empty');
-  expect(compareNominated({ head: urgent, borrowing: true }, { head: old, borrowing: false })).toBeGreaterThan(0);
-  expect(compareNominated({ head: urgent, borrowing: true }, { head: old, borrowing: true })).toBeLessThan(0);
+  expect(compareNominated({ head: urgent, borrowing: 1 }, { head: old, borrowing: 0 })).toBeGreaterThan(0);
+  expect(compareNominated({ head: urgent, borrowing: 1 }, { head: old, borrowing: 1 })).toBeLessThan(0);
 });

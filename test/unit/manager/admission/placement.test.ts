@@ -13,13 +13,14 @@ import { aCluster, aWorkload } from './setup.ts';
 
 const option = (flavor: string, selector: string, rank: number): FlavorOption => ({
   flavor,
+  mode: 'Fit',
   rank,
   clusters: parseLabelSelector(selector),
   nodeLabels: {},
   terms: -1n,
   resources: ['cpu'],
   charges: [],
-  borrowing: false,
+  borrowing: 0,
 });
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const anywhere = [[option('default', '', 0)]];

@@ -6,10 +6,10 @@ import { parseAmount } from '../../../../manager/api/amount.ts';
 import {
   addUsage,
   available,
+  borrowingReach,
   buildQuotaTree,
   potentialAvailable,
   removeUsage,
-  wouldBorrow,
   type QuotaTree,
 } from '../../../../manager/admission/quota-tree.ts';
 import { createUsage } from '../../../../manager/admission/usage.ts';
@@ -115,8 +115,26 @@ describe('what a ClusterQueue may use', () => {
   test('borrowing begins where nominal ends', () => {
     const tree = buildQuotaTree([queue('a', { nominal: 2 }, 'team'), queue('b', { nominal: 2 }, 'team')], []);
     const { usage } = using(tree, { a: 1 });
-    expect(wouldBorrow(nodeOf(tree, 'a'), usage, 'f/gpu', gpu(1))).toBe(false);
-    expect(wouldBorrow(nodeOf(tree, 'a'), usage, 'f/gpu', gpu(2))).toBe(true);
+    expect(borrowingReach(nodeOf(tree, 'a'), usage, 'f/gpu', gpu(1))).toEqual({ height: 0, reclaimable: true });
+    expect(borrowingReach(nodeOf(tree, 'a'), usage, 'f/gpu', gpu(2))).toEqual({ height: 1, reclaimable: false });
+  });
+
+  test('who can borrow from near does not reach up to the root, and can have back what others of the tree took there', () => {
+    const tree = buildQuotaTree(
+      [queue('a', { nominal: 0 }, 'near'), queue('b', { nominal: 0 }, 'root')],
+      [cohort('near', 'root', { nominal: 4 }), cohort('root')],
+    );
+    const reach = (used: Record<string, number>, count: number) =>
+      borrowingReach(nodeOf(tree, 'a'), using(tree, used).usage, 'f/gpu', gpu(count));
+    expect(reach({}, 4)).toEqual({ height: 1, reclaimable: true });
+    expect(reach({ b: 4 }, 4)).toEqual({ height: 1, reclaimable: true });
+    expect(reach({}, 5)).toEqual({ height: 2, reclaimable: false });
+    expect(borrowingReach(nodeOf(tree, 'b'), using(tree, {}).usage, 'f/gpu', gpu(4))).toEqual({ height: 2, reclaimable: false });
+  });
+
+  test('alone it never borrows', () => {
+    const tree = buildQuotaTree([queue('a', { nominal: 2 })], []);
+    expect(borrowingReach(nodeOf(tree, 'a'), using(tree, {}).usage, 'f/gpu', gpu(9))).toEqual({ height: 0, reclaimable: false });
   });
 });
 

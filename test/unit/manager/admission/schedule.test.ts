@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../../manager/api/amount.ts';
-import { schedule, type Decision } from '../../../../manager/admission/schedule.ts';
+import type { Decision } from '../../../../manager/admission/decision.ts';
+import { schedule } from '../../../../manager/admission/schedule.ts';
 import { given } from '../../../../shared/runtime/given.ts';
 import { aClusterQueue, aCluster, aSnapshot, aWorkload, head } from './setup.ts';
 

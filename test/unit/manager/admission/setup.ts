@@ -5,7 +5,7 @@ import { parseRequests, UNLIMITED } from '../../../../manager/api/amount.ts';
 import type { ClusterState } from '../../../../manager/admission/cluster-state.ts';
 import { ANY_NODE } from '../../../../manager/admission/node-wish.ts';
 import type { QueuedWorkload } from '../../../../manager/admission/ordering.ts';
-import type { Head } from '../../../../manager/admission/schedule.ts';
+import type { Head } from '../../../../manager/admission/decision.ts';
 import { buildQueueingSetup, type QueueingObjects, type QueueSetup, type Snapshot } from '../../../../manager/admission/snapshot.ts';
 import { createShapeAvoidance } from '../../../../manager/admission/shape-avoidance.ts';
 import { createUsage } from '../../../../manager/admission/usage.ts';

@@ -1,0 +1,44 @@
+import { COPIES_FINALIZER } from '../../shared/api/names.ts';
+import { toWireTime } from '../../shared/api/wire-time.ts';
+import { given } from '../../shared/runtime/given.ts';
+import { formatRequests } from '../api/job-requests.ts';
+import type { AdmissionRecord } from '../api/records.ts';
+import { isRefused, rememberedRefusals } from './avoidance.ts';
+import { isRecordedOn } from './cluster-state.ts';
+import type { Placed } from './placement.ts';
+import type { QueueSetup } from './snapshot.ts';
+import type { Workload } from './workload.ts';
+
+/** The record of a new admission. A Job that resumes where it was keeps its epoch; one that moves, or was refused where it was, gets the next. */
+export function recordOf(workload: Workload, queue: QueueSetup, { cluster, clusterUID, flavors }: Placed, nowMs: number): AdmissionRecord {
+  const previous = workload.record;
+  const resumes = previous !== undefined && isRecordedOn(previous, { name: cluster, uid: clusterUID }) && !isRefused(previous);
+  const epoch = previous === undefined ? firstEpoch(workload, nowMs) : resumes ? previous.epoch : previous.epoch + 1;
+  return {
+    clusterQueue: queue.name,
+    flavors: Object.fromEntries(flavors.flatMap(({ flavor, resources }) => resources.map((resource) => [resource, flavor]))),
+    cluster,
+    ...given({ clusterUID }),
+    epoch,
+    since: toWireTime(laterThan(previous, nowMs)),
+    requests: formatRequests(workload.requests),
+    ...given({ executedSeconds: previous?.executedSeconds }),
+    ...(isFenced(workload, queue) ? {} : { unfenced: true as const }),
+    // Where it has started, the row of failures is over.
+    ...given({ avoid: workload.started ? undefined : rememberedRefusals(previous, nowMs) }),
+  };
+}
+
+/** Admissions of one Job are told apart by their second: what was proven of one says nothing of the next. */
+const laterThan = (previous: AdmissionRecord | undefined, nowMs: number): number =>
+  previous === undefined ? nowMs : Math.max(nowMs, Date.parse(previous.since) + 1000);
+
+/**
+ * A Job with our finalizer was admitted before, and somebody has removed its record: copies of it may be anywhere. Its age in seconds is more
+ * than the placements that it can have had, so that they all count as earlier ones.
+ */
+const firstEpoch = ({ finalizers, createdMs }: Workload, nowMs: number): number =>
+  finalizers.includes(COPIES_FINALIZER) ? 2 + Math.max(0, Math.floor((nowMs - createdMs) / 1000)) : 1;
+
+/** Whether its copy is to be stopped where the manager is out of reach: the Job's own word goes first. */
+const isFenced = ({ fenced }: Workload, { onLoss }: QueueSetup): boolean => fenced ?? onLoss.fencing !== 'Disabled';

@@ -1,0 +1,94 @@
+import { plus, ZERO } from '../api/amount.ts';
+import { QuotaReservedReason } from '../api/reasons.ts';
+import { recordOf } from './admission-record.ts';
+import { claimedBy, giveBack, keep, type Claimed } from './claims.ts';
+import type { Decision, Head, WaitsFor } from './decision.ts';
+import { assignFlavors, type FlavorOption } from './flavor-assigner.ts';
+import { placeIn, type Creditor, type Fit } from './nominate.ts';
+import type { Placed } from './placement.ts';
+import { addUsage, available } from './quota-tree.ts';
+import type { QueueSetup, Snapshot } from './snapshot.ts';
+import { clusterHolder, type Usage } from './usage.ts';
+import type { Workload } from './workload.ts';
+
+/** Where a scheduling cycle stands. */
+export type Cycle = {
+  /** Its usage holds what was admitted in this cycle, and what is kept for Creditors. */
+  readonly snapshot: Snapshot;
+  /** Without what is kept. */
+  readonly unclaimed: Usage;
+  /** By ClusterQueue. */
+  readonly claims: Map<string, { readonly creditor: Creditor; readonly claimed: Claimed }>;
+  /** Some were kept before this cycle already: whom they stop they would stop again. */
+  readonly hasStanding: boolean;
+  readonly nowMs: number;
+};
+
+/** Admits a nominee if what is left by those before it is still enough. */
+export function admit(cycle: Cycle, fit: Fit): Decision {
+  const { snapshot, claims, nowMs } = cycle;
+  const { head, queue } = fit;
+  const own = claims.get(head.clusterQueue);
+  // Younger ones of one BestEffortFIFO queue may pass an older one that does not fit, as in Kueue.
+  if (own !== undefined) giveBack(own.claimed, snapshot.usage);
+  const placement = placementNow(cycle, fit);
+  if (placement !== undefined) charge(cycle, head.queued.workload, queue, placement);
+  if (own !== undefined) {
+    const claimed = claimedBy(own.creditor, snapshot, nowMs) ?? own.claimed;
+    keep(claimed, snapshot.usage);
+    claims.set(head.clusterQueue, { ...own, claimed });
+  }
+  if (placement !== undefined) return { kind: 'Admit', head, record: recordOf(head.queued.workload, queue, placement, nowMs) };
+  const missing = whatIsKept(cycle, fit);
+  return missing === undefined ? { kind: 'Requeue', head } : isKept(head, missing);
+}
+
+/** The place that was found, or another one; undefined when there is none any more. */
+function placementNow({ snapshot, hasStanding, nowMs }: Cycle, { head, queue, placement }: Fit): Placed | undefined {
+  const { workload } = head.queued;
+  if (hasQuota(queue, snapshot.usage, placement.flavors)) {
+    // The same flavors, on another cluster if need be.
+    const options = placement.flavors.map((flavor) => [flavor]);
+    const chosen = snapshot.clusters.filter(({ name }) => name === placement.cluster);
+    const there = placeIn({ ...snapshot, clusters: chosen }, workload, options, nowMs);
+    if (there.kind === 'Placed') return there;
+    const elsewhere = placeIn(snapshot, workload, options, nowMs);
+    if (elsewhere.kind === 'Placed') return elsewhere;
+  }
+  if (!hasStanding) return undefined;
+  // What stands in its way will do so in the next cycle, too.
+  const options = assignFlavors(workload, queue, snapshot.usage);
+  const found = options.kind === 'Fit' ? placeIn(snapshot, workload, options.groups, nowMs) : undefined;
+  return found?.kind === 'Placed' ? found : undefined;
+}
+
+/** Where nothing but what is kept for others has stopped it, and will again: what it waits for. */
+function whatIsKept({ snapshot, unclaimed, hasStanding, nowMs }: Cycle, { head, queue, placement }: Fit): WaitsFor | undefined {
+  if (!hasStanding) return undefined;
+  const options = placement.flavors.map((flavor) => [flavor]);
+  if (!hasQuota(queue, unclaimed, placement.flavors)) return undefined;
+  if (placeIn({ ...snapshot, usage: unclaimed }, head.queued.workload, options, nowMs).kind !== 'Placed') return undefined;
+  return hasQuota(queue, snapshot.usage, placement.flavors) ? 'cluster' : 'quota';
+}
+
+const isKept = (head: Head, waitsFor: WaitsFor): Decision => ({
+  kind: 'Inadmissible',
+  head,
+  waitsFor,
+  reason: QuotaReservedReason.BehindOtherQueues,
+  message: `the ${waitsFor === 'quota' ? 'quota' : 'room on clusters'} that is free is kept for Jobs that go first`,
+  verdicts: [],
+});
+
+const hasQuota = ({ node }: QueueSetup, usage: Usage, flavors: readonly FlavorOption[]): boolean =>
+  flavors.every(({ charges }) => charges.every(([key, amount]) => amount === ZERO || amount <= available(node, usage, key)));
+
+function charge({ snapshot, unclaimed }: Cycle, workload: Workload, queue: QueueSetup, { cluster, flavors }: Placed): void {
+  snapshot.shapes.goes(workload.shape, cluster);
+  const holder = clusterHolder(cluster);
+  // One sees what is in the other, unless it has its own.
+  for (const usage of [snapshot.usage, unclaimed]) {
+    for (const [key, amount] of flavors.flatMap(({ charges }) => charges)) addUsage(queue.node, usage, key, amount);
+    for (const [resource, amount] of workload.requests) usage.set(holder, resource, plus(usage.get(holder, resource), amount));
+  }
+}

@@ -1,0 +1,35 @@
+import type { AdmissionRecord } from '../api/records.ts';
+import type { QueuedWorkload } from './ordering.ts';
+import type { ClusterVerdict } from './placement.ts';
+import type { InadmissibleReason } from './snapshot.ts';
+
+/** What a scheduling cycle has decided about one head. */
+export type Decision =
+  | { readonly kind: 'Admit'; readonly head: Head; readonly record: AdmissionRecord }
+  | Inadmissible
+  /** Fitted until another head of this cycle took the room: is tried again in the next cycle. */
+  | { readonly kind: 'Requeue'; readonly head: Head };
+
+/** The first Workload of a ClusterQueue. */
+export type Head = { readonly clusterQueue: string; readonly queued: QueuedWorkload };
+
+/** Does not fit; `verdicts` tells about each cluster when quota alone was not the obstacle. */
+export type Inadmissible = {
+  readonly kind: 'Inadmissible';
+  readonly head: Head;
+  readonly waitsFor: WaitsFor;
+  /** When a cluster that refused it may be tried again, in epoch milliseconds. */
+  readonly retryAtMs?: number;
+  /** What was kept for it from those that come after it in order: it is to stand in the cycles to come, so that this goes on. */
+  readonly claim?: Claim;
+  readonly verdicts: readonly ClusterVerdict[];
+} & InadmissibleReason;
+
+/**
+ * What has to change before another try can succeed: quota or room on a cluster must become free; or, where nothing that becomes free would be
+ * enough, the queues or the clusters must be other ones (`setup`).
+ */
+export type WaitsFor = 'quota' | 'cluster' | 'setup';
+
+/** Where a Workload that waits is to go, by cluster, and by flavor for each resource. */
+export type Claim = { readonly cluster: string; readonly flavors: Readonly<Record<string, string>> };

@@ -1,0 +1,88 @@
+import { QuotaReservedReason } from '../api/reasons.ts';
+import { given } from '../../shared/runtime/given.ts';
+import type { Decision, Head, Inadmissible, WaitsFor } from './decision.ts';
+import { assignFlavors, isHopeless, type FlavorOption, type OptionGroups } from './flavor-assigner.ts';
+import { couldEverBePlaced, formatVerdicts, leastMissing, place, type ClusterVerdict, type Placed, type Placement } from './placement.ts';
+import type { InadmissibleReason, QueueSetup, Snapshot } from './snapshot.ts';
+import { createUsage } from './usage.ts';
+import type { Workload } from './workload.ts';
+
+/** A head that takes part in a cycle; `borrowing` is how far up the cohort tree it reaches. */
+export type Nominee = Fit | Creditor;
+
+/** It fits what is free. */
+export type Fit = Nomination & { readonly kind: 'Fit'; readonly placement: Placed };
+
+/**
+ * It does not fit, and what it asks for is within what it could have once others give back what is its own or have ended: it reserves that against those
+ * that come after it, and is left waiting with `decision`. In Kueue, a Workload in mode Preempt without targets.
+ */
+export type Creditor = Nomination & {
+  readonly kind: 'Creditor';
+  /** The flavors to choose from, for the cluster that is nearest to having room. */
+  readonly groups: OptionGroups;
+  readonly decision: Inadmissible;
+};
+
+type Nomination = { readonly head: Head; readonly queue: QueueSetup; readonly borrowing: number };
+
+/** Finds flavors and a cluster for a head as if it were alone, or why there are none. */
+export function nominate(snapshot: Snapshot, head: Head, nowMs: number): Nominee | Decision {
+  const { workload } = head.queued;
+  const queue = snapshot.queues.get(head.clusterQueue);
+  if (queue === undefined) return { kind: 'Requeue', head };
+  const options = assignFlavors(workload, queue, snapshot.usage);
+  if (options.kind === 'NoFit' && isHopeless(options)) return fitsNoFlavor(head, 'setup', options);
+  const found = options.kind === 'Fit' ? placeIn(snapshot, workload, options.groups, nowMs) : undefined;
+  if (found?.kind === 'Placed') return { kind: 'Fit', head, queue, placement: found, borrowing: borrowingOf(found.flavors) };
+  const decision = inadmissible(snapshot, head, queue, options, found, nowMs);
+  const groups = decision.waitsFor === 'setup' ? undefined : options.claimable;
+  const claim = groups && leastMissing(workload, groups, snapshot, nowMs);
+  if (groups === undefined || claim === undefined) return decision;
+  return { kind: 'Creditor', head, queue, groups, borrowing: borrowingOf(claim.flavors), decision };
+}
+
+function inadmissible(
+  snapshot: Snapshot,
+  head: Head,
+  queue: QueueSetup,
+  options: ReturnType<typeof assignFlavors>,
+  found: Placement | undefined,
+  nowMs: number,
+): Inadmissible {
+  const { workload } = head.queued;
+  const atBest = assignFlavors(workload, queue, createUsage());
+  const { groups, mismatches } = atBest.kind === 'Fit' ? atBest : { groups: [], mismatches: [] };
+  const mayEnd = couldEverBePlaced(workload, groups, snapshot.clusters);
+  if (options.kind === 'NoFit' && mayEnd) return fitsNoFlavor(head, 'quota', options);
+  const { verdicts } = found ?? placeIn(snapshot, workload, groups, nowMs);
+  return {
+    kind: 'Inadmissible',
+    head,
+    waitsFor: mayEnd ? 'cluster' : 'setup',
+    reason: QuotaReservedReason.NoClusterFits,
+    message: [verdicts.length === 0 ? 'no worker cluster is known' : formatVerdicts(verdicts), ...mismatches].join('; '),
+    ...given({ retryAtMs: mayEnd ? earliest(verdicts) : undefined }),
+    verdicts,
+  };
+}
+
+const fitsNoFlavor = (head: Head, waitsFor: WaitsFor, { reason, message }: InadmissibleReason): Inadmissible => ({
+  kind: 'Inadmissible',
+  head,
+  waitsFor,
+  reason,
+  message,
+  verdicts: [],
+});
+
+export const placeIn = ({ clusters, usage, shapes }: Snapshot, workload: Workload, groups: OptionGroups, nowMs: number): Placement =>
+  place(workload, groups, clusters, usage, shapes, nowMs);
+
+export const borrowingOf = (flavors: readonly FlavorOption[]): number =>
+  flavors.reduce((most, { borrowing }) => Math.max(most, borrowing), 0);
+
+function earliest(verdicts: readonly ClusterVerdict[]): number | undefined {
+  const times = verdicts.flatMap(({ untilMs }) => untilMs ?? []);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
