@@ -5,10 +5,12 @@ import { repellingTaint, type Taint } from '../../shared/kube/taints.ts';
 import type { ClusterQueue, ClusterQueueSpec } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
 import type { LocalQueue, PriorityBounds } from '../api/local-queue.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { parseDurationMs } from '../api/duration.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { ClusterState } from './cluster-state.ts';
+import type { PreemptionPolicies } from './preemption-policy.ts';
 import { resolvePriority, type PriorityClasses } from './priority.ts';
 import { buildQuotaTree, type QuotaNode, type QuotaTree } from './quota-tree.ts';
 import type { ShapesOfCycle } from './shape-avoidance.ts';
@@ -61,6 +63,11 @@ export type QueueSetup = {
   readonly namespaces: LabelRequirements;
   /** Whether the search for a flavor stops at the first in which a Job fits by borrowing, or goes on for one in which it fits without. */
   readonly whenCanBorrow: 'MayStopSearch' | 'TryNextFlavor';
+  /** The same where it fits only if others give their place up. */
+  readonly whenCanPreempt: 'MayStopSearch' | 'TryNextFlavor';
+  /** Which of two flavors is taken, of which none is simply free. */
+  readonly flavorPreference: 'BorrowingOverPreemption' | 'PreemptionOverBorrowing';
+  readonly preemption: PreemptionPolicies;
   readonly groups: readonly { readonly resources: readonly string[]; readonly flavors: readonly FlavorSetup[] }[];
 };
 export type FlavorSetup = {
@@ -156,12 +163,24 @@ function queueSetup(
     onLoss: spec,
     namespaces: requirementsOf(spec.namespaceSelector),
     whenCanBorrow: spec.flavorFungibility?.whenCanBorrow === 'TryNextFlavor' ? 'TryNextFlavor' : 'MayStopSearch',
+    whenCanPreempt: (spec.flavorFungibility?.whenCanPreempt ?? 'TryNextFlavor') === 'TryNextFlavor' ? 'TryNextFlavor' : 'MayStopSearch',
+    flavorPreference: spec.flavorFungibility?.preference ?? 'BorrowingOverPreemption',
+    preemption: preemptionPolicies(spec.preemption),
     groups: groups.map((group) => ({
       resources: group.coveredResources,
       flavors: group.flavors.flatMap((flavor) => flavors.get(flavor.name) ?? []),
     })),
   };
 }
+
+const preemptionPolicies = (spec: DeepReadonly<ClusterQueueSpec['preemption']>): PreemptionPolicies => ({
+  withinClusterQueue: spec?.withinClusterQueue ?? 'Never',
+  reclaimWithinCohort: spec?.reclaimWithinCohort ?? 'Never',
+  borrowWithinCohort: {
+    policy: spec?.borrowWithinCohort?.policy ?? 'Never',
+    ...given({ maxPriorityThreshold: spec?.borrowWithinCohort?.maxPriorityThreshold }),
+  },
+});
 
 /** The ClusterQueue in which a pending Workload waits its turn, and where in it. */
 export type Route = { readonly queue: QueueSetup; readonly priority: number };
