@@ -22,6 +22,7 @@ export type AdmittedIndex = {
 };
 
 export interface MutableAdmittedIndex extends AdmittedIndex {
+  readonly get: (key: string) => Admitted | undefined;
   readonly set: (admitted: Admitted) => void;
   readonly delete: (key: string) => void;
 }
@@ -57,17 +58,32 @@ export function createAdmittedIndex(): MutableAdmittedIndex {
     if (lists.all.length === 0) byQueue.delete(clusterQueue);
   };
 
+  const insert = (entry: Admitted): void => {
+    const { clusterQueue, cluster } = entry.reservation.record;
+    const lists = byQueue.get(clusterQueue) ?? { all: [], byCluster: new Map<string, Admitted[]>() };
+    byQueue.set(clusterQueue, lists);
+    const local = lists.byCluster.get(cluster) ?? [];
+    lists.byCluster.set(cluster, local);
+    for (const list of [lists.all, local]) list.splice(placeOf(list, entry), 0, entry);
+  };
+
+  const replace = (before: Admitted, entry: Admitted): void => {
+    const { clusterQueue, cluster } = entry.reservation.record;
+    const lists = byQueue.get(clusterQueue);
+    for (const list of [lists?.all, lists?.byCluster.get(cluster)]) list?.splice(placeOf(list, before), 1, entry);
+  };
+
   return {
+    get: (key) => entries.get(key),
     set: (entry) => {
-      remove(entry.reservation.workload.key);
-      entries.set(entry.reservation.workload.key, entry);
-      const { clusterQueue, cluster } = entry.reservation.record;
-      const lists = byQueue.get(clusterQueue) ?? { all: [], byCluster: new Map<string, Admitted[]>() };
-      byQueue.set(clusterQueue, lists);
-      const local = lists.byCluster.get(cluster) ?? [];
-      lists.byCluster.set(cluster, local);
-      putIn(lists.all, entry);
-      putIn(local, entry);
+      const { key } = entry.reservation.workload;
+      const before = entries.get(key);
+      if (before !== undefined && isInPlaceOf(entry, before)) replace(before, entry);
+      else {
+        remove(key);
+        insert(entry);
+      }
+      entries.set(key, entry);
     },
     delete: remove,
     of: (clusterQueue) => byQueue.get(clusterQueue)?.all ?? [],
@@ -77,7 +93,11 @@ export function createAdmittedIndex(): MutableAdmittedIndex {
 
 type Lists = { readonly all: Admitted[]; readonly byCluster: Map<string, Admitted[]> };
 
-const putIn = (list: Admitted[], entry: Admitted): void => void list.splice(placeOf(list, entry), 0, entry);
+/** Most of what happens to an admitted Job changes nothing about its place. */
+const isInPlaceOf = (a: Admitted, b: Admitted): boolean =>
+  compareAdmitted(a, b) === 0 &&
+  a.reservation.record.clusterQueue === b.reservation.record.clusterQueue &&
+  a.reservation.record.cluster === b.reservation.record.cluster;
 
 function takeOut(list: Admitted[], entry: Admitted): void {
   const place = placeOf(list, entry);
