@@ -1,7 +1,7 @@
 import { IndexedHeap } from '../../shared/kube/indexed-heap.ts';
 import { compareAdmitted, type Admitted, type AdmittedIndex } from './admitted-index.ts';
 import type { Charge } from './flavor-assigner.ts';
-import { standingInCohort, standingInQueue, type Preemptor, type Standing } from './preemption-policy.ts';
+import { standingInCohort, standingInQueue, type Preemptor, type Standing } from './preemption-rules.ts';
 import { isBorrowingAny, locallyAvailable, subtreeQuota, type FlavorResource, type QuotaNode } from './quota-tree.ts';
 import { larger, minus, plus, ZERO } from '../api/amount.ts';
 import type { Usage } from './usage.ts';

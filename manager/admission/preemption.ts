@@ -3,7 +3,7 @@ import type { Admitted, AdmittedIndex } from './admitted-index.ts';
 import { capacityOf, type ClusterState } from './cluster-state.ts';
 import type { Charge } from './flavor-assigner.ts';
 import { findCandidates, type Candidate, type Candidates } from './preemption-candidates.ts';
-import type { PreemptionRule, Preemptor } from './preemption-policy.ts';
+import type { PreemptionRule, Preemptor } from './preemption-rules.ts';
 import {
   addUsage,
   available,

@@ -5,12 +5,11 @@ import { repellingTaint, type Taint } from '../../shared/kube/taints.ts';
 import type { ClusterQueue, ClusterQueueSpec } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
 import type { LocalQueue, PriorityBounds } from '../api/local-queue.ts';
-import { given } from '../../shared/runtime/given.ts';
 import { parseDurationMs } from '../api/duration.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { ClusterState } from './cluster-state.ts';
-import type { PreemptionPolicies } from './preemption-policy.ts';
+import { preemptionPolicies, type PreemptionPolicies } from './preemption-policies.ts';
 import { resolvePriority, type PriorityClasses } from './priority.ts';
 import { buildQuotaTree, type QuotaNode, type QuotaTree } from './quota-tree.ts';
 import type { ShapesOfCycle } from './shape-avoidance.ts';
@@ -172,15 +171,6 @@ function queueSetup(
     })),
   };
 }
-
-const preemptionPolicies = (spec: DeepReadonly<ClusterQueueSpec['preemption']>): PreemptionPolicies => ({
-  withinClusterQueue: spec?.withinClusterQueue ?? 'Never',
-  reclaimWithinCohort: spec?.reclaimWithinCohort ?? 'Never',
-  borrowWithinCohort: {
-    policy: spec?.borrowWithinCohort?.policy ?? 'Never',
-    ...given({ maxPriorityThreshold: spec?.borrowWithinCohort?.maxPriorityThreshold }),
-  },
-});
 
 /** The ClusterQueue in which a pending Workload waits its turn, and where in it. */
 export type Route = { readonly queue: QueueSetup; readonly priority: number };

@@ -25,7 +25,7 @@ const tree = (admitted: readonly Holding[], near: string, preemption = all): Set
   admitted,
 });
 
-function candidates(setting: Setting, cpu = '1', cluster?: string, helps = (_: string): boolean => true) {
+function candidates(setting: Setting, cpu = '1', cluster?: string, helps: (name: string) => boolean = () => true) {
   const { preemptor, charges, world } = incoming(setting, { queue: 'main', priority: 5, requests: { cpu } });
   return findCandidates({
     preemptor,

@@ -7,7 +7,7 @@ import { createAdmittedIndex, type Admitted } from '../../../../manager/admissio
 import type { ClusterState } from '../../../../manager/admission/cluster-state.ts';
 import type { Charge } from '../../../../manager/admission/flavor-assigner.ts';
 import { findVictims, type PreemptionWorld, type Victim } from '../../../../manager/admission/preemption.ts';
-import type { Preemptor } from '../../../../manager/admission/preemption-policy.ts';
+import type { Preemptor } from '../../../../manager/admission/preemption-rules.ts';
 import { addUsage, flavorResource } from '../../../../manager/admission/quota-tree.ts';
 import { buildQueueingSetup } from '../../../../manager/admission/snapshot.ts';
 import { clusterHolder, createUsage } from '../../../../manager/admission/usage.ts';

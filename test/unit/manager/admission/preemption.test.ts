@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { plus, ZERO } from '../../../../manager/api/amount.ts';
+import { minus, plus, ZERO } from '../../../../manager/api/amount.ts';
 import type { AdmittedIndex } from '../../../../manager/admission/admitted-index.ts';
 import { capacityOf, type ClusterState } from '../../../../manager/admission/cluster-state.ts';
 import { compareHarm, leastHarm, type Victim } from '../../../../manager/admission/preemption.ts';
@@ -214,7 +214,7 @@ describe('in any world', () => {
             for (const [key, amount] of admitted.charges) removeUsage(node, usage, key, amount);
             for (const [resource, amount] of admitted.reservation.held) {
               const holder = clusterHolder(admitted.reservation.record.cluster);
-              usage.set(holder, resource, plus(usage.get(holder, resource), -amount as typeof amount));
+              usage.set(holder, resource, minus(usage.get(holder, resource), amount));
             }
           }
           const { node } = preemptor.queue;

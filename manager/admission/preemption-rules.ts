@@ -2,22 +2,6 @@ import type { Admitted } from './admitted-index.ts';
 import type { QueueSetup } from './snapshot.ts';
 import type { Workload } from './workload.ts';
 
-/** Whom the Jobs of a ClusterQueue may displace, in Kueue's words. */
-export type PreemptionPolicies = {
-  /** Of its own Jobs. */
-  readonly withinClusterQueue: 'Never' | 'LowerPriority' | 'LowerOrNewerEqualPriority';
-  /** Of the Jobs of other queues of the cohort that borrow. */
-  readonly reclaimWithinCohort: 'Never' | 'LowerPriority' | 'Any';
-  /** Of the latter, where the queue itself would borrow afterwards. */
-  readonly borrowWithinCohort: { readonly policy: 'Never' | 'LowerPriority'; readonly maxPriorityThreshold?: number };
-};
-
-export const NO_PREEMPTION: PreemptionPolicies = {
-  withinClusterQueue: 'Never',
-  reclaimWithinCohort: 'Never',
-  borrowWithinCohort: { policy: 'Never' },
-};
-
 /** A Workload that waits and may displace others. */
 export type Preemptor = { readonly workload: Workload; readonly priority: number; readonly queue: QueueSetup };
 

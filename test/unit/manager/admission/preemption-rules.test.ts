@@ -1,24 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import {
-  NO_PREEMPTION,
-  standingInCohort,
-  standingInQueue,
-  type PreemptionPolicies,
-  type Preemptor,
-} from '../../../../manager/admission/preemption-policy.ts';
+import { preemptionPolicies, type PreemptionPolicies } from '../../../../manager/admission/preemption-policies.ts';
+import { standingInCohort, standingInQueue, type Preemptor } from '../../../../manager/admission/preemption-rules.ts';
 import { admittedOf } from './preemption-world.ts';
 import { aClusterQueue, aSnapshot, aWorkload, queueOf } from './setup.ts';
 
 const preemptor = (policies: Partial<PreemptionPolicies>, priority = 5): Preemptor => ({
   workload: aWorkload('in', {}, { createdMs: 10_000 }),
   priority,
-  queue: { ...queueOf(aSnapshot([aClusterQueue('main', { default: '1' })], []), 'main'), preemption: { ...NO_PREEMPTION, ...policies } },
+  queue: {
+    ...queueOf(aSnapshot([aClusterQueue('main', { default: '1' })], []), 'main'),
+    preemption: { ...preemptionPolicies(undefined), ...policies },
+  },
 });
 const holding = (priority: number, created = 0) => admittedOf({ name: 'x', queue: 'main', requests: { cpu: '1' }, priority, created });
 
 test('a ClusterQueue that says nothing preempts nobody', () => {
-  expect(preemptor({}).queue.preemption).toEqual(NO_PREEMPTION);
-  expect(queueOf(aSnapshot([aClusterQueue('main', { default: '1' })], []), 'main').preemption).toEqual(NO_PREEMPTION);
   expect([standingInQueue(preemptor({}), holding(0)), standingInCohort(preemptor({}), holding(0), true)]).toEqual([undefined, undefined]);
 });
 
