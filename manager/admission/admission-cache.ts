@@ -2,10 +2,12 @@ import type { AdmissionRecord } from '../api/records.ts';
 import { formatAdmissionRecord } from '../api/records.ts';
 import { minus, parseRequests, plus, type Amount, type Requests } from '../api/amount.ts';
 import { excess } from '../api/job-requests.ts';
+import { createAdmittedIndex, type AdmittedIndex } from './admitted-index.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { Charge } from './flavor-assigner.ts';
 import { createDeadlines, type Deadlines } from './deadlines.ts';
 import { executionDeadline, type ExecutionDeadline } from './execution-time.ts';
+import { NO_PRIORITY_CLASSES, resolvePriority, type PriorityClasses } from './priority.ts';
 import { addUsage, flavorResource, removeUsage, type QuotaNode } from './quota-tree.ts';
 import { createShapeAvoidance, type ShapeAvoidance } from './shape-avoidance.ts';
 import type { QueueingSetup, Snapshot } from './snapshot.ts';
@@ -50,6 +52,10 @@ export interface AdmissionCache {
   reviewShape(shape: string): void;
   /** What clusters have done to Jobs of equal shape. */
   readonly shapes: ShapeAvoidance;
+  /** Those that hold quota, in the order in which they would be preempted. */
+  readonly admitted: AdmittedIndex;
+  /** What a Workload's wish for a priority is worth has changed, for those that are `concerned`. */
+  reprioritize(concerned: (workload: Workload) => boolean): void;
   /** ClusterQueues that share quota with this one, itself included. */
   sharingWith(clusterQueue: string): readonly string[];
   usage(): Usage;
@@ -57,7 +63,10 @@ export interface AdmissionCache {
 
 type Counted = Reservation & { readonly charges: readonly Charge[] };
 
-export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
+export function createAdmissionCache(
+  empty: QueueingSetup,
+  priorityClasses: () => PriorityClasses = () => NO_PRIORITY_CLASSES,
+): AdmissionCache {
   let setup = empty;
   let clusterStates: readonly ClusterState[] = [];
   let clustersByName: ReadonlyMap<string, ClusterState> = new Map();
@@ -70,6 +79,7 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
   const shapes = createShapeAvoidance();
   const starts = createDeadlines((reservation) => startDeadline(reservation, { setup, clusters: clustersByName }));
   const executions = createDeadlines(executionDeadline);
+  const admitted = createAdmittedIndex();
 
   const charge = (entry: Counted): void => apply(entry, plus, addUsage);
   const discharge = (entry: Counted): void => apply(entry, minus, removeUsage);
@@ -85,7 +95,8 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     for (const [resource, amount] of held) usage.set(holder, resource, onCluster(usage.get(holder, resource), amount));
   };
 
-  const remove = (key: string): Counted | undefined => {
+  /** All but its place among the others, which it mostly keeps. */
+  const drop = (key: string): Counted | undefined => {
     const entry = counted.get(key);
     if (entry === undefined) return undefined;
     counted.delete(key);
@@ -98,6 +109,17 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     discharge(entry);
     return entry;
   };
+  /** What its priority cannot be told for any more, it was told before, or has none of its own. */
+  const priorityOf = ({ key, namespace, queue, priorityWish }: Workload): number => {
+    const classes = priorityClasses();
+    const resolved = resolvePriority(priorityWish, classes, setup.localQueues.get(`${namespace}/${queue ?? ''}`)?.priorityBounds);
+    return resolved.kind === 'Priority' ? resolved.value : (admitted.get(key)?.priority ?? classes.fallback);
+  };
+  const index = (entry: Counted): void => {
+    const { workload, record, assumed, charges } = entry;
+    const leaving = !assumed && workload.phase !== 'Admitted';
+    admitted.set({ reservation: entry, priority: priorityOf(workload), charges, leaving, sinceMs: Date.parse(record.since) });
+  };
   const compare = (entry: Counted): void => {
     const { workload, record, assumed } = entry;
     const isOnItsWay = !assumed && workload.phase === 'Admitted' && !workload.dispatched && !workload.started;
@@ -106,7 +128,7 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     else refusedAlike.set(workload.key, [entry, reason]);
   };
   const put = (workload: Workload, record: AdmissionRecord, assumed: boolean): Reservation => {
-    remove(workload.key);
+    drop(workload.key);
     const requests = parseRequests(record.requests);
     const entry = { workload, record, held: requests, assumed, charges: chargesOf(requests, record) };
     counted.set(workload.key, entry);
@@ -118,6 +140,7 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
     executions.watch(entry);
     compare(entry);
     charge(entry);
+    index(entry);
     return entry;
   };
 
@@ -128,6 +151,7 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
       for (const entry of counted.values()) {
         charge(entry);
         starts.watch(entry);
+        index(entry);
       }
     },
     setClusters: (next) => {
@@ -144,7 +168,10 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
       return put(workload, record, true);
     },
     admit: (workload, record) => void put(workload, record, false),
-    forget: remove,
+    forget: (key) => {
+      admitted.delete(key);
+      return drop(key);
+    },
     get: (key) => counted.get(key),
     reservations: () => counted.values(),
     mismatched: () => mismatched.values(),
@@ -157,6 +184,10 @@ export function createAdmissionCache(empty: QueueingSetup): AdmissionCache {
       for (const entry of counted.values()) if (entry.workload.shape === shape) compare(entry);
     },
     shapes,
+    admitted,
+    reprioritize: (concerned) => {
+      for (const entry of counted.values()) if (concerned(entry.workload)) index(entry);
+    },
     sharingWith: (clusterQueue) => {
       const rootId = setup.tree.clusterQueues.get(clusterQueue)?.rootId;
       if (rootId === undefined) return [];

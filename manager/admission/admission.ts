@@ -30,6 +30,7 @@ import { DEFAULT_REQUEUING_TIMESTAMP, type RequeuingTimestamp } from './requeuin
 import { createScheduler, type Scheduler } from './scheduler.ts';
 import { buildQueueingSetup, type InadmissibleReason } from './snapshot.ts';
 import { createWaitingReporter } from './waiting-reporter.ts';
+import type { Workload } from './workload.ts';
 
 export type AdmissionInformers = {
   readonly jobs: Informer<Job>;
@@ -70,13 +71,14 @@ export interface Admission {
 
 /** Puts admission together. It adds handlers to the informers, so call it before they run. */
 export function createAdmission({ client, events, informers, records, clock, log, metrics, ...deps }: AdmissionDeps): Admission {
+  let priorityClasses = NO_PRIORITY_CLASSES;
   const cache = createAdmissionCache(
     buildQueueingSetup({ clusterQueues: [], localQueues: [], resourceFlavors: [], cohorts: [], namespaces: [] }),
+    () => priorityClasses,
   );
   const queues = createPendingQueues();
   const retries = createAdmissionRetries();
   const wake = (): void => scheduler.wake();
-  let priorityClasses = NO_PRIORITY_CLASSES;
   const watcher = createJobWatcher({
     cache,
     queues,
@@ -104,7 +106,9 @@ export function createAdmission({ client, events, informers, records, clock, log
       const before = priorityClasses;
       const next = priorityClassesOf(informers.workloadPriorityClasses.list(), informers.priorityClasses.list());
       priorityClasses = next;
-      watcher.reroute(({ priorityWish }) => worth(priorityWish, before) !== worth(priorityWish, next));
+      const concerned = ({ priorityWish }: Workload): boolean => worth(priorityWish, before) !== worth(priorityWish, next);
+      watcher.reroute(concerned);
+      cache.reprioritize(concerned);
     }
     if (stale.queueing) {
       stale.queueing = false;

@@ -22,7 +22,10 @@ export type QuotaTree = {
 export type QuotaNode = {
   /** Unique in the tree: `ClusterQueue/name` or `Cohort/name`. */
   readonly id: string;
+  /** Its name, if it is one. */
+  readonly clusterQueue: string | undefined;
   readonly parent: QuotaNode | undefined;
+  readonly children: readonly QuotaNode[];
   /** The topmost node above; all nodes with the same root share quota. */
   readonly rootId: string;
   readonly quotas: ReadonlyMap<FlavorResource, Quota>;
@@ -111,6 +114,16 @@ export const nominalQuota = (node: QuotaNode, key: FlavorResource): Amount => no
 
 export const subtreeQuota = (node: QuotaNode, key: FlavorResource): Amount => node.subtree.get(key) ?? ZERO;
 
+/** How much of its guaranteed part is not in use: no other node sees it. */
+export const locallyAvailable = (node: QuotaNode, usage: Usage, key: FlavorResource): Amount =>
+  larger(ZERO, minus(guaranteedQuota(node, key), usage.get(node.id, key)));
+
+/** Whether the node uses more of one of these than its own quota. */
+export const isBorrowingAny = (node: QuotaNode, usage: Usage, keys: Iterable<FlavorResource>): boolean => {
+  for (const key of keys) if (usage.get(node.id, key) > subtreeQuota(node, key)) return true;
+  return false;
+};
+
 /** What the node keeps for itself: nothing, unless a lendingLimit says how much others may have. */
 const guaranteedQuota = (node: QuotaNode, key: FlavorResource): Amount =>
   guaranteedPart(subtreeQuota(node, key), node.quotas.get(key)?.lendingLimit);
@@ -176,17 +189,21 @@ function cycleAbove(start: string | undefined, cohorts: ReadonlyMap<string, Deep
   return undefined;
 }
 
-function finish(draft: Draft, parent: QuotaNode | undefined, nodes: Map<string, QuotaNode>): void {
+function finish(draft: Draft, parent: QuotaNode | undefined, nodes: Map<string, QuotaNode>): QuotaNode {
+  const children: QuotaNode[] = [];
   const node: QuotaNode = {
     id: draft.id,
+    clusterQueue: draft.name,
     parent,
+    children,
     rootId: parent?.rootId ?? draft.id,
     quotas: draft.quotas,
     subtree: subtreeOf(draft),
     height: heightOf(draft),
   };
   if (draft.name !== undefined) nodes.set(draft.name, node);
-  for (const child of draft.children) finish(child, node, nodes);
+  for (const child of draft.children) children.push(finish(child, node, nodes));
+  return node;
 }
 
 const heightOf = ({ children }: Draft): number => children.reduce((height, child) => Math.max(height, heightOf(child) + 1), 0);

@@ -9,6 +9,7 @@ import { parseDurationMs } from '../api/duration.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { ClusterState } from './cluster-state.ts';
+import { preemptionPolicies, type PreemptionPolicies } from './preemption-policies.ts';
 import { resolvePriority, type PriorityClasses } from './priority.ts';
 import { buildQuotaTree, type QuotaNode, type QuotaTree } from './quota-tree.ts';
 import type { ShapesOfCycle } from './shape-avoidance.ts';
@@ -61,6 +62,11 @@ export type QueueSetup = {
   readonly namespaces: LabelRequirements;
   /** Whether the search for a flavor stops at the first in which a Job fits by borrowing, or goes on for one in which it fits without. */
   readonly whenCanBorrow: 'MayStopSearch' | 'TryNextFlavor';
+  /** The same where it fits only if others give their place up. */
+  readonly whenCanPreempt: 'MayStopSearch' | 'TryNextFlavor';
+  /** Which of two flavors is taken, of which none is simply free. */
+  readonly flavorPreference: 'BorrowingOverPreemption' | 'PreemptionOverBorrowing';
+  readonly preemption: PreemptionPolicies;
   readonly groups: readonly { readonly resources: readonly string[]; readonly flavors: readonly FlavorSetup[] }[];
 };
 export type FlavorSetup = {
@@ -156,6 +162,9 @@ function queueSetup(
     onLoss: spec,
     namespaces: requirementsOf(spec.namespaceSelector),
     whenCanBorrow: spec.flavorFungibility?.whenCanBorrow === 'TryNextFlavor' ? 'TryNextFlavor' : 'MayStopSearch',
+    whenCanPreempt: (spec.flavorFungibility?.whenCanPreempt ?? 'TryNextFlavor') === 'TryNextFlavor' ? 'TryNextFlavor' : 'MayStopSearch',
+    flavorPreference: spec.flavorFungibility?.preference ?? 'BorrowingOverPreemption',
+    preemption: preemptionPolicies(spec.preemption),
     groups: groups.map((group) => ({
       resources: group.coveredResources,
       flavors: group.flavors.flatMap((flavor) => flavors.get(flavor.name) ?? []),

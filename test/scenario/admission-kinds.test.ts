@@ -86,10 +86,29 @@ test.each([
     /every flavor must give quota for exactly the coveredResources/,
   ],
   [
-    'a search for flavors that stops for a preemption',
+    'an unknown way to preempt in flavors',
     CLUSTER_QUEUES,
-    { flavorFungibility: { whenCanPreempt: 'Preempt' } },
-    /spec.flavorFungibility.whenCanPreempt: Unsupported value: "Preempt": supported values: "TryNextFlavor"/,
+    { flavorFungibility: { whenCanPreempt: 'Borrow' } },
+    /spec.flavorFungibility.whenCanPreempt: Unsupported value: "Borrow": supported values: "MayStopSearch", "TryNextFlavor", "Preempt"/,
+  ],
+  [
+    'a preference among flavors without a search for the next one',
+    CLUSTER_QUEUES,
+    { flavorFungibility: { whenCanBorrow: 'TryNextFlavor', whenCanPreempt: 'MayStopSearch', preference: 'PreemptionOverBorrowing' } },
+    /preference is for queues whose whenCanBorrow and whenCanPreempt are both TryNextFlavor/,
+  ],
+  [
+    'preemption by borrowers in a queue that gets nothing back',
+    CLUSTER_QUEUES,
+    { preemption: { borrowWithinCohort: { policy: 'LowerPriority' } } },
+    /borrowWithinCohort is a part of reclaimWithinCohort, which is Never/,
+  ],
+  ['an unknown policy of preemption', CLUSTER_QUEUES, { preemption: { withinClusterQueue: 'Any' } }, /Unsupported value: "Any"/],
+  [
+    'a threshold that is no priority',
+    CLUSTER_QUEUES,
+    { preemption: { reclaimWithinCohort: 'Any', borrowWithinCohort: { policy: 'LowerPriority', maxPriorityThreshold: 3_000_000_000 } } },
+    /maxPriorityThreshold/,
   ],
   [
     'an unknown way to search for flavors',
@@ -199,6 +218,25 @@ test('how a ClusterQueue searches for flavors has defaults, and is called as Kue
     const changed = await world.client.patch(CLUSTER_QUEUES, { namespace: '', name: 'x' }, { type: 'merge', body });
     expect(changed.spec.flavorFungibility?.whenCanBorrow).toBe(whenCanBorrow);
   }
+});
+
+test('a ClusterQueue that says something of preemption says Never of the rest', async () => {
+  expect(await create(CLUSTER_QUEUES, { preemption: { borrowWithinCohort: {} } })).toMatchObject({
+    spec: { preemption: { withinClusterQueue: 'Never', reclaimWithinCohort: 'Never', borrowWithinCohort: { policy: 'Never' } } },
+  });
+  const preemption = {
+    withinClusterQueue: 'LowerOrNewerEqualPriority',
+    reclaimWithinCohort: 'LowerPriority',
+    borrowWithinCohort: { policy: 'LowerPriority', maxPriorityThreshold: -5 },
+  } as const;
+  const flavorFungibility = {
+    whenCanBorrow: 'TryNextFlavor',
+    whenCanPreempt: 'TryNextFlavor',
+    preference: 'PreemptionOverBorrowing',
+  } as const;
+  const body = { spec: { preemption, flavorFungibility } };
+  const changed = await world.client.patch(CLUSTER_QUEUES, { namespace: '', name: 'x' }, { type: 'merge', body });
+  expect(changed.spec).toMatchObject({ preemption, flavorFungibility });
 });
 
 test('a ClusterQueue reads back as it was written', async () => {

@@ -108,12 +108,12 @@ describe('what it says, and nothing more, of', () => {
     ['from-a-server', []],
     ['multikueue', []],
     ['hierarchy', ['Cohort department: spec.fairSharing']],
-    ['preemption', ['ClusterQueue pushes: spec.preemption']],
+    ['preemption', []],
     [
       'fair-sharing',
       ['ClusterQueue weighty: spec.fairSharing', 'ClusterQueue weighty: spec.admissionScope', 'LocalQueue default/light: spec.fairSharing'],
     ],
-    ['flavors', ['ResourceFlavor big-device: spec.topologyName', 'ClusterQueue research: spec.flavorFungibility.whenCanPreempt']],
+    ['flavors', ['ResourceFlavor big-device: spec.topologyName']],
   ])('%s: lost is %j, which --strict makes a failure', { timeout: LIMIT_MS }, async (name, lost) => {
     const outcome = await importing(['--strict', file(name)]);
     expect(beginnings('lost', outcome)).toEqual(lost);

@@ -13,14 +13,74 @@ const FlavorFungibilitySchema = Type.Object(
       }),
     ),
     whenCanPreempt: Type.Optional(
-      OneOf(['TryNextFlavor'], {
+      OneOf(['MayStopSearch', 'TryNextFlavor', 'Preempt'], {
         default: 'TryNextFlavor',
-        description: 'Whether the search stops at a flavor in which a Job would fit by preemption. Jobs are not preempted, so it goes on.',
+        description:
+          'Whether a Job that fits a flavor only if other Jobs give their place up takes it (MayStopSearch, or Preempt as Kueue once called it) or rather a later one in which it fits without (TryNextFlavor).',
+      }),
+    ),
+    preference: Type.Optional(
+      OneOf(['BorrowingOverPreemption', 'PreemptionOverBorrowing'], {
+        description:
+          'Which flavor a Job takes if it has to borrow or to preempt in each: BorrowingOverPreemption, which is what happens if nothing is said, avoids preempting, PreemptionOverBorrowing avoids borrowing.',
       }),
     ),
   },
   {
     description: 'When the search for a flavor goes on although one has been found.',
+    ...withRules({
+      rule: "!has(self.preference) || (self.whenCanBorrow == 'TryNextFlavor' && self.whenCanPreempt == 'TryNextFlavor')",
+      message: 'preference is for queues whose whenCanBorrow and whenCanPreempt are both TryNextFlavor; set them, or leave it out',
+    }),
+  },
+);
+
+const BorrowWithinCohortSchema = Type.Object(
+  {
+    policy: Type.Optional(
+      OneOf(['Never', 'LowerPriority'], {
+        default: 'Never',
+        description:
+          'Whether Jobs of other queues that borrow may be preempted although the Job itself would borrow: never, or those of lower priority.',
+      }),
+    ),
+    maxPriorityThreshold: Type.Optional(
+      Type.Integer({
+        minimum: -2_147_483_648,
+        maximum: 2_147_483_647,
+        format: 'int32',
+        description: 'Of these only Jobs up to this priority; of all priorities that are lower when absent.',
+      }),
+    ),
+  },
+  { description: 'What a Job may preempt in other queues of the cohort if it borrows itself.' },
+);
+
+const PreemptionSchema = Type.Object(
+  {
+    withinClusterQueue: Type.Optional(
+      OneOf(['Never', 'LowerPriority', 'LowerOrNewerEqualPriority'], {
+        default: 'Never',
+        description:
+          'Which Jobs of the same queue give their place up for one that does not fit: none, those of lower priority, or also those of equal priority that are newer.',
+      }),
+    ),
+    reclaimWithinCohort: Type.Optional(
+      OneOf(['Never', 'LowerPriority', 'Any'], {
+        default: 'Never',
+        description:
+          'Which Jobs of other queues of the cohort that borrow give their place up for one that fits the nominal quota of its queue: none, those of lower priority, or any.',
+      }),
+    ),
+    borrowWithinCohort: Type.Optional(BorrowWithinCohortSchema),
+  },
+  {
+    description: 'Which Jobs are evicted for the sake of one that waits.',
+    ...withRules({
+      rule: "!has(self.borrowWithinCohort) || self.borrowWithinCohort.policy == 'Never' || self.reclaimWithinCohort != 'Never'",
+      message:
+        'borrowWithinCohort is a part of reclaimWithinCohort, which is Never; let that be LowerPriority or Any, or leave borrowWithinCohort out',
+    }),
   },
 );
 
@@ -35,6 +95,7 @@ export const ClusterQueueSpecSchema = Type.Object(
       }),
     ),
     flavorFungibility: Type.Optional(FlavorFungibilitySchema),
+    preemption: Type.Optional(PreemptionSchema),
     namespaceSelector: Type.Optional(LabelSelectorSchema('Namespaces whose Jobs are admitted: none when absent, all when empty ({}).')),
     stopPolicy: Type.Optional(StopPolicy),
     fencing: Type.Optional(

@@ -22,18 +22,6 @@ const NO_WEIGHT: MissingField = {
 export const MISSING_FIELDS: Readonly<Record<string, readonly MissingField[]>> = {
   ClusterQueue: [
     {
-      path: 'spec.preemption',
-      means: 'no Job is evicted for the sake of another; one that does not fit waits until quota is free',
-      asksNothing: (value) =>
-        isJsonObject(value) &&
-        [value['reclaimWithinCohort'], value['withinClusterQueue'], policyOf(value['borrowWithinCohort'])].every(isNever),
-    },
-    {
-      path: 'spec.flavorFungibility.preference',
-      means: 'nothing is preempted, so a flavor is borrowed where none is free',
-      asksNothing: (value) => value === 'BorrowingOverPreemption',
-    },
-    {
       path: 'spec.admissionChecksStrategy',
       means: 'Jobs are admitted without these checks',
       asksNothing: (value, dispatchChecks) => checkNames(value).every((name) => dispatchChecks.has(name)),
@@ -60,9 +48,6 @@ function checkNames(strategy: unknown): string[] {
   const checks = isJsonObject(strategy) && Array.isArray(strategy['admissionChecks']) ? strategy['admissionChecks'] : [];
   return checks.map((check: unknown) => (isJsonObject(check) ? String(check['name']) : ''));
 }
-
-const isNever = (policy: unknown): boolean => policy === undefined || policy === 'Never';
-const policyOf = (value: unknown): unknown => (isJsonObject(value) ? value['policy'] : undefined);
 
 /** What fields of v1beta2 are called in v1beta1, where that is something else. */
 export const OLD_NAMES: Readonly<Record<string, string>> = {

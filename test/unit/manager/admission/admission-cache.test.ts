@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createAdmissionCache, isSameAdmission, type AdmissionCache } from '../../../../manager/admission/admission-cache.ts';
+import { NO_PRIORITY_CLASSES, type PriorityClasses } from '../../../../manager/admission/priority.ts';
 import { flavorResource } from '../../../../manager/admission/quota-tree.ts';
 import { buildQueueingSetup } from '../../../../manager/admission/snapshot.ts';
 import { clusterHolder } from '../../../../manager/admission/usage.ts';
@@ -121,4 +122,72 @@ test('two records are the same admission whatever the order of their flavors', (
   expect(isSameAdmission(both, aRecord({ flavors: { memory: 'b', cpu: 'a' } }))).toBe(true);
   expect(isSameAdmission(both, { ...both, epoch: 2 })).toBe(false);
   expect(isSameAdmission(both, { ...both, flavors: { cpu: 'a' } })).toBe(false);
+});
+
+describe('those that hold quota stand in the order in which they would be preempted', () => {
+  const wish = (workloadClass: string, parts = {}) => ({ priorityWish: { workloadClass }, phase: 'Admitted' as const, ...parts });
+  const world = () => {
+    let classes: PriorityClasses = {
+      ...NO_PRIORITY_CLASSES,
+      workload: new Map([
+        ['low', -5],
+        ['high', 5],
+      ]),
+      fallback: 1,
+    };
+    const cache = createAdmissionCache(setup('cq'), () => classes);
+    const order = () => cache.admitted.of('cq').map(({ reservation, priority }) => `${reservation.workload.name} ${priority}`);
+    const value = (next: Record<string, number>): void => {
+      classes = { ...classes, workload: new Map(Object.entries(next)) };
+      cache.reprioritize(() => true);
+    };
+    return { cache, order, value };
+  };
+
+  test('assumed and admitted, until they are forgotten', () => {
+    const { cache, order } = world();
+    cache.admit(aWorkload('a', {}, wish('high')), record);
+    cache.assume(aWorkload('b', {}, { priorityWish: {} }), record);
+    cache.admit(aWorkload('c', {}, wish('low')), record);
+    expect(order()).toEqual(['c -5', 'b 1', 'a 5']);
+    expect(cache.admitted.on('cq', 'eu-1')).toHaveLength(3);
+    cache.forget('team/b');
+    expect(order()).toEqual(['c -5', 'a 5']);
+  });
+
+  test('one that is being suspended goes before all others', () => {
+    const { cache, order } = world();
+    cache.admit(aWorkload('a', {}, wish('low')), record);
+    cache.admit(aWorkload('b', {}, wish('high', { phase: 'Evicting' })), record);
+    expect(order()).toEqual(['b 5', 'a -5']);
+  });
+
+  test('by what their classes are worth now; one whose class is gone keeps what it was worth', () => {
+    const { cache, order, value } = world();
+    cache.admit(aWorkload('a', {}, wish('low')), record);
+    cache.admit(aWorkload('b', {}, wish('high')), record);
+    value({ low: 9 });
+    expect(order()).toEqual(['b 5', 'a 9']);
+    cache.admit(aWorkload('b', {}, wish('high', { resourceVersion: '2' })), record);
+    cache.admit(aWorkload('c', {}, wish('unknown')), record);
+    expect(order()).toEqual(['c 1', 'b 5', 'a 9']);
+  });
+
+  test('by what their queue lets them choose', () => {
+    const cache = aCache('cq');
+    cache.admit(aWorkload('a', {}, { priorityWish: { annotated: 7 }, phase: 'Admitted' }), record);
+    expect(cache.admitted.of('cq')[0]?.priority).toBe(0);
+    const localQueues = [
+      {
+        metadata: { ...objects({}).namespaces[0]?.metadata, name: 'main', namespace: 'team' },
+        spec: { clusterQueue: 'cq', priorityBounds: { max: 9 } },
+      },
+    ];
+    cache.setQueueing(
+      buildQueueingSetup(
+        objects({ clusterQueues: [aClusterQueue('cq', { default: '9' })], localQueues: JSON.parse(JSON.stringify(localQueues)) }),
+      ),
+    );
+    expect(cache.admitted.of('cq')[0]?.priority).toBe(7);
+  });
 });

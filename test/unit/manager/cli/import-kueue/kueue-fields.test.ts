@@ -32,18 +32,6 @@ describe('what asks for nothing', () => {
   const asks = (kind: string, field: string, value: unknown, checks: string[] = []): boolean =>
     missingField(kind, field)?.asksNothing?.(value, new Set(checks)) !== true;
   test.each<[string, string, unknown, boolean]>([
-    ['ClusterQueue', 'spec.preemption', {}, false],
-    [
-      'ClusterQueue',
-      'spec.preemption',
-      { reclaimWithinCohort: 'Never', withinClusterQueue: 'Never', borrowWithinCohort: { policy: 'Never' } },
-      false,
-    ],
-    ['ClusterQueue', 'spec.preemption', { reclaimWithinCohort: 'Any' }, true],
-    ['ClusterQueue', 'spec.preemption', { withinClusterQueue: 'LowerPriority' }, true],
-    ['ClusterQueue', 'spec.preemption', { borrowWithinCohort: { policy: 'LowerPriority' } }, true],
-    ['ClusterQueue', 'spec.flavorFungibility.preference', 'BorrowingOverPreemption', false],
-    ['ClusterQueue', 'spec.flavorFungibility.preference', 'PreemptionOverBorrowing', true],
     ['ClusterQueue', 'spec.fairSharing', { weight: 1 }, false],
     ['ClusterQueue', 'spec.fairSharing', { weight: '2' }, true],
     ['ClusterQueue', 'spec.admissionScope', { admissionMode: 'NoAdmissionFairSharing' }, false],

@@ -1,0 +1,193 @@
+import { minus, plus, ZERO, type Amount } from '../api/amount.ts';
+import type { Admitted, AdmittedIndex } from './admitted-index.ts';
+import { capacityOf, type ClusterState } from './cluster-state.ts';
+import type { Charge } from './flavor-assigner.ts';
+import { findCandidates, type Candidate, type Candidates } from './preemption-candidates.ts';
+import type { PreemptionRule, Preemptor } from './preemption-rules.ts';
+import {
+  addUsage,
+  available,
+  isBorrowingAny,
+  removeUsage,
+  splitFlavorResource,
+  subtreeQuota,
+  wouldBorrow,
+  type FlavorResource,
+  type QuotaNode,
+} from './quota-tree.ts';
+import { clusterHolder, type Usage } from './usage.ts';
+
+/** A Workload that is to give its place up, and by which rule. */
+export type Victim = { readonly admitted: Admitted; readonly rule: PreemptionRule };
+
+export type PreemptionRequest = {
+  readonly preemptor: Preemptor;
+  /** What it would take of its ClusterQueue. */
+  readonly charges: readonly Charge[];
+  /** Where it would run, if room is to be made there; undefined: only quota is asked about. */
+  readonly cluster: ClusterState | undefined;
+};
+
+export type PreemptionWorld = {
+  readonly usage: Usage;
+  readonly admitted: AdmittedIndex;
+  /** ClusterQueues by name. */
+  readonly nodes: ReadonlyMap<string, QuotaNode>;
+};
+
+/**
+ * A least set of Workloads whose end makes the preemptor fit its quota, and the cluster where it would run; undefined where there is none. It is Kueue's search:
+ * take candidates in order until it fits, then give back those, the last first, without whose end it fits as well.
+ *
+ * Quota is the same wherever its holder runs; room is not. For room, a Workload counts on that cluster only, whatever flavor it holds there: within
+ * the ClusterQueue by priority, in the cohort only where its queue borrows of a flavor that the preemptor takes. Where both are short, those on the cluster are tried
+ * by themselves first, because the end of each of them serves twice.
+ */
+export function findVictims(request: PreemptionRequest, world: PreemptionWorld): readonly Victim[] | undefined {
+  const { preemptor, charges, cluster } = request;
+  const { node } = preemptor.queue;
+  const shortOfQuota = charges.filter(([key, amount]) => amount > ZERO && amount > available(node, world.usage, key)).map(([key]) => key);
+  const shortOfRoom = cluster === undefined ? [] : shortagesOn(cluster, preemptor, world.usage);
+  if (shortOfRoom.length === 0) return search(request, world, shortOfQuota, shortOfRoom, undefined);
+  const onlyThere = search(request, world, shortOfQuota, shortOfRoom, cluster?.name);
+  if (shortOfQuota.length === 0) return onlyThere;
+  return leastHarm([onlyThere, search(request, world, shortOfQuota, shortOfRoom, undefined)]);
+}
+
+/**
+ * Which of these sets does the least harm: the fewest Workloads that do not leave anyway, then those of lower priority, the highest first, then those
+ * admitted later. The first of equals; undefined where there is none.
+ */
+export function leastHarm<V extends readonly Victim[]>(sets: readonly (V | undefined)[]): V | undefined {
+  let least: V | undefined;
+  for (const set of sets) if (set !== undefined && (least === undefined || compareHarm(set, least) < 0)) least = set;
+  return least;
+}
+
+/** Negative when `a` does less harm. */
+export function compareHarm(a: readonly Victim[], b: readonly Victim[]): number {
+  const [some, others] = [harmed(a), harmed(b)];
+  if (some.length !== others.length) return some.length - others.length;
+  const byPriority = lexical(
+    some.map(({ priority }) => priority),
+    others.map(({ priority }) => priority),
+  );
+  if (byPriority !== 0) return byPriority;
+  return -lexical(some.map(({ sinceMs }) => sinceMs).toSorted(ascending), others.map(({ sinceMs }) => sinceMs).toSorted(ascending));
+}
+
+const harmed = (victims: readonly Victim[]): readonly Admitted[] =>
+  victims
+    .map(({ admitted }) => admitted)
+    .filter(({ leaving }) => !leaving)
+    .toSorted((a, b) => b.priority - a.priority);
+const ascending = (a: number, b: number): number => a - b;
+const lexical = (a: readonly number[], b: readonly number[]): number => {
+  for (const [index, value] of a.entries()) if (value !== b[index]) return value - (b[index] ?? 0);
+  return 0;
+};
+
+function shortagesOn(cluster: ClusterState, { workload }: Preemptor, usage: Usage): string[] {
+  const holder = clusterHolder(cluster.name);
+  return [...workload.requests].flatMap(([resource, amount]) =>
+    amount > ZERO && amount > minus(capacityOf(cluster, resource), usage.get(holder, resource)) ? [resource] : [],
+  );
+}
+
+/** One search, among those on one cluster or among all. */
+function search(
+  { preemptor, charges, cluster }: PreemptionRequest,
+  world: PreemptionWorld,
+  shortOfQuota: readonly FlavorResource[],
+  shortOfRoom: readonly string[],
+  onlyOn: string | undefined,
+): readonly Victim[] | undefined {
+  const { node } = preemptor.queue;
+  const scarce = charges.map(([key]) => key).filter((key) => shortOfRoom.includes(splitFlavorResource(key).resource));
+  const contested = new Set([...shortOfQuota, ...scarce]);
+  const isThere = ({ reservation }: Admitted): boolean => shortOfRoom.length > 0 && reservation.record.cluster === cluster?.name;
+  const makesRoom = (candidate: Admitted, own: boolean): boolean =>
+    isThere(candidate) &&
+    (own ? shortOfRoom.some((resource) => (candidate.reservation.held.get(resource) ?? ZERO) > ZERO) : holdsAny(candidate, scarce));
+  const candidates = findCandidates({
+    preemptor,
+    charges,
+    contested,
+    usage: world.usage,
+    admitted: world.admitted,
+    helps: (candidate, own) => makesRoom(candidate, own) || holdsAny(candidate, shortOfQuota),
+    cluster: onlyOn,
+  });
+  for (const mayBorrow of attemptsFor(preemptor, candidates, contested, world.usage)) {
+    const trial = createTrial(world);
+    const fitsQuota = (): boolean => charges.every(([key, amount]) => fitsIn(node, trial.usage, key, amount, mayBorrow));
+    const fits = (): boolean =>
+      fitsQuota() && (cluster === undefined || shortOfRoom.length === 0 || shortagesOn(cluster, preemptor, trial.usage).length === 0);
+    const chosen: Candidate[] = [];
+    for (const candidate of candidates.inOrder(({ withoutBorrowing }) => !mayBorrow || !withoutBorrowing)) {
+      if (!candidate.borrowers.every((borrower) => isBorrowingAny(borrower, trial.usage, contested))) continue;
+      // Elsewhere its end would only free quota, and there is enough of that.
+      if (shortOfRoom.length > 0 && !isThere(candidate.admitted) && fitsQuota()) continue;
+      trial.remove(candidate.admitted);
+      chosen.push(candidate);
+      if (fits()) return spared(chosen, trial, fits).map(({ admitted, standing }) => ({ admitted, rule: standing.rule }));
+    }
+  }
+  return undefined;
+}
+
+const holdsAny = ({ charges }: Admitted, keys: readonly FlavorResource[]): boolean =>
+  charges.some(([key, amount]) => amount > ZERO && keys.includes(key));
+
+/**
+ * Whether the preemptor's ClusterQueue may borrow in the end, in the order in which it is tried. Some may be displaced only if it does not: without borrowing
+ * there are more candidates, and less room.
+ */
+function attemptsFor(
+  { queue: { node, preemption } }: Preemptor,
+  { fromOthers, fromFarther }: Candidates,
+  contested: ReadonlySet<FlavorResource>,
+  usage: Usage,
+): readonly boolean[] {
+  const isForbidden = preemption.borrowWithinCohort.policy === 'Never';
+  const isUnderNominal = [...contested].every((key) => usage.get(node.id, key) < subtreeQuota(node, key));
+  if (!fromOthers || (isForbidden && !isUnderNominal)) return [true];
+  return isForbidden && !fromFarther ? [false, true] : [true, false];
+}
+
+const fitsIn = (node: QuotaNode, usage: Usage, key: FlavorResource, amount: Amount, mayBorrow: boolean): boolean =>
+  amount <= ZERO || ((mayBorrow || !wouldBorrow(node, usage, key, amount)) && amount <= available(node, usage, key));
+
+/** Gives back those, the last first, without whose end it fits as well. The very last was needed, or the search would have stopped before. */
+function spared(chosen: readonly Candidate[], trial: Trial, fits: () => boolean): readonly Candidate[] {
+  const needed = chosen.slice(-1);
+  for (const candidate of chosen.slice(0, -1).reverse()) {
+    trial.restore(candidate.admitted);
+    if (fits()) continue;
+    trial.remove(candidate.admitted);
+    needed.push(candidate);
+  }
+  return needed.reverse();
+}
+
+/** What would be in use if some Workloads were gone. */
+type Trial = {
+  readonly usage: Usage;
+  readonly remove: (admitted: Admitted) => void;
+  readonly restore: (admitted: Admitted) => void;
+};
+
+function createTrial({ usage: origin, nodes }: PreemptionWorld): Trial {
+  const usage = origin.fork();
+  const apply = ({ reservation: { record, held }, charges }: Admitted, onNode: typeof addUsage, onCluster: typeof plus): void => {
+    const node = nodes.get(record.clusterQueue);
+    if (node !== undefined) for (const [key, amount] of charges) onNode(node, usage, key, amount);
+    const holder = clusterHolder(record.cluster);
+    for (const [resource, amount] of held) usage.set(holder, resource, onCluster(usage.get(holder, resource), amount));
+  };
+  return {
+    usage,
+    remove: (admitted) => apply(admitted, removeUsage, minus),
+    restore: (admitted) => apply(admitted, addUsage, plus),
+  };
+}
