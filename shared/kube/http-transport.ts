@@ -109,6 +109,8 @@ class HttpTransport implements Transport {
       headers: { ...headers, ...credentials.headers },
       headersTimeout: kind === 'watches' ? WATCH_HEADERS_TIMEOUT_MS : REQUEST_TIMEOUT_MS,
       bodyTimeout: kind === 'watches' ? 0 : REQUEST_TIMEOUT_MS,
+      // By default undici ends the connection of each DELETE with a body, in which a Kubernetes client says how to delete.
+      reset: false,
       ...given({ body, signal }),
     });
     if (response.statusCode === 401) this.#access.invalidate(credentials);
