@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
 import { Agent, type Dispatcher, errors, ProxyAgent } from 'undici';
 import { given } from '../runtime/given.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -137,7 +138,9 @@ class HttpTransport implements Transport {
   }
 
   #dispatcher(tls: TlsMaterial, connections: number | null): Dispatcher {
-    const connect = { ...tls, timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS };
+    // Certificates and keys are read once, and not for every connection.
+    const secureContext = createSecureContext(tls);
+    const connect = { ...tls, secureContext, timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS };
     const pool = { connections, keepAliveTimeout: KEEP_ALIVE_MS, pipelining: 1, maxHeaderSize: HEADERS_MAX_BYTES };
     const { proxyUrl } = this.#access;
     if (proxyUrl === undefined)
