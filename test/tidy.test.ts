@@ -57,7 +57,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
     'advice clusters config examples job-watch manager-account pod-watch ports program programs quick-start run-directory set-up short-path submit-examples summary webhook-certificate',
   manager: 'client-factory config home-informers identity-alarm identity main manager record-key worker-connection',
   'manager/dispatch':
-    'cluster-lease cluster-probe cluster-registry cluster-removal copy-writer deadline dispatch home-history list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',
+    'cluster-lease cluster-probe cluster-registry cluster-removal copy-writer dispatch home-history list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',
   'manager/submission': 'bullmq-queue consumer outcome-reporter',
   'manager/webhook': 'server',
   'shared/controlplane/admission': 'admission-chain',
@@ -76,9 +76,9 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/controlplane/storage': 'persistence store',
   'shared/controlplane/subresources': 'namespace-finalize pod-subresources scale-subresource service-account-token',
   'shared/kube':
-    'controller event-recorder guarded-connector http-transport informer informer-of-namespaces kube-client kubeconfig leader-election metrics-gate rate-limiter reflector response-body traffic-pace watch-stream workqueue',
+    'controller event-recorder fenced-client guarded-connector http-transport informer informer-of-namespaces kube-client kubeconfig leader-election metrics-gate rate-limiter reflector response-body traffic-pace watch-stream workqueue',
   'shared/kube/kubeconfig': 'auth-provider exec-plugin in-cluster read-credentials',
-  'shared/runtime': 'byte-room clock command-line flags http-server leash lifecycle pino-logger program-flags tasks wake-up',
+  'shared/runtime': 'byte-room clock command-line deadline flags http-server leash lifecycle pino-logger program-flags tasks wake-up',
   worker: 'config elected-worker in-parallel main worker',
   'worker/fence': 'fence lease-rights worker-lease',
   'worker/job': 'apply claim controller observe orphan-pods tracking-finalizer triggers',

@@ -79,7 +79,7 @@ export function borrowingReach(
   amount: Amount,
 ): { readonly height: number; readonly reclaimable: boolean } {
   const { parent } = node;
-  if (parent === undefined || !exceedsOwn(node, usage, key, amount)) return { height: 0, reclaimable: parent !== undefined };
+  if (parent === undefined || !wouldBorrow(node, usage, key, amount)) return { height: 0, reclaimable: parent !== undefined };
   let missing = minus(amount, unusedGuarantee(node, usage, key));
   let root = parent;
   for (let above: QuotaNode | undefined = parent; above !== undefined; above = above.parent) {
@@ -89,6 +89,10 @@ export function borrowingReach(
   }
   return { height: root.height, reclaimable: false };
 }
+
+/** Whether using `amount` more would exceed the node's own quota. */
+export const wouldBorrow = (node: QuotaNode, usage: Usage, key: FlavorResource, amount: Amount): boolean =>
+  node.parent !== undefined && exceedsOwn(node, usage, key, amount);
 
 const exceedsOwn = (node: QuotaNode, usage: Usage, key: FlavorResource, amount: Amount): boolean =>
   plus(usage.get(node.id, key), amount) > subtreeQuota(node, key);

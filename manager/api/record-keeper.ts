@@ -2,7 +2,7 @@ import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION } from '../../shared/api/names.ts';
 import { isOlder } from '../../shared/kube/resource-version.ts';
 import { isSealed, sealRecord, type RecordKeys, type SealedJob } from './record-seal.ts';
-import { writtenRecordOf, type AdmissionRecord, type ParsedRecord, type RecordReader } from './records.ts';
+import { parseAdmissionRecord, type AdmissionRecord, type ParsedRecord, type RecordReader } from './records.ts';
 
 /** Tells the records that admission made from those that somebody else wrote, and remembers the newest of each Job. */
 export interface RecordKeeper {
@@ -14,8 +14,13 @@ export interface RecordKeeper {
   forget(uid: string): void;
 }
 
-/** The newest good record of a Job, and the version of the Job that first showed it. */
-type Remembered = { readonly record: AdmissionRecord; readonly writtenMs: number; readonly resourceVersion: string };
+/** The newest good record of a Job, the text that it was read from, and the version of the Job that first showed it. */
+type Remembered = {
+  readonly record: AdmissionRecord;
+  readonly text: string;
+  readonly writtenMs: number;
+  readonly resourceVersion: string;
+};
 
 export function createRecordKeeper(keys: RecordKeys): RecordKeeper {
   const answers = new WeakMap<object, ParsedRecord>();
@@ -23,20 +28,22 @@ export function createRecordKeeper(keys: RecordKeys): RecordKeeper {
 
   const judge = (job: DeepReadonly<Job>): ParsedRecord => {
     const { uid, resourceVersion } = job.metadata;
-    const written = writtenRecordOf(job);
+    const text = job.metadata.annotations?.[ADMISSION_ANNOTATION];
     const known = newest.get(uid);
     const last = known === undefined ? {} : { last: known.record };
-    if (written.kind === 'None') return known === undefined ? NONE : { ...written, ...last };
+    if (text === undefined) return known === undefined ? NONE : { kind: 'None', ...last };
+    // Nearly all versions of a Job carry the newest, whose seal was found good.
+    if (known?.text === text) return ofReleased(job, known.record);
+    const written = parseAdmissionRecord(text);
     if (written.kind === 'Invalid') return { ...written, ...last };
     const { record, stamp } = written;
     if (!isSealed(keys, job.metadata, record, stamp)) return { kind: 'Forged', problem: NOT_SEALED, ...last };
     const writtenMs = Date.parse(stamp.written);
-    if (known === undefined || writtenMs > known.writtenMs) newest.set(uid, { record, writtenMs, resourceVersion });
+    if (known === undefined || writtenMs > known.writtenMs) newest.set(uid, { record, text, writtenMs, resourceVersion });
     // A cache may lag behind a record that we have just written; what is put back later has a later version.
     else if (writtenMs < known.writtenMs && isOlder(known.resourceVersion, resourceVersion))
       return { kind: 'Forged', problem: PUT_BACK, ...last };
-    if (record.evicted === true && job.spec.suspend !== true) return { kind: 'Forged', problem: RELEASED, last: record };
-    return { kind: 'Record', record };
+    return ofReleased(job, record);
   };
 
   return {
@@ -54,6 +61,10 @@ export function createRecordKeeper(keys: RecordKeys): RecordKeeper {
     forget: (uid) => void newest.delete(uid),
   };
 }
+
+/** A record that says that its Job was suspended lets nothing run. */
+const ofReleased = ({ spec }: DeepReadonly<Job>, record: AdmissionRecord): ParsedRecord =>
+  record.evicted === true && spec.suspend !== true ? { kind: 'Forged', problem: RELEASED, last: record } : { kind: 'Record', record };
 
 const NONE: ParsedRecord = { kind: 'None' };
 const NOT_SEALED = `annotation ${ADMISSION_ANNOTATION} was not written by this manager for this Job`;

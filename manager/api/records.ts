@@ -78,8 +78,9 @@ export type ParsedRecord =
  */
 export type RecordReader = (job: DeepReadonly<Job>) => ParsedRecord;
 
-export type WrittenRecord =
-  | { readonly kind: 'None' }
+export type WrittenRecord = { readonly kind: 'None' } | RecordText;
+/** What a text says that stands where a record should. */
+type RecordText =
   | { readonly kind: 'Record'; readonly record: AdmissionRecord; readonly stamp: RecordStamp }
   | { readonly kind: 'Invalid'; readonly problem: string };
 
@@ -91,7 +92,7 @@ export function writtenRecordOf(job: DeepReadonly<Pick<Job, 'metadata'>>): Writt
 
 const NONE: WrittenRecord = { kind: 'None' };
 
-export function parseAdmissionRecord(text: string): WrittenRecord {
+export function parseAdmissionRecord(text: string): RecordText {
   const value = parseJson(text);
   if (!isJsonObject(value)) return invalid('it is not a JSON object');
   const {
@@ -178,7 +179,7 @@ const inOrder = ({ until, reason, refusals, epoch, level }: AvoidedCluster): Avo
 const sorted = <T>(map: Readonly<Record<string, T>>): Record<string, T> =>
   Object.fromEntries(Object.entries(map).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
-const invalid = (problem: string): WrittenRecord => ({ kind: 'Invalid', problem: `annotation ${ADMISSION_ANNOTATION}: ${problem}` });
+const invalid = (problem: string): RecordText => ({ kind: 'Invalid', problem: `annotation ${ADMISSION_ANNOTATION}: ${problem}` });
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
 const isTrueOrAbsent = (value: unknown): value is true | undefined => value === undefined || value === true;
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 1;

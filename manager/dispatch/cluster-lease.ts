@@ -13,7 +13,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { toldText } from '../api/told-text.ts';
 import type { ProbeFailure, ProbeRefusal } from './cluster-health.ts';
 import { failureOf } from './cluster-probe.ts';
-import { withDeadline } from './deadline.ts';
+import { withDeadline } from '../../shared/runtime/deadline.ts';
 import type { LeaderTerm } from './leader-term.ts';
 import { essentialsOfLease } from './lease-essentials.ts';
 import { judgeLease, type KnownLease } from './lease-judgement.ts';
@@ -134,7 +134,7 @@ class OriginLease implements ClusterLease {
     const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1 };
     const released = { metadata: this.#metadata(lease, lease.metadata.annotations), spec };
     try {
-      await withDeadline(clock, RELEASE_TIMEOUT_MS, new AbortController().signal, (signal) =>
+      await withDeadline(clock, RELEASE_TIMEOUT_MS, undefined, (signal) =>
         client.replace(LEASES, released as Lease, { fieldManager: MANAGER_FIELD_MANAGER, signal }),
       );
     } catch (error) {

@@ -9,7 +9,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import type { ProbeFailure, ProbeRefusal, ProbeResult } from './cluster-health.ts';
 import type { IdentityProblem } from './cluster-identities.ts';
-import { withDeadline } from './deadline.ts';
+import { withDeadline } from '../../shared/runtime/deadline.ts';
 import { toldText } from '../api/told-text.ts';
 
 export type ClusterProbeOptions = {

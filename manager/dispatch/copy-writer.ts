@@ -9,7 +9,7 @@ import { DispatchedReason } from '../api/reasons.ts';
 import { refusalOf, type DispatchProblem } from '../api/refusals.ts';
 import { toldText } from '../api/told-text.ts';
 import { given } from '../../shared/runtime/given.ts';
-import { withDeadline } from './deadline.ts';
+import { withDeadline } from '../../shared/runtime/deadline.ts';
 import type { FinishedWork } from './finished-work.ts';
 
 /** Writes to one worker cluster. Each method is safe to repeat and touches only objects that are ours. */

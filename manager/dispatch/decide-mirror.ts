@@ -438,7 +438,7 @@ function remoteJobOf(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
   const cluster = viewOfPlace(group);
   if (cluster === undefined) return absence(group, record);
   const names = [...new Set(Object.values(record.flavors))].toSorted();
-  const missing = names.find((name) => !group.flavors.has(name));
+  const missing = names.find((name) => group.flavors.get(name) === undefined);
   if (missing !== undefined) {
     return { reason: DispatchedReason.ResourceFlavorNotFound, message: `ResourceFlavor "${missing}" of the admission does not exist` };
   }

@@ -22,7 +22,7 @@ import type { DispatchMetrics } from '../metrics.ts';
 import { ClusterEventReason } from '../api/reasons.ts';
 import { createClusterRegistry, type ClusterRegistry } from './cluster-registry.ts';
 import type { NamespacePolicy } from './copy-writer.ts';
-import { withDeadline } from './deadline.ts';
+import { withDeadline } from '../../shared/runtime/deadline.ts';
 import { createHomeHistory, type HomeHistory } from './home-history.ts';
 import { createLeaderTerm } from './leader-term.ts';
 import { createMirrorController, type MirrorController } from './mirror-controller.ts';

@@ -178,7 +178,7 @@ class Mirror implements MirrorController {
       loss: place?.kind === 'Known' && last !== undefined && local !== undefined ? judgeLoss(place.cluster, last, local) : undefined,
       copies: [...concerned].flatMap((name) => clusters.get(name)?.copiesOf(key) ?? []),
       clusters: new Map([...concerned].flatMap((name) => mapEntry(name, clusters.view(name, key, sinceMs)))),
-      flavors: new Map(flavors.list().map((flavor) => [flavor.metadata.name, flavor])),
+      flavors: { get: (name) => flavors.get({ namespace: '', name }) },
       origin,
       homeRestored: this.#deps.homeRestored(),
       nameHeldSinceMs: this.#nameHeldSinceMs.get(key),

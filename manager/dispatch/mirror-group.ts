@@ -24,7 +24,7 @@ export type MirrorGroup = {
   readonly clusters: ReadonlyMap<string, ClusterView>;
   /** What follows for it from the loss of the recorded cluster; undefined while that is not lost. */
   readonly loss?: LossJudgement | undefined;
-  readonly flavors: ReadonlyMap<string, DeepReadonly<ResourceFlavor>>;
+  readonly flavors: Pick<ReadonlyMap<string, DeepReadonly<ResourceFlavor>>, 'get'>;
   /** Id of this manager. */
   readonly origin: string;
   /** Why nothing of any Job may be set going now. */

@@ -41,7 +41,7 @@ export type CopyOptions = {
 
 /**
  * The Job to create on a worker cluster for a Job of the manager cluster: everything the user wrote, fields unknown to
- * us included, and nothing that belongs to the original or was generated for it.
+ * us included, and nothing that belongs to the original or was generated for it. Parts of it are the original's own: it is sent, and never changed.
  */
 export function remoteJob(local: DeepReadonly<Job>, options: CopyOptions): Unsaved<Job> {
   if (isCompact(local))
@@ -179,7 +179,7 @@ function copiedAnnotations(local: DeepReadonly<Job>, options: CopyOptions): Reco
 }
 
 function copiedSpec(local: DeepReadonly<Job>, options: CopyOptions): JobSpec {
-  const { ttlSecondsAfterFinished: _ttl, managedBy: _managedBy, selector, template, ...rest } = mutableCopy(local.spec);
+  const { ttlSecondsAfterFinished: _ttl, managedBy: _managedBy, selector, template, ...rest } = local.spec as JobSpec;
   return {
     ...rest,
     suspend: false,
@@ -253,6 +253,3 @@ const generatedLabels = (local: DeepReadonly<Job>): readonly string[] => (local.
 
 const without = (map: Readonly<Record<string, string>>, keys: readonly string[]): Record<string, string> =>
   Object.fromEntries(Object.entries(map).filter(([key]) => !keys.includes(key)));
-
-/** A copy that may be changed: objects of a cache are shared. */
-const mutableCopy = (spec: DeepReadonly<JobSpec>): JobSpec => structuredClone<unknown>(spec) as JobSpec;

@@ -8,7 +8,7 @@ import { createWorkqueue } from '../../shared/kube/workqueue.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
-import { withDeadline } from './deadline.ts';
+import { withDeadline } from '../../shared/runtime/deadline.ts';
 import { isWaitingToStart, startTrouble } from './start-troubles.ts';
 import { createTurns } from './turns.ts';
 import { isSameText } from './write-troubles.ts';
@@ -105,7 +105,11 @@ export function createStartInquiries({ cluster, client, clock, log, copyOf, onTo
     }
     const turnMs = turns.waitMs(key, clock.monotonic());
     if (turnMs > 0) return { requeueAfterMs: turnMs };
-    const answer = await ask(copy);
+    const answer = await ask(copy).catch((error: unknown) => {
+      // That a cluster does not answer is told elsewhere: what it said last stands.
+      log.debug('what keeps a Job from starting could not be asked', { cluster, job: key, error });
+      return before.told;
+    });
     // It may have started meanwhile, or be another.
     const now = waiting.get(key);
     if (now === undefined || now.uid !== before.uid) return undefined;

@@ -274,6 +274,6 @@ const timeOf = (each: DeepReadonly<JobCondition>): string | undefined => each.la
 const isAfter = (a: string, b: string): boolean => Date.parse(a) > Date.parse(b);
 const isPresent = <T>(value: T | null | undefined): value is T => value !== null && value !== undefined;
 
-/** Copies that may be changed: objects of a cache are shared. */
-const copyOf = (status: DeepReadonly<JobStatus> | undefined): JobStatus => structuredClone<unknown>(status ?? {}) as JobStatus;
+/** What is in them stays shared with the cache: it is written to the API server, and changed by nobody. */
+const copyOf = (status: DeepReadonly<JobStatus> | undefined): JobStatus => ({ ...(status as JobStatus | undefined) });
 const copiesOf = (conditions: readonly DeepReadonly<JobCondition>[]): JobCondition[] => conditions.map((each) => ({ ...each }));

@@ -39,6 +39,10 @@ async function reconcileOnce({ name, queue, reconcile, log }: ControllerOptions,
     queue.forget(key);
     if (result?.requeueAfterMs !== undefined) queue.addAfter(key, result.requeueAfterMs);
   } catch (error) {
+    if (queue.isShutDown()) {
+      log.info('reconcile was cut short, because its controller ends', { controller: name, key, error });
+      return;
+    }
     if (error instanceof TerminalError) {
       queue.forget(key);
       log.error('reconcile failed for good', { controller: name, key, error });

@@ -1,3 +1,4 @@
+import { withEither } from '../runtime/tasks.ts';
 import type { KubeClient } from './client.ts';
 
 /**
@@ -5,22 +6,27 @@ import type { KubeClient } from './client.ts';
  * leader works through one, so that it writes nothing more once somebody else may lead.
  */
 export function fencedClient(client: KubeClient, fence: AbortSignal): KubeClient {
-  const fenced = <O extends { readonly signal?: AbortSignal }>(options: O | undefined): O & { readonly signal: AbortSignal } => ({
-    // The options of every call are optional, all their fields too.
-    ...(options ?? ({} as O)),
-    signal: options?.signal === undefined ? fence : AbortSignal.any([options.signal, fence]),
-  });
+  type Signalled = { readonly signal?: AbortSignal };
+  /** The options of every call are optional, all their fields too. */
+  const fenced = <O extends Signalled, T>(options: O | undefined, call: (options: O & Signalled) => Promise<T>): Promise<T> => {
+    const given = options ?? ({} as O);
+    return given.signal === undefined
+      ? call({ ...given, signal: fence })
+      : withEither(given.signal, fence, (signal) => call({ ...given, signal }));
+  };
   return {
-    get: (resource, key, options) => client.get(resource, key, fenced(options)),
-    list: (resource, options) => client.list(resource, fenced(options)),
-    create: (resource, object, options) => client.create(resource, object, fenced(options)),
-    replace: (resource, object, options) => client.replace(resource, object, fenced(options)),
-    patch: (resource, key, patch, options) => client.patch(resource, key, patch, fenced(options)),
-    delete: (resource, key, options) => client.delete(resource, key, fenced(options)),
-    replaceStatus: (resource, object, options) => client.replaceStatus(resource, object, fenced(options)),
-    patchStatus: (resource, key, patch, options) => client.patchStatus(resource, key, patch, fenced(options)),
-    watch: (resource, options) => client.watch(resource, fenced(options)),
-    raw: (request) => client.raw(fenced(request)),
+    get: (resource, key, options) => fenced(options, (each) => client.get(resource, key, each)),
+    list: (resource, options) => fenced(options, (each) => client.list(resource, each)),
+    create: (resource, object, options) => fenced(options, (each) => client.create(resource, object, each)),
+    replace: (resource, object, options) => fenced(options, (each) => client.replace(resource, object, each)),
+    patch: (resource, key, patch, options) => fenced(options, (each) => client.patch(resource, key, patch, each)),
+    delete: (resource, key, options) => fenced(options, (each) => client.delete(resource, key, each)),
+    replaceStatus: (resource, object, options) => fenced(options, (each) => client.replaceStatus(resource, object, each)),
+    patchStatus: (resource, key, patch, options) => fenced(options, (each) => client.patchStatus(resource, key, patch, each)),
+    // What it returns goes on when the call has ended.
+    watch: (resource, options) =>
+      client.watch(resource, { ...options, signal: options.signal === undefined ? fence : AbortSignal.any([options.signal, fence]) }),
+    raw: (request) => fenced(request, (each) => client.raw(each)),
     close: () => client.close(),
   };
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
 import { Agent, type Dispatcher, errors, ProxyAgent } from 'undici';
 import { given } from '../runtime/given.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -109,6 +110,8 @@ class HttpTransport implements Transport {
       headers: { ...headers, ...credentials.headers },
       headersTimeout: kind === 'watches' ? WATCH_HEADERS_TIMEOUT_MS : REQUEST_TIMEOUT_MS,
       bodyTimeout: kind === 'watches' ? 0 : REQUEST_TIMEOUT_MS,
+      // By default undici ends the connection of each DELETE with a body, in which a Kubernetes client says how to delete.
+      reset: false,
       ...given({ body, signal }),
     });
     if (response.statusCode === 401) this.#access.invalidate(credentials);
@@ -135,7 +138,9 @@ class HttpTransport implements Transport {
   }
 
   #dispatcher(tls: TlsMaterial, connections: number | null): Dispatcher {
-    const connect = { ...tls, timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS };
+    // Certificates and keys are read once, and not for every connection.
+    const secureContext = createSecureContext(tls);
+    const connect = { ...tls, secureContext, timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS };
     const pool = { connections, keepAliveTimeout: KEEP_ALIVE_MS, pipelining: 1, maxHeaderSize: HEADERS_MAX_BYTES };
     const { proxyUrl } = this.#access;
     if (proxyUrl === undefined)

@@ -2,6 +2,7 @@ import type { Lease } from '../api/kubernetes.ts';
 import { LEASES } from '../api/resources.ts';
 import { toWireMicroTime } from '../api/wire-time.ts';
 import { sleep, type Clock } from '../runtime/clock.ts';
+import { withDeadline } from '../runtime/deadline.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import { onAbort } from '../runtime/tasks.ts';
@@ -63,6 +64,8 @@ export async function runAsLeader(
 const LEASE_DURATION_MS = 15_000;
 const RENEW_DEADLINE_MS = 10_000;
 const RETRY_PERIOD_MS = 2_000;
+/** For what is still to be said at the end: the program goes on ending when nobody answers. */
+const LAST_WORDS_MS = 2_000;
 /** client-go: candidates wait between one and 2.2 retry periods, so that they do not all ask at once. */
 const RETRY_JITTER = 1.2;
 
@@ -138,7 +141,8 @@ class Candidate {
     const { leaseTransitions = 0 } = this.#seen.spec ?? {};
     const spec = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: time, renewTime: time, leaseTransitions };
     try {
-      await client.replace(LEASES, { ...this.#seen, spec });
+      const released = { ...this.#seen, spec };
+      await withDeadline(clock, LAST_WORDS_MS, undefined, (signal) => client.replace(LEASES, released, { signal }));
       this.#log.info('leadership released');
     } catch (error) {
       this.#log.warn('releasing the lease failed, it will expire', { error });
@@ -211,10 +215,11 @@ class Candidate {
 
   /** Whoever waits may look again only after it has been renewed, and would see nothing. */
   async #tellOthers(): Promise<void> {
-    const { client } = this.#options;
+    const { client, clock } = this.#options;
     if (this.#found === undefined) return;
+    const told = withRestoreSeen(this.#found);
     try {
-      await client.replace(LEASES, withRestoreSeen(this.#found));
+      await withDeadline(clock, LAST_WORDS_MS, undefined, (signal) => client.replace(LEASES, told, { signal }));
     } catch (error) {
       this.#log.warn('it could not be noted on the lease that its cluster went back in time', { error });
     }

@@ -42,6 +42,7 @@ export interface Workqueue {
   length(): number;
   /** Refuses new keys and lets `get` return what is left, then undefined. */
   shutDown(): void;
+  isShutDown(): boolean;
 }
 
 type DelayedKey = { readonly key: string; readonly dueMs: number };
@@ -133,6 +134,10 @@ class KeyedWorkqueue implements Workqueue {
 
   length(): number {
     return this.#waiting.size;
+  }
+
+  isShutDown(): boolean {
+    return this.#shutDown;
   }
 
   shutDown(): void {

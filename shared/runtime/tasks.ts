@@ -56,6 +56,21 @@ export async function allOrThrow<T>(promises: readonly Promise<T>[], what: strin
 /** Resolves when `signal` aborts. */
 export const aborted = (signal: AbortSignal): Promise<void> => new Promise((resolve) => onAbort(signal, resolve));
 
+/**
+ * Runs a call with a signal that aborts when either of these does. For calls that are many, under signals that live long: each AbortSignal.any leaves
+ * something with its sources, until the garbage collector has looked at all there is.
+ */
+export async function withEither<T>(a: AbortSignal, b: AbortSignal, call: (either: AbortSignal) => Promise<T>): Promise<T> {
+  const either = new AbortController();
+  const abort = (): void => either.abort(a.aborted ? a.reason : b.reason);
+  for (const signal of [a, b]) onAbort(signal, abort);
+  try {
+    return await call(either.signal);
+  } finally {
+    for (const signal of [a, b]) signal.removeEventListener('abort', abort);
+  }
+}
+
 /** Calls back when `signal` aborts, at once if it has. */
 export function onAbort(signal: AbortSignal, callback: () => void): void {
   if (signal.aborted) callback();

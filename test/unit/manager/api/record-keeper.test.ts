@@ -82,6 +82,16 @@ test('one object is judged once', () => {
   expect(keeper.read(object)).toBe(keeper.read(object));
 });
 
+test('the newest record is judged on every version of its Job: it counts on later ones, and not where they were released against it', () => {
+  const keeper = aKeeper();
+  const text = keeper.seal(job, aRecord({ evicted: true }), NOW);
+  expect(keeper.read(carrying(text, '11')).kind).toBe('Record');
+  expect(keeper.read(carrying(text, '12'))).toEqual({ kind: 'Record', record: aRecord({ evicted: true }) });
+  const released = { ...carrying(text, '13'), spec: { ...carrying(text, '13').spec, suspend: false } };
+  expect(keeper.read(released)).toMatchObject({ kind: 'Forged', last: { evicted: true } });
+  expect(keeper.read(carrying(text, '14', { uid: 'another' })).kind).toBe('Forged');
+});
+
 test('nothing is remembered of a Job that is gone', () => {
   const keeper = aKeeper();
   keeper.read(carrying(keeper.seal(job, aRecord(), NOW), '11'));

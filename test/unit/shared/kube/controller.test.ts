@@ -6,10 +6,10 @@ import { createWorkqueue, type Workqueue } from '../../../../shared/kube/workque
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
-function running(reconcile: Reconcile, concurrency = 1): { queue: Workqueue; clock: FakeClock; ended: Promise<void> } {
+function running(reconcile: Reconcile, concurrency = 1, log = silentLogger): { queue: Workqueue; clock: FakeClock; ended: Promise<void> } {
   const clock = new FakeClock();
   const queue = createWorkqueue({ name: 'test', clock, rateLimit: { baseDelayMs: 1000, maxDelayMs: 10_000 } });
-  return { queue, clock, ended: runController({ name: 'test', queue, concurrency, reconcile, log: silentLogger }) };
+  return { queue, clock, ended: runController({ name: 'test', queue, concurrency, reconcile, log }) };
 }
 
 describe('a controller', () => {
@@ -83,6 +83,19 @@ describe('a controller', () => {
     expect(ended).toBe(true);
     expect(done).toEqual(['a']);
   });
+});
+
+test('what fails because its controller was told to end is no error', async () => {
+  const told: string[] = [];
+  const log = { ...silentLogger, info: () => void told.push('info'), error: () => void told.push('error') };
+  const stopped = Promise.withResolvers<void>();
+  const world = running(() => stopped.promise, 1, log);
+  world.queue.add('a');
+  await world.clock.settle();
+  world.queue.shutDown();
+  stopped.reject(new Error('the program ends'));
+  await world.ended;
+  expect(told).toEqual(['info']);
 });
 
 describe('controller expectations', () => {

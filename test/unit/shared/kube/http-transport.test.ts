@@ -71,6 +71,17 @@ test('requests carry path, body and bearer token, and many share few connections
   expect(connections).toBeLessThanOrEqual(2);
 });
 
+test('a deletion that says how leaves its connection to the next request', async () => {
+  let connections = 0;
+  const { server, url } = await aServer((request, response) => void request.resume().on('end', () => response.end('{}')));
+  server.on('connection', () => connections++);
+  const transport = aTransport(kubeconfig(url, { token: 'secret' }));
+  for (let count = 0; count < 5; count++) {
+    await transport.send({ method: 'DELETE', path: '/', headers: {}, body: '{"gracePeriodSeconds":0}' });
+  }
+  expect(connections).toBeLessThanOrEqual(2);
+});
+
 test('a stream delivers text as it comes, whole characters only, and ends when the signal aborts', async () => {
   let closed = false;
   const { url } = await aServer((request, response) => {

@@ -117,6 +117,17 @@ test('one of two candidates leads, and the other takes over at once when it step
   await second.ended;
 });
 
+test('a leader that is told to stop while nobody answers ends all the same', async () => {
+  const { clock, candidate, server } = aWorld();
+  const first = candidate('a', 1);
+  await clock.advance(100);
+  server.cutOff.add('a');
+  first.stop();
+  await clock.advance(2_000);
+  await first.ended;
+  expect(server.lease?.spec).toMatchObject({ holderIdentity: 'a' });
+});
+
 test('a leader cut off from the server stops leading before another one starts', async () => {
   const { clock, leaders, log, server, candidate } = aWorld();
   const first = candidate('a', 1);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aborted, allOrNone, allOrThrow, onAbort, untilItWorks } from '../../../../shared/runtime/tasks.ts';
+import { aborted, allOrNone, allOrThrow, onAbort, untilItWorks, withEither } from '../../../../shared/runtime/tasks.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
@@ -98,4 +98,21 @@ test('whoever asks after the abort is told at once', async () => {
   onAbort(over, () => told++);
   expect(told).toBe(1);
   await aborted(over);
+});
+
+test('a call under two signals stops with either, for the reason of that one, and leaves nothing with them', async () => {
+  for (const first of [true, false]) {
+    const [a, b] = [new AbortController(), new AbortController()];
+    const call = withEither(a.signal, b.signal, async (either) => {
+      await aborted(either);
+      throw either.reason;
+    });
+    (first ? a : b).abort(new Error('stopped'));
+    await expect(call).rejects.toThrow('stopped');
+    await expect(withEither(a.signal, b.signal, async (either) => either.aborted)).resolves.toBe(true);
+  }
+  const [a, b] = [new AbortController(), new AbortController()];
+  const over = await withEither(a.signal, b.signal, async (either) => either);
+  a.abort();
+  expect(over.aborted).toBe(false);
 });
