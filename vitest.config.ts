@@ -1,16 +1,27 @@
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { ClosingLineReporter } from './test/support/closing-line-reporter.ts';
+
+/** These start programs and wait for them, count memory, or fill a server: each file has a process of its own. They come first, as the longest. */
+const ALONE = ['test/e2e/**/*.test.ts', 'test/hostile/**/*.test.ts'];
 
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Much of the time is spent waiting for processes: a worker less than there are cores, vitest's default, would leave one idle.
-    maxWorkers: Math.max(2, availableParallelism()),
-    include: ['test/**/*.test.ts'],
+    // Some of the time is spent waiting for processes: with one worker for each core, cores would be idle meanwhile.
+    maxWorkers: availableParallelism() + 1,
     // Many times what tests take on a quiet machine: a busy one may give a process a tenth of a core.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     reporters: ['default', new ClosingLineReporter()],
+    // Projects run in the order of their names.
+    projects: [
+      { extends: true, test: { name: 'alone', include: ALONE } },
+      // There is no module state, so that files may share a process, in which each module is loaded once. That halves what they cost.
+      {
+        extends: true,
+        test: { name: 'together', include: ['test/**/*.test.ts'], exclude: [...configDefaults.exclude, ...ALONE], isolate: false },
+      },
+    ],
   },
 });

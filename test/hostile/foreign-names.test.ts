@@ -9,32 +9,36 @@ import type { Job } from '../../shared/api/kubernetes.ts';
 import { CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, SECRETS } from '../../shared/api/resources.ts';
 import { createDispatchWorld, NAMESPACE, type DispatchWorld } from '../scenario/dispatch-world.ts';
-import { startHttpsWorker, type HttpsWorker } from '../support/https-worker.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { startWorkerUnderRbac, type WorkerUnderRbac } from '../support/worker-under-rbac.ts';
 
-const LIMIT_MS = 60_000;
 const key = (name: string) => ({ namespace: NAMESPACE, name });
 const TEMPLATE = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } };
 
+let clock: FakeClock;
 let world: DispatchWorld;
-let workers: Map<string, HttpsWorker>;
+let workers: Map<string, WorkerUnderRbac>;
 
-const worker = (name: string): HttpsWorker => {
+const worker = (name: string): WorkerUnderRbac => {
   const found = workers.get(name);
   if (found === undefined) throw new Error(`no worker ${name}`);
   return found;
 };
 
 /** Names sort the clusters that are equal otherwise: the first is tried first. */
-async function join(name: string, options: { readonly namespaces?: readonly string[]; readonly spec?: object } = {}): Promise<HttpsWorker> {
-  const joined = await startHttpsWorker({ namespaces: options.namespaces ?? [NAMESPACE], identity: name });
+async function join(
+  name: string,
+  options: { readonly namespaces?: readonly string[]; readonly spec?: object } = {},
+): Promise<WorkerUnderRbac> {
+  const joined = await startWorkerUnderRbac({ namespaces: options.namespaces ?? [NAMESPACE], identity: name, clock });
   workers.set(name, joined);
   const kubeconfig = Buffer.from(joined.kubeconfig).toString('base64');
   await world.home.create(SECRETS, { metadata: { name, namespace: 'switchyard' }, data: { kubeconfig } });
   const spec = { kubeconfigSecretRef: { namespace: 'switchyard', name }, capacity: { cpu: '100' }, ...options.spec };
   await world.home.create(WORKER_CLUSTERS, { metadata: { name }, spec });
-  const ready = async (): Promise<string | undefined> =>
-    (await world.home.get(WORKER_CLUSTERS, { namespace: '', name })).status?.conditions?.find(({ type }) => type === 'Ready')?.status;
-  await expect.poll(ready, { timeout: LIMIT_MS }).toBe('True');
+  await world.settle(2_000);
+  const { status } = await world.home.get(WORKER_CLUSTERS, { namespace: '', name });
+  expect(status?.conditions?.find(({ type }) => type === 'Ready')?.status).toBe('True');
   return joined;
 }
 
@@ -57,12 +61,12 @@ const recordOf = async (name: string) => {
   return written.kind === 'Record' ? written.record : undefined;
 };
 
-async function aWorldOverHttps(): Promise<void> {
-  workers = new Map();
-  world = await createDispatchWorld({ workers: [], realTime: true, connectCluster: (name, access) => worker(name).connect(access) });
-}
-describe('a Job whose name is taken on a worker cluster', { timeout: 3 * LIMIT_MS }, () => {
-  beforeEach(aWorldOverHttps, LIMIT_MS);
+describe('a Job whose name is taken on a worker cluster', () => {
+  beforeEach(async () => {
+    workers = new Map();
+    clock = new FakeClock();
+    world = await createDispatchWorld({ workers: [], clock, connectCluster: (name, access) => worker(name).connect(access) });
+  });
   afterEach(async () => {
     await world.close();
     for (const each of workers.values()) await each.close();
@@ -83,8 +87,9 @@ describe('a Job whose name is taken on a worker cluster', { timeout: 3 * LIMIT_M
     await join('b');
     const theirs = await theirJob('a', 'sum', metadata);
     await world.submit('sum');
-    await expect.poll(() => epochOn('b', 'sum'), { timeout: LIMIT_MS }).toBe('2');
-    await expect.poll(() => told('sum', 'Dispatched'), { timeout: LIMIT_MS }).toMatch(/^True Dispatched: /);
+    await world.settle(1_000);
+    expect(await epochOn('b', 'sum')).toBe('2');
+    expect(await told('sum', 'Dispatched')).toMatch(/^True Dispatched: /);
     expect(await recordOf('sum')).toMatchObject({ cluster: 'b', epoch: 2, avoid: { a: { reason: 'NameTaken', refusals: 1, epoch: 1 } } });
     expect(await worker('a').client.get(JOBS, key('sum'))).toEqual(theirs);
     expect(await copyOn('a', 'sum')).toBeUndefined();
@@ -96,7 +101,8 @@ describe('a Job whose name is taken on a worker cluster', { timeout: 3 * LIMIT_M
     const annotations = { 'switchyard.dev/origin-uid': 'of-a-backup', 'switchyard.dev/dispatch-epoch': '1' };
     await theirJob('a', 'sum', { labels: { 'switchyard.dev/origin': 'm1' }, annotations });
     await world.submit('sum');
-    await expect.poll(() => epochOn('a', 'sum'), { timeout: LIMIT_MS }).toBe('1');
+    await world.settle(2_000);
+    expect(await epochOn('a', 'sum')).toBe('1');
   });
 
   test('by one that cannot be deleted goes to the next cluster after half a minute, and says meanwhile what it waits for', async () => {
@@ -106,14 +112,16 @@ describe('a Job whose name is taken on a worker cluster', { timeout: 3 * LIMIT_M
     const metadata = { labels: { 'switchyard.dev/origin': 'm1' }, annotations, finalizers: ['example.com/stay'] };
     await theirJob('a', 'sum', metadata);
     await world.submit('sum');
-    await expect
-      .poll(() => told('sum', 'Dispatched'), { timeout: LIMIT_MS })
-      .toBe('False NameTaken: cluster "a" still has the copy of another Job of this name');
-    await expect.poll(() => epochOn('b', 'sum'), { timeout: LIMIT_MS }).toBe('2');
+    await world.settle(25_000);
+    expect(await told('sum', 'Dispatched')).toBe('False NameTaken: cluster "a" still has the copy of another Job of this name');
+    expect(await copyOn('b', 'sum')).toBeUndefined();
+    await world.settle(10_000);
+    expect(await epochOn('b', 'sum')).toBe('2');
     // Elsewhere such a Job is in nobody's way.
     await theirJob('a', 'other', metadata);
     await world.submit('other', { annotations: { [CLUSTERS_ANNOTATION]: 'b' } });
-    await expect.poll(() => epochOn('b', 'other'), { timeout: LIMIT_MS }).toBe('1');
+    await world.settle(2_000);
+    expect(await epochOn('b', 'other')).toBe('1');
   });
 
   test('on all clusters says of each why, until when, and holds no quota', async () => {
@@ -121,11 +129,10 @@ describe('a Job whose name is taken on a worker cluster', { timeout: 3 * LIMIT_M
     await join('b', { namespaces: [] });
     await theirJob('a', 'sum');
     await world.submit('sum');
-    await expect
-      .poll(() => told('sum', 'QuotaReserved'), { timeout: LIMIT_MS })
-      .toMatch(
-        /^False NoClusterFits: a: refused it \(NameTaken\), avoided until \S+Z; b: refused it \(NamespaceMissing\), avoided until \S+Z$/,
-      );
+    await world.settle(2_000);
+    expect(await told('sum', 'QuotaReserved')).toMatch(
+      /^False NoClusterFits: a: refused it \(NameTaken\), avoided until \S+Z; b: refused it \(NamespaceMissing\), avoided until \S+Z$/,
+    );
     expect(await told('sum', 'Dispatched')).toMatch(/^False NamespaceMissing: placement 2: namespace "team" does not exist on cluster "b"/);
     expect((await world.job('sum')).spec.suspend).toBe(true);
     expect(await recordOf('sum')).toMatchObject({ avoid: { a: { epoch: 1 }, b: { epoch: 2 } } });

@@ -5,12 +5,10 @@
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { prepareJob } from '../../manager/prepare-job.ts';
-import { crdFiles } from '../../scripts/generate-crds.ts';
 import type { Job, KubeObject, Pod, Unsaved } from '../../shared/api/kubernetes.ts';
 import {
   ADMISSION_ANNOTATION,
@@ -20,7 +18,7 @@ import {
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
 } from '../../shared/api/names.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, EVENTS, JOBS, NAMESPACES, SECRETS, type Resource } from '../../shared/api/resources.ts';
+import { EVENTS, JOBS, NAMESPACES, SECRETS, type Resource } from '../../shared/api/resources.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import {
@@ -33,6 +31,7 @@ import {
   type RunningProgram,
   type WholeWorld,
 } from '../scenario/whole-world.ts';
+import { createCrds } from '../support/crds.ts';
 import { TEST_RECORD_KEYS } from '../support/jobs.ts';
 
 const QUOTA = 3;
@@ -131,7 +130,7 @@ beforeEach(async () => {
   world = await createWholeWorld({
     clusters: ['east', 'west'],
     install: async (client) => {
-      for (const text of crdFiles().values()) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text) as KubeObject);
+      await createCrds(client);
       await client.create(NAMESPACES, { metadata: { name: 'rich' } });
     },
   });

@@ -1,6 +1,5 @@
 /** A manager cluster with nothing but admission on it: an embedded control plane, the CRDs, the informers, and the loop. */
 import { Registry } from 'prom-client';
-import { parse } from 'yaml';
 import { createAdmission, type Admission, type AdmissionDeps } from '../../manager/admission/admission.ts';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { COHORTS } from '../../manager/api/cohort.ts';
@@ -14,10 +13,9 @@ import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { WORKLOAD_PRIORITY_CLASSES } from '../../manager/api/workload-priority-class.ts';
 import { createManagerMetrics } from '../../manager/metrics.ts';
 import { prepareJob, type JobManifest } from '../../manager/prepare-job.ts';
-import { crdFiles } from '../../scripts/generate-crds.ts';
 import type { Job, JobCondition, KubeObject } from '../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
+import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import { createControlPlane } from '../../shared/controlplane/control-plane.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createEventRecorder } from '../../shared/kube/event-recorder.ts';
@@ -27,6 +25,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
+import { createCrds } from '../support/crds.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { restingAfter, TEST_RECORD_KEYS } from '../support/jobs.ts';
 
@@ -87,7 +86,7 @@ export async function createAdmissionWorld(
     await clock.settle();
   };
   const create = <T extends KubeObject>(resource: Resource<T>, object: object) => client.create(resource, object as never);
-  for (const text of crdFiles().values()) await create(CUSTOM_RESOURCE_DEFINITIONS, parse(text) as object);
+  await createCrds(client);
   await settle(100);
   await create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
 

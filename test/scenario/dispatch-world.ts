@@ -1,16 +1,14 @@
 /** A manager cluster with a whole manager on it, and worker clusters on which the test plays the Job controller. */
 import { Registry } from 'prom-client';
-import { parse } from 'yaml';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { createManager, type ManagerDeps } from '../../manager/manager.ts';
 import { prepareJob, type JobManifest } from '../../manager/prepare-job.ts';
-import { crdFiles } from '../../scripts/generate-crds.ts';
 import type { Job, JobStatus, KubeObject } from '../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, JOBS, NAMESPACES, SECRETS, type Resource } from '../../shared/api/resources.ts';
+import { JOBS, NAMESPACES, SECRETS, type Resource } from '../../shared/api/resources.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { createControlPlane, type ControlPlane } from '../../shared/controlplane/control-plane.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
@@ -23,6 +21,7 @@ import { sleep, systemClock, type Clock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { silentLogger, type Logger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
+import { createCrds } from '../support/crds.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 export const NAMESPACE = 'team';
@@ -133,7 +132,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
     await fakeClock.advance(ms);
     await fakeClock.settle();
   };
-  for (const text of crdFiles().values()) await create(CUSTOM_RESOURCE_DEFINITIONS, parse(text) as object);
+  await createCrds(home);
   await settle(100);
   for (const name of [NAMESPACE, 'switchyard']) await create(NAMESPACES, { metadata: { name } });
   await create(RESOURCE_FLAVORS, { metadata: { name: 'default' }, spec: {} });

@@ -3,15 +3,14 @@
  * and no API server refuses a write on the way.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import { crdFiles } from '../../scripts/generate-crds.ts';
 import type { DeepReadonly, Pod } from '../../shared/api/kubernetes.ts';
 import { JOB_COMPLETION_INDEX } from '../../shared/api/names.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, JOBS, PODS } from '../../shared/api/resources.ts';
+import { JOBS, PODS } from '../../shared/api/resources.ts';
 import { createInformer } from '../../shared/kube/informer.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { createWholeWorld, HOME, NAMESPACE, type JobParts, type RunningProgram, type WholeWorld } from './whole-world.ts';
+import { createCrds } from '../support/crds.ts';
 
 const CLUSTERS = ['eu-1', 'us-2'] as const;
 const KEY = { namespace: NAMESPACE, name: 'sum' };
@@ -27,7 +26,7 @@ beforeEach(async () => {
     clusters: CLUSTERS,
     install: async (client, cluster) => {
       if (cluster !== HOME) return;
-      for (const text of crdFiles().values()) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text) as never);
+      await createCrds(client);
     },
   });
   pods = new Map();

@@ -1,12 +1,11 @@
 /** Goal: whoever holds a Job has it rest, for as long as he likes: its pods end, its quota goes to others, nobody undoes it, and it resumes in place. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
-import { crdFiles } from '../../scripts/generate-crds.ts';
 import { HOLD_ANNOTATION } from '../../shared/api/names.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, JOBS } from '../../shared/api/resources.ts';
+import { JOBS } from '../../shared/api/resources.ts';
 import { conditionOf, createAdmissionWorld, NAMESPACE, type AdmissionWorld } from './admission-world.ts';
 import { createWholeWorld, HOME } from './whole-world.ts';
+import { createCrds } from '../support/crds.ts';
 
 const hold = (value: 'true' | 'false' | null): object => ({ metadata: { annotations: { [HOLD_ANNOTATION]: value } } });
 
@@ -154,7 +153,7 @@ test('a running Job that somebody suspends rests until it is released, and goes 
     clusters: ['eu-1'],
     install: async (client, cluster) => {
       if (cluster !== HOME) return;
-      for (const text of crdFiles().values()) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text) as never);
+      await createCrds(client);
     },
   });
   const podsOf = async (name: string) =>

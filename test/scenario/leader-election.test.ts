@@ -1,13 +1,12 @@
 /** Goal: of several managers, and of several workers, exactly one works, another takes over soon, and nobody works on after that. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
-import { crdFiles } from '../../scripts/generate-crds.ts';
 import { PRIORITY_ANNOTATION } from '../../shared/api/names.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, JOBS } from '../../shared/api/resources.ts';
+import { JOBS } from '../../shared/api/resources.ts';
 import { toWireMicroTime } from '../../shared/api/wire-time.ts';
 import { createWholeWorld, HOME, NAMESPACE, type RunningProgram, type WholeWorld } from './whole-world.ts';
+import { createCrds } from '../support/crds.ts';
 
 let world: WholeWorld;
 beforeEach(async () => {
@@ -15,7 +14,7 @@ beforeEach(async () => {
     clusters: ['eu-1'],
     install: async (client, cluster) => {
       if (cluster !== HOME) return;
-      for (const text of crdFiles().values()) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text) as never);
+      await createCrds(client);
     },
   });
 });

@@ -3,7 +3,6 @@
  * copy of each placement, every pod was run once, the outcome is right, and no copy is left.
  */
 import { describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import type { JobManifest } from '../../manager/prepare-job.ts';
 import {
@@ -13,14 +12,14 @@ import {
   type Submission,
   type SubmissionQueue,
 } from '../../manager/submission/submission-queue.ts';
-import { crdFiles } from '../../scripts/generate-crds.ts';
 import type { DeepReadonly, KubeObject } from '../../shared/api/kubernetes.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, JOBS, PODS, type Resource } from '../../shared/api/resources.ts';
+import { JOBS, PODS, type Resource } from '../../shared/api/resources.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createInformer } from '../../shared/kube/informer.ts';
 import { sleep } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
+import { createCrds } from '../support/crds.ts';
 import { createLine } from '../support/line.ts';
 import { createWholeWorld, HOME, manifest, NAMESPACE, type JobParts, type RunningProgram, type WholeWorld } from './whole-world.ts';
 
@@ -237,7 +236,7 @@ async function play(story: Story, killAfter: number | undefined): Promise<{ read
 
 async function installKinds(client: KubeClient, cluster: string): Promise<void> {
   if (cluster !== HOME) return;
-  for (const text of crdFiles().values()) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text) as never);
+  await createCrds(client);
 }
 
 async function endOf(world: WholeWorld): Promise<Pick<Findings, 'ending' | 'succeeded'>> {

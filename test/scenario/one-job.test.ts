@@ -4,7 +4,6 @@
  */
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { activeAdmission } from '../../manager/api/records.ts';
@@ -12,7 +11,6 @@ import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { createManager } from '../../manager/manager.ts';
 import { prepareJob } from '../../manager/prepare-job.ts';
-import { crdFiles } from '../../scripts/generate-crds.ts';
 import {
   DISPATCH_EPOCH_ANNOTATION,
   JOB_TRACKING_FINALIZER,
@@ -22,12 +20,13 @@ import {
   QUEUE_NAME_LABEL,
   WORKER_CONTROLLER_NAME,
 } from '../../shared/api/names.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, JOBS, NAMESPACES, PODS, SECRETS } from '../../shared/api/resources.ts';
+import { JOBS, NAMESPACES, PODS, SECRETS } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
+import { createCrds } from '../support/crds.ts';
 import { BUILT_IN_SETTINGS, startCluster, startWorker } from '../support/embedded-cluster.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
@@ -59,7 +58,7 @@ test('a Job goes out to a worker cluster, runs there, and its status comes home'
   const worker = startWorker(east, clock, { ...BUILT_IN_SETTINGS, controllerName: WORKER_CONTROLLER_NAME, controllers: ['job'] });
 
   // An administrator has set up one cluster and one queue of four CPUs.
-  for (const crd of crdFiles().values()) await home.client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(crd) as never);
+  await createCrds(home.client);
   await clock.advance(100);
   for (const name of ['team', 'switchyard']) await home.client.create(NAMESPACES, { metadata: { name } });
   await home.client.create(SECRETS, {

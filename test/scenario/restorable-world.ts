@@ -1,9 +1,7 @@
 /** Whole worlds whose clusters can be put back to what they were earlier, under programs that are started again when they end. */
-import { parse } from 'yaml';
-import { crdFiles } from '../../scripts/generate-crds.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../shared/api/resources.ts';
 import type { Transport } from '../../shared/kube/transport.ts';
+import { createCrds } from '../support/crds.ts';
 import { createRestorablePlane, type RestorablePlane } from '../support/restorable-plane.ts';
 import { createWholeWorld, HOME, type ProgramOptions, type RunningProgram, type WholeWorld } from './whole-world.ts';
 
@@ -48,7 +46,7 @@ export async function createRestorableWorld(clusters: readonly string[]): Promis
     },
     install: async (client, cluster) => {
       if (cluster !== HOME) return;
-      for (const text of crdFiles().values()) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text) as never);
+      await createCrds(client);
     },
   });
   return {

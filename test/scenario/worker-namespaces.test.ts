@@ -6,28 +6,43 @@ import { prepareJob } from '../../manager/prepare-job.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { CLUSTERS_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, SECRETS } from '../../shared/api/resources.ts';
-import { startHttpsWorker, type HttpsWorker } from '../support/https-worker.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { startHttpsWorker } from '../support/https-worker.ts';
+import { startWorkerUnderRbac, type WorkerUnderRbac, type WorkerUnderRbacOptions } from '../support/worker-under-rbac.ts';
 import { createDispatchWorld, type DispatchWorld } from './dispatch-world.ts';
 
 const LIMIT_MS = 60_000;
 const TENANTS = ['team-a', 'team-b', 'team-c'];
 
+/** Undefined where time is real and worker clusters are reached over HTTPS. */
+let clock: FakeClock | undefined;
 let world: DispatchWorld;
-let workers: Map<string, HttpsWorker>;
+let workers: Map<string, WorkerUnderRbac>;
 
-const worker = (name: string): HttpsWorker => {
+const worker = (name: string): WorkerUnderRbac => {
   const found = workers.get(name);
   if (found === undefined) throw new Error(`no worker ${name}`);
   return found;
 };
 
-async function join(name: string, spec: object, values: readonly string[], namespaces: readonly string[] = TENANTS): Promise<HttpsWorker> {
-  const joined = await startHttpsWorker({ namespaces, values, identity: name });
+const startWorker = (options: WorkerUnderRbacOptions): Promise<WorkerUnderRbac> =>
+  clock === undefined ? startHttpsWorker(options) : startWorkerUnderRbac({ ...options, clock });
+
+async function join(
+  name: string,
+  spec: object,
+  values: readonly string[],
+  namespaces: readonly string[] = TENANTS,
+): Promise<WorkerUnderRbac> {
+  const joined = await startWorker({ namespaces, values, identity: name });
   workers.set(name, joined);
   const kubeconfig = Buffer.from(joined.kubeconfig).toString('base64');
   await world.home.create(SECRETS, { metadata: { name, namespace: 'switchyard' }, data: { kubeconfig } });
   const kubeconfigSecretRef = { namespace: 'switchyard', name };
   await world.home.create(WORKER_CLUSTERS, { metadata: { name }, spec: { kubeconfigSecretRef, ...spec } });
+  if (clock !== undefined) await world.settle(2_000);
   await expect.poll(() => readiness(name), { timeout: LIMIT_MS }).toBe('True Connected');
   return joined;
 }
@@ -59,26 +74,33 @@ const conditionAt = async (namespace: string, name: string, type: string): Promi
 const copiesOn = async (name: string): Promise<string[]> =>
   (await worker(name).client.list(JOBS)).items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).toSorted();
 
-beforeEach(async () => {
+async function aWorld(): Promise<void> {
   workers = new Map();
-  world = await createDispatchWorld({
-    workers: [],
-    realTime: true,
-    connectCluster: (name, access) => worker(name).connect(access),
-  });
+  const connectCluster = (name: string, access: ClusterAccess): KubeClient => worker(name).connect(access);
+  world = await createDispatchWorld({ workers: [], connectCluster, ...(clock === undefined ? { realTime: true } : { clock }) });
   for (const name of TENANTS) {
     await world.home.create(NAMESPACES, { metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'restricted', team: name } } });
     await world.home.create(LOCAL_QUEUES, { metadata: { name: 'main', namespace: name }, spec: { clusterQueue: 'main' } });
   }
-}, LIMIT_MS);
+}
+const onAClockThatStandsStill = (): Promise<void> => {
+  clock = new FakeClock();
+  return aWorld();
+};
+const overHttps = (): Promise<void> => {
+  clock = undefined;
+  return aWorld();
+};
 afterEach(async () => {
   await world.close();
   for (const each of workers.values()) await each.close();
 });
 
-describe('a manager that is bound to two namespaces', { timeout: 2 * LIMIT_MS }, () => {
-  const bound = ['managerAccess.namespaces={team-a,team-b}'];
-  const served = { servedNamespaces: ['team-a', 'team-b'] };
+const bound = ['managerAccess.namespaces={team-a,team-b}'];
+const served = { servedNamespaces: ['team-a', 'team-b'] };
+
+describe('a manager that is bound to two namespaces, over HTTPS with a token', { timeout: 2 * LIMIT_MS }, () => {
+  beforeEach(overHttps, LIMIT_MS);
 
   test('runs, follows, suspends and deletes Jobs there, with no right too few and none too many', async () => {
     const { client, line } = await join('bound', served, bound);
@@ -120,23 +142,31 @@ describe('a manager that is bound to two namespaces', { timeout: 2 * LIMIT_MS },
     expect(line.refused).toEqual([]);
     expect(line.sent.filter(({ path }) => path.includes('/batch/') && !/\/namespaces\/team-[ab]\/jobs/.test(path))).toEqual([]);
   });
+});
+
+describe('a manager that is bound to two namespaces', () => {
+  beforeEach(onAClockThatStandsStill);
 
   test('leaves the Jobs of a third to other clusters, and tells those that want no other', async () => {
     await join('bound', served, bound);
     await submit('team-c', 'stuck', 'bound');
     const reason = 'False NoClusterFits: bound: does not serve namespace team-c';
-    await expect.poll(() => conditionAt('team-c', 'stuck', 'QuotaReserved'), { timeout: LIMIT_MS }).toBe(reason);
+    await world.settle(2_000);
+    expect(await conditionAt('team-c', 'stuck', 'QuotaReserved')).toBe(reason);
     await join('open', {}, []);
     await submit('team-c', 'anywhere');
-    await expect.poll(() => copiesOn('open'), { timeout: LIMIT_MS }).toEqual(['team-c/anywhere']);
-    await expect
-      .poll(() => conditionAt('team-c', 'stuck', 'QuotaReserved'), { timeout: LIMIT_MS })
-      .toBe('False NoClusterFits: bound: does not serve namespace team-c; open: not wished for by the Job');
+    await world.settle(2_000);
+    expect(await copiesOn('open')).toEqual(['team-c/anywhere']);
+    // Reasons that have changed are told every ten seconds.
+    await world.settle(10_000);
+    expect(await conditionAt('team-c', 'stuck', 'QuotaReserved')).toBe(
+      'False NoClusterFits: bound: does not serve namespace team-c; open: not wished for by the Job',
+    );
     expect(await copiesOn('bound')).toEqual([]);
 
     // The list grows, and so do the rights.
     await worker('bound').close();
-    workers.set('bound', await startHttpsWorker({ namespaces: TENANTS, identity: 'bound' }));
+    workers.set('bound', await startWorker({ namespaces: TENANTS, identity: 'bound' }));
     const kubeconfig = Buffer.from(worker('bound').kubeconfig).toString('base64');
     await world.home.patch(SECRETS, { namespace: 'switchyard', name: 'bound' }, { type: 'merge', body: { data: { kubeconfig } } });
     await world.home.patch(
@@ -144,30 +174,34 @@ describe('a manager that is bound to two namespaces', { timeout: 2 * LIMIT_MS },
       { namespace: '', name: 'bound' },
       { type: 'merge', body: { spec: { servedNamespaces: ['team-c'] } } },
     );
-    await expect.poll(() => copiesOn('bound'), { timeout: LIMIT_MS }).toEqual(['team-c/stuck']);
-    await expect.poll(() => conditionAt('team-c', 'stuck', 'Dispatched'), { timeout: LIMIT_MS }).toMatch(/^True Dispatched/);
+    await world.settle(2_000);
+    expect(await copiesOn('bound')).toEqual(['team-c/stuck']);
+    expect(await conditionAt('team-c', 'stuck', 'Dispatched')).toMatch(/^True Dispatched/);
   });
 
   test('needs no right to list nodes where its capacity is given', async () => {
     const { line } = await join('bound', { ...served, capacity: { cpu: '1' } }, [...bound, 'managerAccess.nodes=false']);
     await submit('team-a', 'one');
-    await expect.poll(() => copiesOn('bound'), { timeout: LIMIT_MS }).toEqual(['team-a/one']);
+    await world.settle(2_000);
+    expect(await copiesOn('bound')).toEqual(['team-a/one']);
     await submit('team-b', 'two');
-    await expect
-      .poll(() => conditionAt('team-b', 'two', 'QuotaReserved'), { timeout: LIMIT_MS })
-      .toBe('False NoClusterFits: bound: short of 1 cpu');
+    await world.settle(2_000);
+    expect(await conditionAt('team-b', 'two', 'QuotaReserved')).toBe('False NoClusterFits: bound: short of 1 cpu');
     expect(line.refused.filter((each) => !/cannot list resource \\"nodes\\"/.test(each))).toEqual([]);
   });
 });
 
-describe('a namespace that is missing on a cluster', { timeout: 2 * LIMIT_MS }, () => {
+describe('a namespace that is missing on a cluster', () => {
+  beforeEach(onAClockThatStandsStill);
+
   test('is made with the labels of the one at home that guard it, and with others that are named', async () => {
     const labels = async (name: string): Promise<object | undefined> =>
       (await worker(name).client.get(NAMESPACES, { namespace: '', name: 'team-a' })).metadata.labels;
     const create = ['managerAccess.createNamespaces=true'];
     await join('usual', { namespaces: 'Create' }, create, []);
     await submit('team-a', 'one', 'usual');
-    await expect.poll(() => copiesOn('usual'), { timeout: LIMIT_MS }).toEqual(['team-a/one']);
+    await world.settle(2_000);
+    expect(await copiesOn('usual')).toEqual(['team-a/one']);
     expect(await labels('usual')).toEqual({
       'kubernetes.io/metadata.name': 'team-a',
       'pod-security.kubernetes.io/enforce': 'restricted',
@@ -175,21 +209,21 @@ describe('a namespace that is missing on a cluster', { timeout: 2 * LIMIT_MS }, 
     });
     await join('named', { namespaces: 'Create', namespaceLabels: ['team'] }, create, []);
     await submit('team-a', 'two', 'named');
-    await expect.poll(() => copiesOn('named'), { timeout: LIMIT_MS }).toEqual(['team-a/two']);
+    await world.settle(2_000);
+    expect(await copiesOn('named')).toEqual(['team-a/two']);
     expect(await labels('named')).toEqual({ 'kubernetes.io/metadata.name': 'team-a', team: 'team-a', 'switchyard.dev/origin': 'm1' });
   });
 
   test('is not made unless the WorkerCluster says so, and the Job says what to do', async () => {
     await join('strict', {}, ['managerAccess.createNamespaces=true'], []);
     await submit('team-a', 'one', 'strict');
-    await expect
-      .poll(() => conditionAt('team-a', 'one', 'Dispatched'), { timeout: LIMIT_MS })
-      .toMatch(
-        /^False NamespaceMissing: placement \d+: namespace "team-a" does not exist on cluster "strict"; create it there, or set namespaces: Create in/,
-      );
-    await expect
-      .poll(() => conditionAt('team-a', 'one', 'QuotaReserved'), { timeout: LIMIT_MS })
-      .toMatch(/^False NoClusterFits: strict: refused it \(NamespaceMissing\), avoided until /);
+    await world.settle(2_000);
+    expect(await conditionAt('team-a', 'one', 'Dispatched')).toMatch(
+      /^False NamespaceMissing: placement \d+: namespace "team-a" does not exist on cluster "strict"; create it there, or set namespaces: Create in/,
+    );
+    expect(await conditionAt('team-a', 'one', 'QuotaReserved')).toMatch(
+      /^False NoClusterFits: strict: refused it \(NamespaceMissing\), avoided until /,
+    );
     const { items } = await worker('strict').client.list(NAMESPACES);
     expect(items.map(({ metadata }) => metadata.name)).not.toContain('team-a');
   });
@@ -197,10 +231,9 @@ describe('a namespace that is missing on a cluster', { timeout: 2 * LIMIT_MS }, 
   test('and may not be made by the manager, is a refusal that says so', async () => {
     await join('forbidden', { namespaces: 'Create' }, [], []);
     await submit('team-a', 'one', 'forbidden');
-    await expect
-      .poll(() => conditionAt('team-a', 'one', 'Dispatched'), { timeout: LIMIT_MS })
-      .toMatch(
-        /^False NamespaceMissing: placement \d+: namespace "team-a" does not exist on cluster "forbidden" and may not be created there: /,
-      );
+    await world.settle(2_000);
+    expect(await conditionAt('team-a', 'one', 'Dispatched')).toMatch(
+      /^False NamespaceMissing: placement \d+: namespace "team-a" does not exist on cluster "forbidden" and may not be created there: /,
+    );
   });
 });

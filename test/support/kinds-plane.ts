@@ -1,20 +1,17 @@
-import { parse } from 'yaml';
-import { crdFiles } from '../../scripts/generate-crds.ts';
-import type { KubeObject } from '../../shared/api/kubernetes.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../shared/api/resources.ts';
 import { createControlPlane } from '../../shared/controlplane/control-plane.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { FakeClock } from './fake-clock.ts';
+import { createCrds } from './crds.ts';
 
 /** An API server that knows our kinds, with nothing else in it. */
 export async function createKindsPlane(): Promise<{ readonly client: KubeClient; readonly close: () => Promise<void> }> {
   const clock = new FakeClock();
   const plane = await createControlPlane({ clock, random: seededRandom(1), log: silentLogger });
   const client = createKubeClient(plane.transport(), { userAgent: 'test', clock });
-  for (const text of crdFiles().values()) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text) as KubeObject);
+  await createCrds(client);
   await clock.settle();
   return { client, close: () => plane.close() };
 }

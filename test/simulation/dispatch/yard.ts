@@ -1,15 +1,14 @@
 /** The clusters of a simulated installation: one for the manager, some for workers, each with a history and a network of its own. */
-import { parse } from 'yaml';
 import { CLUSTER_QUEUES, type ClusterQueueSpec } from '../../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../../manager/api/resource-flavor.ts';
-import { crdFiles } from '../../../scripts/generate-crds.ts';
 import type { KubeObject } from '../../../shared/api/kubernetes.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
+import { NAMESPACES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient } from '../../../shared/kube/kube-client.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 import { seededRandom } from '../../../shared/runtime/random.ts';
+import { createCrds } from '../../support/crds.ts';
 import { type ClusterHistory, recordHistory } from '../../support/cluster-history.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';
 import { createRestorablePlane, type RestorablePlane } from '../../support/restorable-plane.ts';
@@ -125,9 +124,8 @@ async function createCluster(name: string, position: number, teams: readonly Tea
   };
 }
 
-const KINDS: readonly object[] = [...crdFiles().values()].map((text) => parse(text) as object);
 async function installKinds(home: KubeClient): Promise<void> {
-  for (const kind of KINDS) await home.create(CUSTOM_RESOURCE_DEFINITIONS, kind as never);
+  await createCrds(home);
 }
 
 async function createQueues(home: KubeClient, teams: readonly Team[], more: Partial<ClusterQueueSpec>): Promise<void> {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { crdFiles } from '../../../../scripts/generate-crds.ts';
+import { CRDS } from '../../../support/crds.ts';
 import { DEFINITION_COST_MAX, RULE_COST_MAX, ruleCosts } from '../../../support/rule-cost.ts';
 
 const FOLDER = path.join(import.meta.dirname, '../../../../charts/switchyard-manager/files/crds');
@@ -14,6 +15,10 @@ test('the CRDs in the chart are those that the types generate', () => {
 
 test.each([...crdFiles()])('%s says the same to Helm, which reads YAML 1.1', (_name, text) => {
   expect(parse(text, { version: '1.1' })).toEqual(parse(text));
+});
+
+test('tests that make the kinds known without these files say the same', () => {
+  expect([...crdFiles().values()].map((text) => parse(text) as object)).toEqual(JSON.parse(JSON.stringify(CRDS)));
 });
 
 /** What a structural schema must not contain, and what CEL rules need: the API server would refuse the CRD. */
