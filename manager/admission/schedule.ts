@@ -172,7 +172,7 @@ function recordOf(workload: Workload, { queue, flavors, cluster, clusterUID }: N
     ...given({ clusterUID }),
     epoch,
     since: toWireTime(laterThan(previous, nowMs)),
-    requests: formatRequests(workload.requests),
+    requests: formatRequests(workload.recordedRequests ?? workload.requests),
     ...given({ executedSeconds: previous?.executedSeconds }),
     ...(isFenced(workload, queue) ? {} : { unfenced: true as const }),
     // Where it has started, the row of failures is over.
