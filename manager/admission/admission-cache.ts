@@ -9,6 +9,7 @@ import { createDeadlines, type Deadlines } from './deadlines.ts';
 import { executionDeadline, type ExecutionDeadline } from './execution-time.ts';
 import { NO_PRIORITY_CLASSES, resolvePriority, type PriorityClasses } from './priority.ts';
 import { addUsage, flavorResource, removeUsage, type QuotaNode } from './quota-tree.ts';
+import { heldOf } from './reclaimable.ts';
 import { createShapeAvoidance, type ShapeAvoidance } from './shape-avoidance.ts';
 import type { QueueingSetup, Snapshot } from './snapshot.ts';
 import { startDeadline, type StartDeadline } from './start-deadlines.ts';
@@ -74,7 +75,7 @@ export function createAdmissionCache(
   const counted = new Map<string, Counted>();
   const mismatched = new Map<string, Counted>();
   const refused = new Map<string, Counted>();
-  const held = new Map<string, Counted>();
+  const toRest = new Map<string, Counted>();
   const refusedAlike = new Map<string, readonly [Reservation, string]>();
   const shapes = createShapeAvoidance();
   const starts = createDeadlines((reservation) => startDeadline(reservation, { setup, clusters: clustersByName }));
@@ -102,7 +103,7 @@ export function createAdmissionCache(
     counted.delete(key);
     mismatched.delete(key);
     refused.delete(key);
-    held.delete(key);
+    toRest.delete(key);
     refusedAlike.delete(key);
     starts.forget(key);
     executions.forget(key);
@@ -129,13 +130,14 @@ export function createAdmissionCache(
   };
   const put = (workload: Workload, record: AdmissionRecord, assumed: boolean): Reservation => {
     drop(workload.key);
-    const requests = parseRequests(record.requests);
-    const entry = { workload, record, held: requests, assumed, charges: chargesOf(requests, record) };
+    const recorded = parseRequests(record.requests);
+    const held = heldOf(recorded, workload, setup.queues.get(record.clusterQueue));
+    const entry = { workload, record, held, assumed, charges: chargesOf(held, record), ...(held === recorded ? {} : { recorded }) };
     counted.set(workload.key, entry);
-    if (excess(workload.requests, requests) !== undefined || excess(requests, workload.requests) !== undefined)
-      mismatched.set(workload.key, entry);
+    const asked = workload.recordedRequests ?? workload.requests;
+    if (excess(asked, recorded) !== undefined || excess(recorded, asked) !== undefined) mismatched.set(workload.key, entry);
     if (!assumed && workload.refusal !== undefined) refused.set(workload.key, entry);
-    if (!assumed && workload.hold === true) held.set(workload.key, entry);
+    if (!assumed && workload.hold === true) toRest.set(workload.key, entry);
     starts.watch(entry);
     executions.watch(entry);
     compare(entry);
@@ -153,6 +155,9 @@ export function createAdmissionCache(
         starts.watch(entry);
         index(entry);
       }
+      // Whether it keeps what it does not need any more is its queue's word.
+      const sized = [...counted.values()].filter(({ workload, assumed }) => !assumed && workload.podsNeeded !== undefined);
+      for (const { workload, record } of sized) put(workload, record, false);
     },
     setClusters: (next) => {
       const isNews = contacts(next) !== contacts(clusterStates);
@@ -176,7 +181,7 @@ export function createAdmissionCache(
     reservations: () => counted.values(),
     mismatched: () => mismatched.values(),
     refused: () => refused.values(),
-    held: () => held.values(),
+    held: () => toRest.values(),
     starts,
     executions,
     refusedAlike: () => refusedAlike.values(),

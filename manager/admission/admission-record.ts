@@ -21,7 +21,7 @@ export function recordOf(workload: Workload, queue: QueueSetup, { cluster, clust
     ...given({ clusterUID }),
     epoch,
     since: toWireTime(laterThan(previous, nowMs)),
-    requests: formatRequests(workload.requests),
+    requests: formatRequests(workload.recordedRequests ?? workload.requests),
     ...given({ executedSeconds: previous?.executedSeconds }),
     ...(isFenced(workload, queue) ? {} : { unfenced: true as const }),
     // Where it has started, the row of failures is over.

@@ -109,8 +109,8 @@ export const outOfTime = (overdue: readonly Overdue<ExecutionDeadline>[]): Evict
 
 function grown(mismatched: Iterable<Reservation>): Eviction[] {
   return [...mismatched].flatMap((reservation) => {
-    const { workload, held, assumed } = reservation;
-    const more = excess(workload.requests, held);
+    const { workload, held, recorded = held, assumed } = reservation;
+    const more = excess(workload.requests, recorded);
     if (assumed || workload.phase !== 'Admitted' || more === undefined) return [];
     return [{ reservation, reason: EvictionReason.ExceedsReservation, message: `it asks for ${more} more than it was admitted with` }];
   });

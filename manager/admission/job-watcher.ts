@@ -7,6 +7,7 @@ import type { AdmissionMetrics } from '../metrics.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import type { RecordReader } from '../api/records.ts';
 import { refusalIn } from './avoidance.ts';
+import { ZERO } from '../api/amount.ts';
 import { isSameAdmission, type AdmissionCache } from './admission-cache.ts';
 import type { Reservation } from './reservation.ts';
 import type { AdmissionRetries } from './admission-retries.ts';
@@ -15,6 +16,7 @@ import { placesOf } from './cluster-state.ts';
 import { timeIsUp } from './execution-time.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import type { PriorityClasses } from './priority.ts';
+import { sizedFor } from './reclaimable.ts';
 import { routeOf, type InadmissibleReason, type Route } from './snapshot.ts';
 import { createUntrustedCount } from './untrusted-count.ts';
 import { workloadOf, type Workload } from './workload.ts';
@@ -115,7 +117,7 @@ export function createJobWatcher(deps: {
         const before = cache.get(key);
         cache.admit(workload, record);
         // Another place is taken, or less is held: what was held before is free.
-        if (before !== undefined && !isSameAdmission(before.record, record)) wakeSharers(before);
+        if (before !== undefined && (!isSameAdmission(before.record, record) || holdsLess(cache.get(key), before))) wakeSharers(before);
         return;
       }
       case 'Pending':
@@ -153,7 +155,7 @@ export function createJobWatcher(deps: {
     } else {
       inadmissibleReasons.delete(key);
       const { queue, priority } = route;
-      const queued = { workload, priority, arrival: arrivals.get(key) ?? arrivalsSeen };
+      const queued = { workload: sizedFor(workload, queue), priority, arrival: arrivals.get(key) ?? arrivalsSeen };
       queues.add(queue.name, queue.strict, queued, apartOf(workload));
     }
     wakeScheduler();
@@ -226,6 +228,9 @@ export function createJobWatcher(deps: {
     inadmissibleReasonOf: (key) => inadmissibleReasons.get(key) ?? queues.inadmissibilityOf(key),
   };
 }
+
+const holdsLess = (now: Reservation | undefined, before: Reservation): boolean =>
+  [...before.held].some(([resource, amount]) => amount > (now?.held.get(resource) ?? ZERO));
 
 /** Why a Workload that rests is not even queued: somebody has it rest, or it has no time left, whatever else there is to say of it. */
 function whyHeld(workload: Workload): InadmissibleReason | undefined {

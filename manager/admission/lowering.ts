@@ -14,10 +14,13 @@ export const LOWERING_DELAY_MS = 10_000;
  * The record of an admitted Job that asks for less than it holds, once its cluster has told of no more pods than it asks for now. That there
  * are no pods proves nothing: it may be told before the first one starts, or of a copy that is being made anew.
  */
-export function loweredRecord({ workload, record, held }: Reservation, clusters: readonly ClusterState[]): AdmissionRecord | undefined {
+export function loweredRecord(
+  { workload, record, held, recorded = held }: Reservation,
+  clusters: readonly ClusterState[],
+): AdmissionRecord | undefined {
   const { requests, phase, podsTold, problem } = workload;
   if (phase !== 'Admitted' || problem !== undefined) return undefined;
-  if (excess(requests, held) !== undefined || excess(held, requests) === undefined) return undefined;
+  if (excess(requests, recorded) !== undefined || excess(recorded, requests) === undefined) return undefined;
   if (podsTold === 0 || podsTold > (requests.get('pods') ?? ZERO)) return undefined;
   if (clusters.find(({ name }) => name === record.cluster)?.connected !== true) return undefined;
   return { ...record, requests: formatRequests(requests) };

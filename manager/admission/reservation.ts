@@ -6,8 +6,10 @@ import type { Workload } from './workload.ts';
 export type Reservation = {
   readonly workload: Workload;
   readonly record: AdmissionRecord;
-  /** What it holds: the requests of the record, whatever the Workload asks for now. */
+  /** What it holds, whatever the Workload asks for now: the requests of the record, without pods that it will not need again. */
   readonly held: Requests;
+  /** The requests of the record, where that is more. */
+  readonly recorded?: Requests;
   /** The record is not seen on the Job yet. */
   readonly assumed: boolean;
 };

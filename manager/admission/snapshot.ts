@@ -57,6 +57,8 @@ export type QueueSetup = {
   /** So many placements in a row that come to nothing, and the Job is said not to start. */
   readonly maxMoves: number;
   readonly onCannotStart: 'Wait' | 'Fail';
+  /** What its Jobs do not need any more they hold until they end. */
+  readonly keepsFinished?: boolean;
   /** What becomes of Jobs whose cluster is lost. */
   readonly onLoss: Pick<DeepReadonly<ClusterQueueSpec>, 'fencing' | 'onClusterLost'>;
   readonly namespaces: LabelRequirements;
@@ -159,6 +161,7 @@ function queueSetup(
     startTimeoutMs: parseDurationMs(spec.startTimeout ?? '') ?? START_TIMEOUT_MS,
     maxMoves: spec.maxMoves ?? MAX_MOVES,
     onCannotStart: spec.onCannotStart ?? 'Wait',
+    keepsFinished: spec.reclaimablePods === 'Keep',
     onLoss: spec,
     namespaces: requirementsOf(spec.namespaceSelector),
     whenCanBorrow: spec.flavorFungibility?.whenCanBorrow === 'TryNextFlavor' ? 'TryNextFlavor' : 'MayStopSearch',

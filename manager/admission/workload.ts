@@ -22,6 +22,8 @@ import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../shared/api/name
 import { findCondition, findTrueCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
 import type { Requests } from '../api/amount.ts';
 import { requestsOfJob } from '../api/job-requests.ts';
+import { podsNeeded } from '../api/needed-pods.ts';
+import { podsAtOnce } from '../api/pod-count.ts';
 import { nodeWishOf, type NodeWish } from './node-wish.ts';
 import { priorityWishOf, type PriorityWish } from './priority.ts';
 
@@ -43,6 +45,10 @@ export type Workload = {
   readonly queuedSinceMs: number | undefined;
   /** What all its pods would request together, as the Job stands now; `pods` is their number. What it is charged is in its record. */
   readonly requests: Requests;
+  /** What its record is to allow it, where that is more than is asked for here. */
+  readonly recordedRequests?: Requests;
+  /** How many pods of it may still exist at once, where that is fewer than it asks for. */
+  readonly podsNeeded: number | undefined;
   readonly wish: ClusterWish;
   /** True: it is to rest. False: it is not, whoever suspends it. Undefined: nothing is said. */
   readonly hold: boolean | undefined;
@@ -117,6 +123,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
   const record = parsed.kind === 'Record' ? parsed.record : parsed.last;
   const phase = phaseOf(job, parsed, record);
   const asked = requestsOfJob(job);
+  const needed = podsNeeded(job);
   const nodeWish = nodeWishOf(job.spec.template.spec);
   const { namespace, name, uid, resourceVersion, creationTimestamp } = job.metadata;
   return {
@@ -131,6 +138,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     createdMs: Date.parse(creationTimestamp),
     queuedSinceMs: record?.evicted === true && record.queuedSince !== undefined ? Date.parse(record.queuedSince) : undefined,
     requests: asked.requests,
+    podsNeeded: needed < podsAtOnce(job) ? needed : undefined,
     wish,
     hold: hold.kind === 'Hold' ? hold.held : undefined,
     nodeWish,

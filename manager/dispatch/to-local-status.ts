@@ -4,7 +4,7 @@ import { findCondition, finishedCondition, findTrueCondition, hasTrueCondition, 
 import { SwitchyardCondition } from '../api/reasons.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { completeIndexes, indexListsOf } from './finished-work.ts';
-import { areIndexLists, indexesBelow, sizeOf, textOf } from './index-list.ts';
+import { areIndexLists, indexesBelow, sizeOf, textOf } from '../api/index-list.ts';
 
 /** What becomes of the status of a Job on the manager cluster. */
 export type HomeStatusInput = {

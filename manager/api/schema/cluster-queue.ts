@@ -125,6 +125,13 @@ export const ClusterQueueSpecSchema = Type.Object(
         description: 'What becomes of such a Job: Wait goes on trying, ever more rarely; Fail ends it as Failed.',
       }),
     ),
+    reclaimablePods: Type.Optional(
+      OneOf(['Reclaim', 'Keep'], {
+        default: 'Reclaim',
+        description:
+          'What becomes of the quota of pods that a Job with little work left will not need again: Reclaim gives it to others at once; Keep leaves it with the Job until that ends.',
+      }),
+    ),
     onClusterLost: Type.Optional(
       OneOf(['Requeue', 'Wait', 'Fail'], {
         default: 'Requeue',

@@ -89,6 +89,7 @@ export const aWorkload = (
   priorityWish: {},
   createdMs: 0,
   queuedSinceMs: undefined,
+  podsNeeded: undefined,
   requests: parseRequests({ ...requests, pods: '1' }),
   wish: { kind: 'Any' },
   hold: undefined,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { areIndexLists, indexesBelow, isSubset, sizeOf, textOf, unionOf, without } from '../../../../manager/dispatch/index-list.ts';
+import { areIndexLists, indexesBelow, isSubset, sizeOf, textOf, unionOf, without } from '../../../../manager/api/index-list.ts';
 
 test.each([
   ['', ''],
