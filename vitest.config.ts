@@ -20,7 +20,13 @@ export default defineConfig({
       // There is no module state, so that files may share a process, in which each module is loaded once. That halves what they cost.
       {
         extends: true,
-        test: { name: 'together', include: ['test/**/*.test.ts'], exclude: [...configDefaults.exclude, ...ALONE], isolate: false },
+        test: {
+          name: 'together',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...ALONE],
+          isolate: false,
+          setupFiles: ['test/support/seeded-properties.ts'],
+        },
       },
     ],
   },

@@ -206,7 +206,7 @@ test('no-starvation: the first of a queue that fits its own quota and some clust
         const name = running[choice % running.length];
         if (name !== undefined) world.end(name);
       };
-      // Who goes first of all: it fits its own quota and some cluster, and nobody of its queue is older.
+      // Who goes first in its queue: it fits its own quota and some cluster.
       const nominal = queues[0]?.nominal ?? 0;
       const cpu = Math.min(nominal, Math.max(...clusters));
       for (const [index, each] of stream.slice(0, 15).entries()) {
@@ -214,7 +214,7 @@ test('no-starvation: the first of a queue that fits its own quota and some clust
       }
       world.settle();
       checkLimits();
-      if (cpu > 0) world.arrive('a', 'head', `${cpu}`, { priority: 1 });
+      if (cpu > 0) world.arrive('a', 'head', `${cpu}`, { priority: 2 });
       world.settle();
       // Others come without end, of other queues and not before it in order; each of them ends at some time.
       const others = stream.slice(15).filter((each) => each.queue % queues.length !== 0);
