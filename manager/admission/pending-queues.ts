@@ -160,7 +160,8 @@ export function createPendingQueues(): PendingQueues {
       // With the same wishes it keeps what is kept for it.
       if (before?.queue.claimant?.key === workload.key && (before.queue !== queue || before.group.id !== groupId))
         setClaimant(before.queue, undefined);
-      if (group.inadmissible) return;
+      if (group.inadmissible && !isPassed(group, queued)) return;
+      group.inadmissible = false;
       queue.active.set(group);
       // Whoever arrives behind a blocked first Workload changes nothing; whoever arrives before it is to be tried.
       if (queue.blocked !== undefined && firstOf(queue)?.workload.key === workload.key) queue.blocked = undefined;
@@ -244,6 +245,10 @@ export function createPendingQueues(): PendingQueues {
 
 const isSameClaim = (a: Claim, b: Claim): boolean =>
   a.cluster === b.cluster && Object.entries(a.flavors).every(([resource, flavor]) => b.flavors[resource] === flavor);
+
+/** What is kept for those that go before a group is not kept from one that goes before them. */
+const isPassed = ({ inadmissibility, waiting }: Group, queued: QueuedWorkload): boolean =>
+  inadmissibility?.reason === QuotaReservedReason.BehindOtherQueues && waiting.peek() === queued;
 
 const newGroup = (id: string): Group => ({
   id,

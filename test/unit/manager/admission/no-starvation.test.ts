@@ -128,6 +128,21 @@ describe('a queue that waits for its own nominal quota', () => {
     expect(world.settle()).toEqual(['small-5']);
   });
 
+  test('does not stop one of higher priority that asks for the same as one that was stopped', () => {
+    const world = anOrderWorld({ clusterQueues: [aClusterQueue('large', { default: '4' }), aClusterQueue('small', { default: '4' })] }, [
+      aCluster('eu', { capacity: { cpu: '4' } }),
+    ]);
+    world.arrive('small', 'running', '2');
+    world.settle();
+    world.arrive('large', 'first', '4', { priority: 1 });
+    world.settle();
+    world.arrive('small', 'low', '1');
+    expect(world.settle()).toEqual([]);
+    expect(world.reasonOf('low')).toBe('BehindOtherQueues');
+    world.arrive('small', 'high', '1', { priority: 2 });
+    expect(world.settle()).toEqual(['high']);
+  });
+
   test('lets younger ones of its own pass, unless it is StrictFIFO', () => {
     const admitted = (queueingStrategy: 'BestEffortFIFO' | 'StrictFIFO') => {
       const world = anOrderWorld({ clusterQueues: [aClusterQueue('main', { default: '4' }, { queueingStrategy })] }, [aCluster('eu')]);
