@@ -158,7 +158,7 @@ export const DEFECTS = [
         wrong: '',
       },
     ],
-    bias: { troubles: [] },
+    bias: { troubles: [], archived: true },
   },
   {
     name: 'suspensions-are-undone',

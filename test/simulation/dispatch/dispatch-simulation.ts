@@ -78,7 +78,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   }
   const crew = startCrew({ yard, clock, dice, trace, managers: plan.managers });
   const troubles = createTroubles({ yard, crew, plan, clock, dice, trace });
-  const people = createPeople(yard, dice, trace);
+  const people = createPeople(yard, dice, trace, bias?.archived);
   const rivals = rival === undefined ? undefined : createPeople({ home: rival, teams: RIVAL_TEAMS, workers }, dice, trace);
   const history = createYardHistory();
   const violations: string[] = [];
@@ -144,6 +144,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
       await pass(dice.chance(0.15) ? dice.int(3000, 60_000) : dice.int(10, 2500));
       await runPods(0.4, failures);
       if (dice.chance(0.3)) await people.meddle();
+      if (bias?.archived === true && dice.chance(0.5)) await people.removeRunning();
       if (rivals !== undefined && dice.chance(0.1)) await rivals.meddle();
       await troubles.strike();
     }

@@ -22,7 +22,9 @@ export const TROUBLES = [
   'cluster removed',
   'admission refused',
 ] as const;
-export type TroubleKind = (typeof TROUBLES)[number];
+/** What strikes only in searches for one defect: situations that storms of chance hardly ever bring about. */
+type AmbushKind = 'dark after a create' | 'killed after a create' | 'flavor deleted';
+export type TroubleKind = (typeof TROUBLES)[number] | AmbushKind;
 
 export type Plan = {
   /** Managers that elect one of them. */
@@ -62,6 +64,8 @@ export type Bias = {
   readonly managers?: 1 | 2;
   /** Of the worker clusters. */
   readonly weather?: Partial<Weather>;
+  /** All Jobs have a finalizer of which nobody lets go, and many are deleted while they run. */
+  readonly archived?: true;
 };
 const BIASED_RATE = 0.1;
 
