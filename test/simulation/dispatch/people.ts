@@ -94,7 +94,9 @@ export function createPeople(
 
   function remove({ metadata: { namespace, name } }: Job): Promise<void> {
     const propagationPolicy = dice.pick(['Background', 'Foreground', 'Orphan'] as const);
-    return attempt(`delete ${namespace}/${name} ${propagationPolicy}`, () => client.delete(JOBS, { namespace, name }, { propagationPolicy }));
+    return attempt(`delete ${namespace}/${name} ${propagationPolicy}`, () =>
+      client.delete(JOBS, { namespace, name }, { propagationPolicy }),
+    );
   }
 
   async function removeRunning(): Promise<void> {
