@@ -68,6 +68,8 @@ export type Bias = {
   readonly archived?: true;
 };
 const BIASED_RATE = 0.1;
+/** It strikes only when a copy is made. */
+const AMBUSH_RATE = 0.5;
 
 /** In half of the stories a few things go wrong, in some hardly any, in some nearly all. */
 export function drawPlan(dice: Dice, workers: readonly string[], bias?: Bias): Plan {
@@ -78,7 +80,7 @@ export function drawPlan(dice: Dice, workers: readonly string[], bias?: Bias): P
     const [strikes, rate] = [dice.chance(share), dice.pick([0.02, 0.05])];
     if (strikes) troubles.set(kind, rate);
   }
-  for (const kind of bias?.troubles ?? []) troubles.set(kind, BIASED_RATE);
+  for (const kind of bias?.troubles ?? []) troubles.set(kind, kind.endsWith('after a create') ? AMBUSH_RATE : BIASED_RATE);
   const [managers, rival] = [dice.chance(0.25) ? 2 : 1, dice.chance(0.1)];
   return {
     managers: bias?.managers ?? managers,

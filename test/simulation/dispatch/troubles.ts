@@ -59,6 +59,8 @@ const MANAGER_OUTAGE_MAX_MS = 300_000;
 const WORKER_OUTAGE_MAX_MS = 10_000;
 /** After an ambush: long enough that the fence of the worker is through, and what runs there has ended. */
 const DARK_MIN_MS = 60_000;
+/** Its operator hears of it, and drains it. */
+const DRAIN_MAX_MS = 10_000;
 const SERVER_OUTAGE_MAX_MS = 20_000;
 const FOR_GOOD_MS = 1e9;
 
@@ -73,8 +75,6 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
   const useless = new Set<string>();
   const removed = new Set<string>();
   let refusedJob: string | undefined;
-  /** Clusters that went dark after a create: their operator drains them. */
-  const toDrain = new Set<string>();
   /** Whatever is for good strikes one cluster, so that there is another one. */
   const victim = workers.at(-1) ?? home;
   const admin = home.admin;
@@ -127,19 +127,17 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
       strikes: makesJob,
       spring: () => {
         network.disturb('partition', dice.int(DARK_MIN_MS, MANAGER_OUTAGE_MAX_MS), isManager);
-        toDrain.add(name);
+        clock.schedule(() => void drain(name), dice.int(1000, DRAIN_MAX_MS));
         return becomes;
       },
     });
     return true;
   }
 
-  async function drain(): Promise<void> {
-    for (const name of toDrain) {
-      toDrain.delete(name);
-      trace(`${name}: is drained`);
-      if (await exists(name)) await setState(name, 'Draining');
-    }
+  async function drain(name: string): Promise<void> {
+    if (mended || !(await exists(name))) return;
+    trace(`${name}: is drained`);
+    await setState(name, 'Draining');
   }
 
   /** False: it could not strike now. */
@@ -281,7 +279,6 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
     lacksFlavor,
     createFlavor: async () => void (await admin.create(RESOURCE_FLAVORS, FLAVOR)),
     async strike() {
-      await drain();
       if (dice.chance(BACKUP_RATE)) backUp();
       for (const [kind, rate] of plan.troubles) {
         if (dice.chance(rate) && (await acts[kind]())) struck.set(kind, (struck.get(kind) ?? 0) + 1);
