@@ -35,7 +35,7 @@ export const DEFECTS = [
     edits: [
       { file: 'manager/dispatch/mirror-controller.ts', right: 'else cluster.doubts.lost(key);', wrong: 'else cluster.doubts.unsent(key);' },
     ],
-    bias: { troubles: ['dark after a create'] },
+    bias: { troubles: ['dark after a create'], fair: true },
   },
   {
     // What a Job says of its dispatch comes 200 ms after the create: who dies before that has told nobody.
@@ -57,7 +57,7 @@ export const DEFECTS = [
         wrong: 'const forMs = sinceMs !== undefined && sinceMs >= bornMs ? 0 : -1;',
       },
     ],
-    bias: { troubles: ['killed after a create'] },
+    bias: { troubles: ['killed after a create'], fair: true },
   },
   {
     name: 'clusters-without-identity',

@@ -76,7 +76,8 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   const homes = rival === undefined ? [home] : [home, rival];
   const clusters = [...homes, ...workers];
   for (const { name, network } of clusters) {
-    network.weather = { ...randomWeather(dice), ...(homes.some((each) => each.name === name) ? {} : bias?.weather) };
+    const weather = randomWeather(dice);
+    network.weather = bias?.fair === true ? FAIR : weather;
     trace(`weather ${name} ${JSON.stringify(network.weather)}`);
   }
   const crew = startCrew({ yard, clock, dice, trace, managers: plan.managers });

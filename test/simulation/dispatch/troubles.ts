@@ -9,7 +9,7 @@ import type { Dice } from '../dice.ts';
 import type { Outage } from '../network.ts';
 import { type Crew, RIVAL_MANAGER } from './crew.ts';
 import { join, pointTo } from './membership.ts';
-import type { Plan, TroubleKind } from './plan.ts';
+import { AMBUSHES, type Plan, type TroubleKind } from './plan.ts';
 import { type Cluster, FLAVOR, type Yard } from './yard.ts';
 
 export interface Troubles {
@@ -261,6 +261,8 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
     },
   };
 
+  // The first Jobs come before anything strikes.
+  for (const kind of AMBUSHES) if (plan.troubles.has(kind)) void acts[kind]();
   for (const program of crew.programs) crew.setClock(program, dice.int(-plan.clockErrorMaxMs, plan.clockErrorMaxMs));
 
   return {
