@@ -96,8 +96,8 @@ export const DEFECTS = [
       },
       {
         file: 'manager/admission/corrector.ts',
-        right: 'return notStarted(found);',
-        wrong: 'return notStarted(found.slice(0, 0));',
+        right: "...notStarted(overdue('starts', cache.starts)),",
+        wrong: "...notStarted(overdue('starts', cache.starts)).slice(0, 0),",
       },
     ],
     bias: { troubles: ['rights withdrawn'] },
