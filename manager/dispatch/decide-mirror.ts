@@ -20,6 +20,7 @@ import {
   isCertain,
   isCurrent,
   isEmptyForSure,
+  isFencedOff,
   isHeld,
   isOf,
   isOnChanged,
@@ -33,7 +34,7 @@ import {
   type MirrorGroup,
 } from './mirror-group.ts';
 import { changesTemplate, copyIdentity, copyName, fencingChange, hasLostController, remoteJob, specChange } from './remote-job.ts';
-import { fencedOffAfterMs, fencedOffStatus, isInTheWay, lossTold } from './lost-place.ts';
+import { fencedOff, fencedOffAfterMs, fencedOffStatus, isInTheWay, isStopped, lossTold } from './lost-place.ts';
 import { isWaitingToStart } from './start-troubles.ts';
 import { atRest, cannotStart, dispatched, notDispatched, quotaReserved, started } from './own-conditions.ts';
 import { carryOutVerdict, failedStatus, hasVerdict, toLocalStatus, type OwnCondition } from './to-local-status.ts';
@@ -106,7 +107,7 @@ export const COPY_LOST_DELAY_MS = 10_000;
  *
  *  1. No such Job, or it is not the manager's: its copies are orphans and go.
  *  2. The Job has finished (its final status is home), or is being deleted: its copies go. One that is being deleted stays, with our
- *     finalizer, until the recorded cluster has shown that there is none, and so has every other that had one.
+ *     finalizer, until the recorded cluster has shown that there is none, or is lost and fenced off, and so has every other that shows one.
  *  3. It was never admitted: nothing runs anywhere. Where its record is lost, all clusters are asked before it counts as such.
  *  4. Copies of an earlier Job of this name, of an earlier placement or on another cluster go, and those of a later placement once it is confirmed
  *     that there is none. Those of this very Job are gone with their pods, or at rest, before one is made or resumed; that of another has some
@@ -185,26 +186,28 @@ function windUp(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly C
   const remote = deletions(copies);
   if (!isHeld(local)) return { remote, home: NOTHING };
   const record = recordIn(group.record);
-  const current = record && copies.find((copy) => isCurrent(group, copy, local, record));
+  const open = copies.filter((copy) => record === undefined || !isStopped(group, copy, record));
+  const current = record && open.find((copy) => isCurrent(group, copy, local, record));
   // What still stops is told, and an end that it came to counts.
   if (record !== undefined && current !== undefined)
     return {
       remote,
       home: writeHome(local, toLocalStatus({ local, remote: toldBy(current.job), own: ownOf(group, current, local), nowMs })),
     };
-  const shown = copies.filter(({ job }) => isOf(job, local)).map(({ cluster }) => cluster);
+  const shown = open.filter(({ job }) => isOf(job, local)).map(({ cluster }) => cluster);
   const unseen = [...new Set([...shown.filter((cluster) => !isReady(group, cluster)), ...unseenPlaces(group, record)])];
   if (shown.length === 0 && unseen.length === 0 && isEmptyForSure(group, record))
-    return { remote, home: releaseAtRest(local, record, nowMs) };
+    return { remote, home: releaseAtRest(group, local, record, nowMs) };
   if (unseen.length === 0) {
     const trouble = troubleOn(group, copies);
     return { remote, home: trouble === undefined ? NOTHING : stillDeleting(local, trouble, nowMs) };
   }
   const reason =
     record !== undefined && viewOfPlace(group) === undefined ? absence(group, record).reason : DispatchedReason.ClusterUnreachable;
+  const loss = lossTold(group);
   const message =
     `deleted, but what runs of it on cluster ${listed(unseen)} cannot be seen: it holds its quota until the cluster is ` +
-    `back. ${howToGiveUp(local)}`;
+    `back${loss === undefined ? '' : `, or nothing can run there any more (${loss})`}. ${howToGiveUp(local)}`;
   return { remote, home: stillDeleting(local, { reason, message }, nowMs) };
 }
 
@@ -235,9 +238,9 @@ const troubleOn = ({ clusters }: MirrorGroup, copies: readonly Copy[]): Dispatch
 
 const otherFinalizers = ({ metadata }: DeepReadonly<Job>): string[] =>
   (metadata.finalizers ?? []).filter((finalizer) => finalizer !== COPIES_FINALIZER);
-function releaseAtRest(local: DeepReadonly<Job>, record: AdmissionRecord | undefined, nowMs: number): HomeAction {
+function releaseAtRest(group: MirrorGroup, local: DeepReadonly<Job>, record: AdmissionRecord | undefined, nowMs: number): HomeAction {
   const finalizers = otherFinalizers(local);
-  const own = record === undefined ? [] : [atRest(record)];
+  const own = record === undefined ? [] : [isFencedOff(group) ? fencedOff(record) : atRest(record)];
   const patch = mergePatchBetween(local.status ?? {}, toLocalStatus({ local, remote: undefined, own, nowMs }));
   const isKept = finalizers.length > 0 && typeof patch === 'object' && patch !== null;
   return { kind: 'Release', finalizers, ...(isKept ? { patch: { ...patch } } : {}) };

@@ -88,7 +88,7 @@ export function absence({ place }: MirrorGroup, { cluster, clusterUID }: Admissi
 export function unseenPlaces(group: MirrorGroup, record: AdmissionRecord | undefined): string[] {
   if (record === undefined) return [...group.clusters].flatMap(([name, { contact }]) => (isOpen(contact) ? [name] : []));
   const view = viewOfPlace(group);
-  return view?.contact === 'Ready' || isUntouched(view, record) ? [] : [placeOf(group) ?? record.cluster];
+  return view?.contact === 'Ready' || isUntouched(view, record) || isFencedOff(group) ? [] : [placeOf(group) ?? record.cluster];
 }
 const isOpen = (contact: ClusterView['contact']): boolean => contact === 'Connecting' || contact === 'Lost';
 
@@ -98,13 +98,15 @@ export const isUntouched = (view: ClusterView | undefined, { since }: AdmissionR
 /** The copy is as it is known, or is known not to be. */
 export const isCertain = (view: ClusterView | undefined, record: AdmissionRecord): boolean =>
   view?.doubt.kind === 'None' || isUntouched(view, record);
-/** What can be seen of the Job is all that there can be. */
+/** What can be seen of the Job is all that there can be. Writes that are open on a cluster that is lost say nothing where the record is of another one: see {@link hasOpenWrites}. */
 export const isEmptyForSure = (group: MirrorGroup, record: AdmissionRecord | undefined): boolean =>
   [...group.clusters].every(([cluster, { contact, doubt }]) =>
     record !== undefined && cluster === placeOf(group)
-      ? isCertain(viewOfPlace(group), record)
-      : contact === 'NotServed' || doubt.kind === 'None',
+      ? isFencedOff(group) || isCertain(viewOfPlace(group), record)
+      : contact === 'NotServed' || doubt.kind === 'None' || (record !== undefined && contact === 'Lost'),
   );
+/** Nothing of it runs on the recorded cluster, though that is lost and nobody can look. */
+export const isFencedOff = (group: MirrorGroup): boolean => group.loss?.kind === 'FencedOff' && viewOfPlace(group)?.contact === 'Lost';
 export const isReady = (group: MirrorGroup, cluster: string): boolean => group.clusters.get(cluster)?.contact === 'Ready';
 /**
  * On another cluster than the recorded one a write of ours may still be carried out. Nothing is recorded elsewhere before that is settled; but a

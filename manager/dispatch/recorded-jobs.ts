@@ -2,7 +2,7 @@ import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { isFinished } from '../../shared/kube/conditions.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
 import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
-import { mayBeAnywhere, recordIn } from './mirror-group.ts';
+import { isHeld, mayBeAnywhere, recordIn } from './mirror-group.ts';
 
 /** What a Job has to do with clusters. */
 export type Recorded =
@@ -57,7 +57,8 @@ export function createRecordedJobs(): RecordedJobs {
 
 /** What the record of a Job says of clusters, or what follows from its absence. */
 export function recordedIn(job: DeepReadonly<Job>, parsed: ParsedRecord): Recorded {
-  if (isFinished(job.status)) return { kind: 'Nowhere' };
+  // One that is deleted is kept by others when nothing of it is left.
+  if (isFinished(job.status) || (job.metadata.deletionTimestamp !== undefined && !isHeld(job))) return { kind: 'Nowhere' };
   const record = recordIn(parsed);
   if (record !== undefined) return { kind: 'At', record };
   return { kind: mayBeAnywhere(job, parsed) ? 'Anywhere' : 'Nowhere' };

@@ -155,6 +155,20 @@ test('it was to rest when the cluster was lost: it gives its quota back when it 
   expect(await us.copy('sum')).toMatchObject({ spec: { suspend: false } });
 });
 
+test('it is deleted while its cluster is lost: it goes once it is fenced off, and what is left there when the cluster is back', async () => {
+  await announce('eu-1', 60);
+  await runOnEu();
+  await lose();
+  await world.home.delete(JOBS, { namespace: NAMESPACE, name: 'sum' });
+  await world.settle(12 * MINUTE);
+  expect(await told()).toMatch(/lost since .*Z: given up after 15m, unless it comes back$/);
+  await world.settle(3 * MINUTE);
+  expect((await world.home.list(JOBS)).items).toEqual([]);
+  eu.line.state = 'up';
+  await world.settle(2 * MINUTE);
+  expect(await eu.copy('sum')).toBeUndefined();
+});
+
 test('an operator gives up a cluster without a fence: his word is enough', async () => {
   await runOnEu();
   await lose();

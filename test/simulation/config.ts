@@ -7,6 +7,8 @@ export type SimulationConfig = {
   readonly world: World;
   /** A defect that the programs are to have; the first story in which it shows is the last. */
   readonly putBack: DefectName | undefined;
+  /** A defect whose stories are played, by programs without it. */
+  readonly bias: DefectName | undefined;
 } & (
   | { readonly kind: 'Replay'; readonly seed: number; readonly trace: boolean }
   | { readonly kind: 'Soak'; readonly from: number; readonly count: number }
@@ -35,6 +37,11 @@ const FLAGS = {
     about: `give the programs of world dispatch a defect that they once had, and stop at the first seed that finds it: ${DEFECT_NAMES.join(', ')}`,
     parse: oneOf(DEFECT_NAMES),
   },
+  bias: {
+    value: 'DEFECT',
+    about: 'play the stories in which that defect is searched for, without it: every promise has to be kept',
+    parse: oneOf(DEFECT_NAMES),
+  },
   trace: { about: 'print each step of it' },
 } satisfies FlagTable;
 
@@ -46,14 +53,16 @@ export const SIMULATION_PROGRAM: Program<typeof FLAGS, SimulationConfig> = {
   configOf,
 };
 
-function configOf({ world, seeds, from, seed, trace, 'put-back': putBack }: FlagValues<typeof FLAGS>): SimulationConfig {
+function configOf({ world, seeds, from, seed, trace, bias, 'put-back': putBack }: FlagValues<typeof FLAGS>): SimulationConfig {
   if (putBack !== undefined && world !== 'dispatch') throw new FlagError('--put-back needs --world dispatch: it breaks its programs');
+  if (bias !== undefined && world !== 'dispatch') throw new FlagError('--bias needs --world dispatch: it has such stories');
+  if (bias !== undefined && putBack !== undefined) throw new FlagError('--put-back plays the stories of its defect; leave out --bias');
   if (seed !== undefined) {
     if (seeds !== undefined || from !== undefined) throw new FlagError('--seed plays one story; leave out --seeds and --from, or --seed');
-    return { world, putBack, kind: 'Replay', seed, trace };
+    return { world, putBack, bias, kind: 'Replay', seed, trace };
   }
   if (trace) throw new FlagError('--trace needs --seed: it prints the steps of one story');
-  const soak = { world, putBack, kind: 'Soak', from: from ?? 1, count: seeds ?? COUNT } as const;
+  const soak = { world, putBack, bias, kind: 'Soak', from: from ?? 1, count: seeds ?? COUNT } as const;
   const last = soak.from + soak.count - 1;
   if (last > SEED_MAX) throw new FlagError(`--from ${soak.from} --seeds ${soak.count} ends at ${last}; the last seed is ${SEED_MAX}`);
   return soak;

@@ -18,9 +18,10 @@ const TENANT_WRITES = 100;
 /** Loaded when there is something to play: they bring much with them. */
 const STORIES: Readonly<Record<World, (config: SimulationConfig) => Promise<Story>>> = {
   'job-controller': async () => (await import('./simulation.ts')).simulate,
-  dispatch: async ({ putBack: defect }) => {
+  dispatch: async ({ putBack: lacking, bias }) => {
     const { simulateDispatch } = await import('./dispatch/dispatch-simulation.ts');
-    return (seed, print) => simulateDispatch(seed, print, defect && defectOf(defect).bias);
+    const searched = lacking ?? bias;
+    return (seed, print) => simulateDispatch(seed, print, searched && defectOf(searched).bias);
   },
   tenant: async () => {
     const { fuzzTenant } = await import('./dispatch/tenant-fuzz.ts');

@@ -37,6 +37,11 @@ export type FaultKind =
  * are carried out, answers and events do not come back. Black hole: connections are taken, and nothing is ever answered.
  */
 export type Outage = 'partition' | 'one-way partition' | 'black hole';
+/** The next request that it strikes is carried out, and its answer lost. `spring` is called just before, and says what becomes of the process. */
+export type Ambush = {
+  readonly strikes: (process: string, request: TransportRequest) => boolean;
+  readonly spring: () => 'Lives' | 'Dies';
+};
 type Trouble = { readonly kind: Outage; readonly untilMs: number; readonly strikes: (process: string) => boolean };
 
 export type Weather = {
@@ -88,6 +93,8 @@ export interface Network {
   readonly removals: Removals;
   /** For this long the ways of these processes suffer an outage, those of processes that start meanwhile included. */
   disturb(outage: Outage, forMs: number, strikes: (process: string) => boolean): void;
+  /** From now on this lies in wait, and nothing that did before; undefined: nothing does. */
+  ambush(next: Ambush | undefined): void;
   /** Outages that have not ended. */
   disturbed(): boolean;
   /** The way of one process. */
@@ -111,6 +118,7 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
   let calls = 0;
   let writes = 0;
   let troubles: Trouble[] = [];
+  let ambush: Ambush | undefined;
 
   const troubleOf = (process: string): Trouble | undefined =>
     troubles.find(({ untilMs, strikes }) => untilMs > clock.now() && strikes(process));
@@ -149,6 +157,7 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
       if (network.weather.slowLists > 0 && isList(request) && dice.chance(network.weather.slowLists)) await slowly(request);
       if (!isLease && dice.chance(network.weather.crashes)) return die(request, what);
       request.signal?.throwIfAborted();
+      if (ambush?.strikes(name, request) === true) return caught(ambush, request, what);
       const fault = faultOn(request);
       if (fault !== undefined) note(fault, name, what);
       if (fault !== undefined) failed();
@@ -178,6 +187,16 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
       await waitUp(request, 'slow answer');
       if (isGone(request, response)) goneJobs.add(jobOf(request) ?? '');
       return isDead() ? never() : response;
+    }
+
+    async function caught({ spring }: Ambush, request: TransportRequest, what: string): Promise<never> {
+      ambush = undefined;
+      const becomes = spring();
+      note(becomes === 'Dies' ? 'crash after a call' : 'answer lost', name, what);
+      await deliver(withoutSignal(request));
+      if (becomes === 'Lives') throw new Error(`connection lost: ${what}`);
+      crash();
+      return never();
     }
 
     /** Whoever calls without end would never let time pass. */
@@ -321,6 +340,7 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
       note(kind, 'network', `${forMs} ms`);
       troubles = [...troubles.filter(({ untilMs }) => untilMs > clock.now()), { kind, untilMs: clock.now() + forMs, strikes }];
     },
+    ambush: (next) => (ambush = next),
     disturbed: () => troubles.some(({ untilMs }) => untilMs > clock.now()),
     connect,
   };

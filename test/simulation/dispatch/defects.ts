@@ -18,8 +18,6 @@ export type Defect = {
   readonly bias: Bias;
 };
 
-const LOSSY = { faults: 0.15, jobLagMs: 2000 } as const;
-
 export const DEFECTS = [
   {
     name: 'moves-before-pods-are-gone',
@@ -37,18 +35,29 @@ export const DEFECTS = [
     edits: [
       { file: 'manager/dispatch/mirror-controller.ts', right: 'else cluster.doubts.lost(key);', wrong: 'else cluster.doubts.unsent(key);' },
     ],
-    bias: { troubles: ['cluster made anew', 'manager cut off', 'worker cut off'], weather: LOSSY },
+    bias: { troubles: ['dark after a create'], fair: true },
   },
   {
+    // What a Job says of its dispatch comes 200 ms after the create: who dies before that has told nobody.
     name: 'no-doubt-after-a-restart',
     edits: [
+      {
+        file: 'manager/dispatch/doubts.ts',
+        right: 'untouchedSinceMs: (key) => (touched.has(key) || open.has(key) ? undefined : bornMs),',
+        wrong: 'untouchedSinceMs: (key) => (touched.has(key) || open.has(key) ? undefined : 0),',
+      },
+      {
+        file: 'manager/dispatch/decide-mirror.ts',
+        right: 'if (local.spec.suspend === true && isUntouched(cluster, record)) return',
+        wrong: 'if (local.spec.suspend === true && isUntouched(cluster, record) && !isDispatched(local.status, record)) return',
+      },
       {
         file: 'manager/dispatch/doubts.ts',
         right: 'const forMs = sinceMs !== undefined && sinceMs >= bornMs ? 0 : bornMs + LATE_WRITE_MS - nowMs;',
         wrong: 'const forMs = sinceMs !== undefined && sinceMs >= bornMs ? 0 : -1;',
       },
     ],
-    bias: { troubles: ['kill', 'manager cut off', 'cluster made anew'], weather: { ...LOSSY, crashes: 0.02 } },
+    bias: { troubles: ['killed after a create'], fair: true },
   },
   {
     name: 'clusters-without-identity',
@@ -87,8 +96,8 @@ export const DEFECTS = [
       },
       {
         file: 'manager/admission/corrector.ts',
-        right: 'return notStarted(found);',
-        wrong: 'return notStarted(found.slice(0, 0));',
+        right: "...notStarted(overdue('starts', cache.starts)),",
+        wrong: "...notStarted(overdue('starts', cache.starts)).slice(0, 0),",
       },
     ],
     bias: { troubles: ['rights withdrawn'] },
@@ -158,7 +167,18 @@ export const DEFECTS = [
         wrong: '',
       },
     ],
-    bias: { troubles: [] },
+    bias: { troubles: [], archived: true },
+  },
+  {
+    name: 'suspension-stops-at-a-missing-flavor',
+    edits: [
+      {
+        file: 'manager/dispatch/decide-mirror.ts',
+        right: "const spec = 'reason' in wanted ? suspension(copy.job, local) :",
+        wrong: "const spec = 'reason' in wanted ? undefined :",
+      },
+    ],
+    bias: { troubles: ['flavor deleted'] },
   },
   {
     name: 'suspensions-are-undone',

@@ -25,10 +25,11 @@ import {
   quotaKept,
   type Remains,
   statusesAccepted,
+  suspendedRest,
 } from './promises.ts';
 import { createTroubles } from './troubles.ts';
 import { createYard, type Team } from './yard.ts';
-import { createYardHistory } from './yard-history.ts';
+import { createYardHistory, type HeldPod } from './yard-history.ts';
 
 const TEAMS: readonly Team[] = [
   { namespace: 'blue', quota: { cpu: '3', pods: '8' } },
@@ -44,6 +45,8 @@ const CALM_TURNS = 3;
 const SETTLE_MAX_MS = 720_000;
 /** No longer passes without a look at what runs: kubelets are never late by more. */
 const SLICE_MS = 5_000;
+/** In this time whatever has been suspended comes to rest, also on a cluster whose store was put back a moment ago. */
+const STAND_STILL_MS = 300_000;
 /** So long after its store was put back a cluster may run what it has run before: its worker has to notice, and to stop it. */
 const RESTORE_EXCUSE_MS = 240_000;
 
@@ -73,12 +76,13 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   const homes = rival === undefined ? [home] : [home, rival];
   const clusters = [...homes, ...workers];
   for (const { name, network } of clusters) {
-    network.weather = { ...randomWeather(dice), ...(homes.some((each) => each.name === name) ? {} : bias?.weather) };
+    const weather = randomWeather(dice);
+    network.weather = bias?.fair === true ? FAIR : weather;
     trace(`weather ${name} ${JSON.stringify(network.weather)}`);
   }
   const crew = startCrew({ yard, clock, dice, trace, managers: plan.managers });
   const troubles = createTroubles({ yard, crew, plan, clock, dice, trace });
-  const people = createPeople(yard, dice, trace);
+  const people = createPeople(yard, dice, trace, bias?.archived);
   const rivals = rival === undefined ? undefined : createPeople({ home: rival, teams: RIVAL_TEAMS, workers }, dice, trace);
   const history = createYardHistory();
   const violations: string[] = [];
@@ -109,9 +113,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
         if (isOver(change.object)) ended.add(change.object.metadata.uid);
       }
     }
-    const nodes = new Map(workers.map(({ name, machine }) => [name, machine.node()]));
-    // What a node had that is gone runs no more.
-    const held = history.held().filter(({ cluster, pod: { spec } }) => !spec.nodeName || spec.nodeName === nodes.get(cluster));
+    const held = running();
     for (const { pod } of held) pods.add(pod.metadata.uid);
     violations.push(
       ...quotaKept(held, teams, excuses()),
@@ -121,6 +123,12 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
       ...clusters.flatMap(({ network }) => network.invalid.splice(0)),
       ...crew.defects.splice(0),
     );
+  }
+
+  /** What a node had that is gone runs no more. */
+  function running(): HeldPod[] {
+    const nodes = new Map(workers.map(({ name, machine }) => [name, machine.node()]));
+    return history.held().filter(({ cluster, pod: { spec } }) => !spec.nodeName || spec.nodeName === nodes.get(cluster));
   }
 
   /** Lets time pass. Whoever is in his grace period dies when it is over. */
@@ -144,6 +152,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
       await pass(dice.chance(0.15) ? dice.int(3000, 60_000) : dice.int(10, 2500));
       await runPods(0.4, failures);
       if (dice.chance(0.3)) await people.meddle();
+      if (bias?.archived === true && dice.chance(0.5)) await people.removeRunning();
       if (rivals !== undefined && dice.chance(0.1)) await rivals.meddle();
       await troubles.strike();
     }
@@ -176,9 +185,28 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     );
   }
 
+  /** Without the flavor of their admission no Job may go on. No pod ends of itself here: what there is of suspended Jobs in the end would run for ever. */
+  async function standStill(): Promise<void> {
+    for (let waitedMs = 0; waitedMs < STAND_STILL_MS || troubles.last(); waitedMs += CALM_ROUND_MS) {
+      await troubles.mend();
+      await pass(CALM_ROUND_MS);
+      if (violations.length > 0) return;
+    }
+    const isExcused = ({ cluster }: HeldPod): boolean =>
+      [troubles.outOfReach, troubles.removed, troubles.givenUp].some((each) => each.has(cluster));
+    violations.push(
+      ...suspendedRest(
+        running().filter((pod) => !isExcused(pod)),
+        home.history.jobs.values(),
+      ),
+    );
+    await troubles.createFlavor();
+  }
+
   async function calm(): Promise<void> {
     trace('the storm is over');
     for (const { network } of clusters) network.weather = FAIR;
+    if (await troubles.lacksFlavor()) await standStill();
     people.held.clear();
     let problems: string[] = [];
     for (let round = 0; round < CALM_ROUNDS_MAX && violations.length === 0; round++) {

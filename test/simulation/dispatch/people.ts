@@ -19,6 +19,8 @@ export interface People {
   submit(): Promise<void>;
   /** Does one thing to some Job or cluster. */
   meddle(): Promise<void>;
+  /** Deletes a Job that has been admitted; where there is none, makes one. */
+  removeRunning(): Promise<void>;
   /** Takes back whatever keeps Jobs from running and ending, where `useless` clusters run none. */
   relent(useless: ReadonlySet<string>): Promise<void>;
   /** Jobs that somebody has suspended and nobody has released since, by UID: the version from which on they are. */
@@ -29,11 +31,12 @@ const NAMES_MAX = 6;
 /** Of somebody who never lets go of anything. */
 export const FOREIGN_FINALIZER = 'example.com/archive';
 
-/** People of one home cluster, with their teams. */
+/** People of one home cluster, with their teams. `archived`: each Job has a finalizer of others. */
 export function createPeople(
   { home, teams, workers }: Pick<Yard, 'home' | 'teams' | 'workers'>,
   dice: Dice,
   trace: (line: string) => void,
+  archived = false,
 ): People {
   const client = home.admin;
   const held = new Map<string, number>();
@@ -65,7 +68,7 @@ export function createPeople(
           namespace,
           name,
           labels: { [QUEUE_NAME_LABEL]: 'main' },
-          ...(dice.chance(0.1) ? { finalizers: [FOREIGN_FINALIZER] } : {}),
+          ...(dice.chance(archived ? 1 : 0.1) ? { finalizers: [FOREIGN_FINALIZER] } : {}),
           annotations: {
             ...(dice.chance(0.15) ? { [CLUSTERS_ANNOTATION]: cluster } : {}),
             ...(dice.chance(0.1) ? { [FENCING_ANNOTATION]: 'off' } : {}),
@@ -87,6 +90,19 @@ export function createPeople(
       if (found?.spec.suspend === false && found.metadata.annotations?.[HOLD_ANNOTATION] === undefined)
         held.set(uid, Number(metadata.resourceVersion));
     });
+  }
+
+  function remove({ metadata: { namespace, name } }: Job): Promise<void> {
+    const propagationPolicy = dice.pick(['Background', 'Foreground', 'Orphan'] as const);
+    return attempt(`delete ${namespace}/${name} ${propagationPolicy}`, () =>
+      client.delete(JOBS, { namespace, name }, { propagationPolicy }),
+    );
+  }
+
+  async function removeRunning(): Promise<void> {
+    const job = dice.some(jobs().filter(({ spec, metadata }) => spec.suspend === false && metadata.deletionTimestamp === undefined));
+    if (job === undefined) await submit();
+    else await remove(job);
   }
 
   const jobs = (): Job[] => [...home.history.jobs.values()];
@@ -113,11 +129,7 @@ export function createPeople(
         return patch(job, { metadata: { annotations: { note: String(dice.int(0, 1000)) } } });
       case 'delete': {
         if (!isOver(job) && dice.chance(0.5)) return;
-        const { namespace, name } = job.metadata;
-        const propagationPolicy = dice.pick(['Background', 'Foreground', 'Orphan'] as const);
-        return attempt(`delete ${namespace}/${name} ${propagationPolicy}`, () =>
-          client.delete(JOBS, { namespace, name }, { propagationPolicy }),
-        );
+        return remove(job);
       }
     }
   }
@@ -150,5 +162,5 @@ export function createPeople(
     }
   }
 
-  return { submit, meddle, relent, held };
+  return { submit, meddle, removeRunning, relent, held };
 }

@@ -1,7 +1,6 @@
 /** What a seed has in store beside the weather. */
 import type { ClusterQueueSpec } from '../../../manager/api/cluster-queue.ts';
 import type { Dice } from '../dice.ts';
-import type { Weather } from '../network.ts';
 
 /** What strikes in the midst of a story, each in its own way (`troubles.ts`). */
 export const TROUBLES = [
@@ -22,7 +21,9 @@ export const TROUBLES = [
   'cluster removed',
   'admission refused',
 ] as const;
-export type TroubleKind = (typeof TROUBLES)[number];
+/** What strikes only in searches for one defect: situations that storms of chance hardly ever bring about. */
+export const AMBUSHES = ['dark after a create', 'killed after a create'] as const;
+export type TroubleKind = (typeof TROUBLES)[number] | (typeof AMBUSHES)[number] | 'flavor deleted';
 
 export type Plan = {
   /** Managers that elect one of them. */
@@ -60,10 +61,14 @@ export type Bias = {
   readonly troubles: readonly TroubleKind[];
   readonly rival?: true;
   readonly managers?: 1 | 2;
-  /** Of the worker clusters. */
-  readonly weather?: Partial<Weather>;
+  /** Nothing goes wrong but what strikes. */
+  readonly fair?: true;
+  /** All Jobs have a finalizer of which nobody lets go, and many are deleted while they run. */
+  readonly archived?: true;
 };
 const BIASED_RATE = 0.1;
+/** It strikes only when a copy is made. */
+const AMBUSH_RATE = 0.5;
 
 /** In half of the stories a few things go wrong, in some hardly any, in some nearly all. */
 export function drawPlan(dice: Dice, workers: readonly string[], bias?: Bias): Plan {
@@ -74,7 +79,7 @@ export function drawPlan(dice: Dice, workers: readonly string[], bias?: Bias): P
     const [strikes, rate] = [dice.chance(share), dice.pick([0.02, 0.05])];
     if (strikes) troubles.set(kind, rate);
   }
-  for (const kind of bias?.troubles ?? []) troubles.set(kind, BIASED_RATE);
+  for (const kind of bias?.troubles ?? []) troubles.set(kind, AMBUSHES.some((each) => each === kind) ? AMBUSH_RATE : BIASED_RATE);
   const [managers, rival] = [dice.chance(0.25) ? 2 : 1, dice.chance(0.1)];
   return {
     managers: bias?.managers ?? managers,

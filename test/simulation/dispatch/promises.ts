@@ -66,6 +66,17 @@ export const heldStay = (job: Job, held: ReadonlyMap<string, number>): string[] 
     ? [`home: ${job.metadata.namespace}/${job.metadata.name} was suspended by its user, and goes on`]
     : [];
 
+/** What is suspended at home rests on the worker clusters, once it has had the time. */
+export const suspendedRest = (held: readonly HeldPod[], jobs: Iterable<Job>): string[] => {
+  const suspended = new Map([...jobs].filter(({ spec }) => spec.suspend === true).map((job) => [job.metadata.uid, job]));
+  return held.flatMap(({ cluster, pod, copy }) => {
+    const job = suspended.get(copy?.originUid ?? '');
+    return job === undefined
+      ? []
+      : [`${cluster}: pod ${pod.metadata.name} runs on, though ${job.metadata.namespace}/${job.metadata.name} is suspended`];
+  });
+};
+
 /** In a world without faults every Job ends. One that is deleted and kept by others has ended when the manager has let go of it. */
 export const everyJobEnds = (jobs: Iterable<Job>): string[] =>
   [...jobs]

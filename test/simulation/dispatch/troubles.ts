@@ -1,5 +1,7 @@
 /** What strikes a simulated installation beside the weather: outages, restored stores, replaced kubeconfigs, lost nodes, clocks that step, dead processes. */
+import { RESOURCE_FLAVORS } from '../../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../../manager/api/worker-cluster.ts';
+import type { TransportRequest } from '../../../shared/kube/transport.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Backup } from '../../support/memory-persistence.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
@@ -7,8 +9,8 @@ import type { Dice } from '../dice.ts';
 import type { Outage } from '../network.ts';
 import { type Crew, RIVAL_MANAGER } from './crew.ts';
 import { join, pointTo } from './membership.ts';
-import type { Plan, TroubleKind } from './plan.ts';
-import type { Cluster, Yard } from './yard.ts';
+import { AMBUSHES, type Plan, type TroubleKind } from './plan.ts';
+import { type Cluster, FLAVOR, type Yard } from './yard.ts';
 
 export interface Troubles {
   /** What the plan has in store may strike now. */
@@ -31,6 +33,9 @@ export interface Troubles {
   readonly useless: ReadonlySet<string>;
   /** The Job, by UID, that cannot be admitted as long as the others last. */
   readonly refusedJob: () => string | undefined;
+  /** Whether the ResourceFlavor of the queues has been deleted. */
+  lacksFlavor(): Promise<boolean>;
+  createFlavor(): Promise<void>;
   /** Lets it be admitted. */
   relent(): void;
 }
@@ -52,6 +57,10 @@ const BACKUP_OLD_MS = 60_000;
 const MANAGER_OUTAGE_MAX_MS = 300_000;
 /** Who works on a cluster must be able to stop what runs there: a fence cannot do what no program can (docs/fencing.md). */
 const WORKER_OUTAGE_MAX_MS = 10_000;
+/** After an ambush: long enough that the fence of the worker is through, and what runs there has ended. */
+const DARK_MIN_MS = 60_000;
+/** Its operator hears of it, and drains it. */
+const DRAIN_MAX_MS = 10_000;
 const SERVER_OUTAGE_MAX_MS = 20_000;
 const FOR_GOOD_MS = 1e9;
 
@@ -78,6 +87,8 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
     (process: string): boolean =>
       process.startsWith(`${program}.`);
   const isManager = (process: string): boolean => process.startsWith('manager');
+  const makesJob = (process: string, { method, path }: TransportRequest): boolean =>
+    isManager(process) && method === 'POST' && /\/jobs(\?|$)/.test(path);
 
   function backUp(): void {
     const cluster = some(clusters);
@@ -106,8 +117,28 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
   const exists = async (name: string): Promise<boolean> =>
     (await admin.list(WORKER_CLUSTERS)).items.some(({ metadata }) => metadata.name === name && metadata.deletionTimestamp === undefined);
 
+  const lacksFlavor = async (): Promise<boolean> => (await admin.list(RESOURCE_FLAVORS)).items.length === 0;
   const isKnown = async (name: string): Promise<boolean> =>
     (await admin.list(WORKER_CLUSTERS)).items.some(({ metadata, status }) => metadata.name === name && status?.clusterUID !== undefined);
+
+  /** The next copy that a manager makes on this cluster is made, and its answer does not come back: from then on managers do not reach the cluster. */
+  function lieInWait({ name, network }: Cluster, becomes: 'Lives' | 'Dies'): boolean {
+    network.ambush({
+      strikes: makesJob,
+      spring: () => {
+        network.disturb('partition', dice.int(DARK_MIN_MS, MANAGER_OUTAGE_MAX_MS), isManager);
+        clock.schedule(() => void drain(name), dice.int(1000, DRAIN_MAX_MS));
+        return becomes;
+      },
+    });
+    return true;
+  }
+
+  async function drain(name: string): Promise<void> {
+    if (mended || !(await exists(name))) return;
+    trace(`${name}: is drained`);
+    await setState(name, 'Draining');
+  }
 
   /** False: it could not strike now. */
   const acts: Readonly<Record<TroubleKind, () => Promise<boolean> | boolean>> = {
@@ -181,7 +212,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
       trace(`${victim.name}: managers may make no Jobs any more`);
       useless.add(victim.name);
       victim.gate.refuse({
-        strikes: (process, { method, path }) => isManager(process) && method === 'POST' && /\/jobs(\?|$)/.test(path),
+        strikes: makesJob,
         code: 403,
         reason: 'Forbidden',
         message: 'jobs.batch is forbidden: User "manager" cannot create resource "jobs" in API group "batch"',
@@ -220,8 +251,18 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
       });
       return true;
     },
+    'dark after a create': () => lieInWait(some(workers), 'Lives'),
+    'killed after a create': () => lieInWait(some(workers), 'Dies'),
+    'flavor deleted': async () => {
+      if (await lacksFlavor()) return false;
+      trace('home: the ResourceFlavor is deleted');
+      await admin.delete(RESOURCE_FLAVORS, { namespace: '', name: FLAVOR.metadata.name });
+      return true;
+    },
   };
 
+  // The first Jobs come before anything strikes.
+  for (const kind of AMBUSHES) if (plan.troubles.has(kind)) void acts[kind]();
   for (const program of crew.programs) crew.setClock(program, dice.int(-plan.clockErrorMaxMs, plan.clockErrorMaxMs));
 
   return {
@@ -237,6 +278,8 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
       home.gate.refuse(undefined);
     },
     last: () => clusters.some(({ name, network }) => !outOfReach.has(name) && network.disturbed()),
+    lacksFlavor,
+    createFlavor: async () => void (await admin.create(RESOURCE_FLAVORS, FLAVOR)),
     async strike() {
       if (dice.chance(BACKUP_RATE)) backUp();
       for (const [kind, rate] of plan.troubles) {
@@ -247,6 +290,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
       if (yard.rival !== undefined) crew.retire(RIVAL_MANAGER);
       const known = new Map((await admin.list(WORKER_CLUSTERS)).items.map((each) => [each.metadata.name, each]));
       for (const cluster of workers) {
+        cluster.network.ambush(undefined);
         await cluster.machine.replace();
         const workerCluster = known.get(cluster.name);
         // One that is being deleted goes first.

@@ -22,6 +22,8 @@ import { join, MANAGER_NAMESPACE, type Member } from './membership.ts';
 export const HOME = 'home';
 /** The other home cluster, where there are two. */
 export const RIVAL = 'rival';
+/** Of all quota. */
+export const FLAVOR = { metadata: { name: 'default' }, spec: {} };
 export const RECORD_KEY_SECRET = { namespace: MANAGER_NAMESPACE, name: 'record-key' };
 
 /** What one team may use, all clusters together. Its ClusterQueue has the name of its namespace. */
@@ -130,11 +132,11 @@ async function installKinds(home: KubeClient): Promise<void> {
 
 async function createQueues(home: KubeClient, teams: readonly Team[], more: Partial<ClusterQueueSpec>): Promise<void> {
   const create = <T extends KubeObject>(resource: Resource<T>, object: object) => home.create(resource, object as never);
-  await create(RESOURCE_FLAVORS, { metadata: { name: 'default' }, spec: {} });
+  await create(RESOURCE_FLAVORS, FLAVOR);
   for (const { namespace, quota } of teams) {
     const resources = Object.entries(quota).map(([name, nominalQuota]) => ({ name, nominalQuota }));
     const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': namespace } };
-    const resourceGroups = [{ coveredResources: Object.keys(quota), flavors: [{ name: 'default', resources }] }];
+    const resourceGroups = [{ coveredResources: Object.keys(quota), flavors: [{ name: FLAVOR.metadata.name, resources }] }];
     await create(CLUSTER_QUEUES, { metadata: { name: namespace }, spec: { ...more, namespaceSelector, resourceGroups } });
     await create(LOCAL_QUEUES, { metadata: { name: 'main', namespace }, spec: { clusterQueue: namespace } });
   }

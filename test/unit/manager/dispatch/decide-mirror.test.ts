@@ -455,7 +455,7 @@ describe('a Job that holds until its copies are gone', () => {
     expect(plan(moved, [], { 'eu-1': LOST, 'us-2': LOST }).home).toMatchObject({ kind: 'WriteStatus' });
     const left = copyOn('eu-1', moved, { epoch: 1, suspend: true, status: { conditions: [aCondition('Suspended')] } });
     expect(plan(moved, [left])).toMatchObject({ remote: [{ kind: 'Delete', cluster: 'eu-1' }], home: { kind: 'None' } });
-    const { home } = plan(moved, [left], { 'eu-1': LOST });
+    const { home } = plan(moved, [left], { 'eu-1': CONNECTING });
     expect(JSON.stringify(home)).toContain('on cluster \\"eu-1\\" cannot be seen');
   });
 

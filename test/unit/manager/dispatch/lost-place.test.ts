@@ -66,6 +66,30 @@ describe('a Job whose cluster is lost', () => {
     expect(conditionsHome(plan(ending, [], lost, { loss: soon }))).not.toContain('Failed=True ClusterLost');
   });
 
+  test('is deleted: it holds what it holds until it is fenced off, and goes then; with its copy in sight or not', () => {
+    const metadata = { finalizers: ['example.com/own', 'switchyard.dev/copies'], deletionTimestamp: '2026-01-01T00:59:00Z' };
+    const deleted = anAdmittedJob({ metadata, status: running.status ?? {} });
+    for (const copies of [[], [copyOn('eu-1', deleted, { status: { active: 1 } })]]) {
+      const { home } = plan(deleted, copies, { 'eu-1': { ...LOST, doubt: { kind: 'Look' } } }, { loss: fencedOff });
+      expect(home).toMatchObject({ kind: 'Release', finalizers: ['example.com/own'], patch: { active: null } });
+      expect(JSON.stringify(home)).toContain(fencedOffMessage(aRecord()).replaceAll('"', '\\"'));
+      const early = plan(deleted, copies, lost, { loss: soon });
+      expect(early.home.kind).not.toBe('Release');
+      expect(early.againAfterMs).toBe(5_000);
+      expect(plan(deleted, copies, { 'eu-1': CLUSTER }, { loss: fencedOff }).home.kind === 'Release').toBe(copies.length === 0);
+    }
+    expect(JSON.stringify(plan(deleted, [], lost, { loss: soon }).home)).toContain('(lost since noon)');
+  });
+
+  test('moved, and is deleted: it does not wait for what is remembered of a cluster that is lost', () => {
+    const metadata = { finalizers: ['switchyard.dev/copies'], deletionTimestamp: '2026-01-01T00:59:00Z' };
+    const moved = anAdmittedJob({ metadata }, { cluster: 'us-2', epoch: 2 });
+    const left = copyOn('eu-1', moved, { status: { active: 1 } });
+    expect(plan(moved, [left], { 'eu-1': { ...LOST, doubt: { kind: 'Look' } } }).home).toEqual({ kind: 'Release', finalizers: [] });
+    const later = copyOn('eu-1', moved, { epoch: 3, status: { active: 1 } });
+    expect(plan(moved, [later], lost).home.kind).toBe('WriteStatus');
+  });
+
   test('gets its next copy elsewhere though the last one is remembered as running there', () => {
     const moved = anAdmittedJob({ status: { conditions: [RESERVED] } }, { cluster: 'us-2', epoch: 2 });
     const { remote } = plan(moved, [copyOn('eu-1', moved, { status: { active: 1 } })], lost);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createRecordedJobs, type Recorded } from '../../../../manager/dispatch/recorded-jobs.ts';
-import { aRecord } from '../../../support/jobs.ts';
+import { createRecordedJobs, type Recorded, recordedIn } from '../../../../manager/dispatch/recorded-jobs.ts';
+import { aRecord, anAdmittedJob, recordOn } from '../../../support/jobs.ts';
 
 const at = (cluster: string, clusterUID?: string): Recorded => ({
   kind: 'At',
@@ -41,4 +41,12 @@ test('those of one namespace are found by it', () => {
   jobs.set('team/a', at('eu-1'));
   jobs.set('other/a', at('eu-1'));
   expect([...jobs.all('team')]).toEqual(['team/a']);
+});
+
+test('a Job that others keep, though nothing of it is left, is nowhere: its cluster may go', () => {
+  const deleted = (finalizers: string[]) => anAdmittedJob({ metadata: { finalizers, deletionTimestamp: '2026-01-01T00:59:00Z' } });
+  const held = deleted(['example.com/own', 'switchyard.dev/copies']);
+  expect(recordedIn(held, recordOn(held))).toMatchObject({ kind: 'At' });
+  const released = deleted(['example.com/own']);
+  expect(recordedIn(released, recordOn(released))).toEqual({ kind: 'Nowhere' });
 });
