@@ -90,6 +90,8 @@ export interface RawClient {
     path: string;
     body?: unknown;
     contentType?: string;
+    /** Forms of the answer, as the header has them; default: JSON. */
+    accept?: string;
     signal?: AbortSignal;
     /** Of the answer, where it is to be shorter than the client takes. */
     bodyMaxBytes?: number;

@@ -99,9 +99,9 @@ class TransportKubeClient implements KubeClient {
   }
 
   async raw(request: Parameters<KubeClient['raw']>[0]): Promise<string> {
-    const { method, path, body, contentType = 'application/json', bodyMaxBytes } = request;
+    const { method, path, body, contentType = 'application/json', accept, bodyMaxBytes } = request;
     const payload = body === undefined ? {} : { body: JSON.stringify(body), contentType };
-    const response = await this.#send({ method, path, ...payload, ...signalOf(request), ...given({ bodyMaxBytes }) });
+    const response = await this.#send({ method, path, ...payload, ...signalOf(request), ...given({ accept, bodyMaxBytes }) });
     return response.body;
   }
 
@@ -175,7 +175,8 @@ class TransportKubeClient implements KubeClient {
   }
 
   #request(call: Call): TransportRequest {
-    const headers: Record<string, string> = { accept: 'application/json', 'user-agent': this.#options.userAgent };
+    const { accept = 'application/json' } = call;
+    const headers: Record<string, string> = { accept, 'user-agent': this.#options.userAgent };
     if (call.contentType !== undefined) headers['content-type'] = call.contentType;
     const { method, path, body, signal, bodyMaxBytes = this.#limits.objectBytes } = call;
     return { method, path, headers, bodyMaxBytes, ...given({ body, signal }) };
@@ -209,6 +210,7 @@ type Call = {
   readonly path: string;
   readonly body?: string;
   readonly contentType?: string;
+  readonly accept?: string;
   readonly signal?: AbortSignal;
   readonly bodyMaxBytes?: number;
 };

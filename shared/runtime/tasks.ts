@@ -1,4 +1,5 @@
 import { sleep, type Clock } from './clock.ts';
+import { firstAbort } from './first-abort.ts';
 import type { Logger } from './logger.ts';
 
 /** Work that goes on until its signal aborts. */
@@ -56,18 +57,13 @@ export async function allOrThrow<T>(promises: readonly Promise<T>[], what: strin
 /** Resolves when `signal` aborts. */
 export const aborted = (signal: AbortSignal): Promise<void> => new Promise((resolve) => onAbort(signal, resolve));
 
-/**
- * Runs a call with a signal that aborts when either of these does. For calls that are many, under signals that live long: each AbortSignal.any leaves
- * something with its sources, until the garbage collector has looked at all there is.
- */
+/** Runs a call with a signal that aborts when either of these does. For calls that are many, under signals that live long. */
 export async function withEither<T>(a: AbortSignal, b: AbortSignal, call: (either: AbortSignal) => Promise<T>): Promise<T> {
-  const either = new AbortController();
-  const abort = (): void => either.abort(a.aborted ? a.reason : b.reason);
-  for (const signal of [a, b]) onAbort(signal, abort);
+  const either = firstAbort([a, b]);
   try {
     return await call(either.signal);
   } finally {
-    for (const signal of [a, b]) signal.removeEventListener('abort', abort);
+    either.release();
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import type { Transport, TransportRequest, TransportResponse, TransportStream } from '../../shared/kube/transport.ts';
 import { type Clock, sleep } from '../../shared/runtime/clock.ts';
+import { firstAbort } from '../../shared/runtime/first-abort.ts';
 import { given } from '../../shared/runtime/given.ts';
 import type { Dice } from './dice.ts';
 import { createRemovals, type Removals } from './removals.ts';
@@ -271,12 +272,13 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
       const cutting = new AbortController();
       if (fault === 'watch cut') mortal.schedule(() => cutting.abort(new Error('connection lost')), dice.int(10, 30_000));
       const signals = [cutting.signal, death.signal, ...(request.signal === undefined ? [] : [request.signal])];
-      const { status, headers, chunks } = await transport.stream({ ...request, signal: AbortSignal.any(signals) });
-      return { status, headers, chunks: late(chunks, request) };
+      const first = firstAbort(signals);
+      const { status, headers, chunks } = await transport.stream({ ...request, signal: first.signal });
+      return { status, headers, chunks: late(chunks, request, first.release) };
     }
 
     /** What came while the reader had to wait comes as one chunk with the next. */
-    async function* late(chunks: AsyncIterable<string>, request: TransportRequest): AsyncGenerator<string> {
+    async function* late(chunks: AsyncIterable<string>, request: TransportRequest, release: () => void): AsyncGenerator<string> {
       try {
         for await (const chunk of chunks) {
           const delayMs = lag(request);
@@ -291,6 +293,8 @@ export function createNetwork(server: () => Transport, clock: Clock, dice: Dice,
       } catch (error) {
         if (isDead()) await never();
         throw error;
+      } finally {
+        release();
       }
     }
 

@@ -1,6 +1,8 @@
 /** A control plane whose store can be put back to what it was earlier, while all who use it go on: what an operator does after etcd was lost. */
 import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from '../../shared/controlplane/control-plane.ts';
 import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
+import { firstAbort } from '../../shared/runtime/first-abort.ts';
+import { aborted } from '../../shared/runtime/tasks.ts';
 import type { Transport, TransportRequest, TransportStream } from '../../shared/kube/transport.ts';
 import { type Backup, createMemoryPersistence, type MemoryPersistence } from './memory-persistence.ts';
 
@@ -40,15 +42,18 @@ export async function createRestorablePlane(options: Omit<ControlPlaneOptions, '
     const its = server;
     const broken = brokenStreams.signal;
     const signals = request.signal === undefined ? [broken] : [broken, request.signal];
-    const { chunks, ...rest } = await way.stream({ ...request, signal: AbortSignal.any(signals) });
+    const either = firstAbort(signals);
+    const { chunks, ...rest } = await way.stream({ ...request, signal: either.signal });
     async function* whileItLives(): AsyncGenerator<string> {
       try {
         yield* chunks;
       } catch (error) {
         if (server === its || broken.aborted || request.signal?.aborted === true) throw error;
+      } finally {
+        either.release();
       }
       if (server === its) return;
-      await aborted(signals);
+      await aborted(firstAbort(signals).signal);
       throw new Error('connection lost');
     }
     return { ...rest, chunks: whileItLives() };
@@ -69,11 +74,3 @@ export async function createRestorablePlane(options: Omit<ControlPlaneOptions, '
     close: () => server.plane.close(),
   };
 }
-
-const aborted = (signals: readonly AbortSignal[]): Promise<void> => {
-  const any = AbortSignal.any([...signals]);
-  return new Promise((resolve) => {
-    if (any.aborted) resolve();
-    else any.addEventListener('abort', () => resolve(), { once: true });
-  });
-};

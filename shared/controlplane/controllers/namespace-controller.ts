@@ -7,7 +7,7 @@ import { pathTo } from '../../kube/request-path.ts';
 import { createWorkqueue, type Workqueue } from '../../kube/workqueue.ts';
 import { toWireTime } from '../../api/wire-time.ts';
 import type { Controller, ControllerDeps } from './controllers.ts';
-import { canDo, type DiscoveredResource, discoverResources } from './discovery.ts';
+import { canDo, discover, type DiscoveredResource } from './discovery.ts';
 import { type ContentFinding, deletionConditions, mergeConditions } from './namespace-conditions.ts';
 
 const WORKERS = 4;
@@ -56,7 +56,7 @@ async function emptyAndRelease(deps: ControllerDeps, informer: Informer<Namespac
 
 /** Asks for everything in the namespace to be deleted, and tells what is still there. Pods go first, as upstream since v1.33. */
 async function deleteContent({ client }: ControllerDeps, namespace: string): Promise<ContentFinding[]> {
-  const contained = (await discoverResources(client)).filter(
+  const contained = (await discover(client)).resources.filter(
     (resource) => resource.namespaced && canDo(resource, 'list', 'delete') && resource.plural !== 'bindings',
   );
   const isPod = (resource: Resource): boolean => resource.group === '' && resource.plural === 'pods';

@@ -14,12 +14,11 @@ import { given } from '../../runtime/given.ts';
  */
 export function createDiscovery(resources: ServedResources, subresources: readonly Subresource[]): (call: Call) => Answer | undefined {
   // Kept until a CustomResourceDefinition changes what is served.
-  let known = { generation: -1, groups: [] as readonly DiscoveredGroup[] };
-  const groups = (): readonly DiscoveredGroup[] => {
-    if (known.generation !== resources.generation()) {
-      known = { generation: resources.generation(), groups: discoveredGroups(resources, subresources) };
-    }
-    return known.groups;
+  let known: Known = { generation: -1, groups: [], aggregated: new Map() };
+  const current = (): Known => {
+    const generation = resources.generation();
+    if (known.generation !== generation) known = { generation, groups: discoveredGroups(resources, subresources), aggregated: new Map() };
+    return known;
   };
 
   return ({ info, request }) => {
@@ -28,28 +27,32 @@ export function createDiscovery(resources: ServedResources, subresources: readon
     if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowedOnPath();
     if (root === 'api')
       return group === undefined
-        ? coreVersions(groups(), request)
+        ? coreVersions(current(), request)
         : version === undefined
-          ? resourceList(groups(), '', group, request)
+          ? resourceList(current().groups, '', group, request)
           : undefined;
-    if (group === undefined) return allGroups(groups(), request);
-    return version === undefined ? oneGroup(groups(), group, request) : resourceList(groups(), group, version, request);
+    if (group === undefined) return allGroups(current(), request);
+    const { groups } = current();
+    return version === undefined ? oneGroup(groups, group, request) : resourceList(groups, group, version, request);
   };
 }
 
+/** What was served last, and the aggregated documents that somebody has asked for since: controllers ask again and again. */
+type Known = { readonly generation: number; readonly groups: readonly DiscoveredGroup[]; readonly aggregated: Map<string, string> };
+
 const isCore = ({ name }: DiscoveredGroup): boolean => name === '';
 
-function coreVersions(groups: readonly DiscoveredGroup[], request: ApiRequest): Answer {
+function coreVersions(known: Known, request: ApiRequest): Answer {
   const aggregated = aggregatedVersion(request);
-  if (aggregated !== undefined) return aggregatedAnswer(groups.filter(isCore), aggregated);
+  if (aggregated !== undefined) return aggregatedAnswer(known, 'core', aggregated);
   const serverAddressByClientCIDRs = [{ clientCIDR: '0.0.0.0/0', serverAddress: headerOf(request, 'host') }];
   return legacyAnswer({ kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs }, request, true);
 }
 
-function allGroups(groups: readonly DiscoveredGroup[], request: ApiRequest): Answer {
-  const named = groups.filter((group) => !isCore(group));
+function allGroups(known: Known, request: ApiRequest): Answer {
   const aggregated = aggregatedVersion(request);
-  if (aggregated !== undefined) return aggregatedAnswer(named, aggregated);
+  if (aggregated !== undefined) return aggregatedAnswer(known, 'named', aggregated);
+  const named = known.groups.filter((group) => !isCore(group));
   return legacyAnswer({ kind: 'APIGroupList', apiVersion: 'v1', groups: named.map(groupBody) }, request, false);
 }
 
@@ -114,14 +117,24 @@ function aggregatedVersion(request: ApiRequest): AggregatedVersion | undefined {
   return undefined;
 }
 
-function aggregatedAnswer(groups: readonly DiscoveredGroup[], version: AggregatedVersion): Answer {
+function aggregatedAnswer({ groups, aggregated }: Known, which: 'core' | 'named', version: AggregatedVersion): Answer {
+  const document = `${which} ${version}`;
+  const text =
+    aggregated.get(document) ??
+    aggregatedText(
+      groups.filter((group) => isCore(group) === (which === 'core')),
+      version,
+    );
+  aggregated.set(document, text);
+  return jsonAnswer(200, text, 'json', `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`);
+}
+
+function aggregatedText(groups: readonly DiscoveredGroup[], version: AggregatedVersion): string {
   const items = groups.map(({ name, versions }) => ({
     metadata: name === '' ? {} : { name },
     versions: versions.map(aggregatedGroupVersion),
   }));
-  const body = { kind: 'APIGroupDiscoveryList', apiVersion: `apidiscovery.k8s.io/${version}`, metadata: {}, items };
-  const contentType = `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`;
-  return jsonAnswer(200, JSON.stringify(body), 'json', contentType);
+  return JSON.stringify({ kind: 'APIGroupDiscoveryList', apiVersion: `apidiscovery.k8s.io/${version}`, metadata: {}, items });
 }
 
 function aggregatedGroupVersion({ group, version, resources }: DiscoveredVersion): object {

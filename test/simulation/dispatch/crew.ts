@@ -61,6 +61,7 @@ export function startCrew(options: {
 }): Crew {
   const { yard, clock, dice, trace } = options;
   const living = new Map<string, Incarnation>();
+  const begun: AbortController[] = [];
   const errorsMs = new Map<string, number>();
   const retired = new Set<string>();
   const defects: string[] = [];
@@ -74,6 +75,7 @@ export function startCrew(options: {
     const mortal = createMortalClock(clock, () => errorsMs.get(program.name) ?? 0);
     const lines: Line[] = [];
     const stopping = new AbortController();
+    begun.push(stopping);
     const die = (): void => {
       if (living.get(program.name) !== incarnation) return;
       trace(`${name}: is dead`);
@@ -94,7 +96,11 @@ export function startCrew(options: {
       const way = access === undefined ? screened : cluster.gate.guard(screened, access);
       return createKubeClient(way, { userAgent: name, clock: mortal });
     };
-    const log = watchfulLogger(name, trace, defects);
+    // At the end of the simulation the dead wake up to end as well, and have nothing to say.
+    const tell = (line: string): void => {
+      if (!stopped || living.get(program.name) === incarnation) trace(line);
+    };
+    const log = watchfulLogger(name, tell, defects);
     program.run({ name, clock: mortal, log, random: seededRandom(dice.int(0, 2 ** 30)), connect }, stopping.signal).then(
       // A process that has ended is started anew, unless it was asked to end.
       () => !stopping.signal.aborted && die(),
@@ -127,7 +133,8 @@ export function startCrew(options: {
     kill: () => dice.some([...living.values()])?.die(),
     stop() {
       stopped = true;
-      for (const { stopping } of living.values()) stopping.abort(new Error('the simulation is over'));
+      // The dead as well: what they wait for would stay in memory as long as this process, with all of their world.
+      for (const stopping of begun) stopping.abort(new Error('the simulation is over'));
     },
   };
 }

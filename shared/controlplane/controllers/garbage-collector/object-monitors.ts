@@ -7,7 +7,7 @@ import { sleep } from '../../../runtime/clock.ts';
 import { given } from '../../../runtime/given.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { Random } from '../../../runtime/random.ts';
-import { canDo, type DiscoveredResource, discoverResources } from '../discovery.ts';
+import { canDo, discover, type DiscoveredResource, type Discovery } from '../discovery.ts';
 import type { GraphObject } from './owner-graph.ts';
 
 export type MonitorHandler = { changed(object: GraphObject): void; gone(uid: string): void };
@@ -28,7 +28,7 @@ export class ObjectMonitors {
   readonly #deps: MonitorDeps;
   readonly #handler: MonitorHandler;
   readonly #monitors = new Map<string, Monitor>();
-  #resources: readonly DiscoveredResource[] = [];
+  #discovery: Discovery | undefined;
   #wake = new AbortController();
 
   constructor(deps: MonitorDeps, handler: MonitorHandler) {
@@ -38,7 +38,7 @@ export class ObjectMonitors {
 
   /** The served resource of this kind, in whatever version. */
   resourceOf(group: string, kind: string): DiscoveredResource | undefined {
-    return this.#resources.find((resource) => resource.group === group && resource.kind === kind);
+    return this.#discovery?.resources.find((resource) => resource.group === group && resource.kind === kind);
   }
 
   /** Discovers and watches until `signal` aborts. `ready` is called when everything found first is in the graph. */
@@ -61,13 +61,15 @@ export class ObjectMonitors {
   }
 
   async #refresh(): Promise<void> {
+    const known = this.#discovery;
     try {
-      this.#resources = await discoverResources(this.#deps.client);
+      this.#discovery = await discover(this.#deps.client, known);
     } catch (error) {
       this.#deps.log.warn('discovery failed', { error });
       return;
     }
-    const wanted = this.#resources.filter((resource) => canDo(resource, 'list', 'watch', 'delete') && !isIgnored(resource));
+    if (this.#discovery === known) return;
+    const wanted = this.#discovery.resources.filter((resource) => canDo(resource, 'list', 'watch', 'delete') && !isIgnored(resource));
     const ids = new Set(wanted.map(idOf));
     for (const [id, monitor] of this.#monitors) {
       if (ids.has(id)) continue;
