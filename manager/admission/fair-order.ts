@@ -5,7 +5,7 @@ import { compareQueued, type QueuedWorkload } from './ordering.ts';
 import type { QuotaNode } from './quota-tree.ts';
 import type { Usage } from './usage.ts';
 
-/** Who takes part: the nominee of one ClusterQueue, and what it would be charged. */
+/** Who takes part: a nominee of one ClusterQueue, and what it would be charged. */
 export type Contender = { readonly node: QuotaNode; readonly charges: readonly Charge[]; readonly head: QueuedWorkload };
 
 /**
@@ -23,7 +23,10 @@ export interface FairOrder<T extends Contender> {
   changed(queue: QuotaNode): void;
 }
 
-/** `usage` is read whenever shares are computed, so what the cycle charges to it counts from then on. */
+/**
+ * Those of one ClusterQueue take part one after the other, as they are given. `usage` is read whenever shares are computed, so what the cycle charges to it
+ * counts from then on.
+ */
 export function createFairOrder<T extends Contender>(contenders: Iterable<T>, usage: Usage): FairOrder<T> {
   const brackets = new Map<string, Bracket<T>>();
   const trees = new IndexedHeap<Match<T>>(({ id }) => id, compareTrees);
@@ -52,17 +55,22 @@ export function createFairOrder<T extends Contender>(contenders: Iterable<T>, us
     else trees.set({ id: node.id, contender: best, share: undefined });
   };
 
-  const remaining = new Map<string, T>();
-  const replay = (queue: QuotaNode): void => play(queue, remaining.get(queue.id));
+  /** Of each ClusterQueue, the first last. */
+  const remaining = new Map<string, T[]>();
+  const replay = (queue: QuotaNode): void => play(queue, remaining.get(queue.id)?.at(-1));
 
-  for (const contender of contenders) remaining.set(contender.node.id, contender);
-  for (const { node } of remaining.values()) replay(node);
+  for (const contender of contenders) {
+    const others = remaining.get(contender.node.id);
+    if (others === undefined) remaining.set(contender.node.id, [contender]);
+    else others.unshift(contender);
+  }
+  for (const [first] of remaining.values()) if (first !== undefined) replay(first.node);
   return {
     next: () => {
       if (before !== undefined) replay(before);
       const winner = trees.peek()?.contender;
       before = winner?.node;
-      if (winner !== undefined) remaining.delete(winner.node.id);
+      if (winner !== undefined) remaining.get(winner.node.id)?.pop();
       return winner;
     },
     changed: replay,

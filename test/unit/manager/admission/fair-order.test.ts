@@ -112,6 +112,15 @@ describe('the order of nominees with fair sharing', () => {
     ]);
   });
 
+  test('several of one ClusterQueue take part one after the other, as they are given', () => {
+    const quota = { cpu: 0 };
+    const tree = aTree({ a: { in: 'team', quota }, b: { in: 'team', quota } }, { team: { quota: { cpu: 20 } } });
+    const [first, second] = [contender(tree, 'a', { asks: { cpu: 3 } }), contender(tree, 'a', { ...one, priority: 9 })];
+    const order = createFairOrder([first, second, contender(tree, 'b', { asks: { cpu: 2 } })], tree.usage);
+    const names = [order.next(), order.next(), order.next(), order.next()].map((each) => each && [nameOf(each), each.charges[0]?.[1]]);
+    expect(names).toEqual([['b', 2000], ['a', 3000], ['a', 1000], undefined]);
+  });
+
   test('what a cycle frees elsewhere counts once it is told', () => {
     const quota = { cpu: 0 };
     const tree = aTree({ a: { in: 'team', quota }, b: { in: 'team', quota } }, { team: { quota: { cpu: 10 } } });
