@@ -13,7 +13,7 @@ import {
   type Program,
 } from '../shared/runtime/flags.ts';
 import { DEFAULT_REQUEUING_TIMESTAMP, REQUEUING_TIMESTAMPS, type RequeuingTimestamp } from './admission/requeuing.ts';
-import { FairStrategy } from './admission/fair-preemption.ts';
+import { FairStrategy, type FairSharingConfig } from './admission/fair-preemption.ts';
 import type { UsagePolicy } from './admission/local-queue-usage.ts';
 import { FENCE_MARGIN_MS } from './api/fenced-off.ts';
 import { DEFAULT_JOB_RULES, RESOURCE_CLAIMS_RULES, type JobRules } from './api/job-rules.ts';
@@ -61,8 +61,8 @@ export type ManagerConfig = {
   readonly requeuingTimestamp: RequeuingTimestamp;
   /** Between two renewals of the Lease on each worker cluster. */
   readonly renewIntervalMs: number;
-  /** How ClusterQueues share what their cohorts lend; undefined: by priority and age. The strategies are those of preemption, the first first. */
-  readonly fairSharing: { readonly preemptionStrategies: readonly FairStrategy[] } | undefined;
+  /** How ClusterQueues share what their cohorts lend; undefined: by priority and age. */
+  readonly fairSharing: FairSharingConfig | undefined;
   /** How usage orders the LocalQueues of ClusterQueues that ask for it; undefined: it does not. */
   readonly admissionFairSharing: UsagePolicy | undefined;
   /** What a Job may be. */

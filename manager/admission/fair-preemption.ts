@@ -13,6 +13,9 @@ export const FairStrategy = {
 } as const;
 export type FairStrategy = (typeof FairStrategy)[keyof typeof FairStrategy];
 
+/** Fair sharing as the manager is told to do it. The first strategy is tried first. */
+export type FairSharingConfig = { readonly preemptionStrategies: readonly FairStrategy[] };
+
 /** Under which rule a victim was chosen; Kueue's words. */
 export type FairRule = 'InClusterQueue' | 'InCohortReclamation' | 'InCohortFairSharing';
 
@@ -176,7 +179,11 @@ function sidesOf(
 type Target<C> = { readonly queue: QuotaNode; pop(): C; isEmpty(): boolean; drop(): void };
 
 /** The ClusterQueue to take from next; undefined when there is none. Between two calls something must be popped, or the queue dropped. */
-function createTargets<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, candidates: readonly C[]): { next(): Target<C> | undefined } {
+function createTargets<C extends FairCandidate>(
+  search: FairSearch<C>,
+  state: State<C>,
+  candidates: readonly C[],
+): { next(): Target<C> | undefined } {
   const own = search.preemptor.queue;
   const waiting = new Map<QuotaNode, { readonly candidate: C; readonly place: number }[]>();
   const children = new Map<QuotaNode, Set<QuotaNode>>();

@@ -1,4 +1,4 @@
-import type { Requests } from '../api/amount.ts';
+import { formatAmount, parseRequests, truncated, type Requests } from '../api/amount.ts';
 
 /**
  * What a LocalQueue has used, for admission fair sharing (Kueue's KEP-4136): an average over the past in which each moment counts half as much a half-life later.
@@ -52,6 +52,15 @@ export const minusConsumed = (a: Consumed, b: Consumed): Consumed =>
 /** Of what a Job holds, what its ClusterQueue gives quota for. */
 export const countedFor = (held: Requests, flavors: Readonly<Record<string, string>>): Consumed =>
   new Map([...held].filter(([resource, amount]) => flavors[resource] !== undefined && amount > 0));
+
+/** As a status has it: whole thousandths of cpu, bytes, devices. What is less than one is nothing. */
+export const formatConsumed = (consumed: Consumed): Record<string, string> =>
+  Object.fromEntries(
+    [...consumed]
+      .toSorted(byName)
+      .flatMap(([resource, amount]) => (amount < 1 ? [] : [[resource, formatAmount(resource, truncated(amount))]])),
+  );
+export const consumedIn = (written: Readonly<Record<string, string | number>>): Consumed => parseRequests(written);
 
 /** The part of the past that still counts. A clock that was set back takes nothing. */
 const keptAfter = (elapsedMs: number, halfLifeMs: number): number => 0.5 ** (Math.max(0, elapsedMs) / halfLifeMs);

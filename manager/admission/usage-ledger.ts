@@ -107,7 +107,9 @@ export function createUsageLedger(policy: UsagePolicy): UsageLedger {
       const isWritten = sinceMs <= entry.writtenMs;
       advance(entry, nowMs);
       // Of one that is in what was written, only what it has used since is missing.
-      const added = isWritten ? advanced(new Map(), counted, nowMs - entry.writtenMs, policy) : contribution(counted, sinceMs, nowMs, policy);
+      const added = isWritten
+        ? advanced(new Map(), counted, nowMs - entry.writtenMs, policy)
+        : contribution(counted, sinceMs, nowMs, policy);
       entry.consumed = plusConsumed(entry.consumed, added);
       entry.held = plusConsumed(entry.held, counted);
       entry.changed ||= !isWritten;
@@ -140,4 +142,5 @@ export function createUsageLedger(policy: UsagePolicy): UsageLedger {
   };
 }
 
-const isEqual = (a: Consumed, b: Consumed): boolean => a.size === b.size && [...a].every(([resource, amount]) => b.get(resource) === amount);
+const isEqual = (a: Consumed, b: Consumed): boolean =>
+  a.size === b.size && [...a].every(([resource, amount]) => b.get(resource) === amount);

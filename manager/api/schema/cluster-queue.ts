@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { FairSharing, FairSharingStatus } from '../fair-weight.ts';
+import { FairSharing, FairSharingStatus } from './fair-sharing.ts';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
 import { LENDS_AT_MOST_NOMINAL, limitsOnlyBelow, ResourceGroups } from '../quota.ts';
 import { Conditions, Duration, LabelSelectorSchema, ObjectName, OneOf, Quantity, StopPolicy, withRules } from '../schema-parts.ts';

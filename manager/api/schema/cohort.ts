@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { FairSharing, FairSharingStatus } from '../fair-weight.ts';
+import { FairSharing, FairSharingStatus } from './fair-sharing.ts';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
 import { limitsOnlyBelow, ResourceGroups } from '../quota.ts';
 import { ObjectName, withRules } from '../schema-parts.ts';
@@ -8,9 +8,7 @@ export const CohortSpecSchema = Type.Object(
   {
     parentName: Type.Optional(ObjectName('The cohort above this one, from which it borrows and to which it lends.')),
     resourceGroups: Type.Optional(ResourceGroups),
-    fairSharing: Type.Optional(
-      FairSharing('How idle quota of the cohorts above is shared, where the manager runs with --fair-sharing.'),
-    ),
+    fairSharing: Type.Optional(FairSharing('How idle quota of the cohorts above is shared, where the manager runs with --fair-sharing.')),
   },
   withRules(...limitsOnlyBelow('parentName')),
 );

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { FairSharing } from '../fair-weight.ts';
+import { FairSharing } from './fair-sharing.ts';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
 import { Conditions, ObjectName, ResourceList, StopPolicy, withRules } from '../schema-parts.ts';
 
@@ -39,7 +39,10 @@ export const LocalQueueStatusSchema = Type.Object({
               consumedResources: ResourceList('What its Jobs have held, by resource; after each half-life a past use counts half.'),
               lastUpdate: Type.String({ format: 'date-time', description: 'The time that consumedResources is about.' }),
             },
-            { description: 'What orders the LocalQueues of a ClusterQueue with admission fair sharing. The manager goes on from it after a restart.' },
+            {
+              description:
+                'What orders the LocalQueues of a ClusterQueue with admission fair sharing. The manager goes on from it after a restart.',
+            },
           ),
         ),
       },

@@ -26,7 +26,9 @@ export const MISSING_FIELDS: Readonly<Record<string, readonly MissingField[]>> =
 };
 
 /** Fields that are carried, and mean nothing before the manager is told to: the flag that it needs. Kueue has it in its configuration. */
-export const NEEDED_FLAGS: Readonly<Record<string, readonly { readonly field: string; readonly flag: string; readonly asksNothing: (value: unknown) => boolean }[]>> = {
+export const NEEDED_FLAGS: Readonly<
+  Record<string, readonly { readonly field: string; readonly flag: string; readonly asksNothing: (value: unknown) => boolean }[]>
+> = {
   ClusterQueue: [
     { field: 'fairSharing', flag: '--fair-sharing', asksNothing: isUsualWeight },
     {

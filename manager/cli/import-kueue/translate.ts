@@ -84,7 +84,14 @@ function notesOn(kind: string, object: string, own: Readonly<Record<string, unkn
   const flags = (NEEDED_FLAGS[kind] ?? []).flatMap(({ field, flag, asksNothing }): Finding[] =>
     spec[field] === undefined || asksNothing(spec[field])
       ? []
-      : [{ kind: 'Note', object, field: `spec.${field}`, says: `counts where the manager runs with ${flag}; Kueue has that in its configuration` }],
+      : [
+          {
+            kind: 'Note',
+            object,
+            field: `spec.${field}`,
+            says: `counts where the manager runs with ${flag}; Kueue has that in its configuration`,
+          },
+        ],
   );
   if (kind !== 'ClusterQueue' || spec['namespaceSelector'] !== undefined) return flags;
   return [

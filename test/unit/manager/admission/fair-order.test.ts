@@ -57,10 +57,7 @@ describe('the order of nominees with fair sharing', () => {
 
   test('of equal shares the higher priority goes first, then the older Job', () => {
     const quota = { cpu: 0 };
-    const tree = aTree(
-      { a: { in: 'team', quota }, b: { in: 'team', quota }, c: { in: 'team', quota } },
-      { team: { quota: { cpu: 20 } } },
-    );
+    const tree = aTree({ a: { in: 'team', quota }, b: { in: 'team', quota }, c: { in: 'team', quota } }, { team: { quota: { cpu: 20 } } });
     expect(orderOf(tree, { a: { ...one, createdMs: 2 }, b: { ...one, createdMs: 1 }, c: { ...one, priority: 1, createdMs: 3 } })).toEqual([
       'c',
       'b',
@@ -105,11 +102,9 @@ describe('the order of nominees with fair sharing', () => {
   test('trees know nothing of one another: their winners go by priority and age', () => {
     const tree = aTree({ alone: { quota: { cpu: 1 } }, a: { in: 'one', quota: { cpu: 0 } }, b: { in: 'two', quota: { cpu: 1 } } });
     tree.use('a', { cpu: 5 });
-    expect(orderOf(tree, { alone: { ...one, createdMs: 3 }, b: { ...one, createdMs: 2 }, a: { ...one, priority: 1, createdMs: 4 } })).toEqual([
-      'a',
-      'b',
-      'alone',
-    ]);
+    expect(
+      orderOf(tree, { alone: { ...one, createdMs: 3 }, b: { ...one, createdMs: 2 }, a: { ...one, priority: 1, createdMs: 4 } }),
+    ).toEqual(['a', 'b', 'alone']);
   });
 
   test('several of one ClusterQueue take part one after the other, as they are given', () => {
@@ -176,39 +171,47 @@ describe('whatever the tree', () => {
 
   test('the matches that are played again are those whose outcome may have changed', () => {
     fc.assert(
-      fc.property(fc.array(queueOf, { minLength: 1, maxLength: 8 }), fc.array(weight, { minLength: 4, maxLength: 4 }), (queues, weights) => {
-        const named = Object.fromEntries(
-          queues.map(({ in: parent, quota, weight: own }, index) => [
-            `q${index}`,
-            { ...(parent === undefined ? {} : { in: parent, quota }), ...(parent === undefined ? { quota: { cpu: quota.cpu } } : {}), weight: own },
-          ]),
-        );
-        const tree = aTree(named, {
-          root: { quota: { cpu: 5, gpu: 5 } },
-          left: { in: 'root', weight: weights[0] ?? 1 },
-          right: { in: 'root', weight: weights[1] ?? 1, quota: { cpu: 2 } },
-          deep: { in: 'left', weight: weights[2] ?? 1, quota: { gpu: 1 } },
-          other: { weight: weights[3] ?? 1, quota: { cpu: 3 } },
-        });
-        for (const [index, { used }] of queues.entries()) tree.use(`q${index}`, used);
-        // No two are equal: the last word is the arrival.
-        const contenders = queues.map((each, index) => {
-          const made = contender(tree, `q${index}`, each);
-          return { ...made, head: { ...made.head, arrival: index } };
-        });
-        const order = createFairOrder(contenders, tree.usage);
-        let left = contenders;
-        while (left.length > 0) {
-          const expected = bruteForce(left, tree.usage);
-          const next = order.next();
-          expect(next && nameOf(next)).toBe(expected && nameOf(expected));
-          const index = contenders.findIndex((each) => each === next);
-          const winner = contenders[index];
-          if (winner !== undefined && queues[index]?.admitted === true) admit(winner, tree.usage);
-          left = left.filter((each) => each !== winner);
-        }
-        expect(order.next()).toBeUndefined();
-      }),
+      fc.property(
+        fc.array(queueOf, { minLength: 1, maxLength: 8 }),
+        fc.array(weight, { minLength: 4, maxLength: 4 }),
+        (queues, weights) => {
+          const named = Object.fromEntries(
+            queues.map(({ in: parent, quota, weight: own }, index) => [
+              `q${index}`,
+              {
+                ...(parent === undefined ? {} : { in: parent, quota }),
+                ...(parent === undefined ? { quota: { cpu: quota.cpu } } : {}),
+                weight: own,
+              },
+            ]),
+          );
+          const tree = aTree(named, {
+            root: { quota: { cpu: 5, gpu: 5 } },
+            left: { in: 'root', weight: weights[0] ?? 1 },
+            right: { in: 'root', weight: weights[1] ?? 1, quota: { cpu: 2 } },
+            deep: { in: 'left', weight: weights[2] ?? 1, quota: { gpu: 1 } },
+            other: { weight: weights[3] ?? 1, quota: { cpu: 3 } },
+          });
+          for (const [index, { used }] of queues.entries()) tree.use(`q${index}`, used);
+          // No two are equal: the last word is the arrival.
+          const contenders = queues.map((each, index) => {
+            const made = contender(tree, `q${index}`, each);
+            return { ...made, head: { ...made.head, arrival: index } };
+          });
+          const order = createFairOrder(contenders, tree.usage);
+          let left = contenders;
+          while (left.length > 0) {
+            const expected = bruteForce(left, tree.usage);
+            const next = order.next();
+            expect(next && nameOf(next)).toBe(expected && nameOf(expected));
+            const index = contenders.findIndex((each) => each === next);
+            const winner = contenders[index];
+            if (winner !== undefined && queues[index]?.admitted === true) admit(winner, tree.usage);
+            left = left.filter((each) => each !== winner);
+          }
+          expect(order.next()).toBeUndefined();
+        },
+      ),
       { numRuns: 300 },
     );
   });

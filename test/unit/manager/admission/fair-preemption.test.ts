@@ -257,7 +257,9 @@ describe('preemption with weights', () => {
   test('all that is borrowed without weight may be taken, and nothing that is not', () => {
     const tree = () => aTree({ a: { in: 'all', quota }, b: { in: 'all', quota, weight: 0 }, c: { in: 'all', quota } });
     expect(preempted({ tree: tree(), running: [...units('a', 3), ...units('b', 6)], wants: { queue: 'a', cpu: 3 } })).toHaveLength(3);
-    expect(preempted({ tree: tree(), running: [...units('a', 3), ...units('b', 3), ...units('c', 3)], wants: { queue: 'a', cpu: 1 } })).toEqual([]);
+    expect(
+      preempted({ tree: tree(), running: [...units('a', 3), ...units('b', 3), ...units('c', 3)], wants: { queue: 'a', cpu: 1 } }),
+    ).toEqual([]);
   });
 
   test('what belongs to a cohort without weight is not taken from it', () => {

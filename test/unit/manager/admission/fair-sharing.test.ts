@@ -15,7 +15,8 @@ import { aTree, charges, type Tree } from './trees.ts';
 const GPU = 'example.com/gpu';
 const gpu = (amount: number) => ({ [`default/${GPU}`]: amount });
 const team = (own: Readonly<Record<string, number>>, other: Readonly<Record<string, number>>, weight: string | number = 1): Tree => {
-  const keyed = (quota: Readonly<Record<string, number>>) => Object.fromEntries(Object.entries(quota).map(([key, n]) => [`default/${key}`, n]));
+  const keyed = (quota: Readonly<Record<string, number>>) =>
+    Object.fromEntries(Object.entries(quota).map(([key, n]) => [`default/${key}`, n]));
   return aTree({ mine: { in: 'team', quota: keyed(own), weight }, other: { in: 'team', quota: keyed(other) } });
 };
 const shown = ({ queue, usage }: Tree, name: string) => {
