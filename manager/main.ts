@@ -70,6 +70,8 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     workerLostTimeoutMs: settings.workerLostTimeoutMs,
     requeuingTimestamp: settings.requeuingTimestamp,
     renewIntervalMs: settings.renewIntervalMs,
+    fairSharing: settings.fairSharing,
+    admissionFairSharing: settings.admissionFairSharing,
     jobRules: settings.jobRules,
     registry,
     clock,

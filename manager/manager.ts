@@ -11,6 +11,8 @@ import type { Logger } from '../shared/runtime/logger.ts';
 import { given } from '../shared/runtime/given.ts';
 import type { Random } from '../shared/runtime/random.ts';
 import { aborted, allOrNone } from '../shared/runtime/tasks.ts';
+import type { FairSharingConfig } from './admission/fair-preemption.ts';
+import type { UsagePolicy } from './admission/local-queue-usage.ts';
 import type { RequeuingTimestamp } from './admission/requeuing.ts';
 import { createAdmission } from './admission/admission.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from './api/job-rules.ts';
@@ -55,6 +57,9 @@ export type ManagerDeps = {
   readonly requeuingTimestamp?: RequeuingTimestamp;
   /** Between two renewals of the Lease on each worker cluster; absent: the default of the flag. */
   readonly renewIntervalMs?: number;
+  /** How idle quota and ClusterQueues are shared; absent: by priority and age. */
+  readonly fairSharing?: FairSharingConfig | undefined;
+  readonly admissionFairSharing?: UsagePolicy | undefined;
   /** What a Job may be; absent: as the flags have it by default. */
   readonly jobRules?: JobRules;
   /** Memory that what is kept of one worker cluster may take; absent: the default of the flag. */
@@ -143,7 +148,11 @@ export function createManager(deps: ManagerDeps): Manager {
       records,
       lostClusters,
       workerLostTimeoutMs,
-      ...given({ requeuingTimestamp: deps.requeuingTimestamp }),
+      ...given({
+        requeuingTimestamp: deps.requeuingTimestamp,
+        fairSharing: deps.fairSharing,
+        admissionFairSharing: deps.admissionFairSharing,
+      }),
       clock,
       log: log.with({ part: 'admission' }),
       metrics: metrics.admission,

@@ -101,6 +101,24 @@ function admissionMetrics(registers: Registry[]) {
       labelNames: ['cluster_queue', 'flavor', 'resource'],
       registers,
     }),
+    weightedShare: new Gauge({
+      name: 'switchyard_cluster_queue_weighted_share',
+      help: 'What is borrowed, in thousandths of what the cohort could lend, divided by the weight; NaN for who borrows with weight 0.',
+      labelNames: ['cluster_queue'],
+      registers,
+    }),
+    cohortWeightedShare: new Gauge({
+      name: 'switchyard_cohort_weighted_share',
+      help: 'The same of a Cohort.',
+      labelNames: ['cohort'],
+      registers,
+    }),
+    localQueueUsage: new Gauge({
+      name: 'switchyard_local_queue_admission_fair_sharing_usage',
+      help: 'What a LocalQueue has used over time, by weights of resources and its own: the least goes first.',
+      labelNames: ['namespace', 'local_queue', 'cluster_queue'],
+      registers,
+    }),
     conflicts: new Counter({
       name: 'switchyard_admission_write_failures_total',
       help: 'Admissions that were assumed and could not be written, by reason of the refusal.',

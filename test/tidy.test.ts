@@ -50,7 +50,7 @@ const CONTROL_PLANE_LAYERS: readonly (readonly string[])[] = [
  * or describes, and does nothing else. The list is derived below and compared, so that an effect is added on purpose or not at all.
  */
 const EFFECTS: Readonly<Record<string, string>> = {
-  'manager/admission': 'admission admission-writer corrector queue-status scheduler waiting-reporter',
+  'manager/admission': 'admission admission-fair-sharing admission-writer corrector queue-status scheduler waiting-reporter',
   'manager/cli': 'import-kueue local',
   'manager/cli/import-kueue': 'program',
   'manager/cli/local':

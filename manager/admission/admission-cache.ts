@@ -62,11 +62,15 @@ export interface AdmissionCache {
   usage(): Usage;
 }
 
+/** Hears of all that is held: of an admission also again when it is seen or changes, and of its end. */
+export type HoldingListener = { readonly held: (reservation: Reservation) => void; readonly released: (reservation: Reservation) => void };
+
 type Counted = Reservation & { readonly charges: readonly Charge[] };
 
 export function createAdmissionCache(
   empty: QueueingSetup,
   priorityClasses: () => PriorityClasses = () => NO_PRIORITY_CLASSES,
+  holdings?: HoldingListener,
 ): AdmissionCache {
   let setup = empty;
   let clusterStates: readonly ClusterState[] = [];
@@ -143,6 +147,7 @@ export function createAdmissionCache(
     compare(entry);
     charge(entry);
     index(entry);
+    holdings?.held(entry);
     return entry;
   };
 
@@ -175,7 +180,9 @@ export function createAdmissionCache(
     admit: (workload, record) => void put(workload, record, false),
     forget: (key) => {
       admitted.delete(key);
-      return drop(key);
+      const entry = drop(key);
+      if (entry !== undefined) holdings?.released(entry);
+      return entry;
     },
     get: (key) => counted.get(key),
     reservations: () => counted.values(),

@@ -2,6 +2,7 @@ import type { DeepReadonly, Job, KubeObject, Namespace } from '../../shared/api/
 import type { StatusClient, WriteClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
+import { keyOfObject } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
@@ -15,14 +16,17 @@ import type { RecordKeeper } from '../api/record-keeper.ts';
 import type { LostClusters } from '../api/lost-clusters.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
-import { createAdmissionCache } from './admission-cache.ts';
+import { createAdmissionCache, type AdmissionCache } from './admission-cache.ts';
+import { createAdmissionFairSharing } from './admission-fair-sharing.ts';
 import type { Reservation } from './reservation.ts';
 import { createAdmissionRetries } from './admission-retries.ts';
 import { createAdmissionWriter } from './admission-writer.ts';
 import { clusterStateOf, type ClusterState } from './cluster-state.ts';
 import { createCorrector } from './corrector.ts';
+import type { FairSharingConfig } from './fair-preemption.ts';
 import { createJobWatcher } from './job-watcher.ts';
 import { NO_PRIORITY_CLASSES, priorityClassesOf, resolvePriority, type PriorityClasses, type PriorityWish } from './priority.ts';
+import type { UsagePolicy } from './local-queue-usage.ts';
 import { createLossWatch } from './loss-watch.ts';
 import { createPendingQueues } from './pending-queues.ts';
 import { createQueueStatus } from './queue-status.ts';
@@ -52,6 +56,10 @@ export type AdmissionDeps = {
   readonly lostClusters: LostClusters;
   /** After this time the Jobs of a cluster that is lost are moved; 0: never. */
   readonly workerLostTimeoutMs: number;
+  /** How ClusterQueues share what their cohorts lend; absent: by priority and age. */
+  readonly fairSharing?: FairSharingConfig | undefined;
+  /** How usage orders the LocalQueues of ClusterQueues that ask for it; absent: it does not. */
+  readonly admissionFairSharing?: UsagePolicy | undefined;
   /** Absent: the default of the flag. */
   readonly requeuingTimestamp?: RequeuingTimestamp;
   readonly clock: Clock;
@@ -72,9 +80,22 @@ export interface Admission {
 /** Puts admission together. It adds handlers to the informers, so call it before they run. */
 export function createAdmission({ client, events, informers, records, clock, log, metrics, ...deps }: AdmissionDeps): Admission {
   let priorityClasses = NO_PRIORITY_CLASSES;
-  const cache = createAdmissionCache(
+  const localQueueUsage =
+    deps.admissionFairSharing &&
+    createAdmissionFairSharing({
+      policy: deps.admissionFairSharing,
+      client,
+      cache: () => cache,
+      localQueues: informers.localQueues,
+      sampled: () => changed(),
+      metrics,
+      clock,
+      log,
+    });
+  const cache: AdmissionCache = createAdmissionCache(
     buildQueueingSetup({ clusterQueues: [], localQueues: [], resourceFlavors: [], cohorts: [], namespaces: [] }),
     () => priorityClasses,
+    localQueueUsage?.holdings,
   );
   const queues = createPendingQueues();
   const retries = createAdmissionRetries();
@@ -89,7 +110,17 @@ export function createAdmission({ client, events, informers, records, clock, log
     now: () => clock.now(),
     wakeScheduler: () => changed(),
   });
-  const status = createQueueStatus({ client, cache, queues, watcher, informers, metrics, clock, log });
+  const status = createQueueStatus({
+    client,
+    cache,
+    queues,
+    watcher,
+    informers,
+    fairSharing: deps.fairSharing !== undefined,
+    metrics,
+    clock,
+    log,
+  });
   const { waiting, inadmissibleReasonOf } = watcher;
   const reporter = createWaitingReporter({ client, events, jobs: informers.jobs, waiting, inadmissibleReasonOf, clock, log });
   const stale = { queueing: true, clusters: true, priorities: true };
@@ -168,6 +199,7 @@ export function createAdmission({ client, events, informers, records, clock, log
   };
   onChange(informers.clusterQueues, ({ spec }) => spec, queueingChanged);
   onChange(informers.localQueues, ({ spec }) => spec, queueingChanged);
+  if (localQueueUsage !== undefined) informers.localQueues.addHandler({ deleted: (queue) => localQueueUsage.forget(keyOfObject(queue)) });
   onChange(informers.resourceFlavors, ({ spec }) => spec, queueingChanged);
   onChange(informers.cohorts, ({ spec }) => spec, queueingChanged);
   onChange(informers.namespaces, ({ metadata }) => metadata.labels, queueingChanged);
@@ -193,7 +225,7 @@ export function createAdmission({ client, events, informers, records, clock, log
       // While somebody else led, nothing was looked at.
       stale.queueing = true;
       refresh();
-      await Promise.all([scheduler.run(signal), reporter.run(signal), status.run(signal)]);
+      await Promise.all([scheduler.run(signal), reporter.run(signal), status.run(signal), localQueueUsage?.run(signal)]);
     },
     explain: (key) => {
       const inadmissibleReason = inadmissibleReasonOf(key);

@@ -9,12 +9,15 @@ import type { Lister } from '../../shared/kube/indexer.ts';
 import { objectKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import { CLUSTER_QUEUES, type ClusterQueue, type ClusterQueueStatus, type FlavorUsage } from '../api/cluster-queue.ts';
+import { COHORTS, type Cohort } from '../api/cohort.ts';
 import { LOCAL_QUEUES, type LocalQueue, type LocalQueueStatus } from '../api/local-queue.ts';
 import type { Condition } from '../api/schema-parts.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionCache } from './admission-cache.ts';
+import { shareOf, shownShare, weightedShare } from './fair-sharing.ts';
 import { formatAmount, minus, ZERO, type Amount } from '../api/amount.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import { splitFlavorResource, subtreeQuota, type QuotaNode } from './quota-tree.ts';
@@ -27,13 +30,19 @@ export type QueueStatusDeps = {
   readonly cache: AdmissionCache;
   readonly queues: PendingQueues;
   readonly watcher: { pending(): Iterable<Workload> };
-  readonly informers: { readonly clusterQueues: Lister<ClusterQueue>; readonly localQueues: Lister<LocalQueue> };
+  readonly informers: {
+    readonly clusterQueues: Lister<ClusterQueue>;
+    readonly localQueues: Lister<LocalQueue>;
+    readonly cohorts: Lister<Cohort>;
+  };
+  /** Whether shares are told of. */
+  readonly fairSharing: boolean;
   readonly metrics: AdmissionMetrics;
   readonly clock: Clock;
   readonly log: Logger;
 };
 
-/** Keeps the status of ClusterQueues and LocalQueues, and the gauges, at most once in a second. */
+/** Keeps the status of ClusterQueues, Cohorts and LocalQueues, and the gauges, at most once in a second. */
 export interface QueueStatus {
   changed(): void;
   run(signal: AbortSignal): Promise<void>;
@@ -42,7 +51,7 @@ export interface QueueStatus {
 const INTERVAL_MS = 1_000;
 
 export function createQueueStatus(deps: QueueStatusDeps): QueueStatus {
-  const { client, cache, informers, clock, log } = deps;
+  const { client, cache, informers, fairSharing, clock, log } = deps;
   const changes = createWakeUp(clock, INTERVAL_MS);
 
   const write = async <T extends KubeObject & { status?: object }>(
@@ -67,13 +76,24 @@ export function createQueueStatus(deps: QueueStatusDeps): QueueStatus {
     for (const queue of informers.clusterQueues.list()) {
       const status = clusterQueueStatus(queue.metadata.name, setup, cache.usage(), counts);
       const conditions = [activeCondition(problemOfQueue(queue.metadata.name, setup), queue.status?.conditions ?? [], nowMs)];
-      const next: ClusterQueueStatus = { ...status, conditions };
-      if (!isSame(next, queue.status)) await write(CLUSTER_QUEUES, objectKey(queue), next);
+      const fair = fairSharing ? fairSharingStatus(setup.tree.clusterQueues.get(queue.metadata.name), cache.usage()) : undefined;
+      const next: ClusterQueueStatus = { ...status, conditions, ...given({ fairSharing: fair }) };
+      if (!isSame(next, queue.status)) await write(CLUSTER_QUEUES, objectKey(queue), { ...next, fairSharing: fair ?? null });
+    }
+    for (const cohort of informers.cohorts.list()) {
+      const fair = fairSharing ? fairSharingStatus(setup.tree.cohorts.get(cohort.metadata.name), cache.usage()) : undefined;
+      if (!isSame(fair, cohort.status?.fairSharing)) await write(COHORTS, objectKey(cohort), { fairSharing: fair ?? null });
     }
     for (const queue of informers.localQueues.list()) {
       const count = counts.localQueues.get(`${queue.metadata.namespace}/${queue.metadata.name}`) ?? NONE;
       const conditions = [activeCondition(problemOfLocalQueue(queue.spec.clusterQueue, setup), queue.status?.conditions ?? [], nowMs)];
-      const next: LocalQueueStatus = { pendingWorkloads: count.pending, admittedWorkloads: count.admitted, conditions };
+      const next: LocalQueueStatus = {
+        pendingWorkloads: count.pending,
+        admittedWorkloads: count.admitted,
+        conditions,
+        // What it has used is written elsewhere.
+        ...given({ fairSharing: queue.status?.fairSharing }),
+      };
       if (!isSame(next, queue.status)) await write(LOCAL_QUEUES, objectKey(queue), next);
     }
   };
@@ -120,6 +140,9 @@ function clusterQueueStatus(name: string, setup: QueueingSetup, usage: Usage, co
   };
 }
 
+const fairSharingStatus = (node: QuotaNode | undefined, usage: Usage): ClusterQueueStatus['fairSharing'] =>
+  node && { weightedShare: shownShare(shareOf(node, usage)) };
+
 function flavorsUsage(node: QuotaNode, usage: Usage): FlavorUsage[] {
   const byFlavor = new Map<string, FlavorUsage>();
   for (const [key] of node.quotas) {
@@ -164,8 +187,14 @@ function activeCondition(problem: Problem, present: readonly Condition[], nowMs:
 }
 
 /** Gauges of all queues; those of a queue that is gone are taken away. */
-function observe({ cache, queues, metrics }: QueueStatusDeps, setup: QueueingSetup, counts: Counts): void {
-  for (const gauge of [metrics.pending, metrics.active, metrics.usage, metrics.nominalQuota]) gauge.reset();
+function observe({ cache, queues, metrics, fairSharing }: QueueStatusDeps, setup: QueueingSetup, counts: Counts): void {
+  const gauges = [metrics.pending, metrics.active, metrics.usage, metrics.nominalQuota, metrics.weightedShare, metrics.cohortWeightedShare];
+  for (const gauge of gauges) gauge.reset();
+  if (fairSharing) {
+    for (const [cluster_queue, node] of setup.tree.clusterQueues)
+      metrics.weightedShare.set({ cluster_queue }, measuredShare(node, cache.usage()));
+    for (const [cohort, node] of setup.tree.cohorts) metrics.cohortWeightedShare.set({ cohort }, measuredShare(node, cache.usage()));
+  }
   for (const [cluster_queue, { active, inadmissible }] of queues.counts()) {
     metrics.pending.set({ cluster_queue, status: 'active' }, active);
     metrics.pending.set({ cluster_queue, status: 'inadmissible' }, inadmissible);
@@ -180,11 +209,17 @@ function observe({ cache, queues, metrics }: QueueStatusDeps, setup: QueueingSet
   }
 }
 
+/** Kueue's: what is infinite is no number. */
+function measuredShare(node: QuotaNode, usage: Usage): number {
+  const share = weightedShare(shareOf(node, usage));
+  return share === Infinity ? Number.NaN : share;
+}
+
 const inBaseUnit = (resource: string, amount: Amount): number => (resource === 'cpu' ? amount / 1000 : amount);
 
 /** Compares as JSON with sorted keys: the API server returns fields in an order of its own. */
 const isSame = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
-const canonical = (value: unknown): string =>
+const canonical = (value: unknown): string | undefined =>
   JSON.stringify(value, (_key, each: unknown) =>
     typeof each === 'object' && each !== null && !Array.isArray(each)
       ? Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1)))

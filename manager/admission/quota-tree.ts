@@ -1,6 +1,7 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
+import { weightOf } from '../api/fair-weight.ts';
 import type { ResourceGroup } from '../api/quota.ts';
 import { larger, minus, parseAmount, plus, smaller, ZERO, type Amount } from '../api/amount.ts';
 import type { Usage } from './usage.ts';
@@ -15,6 +16,8 @@ import type { Usage } from './usage.ts';
  */
 export type QuotaTree = {
   readonly clusterQueues: ReadonlyMap<string, QuotaNode>;
+  /** By name; those of a cycle are not among them. */
+  readonly cohorts: ReadonlyMap<string, QuotaNode>;
   /** ClusterQueues that cannot be used because the cohorts above them form a cycle, with the cycle as text. */
   readonly cycles: ReadonlyMap<string, string>;
 };
@@ -33,6 +36,10 @@ export type QuotaNode = {
   readonly subtree: ReadonlyMap<FlavorResource, Amount>;
   /** How far it is to the furthest node below: 0 of a ClusterQueue, 1 of a cohort that has ClusterQueues only. */
   readonly height: number;
+  /** With fair sharing: what its share is divided by. */
+  readonly weight: number;
+  /** By resource, whatever the flavor: what the parent could let its children use if nobody used anything. Nobody's without a parent. */
+  readonly lendable: ReadonlyMap<string, Amount>;
 };
 
 /** One resource of one flavor: `flavor/resource`. Flavor names contain no slash. */
@@ -145,7 +152,13 @@ export function buildQuotaTree(clusterQueues: Iterable<DeepReadonly<ClusterQueue
     const known = drafts.get(name);
     if (known !== undefined) return known;
     const spec = cohortByName.get(name)?.spec;
-    const draft: Draft = { id: `Cohort/${name}`, quotas: quotasOf(spec?.resourceGroups ?? []), children: [] };
+    const draft: Draft = {
+      kind: 'Cohort',
+      name,
+      quotas: quotasOf(spec?.resourceGroups ?? []),
+      weight: weightOf(spec?.fairSharing),
+      children: [],
+    };
     drafts.set(name, draft);
     attach(draft, spec?.parentName);
     return draft;
@@ -160,9 +173,10 @@ export function buildQuotaTree(clusterQueues: Iterable<DeepReadonly<ClusterQueue
       continue;
     }
     const draft: Draft = {
-      id: `ClusterQueue/${queue.metadata.name}`,
+      kind: 'ClusterQueue',
       name: queue.metadata.name,
       quotas: quotasOf(queue.spec.resourceGroups ?? []),
+      weight: weightOf(queue.spec.fairSharing),
       children: [],
     };
     attach(draft, queue.spec.cohortName);
@@ -171,15 +185,19 @@ export function buildQuotaTree(clusterQueues: Iterable<DeepReadonly<ClusterQueue
     // A cohort without ClusterQueues below it can still lend.
     if (cycleAbove(cohort.metadata.name, cohortByName) === undefined) cohortDraft(name);
   }
-  const nodes = new Map<string, QuotaNode>();
-  for (const root of roots) finish(root, undefined, nodes);
-  return { clusterQueues: nodes, cycles };
+  const nodes: Nodes = { ClusterQueue: new Map(), Cohort: new Map() };
+  for (const root of roots) finish(root, undefined, NOTHING, nodes);
+  return { clusterQueues: nodes.ClusterQueue, cohorts: nodes.Cohort, cycles };
 }
 
+type Nodes = Readonly<Record<'ClusterQueue' | 'Cohort', Map<string, QuotaNode>>>;
+const NOTHING: ReadonlyMap<string, Amount> = new Map();
+
 type Draft = {
-  readonly id: string;
-  readonly name?: string;
+  readonly kind: 'ClusterQueue' | 'Cohort';
+  readonly name: string;
   readonly quotas: ReadonlyMap<FlavorResource, Quota>;
+  readonly weight: number;
   readonly children: Draft[];
 };
 
@@ -193,21 +211,39 @@ function cycleAbove(start: string | undefined, cohorts: ReadonlyMap<string, Deep
   return undefined;
 }
 
-function finish(draft: Draft, parent: QuotaNode | undefined, nodes: Map<string, QuotaNode>): QuotaNode {
+function finish(draft: Draft, parent: QuotaNode | undefined, lendable: ReadonlyMap<string, Amount>, nodes: Nodes): QuotaNode {
+  const { kind, name, quotas, weight } = draft;
+  const id = `${kind}/${name}`;
   const children: QuotaNode[] = [];
   const node: QuotaNode = {
-    id: draft.id,
-    clusterQueue: draft.name,
+    id,
+    clusterQueue: kind === 'ClusterQueue' ? name : undefined,
     parent,
     children,
-    rootId: parent?.rootId ?? draft.id,
-    quotas: draft.quotas,
+    rootId: parent?.rootId ?? id,
+    quotas,
     subtree: subtreeOf(draft),
     height: heightOf(draft),
+    weight,
+    lendable,
   };
-  if (draft.name !== undefined) nodes.set(draft.name, node);
-  for (const child of draft.children) children.push(finish(child, node, nodes));
+  nodes[kind].set(name, node);
+  if (draft.children.length === 0) return node;
+  const ofChildren = lendableBy(node);
+  for (const child of draft.children) children.push(finish(child, node, ofChildren, nodes));
   return node;
+}
+
+function lendableBy(node: QuotaNode): Map<string, Amount> {
+  let root = node;
+  while (root.parent !== undefined) root = root.parent;
+  const total = new Map<string, Amount>();
+  // The root knows every flavor resource of the tree, also those of which others keep all back.
+  for (const key of root.subtree.keys()) {
+    const { resource } = splitFlavorResource(key);
+    total.set(resource, plus(total.get(resource) ?? ZERO, potentialAvailable(node, key)));
+  }
+  return total;
 }
 
 const heightOf = ({ children }: Draft): number => children.reduce((height, child) => Math.max(height, heightOf(child) + 1), 0);

@@ -6,6 +6,7 @@ import type { ClusterQueue, ClusterQueueSpec } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
 import type { LocalQueue, PriorityBounds } from '../api/local-queue.ts';
 import { parseDurationMs } from '../api/duration.ts';
+import { weightOf } from '../api/fair-weight.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { ClusterState } from './cluster-state.ts';
@@ -45,6 +46,8 @@ export type LocalQueueSetup = {
   readonly clusterQueue: string;
   readonly stopPolicy: StopPolicy;
   readonly priorityBounds: DeepReadonly<PriorityBounds> | undefined;
+  /** With admission fair sharing: what its usage is divided by. */
+  readonly weight: number;
 };
 
 export type QueueSetup = {
@@ -69,6 +72,8 @@ export type QueueSetup = {
   /** Which of two flavors is taken, of which none is simply free. */
   readonly flavorPreference: 'BorrowingOverPreemption' | 'PreemptionOverBorrowing';
   readonly preemption: PreemptionPolicies;
+  /** Whether what its LocalQueues have used orders their Jobs. */
+  readonly admissionMode: 'UsageBasedAdmissionFairSharing' | 'NoAdmissionFairSharing';
   readonly groups: readonly { readonly resources: readonly string[]; readonly flavors: readonly FlavorSetup[] }[];
 };
 export type FlavorSetup = {
@@ -112,7 +117,12 @@ export function buildQueueingSetup(objects: QueueingObjects): QueueingSetup {
     localQueues: new Map(
       objects.localQueues.map(({ metadata, spec }) => [
         `${metadata.namespace}/${metadata.name}`,
-        { clusterQueue: spec.clusterQueue, stopPolicy: spec.stopPolicy ?? 'None', priorityBounds: spec.priorityBounds },
+        {
+          clusterQueue: spec.clusterQueue,
+          stopPolicy: spec.stopPolicy ?? 'None',
+          priorityBounds: spec.priorityBounds,
+          weight: weightOf(spec.fairSharing),
+        },
       ]),
     ),
     namespaces: new Map(objects.namespaces.map(({ metadata }) => [metadata.name, metadata.labels ?? {}])),
@@ -168,6 +178,7 @@ function queueSetup(
     whenCanPreempt: (spec.flavorFungibility?.whenCanPreempt ?? 'TryNextFlavor') === 'TryNextFlavor' ? 'TryNextFlavor' : 'MayStopSearch',
     flavorPreference: spec.flavorFungibility?.preference ?? 'BorrowingOverPreemption',
     preemption: preemptionPolicies(spec.preemption),
+    admissionMode: spec.admissionScope?.admissionMode ?? 'NoAdmissionFairSharing',
     groups: groups.map((group) => ({
       resources: group.coveredResources,
       flavors: group.flavors.flatMap((flavor) => flavors.get(flavor.name) ?? []),

@@ -21,6 +21,8 @@ export const minus = (a: Amount, b: Amount): Amount => asAmount(a - b);
 export const times = (a: Amount, count: number): Amount => asAmount(Math.min(a * count, Number.MAX_SAFE_INTEGER));
 /** What `count` of `all` equal parts of an amount are, rounded up. */
 export const shareOf = (a: Amount, count: number, all: number): Amount => asAmount(Math.min(a, Math.ceil(a / all) * count));
+/** What is whole of it. */
+export const truncated = (amount: number): Amount => asAmount(Math.min(Math.trunc(amount), Number.MAX_SAFE_INTEGER));
 export const smaller = (a: Amount, b: Amount): Amount => (a < b ? a : b);
 export const larger = (a: Amount, b: Amount): Amount => (a > b ? a : b);
 

@@ -68,7 +68,7 @@ export type JobOptions = {
 };
 
 /** What flags of the manager say. */
-type Settings = Pick<AdmissionDeps, 'requeuingTimestamp'>;
+type Settings = Pick<AdmissionDeps, 'requeuingTimestamp' | 'fairSharing' | 'admissionFairSharing'>;
 
 export const NAMESPACE = 'team';
 
@@ -209,7 +209,7 @@ export async function createAdmissionWorld(
 function start(
   client: KubeClient,
   clock: FakeClock,
-  { requeuingTimestamp }: Settings,
+  { requeuingTimestamp, fairSharing, admissionFairSharing }: Settings,
 ): { readonly admission: Admission; readonly registry: Registry; stop(): Promise<void> } {
   const informer = <T extends KubeObject>(resource: Resource<T>) =>
     createInformer({ client, resource, clock: clock as Clock, random: seededRandom(2), log: silentLogger });
@@ -237,7 +237,7 @@ function start(
     records,
     lostClusters,
     workerLostTimeoutMs: 900_000,
-    ...given({ requeuingTimestamp }),
+    ...given({ requeuingTimestamp, fairSharing, admissionFairSharing }),
     clock,
     log: silentLogger,
     metrics,

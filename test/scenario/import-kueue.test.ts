@@ -107,18 +107,25 @@ describe('what it says, and nothing more, of', () => {
     ['stopped', []],
     ['from-a-server', []],
     ['multikueue', []],
-    ['hierarchy', ['Cohort department: spec.fairSharing']],
+    ['hierarchy', []],
     ['preemption', []],
-    [
-      'fair-sharing',
-      ['ClusterQueue weighty: spec.fairSharing', 'ClusterQueue weighty: spec.admissionScope', 'LocalQueue default/light: spec.fairSharing'],
-    ],
+    ['fair-sharing', []],
     ['flavors', ['ResourceFlavor big-device: spec.topologyName']],
   ])('%s: lost is %j, which --strict makes a failure', { timeout: LIMIT_MS }, async (name, lost) => {
     const outcome = await importing(['--strict', file(name)]);
     expect(beginnings('lost', outcome)).toEqual(lost);
     expect(outcome.code).toBe(lost.length === 0 ? 0 : 1);
     expect(outcome.objects).not.toEqual([]);
+  });
+
+  test('fair sharing: which flags of the manager it needs', { timeout: LIMIT_MS }, async () => {
+    const outcome = await importing([file('fair-sharing')]);
+    expect(beginnings('note', outcome).filter((each) => each.includes(': spec.'))).toEqual([
+      'ClusterQueue weighty: spec.fairSharing',
+      'ClusterQueue weighty: spec.admissionScope',
+      'LocalQueue default/light: spec.fairSharing',
+    ]);
+    expect(outcome.report).toContainEqual(expect.stringContaining('--admission-fair-sharing-half-life'));
   });
 
   test('clusters: what to make of them', { timeout: LIMIT_MS }, async () => {

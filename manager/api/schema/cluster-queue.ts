@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { FairSharing, FairSharingStatus } from './fair-sharing.ts';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
 import { LENDS_AT_MOST_NOMINAL, limitsOnlyBelow, ResourceGroups } from '../quota.ts';
 import { Conditions, Duration, LabelSelectorSchema, ObjectName, OneOf, Quantity, StopPolicy, withRules } from '../schema-parts.ts';
@@ -84,6 +85,16 @@ const PreemptionSchema = Type.Object(
   },
 );
 
+const AdmissionScopeSchema = Type.Object(
+  {
+    admissionMode: OneOf(['UsageBasedAdmissionFairSharing', 'NoAdmissionFairSharing'], {
+      description:
+        'UsageBasedAdmissionFairSharing has the Jobs of the LocalQueue go first that has used least for its weight, and only then those of a higher priority, where the manager runs with --admission-fair-sharing-half-life.',
+    }),
+  },
+  { description: 'How the LocalQueues of this ClusterQueue share it.' },
+);
+
 export const ClusterQueueSpecSchema = Type.Object(
   {
     resourceGroups: Type.Optional(ResourceGroups),
@@ -98,6 +109,8 @@ export const ClusterQueueSpecSchema = Type.Object(
     preemption: Type.Optional(PreemptionSchema),
     namespaceSelector: Type.Optional(LabelSelectorSchema('Namespaces whose Jobs are admitted: none when absent, all when empty ({}).')),
     stopPolicy: Type.Optional(StopPolicy),
+    fairSharing: Type.Optional(FairSharing('How idle quota of the cohort is shared, where the manager runs with --fair-sharing.')),
+    admissionScope: Type.Optional(AdmissionScopeSchema),
     fencing: Type.Optional(
       OneOf(['Enabled', 'Disabled'], {
         default: 'Enabled',
@@ -167,6 +180,7 @@ export const ClusterQueueStatusSchema = Type.Object({
       description: 'Quota in use by admitted Jobs.',
     }),
   ),
+  fairSharing: Type.Optional(FairSharingStatus),
 });
 
 export const CLUSTER_QUEUE_SCHEMA: KindSchema = {

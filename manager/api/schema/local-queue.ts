@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
+import { FairSharing } from './fair-sharing.ts';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
-import { Conditions, ObjectName, StopPolicy, withRules } from '../schema-parts.ts';
+import { Conditions, ObjectName, ResourceList, StopPolicy, withRules } from '../schema-parts.ts';
 
 export const PriorityBoundsSchema = Type.Object(
   {
@@ -20,12 +21,34 @@ export const LocalQueueSpecSchema = Type.Object({
   clusterQueue: ObjectName('The ClusterQueue that backs this queue.', { rule: 'self == oldSelf', message: 'clusterQueue is immutable' }),
   stopPolicy: Type.Optional(StopPolicy),
   priorityBounds: Type.Optional(PriorityBoundsSchema),
+  fairSharing: Type.Optional(
+    FairSharing('Its weight among the LocalQueues of a ClusterQueue with the admissionMode UsageBasedAdmissionFairSharing.'),
+  ),
 });
 
 export const LocalQueueStatusSchema = Type.Object({
   conditions: Type.Optional(Conditions),
   pendingWorkloads: Type.Optional(Type.Integer({ minimum: 0, format: 'int32', description: 'Jobs that wait for admission.' })),
   admittedWorkloads: Type.Optional(Type.Integer({ minimum: 0, format: 'int32', description: 'Jobs that are admitted and not finished.' })),
+  fairSharing: Type.Optional(
+    Type.Object(
+      {
+        admissionFairSharingStatus: Type.Optional(
+          Type.Object(
+            {
+              consumedResources: ResourceList('What its Jobs have held, by resource; after each half-life a past use counts half.'),
+              lastUpdate: Type.String({ format: 'date-time', description: 'The time that consumedResources is about.' }),
+            },
+            {
+              description:
+                'What orders the LocalQueues of a ClusterQueue with admission fair sharing. The manager goes on from it after a restart.',
+            },
+          ),
+        ),
+      },
+      { description: 'How much of its ClusterQueue it has used.' },
+    ),
+  ),
 });
 
 export const LOCAL_QUEUE_SCHEMA: KindSchema = {

@@ -13,12 +13,6 @@ export type MissingField = {
   readonly asksNothing?: (value: unknown, dispatchChecks: ReadonlySet<string>) => boolean;
 };
 
-const NO_WEIGHT: MissingField = {
-  path: 'spec.fairSharing',
-  means: 'idle quota goes to whoever comes first by priority and age, whatever the weights',
-  asksNothing: (value) => isJsonObject(value) && (value['weight'] ?? 1) === 1,
-};
-
 export const MISSING_FIELDS: Readonly<Record<string, readonly MissingField[]>> = {
   ClusterQueue: [
     {
@@ -26,20 +20,30 @@ export const MISSING_FIELDS: Readonly<Record<string, readonly MissingField[]>> =
       means: 'Jobs are admitted without these checks',
       asksNothing: (value, dispatchChecks) => checkNames(value).every((name) => dispatchChecks.has(name)),
     },
-    NO_WEIGHT,
-    {
-      path: 'spec.admissionScope',
-      means: 'what a LocalQueue has used plays no part in the order of its Jobs',
-      asksNothing: (value) => isJsonObject(value) && (value['admissionMode'] ?? 'NoAdmissionFairSharing') === 'NoAdmissionFairSharing',
-    },
     { path: 'spec.concurrentAdmissionPolicy', means: 'a Job keeps the flavor that it was admitted to' },
-  ],
-  Cohort: [NO_WEIGHT],
-  LocalQueue: [
-    { ...NO_WEIGHT, means: 'the LocalQueues of a ClusterQueue share it by priority and age of their Jobs, whatever the weights' },
   ],
   ResourceFlavor: [{ path: 'spec.topologyName', means: 'the pods of a Job are not placed near one another' }],
 };
+
+/** Fields that are carried, and mean nothing before the manager is told to: the flag that it needs. Kueue has it in its configuration. */
+export const NEEDED_FLAGS: Readonly<
+  Record<string, readonly { readonly field: string; readonly flag: string; readonly asksNothing: (value: unknown) => boolean }[]>
+> = {
+  ClusterQueue: [
+    { field: 'fairSharing', flag: '--fair-sharing', asksNothing: isUsualWeight },
+    {
+      field: 'admissionScope',
+      flag: '--admission-fair-sharing-half-life',
+      asksNothing: (value) => isJsonObject(value) && value['admissionMode'] === 'NoAdmissionFairSharing',
+    },
+  ],
+  Cohort: [{ field: 'fairSharing', flag: '--fair-sharing', asksNothing: isUsualWeight }],
+  LocalQueue: [{ field: 'fairSharing', flag: '--admission-fair-sharing-half-life', asksNothing: isUsualWeight }],
+};
+
+function isUsualWeight(value: unknown): boolean {
+  return isJsonObject(value) && ['1', 'undefined'].includes(String(value['weight']));
+}
 
 export const missingField = (kind: string, path: string): MissingField | undefined =>
   MISSING_FIELDS[kind]?.find((each) => path.replaceAll(/\[\d+\]/g, '') === each.path);

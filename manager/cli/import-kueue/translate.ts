@@ -6,7 +6,7 @@ import { SWITCHYARD_GROUP, SWITCHYARD_VERSION } from '../../../shared/api/names.
 import { carry, type FieldSchema, type LeftBehind } from './carry.ts';
 import { ManifestError, type Manifest } from './documents.ts';
 import type { Finding } from './findings.ts';
-import { missingField, OLD_NAMES, specInNewWords } from './kueue-fields.ts';
+import { missingField, NEEDED_FLAGS, OLD_NAMES, specInNewWords } from './kueue-fields.ts';
 import { isDispatchCheck, skipped } from './other-kinds.ts';
 
 /** Kueue's kinds of which Switchyard has its own, under the same name. */
@@ -81,8 +81,21 @@ function asWritten(path: string, { spec }: Manifest['fields']): string {
 
 function notesOn(kind: string, object: string, own: Readonly<Record<string, unknown>>): Finding[] {
   const spec = isJsonObject(own['spec']) ? own['spec'] : {};
-  if (kind !== 'ClusterQueue' || spec['namespaceSelector'] !== undefined) return [];
+  const flags = (NEEDED_FLAGS[kind] ?? []).flatMap(({ field, flag, asksNothing }): Finding[] =>
+    spec[field] === undefined || asksNothing(spec[field])
+      ? []
+      : [
+          {
+            kind: 'Note',
+            object,
+            field: `spec.${field}`,
+            says: `counts where the manager runs with ${flag}; Kueue has that in its configuration`,
+          },
+        ],
+  );
+  if (kind !== 'ClusterQueue' || spec['namespaceSelector'] !== undefined) return flags;
   return [
+    ...flags,
     {
       kind: 'Note',
       object,

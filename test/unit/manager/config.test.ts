@@ -49,6 +49,23 @@ describe('the manager’s configuration', () => {
     expect(() => read(['--requeuing-timestamp=creation'])).toThrow(/--requeuing-timestamp/);
   });
 
+  test('shares fairly only where it is told to', () => {
+    expect(read([])).toMatchObject({ fairSharing: undefined, admissionFairSharing: undefined });
+    expect(read(['--fair-sharing']).fairSharing).toEqual({ preemptionStrategies: ['LessThanOrEqualToFinalShare', 'LessThanInitialShare'] });
+    expect(read(['--fair-sharing', '--fair-sharing-preemption-strategies=LessThanInitialShare']).fairSharing).toEqual({
+      preemptionStrategies: ['LessThanInitialShare'],
+    });
+    const weights = ['--admission-fair-sharing-resource-weights', 'cpu=1, memory=1e-10'];
+    expect(read(['--admission-fair-sharing-half-life', '168h', ...weights]).admissionFairSharing).toEqual({
+      halfLifeMs: 604_800_000,
+      samplingIntervalMs: 300_000,
+      resourceWeights: new Map([
+        ['cpu', 1],
+        ['memory', 1e-10],
+      ]),
+    });
+  });
+
   test('names the Secret of the record key with or without its namespace', () => {
     expect(read(['--record-key-secret', 'system/key']).recordKeySecret).toEqual({ namespace: 'system', name: 'key' });
     expect(read([], { SWITCHYARD_RECORD_KEY_SECRET: 'a.b-c' }).recordKeySecret).toEqual({ namespace: undefined, name: 'a.b-c' });
@@ -58,6 +75,22 @@ describe('the manager’s configuration', () => {
     [
       ['--worker-lost-timeout', '30s'],
       '--worker-lost-timeout: "30s" is shorter than any fence takes; write more than 30s, such as 15m, or 0 to move no Job off a lost cluster',
+    ],
+    [
+      ['--fair-sharing-preemption-strategies', 'LessThanInitialShare,LessThanOrEqualToFinalShare'],
+      '--fair-sharing-preemption-strategies: "LessThanInitialShare,LessThanOrEqualToFinalShare" names no strategies; write LessThanOrEqualToFinalShare or LessThanInitialShare, or both in this order with a comma',
+    ],
+    [
+      ['--admission-fair-sharing-half-life', '0s'],
+      '--admission-fair-sharing-half-life: "0s" would forget all usage at once; write one such as 168h, or leave the flag out',
+    ],
+    [
+      ['--admission-fair-sharing-sampling-interval', '10ms'],
+      '--admission-fair-sharing-sampling-interval: "10ms" is less than a second; write more, such as 5m',
+    ],
+    [
+      ['--admission-fair-sharing-resource-weights', 'cpu=-1'],
+      '--admission-fair-sharing-resource-weights: "cpu=-1" is no weight of a resource; write one such as cpu=1 or memory=1e-10',
     ],
     [['--record-key-secret', 'a/b/c'], '--record-key-secret: "a/b/c" names no Secret; write one such as switchyard/record-key'],
     [

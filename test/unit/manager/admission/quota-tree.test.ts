@@ -106,6 +106,18 @@ describe('what a ClusterQueue may use', () => {
     expect(potentialAvailable(nodeOf(tree, 'c'), 'f/gpu')).toBe(14);
   });
 
+  test('knows its weight, and what the parent could lend its children', () => {
+    const weighty: ClusterQueue = { ...queue('a', { nominal: 2 }, 'left'), spec: { cohortName: 'left', fairSharing: { weight: '500m' } } };
+    const tree = buildQuotaTree(
+      [weighty, queue('b', { nominal: 6, lending: 4 }, 'top')],
+      [cohort('left', 'top', { nominal: 1, borrowing: 3 }), cohort('top')],
+    );
+    expect([nodeOf(tree, 'a').weight, tree.cohorts.get('left')?.weight]).toEqual([0.5, 1]);
+    expect(nodeOf(tree, 'a').lendable).toEqual(new Map([['gpu', 4]]));
+    expect(tree.cohorts.get('left')?.lendable).toEqual(new Map([['gpu', 5]]));
+    expect(tree.cohorts.get('top')?.lendable).toEqual(new Map());
+  });
+
   test('a cycle of cohorts leaves its ClusterQueues unusable and the others alone', () => {
     const tree = buildQuotaTree([queue('a', { nominal: 1 }, 'x'), queue('b', { nominal: 1 }, 'z')], [cohort('x', 'y'), cohort('y', 'x')]);
     expect([...tree.clusterQueues.keys()]).toEqual(['b']);

@@ -32,10 +32,6 @@ describe('what asks for nothing', () => {
   const asks = (kind: string, field: string, value: unknown, checks: string[] = []): boolean =>
     missingField(kind, field)?.asksNothing?.(value, new Set(checks)) !== true;
   test.each<[string, string, unknown, boolean]>([
-    ['ClusterQueue', 'spec.fairSharing', { weight: 1 }, false],
-    ['ClusterQueue', 'spec.fairSharing', { weight: '2' }, true],
-    ['ClusterQueue', 'spec.admissionScope', { admissionMode: 'NoAdmissionFairSharing' }, false],
-    ['ClusterQueue', 'spec.admissionScope', { admissionMode: 'UsageBasedAdmissionFairSharing' }, true],
     ['ClusterQueue', 'spec.concurrentAdmissionPolicy', {}, true],
     ['ResourceFlavor', 'spec.topologyName', 'racks', true],
   ])('%s %s: %j asks for something: %s', (kind, field, value, something) => {

@@ -1,0 +1,124 @@
+import { MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
+import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
+import { toWireTime } from '../../shared/api/wire-time.ts';
+import { isNotFound } from '../../shared/kube/api-error.ts';
+import type { StatusClient } from '../../shared/kube/client.ts';
+import type { Lister } from '../../shared/kube/indexer.ts';
+import { keyOfObject, objectKey } from '../../shared/kube/keys.ts';
+import { sleep, type Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { LOCAL_QUEUES, type LocalQueue } from '../api/local-queue.ts';
+import type { AdmissionMetrics } from '../metrics.ts';
+import type { AdmissionCache, HoldingListener } from './admission-cache.ts';
+import { consumedIn, formatConsumed, type UsagePolicy } from './local-queue-usage.ts';
+import type { Reservation } from './reservation.ts';
+import { createUsageLedger } from './usage-ledger.ts';
+
+/** Follows what LocalQueues use, and writes it down so that it survives a restart. */
+export interface AdmissionFairSharing {
+  /** Tells it who holds what. */
+  readonly holdings: HoldingListener;
+  /** What the LocalQueue, by `namespace/name`, is compared by with others of its ClusterQueue now; undefined where that does not ask for it. */
+  usageOf(localQueue: string): number | undefined;
+  /** A LocalQueue is gone, and what it has used with it. */
+  forget(localQueue: string): void;
+  /** Goes on from what was written, and writes until `signal` aborts. Call it on the leader, with synced informers. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export type AdmissionFairSharingDeps = {
+  readonly policy: UsagePolicy;
+  readonly client: StatusClient;
+  readonly cache: () => Pick<AdmissionCache, 'queueing' | 'reservations'>;
+  readonly localQueues: Lister<LocalQueue>;
+  /** Usage has been looked at anew: the order of LocalQueues may be another. */
+  readonly sampled: () => void;
+  readonly metrics: Pick<AdmissionMetrics, 'localQueueUsage'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+export function createAdmissionFairSharing(deps: AdmissionFairSharingDeps): AdmissionFairSharing {
+  const { policy, client, localQueues, metrics, clock, log } = deps;
+  let ledger = createUsageLedger(policy);
+
+  const count = ({ workload, record, held }: Reservation): void => {
+    if (workload.queue === undefined) return;
+    ledger.admitted(`${workload.namespace}/${workload.queue}`, workload.key, held, record, clock.now());
+  };
+  /** Its weight, where its ClusterQueue asks for it. */
+  const weightIn = (localQueue: string): { readonly weight: number; readonly clusterQueue: string } | undefined => {
+    const { localQueues: setups, queues } = deps.cache().queueing();
+    const setup = setups.get(localQueue);
+    const isAsked = setup !== undefined && queues.get(setup.clusterQueue)?.admissionMode === 'UsageBasedAdmissionFairSharing';
+    return isAsked ? { weight: setup.weight, clusterQueue: setup.clusterQueue } : undefined;
+  };
+
+  /** What was written, and what runs: together what was known before. */
+  const restore = (): void => {
+    ledger = createUsageLedger(policy);
+    for (const queue of localQueues.list()) {
+      const written = queue.status?.fairSharing?.admissionFairSharingStatus;
+      if (written === undefined) continue;
+      ledger.restore(keyOfObject(queue), consumedIn(written.consumedResources), Date.parse(written.lastUpdate));
+    }
+    for (const reservation of deps.cache().reservations()) count(reservation);
+  };
+
+  const write = async (queue: DeepReadonly<LocalQueue>, nowMs: number): Promise<void> => {
+    const localQueue = keyOfObject(queue);
+    const consumedResources = formatConsumed(ledger.consumed(localQueue, nowMs));
+    const gone = Object.keys(queue.status?.fairSharing?.admissionFairSharingStatus?.consumedResources ?? {});
+    const status = {
+      // A merge leaves what it does not name.
+      consumedResources: { ...Object.fromEntries(gone.map((resource) => [resource, null])), ...consumedResources },
+      lastUpdate: toWireTime(nowMs),
+    };
+    try {
+      const body = { status: { fairSharing: { admissionFairSharingStatus: status } } };
+      await client.patchStatus(LOCAL_QUEUES, objectKey(queue), { type: 'merge', body }, { fieldManager: MANAGER_FIELD_MANAGER });
+      ledger.written(localQueue, nowMs);
+    } catch (error) {
+      if (isNotFound(error)) return;
+      log.warn('what a local queue has used could not be written', { ...objectKey(queue), error });
+    }
+  };
+
+  const sample = async (signal: AbortSignal): Promise<void> => {
+    const nowMs = clock.now();
+    const unwritten = new Set(ledger.unwritten(nowMs));
+    metrics.localQueueUsage.reset();
+    for (const queue of localQueues.list()) {
+      const localQueue = keyOfObject(queue);
+      const asked = weightIn(localQueue);
+      if (asked === undefined || signal.aborted) continue;
+      const { namespace, name } = queue.metadata;
+      const labels = { namespace, local_queue: name, cluster_queue: asked.clusterQueue };
+      metrics.localQueueUsage.set(labels, ledger.usage(localQueue, asked.weight, nowMs));
+      if (unwritten.has(localQueue)) await write(queue, nowMs);
+    }
+    deps.sampled();
+  };
+
+  return {
+    holdings: {
+      held: count,
+      released: ({ workload, assumed }) => {
+        if (assumed) ledger.neverWas(workload.key, clock.now());
+        else ledger.ended(workload.key, clock.now());
+      },
+    },
+    usageOf: (localQueue) => {
+      const asked = weightIn(localQueue);
+      return asked && ledger.usage(localQueue, asked.weight, clock.now());
+    },
+    forget: (localQueue) => ledger.forget(localQueue),
+    run: async (signal) => {
+      restore();
+      while (!signal.aborted) {
+        await sample(signal);
+        await sleep(clock, policy.samplingIntervalMs, signal);
+      }
+    },
+  };
+}
