@@ -2,17 +2,20 @@ import type { DeepReadonly, Job, Unsaved } from '../shared/api/kubernetes.ts';
 import {
   BUILT_IN_JOB_CONTROLLER_NAME,
   KUEUE_MAX_EXEC_TIME_LABEL,
+  KUEUE_MIN_PARALLELISM_ANNOTATION,
   KUEUE_QUEUE_NAME_LABEL,
   MANAGER_CONTROLLER_NAME,
   MAX_EXEC_TIME_LABEL,
+  MIN_PARALLELISM_ANNOTATION,
   QUEUE_NAME_LABEL,
   SUBMISSION_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
 } from '../shared/api/names.ts';
 import type { FieldProblem } from './api/field-problem.ts';
-import { queueNameOf, unreadableWishes } from './api/job-annotations.ts';
+import { minParallelismOf, queueNameOf, unreadableWishes } from './api/job-annotations.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from './api/job-rules.ts';
 import { isJsonObject } from './api/json-value.ts';
+import { podsAtOnce } from './api/pod-count.ts';
 import { SWITCHYARDS_NAMES } from './policy/job-parts.ts';
 import { fieldOf, hasName } from './policy/write-rule.ts';
 
@@ -28,31 +31,39 @@ export type Preparation<J> =
  * before the Job exists; the webhook and the submission consumer both come through here. The argument is left as it is.
  */
 export function prepareJob<J extends JobManifest | Job>(given: J, rules: JobRules = DEFAULT_JOB_RULES): Preparation<J> {
-  const job = withOurLabels(given, rules);
+  const job = withOurWords(given, rules);
   const problems = preparationProblems(job);
   if (problems.length > 0) return { kind: 'Refused', problems };
   return { kind: 'Prepared', job: prepared(job) };
 }
 
 /**
- * A new Job that names its queue by Kueue's label gets ours from it, and what else it says in Kueue's labels, where the administrator has it so and ours are absent. From then on
+ * A new Job that names its queue by Kueue's label gets ours from it, and what else it says in Kueue's words, where the administrator has it so and ours are absent. From then on
  * ours alone count: Kueue's belong to whoever wrote them, and may be on Jobs that are none of ours.
  */
-export function withOurLabels<J extends JobManifest | Job>(job: J, rules: JobRules): J {
-  const added = labelsFromKueues(job, rules);
-  return Object.keys(added).length === 0 ? job : { ...job, metadata: { ...job.metadata, labels: { ...job.metadata.labels, ...added } } };
+export function withOurWords<J extends JobManifest | Job>(job: J, rules: JobRules): J {
+  return wordsFromKueues(job, rules).reduce(
+    (all, { place, name, value }) => ({ ...all, metadata: { ...all.metadata, [place]: { ...all.metadata[place], [name]: value } } }),
+    job,
+  );
 }
 
-/** The labels that such a Job gets. */
-export function labelsFromKueues(
-  { metadata: { labels = {} } }: DeepReadonly<JobManifest | Job>,
-  { kueueQueueLabel }: JobRules,
-): Record<string, string> {
-  const queue = labels[KUEUE_QUEUE_NAME_LABEL] ?? '';
-  if (!kueueQueueLabel || queue === '' || labels[QUEUE_NAME_LABEL] !== undefined) return {};
-  const maxExecution = labels[MAX_EXEC_TIME_LABEL] === undefined ? labels[KUEUE_MAX_EXEC_TIME_LABEL] : undefined;
-  return { [QUEUE_NAME_LABEL]: queue, ...(maxExecution === undefined ? {} : { [MAX_EXEC_TIME_LABEL]: maxExecution }) };
+/** What such a Job gets. Where a word of ours is absent Kueue's is there. */
+export function wordsFromKueues({ metadata }: DeepReadonly<JobManifest | Job>, { kueueQueueLabel }: JobRules): Word[] {
+  const queue = metadata.labels?.[KUEUE_QUEUE_NAME_LABEL] ?? '';
+  if (!kueueQueueLabel || queue === '' || metadata.labels?.[QUEUE_NAME_LABEL] !== undefined) return [];
+  return KUEUES_WORDS.flatMap(({ place, kueues, ours }) => {
+    const value = metadata[place]?.[ours] === undefined ? metadata[place]?.[kueues] : undefined;
+    return value === undefined ? [] : [{ place, name: ours, value }];
+  });
 }
+
+type Word = { readonly place: 'labels' | 'annotations'; readonly name: string; readonly value: string };
+const KUEUES_WORDS: readonly { readonly place: Word['place']; readonly kueues: string; readonly ours: string }[] = [
+  { place: 'labels', kueues: KUEUE_QUEUE_NAME_LABEL, ours: QUEUE_NAME_LABEL },
+  { place: 'labels', kueues: KUEUE_MAX_EXEC_TIME_LABEL, ours: MAX_EXEC_TIME_LABEL },
+  { place: 'annotations', kueues: KUEUE_MIN_PARALLELISM_ANNOTATION, ours: MIN_PARALLELISM_ANNOTATION },
+];
 
 /** The Job as the manager takes it, whether it may or not. */
 export const prepared = <J extends JobManifest | Job>(job: J): J => ({
@@ -107,7 +118,16 @@ const problemsOfNames = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] =
 
 /** Why wishes cannot be read. */
 export const wishProblems = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] =>
-  unreadableWishes(job).map(({ place, name, problem }) => ({ field: fieldOf(place, name), problem }));
+  wrongWishes(job).map(({ place, name, problem }) => ({ field: fieldOf(place, name), problem }));
+
+/** The wishes that cannot be read, or not met. */
+export function wrongWishes(job: DeepReadonly<JobManifest | Job>): ReturnType<typeof unreadableWishes> {
+  const least = minParallelismOf(job);
+  const pods = podsAtOnce(job);
+  if (least.kind === 'Invalid' || (least.pods ?? 0) < pods || least.pods === undefined) return unreadableWishes(job);
+  const problem = `is ${least.pods}; it must be less than the ${pods} pods that the Job may have at once, or be left out`;
+  return [...unreadableWishes(job), { place: 'annotations', name: MIN_PARALLELISM_ANNOTATION, problem }];
+}
 
 function shapeProblems(manifest: unknown): FieldProblem[] {
   if (!isJsonObject(manifest)) return [{ field: 'manifest', problem: 'must be a batch/v1 Job as a JSON object' }];

@@ -9,7 +9,7 @@ import { createDeadlines, type Deadlines } from './deadlines.ts';
 import { executionDeadline, type ExecutionDeadline } from './execution-time.ts';
 import { NO_PRIORITY_CLASSES, resolvePriority, type PriorityClasses } from './priority.ts';
 import { addUsage, flavorResource, removeUsage, type QuotaNode } from './quota-tree.ts';
-import { heldOf } from './reclaimable.ts';
+import { forPods, heldOf } from './reclaimable.ts';
 import { createShapeAvoidance, type ShapeAvoidance } from './shape-avoidance.ts';
 import type { QueueingSetup, Snapshot } from './snapshot.ts';
 import { startDeadline, type StartDeadline } from './start-deadlines.ts';
@@ -138,7 +138,7 @@ export function createAdmissionCache(
     const held = heldOf(recorded, workload, setup.queues.get(record.clusterQueue));
     const entry = { workload, record, held, assumed, charges: chargesOf(held, record), ...(held === recorded ? {} : { recorded }) };
     counted.set(workload.key, entry);
-    const asked = workload.recordedRequests ?? workload.requests;
+    const asked = forPods(workload.recordedRequests ?? workload.requests, record.parallelism);
     if (excess(asked, recorded) !== undefined || excess(recorded, asked) !== undefined) mismatched.set(workload.key, entry);
     if (!assumed && workload.refusal !== undefined) refused.set(workload.key, entry);
     if (!assumed && workload.hold === true) toRest.set(workload.key, entry);

@@ -22,7 +22,7 @@ export function recordOf(workload: Workload, queue: QueueSetup, { cluster, clust
     epoch,
     since: toWireTime(laterThan(previous, nowMs)),
     requests: formatRequests(workload.recordedRequests ?? workload.requests),
-    ...given({ executedSeconds: previous?.executedSeconds }),
+    ...given({ parallelism: workload.admittedPods, executedSeconds: previous?.executedSeconds }),
     ...(isFenced(workload, queue) ? {} : { unfenced: true as const }),
     // Where it has started, the row of failures is over.
     ...given({ avoid: workload.started ? undefined : rememberedRefusals(previous, nowMs) }),

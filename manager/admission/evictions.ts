@@ -6,6 +6,7 @@ import { formatDurationMs } from '../api/duration.ts';
 import { AvoidedReason, JobEventReason } from '../api/reasons.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import type { ClusterState } from './cluster-state.ts';
+import { forPods } from './reclaimable.ts';
 import type { QueueingSetup } from './snapshot.ts';
 import type { Overdue } from './deadlines.ts';
 import type { ExecutionDeadline } from './execution-time.ts';
@@ -109,8 +110,8 @@ export const outOfTime = (overdue: readonly Overdue<ExecutionDeadline>[]): Evict
 
 function grown(mismatched: Iterable<Reservation>): Eviction[] {
   return [...mismatched].flatMap((reservation) => {
-    const { workload, held, recorded = held, assumed } = reservation;
-    const more = excess(workload.requests, recorded);
+    const { workload, record, held, recorded = held, assumed } = reservation;
+    const more = excess(forPods(workload.requests, record.parallelism), recorded);
     if (assumed || workload.phase !== 'Admitted' || more === undefined) return [];
     return [{ reservation, reason: EvictionReason.ExceedsReservation, message: `it asks for ${more} more than it was admitted with` }];
   });

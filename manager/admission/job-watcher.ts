@@ -209,7 +209,7 @@ export function createJobWatcher(deps: {
       const { key } = reservation.workload;
       if (cache.get(key) !== reservation) return;
       release(key);
-      pending.set(key, reservation.workload);
+      pending.set(key, reservation.workload.whole ?? reservation.workload);
       if (cache.shapes.released(reservation.workload)) shapeChanged(reservation.workload.shape);
       inadmissibleReasons.set(key, inadmissibleReason);
     },

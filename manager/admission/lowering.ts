@@ -1,6 +1,7 @@
 import { excess, formatRequests } from '../api/job-requests.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import { ZERO } from '../api/amount.ts';
+import { forPods } from './reclaimable.ts';
 import type { Reservation } from './reservation.ts';
 import type { ClusterState } from './cluster-state.ts';
 
@@ -18,7 +19,8 @@ export function loweredRecord(
   { workload, record, held, recorded = held }: Reservation,
   clusters: readonly ClusterState[],
 ): AdmissionRecord | undefined {
-  const { requests, phase, podsTold, problem } = workload;
+  const { phase, podsTold, problem } = workload;
+  const requests = forPods(workload.requests, record.parallelism);
   if (phase !== 'Admitted' || problem !== undefined) return undefined;
   if (excess(requests, recorded) !== undefined || excess(recorded, requests) === undefined) return undefined;
   if (podsTold === 0 || podsTold > (requests.get('pods') ?? ZERO)) return undefined;

@@ -1,8 +1,9 @@
 import { admit, type Cycle } from './admit.ts';
 import { claimedBy, keep } from './claims.ts';
 import type { Decision, Head } from './decision.ts';
-import { nominate, type Creditor, type Nominee } from './nominate.ts';
+import type { Creditor, Nominee } from './nominate.ts';
 import { compareNominated } from './ordering.ts';
+import { nominateLargest } from './partial-admission.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /**
@@ -18,7 +19,7 @@ export function schedule(snapshot: Snapshot, heads: readonly Head[], nowMs: numb
   const decisions: Decision[] = [];
   const nominees: Nominee[] = [];
   for (const head of [...standing, ...heads]) {
-    const outcome = nominate(snapshot, head, nowMs); // 1
+    const outcome = nominateLargest(snapshot, head, nowMs); // 1
     if (outcome.kind === 'Fit' || outcome.kind === 'Creditor') nominees.push(outcome);
     else decisions.push(outcome);
   }

@@ -3,6 +3,7 @@ import {
   fencingOf,
   holdOf,
   maxExecutionOf,
+  minParallelismOf,
   queueNameOf,
   startTimeoutOf,
   unreadableWishes,
@@ -49,6 +50,11 @@ export type Workload = {
   readonly recordedRequests?: Requests;
   /** How many pods of it may still exist at once, where that is fewer than it asks for. */
   readonly podsNeeded: number | undefined;
+  /** With how few pods at once it may be admitted, where that is fewer than it asks for. */
+  readonly minPods: number | undefined;
+  /** With how many of them it is to be admitted, where these are not all that it asks for; `whole` is the Workload as it waits. */
+  readonly admittedPods?: number;
+  readonly whole?: Workload;
   readonly wish: ClusterWish;
   /** True: it is to rest. False: it is not, whoever suspends it. Undefined: nothing is said. */
   readonly hold: boolean | undefined;
@@ -124,6 +130,8 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
   const phase = phaseOf(job, parsed, record);
   const asked = requestsOfJob(job);
   const needed = podsNeeded(job);
+  const least = minParallelismOf(job);
+  const minPods = least.kind === 'MinParallelism' && (least.pods ?? 0) < podsAtOnce(job) ? least.pods : undefined;
   const nodeWish = nodeWishOf(job.spec.template.spec);
   const { namespace, name, uid, resourceVersion, creationTimestamp } = job.metadata;
   return {
@@ -139,6 +147,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     queuedSinceMs: record?.evicted === true && record.queuedSince !== undefined ? Date.parse(record.queuedSince) : undefined,
     requests: asked.requests,
     podsNeeded: needed < podsAtOnce(job) ? needed : undefined,
+    minPods,
     wish,
     hold: hold.kind === 'Hold' ? hold.held : undefined,
     nodeWish,
@@ -158,7 +167,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     unmarked: phase === 'Evicting' && isUnmarked(job, parsed),
     untrusted: untrustedOf(parsed, phase),
     problem: compactProblem(job) ?? wishProblemOf(job) ?? asked.problem,
-    schedulingHash: schedulingHashOf(asked.requests, wish, nodeWish, record),
+    schedulingHash: schedulingHashOf(asked.requests, minPods, wish, nodeWish, record),
   };
 }
 
@@ -213,9 +222,15 @@ function wishProblemOf(job: DeepReadonly<Job>): string | undefined {
 }
 
 /** Everything that the search for flavors and clusters looks at, as one text. */
-function schedulingHashOf(requests: Requests, wish: ClusterWish, nodeWish: NodeWish, record: AdmissionRecord | undefined): string {
+function schedulingHashOf(
+  requests: Requests,
+  minPods: number | undefined,
+  wish: ClusterWish,
+  nodeWish: NodeWish,
+  record: AdmissionRecord | undefined,
+): string {
   const places = [record?.cluster ?? null, record?.clusterUID ?? null, record?.avoid ?? null];
-  return JSON.stringify([[...requests].toSorted(byName), wish, nodeWish.digest, ...places]);
+  return JSON.stringify([[...requests].toSorted(byName), minPods ?? null, wish, nodeWish.digest, ...places]);
 }
 
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -5,6 +5,7 @@ import {
   FENCING_ANNOTATION,
   HOLD_ANNOTATION,
   MAX_EXEC_TIME_LABEL,
+  MIN_PARALLELISM_ANNOTATION,
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
   START_TIMEOUT_ANNOTATION,
@@ -13,7 +14,7 @@ import { parseDurationMs } from './duration.ts';
 
 /**
  * What users say about a Job in its labels and annotations: its queue, its priority, where it may run and how soon it must start there, how
- * long it may run in all, whether it is to rest, and whether it is fenced.
+ * long it may run in all, with how few pods, whether it is to rest, and whether it is fenced.
  */
 
 type Labelled = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, 'labels' | 'annotations'> }>;
@@ -34,6 +35,7 @@ const WISHES: readonly WishReader[] = [
   { place: 'annotations', name: START_TIMEOUT_ANNOTATION, read: (job) => startTimeoutOf(job) },
   { place: 'annotations', name: FENCING_ANNOTATION, read: (job) => fencingOf(job) },
   { place: 'labels', name: MAX_EXEC_TIME_LABEL, read: (job) => maxExecutionOf(job) },
+  { place: 'annotations', name: MIN_PARALLELISM_ANNOTATION, read: (job) => minParallelismOf(job) },
 ];
 
 /** What a Job says that cannot be read, and where; `problem` goes on where the name of the label or annotation stands. */
@@ -107,6 +109,17 @@ export function maxExecutionOf(job: Labelled): MaxExecution {
   if (/^[0-9]+$/.test(text) && seconds >= 1 && seconds <= 2 ** 31 - 1) return { kind: 'MaxExecution', seconds };
   const problem = `is ${JSON.stringify(text)}; it must be a number of seconds from 1 to ${2 ** 31 - 1}, such as "3600"`;
   return { kind: 'Invalid', problem };
+}
+
+/** With how few pods at once it may be admitted; undefined: with no fewer than it asks for. */
+export type MinParallelism = { readonly kind: 'MinParallelism'; readonly pods: number | undefined } | InvalidWish;
+
+export function minParallelismOf(job: Labelled): MinParallelism {
+  const text = job.metadata.annotations?.[MIN_PARALLELISM_ANNOTATION];
+  if (text === undefined) return { kind: 'MinParallelism', pods: undefined };
+  const pods = Number(text);
+  if (/^[0-9]{1,10}$/.test(text) && pods >= 1) return { kind: 'MinParallelism', pods };
+  return { kind: 'Invalid', problem: `is ${JSON.stringify(text)}; it must be a number of pods from 1 on, such as "4"` };
 }
 
 /** `fenced`: whether its copy is stopped where its manager is out of reach; undefined: nothing is said. */

@@ -31,6 +31,8 @@ export type AdmissionRecord = {
   readonly since: string;
   /** What is charged, and the most that its copy may run: quantities that all its pods request together, `pods` being their number. */
   readonly requests: Readonly<Record<string, string>>;
+  /** How many pods at once its copy may have, where that is fewer than the Job asks for: `requests` are of so many. */
+  readonly parallelism?: number;
   /** For how many seconds it was admitted before its last admission; where `evicted`, that one included. Absent: 0. */
   readonly executedSeconds?: number;
   /** Its copy goes on where the manager is out of reach: the Job or its queue had said so when it was admitted. What they say later counts from the next admission on. */
@@ -103,6 +105,7 @@ export function parseAdmissionRecord(text: string): RecordText {
     epoch,
     since,
     requests,
+    parallelism,
     executedSeconds,
     unfenced,
     evicted,
@@ -119,6 +122,7 @@ export function parseAdmissionRecord(text: string): RecordText {
   if (!isCount(epoch)) return invalid('epoch must be a positive integer');
   if (!isTime(since)) return invalid('since must be an RFC 3339 time');
   if (!isNames(requests)) return invalid(`${badField('requests', requests)} must be a quantity`);
+  if (parallelism !== undefined && !isCount(parallelism)) return invalid('parallelism must be a positive integer or absent');
   if (executedSeconds !== undefined && !isCount(executedSeconds)) return invalid('executedSeconds must be a positive integer or absent');
   if (!isTrueOrAbsent(unfenced)) return invalid('unfenced must be true or absent');
   if (!isTrueOrAbsent(evicted)) return invalid('evicted must be true or absent');
@@ -135,7 +139,7 @@ export function parseAdmissionRecord(text: string): RecordText {
     epoch,
     since,
     requests,
-    ...given({ clusterUID, executedSeconds, unfenced, evicted, queuedSince, avoid, fail }),
+    ...given({ clusterUID, parallelism, executedSeconds, unfenced, evicted, queuedSince, avoid, fail }),
   };
   return { kind: 'Record', record, stamp: { written, seal } };
 }
@@ -150,6 +154,7 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
     epoch: record.epoch,
     since: record.since,
     requests: sorted(record.requests),
+    parallelism: record.parallelism,
     executedSeconds: record.executedSeconds,
     unfenced: record.unfenced,
     evicted: record.evicted,

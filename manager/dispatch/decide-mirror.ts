@@ -2,6 +2,7 @@ import type { DeepReadonly, Job, JobStatus, Unsaved } from '../../shared/api/kub
 import { BUILT_IN_JOB_CONTROLLER_NAME, COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { findCondition, isFinished } from '../../shared/kube/conditions.ts';
 import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
+import { admittedPart } from '../api/admitted-part.ts';
 import { parseRequests } from '../api/amount.ts';
 import { isDispatched } from '../api/dispatch-proof.ts';
 import { graceSecondsOf } from '../api/fenced-off.ts';
@@ -446,14 +447,15 @@ function remoteJobOf(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
     return { reason: DispatchedReason.ResourceFlavorNotFound, message: `ResourceFlavor "${missing}" of the admission does not exist` };
   }
   if (group.unresolved !== undefined) return { reason: DispatchedReason.AdmissionUnresolved, message: group.unresolved };
-  const asked = requestsOfJob(local);
+  const part = admittedPart(local, record);
+  const asked = requestsOfJob(part);
   if (asked.problem !== undefined) return { reason: DispatchedReason.ExceedsReservation, message: asked.problem };
   const more = excess(asked.requests, parseRequests(record.requests));
   if (more !== undefined) {
     const message = `the Job asks for ${more} more than it was admitted with, and waits to be admitted anew`;
     return { reason: DispatchedReason.ExceedsReservation, message };
   }
-  return remoteJob(local, {
+  return remoteJob(part, {
     origin: group.origin,
     epoch: record.epoch,
     jobController: cluster.jobController,

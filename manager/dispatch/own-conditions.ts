@@ -12,6 +12,7 @@ import {
 import type { AdmissionRecord } from '../api/records.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
 import { maxExecutionOf } from '../api/job-annotations.ts';
+import { podsAtOnce } from '../api/pod-count.ts';
 import { atRestMessage } from '../api/rest-proof.ts';
 import { isStartTold, podsReady, startedMessage } from '../api/start-proof.ts';
 import type { OwnCondition } from './to-local-status.ts';
@@ -28,13 +29,15 @@ export const dispatched = (record: AdmissionRecord, detail?: string): OwnConditi
  * Admission says it in the record, without a status write. A condition that told people to wait is set right on this occasion, unless
  * admission has done so itself; an evicted Job waits anew, and what admission says of that is left alone.
  */
-export function quotaReserved(local: DeepReadonly<Job>, { clusterQueue, executedSeconds }: AdmissionRecord): OwnCondition[] {
+export function quotaReserved(local: DeepReadonly<Job>, { clusterQueue, parallelism, executedSeconds }: AdmissionRecord): OwnCondition[] {
   const type = SwitchyardCondition.QuotaReserved;
   if (hasTrueCondition(local.status?.conditions, type) || local.spec.suspend === true) return [];
   const max = maxExecutionOf(local);
   const isLimited = executedSeconds !== undefined && max.kind === 'MaxExecution' && max.seconds !== undefined;
   const used = isLimited ? `; of its ${max.seconds}s, ${executedSeconds}s were used before` : '';
-  const message = `quota reserved in ClusterQueue "${clusterQueue}"${used}`;
+  const pods = podsAtOnce(local);
+  const part = parallelism !== undefined && parallelism < pods ? ` for ${parallelism} of ${pods} pods at once` : '';
+  const message = `quota reserved in ClusterQueue "${clusterQueue}"${part}${used}`;
   return [{ type, status: 'True', reason: QuotaReservedReason.QuotaReserved, message }];
 }
 

@@ -1,11 +1,10 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
-import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
 import { isJsonObject, parseJson } from '../api/json-value.ts';
 import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import { recognize, type Identities } from '../policy/writer.ts';
-import { controllerProblems, prepared, labelsFromKueues } from '../prepare-job.ts';
+import { controllerProblems, prepared, wordsFromKueues } from '../prepare-job.ts';
 import { isCopy, validateJob } from './validate-job.ts';
 
 /** AdmissionReview of admission.k8s.io/v1, as far as it is about Jobs. */
@@ -61,13 +60,13 @@ export const admissionReviewOf = (response: AdmissionResponse): object => ({
 export function mutate(request: AdmissionRequest, rules: JobRules = DEFAULT_JOB_RULES): AdmissionResponse {
   const { uid, object } = request;
   if (request.operation !== 'CREATE' || object === undefined) return { uid, allowed: true };
-  const labels = labelsFromKueues(object, rules);
-  if (isCopy(object) || (queueNameOf(object) ?? labels[QUEUE_NAME_LABEL]) === undefined || controllerProblems(object).length > 0)
+  const words = wordsFromKueues(object, rules);
+  if (isCopy(object) || (queueNameOf(object) === undefined && words.length === 0) || controllerProblems(object).length > 0)
     return { uid, allowed: true };
   const { suspend, managedBy } = prepared(object).spec;
   const operations = [
-    // Where ours was absent Kueue's is there, and so are labels.
-    ...Object.entries(labels).map(([name, value]) => ({ op: 'add', path: `/metadata/labels/${name.replace('/', '~1')}`, value })),
+    // Where ours was absent Kueue's is there, and so is the map.
+    ...words.map(({ place, name, value }) => ({ op: 'add', path: `/metadata/${place}/${name.replace('/', '~1')}`, value })),
     ...(object.spec.suspend === suspend ? [] : [{ op: 'add', path: '/spec/suspend', value: suspend }]),
     ...(object.spec.managedBy === managedBy ? [] : [{ op: 'add', path: '/spec/managedBy', value: managedBy }]),
   ];

@@ -1,12 +1,12 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME, MANAGER_CONTROLLER_NAME, ORIGIN_LABEL, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import type { FieldProblem } from '../api/field-problem.ts';
-import { queueNameOf, unreadableWishes } from '../api/job-annotations.ts';
+import { queueNameOf } from '../api/job-annotations.ts';
 import { DEFAULT_JOB_RULES, ruleProblems, type JobRules } from '../api/job-rules.ts';
 import type { JobWrite } from '../policy/job-write.ts';
 import { judgeWrite } from '../policy/judge-write.ts';
 import { fieldOf } from '../policy/write-rule.ts';
-import { controllerProblems, wishProblems } from '../prepare-job.ts';
+import { controllerProblems, wishProblems, wrongWishes } from '../prepare-job.ts';
 
 /**
  * What is wrong with a write of a Job; nothing when it may pass. In order:
@@ -14,7 +14,7 @@ import { controllerProblems, wishProblems } from '../prepare-job.ts';
  * 1. The manager may write anything.
  * 2. Nobody writes what is not his: manager/policy/job-parts.ts says what is whose.
  * 3. A new Job with a queue must be as prepareJob makes it.
- * 4. Priority, cluster wishes, hold, times and fencing must be readable, if they are changed.
+ * 4. Wishes must be readable, and can be met, if they are changed.
  * 5. A Job is what the administrator takes: a new one, and one that is changed unless it was not before.
  */
 export function validateJob(write: JobWrite, rules: JobRules = DEFAULT_JOB_RULES): FieldProblem[] {
@@ -44,6 +44,6 @@ function unpreparedProblems(job: DeepReadonly<Job>): FieldProblem[] {
 }
 
 const changedWishProblems = (job: DeepReadonly<Job>, oldJob: DeepReadonly<Job>): FieldProblem[] =>
-  unreadableWishes(job)
+  wrongWishes(job)
     .filter(({ place, name }) => job.metadata[place]?.[name] !== oldJob.metadata[place]?.[name])
     .map(({ place, name, problem }) => ({ field: fieldOf(place, name), problem }));

@@ -72,6 +72,10 @@ export const START_TIMEOUT_ANNOTATION = 'switchyard.dev/start-timeout';
 export const MAX_EXEC_TIME_LABEL = 'switchyard.dev/max-exec-time-seconds';
 /** Kueue's spelling of it. */
 export const KUEUE_MAX_EXEC_TIME_LABEL = 'kueue.x-k8s.io/max-exec-time-seconds';
+/** Annotation by which a user lets a Job be admitted with fewer pods at once than it asks for, and no fewer than this. */
+export const MIN_PARALLELISM_ANNOTATION = 'switchyard.dev/min-parallelism';
+/** Kueue's spelling of it. */
+export const KUEUE_MIN_PARALLELISM_ANNOTATION = 'kueue.x-k8s.io/job-min-parallelism';
 /** Label on a user's Job: the WorkloadPriorityClass that orders it within its ClusterQueue. */
 export const PRIORITY_CLASS_LABEL = 'switchyard.dev/priority-class';
 /** Annotation by which a user orders Jobs of one queue: an integer, higher first, as far as the LocalQueue lets it. */

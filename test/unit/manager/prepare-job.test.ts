@@ -6,8 +6,10 @@ import {
   ADMISSION_ANNOTATION,
   CLUSTERS_ANNOTATION,
   KUEUE_MAX_EXEC_TIME_LABEL,
+  KUEUE_MIN_PARALLELISM_ANNOTATION,
   KUEUE_QUEUE_NAME_LABEL,
   MAX_EXEC_TIME_LABEL,
+  MIN_PARALLELISM_ANNOTATION,
   ORIGIN_LABEL,
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
@@ -65,6 +67,22 @@ describe('preparing a Job', () => {
     expect(labelsOf(both)).toEqual(both);
     expect(labelsOf({ [KUEUE_QUEUE_NAME_LABEL]: '' })).toEqual(['metadata.labels[switchyard.dev/queue-name]']);
     expect(labelsOf({ [KUEUE_QUEUE_NAME_LABEL]: 'main', [QUEUE_NAME_LABEL]: '' })).toEqual(['metadata.labels[switchyard.dev/queue-name]']);
+  });
+
+  test('the fewest pods of a Job come from Kueue’s annotation, too, and are fewer than it has', () => {
+    const rules = { ...DEFAULT_JOB_RULES, kueueQueueLabel: true };
+    const fewest = (annotation: string, pods: string, spec: object = { parallelism: 8, completions: 8 }): unknown => {
+      const labels = { [KUEUE_QUEUE_NAME_LABEL]: 'main' };
+      const job = manifest({ metadata: { labels, annotations: { [annotation]: pods } } });
+      const preparation = prepareJob({ ...job, spec: { ...job.spec, ...spec } }, rules);
+      return preparation.kind === 'Prepared' ? preparation.job.metadata.annotations : preparation.problems.map(({ problem }) => problem);
+    };
+    expect(fewest(KUEUE_MIN_PARALLELISM_ANNOTATION, '3')).toMatchObject({ [MIN_PARALLELISM_ANNOTATION]: '3' });
+    expect(fewest(MIN_PARALLELISM_ANNOTATION, '8')).toEqual([
+      'is 8; it must be less than the 8 pods that the Job may have at once, or be left out',
+    ]);
+    expect(fewest(KUEUE_MIN_PARALLELISM_ANNOTATION, '2', { parallelism: 8, completions: 2 })).toHaveLength(1);
+    expect(fewest(MIN_PARALLELISM_ANNOTATION, 'x')).toEqual(['is "x"; it must be a number of pods from 1 on, such as "4"']);
   });
 
   test('what only Switchyard writes is refused, all of it at once', () => {

@@ -90,6 +90,7 @@ export const aWorkload = (
   createdMs: 0,
   queuedSinceMs: undefined,
   podsNeeded: undefined,
+  minPods: undefined,
   requests: parseRequests({ ...requests, pods: '1' }),
   wish: { kind: 'Any' },
   hold: undefined,

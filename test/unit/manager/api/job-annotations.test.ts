@@ -3,6 +3,7 @@ import {
   clusterWishOf,
   fencingOf,
   maxExecutionOf,
+  minParallelismOf,
   priorityOf,
   queueNameOf,
   unreadableWishes,
@@ -12,6 +13,7 @@ import {
   CLUSTERS_ANNOTATION,
   KUEUE_QUEUE_NAME_LABEL,
   MAX_EXEC_TIME_LABEL,
+  MIN_PARALLELISM_ANNOTATION,
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
 } from '../../../../shared/api/names.ts';
@@ -69,6 +71,19 @@ describe('how long a Job may run in all', () => {
     expect(seconds(text)).toEqual({ kind: 'Invalid', problem });
     const job = { metadata: { labels: { [MAX_EXEC_TIME_LABEL]: text }, annotations: { [PRIORITY_ANNOTATION]: '1' } } };
     expect(unreadableWishes(job)).toEqual([{ place: 'labels', name: MAX_EXEC_TIME_LABEL, problem }]);
+  });
+});
+
+describe('the fewest pods of a Job', () => {
+  const fewest = (text?: string) =>
+    minParallelismOf({ metadata: text === undefined ? {} : { annotations: { [MIN_PARALLELISM_ANNOTATION]: text } } });
+  test('are all of them when nothing is said, and a number', () => {
+    expect(fewest()).toEqual({ kind: 'MinParallelism', pods: undefined });
+    expect(fewest('12')).toEqual({ kind: 'MinParallelism', pods: 12 });
+  });
+  test.each(['', '0', '-1', '1.5', 'few', '12345678901'])('%j is refused', (text) => {
+    const problem = `is ${JSON.stringify(text)}; it must be a number of pods from 1 on, such as "4"`;
+    expect(fewest(text)).toEqual({ kind: 'Invalid', problem });
   });
 });
 

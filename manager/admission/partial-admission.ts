@@ -1,0 +1,44 @@
+import type { Decision, Head } from './decision.ts';
+import { nominate, type Nominee } from './nominate.ts';
+import { forPods } from './reclaimable.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { Workload } from './workload.ts';
+
+/**
+ * Nominates a head with all of its pods, or, where they do not fit and it lets itself be admitted with fewer, with the most that do (Kueue's PodSetReducer). What is
+ * found out of a head that does not fit with the fewest either is about all of its pods.
+ */
+export function nominateLargest(snapshot: Snapshot, head: Head, nowMs: number): Nominee | Decision {
+  const whole = nominate(snapshot, head, nowMs);
+  const { workload } = head.queued;
+  const pods = workload.requests.get('pods') ?? 0;
+  if (goes(whole) || workload.minPods === undefined || workload.minPods >= pods) return whole;
+  const nominateWith = (count: number): Nominee | undefined => {
+    const outcome = nominate(snapshot, { ...head, queued: { ...head.queued, workload: withFewerPods(workload, count) } }, nowMs);
+    return goes(outcome) ? outcome : undefined;
+  };
+  return largest(workload.minPods, pods - 1, nominateWith) ?? whole;
+}
+
+/** It need not wait until others give back what they have. */
+const goes = (outcome: Nominee | Decision): outcome is Exclude<Nominee, { readonly kind: 'Creditor' }> =>
+  outcome.kind !== 'Inadmissible' && outcome.kind !== 'Requeue' && outcome.kind !== 'Creditor' && outcome.kind !== 'Admit';
+
+/** The Workload as it is to be admitted with so many pods. */
+const withFewerPods = (workload: Workload, count: number): Workload => {
+  const { recordedRequests: _all, ...rest } = workload;
+  return { ...rest, requests: forPods(workload.requests, count), admittedPods: count, whole: workload };
+};
+
+/** What is found for the greatest number from `least` to `most` for which something is; undefined when there is nothing for the least. Where something is found for a number there is for each smaller one. */
+export function largest<T>(least: number, most: number, find: (count: number) => T | undefined): T | undefined {
+  let best = find(least);
+  if (best === undefined) return undefined;
+  for (let low = least, high = most; low < high; ) {
+    const middle = Math.ceil((low + high) / 2);
+    const found = find(middle);
+    if (found === undefined) high = middle - 1;
+    else [low, best] = [middle, found];
+  }
+  return best;
+}
