@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { COHORTS } from '../../manager/api/cohort.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import type { Acceptance, Submission, SubmissionQueue } from '../../manager/submission/submission-queue.ts';
 import { EVENTS, JOBS, NAMESPACES, PODS, type Resource } from '../../shared/api/resources.ts';
@@ -182,8 +183,13 @@ describe('with the accounts that the charts make', () => {
     await world.clock.advance(5_000);
     manager = world.startManager('manager', {
       user: (cluster) => userOf(cluster === HOME ? accountOf(managerChart) : MANAGER_ACCESS),
-      parts: { submissions: { queue, name: 'q' }, webhook: webhookOf(managerChart) },
+      parts: {
+        submissions: { queue, name: 'q' },
+        webhook: webhookOf(managerChart),
+        fairSharing: { preemptionStrategies: ['LessThanOrEqualToFinalShare'] },
+      },
     });
+    await world.home.create(COHORTS, { metadata: { name: 'all' } });
     worker = world.startWorker('eu-1', 'worker', { user: () => userOf(accountOf(workerChart)), fenceAfterMs: 60_000 });
     await world.clock.advance(5_000);
   });

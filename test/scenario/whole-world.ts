@@ -47,7 +47,7 @@ export type ProgramOptions = {
   readonly line?: Line;
   /** Of a worker: how long copies run without a sign of their manager; default: it keeps no Lease and has no fence. */
   readonly fenceAfterMs?: number;
-  readonly parts?: Partial<Pick<ManagerDeps, 'submissions' | 'webhook' | 'registry'>>;
+  readonly parts?: Partial<Pick<ManagerDeps, 'submissions' | 'webhook' | 'registry' | 'fairSharing'>>;
 };
 
 export type JobParts = {
