@@ -2,8 +2,13 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { ClosingLineReporter } from './test/support/closing-line-reporter.ts';
 
-/** These start programs and wait for them, count memory, or fill a server: each file has a process of its own. They come first, as the longest. */
-const ALONE = ['test/e2e/**/*.test.ts', 'test/hostile/**/*.test.ts'];
+/** These start programs and wait for them, for time that is real, or count memory: each file has a process of its own. They come first, as the longest. */
+const ALONE = [
+  'test/e2e/**/*.test.ts',
+  'test/hostile/**/*.test.ts',
+  'test/scenario/{submission,submission-queue,import-kueue,worker-namespaces}.test.ts',
+  'test/simulation/durability.test.ts',
+];
 
 export default defineConfig({
   test: {
