@@ -37,6 +37,8 @@ export interface AdmissionCache {
   forget(key: string): Reservation | undefined;
   get(key: string): Reservation | undefined;
   reservations(): IterableIterator<Reservation>;
+  /** How often a Workload has come to be admitted on this cluster: while it is the same number, nobody has. */
+  placements(cluster: string): number;
   /** The reservations of Workloads that ask for something else now than they hold. */
   mismatched(): Iterable<Reservation>;
   /** The reservations of Workloads that their cluster has refused. */
@@ -85,6 +87,7 @@ export function createAdmissionCache(
   const starts = createDeadlines((reservation) => startDeadline(reservation, { setup, clusters: clustersByName }));
   const executions = createDeadlines(executionDeadline);
   const admitted = createAdmittedIndex();
+  const placements = new Map<string, number>();
 
   const charge = (entry: Counted): void => apply(entry, plus, addUsage);
   const discharge = (entry: Counted): void => apply(entry, minus, removeUsage);
@@ -133,7 +136,7 @@ export function createAdmissionCache(
     else refusedAlike.set(workload.key, [entry, reason]);
   };
   const put = (workload: Workload, record: AdmissionRecord, assumed: boolean): Reservation => {
-    drop(workload.key);
+    const before = drop(workload.key);
     const recorded = parseRequests(record.requests);
     const held = heldOf(recorded, workload, setup.queues.get(record.clusterQueue));
     const entry = { workload, record, held, assumed, charges: chargesOf(held, record), ...(held === recorded ? {} : { recorded }) };
@@ -142,6 +145,8 @@ export function createAdmissionCache(
     if (excess(asked, recorded) !== undefined || excess(recorded, asked) !== undefined) mismatched.set(workload.key, entry);
     if (!assumed && workload.refusal !== undefined) refused.set(workload.key, entry);
     if (!assumed && workload.hold === true) toRest.set(workload.key, entry);
+    if (isSettled(entry) && (before === undefined || !isSettled(before) || before.record.cluster !== record.cluster))
+      placements.set(record.cluster, (placements.get(record.cluster) ?? 0) + 1);
     starts.watch(entry);
     executions.watch(entry);
     compare(entry);
@@ -186,6 +191,7 @@ export function createAdmissionCache(
     },
     get: (key) => counted.get(key),
     reservations: () => counted.values(),
+    placements: (cluster) => placements.get(cluster) ?? 0,
     mismatched: () => mismatched.values(),
     refused: () => refused.values(),
     held: () => toRest.values(),
@@ -208,6 +214,9 @@ export function createAdmissionCache(
     usage: () => usage,
   };
 }
+
+/** It is admitted, and its record is written. */
+const isSettled = ({ workload, assumed }: Reservation): boolean => !assumed && workload.phase === 'Admitted';
 
 /** Since when which clusters answer. */
 const contacts = (clusters: readonly ClusterState[]): string =>

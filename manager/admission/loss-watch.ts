@@ -5,7 +5,7 @@ import { FailReason } from '../api/reasons.ts';
 import type { AdmissionCache } from './admission-cache.ts';
 import { EvictionReason, type Eviction } from './evictions.ts';
 
-/** Finds the Workloads of lost clusters that are to leave them. All are looked at when something about clusters or queues has changed, and when a time has come. */
+/** Finds the Workloads of lost clusters that are to leave them. All are looked at when something about clusters or queues has changed, when a Workload has come to a lost one, and when a time has come. */
 export interface LossWatch {
   lookAnew(): void;
   find(): readonly Eviction[];
@@ -13,7 +13,7 @@ export interface LossWatch {
 }
 
 export function createLossWatch(deps: {
-  readonly cache: Pick<AdmissionCache, 'reservations' | 'queueing'>;
+  readonly cache: Pick<AdmissionCache, 'reservations' | 'placements' | 'queueing'>;
   readonly lostClusters: LostClusters;
   /** After this time the Jobs of a lost cluster are moved; 0: never. */
   readonly timeoutMs: number;
@@ -24,11 +24,14 @@ export function createLossWatch(deps: {
   const { cache, lostClusters, timeoutMs, wake, clock } = deps;
   let isDue = true;
   let timer: Timer | undefined;
+  /** What {@link AdmissionCache.placements} was of each lost cluster when it was looked at. */
+  let placements: ReadonlyMap<string, number> = new Map();
 
   const look = (): Eviction[] => {
     const found: Eviction[] = [];
     let nextMs = Number.POSITIVE_INFINITY;
     const lost = new Map(lostClusters.names().map((name) => [name, lostClusters.of(name)]));
+    placements = new Map([...lost.keys()].map((name) => [name, cache.placements(name)]));
     if (lost.size > 0) {
       for (const reservation of cache.reservations()) {
         const { workload, record, assumed } = reservation;
@@ -49,6 +52,8 @@ export function createLossWatch(deps: {
     isDue = found.length > 0;
     return found;
   };
+  /** The admission of a Workload may have been decided before the cluster was lost, and be written long after that. */
+  const somebodyCame = (): boolean => lostClusters.names().some((name) => cache.placements(name) !== (placements.get(name) ?? 0));
   const due = (): void => {
     isDue = true;
     wake();
@@ -58,7 +63,7 @@ export function createLossWatch(deps: {
     lookAnew: () => {
       isDue = true;
     },
-    find: () => (isDue ? look() : []),
+    find: () => (isDue || somebodyCame() ? look() : []),
     stop: () => timer?.cancel(),
   };
 }

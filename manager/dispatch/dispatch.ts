@@ -120,6 +120,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         homeSettled: (signal) => homeHistory.settle(signal),
         inPlace: (localKey, copies) => mirror.inPlace(localKey, copies),
         origin,
+        newestAdmissionMs: mirror.newestAdmissionMs(),
         clock,
         random,
         log: log.with({ cluster: name }),

@@ -37,9 +37,13 @@ export const LATE_WRITE_MS = 20_000;
 
 type Open = { readonly underWay: number; readonly untilMs: number };
 
-/** Whoever led before may have sent something, too: for a while there is doubt of every Job that was admitted before this. */
-export function createDoubts(clock: Clock): Doubts {
+/**
+ * Whoever led before may have sent something, too: for a while there is doubt of every Job that was admitted before this. `newestMs`: the newest
+ * admission that is known now, in epoch milliseconds. It was before this, whatever the time of day was by the clock of who made it.
+ */
+export function createDoubts(clock: Clock, newestMs: number): Doubts {
   const bornMs = clock.now();
+  const sinceBirthMs = Math.max(bornMs, newestMs + 1);
   const open = new Map<string, Open>();
   const touched = new Set<string>();
   const done = (key: string): void => {
@@ -49,13 +53,13 @@ export function createDoubts(clock: Clock): Doubts {
     else open.set(key, { ...doubt, underWay: doubt.underWay - 1 });
   };
   return {
-    untouchedSinceMs: (key) => (touched.has(key) || open.has(key) ? undefined : bornMs),
+    untouchedSinceMs: (key) => (touched.has(key) || open.has(key) ? undefined : sinceBirthMs),
     has: (key) => open.has(key) || touched.has(key),
     of(key, sinceMs) {
       const nowMs = clock.now();
       const doubt = open.get(key);
       if (doubt === undefined) {
-        const forMs = sinceMs !== undefined && sinceMs >= bornMs ? 0 : bornMs + LATE_WRITE_MS - nowMs;
+        const forMs = sinceMs !== undefined && sinceMs >= sinceBirthMs ? 0 : bornMs + LATE_WRITE_MS - nowMs;
         return forMs > 0 ? { kind: 'Waiting', forMs } : NONE;
       }
       if (doubt.underWay > 0) return { kind: 'Waiting', forMs: LATE_WRITE_MS };

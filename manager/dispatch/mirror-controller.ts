@@ -43,6 +43,8 @@ export interface MirrorController {
   wake(localKey: string): void;
   /** Keys of the Jobs whose record names this cluster, and of those that may be on any, without those that are proven to rest. */
   heldBy(cluster: string, uid: string | undefined): Iterable<string>;
+  /** When the newest admission that is known was made, by the clock of who made it; epoch milliseconds. */
+  newestAdmissionMs(): number;
   /** A copy on this cluster has changed. */
   copyChanged(cluster: string, localKey: string): void;
   /** Has every Job, or those of one namespace, looked at that could be concerned by a change of flavors or queues. */
@@ -102,6 +104,10 @@ class Mirror implements MirrorController {
     };
     deps.jobs.addHandler({ added: changed, updated: changed, deleted });
     deps.flavors.addHandler({ added: () => this.wakeAll(), updated: () => this.wakeAll() });
+  }
+
+  newestAdmissionMs(): number {
+    return this.#recorded.newestMs();
   }
 
   wake(localKey: string): void {

@@ -16,6 +16,8 @@ export type Recorded =
 /** Keys of the Jobs that have to do with clusters, by cluster: what happens to one cluster is looked up here, and not sought among all Jobs. */
 export interface RecordedJobs {
   set(localKey: string, recorded: Recorded): void;
+  /** When the newest admission that was ever set was made, by the clock of who made it; 0: there was none. Epoch milliseconds. */
+  newestMs(): number;
   /** Those whose record names this cluster, by its name or by its UID, and those that may be anywhere. */
   on(cluster: string, uid: string | undefined): Iterable<string>;
   /** All that have to do with any cluster, or those of one namespace. */
@@ -28,8 +30,11 @@ export function createRecordedJobs(): RecordedJobs {
   /** The places of each Job, and the other way round. */
   const placesOf = new Map<string, readonly string[]>();
   const jobsAt = new Map<string, Set<string>>();
+  let newestMs = 0;
   return {
+    newestMs: () => newestMs,
     set(localKey, recorded) {
+      if (recorded.kind === 'At') newestMs = Math.max(newestMs, Date.parse(recorded.record.since));
       const places = placesIn(recorded);
       const before = placesOf.get(localKey) ?? [];
       if (before.length === places.length && before.every((place, index) => place === places[index])) return;

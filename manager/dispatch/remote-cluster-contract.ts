@@ -72,6 +72,8 @@ export type RemoteClusterOptions = {
   readonly name: string;
   readonly client: KubeClient;
   readonly origin: string;
+  /** The newest admission that is known now, in epoch milliseconds: it was before this connection. */
+  readonly newestAdmissionMs: number;
   readonly jobController: string;
   /** True when it is the manager cluster itself. */
   readonly local: boolean;

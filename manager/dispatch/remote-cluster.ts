@@ -94,7 +94,7 @@ class ConnectedCluster implements RemoteCluster {
     const budget = createObjectBudget(options.memoryBytes);
     const onFault = (source: string, fault: UnusableAnswer | undefined): void => this.#faultChanged(source, fault);
     this.writer = createCopyWriter({ cluster: name, client, namespaces, clock, signal: this.#stopped.signal });
-    this.doubts = createDoubts(clock);
+    this.doubts = createDoubts(clock, options.newestAdmissionMs);
     const copyOf = (localKey: string): DeepReadonly<Job> | undefined => this.copiesOf(localKey).find(({ deleting }) => !deleting)?.job;
     this.starts = createStartInquiries({
       cluster: name,

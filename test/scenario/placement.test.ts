@@ -8,11 +8,15 @@ import { JOBS, NAMESPACES, SECRETS } from '../../shared/api/resources.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import type { TransportResponse } from '../../shared/kube/transport.ts';
 import { given } from '../../shared/runtime/given.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld } from './dispatch-world.ts';
 
 let world: DispatchWorld;
+let clock: FakeClock;
 beforeEach(async () => {
+  clock = new FakeClock();
   world = await createDispatchWorld({
+    clock,
     workers: ['eu-1', 'us-2'],
     // A kubeconfig leads to the cluster that its server names: https://eu-1.test.
     connectCluster: (_name, { server }, usual) => usual(new URL(server).hostname.replace(/\.test$/, '')),
@@ -205,6 +209,21 @@ test('a create that a manager sent before it was killed may still be carried out
   expect(await recordOf('sum')).toMatchObject({ cluster: 'eu-1', epoch: 1 });
   expect(await world.worker('us-2').copy('sum')).toBeUndefined();
   await runToTheEnd('eu-1', 'sum');
+});
+
+test('a Job that was admitted by a manager with a fast clock is not taken for one that was never sent, by the next manager with a right one', async () => {
+  await world.submit('sum', on('eu-1,us-2'));
+  await world.settle(1_000);
+  expect(await world.worker('eu-1').copy('sum')).toBeDefined();
+  await world.stop();
+  clock.stepTimeOfDay(-600_000);
+  world.worker('eu-1').line.state = 'swallowed';
+  await world.start();
+  await setState('eu-1', 'Draining');
+  await world.settle(60_000);
+  expect((await world.job('sum')).spec.suspend).toBe(true);
+  expect(await recordOf('sum')).toMatchObject({ cluster: 'eu-1', epoch: 1 });
+  expect(await world.worker('us-2').copy('sum')).toBeUndefined();
 });
 
 test('a Job that is refused by a manager that has just started moves when nothing that was sent before can be carried out any more', async () => {

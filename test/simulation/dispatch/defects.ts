@@ -43,7 +43,7 @@ export const DEFECTS = [
     edits: [
       {
         file: 'manager/dispatch/doubts.ts',
-        right: 'untouchedSinceMs: (key) => (touched.has(key) || open.has(key) ? undefined : bornMs),',
+        right: 'untouchedSinceMs: (key) => (touched.has(key) || open.has(key) ? undefined : sinceBirthMs),',
         wrong: 'untouchedSinceMs: (key) => (touched.has(key) || open.has(key) ? undefined : 0),',
       },
       {
@@ -53,8 +53,8 @@ export const DEFECTS = [
       },
       {
         file: 'manager/dispatch/doubts.ts',
-        right: 'const forMs = sinceMs !== undefined && sinceMs >= bornMs ? 0 : bornMs + LATE_WRITE_MS - nowMs;',
-        wrong: 'const forMs = sinceMs !== undefined && sinceMs >= bornMs ? 0 : -1;',
+        right: 'const forMs = sinceMs !== undefined && sinceMs >= sinceBirthMs ? 0 : bornMs + LATE_WRITE_MS - nowMs;',
+        wrong: 'const forMs = sinceMs !== undefined && sinceMs >= sinceBirthMs ? 0 : -1;',
       },
     ],
     bias: { troubles: ['killed after a create'], fair: true },

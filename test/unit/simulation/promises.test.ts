@@ -11,6 +11,7 @@ import {
   quotaKept,
   type Remains,
   statusesAccepted,
+  suspendedRest,
 } from '../../simulation/dispatch/promises.ts';
 import type { HeldPod } from '../../simulation/dispatch/yard-history.ts';
 
@@ -102,6 +103,16 @@ test('a status that the API server refused is noticed', () => {
   expect(statusesAccepted(['manager: PATCH job-1: startTime is required'])).toEqual([
     'a status was refused: manager: PATCH job-1: startTime is required',
   ]);
+});
+
+test('pods of a Job that is suspended are noticed, those of others are not', () => {
+  const job = (uid: string, suspend: boolean): Job => ({
+    metadata: { name: 'job', namespace: 'blue', uid, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
+    spec: { suspend, template: {} },
+  });
+  expect(suspendedRest([held('east')], [job('job-1', true)])).toEqual(['east: pod east-pod runs on, though blue/job is suspended']);
+  expect(suspendedRest([held('east')], [job('job-1', false), job('job-2', true)])).toEqual([]);
+  expect(suspendedRest([held('east', { copy: null })], [job('job-1', true)])).toEqual([]);
 });
 
 test('a Job that neither completes nor fails does not end', () => {

@@ -57,6 +57,22 @@ describe('usage', () => {
     expect(mismatched()).toEqual([]);
   });
 
+  test('of a cluster tells how often a Workload has come to be admitted there', () => {
+    const cache = aCache('cq');
+    const evicting = { ...aWorkload('a', { cpu: '1' }), phase: 'Evicting' as const };
+    const admitted = { ...aWorkload('a', { cpu: '1' }), phase: 'Admitted' as const };
+    cache.assume(admitted, record);
+    expect(cache.placements('eu-1')).toBe(0);
+    cache.admit(admitted, record);
+    cache.admit(admitted, record);
+    expect(cache.placements('eu-1')).toBe(1);
+    cache.admit(evicting, record);
+    cache.admit(admitted, record);
+    expect(cache.placements('eu-1')).toBe(2);
+    cache.admit(admitted, recordOf({ cpu: '1' }, { cluster: 'us-1' }));
+    expect([cache.placements('eu-1'), cache.placements('us-1')]).toEqual([2, 1]);
+  });
+
   test('moves with a Workload that is placed elsewhere', () => {
     const cache = aCache('cq', 'other');
     cache.admit(aWorkload('a'), record);

@@ -21,10 +21,11 @@ const clusterQueues = [
   aClusterQueue('waits', { default: '9' }, { onClusterLost: 'Wait' }),
 ];
 
-function setup(reservations: readonly Reservation[]) {
+function setup(reservations: Reservation[]) {
   const clock = new FakeClock();
   const lostAtMs = new Map<string, number>();
   const seen = { wakes: 0, looks: 0 };
+  const placements = new Map<string, number>();
   const of = (name: string): LostCluster | undefined => {
     const atMs = lostAtMs.get(name);
     if (atMs === undefined) return undefined;
@@ -35,8 +36,9 @@ function setup(reservations: readonly Reservation[]) {
     cache: {
       reservations: () => {
         seen.looks++;
-        return reservations.values() as IterableIterator<Reservation>;
+        return reservations.values();
       },
+      placements: (cluster) => placements.get(cluster) ?? 0,
       queueing: () => buildQueueingSetup(objects({ clusterQueues })),
     },
     lostClusters: { of, names: () => [...lostAtMs.keys()], handler: { added: () => {}, updated: () => {}, deleted: () => {} } },
@@ -48,7 +50,7 @@ function setup(reservations: readonly Reservation[]) {
     watch
       .find()
       .map(({ reservation, reason, fail }) => `${reservation.workload.name} ${reason}${fail === undefined ? '' : ` ${fail.reason}`}`);
-  return { clock, lostAtMs, seen, watch, found };
+  return { clock, lostAtMs, placements, seen, watch, found };
 }
 
 test('when a cluster has been lost for long enough, its Workloads leave it, or end, or wait, as their queues say', async () => {
@@ -83,4 +85,18 @@ test('reservations are looked at when something has changed, and not at every pa
   watch.stop();
   await clock.advance(60 * MINUTE);
   expect(seen.wakes).toBe(0);
+});
+
+test('a Workload whose admission was still being written when its cluster was lost leaves it like the others', async () => {
+  const late = on('a', 'eu-1');
+  const reservations = [{ ...late, assumed: true }];
+  const { clock, lostAtMs, placements, seen, found } = setup(reservations);
+  lostAtMs.set('eu-1', clock.monotonic());
+  found();
+  await clock.advance(20 * MINUTE);
+  expect(found()).toEqual([]);
+  reservations[0] = late;
+  placements.set('eu-1', 1);
+  expect(found()).toEqual(['a ClusterLost']);
+  expect(seen.looks).toBe(2);
 });

@@ -7,7 +7,7 @@ const KEY = 'team/sum';
 const OLD = 0;
 async function doubtsOfAge(ms: number) {
   const clock = new FakeClock();
-  const doubts = createDoubts(clock);
+  const doubts = createDoubts(clock, OLD);
   await clock.advance(ms);
   return { clock, doubts };
 }
@@ -24,6 +24,17 @@ describe('a Job', () => {
     const { clock, doubts } = await doubtsOfAge(0);
     expect(doubts.of(KEY, clock.now())).toEqual({ kind: 'None' });
     expect(doubts.of(KEY, undefined).kind).toBe('Waiting');
+  });
+
+  test('that was there before is not taken for one admitted since, though the clock of who admitted it was ahead', async () => {
+    const clock = new FakeClock();
+    const aheadMs = clock.now() + 600_000;
+    const doubts = createDoubts(clock, aheadMs);
+    expect(doubts.of(KEY, aheadMs)).toEqual({ kind: 'Waiting', forMs: LATE_WRITE_MS });
+    expect(doubts.untouchedSinceMs(KEY)).toBeGreaterThan(aheadMs);
+    await clock.advance(LATE_WRITE_MS);
+    expect(doubts.of(KEY, aheadMs)).toEqual({ kind: 'None' });
+    expect(doubts.untouchedSinceMs(KEY)).toBeGreaterThan(aheadMs);
   });
 
   test('is doubtful for that time whatever writes are answered: an earlier leader’s may come late', async () => {

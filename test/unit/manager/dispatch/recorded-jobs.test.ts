@@ -50,3 +50,12 @@ test('a Job that others keep, though nothing of it is left, is nowhere: its clus
   const released = deleted(['example.com/own']);
   expect(recordedIn(released, recordOn(released))).toEqual({ kind: 'Nowhere' });
 });
+
+test('the newest admission that there ever was is known, also when its Job is gone', () => {
+  const jobs = createRecordedJobs();
+  expect(jobs.newestMs()).toBe(0);
+  for (const since of ['2026-01-01T00:10:00Z', '2026-01-01T00:00:05Z'])
+    jobs.set(`team/${since}`, { kind: 'At', record: aRecord({ since }) });
+  jobs.set('team/2026-01-01T00:10:00Z', { kind: 'Nowhere' });
+  expect(jobs.newestMs()).toBe(Date.parse('2026-01-01T00:10:00Z'));
+});
