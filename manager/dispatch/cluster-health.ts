@@ -16,6 +16,8 @@ export type ClusterHealth = {
   readonly roundTripMs: number | undefined;
   /** When the last renewal of our Lease was sent that its worker may have seen. */
   readonly renewalSentMs: number | undefined;
+  /** Its watch has given no sign of life for longer than one may be silent, and cannot be opened anew: what becomes of its Jobs is not heard. */
+  readonly unheard: boolean;
 };
 
 export type ProbeResult =
@@ -56,6 +58,7 @@ export const NEVER_PROBED: ClusterHealth = {
   version: undefined,
   roundTripMs: undefined,
   renewalSentMs: undefined,
+  unheard: false,
 };
 
 /** What a probe makes of it. */
@@ -67,6 +70,7 @@ export function afterProbe(health: ClusterHealth, probe: ProbeResult, nowMs: num
     const contact = probe.synced ? 'Ready' : 'Connecting';
     return {
       renewalSentMs: health.renewalSentMs,
+      unheard: health.unheard,
       ...(probe.synced
         ? { contact, reason: 'Connected', message: 'connected' }
         : { contact, reason: 'Listing', message: 'listing its Jobs' }),

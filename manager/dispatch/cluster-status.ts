@@ -100,7 +100,13 @@ function readyOf(inContact: boolean, said: Omit<ConditionSaid, 'status'>, able: 
 }
 
 /** False: it answers, and what it has is not known. Unknown: nobody can tell. */
-function syncedOf({ contact, reason, message }: ClusterHealth): ConditionSaid {
+function syncedOf({ contact, reason, message, unheard }: ClusterHealth): ConditionSaid {
+  if (contact === 'Ready' && unheard)
+    return {
+      status: 'False',
+      reason: 'NotHeard',
+      message: 'it answers, but what becomes of its Jobs is not heard: watches cannot be kept open',
+    };
   if (contact === 'Ready') return { status: 'True', reason: 'Synced', message: 'its Jobs are known, and what becomes of them is heard' };
   const isHeard = reason === 'Listing' || ANSWER_FAULTS.some((fault) => fault === reason);
   return { status: isHeard ? 'False' : 'Unknown', reason, message };

@@ -42,6 +42,8 @@ const FRESH_LIST_MS = 60_000;
 const PROBE_AGAIN_MS = 1_000;
 /** While it refuses us, or we it: that ends when somebody changes something. */
 const PROBE_REFUSED_MS = 5_000;
+/** A watch is opened anew when it has said nothing for 130 s, for bookmarks come about once a minute. */
+const UNHEARD_MS = 150_000;
 /** Questions to the manager cluster for the sake of one worker cluster. */
 const CONFIRMATIONS = { perSecond: 5, burst: 100 };
 
@@ -311,7 +313,7 @@ class ConnectedCluster implements RemoteCluster {
   #becomes(found: ClusterHealth): void {
     if (this.#restored.signal.aborted) return;
     const before = this.#health;
-    const next = { ...found, renewalSentMs: this.#lease.sentMs() };
+    const next = { ...found, renewalSentMs: this.#lease.sentMs(), unheard: this.#isUnheard() };
     this.#health = next;
     // What failed on the way out says nothing of what it can now.
     if (before.contact === 'Lost' && next.contact !== 'Lost') this.#ability = ABLE;
@@ -321,6 +323,10 @@ class ConnectedCluster implements RemoteCluster {
     }
     this.#tell();
     if (before.contact !== next.contact) this.#options.onContactChanged(this);
+  }
+
+  #isUnheard(): boolean {
+    return this.#copies.hasSynced() && this.#options.clock.monotonic() - this.#copies.lastHeardMs() > UNHEARD_MS;
   }
 
   #workerChanged(): void {
@@ -432,5 +438,7 @@ function localKeyOf(copy: DeepReadonly<Job>): string {
 }
 
 /** What others should hear of when it changes. */
-const describe = ({ contact, connected, reason, version, failingSinceMs, renewalSentMs }: ClusterHealth, worker: WorkerFinding): string =>
-  JSON.stringify([contact, connected, reason, version, failingSinceMs, contact === 'Ready' ? 0 : renewalSentMs, worker]);
+function describe(health: ClusterHealth, worker: WorkerFinding): string {
+  const { contact, connected, reason, version, failingSinceMs, renewalSentMs, unheard } = health;
+  return JSON.stringify([contact, connected, reason, version, failingSinceMs, contact === 'Ready' ? 0 : renewalSentMs, unheard, worker]);
+}

@@ -9,19 +9,26 @@ const LANES = 16;
 
 /**
  * Jobs a second of a loop that makes the writes of a one-pod Job's whole way and nothing else: no watch, no decision, no
- * waiting for anything but the answers. What manager, worker, kubelet and user write is all in here.
+ * waiting for anything but the answers. What manager, worker, kubelet and user write is all in here. As many as `warmUp` come first, and are not counted.
  */
-export async function measureFloor(home: KubeClient, workers: readonly KubeClient[], jobs: number): Promise<number> {
+export async function measureFloor(
+  home: KubeClient,
+  workers: readonly KubeClient[],
+  { warmUp, jobs }: { readonly warmUp: number; readonly jobs: number },
+): Promise<number> {
   for (const client of [home, ...workers]) await client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
+  const write = (name: string, count: number): Promise<unknown> =>
+    inParallel(
+      Array.from({ length: count }, (_, index) => index),
+      LANES,
+      async (index) => {
+        const worker = workers[index % workers.length];
+        if (worker !== undefined) await writeOneJob(home, worker, `${name}-${index}`);
+      },
+    );
+  await write('warm-up', warmUp);
   const startedMs = performance.now();
-  await inParallel(
-    Array.from({ length: jobs }, (_, index) => index),
-    LANES,
-    async (index) => {
-      const worker = workers[index % workers.length];
-      if (worker !== undefined) await writeOneJob(home, worker, `floor-${index}`);
-    },
-  );
+  await write('floor', jobs);
   return jobs / ((performance.now() - startedMs) / 1000);
 }
 

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
 import { EVENTS, JOBS, SECRETS } from '../../shared/api/resources.ts';
+import { findCondition } from '../../shared/kube/conditions.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import { silentLogger, type Logger } from '../../shared/runtime/logger.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld } from './dispatch-world.ts';
@@ -181,4 +182,21 @@ test('a WorkerCluster that is deleted is let go of, and made anew it is reached 
   await world.submit('sum', on('eu-1'));
   await world.settle(1_000);
   expect(await world.worker('eu-1').copy('sum')).toBeDefined();
+});
+
+test('a cluster that answers, but with which no watch can be kept, says that its Jobs are not heard, until they are', async () => {
+  const { line } = world.worker('eu-1');
+  const synced = async () => {
+    const { status } = await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' });
+    const condition = findCondition(status?.conditions, 'Synced');
+    return `${condition?.status} ${condition?.reason}`;
+  };
+  await world.settle(200_000);
+  expect(await synced()).toBe('True Synced');
+  line.hold();
+  await world.settle(200_000);
+  expect(await synced()).toBe('False NotHeard');
+  line.release();
+  await world.settle(150_000);
+  expect(await synced()).toBe('True Synced');
 });

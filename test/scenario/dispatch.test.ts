@@ -166,7 +166,8 @@ describe('a worker cluster', () => {
     ]);
     expect(cluster.status?.lostSince).toBeDefined();
     eu.line.state = 'up';
-    await world.settle(120_000);
+    // What was asked of it while it was silent is given up after 130 s, its watch included.
+    await world.settle(200_000);
     const again = await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' });
     expect(again.status?.conditions?.map(({ type, status }) => `${type}=${status}`)).toEqual([
       'Reachable=True',

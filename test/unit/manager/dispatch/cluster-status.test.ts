@@ -177,3 +177,9 @@ test.each([
   const synced = status(undefined, running({ ...LOST, connected: true, reason }))?.conditions?.[1];
   expect(synced).toMatchObject({ type: 'Synced', status: expected, reason });
 });
+
+test('a cluster that answers, but whose watches say nothing, is ready and not synced', () => {
+  const conditions = status(undefined, running({ ...READY, unheard: true }))?.conditions;
+  expect(conditions?.[1]).toMatchObject({ type: 'Synced', status: 'False', reason: 'NotHeard' });
+  expect(conditions?.[3]).toMatchObject({ type: 'Ready', status: 'True' });
+});
