@@ -16,7 +16,7 @@ export type Inadmissibility = InadmissibleReason & {
 /**
  * What waits for admission. Each ClusterQueue is a heap by priority and age, split into groups of equal scheduling hash: when the first
  * Workload of a group does not fit, none of the group does, so all of them are inadmissible together and cost nothing until a change wakes
- * them. A StrictFIFO queue is blocked as a whole by its first Workload, unless that waits for other queues or clusters than there are: it is set
+ * them. A queue is blocked as a whole by a Workload that waits for those that it preempts, and a StrictFIFO queue by its first Workload, unless that waits for other queues or clusters than there are: it is set
  * aside like any other, because *never* is not *not now*. Memory only: everything here is derived from Jobs.
  */
 export interface PendingQueues {
@@ -198,7 +198,8 @@ export function createPendingQueues(): PendingQueues {
       const { key } = queued.workload;
       if (claim !== undefined) setClaimant(queue, { key, claim });
       else if (queue.claimant?.key === key) setClaimant(queue, undefined);
-      if (queue.strict && inadmissibility.waitsFor !== 'setup') queue.blocked = { key, inadmissibility };
+      const blocks = queue.strict || inadmissibility.reason === QuotaReservedReason.Preempting;
+      if (blocks && inadmissibility.waitsFor !== 'setup') queue.blocked = { key, inadmissibility };
       else {
         group.inadmissible = true;
         queue.active.delete(group.id);
@@ -259,9 +260,11 @@ const newGroup = (id: string): Group => ({
 });
 
 /** What is told to those behind a blocked first Workload. It names nobody, so that it stays true while the queue moves. */
-const behind = (queue: Queue, { waitsFor }: Inadmissibility): Inadmissibility => ({
+const behind = (queue: Queue, { waitsFor, reason }: Inadmissibility): Inadmissibility => ({
   reason: QuotaReservedReason.BehindEarlierJob,
-  message: `an earlier Job of cluster queue ${queue.name} does not fit yet (StrictFIFO)`,
+  message: `an earlier Job of cluster queue ${queue.name} ${
+    reason === QuotaReservedReason.Preempting ? 'waits until those that it preempts have stopped' : 'does not fit yet (StrictFIFO)'
+  }`,
   waitsFor,
 });
 
