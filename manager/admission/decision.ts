@@ -43,4 +43,9 @@ export type Inadmissible = {
 export type WaitsFor = 'quota' | 'cluster' | 'setup';
 
 /** Where a Workload that waits is to go, by cluster, and by flavor for each resource. */
-export type Claim = { readonly cluster: string; readonly flavors: Readonly<Record<string, string>> };
+export type Claim = {
+  readonly cluster: string;
+  readonly flavors: Readonly<Record<string, string>>;
+  /** Others give their place up for it: what they leave is for nobody else. */
+  readonly preempts?: true;
+};

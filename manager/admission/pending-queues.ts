@@ -1,4 +1,5 @@
 import { IndexedHeap } from '../../shared/kube/indexed-heap.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import { compareQueued, type QueuedWorkload } from './ordering.ts';
 import type { Claim, Head, WaitsFor } from './decision.ts';
@@ -172,7 +173,7 @@ export function createPendingQueues(): PendingQueues {
       const heads: Head[] = [];
       for (const queue of queues.values()) {
         const first = queue.blocked === undefined ? firstOf(queue) : undefined;
-        if (first !== undefined) heads.push({ clusterQueue: queue.name, queued: first });
+        if (first !== undefined) heads.push(headOf(queue, first));
       }
       return heads;
     },
@@ -185,7 +186,7 @@ export function createPendingQueues(): PendingQueues {
         const first = queue.blocked === undefined ? firstOf(queue) : undefined;
         // A StrictFIFO queue waits for its first Workload, and for nobody else.
         const stands = queue.strict ? queue.blocked?.key === key : first !== queued;
-        if (stands) heads.push({ clusterQueue: queue.name, queued });
+        if (stands) heads.push(headOf(queue, queued));
       }
       return heads;
     },
@@ -243,6 +244,12 @@ export function createPendingQueues(): PendingQueues {
     },
   };
 }
+
+const headOf = ({ name, claimant }: Queue, queued: QueuedWorkload): Head => ({
+  clusterQueue: name,
+  queued,
+  ...given({ claim: claimant?.key === queued.workload.key ? claimant.claim : undefined }),
+});
 
 const isSameClaim = (a: Claim, b: Claim): boolean =>
   a.cluster === b.cluster && Object.entries(a.flavors).every(([resource, flavor]) => b.flavors[resource] === flavor);

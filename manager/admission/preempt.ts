@@ -50,6 +50,7 @@ function reserve(cycle: Cycle, { head, queue, placement }: Preemptive, victims: 
     victims,
     claim: {
       cluster,
+      preempts: true,
       flavors: Object.fromEntries(flavors.flatMap(({ flavor, resources }) => resources.map((resource) => [resource, flavor]))),
     },
     reason: QuotaReservedReason.Preempting,

@@ -24,9 +24,7 @@ export function schedule(snapshot: Snapshot, heads: readonly Head[], nowMs: numb
     if (outcome.kind === 'Requeue' || outcome.kind === 'Inadmissible') decisions.push(outcome);
     else nominees.push(outcome);
   }
-  nominees.sort((a, b) =>
-    compareNominated({ head: a.head.queued, borrowing: a.borrowing }, { head: b.head.queued, borrowing: b.borrowing }),
-  ); // 2
+  nominees.sort(compareNominees); // 2
   const cycle: Cycle = {
     snapshot: { ...snapshot, usage: snapshot.usage.fork() },
     unclaimed: snapshot.usage,
@@ -39,6 +37,15 @@ export function schedule(snapshot: Snapshot, heads: readonly Head[], nowMs: numb
   for (const nominee of nominees) decisions.push(decide(cycle, nominee)); // 3
   return decisions;
 }
+
+/**
+ * For whom others have given their place up already, that goes first: who took it from under it would have had them evicted for himself, and they might come
+ * back for it, without an end.
+ */
+const compareNominees = (a: Nominee, b: Nominee): number =>
+  Number(hasPreempted(b)) - Number(hasPreempted(a)) ||
+  compareNominated({ head: a.head.queued, borrowing: a.borrowing }, { head: b.head.queued, borrowing: b.borrowing });
+const hasPreempted = ({ kind, head }: Nominee): boolean => kind !== 'Creditor' && head.claim?.preempts === true;
 
 function decide(cycle: Cycle, nominee: Nominee): Decision {
   if (nominee.kind === 'Fit') return admit(cycle, nominee);
