@@ -27,12 +27,12 @@ export type CycleResult = {
 export function runCycle({ cache, queues, admit, at }: CycleDeps, nowMs: number): CycleResult {
   const heads = queues.heads();
   if (heads.length === 0) return { tried: 0, admitted: 0, displaces: false, progressed: false };
-  const tried = new Set(heads.map(({ queued }) => queued));
+  const tried = new Set(heads.map(({ queued }) => queued.workload.key));
   let admitted = 0;
   let others = 0;
   let displaces = false;
   for (const decision of schedule(cache.snapshot(), heads, nowMs, queues.claimants())) {
-      const { clusterQueue, queued } = decision.head;
+    const { clusterQueue, queued } = decision.head;
     const victims = decision.kind === 'Preempt' ? decision.victims : [];
     cache.displace({ key: queued.workload.key, clusterQueue }, victims);
     displaces ||= victims.some(({ admitted }) => !admitted.leaving);
@@ -43,11 +43,11 @@ export function runCycle({ cache, queues, admit, at }: CycleDeps, nowMs: number)
       const { head, reason, message, waitsFor, retryAtMs, claim } = decision;
       const retry = queues.markInadmissible(head, { reason, message, waitsFor, ...given({ retryAtMs, claim }) });
       if (retry !== undefined && retryAtMs !== undefined) at(retryAtMs, retry);
-      if (tried.has(head.queued)) others++;
+      if (tried.has(queued.workload.key)) others++;
     } else if (decision.kind === 'Preempt') {
       const { head, reason, message, claim } = decision;
       queues.markInadmissible(head, { reason, message, waitsFor: 'cluster', claim });
-      if (tried.has(queued)) others++;
+      if (tried.has(queued.workload.key)) others++;
     }
   }
   return { tried: heads.length, admitted, displaces, progressed: admitted + others > 0 };
