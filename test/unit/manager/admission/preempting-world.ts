@@ -48,7 +48,7 @@ export function aPreemptingWorld(parts: Partial<QueueingObjects>, clusters: read
   /** Suspends those that are to be: they stop later. */
   const suspend = (): void => {
     for (const { record } of cache.withdraw(({ key }) => queues.has(key))) wake(record.clusterQueue);
-    for (const { reservation, by, rule } of [...cache.displaced()]) {
+    for (const { reservation, by, rule } of cache.displaced()) {
       const { workload, record } = reservation;
       if (workload.phase === 'Evicting') continue;
       preemptions.push(`${workload.name} for ${by.key.slice('team/'.length)} (${rule})`);
@@ -128,7 +128,7 @@ export function aPreemptingWorld(parts: Partial<QueueingObjects>, clusters: read
     restart: () => {
       queues = createPendingQueues();
       cache.withdraw(() => false);
-      for (const { clusterQueue, workload, arrival } of [...waiting.values()]) queue(clusterQueue, workload, arrival);
+      for (const { clusterQueue, workload, arrival } of waiting.values()) queue(clusterQueue, workload, arrival);
     },
     reasonOf: (name: string) => queues.inadmissibilityOf(`team/${name}`),
   };
