@@ -59,6 +59,12 @@ function admissionMetrics(registers: Registry[]) {
       labelNames: ['cluster_queue', 'reason'],
       registers,
     }),
+    preempted: new Counter({
+      name: 'switchyard_preempted_workloads_total',
+      help: 'Jobs suspended for the sake of others: by the queue of those, their own queue, and the rule (InClusterQueue, InCohortReclamation, InCohortReclaimWhileBorrowing).',
+      labelNames: ['preempting_cluster_queue', 'cluster_queue', 'reason'],
+      registers,
+    }),
     untrustedRecords: new Counter({
       name: 'switchyard_untrusted_records_total',
       help: 'Admission records that admission has not made: Forged, Invalid (cannot be read) or Missing on a Job that is not suspended.',

@@ -6,7 +6,9 @@ import { createAdmittedIndex, type AdmittedIndex } from './admitted-index.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { Charge } from './flavor-assigner.ts';
 import { createDeadlines, type Deadlines } from './deadlines.ts';
+import { createDisplacements, type Displacement, type Displacer } from './displacements.ts';
 import { executionDeadline, type ExecutionDeadline } from './execution-time.ts';
+import type { Victim } from './preemption.ts';
 import { NO_PRIORITY_CLASSES, resolvePriority, type PriorityClasses } from './priority.ts';
 import { addUsage, flavorResource, removeUsage, type QuotaNode } from './quota-tree.ts';
 import { forPods, heldOf } from './reclaimable.ts';
@@ -57,6 +59,12 @@ export interface AdmissionCache {
   readonly shapes: ShapeAvoidance;
   /** Those that hold quota, in the order in which they would be preempted. */
   readonly admitted: AdmittedIndex;
+  /** These, and no others, are to be suspended for the sake of a Workload that waits. */
+  displace(by: Displacer, victims: readonly Victim[]): void;
+  /** Takes back what is not wanted any more, where nothing has come of it yet. Returns those who stay. */
+  withdraw(isWanted: (by: Displacer) => boolean): readonly Reservation[];
+  /** The reservations of those that are to be suspended for the sake of others. */
+  displaced(): Iterable<Displacement & { readonly reservation: Reservation }>;
   /** What a Workload's wish for a priority is worth has changed, for those that are `concerned`. */
   reprioritize(concerned: (workload: Workload) => boolean): void;
   /** ClusterQueues that share quota with this one, itself included. */
@@ -88,6 +96,7 @@ export function createAdmissionCache(
   const executions = createDeadlines(executionDeadline);
   const admitted = createAdmittedIndex();
   const placements = new Map<string, number>();
+  const displacements = createDisplacements();
 
   const charge = (entry: Counted): void => apply(entry, plus, addUsage);
   const discharge = (entry: Counted): void => apply(entry, minus, removeUsage);
@@ -125,7 +134,7 @@ export function createAdmissionCache(
   };
   const index = (entry: Counted): void => {
     const { workload, record, assumed, charges } = entry;
-    const leaving = !assumed && workload.phase !== 'Admitted';
+    const leaving = displacements.of(workload.key) !== undefined || (!assumed && workload.phase !== 'Admitted');
     admitted.set({ reservation: entry, priority: priorityOf(workload), charges, leaving, sinceMs: Date.parse(record.since) });
   };
   const compare = (entry: Counted): void => {
@@ -134,6 +143,11 @@ export function createAdmissionCache(
     const reason = isOnItsWay && workload.refusal === undefined ? shapes.refusedMeanwhile(workload.shape, record) : undefined;
     if (reason === undefined) refusedAlike.delete(workload.key);
     else refusedAlike.set(workload.key, [entry, reason]);
+  };
+  const reindex = (keys: readonly string[]): readonly Reservation[] => {
+    const entries = keys.flatMap((key) => counted.get(key) ?? []);
+    for (const entry of entries) index(entry);
+    return entries;
   };
   const put = (workload: Workload, record: AdmissionRecord, assumed: boolean): Reservation => {
     const before = drop(workload.key);
@@ -151,6 +165,7 @@ export function createAdmissionCache(
     executions.watch(entry);
     compare(entry);
     charge(entry);
+    displacements.keepFor(workload.key, record);
     index(entry);
     holdings?.held(entry);
     return entry;
@@ -177,7 +192,14 @@ export function createAdmissionCache(
     },
     queueing: () => setup,
     clusters: () => clusterStates,
-    snapshot: () => ({ queues: setup.queues, clusters: clusterStates, usage: usage.fork(), shapes: shapes.fork() }),
+    snapshot: () => ({
+      queues: setup.queues,
+      clusters: clusterStates,
+      admitted,
+      nodes: setup.tree.clusterQueues,
+      usage: usage.fork(),
+      shapes: shapes.fork(),
+    }),
     assume: (workload, record) => {
       shapes.placed(workload, record);
       return put(workload, record, true);
@@ -185,6 +207,7 @@ export function createAdmissionCache(
     admit: (workload, record) => void put(workload, record, false),
     forget: (key) => {
       admitted.delete(key);
+      displacements.forget(key);
       const entry = drop(key);
       if (entry !== undefined) holdings?.released(entry);
       return entry;
@@ -203,6 +226,14 @@ export function createAdmissionCache(
     },
     shapes,
     admitted,
+    displace: (by, victims) => void reindex(displacements.replace(by, victims)),
+    withdraw: (isWanted) => reindex(displacements.withdraw(isWanted)),
+    *displaced() {
+      for (const [key, displacement] of displacements.all()) {
+        const reservation = counted.get(key);
+        if (reservation !== undefined) yield { ...displacement, reservation };
+      }
+    },
     reprioritize: (concerned) => {
       for (const entry of counted.values()) if (concerned(entry.workload)) index(entry);
     },

@@ -121,8 +121,8 @@ export function createAdmission({ client, events, informers, records, clock, log
     clock,
     log,
   });
-  const { waiting, inadmissibleReasonOf } = watcher;
-  const reporter = createWaitingReporter({ client, events, jobs: informers.jobs, waiting, inadmissibleReasonOf, clock, log });
+  const { waiting, inadmissibleReasonOf, preemptedOf } = watcher;
+  const reporter = createWaitingReporter({ client, events, jobs: informers.jobs, waiting, inadmissibleReasonOf, preemptedOf, clock, log });
   const stale = { queueing: true, clusters: true, priorities: true };
 
   const changed = (): void => {

@@ -2,10 +2,11 @@ import { plus, ZERO } from '../api/amount.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import { recordOf } from './admission-record.ts';
 import { claimedBy, giveBack, keep, type Claimed } from './claims.ts';
-import type { Decision, Head, WaitsFor } from './decision.ts';
+import type { Decision, Head, Inadmissible, WaitsFor } from './decision.ts';
 import { assignFlavors, type FlavorOption } from './flavor-assigner.ts';
 import { placeIn, type Creditor, type Fit } from './nominate.ts';
 import type { Placed } from './placement.ts';
+import { shortagesOn } from './preemption.ts';
 import { addUsage, available } from './quota-tree.ts';
 import type { QueueSetup, Snapshot } from './snapshot.ts';
 import { clusterHolder, type Usage } from './usage.ts';
@@ -19,6 +20,10 @@ export type Cycle = {
   readonly unclaimed: Usage;
   /** By ClusterQueue. */
   readonly claims: Map<string, { readonly creditor: Creditor; readonly claimed: Claimed }>;
+  /** Keys of those who give their place up in this cycle: in `snapshot` they are gone, in `unclaimed` they are not. */
+  readonly displaced: Set<string>;
+  /** ClusterQueues of which one has others give their place up. */
+  readonly preemptors: Set<string>;
   /** Some were kept before this cycle already: whom they stop they would stop again. */
   readonly hasStanding: boolean;
   readonly nowMs: number;
@@ -43,8 +48,20 @@ export function admit(cycle: Cycle, fit: Fit): Decision {
   return missing === undefined ? { kind: 'Requeue', head } : isKept(head, missing);
 }
 
-/** The place that was found, or another one; undefined when there is none any more. */
-function placementNow({ snapshot, hasStanding, nowMs }: Cycle, { head, queue, placement }: Fit): Placed | undefined {
+/** The place that was found, or another one; undefined when there is none any more. Those who give their place up still have it. */
+function placementNow(cycle: Cycle, fit: Fit): Placed | undefined {
+  const placement = placementLeft(cycle, fit);
+  if (placement === undefined || cycle.displaced.size === 0) return placement;
+  const { workload } = fit.head.queued;
+  const state = cycle.snapshot.clusters.find(({ name }) => name === placement.cluster);
+  const isFree =
+    hasQuota(fit.queue, cycle.unclaimed, placement.flavors) &&
+    state !== undefined &&
+    shortagesOn(state, workload, cycle.unclaimed).length === 0;
+  return isFree ? placement : undefined;
+}
+
+function placementLeft({ snapshot, hasStanding, nowMs }: Cycle, { head, queue, placement }: Fit): Placed | undefined {
   const { workload } = head.queued;
   if (hasQuota(queue, snapshot.usage, placement.flavors)) {
     // The same flavors, on another cluster if need be.
@@ -71,7 +88,7 @@ function whatIsKept({ snapshot, unclaimed, hasStanding, nowMs }: Cycle, { head, 
   return hasQuota(queue, snapshot.usage, placement.flavors) ? 'cluster' : 'quota';
 }
 
-const isKept = (head: Head, waitsFor: WaitsFor): Decision => ({
+export const isKept = (head: Head, waitsFor: WaitsFor): Inadmissible => ({
   kind: 'Inadmissible',
   head,
   waitsFor,
@@ -80,7 +97,7 @@ const isKept = (head: Head, waitsFor: WaitsFor): Decision => ({
   verdicts: [],
 });
 
-const hasQuota = ({ node }: QueueSetup, usage: Usage, flavors: readonly FlavorOption[]): boolean =>
+export const hasQuota = ({ node }: QueueSetup, usage: Usage, flavors: readonly FlavorOption[]): boolean =>
   flavors.every(({ charges }) => charges.every(([key, amount]) => amount === ZERO || amount <= available(node, usage, key)));
 
 function charge({ snapshot, unclaimed }: Cycle, workload: Workload, queue: QueueSetup, { cluster, flavors }: Placed): void {

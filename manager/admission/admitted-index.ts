@@ -1,4 +1,5 @@
-import type { Charge } from './flavor-assigner.ts';
+import type { Amount } from '../api/amount.ts';
+import type { FlavorResource } from './quota-tree.ts';
 import type { Reservation } from './reservation.ts';
 
 /** A Workload that holds quota, as preemption sees it. */
@@ -6,7 +7,7 @@ export type Admitted = {
   readonly reservation: Reservation;
   readonly priority: number;
   /** What it holds of its ClusterQueue. */
-  readonly charges: readonly Charge[];
+  readonly charges: readonly (readonly [FlavorResource, Amount])[];
   /** It gives its place up anyway: what it holds will be free. */
   readonly leaving: boolean;
   /** Since when it holds it, in epoch milliseconds. */

@@ -158,16 +158,23 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
 
   /** Suspends the Job. It keeps its record, so that its copy is suspended in place and may resume there; where it is not to, that is noted in it. */
   const evict = (
-    { reservation: { workload, record }, reason, message, refusal, told, ...eviction }: Eviction,
+    { reservation: { workload, record }, reason, message, refusal, told, displacement, ...eviction }: Eviction,
     signal: AbortSignal,
   ): void => {
     const last = refusal === undefined ? record : avoiding(workload, record, refusal);
     const fail = eviction.fail ?? failureOf(last);
     const nowMs = clock.now();
     const ended = requeuedRecord(endedRecord(last, nowMs), reason, requeuingTimestamp, nowMs);
-    const patch = recordPatch(workload, { ...ended, ...given({ fail }) }, { suspend: true });
+    const preempted = displacement && { by: displacement.by.key, clusterQueue: displacement.by.clusterQueue, rule: displacement.rule };
+    const patch = recordPatch(workload, { ...ended, ...given({ preempted, fail }) }, { suspend: true });
     write(workload.key, patch, 'an eviction', signal, (job) => {
       metrics.evicted.inc({ cluster_queue: record.clusterQueue, reason });
+      if (preempted !== undefined)
+        metrics.preempted.inc({
+          preempting_cluster_queue: preempted.clusterQueue,
+          cluster_queue: record.clusterQueue,
+          reason: preempted.rule,
+        });
       log.info('evicted', { job: workload.key, clusterQueue: record.clusterQueue, reason, why: message });
       if (fail !== undefined) events.event(JOBS, job, 'Warning', fail.reason, fail.message);
       else if (told !== undefined) events.event(JOBS, job, 'Warning', told, message);

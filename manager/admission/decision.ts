@@ -1,17 +1,28 @@
 import type { AdmissionRecord } from '../api/records.ts';
 import type { QueuedWorkload } from './ordering.ts';
 import type { ClusterVerdict } from './placement.ts';
+import type { Victim } from './preemption.ts';
 import type { InadmissibleReason } from './snapshot.ts';
 
 /** What a scheduling cycle has decided about one head. */
 export type Decision =
   | { readonly kind: 'Admit'; readonly head: Head; readonly record: AdmissionRecord }
   | Inadmissible
+  | Preempting
   /** Fitted until another head of this cycle took the room: is tried again in the next cycle. */
-  | { readonly kind: 'Requeue'; readonly head: Head };
+  | Requeue;
+export type Requeue = { readonly kind: 'Requeue'; readonly head: Head };
 
-/** The first Workload of a ClusterQueue. */
-export type Head = { readonly clusterQueue: string; readonly queued: QueuedWorkload };
+/** The first Workload of a ClusterQueue; `claim` is what is kept for it since an earlier cycle. */
+export type Head = { readonly clusterQueue: string; readonly queued: QueuedWorkload; readonly claim?: Claim };
+
+/** Fits once these have given their place up, which is kept for it. Those that others displace may be all that it waits for: then there are none. */
+export type Preempting = {
+  readonly kind: 'Preempt';
+  readonly head: Head;
+  readonly victims: readonly Victim[];
+  readonly claim: Claim;
+} & InadmissibleReason;
 
 /** Does not fit; `verdicts` tells about each cluster when quota alone was not the obstacle. */
 export type Inadmissible = {
@@ -32,4 +43,9 @@ export type Inadmissible = {
 export type WaitsFor = 'quota' | 'cluster' | 'setup';
 
 /** Where a Workload that waits is to go, by cluster, and by flavor for each resource. */
-export type Claim = { readonly cluster: string; readonly flavors: Readonly<Record<string, string>> };
+export type Claim = {
+  readonly cluster: string;
+  readonly flavors: Readonly<Record<string, string>>;
+  /** Others give their place up for it: what they leave is for nobody else. */
+  readonly preempts?: true;
+};

@@ -4,10 +4,12 @@ import type { AdmissionCache } from './admission-cache.ts';
 import type { Reservation } from './reservation.ts';
 import { formatDurationMs } from '../api/duration.ts';
 import { AvoidedReason, JobEventReason } from '../api/reasons.ts';
+import { preemptedMessage } from '../api/preempted.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { forPods } from './reclaimable.ts';
 import type { QueueingSetup } from './snapshot.ts';
+import type { Displacement } from './displacements.ts';
 import type { Overdue } from './deadlines.ts';
 import type { ExecutionDeadline } from './execution-time.ts';
 import type { StartDeadline } from './start-deadlines.ts';
@@ -19,6 +21,8 @@ export type Eviction = {
   readonly message: string;
   /** Why it is to avoid its cluster from now on. */
   readonly refusal?: string;
+  /** For whose sake. */
+  readonly displacement?: Displacement;
   /** The Event by which it is told so. */
   readonly told?: JobEventReason;
   /** It does not go elsewhere, but ends as Failed. */
@@ -36,12 +40,13 @@ export const EvictionReason = {
   ClusterLost: 'ClusterLost',
   Held: 'Held',
   MaximumExecutionTimeExceeded: 'MaximumExecutionTimeExceeded',
+  Preempted: 'Preempted',
 } as const;
 export type EvictionReason = (typeof EvictionReason)[keyof typeof EvictionReason];
 
 /**
  * Those whose queue is stopped with HoldAndDrain, or whose cluster is draining; of the `mismatched`, which ask for something else than
- * they hold, those that ask for more; the `refused`, and those like them that are on their way; and the `held`, which are to rest. A Workload that is being suspended already is left alone.
+ * they hold, those that ask for more; the `refused`, and those like them that are on their way; the `held`, which are to rest; and the `displaced`. A Workload that is being suspended already is left alone.
  */
 export function findEvictions(
   {
@@ -50,7 +55,8 @@ export function findEvictions(
     refused,
     refusedAlike,
     held,
-  }: Pick<AdmissionCache, 'reservations' | 'mismatched' | 'refused' | 'refusedAlike' | 'held'>,
+    displaced,
+  }: Pick<AdmissionCache, 'reservations' | 'mismatched' | 'refused' | 'refusedAlike' | 'held' | 'displaced'>,
   setup: QueueingSetup,
   clusters: readonly ClusterState[],
 ): Eviction[] {
@@ -60,6 +66,7 @@ export function findEvictions(
     ...turnedBack(refusedAlike()),
     ...grown(mismatched()),
     ...drained(reservations(), setup, clusters),
+    ...preempted(displaced()),
   ];
 }
 
@@ -69,6 +76,15 @@ function toRest(held: Iterable<Reservation>): Eviction[] {
       ? [{ reservation, reason: EvictionReason.Held, message: `it is held by its annotation ${HOLD_ANNOTATION}` }]
       : [],
   );
+}
+
+function preempted(displaced: ReturnType<AdmissionCache['displaced']>): Eviction[] {
+  return [...displaced].flatMap(({ reservation, ...displacement }) => {
+    const { assumed, workload } = reservation;
+    if (assumed || workload.phase !== 'Admitted') return [];
+    const message = preemptedMessage({ by: displacement.by.key, clusterQueue: displacement.by.clusterQueue, rule: displacement.rule });
+    return [{ reservation, reason: EvictionReason.Preempted, message, told: JobEventReason.Preempted, displacement }];
+  });
 }
 
 function turnedAway(refused: Iterable<Reservation>): Eviction[] {

@@ -1,6 +1,7 @@
 import { QuotaReservedReason } from '../api/reasons.ts';
 import { formatAmount, minus, ZERO, type Amount, type Requests } from '../api/amount.ts';
 import type { Combinable } from './flavor-combination.ts';
+import { inPreferredOrder, worstMode, type FlavorMode } from './flavor-fungibility.ts';
 import { matchFlavor } from './flavor-match.ts';
 import { available, borrowingReach, flavorResource, nominalQuota, potentialAvailable, type FlavorResource } from './quota-tree.ts';
 import type { FlavorSetup, InadmissibleReason, QueueSetup } from './snapshot.ts';
@@ -28,7 +29,7 @@ export type FlavorOptions =
       readonly kind: 'Fit';
       /** Those whose quota is free. */
       readonly groups: OptionGroups;
-      /** These, and behind them in each group those whose quota could be given back. */
+      /** These and those whose quota could be given back, in each group the best first. */
       readonly claimable: OptionGroups;
       /** Why pods could not run on nodes of some of the others. */
       readonly mismatches: readonly string[];
@@ -47,13 +48,18 @@ export const isHopeless = ({ reason }: InadmissibleReason): boolean =>
  * Finds the flavors on which pods of a Workload could run and whose quota has room for it. No group's quota depends on another's, because each
  * resource is in one group only; which combination of flavors is taken is decided together with the cluster, in placement.ts.
  */
-export function assignFlavors(workload: Workload, queue: QueueSetup, usage: Usage): FlavorOptions {
+export function assignFlavors(
+  workload: Workload,
+  queue: QueueSetup,
+  usage: Usage,
+  preemption: PreemptionOracle = nobody(queue, usage),
+): FlavorOptions {
   const uncovered = uncoveredResource(workload.requests, queue);
   if (uncovered !== undefined) {
     return noFit(QuotaReservedReason.ExceedsQuota, `cluster queue ${queue.name} gives no quota for ${uncovered}`);
   }
   const groups = groupsFor(workload, queue).map(({ flavors, resources }) =>
-    flavors.map((flavor) => tryFlavor(workload, queue, usage, flavor, resources)),
+    flavors.map((flavor) => tryFlavor(workload, queue, usage, flavor, resources, preemption)),
   );
   const unmet = groups.filter((findings) => !findings.some(isFit));
   const claimable = groups.map((findings) => ranked(findings, queue));
@@ -69,7 +75,7 @@ export function assignFlavors(workload: Workload, queue: QueueSetup, usage: Usag
 }
 
 type Finding =
-  | { readonly kind: 'Option'; readonly option: Unranked; readonly problem?: string }
+  | { readonly kind: 'Option'; readonly option: Unranked; readonly offer: FlavorMode; readonly problem?: string }
   /** It has no room now; it could never have so much; its nodes are no nodes for these pods. */
   | { readonly kind: 'Short' | 'Exceeded' | 'Mismatch'; readonly problem: string };
 type Unranked = Omit<FlavorOption, 'rank'>;
@@ -77,30 +83,34 @@ type Unranked = Omit<FlavorOption, 'rank'>;
 const isFit = (finding: Finding): boolean => finding.kind === 'Option' && finding.option.mode === 'Fit';
 const isNever = (findings: readonly Finding[]): boolean => findings.every(({ kind }) => kind === 'Exceeded' || kind === 'Mismatch');
 
-/**
- * The options in the order in which they are preferred: as the queue lists them, but where it says TryNextFlavor by how little they must borrow.
- * Those that others must give back first come last, and are always told apart by that, as in Kueue. Preferred is not chosen: a flavor that no
- * cluster with room offers is passed over, whatever it has.
- */
-function ranked(findings: readonly Finding[], { whenCanBorrow }: QueueSetup): FlavorOption[] {
-  const reach = ({ mode, borrowing }: Unranked): number => {
-    if (mode === 'Preempt') return HIGHER_THAN_ANY_TREE + borrowing;
-    return whenCanBorrow === 'TryNextFlavor' ? borrowing : 0;
-  };
-  return findings
-    .flatMap((finding, index) =>
-      finding.kind === 'Option' ? [{ ...finding.option, rank: reach(finding.option) * findings.length + index }] : [],
-    )
-    .sort((a, b) => a.rank - b.rank);
-}
-const HIGHER_THAN_ANY_TREE = 1_000_000;
+/** What of one resource could be had if others gave it back. */
+export type PreemptionOracle = (key: FlavorResource, amount: Amount) => FlavorMode;
 
-function tryFlavor(workload: Workload, queue: QueueSetup, usage: Usage, flavor: FlavorSetup, resources: readonly string[]): Finding {
+const nobody =
+  ({ node }: QueueSetup, usage: Usage): PreemptionOracle =>
+  (key, amount) => ({ mode: 'NoCandidates', borrowing: borrowingReach(node, usage, key, amount).height });
+
+/** The options in the order in which they are preferred. Preferred is not chosen: a flavor that no cluster with room offers is passed over, whatever it has. */
+const ranked = (findings: readonly Finding[], queue: QueueSetup): FlavorOption[] =>
+  inPreferredOrder(
+    findings.flatMap((finding) => (finding.kind === 'Option' ? [finding] : [])),
+    queue,
+  ).map(({ option }, rank) => ({ ...option, rank }));
+
+function tryFlavor(
+  workload: Workload,
+  queue: QueueSetup,
+  usage: Usage,
+  flavor: FlavorSetup,
+  resources: readonly string[],
+  preemption: PreemptionOracle,
+): Finding {
   const match = matchFlavor(workload.nodeWish, flavor);
   if (match.kind === 'Mismatch') return match;
+  const mayPreemptWhileBorrowing = queue.preemption.borrowWithinCohort.policy !== 'Never';
   const charges: Charge[] = [];
   const shortages: string[] = [];
-  let borrowing = 0;
+  const modes: FlavorMode[] = [];
   let claimable = true;
   for (const resource of resources) {
     const key = flavorResource(flavor.name, resource);
@@ -116,17 +126,22 @@ function tryFlavor(workload: Workload, queue: QueueSetup, usage: Usage, flavor: 
     charges.push([key, amount]);
     if (amount === ZERO) continue;
     const { height, reclaimable } = borrowingReach(queue.node, usage, key, amount);
-    borrowing = Math.max(borrowing, height);
-    if (amount <= free) continue;
+    if (amount <= free) {
+      modes.push({ mode: 'Fit', borrowing: height });
+      continue;
+    }
     shortages.push(`${formatAmount(resource, minus(amount, free))} ${resource}`);
-    claimable &&= amount <= nominalQuota(queue.node, key) || reclaimable;
+    claimable &&= amount <= nominalQuota(queue.node, key) || reclaimable || mayPreemptWhileBorrowing;
+    if (claimable) modes.push(preemption(key, amount));
   }
   const { name, clusters, nodeLabels } = flavor;
+  const borrowing = modes.reduce((most, each) => Math.max(most, each.borrowing), 0);
+  const offer = worstMode(modes, queue);
   const mode = shortages.length === 0 ? 'Fit' : 'Preempt';
   const option: Unranked = { flavor: name, mode, clusters, nodeLabels, terms: match.terms, resources, charges, borrowing };
-  if (shortages.length === 0) return { kind: 'Option', option };
+  if (shortages.length === 0) return { kind: 'Option', option, offer };
   const problem = `flavor ${flavor.name} is short of ${shortages.join(' and ')}`;
-  return claimable ? { kind: 'Option', option, problem } : { kind: 'Short', problem };
+  return claimable ? { kind: 'Option', option, offer, problem } : { kind: 'Short', problem };
 }
 
 function summary(queue: QueueSetup, findings: readonly Finding[], claimable: OptionGroups | undefined): FlavorOptions {

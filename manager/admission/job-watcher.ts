@@ -5,6 +5,7 @@ import type { EventHandler } from '../../shared/kube/informer.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
+import { preemptedMessage, type Preempted } from '../api/preempted.ts';
 import type { RecordReader } from '../api/records.ts';
 import { refusalIn } from './avoidance.ts';
 import { ZERO } from '../api/amount.ts';
@@ -50,6 +51,8 @@ export interface JobWatcher extends EventHandler<Job> {
   pending(): IterableIterator<Workload>;
   /** Keys of all Jobs that wait, those that are being evicted included. */
   waiting(): Iterable<string>;
+  /** For whose sake a Job that waits was suspended; undefined when it was not. */
+  preemptedOf(key: string): Preempted | undefined;
   /** Why a Job waits; undefined while it has not been tried, and when it does not wait. */
   inadmissibleReasonOf(key: string): InadmissibleReason | undefined;
 }
@@ -225,6 +228,7 @@ export function createJobWatcher(deps: {
     toTell: () => toTell.values(),
     pending: () => pending.values(),
     waiting: () => new Set([...pending.keys(), ...inadmissibleReasons.keys()]),
+    preemptedOf: (key) => (cache.get(key)?.record ?? pending.get(key)?.record)?.preempted,
     inadmissibleReasonOf: (key) => inadmissibleReasons.get(key) ?? queues.inadmissibilityOf(key),
   };
 }
@@ -247,7 +251,7 @@ function whyHeld(workload: Workload): InadmissibleReason | undefined {
 function whyHeldBack(workload: Workload): InadmissibleReason {
   const { untrusted, record } = workload;
   if (untrusted === undefined && record !== undefined) {
-    const why = timeIsUp(workload) ?? refusalIn(record);
+    const why = timeIsUp(workload) ?? refusalIn(record) ?? (record.preempted && preemptedMessage(record.preempted));
     return why === undefined ? evicted : { ...evicted, message: `${evicted.message}; ${why}` };
   }
   const problem = untrusted?.problem ?? 'it has no admission record';

@@ -1,17 +1,22 @@
 import { QuotaReservedReason } from '../api/reasons.ts';
 import { given } from '../../shared/runtime/given.ts';
-import type { Decision, Head, Inadmissible, WaitsFor } from './decision.ts';
-import { assignFlavors, isHopeless, type FlavorOption, type OptionGroups } from './flavor-assigner.ts';
+import type { Head, Inadmissible, Requeue, WaitsFor } from './decision.ts';
+import { assignFlavors, isHopeless, type FlavorOption, type FlavorOptions, type OptionGroups } from './flavor-assigner.ts';
 import { couldEverBePlaced, formatVerdicts, leastMissing, place, type ClusterVerdict, type Placed, type Placement } from './placement.ts';
+import { mayPreempt, mayRatherPreempt, planPreemption, preemptionOracle } from './preemption-plan.ts';
+import type { Victim } from './preemption.ts';
 import type { InadmissibleReason, QueueSetup, Snapshot } from './snapshot.ts';
 import { createUsage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
 /** A head that takes part in a cycle; `borrowing` is how far up the cohort tree it reaches. */
-export type Nominee = Fit | Creditor;
+export type Nominee = Fit | Preemptive | Creditor;
 
 /** It fits what is free. */
 export type Fit = Nomination & { readonly kind: 'Fit'; readonly placement: Placed };
+
+/** It does not fit, and will once some others have given their place up. */
+export type Preemptive = Nomination & { readonly kind: 'Preempt'; readonly placement: Placed; readonly victims: readonly Victim[] };
 
 /**
  * It does not fit, and what it asks for is within what it could have once others give back what is its own or have ended: it reserves that against those
@@ -27,26 +32,36 @@ export type Creditor = Nomination & {
 type Nomination = { readonly head: Head; readonly queue: QueueSetup; readonly borrowing: number };
 
 /** Finds flavors and a cluster for a head as if it were alone, or why there are none. */
-export function nominate(snapshot: Snapshot, head: Head, nowMs: number): Nominee | Decision {
+export function nominate(snapshot: Snapshot, head: Head, nowMs: number): Nominee | Inadmissible | Requeue {
   const { workload } = head.queued;
   const queue = snapshot.queues.get(head.clusterQueue);
   if (queue === undefined) return { kind: 'Requeue', head };
   const options = assignFlavors(workload, queue, snapshot.usage);
   if (options.kind === 'NoFit' && isHopeless(options)) return fitsNoFlavor(head, 'setup', options);
   const found = options.kind === 'Fit' ? placeIn(snapshot, workload, options.groups, nowMs) : undefined;
-  if (found?.kind === 'Placed') return { kind: 'Fit', head, queue, placement: found, borrowing: borrowingOf(found.flavors) };
+  const fits = found?.kind === 'Placed';
+  const considered = !fits || mayRatherPreempt(queue) ? claimable(snapshot, head, queue, options) : undefined;
+  const plan = considered && mayPreempt(queue) ? planPreemption(snapshot, head, queue, considered, nowMs) : undefined;
+  if (plan !== undefined) return { kind: 'Preempt', head, queue, ...plan };
+  if (fits) return { kind: 'Fit', head, queue, placement: found, borrowing: borrowingOf(found.flavors) };
   const decision = inadmissible(snapshot, head, queue, options, found, nowMs);
-  const groups = decision.waitsFor === 'setup' ? undefined : options.claimable;
+  const groups = decision.waitsFor === 'setup' ? undefined : considered;
   const claim = groups && leastMissing(workload, groups, snapshot, nowMs);
   if (groups === undefined || claim === undefined) return decision;
   return { kind: 'Creditor', head, queue, groups, borrowing: borrowingOf(claim.flavors), decision };
+}
+
+/** The flavors that could be had, in the order in which they are preferred: where there are several, by whom it would have to preempt in each. */
+function claimable(snapshot: Snapshot, head: Head, queue: QueueSetup, options: FlavorOptions): OptionGroups | undefined {
+  if (!mayPreempt(queue) || options.claimable?.some((group) => group.length > 1) !== true) return options.claimable;
+  return assignFlavors(head.queued.workload, queue, snapshot.usage, preemptionOracle(snapshot, head, queue)).claimable;
 }
 
 function inadmissible(
   snapshot: Snapshot,
   head: Head,
   queue: QueueSetup,
-  options: ReturnType<typeof assignFlavors>,
+  options: FlavorOptions,
   found: Placement | undefined,
   nowMs: number,
 ): Inadmissible {

@@ -1,4 +1,4 @@
-import type { Decision, Head } from './decision.ts';
+import type { Head, Inadmissible, Requeue } from './decision.ts';
 import { nominate, type Nominee } from './nominate.ts';
 import { forPods } from './reclaimable.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -8,7 +8,7 @@ import type { Workload } from './workload.ts';
  * Nominates a head with all of its pods, or, where they do not fit and it lets itself be admitted with fewer, with the most that do (Kueue's PodSetReducer). What is
  * found out of a head that does not fit with the fewest either is about all of its pods.
  */
-export function nominateLargest(snapshot: Snapshot, head: Head, nowMs: number): Nominee | Decision {
+export function nominateLargest(snapshot: Snapshot, head: Head, nowMs: number): Nominee | Inadmissible | Requeue {
   const whole = nominate(snapshot, head, nowMs);
   const { workload } = head.queued;
   const pods = workload.requests.get('pods') ?? 0;
@@ -21,8 +21,8 @@ export function nominateLargest(snapshot: Snapshot, head: Head, nowMs: number): 
 }
 
 /** It need not wait until others give back what they have. */
-const goes = (outcome: Nominee | Decision): outcome is Exclude<Nominee, { readonly kind: 'Creditor' }> =>
-  outcome.kind !== 'Inadmissible' && outcome.kind !== 'Requeue' && outcome.kind !== 'Creditor' && outcome.kind !== 'Admit';
+const goes = (outcome: Nominee | Inadmissible | Requeue): outcome is Exclude<Nominee, { readonly kind: 'Creditor' }> =>
+  outcome.kind === 'Fit' || outcome.kind === 'Preempt';
 
 /** The Workload as it is to be admitted with so many pods. */
 const withFewerPods = (workload: Workload, count: number): Workload => {

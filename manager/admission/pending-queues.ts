@@ -1,4 +1,5 @@
 import { IndexedHeap } from '../../shared/kube/indexed-heap.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import { compareQueued, type QueuedWorkload } from './ordering.ts';
 import type { Claim, Head, WaitsFor } from './decision.ts';
@@ -16,7 +17,7 @@ export type Inadmissibility = InadmissibleReason & {
 /**
  * What waits for admission. Each ClusterQueue is a heap by priority and age, split into groups of equal scheduling hash: when the first
  * Workload of a group does not fit, none of the group does, so all of them are inadmissible together and cost nothing until a change wakes
- * them. A StrictFIFO queue is blocked as a whole by its first Workload, unless that waits for other queues or clusters than there are: it is set
+ * them. A queue is blocked as a whole by a Workload that waits for those that it preempts, and a StrictFIFO queue by its first Workload, unless that waits for other queues or clusters than there are: it is set
  * aside like any other, because *never* is not *not now*. Memory only: everything here is derived from Jobs.
  */
 export interface PendingQueues {
@@ -172,7 +173,7 @@ export function createPendingQueues(): PendingQueues {
       const heads: Head[] = [];
       for (const queue of queues.values()) {
         const first = queue.blocked === undefined ? firstOf(queue) : undefined;
-        if (first !== undefined) heads.push({ clusterQueue: queue.name, queued: first });
+        if (first !== undefined) heads.push(headOf(queue, first));
       }
       return heads;
     },
@@ -185,7 +186,7 @@ export function createPendingQueues(): PendingQueues {
         const first = queue.blocked === undefined ? firstOf(queue) : undefined;
         // A StrictFIFO queue waits for its first Workload, and for nobody else.
         const stands = queue.strict ? queue.blocked?.key === key : first !== queued;
-        if (stands) heads.push({ clusterQueue: queue.name, queued });
+        if (stands) heads.push(headOf(queue, queued));
       }
       return heads;
     },
@@ -198,7 +199,8 @@ export function createPendingQueues(): PendingQueues {
       const { key } = queued.workload;
       if (claim !== undefined) setClaimant(queue, { key, claim });
       else if (queue.claimant?.key === key) setClaimant(queue, undefined);
-      if (queue.strict && inadmissibility.waitsFor !== 'setup') queue.blocked = { key, inadmissibility };
+      const blocks = queue.strict || inadmissibility.reason === QuotaReservedReason.Preempting;
+      if (blocks && inadmissibility.waitsFor !== 'setup') queue.blocked = { key, inadmissibility };
       else {
         group.inadmissible = true;
         queue.active.delete(group.id);
@@ -243,6 +245,12 @@ export function createPendingQueues(): PendingQueues {
   };
 }
 
+const headOf = ({ name, claimant }: Queue, queued: QueuedWorkload): Head => ({
+  clusterQueue: name,
+  queued,
+  ...given({ claim: claimant?.key === queued.workload.key ? claimant.claim : undefined }),
+});
+
 const isSameClaim = (a: Claim, b: Claim): boolean =>
   a.cluster === b.cluster && Object.entries(a.flavors).every(([resource, flavor]) => b.flavors[resource] === flavor);
 
@@ -259,9 +267,11 @@ const newGroup = (id: string): Group => ({
 });
 
 /** What is told to those behind a blocked first Workload. It names nobody, so that it stays true while the queue moves. */
-const behind = (queue: Queue, { waitsFor }: Inadmissibility): Inadmissibility => ({
+const behind = (queue: Queue, { waitsFor, reason }: Inadmissibility): Inadmissibility => ({
   reason: QuotaReservedReason.BehindEarlierJob,
-  message: `an earlier Job of cluster queue ${queue.name} does not fit yet (StrictFIFO)`,
+  message: `an earlier Job of cluster queue ${queue.name} ${
+    reason === QuotaReservedReason.Preempting ? 'waits until those that it preempts have stopped' : 'does not fit yet (StrictFIFO)'
+  }`,
   waitsFor,
 });
 

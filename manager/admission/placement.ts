@@ -54,7 +54,7 @@ export function place(
       cluster: cluster.name,
       clusterUID: cluster.uid,
       flavors,
-      resumes: workload.record !== undefined && isRecordedOn(workload.record, cluster) && !isRefused(workload.record),
+      resumes: resumesOn(workload, cluster),
       room: roomLeft(workload, cluster, usage),
     };
     if (best === undefined || isBetter(candidate, best)) best = candidate;
@@ -91,25 +91,49 @@ export function leastMissing(
   nowMs: number,
 ): { readonly cluster: string; readonly flavors: readonly FlavorOption[] } | undefined {
   let best: Candidate | undefined;
-  for (const cluster of clusters) {
-    const { name } = cluster;
-    if (cluster.closed !== undefined || !isWished(workload, cluster)) continue;
-    if (!servesNamespace(cluster.servedNamespaces, workload.namespace) || !couldHold(workload, cluster)) continue;
-    if ((avoidance(workload.record, name, nowMs) ?? shapes.of(workload.shape, name, nowMs)) !== undefined) continue;
-    const flavors = offeredFlavors(groups, cluster);
-    if (flavors === undefined) continue;
+  for (const { state, flavors } of eligible(workload, groups, { clusters, shapes }, nowMs)) {
     // Who lacks nothing is as good as any other that lacks nothing.
-    const candidate = {
-      cluster: name,
-      clusterUID: undefined,
-      flavors,
-      resumes: false,
-      room: Math.min(0, roomLeft(workload, cluster, usage)),
-    };
+    const room = Math.min(0, roomLeft(workload, state, usage));
+    const candidate = { cluster: state.name, clusterUID: undefined, flavors, resumes: false, room };
     if (best === undefined || isBetter(candidate, best)) best = candidate;
   }
   return best;
 }
+
+/** A cluster that takes a Workload and could hold it if nobody else were there, with the best flavors that it offers. */
+export type Taker = Candidate & { readonly state: ClusterState };
+
+/** All of them, in the order in which they would be chosen. */
+export const takers = (workload: Workload, groups: OptionGroups, snapshot: Snapshot, nowMs: number): readonly Taker[] =>
+  [...eligible(workload, groups, snapshot, nowMs)]
+    .map(({ state, flavors }) => ({
+      cluster: state.name,
+      clusterUID: state.uid,
+      state,
+      flavors,
+      resumes: resumesOn(workload, state),
+      room: roomLeft(workload, state, snapshot.usage),
+    }))
+    .sort((a, b) => (isBetter(a, b) ? -1 : isBetter(b, a) ? 1 : 0));
+
+function* eligible(
+  workload: Workload,
+  groups: OptionGroups,
+  { clusters, shapes }: Pick<Snapshot, 'clusters' | 'shapes'>,
+  nowMs: number,
+): Generator<{ readonly state: ClusterState; readonly flavors: readonly FlavorOption[] }> {
+  for (const state of clusters) {
+    const { name, closed, servedNamespaces } = state;
+    if (closed !== undefined || !isWished(workload, state)) continue;
+    if (!servesNamespace(servedNamespaces, workload.namespace) || !couldHold(workload, state)) continue;
+    if ((avoidance(workload.record, name, nowMs) ?? shapes.of(workload.shape, name, nowMs)) !== undefined) continue;
+    const flavors = offeredFlavors(groups, state);
+    if (flavors !== undefined) yield { state, flavors };
+  }
+}
+
+const resumesOn = ({ record }: Workload, cluster: ClusterState): boolean =>
+  record !== undefined && isRecordedOn(record, cluster) && !isRefused(record);
 
 const couldHold = ({ requests }: Workload, cluster: ClusterState): boolean =>
   [...requests].every(([resource, amount]) => amount === ZERO || amount <= capacityOf(cluster, resource));

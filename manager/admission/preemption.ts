@@ -16,6 +16,7 @@ import {
   type QuotaNode,
 } from './quota-tree.ts';
 import { clusterHolder, type Usage } from './usage.ts';
+import type { Workload } from './workload.ts';
 
 /** A Workload that is to give its place up, and by which rule. */
 export type Victim = { readonly admitted: Admitted; readonly rule: PreemptionRule };
@@ -33,6 +34,8 @@ export type PreemptionWorld = {
   readonly admitted: AdmittedIndex;
   /** ClusterQueues by name. */
   readonly nodes: ReadonlyMap<string, QuotaNode>;
+  /** Whether its end can be hoped for, if it is to give its place up. */
+  readonly mayStop: (admitted: Admitted) => boolean;
 };
 
 /**
@@ -47,20 +50,23 @@ export function findVictims(request: PreemptionRequest, world: PreemptionWorld):
   const { preemptor, charges, cluster } = request;
   const { node } = preemptor.queue;
   const shortOfQuota = charges.filter(([key, amount]) => amount > ZERO && amount > available(node, world.usage, key)).map(([key]) => key);
-  const shortOfRoom = cluster === undefined ? [] : shortagesOn(cluster, preemptor, world.usage);
+  const shortOfRoom = cluster === undefined ? [] : shortagesOn(cluster, preemptor.workload, world.usage);
   if (shortOfRoom.length === 0) return search(request, world, shortOfQuota, shortOfRoom, undefined);
   const onlyThere = search(request, world, shortOfQuota, shortOfRoom, cluster?.name);
   if (shortOfQuota.length === 0) return onlyThere;
-  return leastHarm([onlyThere, search(request, world, shortOfQuota, shortOfRoom, undefined)]);
+  const anywhere = search(request, world, shortOfQuota, shortOfRoom, undefined);
+  return leastHarm([{ victims: onlyThere }, { victims: anywhere }])?.victims;
 }
 
 /**
- * Which of these sets does the least harm: the fewest Workloads that do not leave anyway, then those of lower priority, the highest first, then those
- * admitted later. The first of equals; undefined where there is none.
+ * Which of these does the least harm: the fewest Workloads that do not leave anyway, then those of lower priority, the highest first, then those
+ * admitted later. The first of equals; undefined where none has a set.
  */
-export function leastHarm<V extends readonly Victim[]>(sets: readonly (V | undefined)[]): V | undefined {
-  let least: V | undefined;
-  for (const set of sets) if (set !== undefined && (least === undefined || compareHarm(set, least) < 0)) least = set;
+export function leastHarm<P extends { readonly victims: readonly Victim[] | undefined }>(plans: readonly P[]): P | undefined {
+  let least: P | undefined;
+  for (const plan of plans) {
+    if (plan.victims !== undefined && (least?.victims === undefined || compareHarm(plan.victims, least.victims) < 0)) least = plan;
+  }
   return least;
 }
 
@@ -87,7 +93,8 @@ const lexical = (a: readonly number[], b: readonly number[]): number => {
   return 0;
 };
 
-function shortagesOn(cluster: ClusterState, { workload }: Preemptor, usage: Usage): string[] {
+/** The resources of which a cluster has less free than a Workload asks for. */
+export function shortagesOn(cluster: ClusterState, workload: Workload, usage: Usage): string[] {
   const holder = clusterHolder(cluster.name);
   return [...workload.requests].flatMap(([resource, amount]) =>
     amount > ZERO && amount > minus(capacityOf(cluster, resource), usage.get(holder, resource)) ? [resource] : [],
@@ -115,20 +122,21 @@ function search(
     contested,
     usage: world.usage,
     admitted: world.admitted,
-    helps: (candidate, own) => makesRoom(candidate, own) || holdsAny(candidate, shortOfQuota),
+    helps: (candidate, own) => (makesRoom(candidate, own) || holdsAny(candidate, shortOfQuota)) && world.mayStop(candidate),
     cluster: onlyOn,
   });
   for (const mayBorrow of attemptsFor(preemptor, candidates, contested, world.usage)) {
-    const trial = createTrial(world);
+    const trial = { usage: world.usage.fork(), nodes: world.nodes };
     const fitsQuota = (): boolean => charges.every(([key, amount]) => fitsIn(node, trial.usage, key, amount, mayBorrow));
     const fits = (): boolean =>
-      fitsQuota() && (cluster === undefined || shortOfRoom.length === 0 || shortagesOn(cluster, preemptor, trial.usage).length === 0);
+      fitsQuota() &&
+      (cluster === undefined || shortOfRoom.length === 0 || shortagesOn(cluster, preemptor.workload, trial.usage).length === 0);
     const chosen: Candidate[] = [];
     for (const candidate of candidates.inOrder(({ withoutBorrowing }) => !mayBorrow || !withoutBorrowing)) {
       if (!candidate.borrowers.every((borrower) => isBorrowingAny(borrower, trial.usage, contested))) continue;
       // Elsewhere its end would only free quota, and there is enough of that.
       if (shortOfRoom.length > 0 && !isThere(candidate.admitted) && fitsQuota()) continue;
-      trial.remove(candidate.admitted);
+      takeAway(candidate.admitted, trial);
       chosen.push(candidate);
       if (fits()) return spared(chosen, trial, fits).map(({ admitted, standing }) => ({ admitted, rule: standing.rule }));
     }
@@ -159,35 +167,38 @@ const fitsIn = (node: QuotaNode, usage: Usage, key: FlavorResource, amount: Amou
   amount <= ZERO || ((mayBorrow || !wouldBorrow(node, usage, key, amount)) && amount <= available(node, usage, key));
 
 /** Gives back those, the last first, without whose end it fits as well. The very last was needed, or the search would have stopped before. */
-function spared(chosen: readonly Candidate[], trial: Trial, fits: () => boolean): readonly Candidate[] {
+function spared(chosen: readonly Candidate[], trial: UsageOfNodes, fits: () => boolean): readonly Candidate[] {
   const needed = chosen.slice(-1);
   for (const candidate of chosen.slice(0, -1).reverse()) {
-    trial.restore(candidate.admitted);
+    putBack(candidate.admitted, trial);
     if (fits()) continue;
-    trial.remove(candidate.admitted);
+    takeAway(candidate.admitted, trial);
     needed.push(candidate);
   }
   return needed.reverse();
 }
 
-/** What would be in use if some Workloads were gone. */
-type Trial = {
-  readonly usage: Usage;
-  readonly remove: (admitted: Admitted) => void;
-  readonly restore: (admitted: Admitted) => void;
-};
+type UsageOfNodes = Pick<PreemptionWorld, 'usage' | 'nodes'>;
 
-function createTrial({ usage: origin, nodes }: PreemptionWorld): Trial {
+/** What is in use once these have given their place up. */
+export function usageWithout(victims: readonly Victim[], { usage: origin, nodes }: UsageOfNodes): Usage {
   const usage = origin.fork();
-  const apply = ({ reservation: { record, held }, charges }: Admitted, onNode: typeof addUsage, onCluster: typeof plus): void => {
-    const node = nodes.get(record.clusterQueue);
-    if (node !== undefined) for (const [key, amount] of charges) onNode(node, usage, key, amount);
-    const holder = clusterHolder(record.cluster);
-    for (const [resource, amount] of held) usage.set(holder, resource, onCluster(usage.get(holder, resource), amount));
-  };
-  return {
-    usage,
-    remove: (admitted) => apply(admitted, removeUsage, minus),
-    restore: (admitted) => apply(admitted, addUsage, plus),
-  };
+  for (const { admitted } of victims) takeAway(admitted, { usage, nodes });
+  return usage;
+}
+
+/** As if it were gone. */
+export const takeAway = (admitted: Admitted, world: UsageOfNodes): void => apply(admitted, world, removeUsage, minus);
+const putBack = (admitted: Admitted, world: UsageOfNodes): void => apply(admitted, world, addUsage, plus);
+
+function apply(
+  { reservation: { record, held }, charges }: Admitted,
+  { usage, nodes }: UsageOfNodes,
+  onNode: typeof addUsage,
+  onCluster: typeof plus,
+): void {
+  const node = nodes.get(record.clusterQueue);
+  if (node !== undefined) for (const [key, amount] of charges) onNode(node, usage, key, amount);
+  const holder = clusterHolder(record.cluster);
+  for (const [resource, amount] of held) usage.set(holder, resource, onCluster(usage.get(holder, resource), amount));
 }

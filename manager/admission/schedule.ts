@@ -4,6 +4,7 @@ import type { Decision, Head } from './decision.ts';
 import type { Creditor, Nominee } from './nominate.ts';
 import { compareNominated } from './ordering.ts';
 import { nominateLargest } from './partial-admission.ts';
+import { preempt } from './preempt.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /**
@@ -11,7 +12,7 @@ import type { Snapshot } from './snapshot.ts';
  *
  * 1. Nominate: find flavors and a cluster for each head, as if it were alone.
  * 2. Order: who borrows from nearer first, then by priority and age.
- * 3. Admit one by one, and check each again, because an earlier one may have taken the room, or have it kept for itself.
+ * 3. Admit one by one, or have others give their place up, and check each again, because an earlier one may have taken the room, or have it kept for itself.
  *
  * `standing` are those that wait from earlier cycles and have something kept for them. They take part like all others.
  */
@@ -20,27 +21,43 @@ export function schedule(snapshot: Snapshot, heads: readonly Head[], nowMs: numb
   const nominees: Nominee[] = [];
   for (const head of [...standing, ...heads]) {
     const outcome = nominateLargest(snapshot, head, nowMs); // 1
-    if (outcome.kind === 'Fit' || outcome.kind === 'Creditor') nominees.push(outcome);
-    else decisions.push(outcome);
+    if (outcome.kind === 'Requeue' || outcome.kind === 'Inadmissible') decisions.push(outcome);
+    else nominees.push(outcome);
   }
-  nominees.sort((a, b) =>
-    compareNominated({ head: a.head.queued, borrowing: a.borrowing }, { head: b.head.queued, borrowing: b.borrowing }),
-  ); // 2
+  nominees.sort(compareNominees); // 2
   const cycle: Cycle = {
     snapshot: { ...snapshot, usage: snapshot.usage.fork() },
     unclaimed: snapshot.usage,
     claims: new Map(),
+    displaced: new Set(),
+    preemptors: new Set(),
     hasStanding: standing.length > 0,
     nowMs,
   };
-  for (const nominee of nominees) decisions.push(nominee.kind === 'Fit' ? admit(cycle, nominee) : claim(cycle, nominee)); // 3
+  for (const nominee of nominees) decisions.push(decide(cycle, nominee)); // 3
   return decisions;
 }
 
-/** Of each ClusterQueue the first Creditor has something kept for it; others would take it from their own queue. */
-function claim({ snapshot, claims, nowMs }: Cycle, creditor: Creditor): Decision {
+/**
+ * For whom others have given their place up already, that goes first: who took it from under it would have had them evicted for himself, and they might come
+ * back for it, without an end.
+ */
+const compareNominees = (a: Nominee, b: Nominee): number =>
+  Number(hasPreempted(b)) - Number(hasPreempted(a)) ||
+  compareNominated({ head: a.head.queued, borrowing: a.borrowing }, { head: b.head.queued, borrowing: b.borrowing });
+const hasPreempted = ({ kind, head }: Nominee): boolean => kind !== 'Creditor' && head.claim?.preempts === true;
+
+function decide(cycle: Cycle, nominee: Nominee): Decision {
+  if (nominee.kind === 'Fit') return admit(cycle, nominee);
+  const outcome = nominee.kind === 'Preempt' ? preempt(cycle, nominee) : nominee;
+  return outcome.kind === 'Creditor' ? claim(cycle, outcome) : outcome;
+}
+
+/** Of each ClusterQueue one has something kept for it, the first Creditor or who preempts; others would take it from their own queue. */
+function claim({ snapshot, claims, preemptors, nowMs }: Cycle, creditor: Creditor): Decision {
   const { head, decision } = creditor;
-  const claimed = claims.has(head.clusterQueue) ? undefined : claimedBy(creditor, snapshot, nowMs);
+  const hasClaimed = claims.has(head.clusterQueue) || preemptors.has(head.clusterQueue);
+  const claimed = hasClaimed ? undefined : claimedBy(creditor, snapshot, nowMs);
   if (claimed === undefined) return decision;
   keep(claimed, snapshot.usage);
   claims.set(head.clusterQueue, { creditor, claimed });

@@ -38,6 +38,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
   /** Cycle after cycle, until nobody is left to try. */
   const pass = async (signal: AbortSignal): Promise<void> => {
     deps.refresh();
+    withdraw();
     corrector.correct(signal);
     writer.retryDue(signal);
     let tried = 0;
@@ -45,6 +46,8 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       const startedMs = clock.now();
       const result = runCycle({ cache, queues, admit: (decision) => startAdmission(decision, signal), at }, startedMs);
       if (result.tried === 0) return;
+      // The next pass suspends them.
+      if (result.displaces) changes.wake();
       observe(result, startedMs);
       if (!result.progressed) return;
       tried += result.tried;
@@ -52,6 +55,13 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       tried = 0;
       await sleep(clock, 0, signal);
     }
+  };
+
+  /** Nobody is suspended for one that does not wait any more. Others may have counted on that. */
+  const withdraw = (): void => {
+    const spared = cache.withdraw(({ key }) => queues.has(key));
+    for (const { record } of spared) queues.wake(cache.sharingWith(record.clusterQueue));
+    if (spared.length > 0) queues.wakeWaitingForCluster();
   };
 
   const observe = ({ admitted }: CycleResult, startedMs: number): void => {

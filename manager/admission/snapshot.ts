@@ -9,6 +9,7 @@ import { parseDurationMs } from '../api/duration.ts';
 import { weightOf } from '../api/fair-weight.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
+import type { AdmittedIndex } from './admitted-index.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { preemptionPolicies, type PreemptionPolicies } from './preemption-policies.ts';
 import { resolvePriority, type PriorityClasses } from './priority.ts';
@@ -21,6 +22,10 @@ import type { Workload } from './workload.ts';
 export type Snapshot = {
   readonly queues: ReadonlyMap<string, QueueSetup>;
   readonly clusters: readonly ClusterState[];
+  /** Those who hold quota. */
+  readonly admitted: AdmittedIndex;
+  /** All ClusterQueues in the quota tree, by name. */
+  readonly nodes: ReadonlyMap<string, QuotaNode>;
   /** A private fork: the cycle charges its own decisions to it. */
   readonly usage: Usage;
   /** What is known of Jobs of equal shape; a private fork, too. */

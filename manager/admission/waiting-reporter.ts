@@ -15,6 +15,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
 import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import { JobEventReason, QuotaReservedReason, SwitchyardCondition } from '../api/reasons.ts';
+import { preemptedMessage, type Preempted } from '../api/preempted.ts';
 import type { InadmissibleReason } from './snapshot.ts';
 
 /**
@@ -36,6 +37,8 @@ export type WaitingReporterDeps = {
   /** Keys of all Jobs that wait. */
   readonly waiting: () => Iterable<string>;
   readonly inadmissibleReasonOf: (key: string) => InadmissibleReason | undefined;
+  /** For whose sake a Job that waits was suspended. */
+  readonly preemptedOf: (key: string) => Preempted | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -55,6 +58,7 @@ export function createWaitingReporter({
   jobs,
   waiting,
   inadmissibleReasonOf,
+  preemptedOf,
   clock,
   log,
 }: WaitingReporterDeps): WaitingReporter {
@@ -66,7 +70,7 @@ export function createWaitingReporter({
     const inadmissibleReason = inadmissibleReasonOf(key);
     const job = jobs.get(parseKey(key));
     if (inadmissibleReason === undefined || job === undefined || isFinished(job.status)) return;
-    const conditions = waitingConditions(job, inadmissibleReason, clock.now());
+    const conditions = waitingConditions(job, inadmissibleReason, clock.now(), preemptedOf(key));
     if (conditions === undefined) return;
     const body = { metadata: { resourceVersion: job.metadata.resourceVersion }, status: { conditions } };
     try {
@@ -126,11 +130,14 @@ export function waitingConditions(
   job: DeepReadonly<Job>,
   inadmissibleReason: InadmissibleReason,
   nowMs: number,
+  preempted?: Preempted,
 ): JobCondition[] | undefined {
   const conditions = job.status?.conditions ?? [];
+  const told = preempted === undefined ? [] : preemptedCondition(conditions, preempted, nowMs);
   const present = findCondition(conditions, SwitchyardCondition.QuotaReserved);
   const isFalse = present?.status === 'False';
-  if (isFalse && present.reason === inadmissibleReason.reason && present.message === inadmissibleReason.message) return undefined;
+  if (isFalse && present.reason === inadmissibleReason.reason && present.message === inadmissibleReason.message)
+    return told.length > 0 ? told : undefined;
   const time = toWireTime(nowMs);
   const waiting: JobCondition = {
     type: SwitchyardCondition.QuotaReserved,
@@ -143,7 +150,17 @@ export function waitingConditions(
   // Of a Job that is being evicted only its copy can tell whether anything still runs.
   const rests = job.spec.suspend === true && !MAY_RUN.includes(inadmissibleReason.reason);
   const neverSuspended = rests && findCondition(conditions, 'Suspended') === undefined;
-  return neverSuspended ? [waiting, suspended(time)] : [waiting];
+  return neverSuspended ? [waiting, ...told, suspended(time)] : [waiting, ...told];
+}
+
+/** That it was preempted, and by whom; nothing where it says so already. */
+function preemptedCondition(conditions: readonly DeepReadonly<JobCondition>[], preempted: Preempted, nowMs: number): JobCondition[] {
+  const { Preempted: type } = SwitchyardCondition;
+  const message = preemptedMessage(preempted);
+  const present = findCondition(conditions, type);
+  if (present?.status === 'True' && present.message === message) return [];
+  const time = toWireTime(nowMs);
+  return [{ type, status: 'True', reason: preempted.rule, message, lastProbeTime: time, lastTransitionTime: time }];
 }
 
 /** Reasons that are given while something of the Job may still run. */

@@ -3,7 +3,7 @@
  * reason is for programs, and never changes its meaning.
  */
 
-/** Condition types of ours. Admission writes QuotaReserved and CannotStart, dispatch the others, and takes CannotStart back when the Job starts. */
+/** Condition types of ours. Admission writes QuotaReserved, Preempted and CannotStart, dispatch the others, and takes Preempted back when the Job is dispatched again, CannotStart when it starts. */
 export const SwitchyardCondition = {
   /** True: the Job holds quota and has a cluster. False: it waits, and the reason says for what. */
   QuotaReserved: 'QuotaReserved',
@@ -11,6 +11,8 @@ export const SwitchyardCondition = {
   Dispatched: 'Dispatched',
   /** True: since the admission that the message names, a pod was ready or has ended. */
   Started: 'Started',
+  /** True: it was suspended for the sake of another Job, which the message names; the reason is the rule. False: it is admitted again. */
+  Preempted: 'Preempted',
   /** True: as many placements in a row as its queue allows have come to nothing; the message tells of each cluster. */
   CannotStart: 'CannotStart',
 } as const;
@@ -31,6 +33,8 @@ export const QuotaReservedReason = {
   BehindEarlierJob: 'BehindEarlierJob',
   /** What is free is kept for Jobs of other queues that go first. */
   BehindOtherQueues: 'BehindOtherQueues',
+  /** Other Jobs are suspended for its sake; it starts when they have stopped. */
+  Preempting: 'Preempting',
   /** The LocalQueue it names does not exist. */
   LocalQueueNotFound: 'LocalQueueNotFound',
   /** The ClusterQueue of its LocalQueue does not exist. */
@@ -153,6 +157,8 @@ export const JobEventReason = {
   CannotStart: 'CannotStart',
   /** It was suspended, and queues again; the message says why. */
   Evicted: 'Evicted',
+  /** It was suspended for the sake of another Job, and queues again; the message names that, its queue and the rule. */
+  Preempted: 'Preempted',
   /** It was suspended, because it has been admitted for as long in all as it says that it may be. */
   MaximumExecutionTimeExceeded: 'MaximumExecutionTimeExceeded',
 } as const;

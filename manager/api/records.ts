@@ -3,6 +3,7 @@ import { ADMISSION_ANNOTATION } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { isJsonObject, parseJson } from './json-value.ts';
+import { isPreempted, type Preempted } from './preempted.ts';
 
 /**
  * What the manager has decided about a Job, kept on the Job itself as one JSON annotation. Admission is its only writer; dispatch
@@ -39,6 +40,8 @@ export type AdmissionRecord = {
   readonly unfenced?: true;
   /** The Job was suspended since: the record says where its copy is, and allows nothing to run. */
   readonly evicted?: true;
+  /** The Job was suspended for the sake of another one. */
+  readonly preempted?: Preempted;
   /** The Job queues as one that was created then, RFC 3339. Absent: by its own age. */
   readonly queuedSince?: string;
   /** Clusters that have refused the Job, or on which it did not start: it does not go there for the time being. */
@@ -109,6 +112,7 @@ export function parseAdmissionRecord(text: string): RecordText {
     executedSeconds,
     unfenced,
     evicted,
+    preempted,
     queuedSince,
     avoid,
     fail,
@@ -126,6 +130,7 @@ export function parseAdmissionRecord(text: string): RecordText {
   if (executedSeconds !== undefined && !isCount(executedSeconds)) return invalid('executedSeconds must be a positive integer or absent');
   if (!isTrueOrAbsent(unfenced)) return invalid('unfenced must be true or absent');
   if (!isTrueOrAbsent(evicted)) return invalid('evicted must be true or absent');
+  if (preempted !== undefined && !isPreempted(preempted)) return invalid('preempted must have by, clusterQueue and rule');
   if (queuedSince !== undefined && !isTime(queuedSince)) return invalid('queuedSince must be an RFC 3339 time or absent');
   if (avoid !== undefined && !isAvoided(avoid))
     return invalid('avoid must be an object of clusters with until, reason, refusals and epoch');
@@ -139,7 +144,7 @@ export function parseAdmissionRecord(text: string): RecordText {
     epoch,
     since,
     requests,
-    ...given({ clusterUID, parallelism, executedSeconds, unfenced, evicted, queuedSince, avoid, fail }),
+    ...given({ clusterUID, parallelism, executedSeconds, unfenced, evicted, preempted, queuedSince, avoid, fail }),
   };
   return { kind: 'Record', record, stamp: { written, seal } };
 }
@@ -158,6 +163,11 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
     executedSeconds: record.executedSeconds,
     unfenced: record.unfenced,
     evicted: record.evicted,
+    preempted: record.preempted && {
+      by: record.preempted.by,
+      clusterQueue: record.preempted.clusterQueue,
+      rule: record.preempted.rule,
+    },
     queuedSince: record.queuedSince,
     avoid: record.avoid && sorted(Object.fromEntries(Object.entries(record.avoid).map(([cluster, each]) => [cluster, inOrder(each)]))),
     fail: record.fail && { reason: record.fail.reason, message: record.fail.message },

@@ -31,14 +31,20 @@ export const dispatched = (record: AdmissionRecord, detail?: string): OwnConditi
  */
 export function quotaReserved(local: DeepReadonly<Job>, { clusterQueue, parallelism, executedSeconds }: AdmissionRecord): OwnCondition[] {
   const type = SwitchyardCondition.QuotaReserved;
-  if (hasTrueCondition(local.status?.conditions, type) || local.spec.suspend === true) return [];
+  if (local.spec.suspend === true) return [];
+  const { Preempted } = SwitchyardCondition;
+  const wasPreempted = hasTrueCondition(local.status?.conditions, Preempted);
+  const again: OwnCondition[] = wasPreempted
+    ? [{ type: Preempted, status: 'False', reason: QuotaReservedReason.QuotaReserved, message: 'admitted again' }]
+    : [];
+  if (hasTrueCondition(local.status?.conditions, type)) return again;
   const max = maxExecutionOf(local);
   const isLimited = executedSeconds !== undefined && max.kind === 'MaxExecution' && max.seconds !== undefined;
   const used = isLimited ? `; of its ${max.seconds}s, ${executedSeconds}s were used before` : '';
   const pods = podsAtOnce(local);
   const part = parallelism !== undefined && parallelism < pods ? ` for ${parallelism} of ${pods} pods at once` : '';
   const message = `quota reserved in ClusterQueue "${clusterQueue}"${part}${used}`;
-  return [{ type, status: 'True', reason: QuotaReservedReason.QuotaReserved, message }];
+  return [{ type, status: 'True', reason: QuotaReservedReason.QuotaReserved, message }, ...again];
 }
 
 /** That it runs is noted with what else is told, once for each admission: admission judges by it whether it got anywhere. */

@@ -9,6 +9,8 @@ const aCycle = (snapshot: Snapshot, hasStanding = false): Cycle => ({
   snapshot: { ...snapshot, usage: snapshot.usage.fork() },
   unclaimed: snapshot.usage,
   claims: new Map(),
+  displaced: new Set(),
+  preemptors: new Set(),
   hasStanding,
   nowMs: 0,
 });

@@ -29,11 +29,11 @@ const held = (
   assumed,
 });
 const clusters = (draining = false) => [aCluster('eu-1', { draining }), aCluster('us-1')];
-type Held = Partial<Record<'reservations' | 'mismatched' | 'refused' | 'resting', readonly Reservation[]>> & {
+type Held = Partial<Record<'reservations' | 'mismatched' | 'refused' | 'resting' | 'displaced', readonly Reservation[]>> & {
   readonly alike?: readonly (readonly [Reservation, string])[];
 };
 const evictionsOf = (
-  { reservations = [], mismatched = [], refused = [], alike = [], resting = [] }: Held,
+  { reservations = [], mismatched = [], refused = [], alike = [], resting = [], displaced = [] }: Held,
   setup: QueueingSetup,
   states = clusters(),
 ): Eviction[] =>
@@ -44,6 +44,8 @@ const evictionsOf = (
       refused: () => refused,
       refusedAlike: () => alike,
       held: () => resting,
+      displaced: () =>
+        displaced.map((reservation) => ({ reservation, by: { key: 'team/train', clusterQueue: 'cq' }, rule: 'InClusterQueue' })),
     },
     setup,
     states,
@@ -52,6 +54,20 @@ const found = (reservations: readonly Reservation[], setup: QueueingSetup, state
   evictionsOf({ reservations }, setup, states).map(
     ({ reservation, reason, message }) => `${reservation.workload.name}: ${reason}: ${message}`,
   );
+
+test('one that is to give its place up for another is evicted once its admission is seen, and told for whom', () => {
+  const evictions = evictionsOf({ displaced: [held('a'), held('b', { phase: 'Evicting' }), held('c', { assumed: true })] }, queues());
+  expect(evictions).toMatchObject([
+    {
+      reservation: { workload: { name: 'a' } },
+      reason: 'Preempted',
+      message: 'preempted by Job team/train of cluster queue cq (InClusterQueue: it goes first in the same cluster queue)',
+      told: 'Preempted',
+      displacement: { by: { key: 'team/train' } },
+    },
+  ]);
+  expect(evictions).toHaveLength(1);
+});
 
 test('a Workload that is to rest is evicted, unless it is being suspended already', () => {
   const evictions = evictionsOf({ resting: [held('a'), held('b', { phase: 'Evicting' })] }, queues());

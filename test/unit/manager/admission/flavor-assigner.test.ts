@@ -20,7 +20,7 @@ describe('assigning flavors', () => {
         ],
       ],
     });
-    expect(options({ cpu: '3' })).toMatchObject({ kind: 'Fit', groups: [[{ flavor: 'spot', rank: 1 }]] });
+    expect(options({ cpu: '3' })).toMatchObject({ kind: 'Fit', groups: [[{ flavor: 'spot', rank: 0 }]] });
   });
 
   test('says by how much each flavor is short', () => {
@@ -76,7 +76,7 @@ describe('flavors on whose nodes the pods cannot run', () => {
 
   test('are passed over, and told of', () => {
     expect(options({ cpu: '1' }, snapshot, wants('two'))).toMatchObject({
-      groups: [[{ flavor: 'two', rank: 1 }]],
+      groups: [[{ flavor: 'two', rank: 0 }]],
       mismatches: ["flavor one is for nodes with type=one, which the Job's nodeSelector excludes"],
     });
     expect(options({ cpu: '1' }, snapshot)).toMatchObject({ groups: [[{ flavor: 'one' }, { flavor: 'two' }]], mismatches: [] });

@@ -127,7 +127,7 @@ export function worldOf({ queues, cohorts = [], admitted }: Setting) {
       usage.set(holder, resource, plus(usage.get(holder, resource), amount));
     }
   }
-  return { setup, all, world: { usage, admitted: index, nodes: setup.tree.clusterQueues } satisfies PreemptionWorld };
+  return { setup, all, world: { usage, admitted: index, nodes: setup.tree.clusterQueues, mayStop: () => true } satisfies PreemptionWorld };
 }
 
 /** Who comes, and what it asks for. */

@@ -100,12 +100,12 @@ describe('of several sets the one with the least harm', () => {
   ])('%s', (_, less, more) => {
     expect(compareHarm(less, more)).toBeLessThan(0);
     expect(compareHarm(more, less)).toBeGreaterThan(0);
-    expect(leastHarm([undefined, more, less])).toBe(less);
+    expect(leastHarm([{ victims: undefined }, { victims: more }, { victims: less }])?.victims).toBe(less);
   });
   test('the first of equals', () => {
     const [first, second] = [[victim('a')], [victim('b')]];
-    expect(leastHarm([first, second])).toBe(first);
-    expect(leastHarm([undefined])).toBeUndefined();
+    expect(leastHarm([{ victims: first }, { victims: second }])?.victims).toBe(first);
+    expect(leastHarm([{ victims: undefined }])).toBeUndefined();
   });
 });
 

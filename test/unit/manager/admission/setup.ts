@@ -2,6 +2,7 @@
 import type { ClusterQueue, ClusterQueueSpec } from '../../../../manager/api/cluster-queue.ts';
 import type { ResourceFlavor, ResourceFlavorSpec } from '../../../../manager/api/resource-flavor.ts';
 import { parseRequests, UNLIMITED } from '../../../../manager/api/amount.ts';
+import { createAdmittedIndex } from '../../../../manager/admission/admitted-index.ts';
 import type { ClusterState } from '../../../../manager/admission/cluster-state.ts';
 import { ANY_NODE } from '../../../../manager/admission/node-wish.ts';
 import type { QueuedWorkload } from '../../../../manager/admission/ordering.ts';
@@ -61,12 +62,11 @@ export const aSnapshot = (
   clusterQueues: readonly ClusterQueue[],
   clusters: readonly ClusterState[],
   parts: Partial<QueueingObjects> = {},
-): Snapshot => ({
-  queues: buildQueueingSetup(objects({ clusterQueues, ...parts })).queues,
-  clusters,
-  usage: createUsage(),
-  shapes: createShapeAvoidance().fork(),
-});
+): Snapshot => {
+  const { queues, tree } = buildQueueingSetup(objects({ clusterQueues, ...parts }));
+  const shapes = createShapeAvoidance().fork();
+  return { queues, clusters, admitted: createAdmittedIndex(), nodes: tree.clusterQueues, usage: createUsage(), shapes };
+};
 
 export function queueOf(snapshot: Snapshot, name: string): QueueSetup {
   const queue = snapshot.queues.get(name);

@@ -27,6 +27,7 @@ async function writesInAMinute(count: number): Promise<number> {
     },
     waiting: () => keys,
     inadmissibleReasonOf: () => ({ reason: 'InsufficientQuota', message: `short of ${clock.now()}m cpu` }),
+    preemptedOf: () => undefined,
     clock,
     log: silentLogger,
   };

@@ -41,4 +41,19 @@ describe('telling a Job why it waits', () => {
       'QuotaReserved',
     ]);
   });
+  test('one that was preempted says for whom, once, also where nothing else has changed', () => {
+    const preempted = { by: 'team/train', clusterQueue: 'cq', rule: 'InClusterQueue' };
+    const [condition] = waitingConditions(told({}), inadmissibleReason, nowMs, preempted) ?? [];
+    expect(condition).toMatchObject({
+      type: 'Preempted',
+      status: 'True',
+      reason: 'InClusterQueue',
+      message: 'preempted by Job team/train of cluster queue cq (InClusterQueue: it goes first in the same cluster queue)',
+    });
+    const job = told({});
+    const again = { ...job, status: { conditions: [...(job.status?.conditions ?? []), ...(condition === undefined ? [] : [condition])] } };
+    expect(waitingConditions(again, inadmissibleReason, nowMs, preempted)).toBeUndefined();
+    const types = waitingConditions(told({ reason: 'Evicted' }), inadmissibleReason, nowMs, preempted)?.map(({ type }) => type);
+    expect(types).toEqual(['QuotaReserved', 'Preempted']);
+  });
 });

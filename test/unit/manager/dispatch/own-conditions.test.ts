@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isDispatched } from '../../../../manager/api/dispatch-proof.ts';
 import { dispatched, quotaReserved } from '../../../../manager/dispatch/own-conditions.ts';
 import { MAX_EXEC_TIME_LABEL } from '../../../../shared/api/names.ts';
-import { aHomeJob, aRecord } from '../../../support/jobs.ts';
+import { aCondition, aHomeJob, aRecord } from '../../../support/jobs.ts';
 
 test('a Job that says what keeps it from getting on is dispatched all the same, to that cluster and for that placement', () => {
   const record = aRecord({ epoch: 2 });
@@ -25,4 +25,14 @@ test('a Job that may run for so long in all says with its quota what it has used
   expect(said(30, limited)).toEqual(['quota reserved in ClusterQueue "cq"; of its 100s, 30s were used before']);
   for (const other of [said(30), said(undefined, limited), said(30, { [MAX_EXEC_TIME_LABEL]: 'x' })])
     expect(other).toEqual(['quota reserved in ClusterQueue "cq"']);
+});
+
+test('a Job that was preempted says with its quota that it is admitted again', () => {
+  const job = (suspend: boolean, ...types: string[]) =>
+    aHomeJob({ spec: { suspend }, status: { conditions: types.map((type) => aCondition(type)) } });
+  const told = (...given: Parameters<typeof job>) => quotaReserved(job(...given), aRecord()).map(({ type, status }) => `${type} ${status}`);
+  expect(told(false, 'Preempted')).toEqual(['QuotaReserved True', 'Preempted False']);
+  expect(told(false, 'Preempted', 'QuotaReserved')).toEqual(['Preempted False']);
+  expect(told(true, 'Preempted')).toEqual([]);
+  expect(told(false)).toEqual(['QuotaReserved True']);
 });

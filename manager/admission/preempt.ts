@@ -1,0 +1,67 @@
+import { plus } from '../api/amount.ts';
+import { QuotaReservedReason } from '../api/reasons.ts';
+import { hasQuota, isKept, type Cycle } from './admit.ts';
+import type { AdmittedIndex } from './admitted-index.ts';
+import type { Decision } from './decision.ts';
+import { nominate, type Creditor, type Preemptive } from './nominate.ts';
+import { shortagesOn, takeAway, usageWithout, type Victim } from './preemption.ts';
+import { addUsage } from './quota-tree.ts';
+import { clusterHolder } from './usage.ts';
+
+/**
+ * Has others give their place up, if those before it in this cycle have left it so: nobody goes for two. Where they have not, it is planned anew as if those
+ * who go for others were gone already: others may be found, or what those leave over is enough and is waited for. All of it is kept from those after it. Of one
+ * ClusterQueue only the first preempts, as in Kueue: the others wait behind it.
+ */
+export function preempt(cycle: Cycle, nominee: Preemptive): Decision | Creditor {
+  if (cycle.preemptors.has(nominee.head.clusterQueue)) return isKept(nominee.head, 'cluster');
+  if (isStillGood(cycle, nominee)) return reserve(cycle, nominee, nominee.victims);
+  const { head } = nominee;
+  const { snapshot, displaced, nowMs } = cycle;
+  const outcome = nominate({ ...snapshot, admitted: without(snapshot.admitted, displaced) }, head, nowMs);
+  if (outcome.kind === 'Preempt') return reserve(cycle, outcome, outcome.victims);
+  if (outcome.kind === 'Fit') return reserve(cycle, { ...outcome, kind: 'Preempt', victims: [] }, []);
+  return outcome.kind === 'Requeue' ? isKept(head, 'cluster') : outcome;
+}
+
+function isStillGood(cycle: Cycle, { head, queue, placement, victims }: Preemptive): boolean {
+  if (victims.some(({ admitted }) => cycle.displaced.has(admitted.reservation.workload.key))) return false;
+  const usage = usageWithout(victims, cycle.snapshot);
+  const state = cycle.snapshot.clusters.find(({ name }) => name === placement.cluster);
+  return state !== undefined && hasQuota(queue, usage, placement.flavors) && shortagesOn(state, head.queued.workload, usage).length === 0;
+}
+
+function reserve(cycle: Cycle, { head, queue, placement }: Preemptive, victims: readonly Victim[]): Decision {
+  const { snapshot, displaced, preemptors } = cycle;
+  const { workload } = head.queued;
+  preemptors.add(head.clusterQueue);
+  const { cluster, flavors } = placement;
+  for (const { admitted } of victims) {
+    takeAway(admitted, snapshot);
+    displaced.add(admitted.reservation.workload.key);
+  }
+  for (const [key, amount] of flavors.flatMap(({ charges }) => charges)) addUsage(queue.node, snapshot.usage, key, amount);
+  const holder = clusterHolder(cluster);
+  for (const [resource, amount] of workload.requests)
+    snapshot.usage.set(holder, resource, plus(snapshot.usage.get(holder, resource), amount));
+  return {
+    kind: 'Preempt',
+    head,
+    victims,
+    claim: {
+      cluster,
+      preempts: true,
+      flavors: Object.fromEntries(flavors.flatMap(({ flavor, resources }) => resources.map((resource) => [resource, flavor]))),
+    },
+    reason: QuotaReservedReason.Preempting,
+    message: `it goes to cluster ${cluster} once ${whoStops(victims.length)} stopped`,
+  };
+}
+
+const whoStops = (count: number): string =>
+  count === 0 ? 'Jobs that others preempt have' : count === 1 ? 'a Job that it preempts has' : `${count} Jobs that it preempts have`;
+
+const without = ({ of, on }: AdmittedIndex, keys: ReadonlySet<string>): AdmittedIndex => ({
+  of: (clusterQueue) => of(clusterQueue).filter(({ reservation }) => !keys.has(reservation.workload.key)),
+  on: (clusterQueue, cluster) => on(clusterQueue, cluster).filter(({ reservation }) => !keys.has(reservation.workload.key)),
+});

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { isPreempted, preemptedMessage } from '../../../../manager/api/preempted.ts';
+
+const preempted = { by: 'team-a/train', clusterQueue: 'research', rule: 'InClusterQueue' };
+
+test('is told with the other Job, its queue and the rule', () => {
+  expect(preemptedMessage(preempted)).toBe(
+    'preempted by Job team-a/train of cluster queue research (InClusterQueue: it goes first in the same cluster queue)',
+  );
+  expect(preemptedMessage({ ...preempted, rule: 'Another' })).toBe('preempted by Job team-a/train of cluster queue research (Another)');
+});
+
+test.each<[unknown, boolean]>([
+  [preempted, true],
+  [{ ...preempted, rule: '' }, false],
+  [{ by: 'a/b', clusterQueue: 'c' }, false],
+  [{ ...preempted, by: 3 }, false],
+  ['team-a/train', false],
+])('%j is one: %s', (value, isOne) => {
+  expect(isPreempted(value)).toBe(isOne);
+});
