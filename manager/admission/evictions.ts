@@ -1,12 +1,11 @@
 import { HOLD_ANNOTATION, MAX_EXEC_TIME_LABEL } from '../../shared/api/names.ts';
-import { excess } from '../api/job-requests.ts';
+import { excess, forPods } from '../api/job-requests.ts';
 import type { AdmissionCache } from './admission-cache.ts';
 import type { Reservation } from './reservation.ts';
 import { formatDurationMs } from '../api/duration.ts';
 import { AvoidedReason, JobEventReason } from '../api/reasons.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import type { ClusterState } from './cluster-state.ts';
-import { forPods } from './reclaimable.ts';
 import type { QueueingSetup } from './snapshot.ts';
 import type { Overdue } from './deadlines.ts';
 import type { ExecutionDeadline } from './execution-time.ts';
