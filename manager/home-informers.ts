@@ -11,6 +11,8 @@ import { COHORTS } from './api/cohort.ts';
 import { compactJob } from './api/compact-job.ts';
 import { formatProblems } from './api/field-problem.ts';
 import { ruleProblems, type JobRules } from './api/job-rules.ts';
+import { LIMIT_RANGES } from './api/limit-range.ts';
+import { RUNTIME_CLASSES } from './api/runtime-class.ts';
 import { LOCAL_QUEUES } from './api/local-queue.ts';
 import { PRIORITY_CLASSES } from './api/priority-class.ts';
 import { RESOURCE_FLAVORS } from './api/resource-flavor.ts';
@@ -40,6 +42,8 @@ export function createHomeInformers(options: HomeInformersOptions): AdmissionInf
     cohorts: of(COHORTS),
     workloadPriorityClasses: of(WORKLOAD_PRIORITY_CLASSES),
     priorityClasses: of(PRIORITY_CLASSES),
+    limitRanges: of(LIMIT_RANGES),
+    runtimeClasses: of(RUNTIME_CLASSES),
   };
 }
 

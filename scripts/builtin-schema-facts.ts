@@ -21,6 +21,7 @@ export const ROOT_KINDS: readonly (readonly [model: string, group: string, versi
     (kind) => [`V1${kind}`, 'apps', 'v1', kind] as const,
   ),
   ['V1Lease', 'coordination.k8s.io', 'v1', 'Lease'],
+  ['V1RuntimeClass', 'node.k8s.io', 'v1', 'RuntimeClass'],
   ['V1NetworkPolicy', 'networking.k8s.io', 'v1', 'NetworkPolicy'],
   ['V1PodDisruptionBudget', 'policy', 'v1', 'PodDisruptionBudget'],
   ['V1Eviction', 'policy', 'v1', 'Eviction'],
@@ -289,6 +290,7 @@ export const QUANTITY_MAPS: ReadonlySet<string> = new Set([
   ...words(`
     ResourceRequirements.limits ResourceRequirements.requests VolumeResourceRequirements.limits
     VolumeResourceRequirements.requests ContainerStatus.allocatedResources PodStatus.allocatedResources PodSpec.overhead
+    Overhead.podFixed
     NodeStatus.capacity NodeStatus.allocatable ResourceQuotaSpec.hard ResourceQuotaStatus.hard ResourceQuotaStatus.used
   `),
   ...['default', 'defaultRequest', 'max', 'maxLimitRequestRatio', 'min'].map((field) => `LimitRangeItem.${field}`),

@@ -1,7 +1,7 @@
 import type { AdmissionRecord } from '../api/records.ts';
 import { formatAdmissionRecord } from '../api/records.ts';
 import { minus, parseRequests, plus, type Amount, type Requests } from '../api/amount.ts';
-import { excess } from '../api/job-requests.ts';
+import { excess, forPods } from '../api/job-requests.ts';
 import { createAdmittedIndex, type AdmittedIndex } from './admitted-index.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { Charge } from './flavor-assigner.ts';
@@ -11,7 +11,7 @@ import { executionDeadline, type ExecutionDeadline } from './execution-time.ts';
 import type { Victim } from './preemption.ts';
 import { NO_PRIORITY_CLASSES, resolvePriority, type PriorityClasses } from './priority.ts';
 import { addUsage, flavorResource, removeUsage, type QuotaNode } from './quota-tree.ts';
-import { forPods, heldOf } from './reclaimable.ts';
+import { heldOf } from './reclaimable.ts';
 import { createShapeAvoidance, type ShapeAvoidance } from './shape-avoidance.ts';
 import type { QueueingSetup, Snapshot } from './snapshot.ts';
 import { startDeadline, type StartDeadline } from './start-deadlines.ts';

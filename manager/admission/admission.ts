@@ -1,13 +1,16 @@
 import type { DeepReadonly, Job, KubeObject, Namespace } from '../../shared/api/kubernetes.ts';
 import type { StatusClient, WriteClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
+import { parseKey } from '../../shared/kube/keys.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
+import type { LimitRange } from '../api/limit-range.ts';
 import type { LocalQueue } from '../api/local-queue.ts';
+import type { RuntimeClass } from '../api/runtime-class.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
 import type { PriorityClass } from '../api/priority-class.ts';
@@ -43,6 +46,9 @@ export type AdmissionInformers = {
   readonly resourceFlavors: Informer<ResourceFlavor>;
   readonly workloadPriorityClasses: Informer<WorkloadPriorityClass>;
   readonly priorityClasses: Informer<PriorityClass>;
+  /** Absent, with the next: pods are what is written. */
+  readonly limitRanges?: Informer<LimitRange>;
+  readonly runtimeClasses?: Informer<RuntimeClass>;
   readonly clusterQueues: Informer<ClusterQueue>;
   readonly localQueues: Informer<LocalQueue>;
   readonly cohorts: Informer<Cohort>;
@@ -106,6 +112,10 @@ export function createAdmission({ client, events, informers, records, clock, log
     retries,
     readRecord: records.read,
     priorityClasses: () => priorityClasses,
+    adjustments: {
+      limitRanges: (namespace) => informers.limitRanges?.list(namespace) ?? [],
+      overhead: (name) => informers.runtimeClasses?.get({ namespace: '', name })?.overhead?.podFixed,
+    },
     metrics,
     now: () => clock.now(),
     wakeScheduler: () => changed(),
@@ -123,7 +133,7 @@ export function createAdmission({ client, events, informers, records, clock, log
   });
   const { waiting, inadmissibleReasonOf, preemptedOf } = watcher;
   const reporter = createWaitingReporter({ client, events, jobs: informers.jobs, waiting, inadmissibleReasonOf, preemptedOf, clock, log });
-  const stale = { queueing: true, clusters: true, priorities: true };
+  const stale = { queueing: true, clusters: true, priorities: true, namespaces: new Set<string>(), runtimeClasses: new Set<string>() };
 
   const changed = (): void => {
     wake();
@@ -131,7 +141,23 @@ export function createAdmission({ client, events, informers, records, clock, log
     reporter.changed();
   };
 
+  /** Looks anew at the Jobs that wait in namespaces, or name RuntimeClasses, of which the pods are others now. */
+  const adjustAnew = (): void => {
+    const { namespaces, runtimeClasses } = stale;
+    if (namespaces.size + runtimeClasses.size === 0) return;
+    for (const { key } of watcher.pending()) {
+      const job = informers.jobs.get(parseKey(key));
+      const isConcerned =
+        job && (namespaces.has(job.metadata.namespace) || runtimeClasses.has(job.spec.template.spec?.runtimeClassName ?? ''));
+      if (isConcerned === true) watcher.updated(job);
+    }
+    namespaces.clear();
+    runtimeClasses.clear();
+    changed();
+  };
+
   const refresh = (): void => {
+    adjustAnew();
     if (stale.priorities) {
       stale.priorities = false;
       const before = priorityClasses;
@@ -209,6 +235,24 @@ export function createAdmission({ client, events, informers, records, clock, log
   };
   onChange(informers.workloadPriorityClasses, ({ value }) => value, prioritiesChanged);
   onChange(informers.priorityClasses, ({ value, globalDefault }) => [value, globalDefault], prioritiesChanged);
+  if (informers.limitRanges !== undefined)
+    onChange(
+      informers.limitRanges,
+      ({ spec }) => spec,
+      ({ metadata }) => {
+        stale.namespaces.add(metadata.namespace);
+        wake();
+      },
+    );
+  if (informers.runtimeClasses !== undefined)
+    onChange(
+      informers.runtimeClasses,
+      ({ overhead }) => overhead,
+      ({ metadata }) => {
+        stale.runtimeClasses.add(metadata.name);
+        wake();
+      },
+    );
   const clustersChanged = (): void => {
     stale.clusters = true;
     wake();
@@ -242,11 +286,15 @@ function unresolvedIn({ clusterQueues, resourceFlavors, workerClusters, namespac
 }
 
 /** Calls back when an object comes, goes, or changes in what `relevant` picks; our own status writes are no news. */
-function onChange<T extends KubeObject>(informer: Informer<T>, relevant: (object: DeepReadonly<T>) => unknown, callback: () => void): void {
+function onChange<T extends KubeObject>(
+  informer: Informer<T>,
+  relevant: (object: DeepReadonly<T>) => unknown,
+  callback: (object: DeepReadonly<T>) => void,
+): void {
   informer.addHandler({
     added: callback,
     updated: (next, previous) => {
-      if (JSON.stringify(relevant(next)) !== JSON.stringify(relevant(previous))) callback();
+      if (JSON.stringify(relevant(next)) !== JSON.stringify(relevant(previous))) callback(next);
     },
     deleted: callback,
   });

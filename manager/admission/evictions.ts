@@ -1,5 +1,5 @@
 import { HOLD_ANNOTATION, MAX_EXEC_TIME_LABEL } from '../../shared/api/names.ts';
-import { excess } from '../api/job-requests.ts';
+import { excess, forPods } from '../api/job-requests.ts';
 import type { AdmissionCache } from './admission-cache.ts';
 import type { Reservation } from './reservation.ts';
 import { formatDurationMs } from '../api/duration.ts';
@@ -7,7 +7,6 @@ import { AvoidedReason, JobEventReason } from '../api/reasons.ts';
 import { preemptedMessage } from '../api/preempted.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import type { ClusterState } from './cluster-state.ts';
-import { forPods } from './reclaimable.ts';
 import type { QueueingSetup } from './snapshot.ts';
 import type { Displacement } from './displacements.ts';
 import type { Overdue } from './deadlines.ts';

@@ -8,6 +8,7 @@ import { QuotaReservedReason } from '../api/reasons.ts';
 import { preemptedMessage, type Preempted } from '../api/preempted.ts';
 import type { RecordReader } from '../api/records.ts';
 import { refusalIn } from './avoidance.ts';
+import type { PodAdjustments } from '../api/adjusted-pod.ts';
 import { ZERO } from '../api/amount.ts';
 import { isSameAdmission, type AdmissionCache } from './admission-cache.ts';
 import type { Reservation } from './reservation.ts';
@@ -65,6 +66,8 @@ export function createJobWatcher(deps: {
   readonly retries: AdmissionRetries;
   readonly readRecord: RecordReader;
   readonly priorityClasses: () => PriorityClasses;
+  /** Absent: pods are what is written. */
+  readonly adjustments?: PodAdjustments;
   readonly metrics: AdmissionMetrics;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -83,7 +86,7 @@ export function createJobWatcher(deps: {
   let arrivalsSeen = 0;
 
   const observe = (job: DeepReadonly<Job>): void => {
-    const workload = workloadOf(job, readRecord(job));
+    const workload = workloadOf(job, readRecord(job), deps.adjustments);
     if (workload === undefined) return;
     take(workload, job);
     // While its admission is being written it goes where that says, whatever it carries now.

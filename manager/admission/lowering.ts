@@ -1,7 +1,6 @@
-import { excess, formatRequests } from '../api/job-requests.ts';
+import { excess, formatRequests, forPods } from '../api/job-requests.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import { ZERO } from '../api/amount.ts';
-import { forPods } from './reclaimable.ts';
 import type { Reservation } from './reservation.ts';
 import type { ClusterState } from './cluster-state.ts';
 

@@ -1,6 +1,6 @@
+import { forPods } from '../api/job-requests.ts';
 import type { Head, Inadmissible, Requeue } from './decision.ts';
 import { nominate, type Nominee } from './nominate.ts';
-import { forPods } from './reclaimable.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Workload } from './workload.ts';
 

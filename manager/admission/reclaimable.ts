@@ -1,4 +1,5 @@
-import { shareOf, type Requests } from '../api/amount.ts';
+import type { Requests } from '../api/amount.ts';
+import { forPods } from '../api/job-requests.ts';
 import type { QueueSetup } from './snapshot.ts';
 import type { Workload } from './workload.ts';
 
@@ -19,11 +20,4 @@ export function sizedFor(workload: Workload, { keepsFinished }: Keeping): Worklo
   if (requests === workload.requests) return workload;
   const schedulingHash = `${workload.schedulingHash} ${workload.podsNeeded}`;
   return { ...workload, requests, recordedRequests: workload.requests, schedulingHash };
-}
-
-/** The part of what many pods request that so many of them do. */
-export function forPods(requests: Requests, count: number | undefined): Requests {
-  const pods = requests.get('pods') ?? 0;
-  if (count === undefined || count >= pods) return requests;
-  return new Map([...requests].map(([resource, amount]) => [resource, shareOf(amount, count, pods)]));
 }

@@ -197,6 +197,7 @@ export type Route = { readonly queue: QueueSetup; readonly priority: number };
 /** The route of a pending Workload, or what keeps it from any queue. */
 export function routeOf(workload: Workload, setup: QueueingSetup, classes: PriorityClasses): Route | InadmissibleReason {
   if (workload.problem !== undefined) return { reason: QuotaReservedReason.InvalidJob, message: workload.problem };
+  if (workload.forbidden !== undefined) return { reason: QuotaReservedReason.ForbiddenByLimitRange, message: workload.forbidden };
   if (workload.queue === undefined) {
     return { reason: QuotaReservedReason.LocalQueueNotFound, message: `the Job names no local queue; set its label ${QUEUE_NAME_LABEL}` };
   }

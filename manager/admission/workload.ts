@@ -21,11 +21,13 @@ import { hasStarted } from '../api/start-proof.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { findCondition, findTrueCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
+import { AS_WRITTEN, type PodAdjustments } from '../api/adjusted-pod.ts';
 import type { Requests } from '../api/amount.ts';
 import { requestsOfJob } from '../api/job-requests.ts';
 import { podsNeeded } from '../api/needed-pods.ts';
 import { podsAtOnce } from '../api/pod-count.ts';
 import { nodeWishOf, type NodeWish } from './node-wish.ts';
+import { askedRequests, stillAsked } from './asked-requests.ts';
 import { priorityWishOf, type PriorityWish } from './priority.ts';
 
 /** A Job as admission sees it: what it asks for, and how far it has come. Derived from the Job alone, and never changed. */
@@ -90,6 +92,8 @@ export type Workload = {
   readonly untrusted: Untrusted | undefined;
   /** Why the Job can never be admitted as it is. */
   readonly problem: string | undefined;
+  /** Why LimitRanges of its namespace forbid its pods. */
+  readonly forbidden: string | undefined;
   /** Jobs of equal hash fit together or fail together, wherever they stand in the queue. */
   readonly schedulingHash: string;
 };
@@ -119,7 +123,7 @@ export type WorkloadPhase =
   | 'Finished';
 
 /** The Workload of a Job with this record; undefined for a Job that is not the manager's. */
-export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Workload | undefined {
+export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord, adjustments: PodAdjustments = AS_WRITTEN): Workload | undefined {
   if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME) return undefined;
   const wish = clusterWishOf(job);
   const hold = holdOf(job);
@@ -128,7 +132,9 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
   const maxExecution = maxExecutionOf(job);
   const record = parsed.kind === 'Record' ? parsed.record : parsed.last;
   const phase = phaseOf(job, parsed, record);
-  const asked = requestsOfJob(job);
+  const written = requestsOfJob(job);
+  const asked = askedRequests(job, written, adjustments);
+  const requests = record === undefined || phase === 'Pending' ? asked.requests : stillAsked(job, record, written.requests, asked.requests);
   const needed = podsNeeded(job);
   const least = minParallelismOf(job);
   const minPods = least.kind === 'MinParallelism' && (least.pods ?? 0) < podsAtOnce(job) ? least.pods : undefined;
@@ -145,7 +151,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     priorityWish: priorityWishOf(job),
     createdMs: Date.parse(creationTimestamp),
     queuedSinceMs: record?.evicted === true && record.queuedSince !== undefined ? Date.parse(record.queuedSince) : undefined,
-    requests: asked.requests,
+    requests,
     podsNeeded: needed < podsAtOnce(job) ? needed : undefined,
     minPods,
     wish,
@@ -160,14 +166,15 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord): Worklo
     maxExecutionSeconds: maxExecution.kind === 'MaxExecution' ? maxExecution.seconds : undefined,
     fenced: fencing.kind === 'Fencing' ? fencing.fenced : undefined,
     graceSeconds: graceSecondsOf(job),
-    shape: shapeOf(job, asked.requests),
+    shape: shapeOf(job, written.requests),
     cannotStart: findTrueCondition(job.status?.conditions, SwitchyardCondition.CannotStart)?.message,
     record,
     phase,
     unmarked: phase === 'Evicting' && isUnmarked(job, parsed),
     untrusted: untrustedOf(parsed, phase),
-    problem: compactProblem(job) ?? wishProblemOf(job) ?? asked.problem,
-    schedulingHash: schedulingHashOf(asked.requests, minPods, wish, nodeWish, record),
+    problem: compactProblem(job) ?? wishProblemOf(job) ?? written.problem,
+    forbidden: asked.forbidden,
+    schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, record),
   };
 }
 

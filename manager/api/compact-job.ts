@@ -100,11 +100,21 @@ const scalarsOf = (spec: DeepReadonly<JobSpec>): Omit<JobSpec, 'template'> =>
   Object.fromEntries(Object.entries(spec).filter(([, value]) => typeof value !== 'object'));
 
 function essentialsOfPod(pod: DeepReadonly<PodSpec>): PodSpec {
-  const { nodeSelector, affinity, tolerations, priorityClassName, overhead, resources, resourceClaims } = pod as PodSpec;
+  const { nodeSelector, affinity, tolerations, priorityClassName, runtimeClassName, overhead, resources, resourceClaims } = pod as PodSpec;
   const initContainers = pod.initContainers?.map(essentialsOfContainer);
   return {
     containers: (pod.containers ?? []).map(essentialsOfContainer),
-    ...given({ initContainers, nodeSelector, affinity, tolerations, priorityClassName, overhead, resources, resourceClaims }),
+    ...given({
+      initContainers,
+      nodeSelector,
+      affinity,
+      tolerations,
+      priorityClassName,
+      runtimeClassName,
+      overhead,
+      resources,
+      resourceClaims,
+    }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { QuantityError } from '../../shared/kube/quantity.ts';
-import { formatAmount, minus, multiplyRequests, parseAmount, ZERO, type Requests } from './amount.ts';
+import { formatAmount, minus, multiplyRequests, parseAmount, shareOf, ZERO, type Requests } from './amount.ts';
 import { podsAtOnce } from './pod-count.ts';
 import { podRequests } from './pod-requests.ts';
 
@@ -20,6 +20,13 @@ export function requestsOfJob(job: DeepReadonly<Pick<Job, 'spec'>>): JobRequests
     if (!(error instanceof QuantityError)) throw error;
     return { requests: pods, problem: `resources of the pod template: ${error.message}` };
   }
+}
+
+/** The part of what many pods request that so many of them do. */
+export function forPods(requests: Requests, count: number | undefined): Requests {
+  const pods = requests.get('pods') ?? 0;
+  if (count === undefined || count >= pods) return requests;
+  return new Map([...requests].map(([resource, amount]) => [resource, shareOf(amount, count, pods)]));
 }
 
 /** Requests as a record holds them: quantities by resource, those of nothing left out. */

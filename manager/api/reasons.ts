@@ -55,6 +55,8 @@ export const QuotaReservedReason = {
   InvalidClusterQueue: 'InvalidClusterQueue',
   /** The Job says something that cannot be understood, such as a malformed annotation. */
   InvalidJob: 'InvalidJob',
+  /** A LimitRange of its namespace forbids its pods; the message says which, and what. */
+  ForbiddenByLimitRange: 'ForbiddenByLimitRange',
   /** The API server refused to store the admission, or goes on failing to. */
   AdmissionRefused: 'AdmissionRefused',
   /** It was released, or carries a record, without admission having done so; the message says what is wrong. */

@@ -3,6 +3,8 @@ import { Registry } from 'prom-client';
 import { createAdmission, type Admission, type AdmissionDeps } from '../../manager/admission/admission.ts';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { COHORTS } from '../../manager/api/cohort.ts';
+import { LIMIT_RANGES } from '../../manager/api/limit-range.ts';
+import { RUNTIME_CLASSES } from '../../manager/api/runtime-class.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { createLostClusters } from '../../manager/api/lost-clusters.ts';
 import { createRecordKeeper } from '../../manager/api/record-keeper.ts';
@@ -223,6 +225,8 @@ function start(
     cohorts: informer(COHORTS),
     workloadPriorityClasses: informer(WORKLOAD_PRIORITY_CLASSES),
     priorityClasses: informer(PRIORITY_CLASSES),
+    limitRanges: informer(LIMIT_RANGES),
+    runtimeClasses: informer(RUNTIME_CLASSES),
   };
   const registry = new Registry();
   const metrics = createManagerMetrics(registry).admission;

@@ -37,6 +37,7 @@ const GROUP_ORDER: readonly string[] = [
   'apiextensions.k8s.io',
   'scheduling.k8s.io',
   'coordination.k8s.io',
+  'node.k8s.io',
 ];
 
 /** What is served at the moment, as discovery lists it. */

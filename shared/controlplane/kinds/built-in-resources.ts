@@ -14,6 +14,7 @@ import { nodeStrategy } from './node.ts';
 import { podDisruptionBudgetStrategy } from './pod-disruption-budget.ts';
 import { podStrategy } from './pod-strategy.ts';
 import { priorityClassStrategy } from './priority-class.ts';
+import { runtimeClassStrategy } from './runtime-class.ts';
 import { resourceQuotaStrategy } from './resource-quota.ts';
 import { secretStrategy } from './secret.ts';
 import { serviceAccountStrategy } from './service-account.ts';
@@ -76,6 +77,7 @@ export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
     shortNames: ['netpol'],
     strategy: networkPolicyStrategy,
   }),
+  resource({ group: 'node.k8s.io', kind: 'RuntimeClass', plural: 'runtimeclasses', clusterScoped: true, strategy: runtimeClassStrategy }),
   resource({
     group: 'policy',
     kind: 'PodDisruptionBudget',

@@ -24,6 +24,9 @@ const DESCRIPTIONS = {
   ResourceQuotaSpec: 'hard:{}Quantity scopes:[]',
   ResourceQuotaStatus: 'hard:{}Quantity used:{}Quantity',
   PriorityClass: 'metadata:ObjectMeta value:int globalDefault:bool description preemptionPolicy',
+  RuntimeClass: 'metadata:ObjectMeta handler overhead:Overhead scheduling:Scheduling',
+  Overhead: 'podFixed:{}Quantity',
+  Scheduling: 'nodeSelector:{} tolerations:[]Toleration',
   PodDisruptionBudget: 'metadata:ObjectMeta spec:PodDisruptionBudgetSpec status:PodDisruptionBudgetStatus',
   PodDisruptionBudgetSpec: 'minAvailable:IntOrString selector:LabelSelector maxUnavailable:IntOrString unhealthyPodEvictionPolicy',
   PodDisruptionBudgetStatus:

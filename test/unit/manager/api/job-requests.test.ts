@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseRequests } from '../../../../manager/api/amount.ts';
-import { excess, formatRequests, requestsOfJob } from '../../../../manager/api/job-requests.ts';
+import { excess, formatRequests, forPods, requestsOfJob } from '../../../../manager/api/job-requests.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
 
 const template = (requests: Record<string, string>) => ({ spec: { containers: [{ name: 'main', image: 'x', resources: { requests } }] } });
@@ -40,4 +40,17 @@ describe('more than is reserved', () => {
   test('is nothing where as much or less is asked for', () => {
     expect(beyond({ cpu: '1', memory: '0' }, { cpu: '1', pods: '1' })).toBeUndefined();
   });
+});
+
+const eight = parseRequests({ cpu: '10', memory: '8Gi', pods: '8' });
+const three = parseRequests({ cpu: '3750m', memory: '3Gi', pods: '3' });
+
+test('so many of equal pods request their share, exactly', () => {
+  expect(forPods(eight, 3)).toEqual(three);
+  expect(forPods(eight, 0)).toEqual(parseRequests({ cpu: '0', memory: '0', pods: '0' }));
+  expect(forPods(parseRequests({ cpu: '300m', pods: '3' }), 1)).toEqual(parseRequests({ cpu: '100m', pods: '1' }));
+});
+
+test.each([undefined, 8, 9])('no fewer than all (%s) request all', (count) => {
+  expect(forPods(eight, count)).toBe(eight);
 });

@@ -4,6 +4,7 @@ import { cronJobStrategy } from '../../../../../shared/controlplane/kinds/cron-j
 import { leaseStrategy } from '../../../../../shared/controlplane/kinds/lease.ts';
 import { namespaceStrategy } from '../../../../../shared/controlplane/kinds/namespace.ts';
 import { nodeStrategy } from '../../../../../shared/controlplane/kinds/node.ts';
+import { runtimeClassStrategy } from '../../../../../shared/controlplane/kinds/runtime-class.ts';
 import { priorityClassStrategy } from '../../../../../shared/controlplane/kinds/priority-class.ts';
 import { secretStrategy } from '../../../../../shared/controlplane/kinds/secret.ts';
 import { serviceAccountStrategy } from '../../../../../shared/controlplane/kinds/service-account.ts';
@@ -125,6 +126,18 @@ test('a priority class of a user is no match for those of the system', () => {
   ]);
   const { object } = classes.create({ metadata: { name: 'high' }, value: 5 });
   expect(classes.update(object, (next) => (next['value'] = 6)).findings).toEqual(['value | Forbidden: may not be changed in an update.']);
+});
+
+test('a runtime class has a handler, and keeps it', () => {
+  const classes = driveKind(runtimeClassStrategy, '');
+  const handlerOf = (handler?: string) =>
+    classes.create({ metadata: { name: 'kata' }, ...(handler === undefined ? {} : { handler }) }).findings;
+  expect(handlerOf()).toEqual(['handler | Required value']);
+  expect(handlerOf('Kata')).toHaveLength(1);
+  const { object } = classes.create({ metadata: { name: 'kata' }, handler: 'kata', overhead: { podFixed: { cpu: '250m' } } });
+  expect(classes.update(object, (next) => (next['handler'] = 'runc')).findings).toEqual([
+    'handler | Invalid value: "runc": field is immutable',
+  ]);
 });
 
 describe('a CronJob', () => {
