@@ -26,7 +26,7 @@ import { createAdmissionRetries } from './admission-retries.ts';
 import { createAdmissionWriter } from './admission-writer.ts';
 import { clusterStateOf, type ClusterState } from './cluster-state.ts';
 import { createCorrector } from './corrector.ts';
-import type { FairSharingConfig } from './fair-preemption.ts';
+import type { FairSharingConfig } from './fair-strategy.ts';
 import { createJobWatcher } from './job-watcher.ts';
 import { NO_PRIORITY_CLASSES, priorityClassesOf, resolvePriority, type PriorityClasses, type PriorityWish } from './priority.ts';
 import type { UsagePolicy } from './local-queue-usage.ts';
@@ -93,7 +93,7 @@ export function createAdmission({ client, events, informers, records, clock, log
       client,
       cache: () => cache,
       localQueues: informers.localQueues,
-      sampled: () => changed(),
+      changed: (clusterQueue, localQueue) => queues.usageChanged(clusterQueue, localQueue),
       metrics,
       clock,
       log,
@@ -101,9 +101,9 @@ export function createAdmission({ client, events, informers, records, clock, log
   const cache: AdmissionCache = createAdmissionCache(
     buildQueueingSetup({ clusterQueues: [], localQueues: [], resourceFlavors: [], cohorts: [], namespaces: [] }),
     () => priorityClasses,
-    localQueueUsage?.holdings,
+    { holdings: localQueueUsage?.holdings, fairSharing: deps.fairSharing },
   );
-  const queues = createPendingQueues();
+  const queues = createPendingQueues((localQueue) => localQueueUsage?.usageOf(localQueue));
   const retries = createAdmissionRetries();
   const wake = (): void => scheduler.wake();
   const watcher = createJobWatcher({
@@ -172,6 +172,7 @@ export function createAdmission({ client, events, informers, records, clock, log
       cache.setQueueing(queueingSetup(informers));
       queues.wakeAll();
       watcher.reroute();
+      queues.usageChanged();
       corrector.resolveAnew();
       changed();
     }

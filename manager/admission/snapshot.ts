@@ -11,6 +11,7 @@ import { QuotaReservedReason } from '../api/reasons.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { AdmittedIndex } from './admitted-index.ts';
 import type { ClusterState } from './cluster-state.ts';
+import type { FairSharingConfig } from './fair-strategy.ts';
 import { preemptionPolicies, type PreemptionPolicies } from './preemption-policies.ts';
 import { resolvePriority, type PriorityClasses } from './priority.ts';
 import { buildQuotaTree, type QuotaNode, type QuotaTree } from './quota-tree.ts';
@@ -26,6 +27,8 @@ export type Snapshot = {
   readonly admitted: AdmittedIndex;
   /** All ClusterQueues in the quota tree, by name. */
   readonly nodes: ReadonlyMap<string, QuotaNode>;
+  /** How ClusterQueues share what their cohorts lend; undefined: by priority and age. */
+  readonly fairSharing?: FairSharingConfig | undefined;
   /** A private fork: the cycle charges its own decisions to it. */
   readonly usage: Usage;
   /** What is known of Jobs of equal shape; a private fork, too. */
