@@ -4,7 +4,6 @@ import { minus, parseRequests, plus, type Amount, type Requests } from '../api/a
 import { excess, forPods } from '../api/job-requests.ts';
 import { createAdmittedIndex, type AdmittedIndex } from './admitted-index.ts';
 import type { ClusterState } from './cluster-state.ts';
-import type { FairSharingConfig } from './fair-strategy.ts';
 import type { Charge } from './flavor-assigner.ts';
 import { createDeadlines, type Deadlines } from './deadlines.ts';
 import { createDisplacements, type Displacement, type Displacer } from './displacements.ts';
@@ -76,14 +75,12 @@ export interface AdmissionCache {
 /** Hears of all that is held: of an admission also again when it is seen or changes, and of its end. */
 export type HoldingListener = { readonly held: (reservation: Reservation) => void; readonly released: (reservation: Reservation) => void };
 
-export type CacheOptions = { readonly holdings?: HoldingListener | undefined; readonly fairSharing?: FairSharingConfig | undefined };
-
 type Counted = Reservation & { readonly charges: readonly Charge[] };
 
 export function createAdmissionCache(
   empty: QueueingSetup,
   priorityClasses: () => PriorityClasses = () => NO_PRIORITY_CLASSES,
-  { holdings, fairSharing }: CacheOptions = {},
+  holdings?: HoldingListener,
 ): AdmissionCache {
   let setup = empty;
   let clusterStates: readonly ClusterState[] = [];
@@ -199,7 +196,7 @@ export function createAdmissionCache(
       queues: setup.queues,
       clusters: clusterStates,
       admitted,
-      fairSharing,
+      fairSharing: setup.fairSharing,
       nodes: setup.tree.clusterQueues,
       usage: usage.fork(),
       shapes: shapes.fork(),

@@ -101,7 +101,7 @@ export function createAdmission({ client, events, informers, records, clock, log
   const cache: AdmissionCache = createAdmissionCache(
     buildQueueingSetup({ clusterQueues: [], localQueues: [], resourceFlavors: [], cohorts: [], namespaces: [] }),
     () => priorityClasses,
-    { holdings: localQueueUsage?.holdings, fairSharing: deps.fairSharing },
+    localQueueUsage?.holdings,
   );
   const queues = createPendingQueues((localQueue) => localQueueUsage?.usageOf(localQueue));
   const retries = createAdmissionRetries();
@@ -169,7 +169,7 @@ export function createAdmission({ client, events, informers, records, clock, log
     }
     if (stale.queueing) {
       stale.queueing = false;
-      cache.setQueueing(queueingSetup(informers));
+      cache.setQueueing(queueingSetup(informers, deps.fairSharing));
       queues.wakeAll();
       watcher.reroute();
       queues.usageChanged();
@@ -301,14 +301,17 @@ function onChange<T extends KubeObject>(
   });
 }
 
-const queueingSetup = (informers: AdmissionInformers) =>
-  buildQueueingSetup({
-    clusterQueues: informers.clusterQueues.list(),
-    localQueues: informers.localQueues.list(),
-    resourceFlavors: informers.resourceFlavors.list(),
-    cohorts: informers.cohorts.list(),
-    namespaces: informers.namespaces.list(),
-  });
+const queueingSetup = (informers: AdmissionInformers, fairSharing: FairSharingConfig | undefined) =>
+  buildQueueingSetup(
+    {
+      clusterQueues: informers.clusterQueues.list(),
+      localQueues: informers.localQueues.list(),
+      resourceFlavors: informers.resourceFlavors.list(),
+      cohorts: informers.cohorts.list(),
+      namespaces: informers.namespaces.list(),
+    },
+    fairSharing,
+  );
 
 /** What the classes make of a wish, whatever the queue makes of it. */
 function worth(wish: PriorityWish, classes: PriorityClasses): number | undefined {

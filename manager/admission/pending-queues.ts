@@ -16,7 +16,7 @@ export type Inadmissibility = InadmissibleReason & {
 };
 
 /**
- * What waits for admission. Each ClusterQueue is a heap by priority and age, below what its LocalQueues have used where that counts, split into groups of equal scheduling hash: when the first
+ * What waits for admission. Each ClusterQueue is a heap by priority and age, below what its LocalQueues have used where that counts, split into groups of equal scheduling hash and priority: when the first
  * Workload of a group does not fit, none of the group does, so all of them are inadmissible together and cost nothing until a change wakes
  * them. A queue is blocked as a whole by a Workload that waits for those that it preempts, and a StrictFIFO queue by its first Workload, unless that waits for other queues or clusters than there are: it is set
  * aside like any other, because *never* is not *not now*. Memory only: everything here is derived from Jobs.
@@ -179,7 +179,8 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       }
       const localQueue = `${workload.namespace}/${workload.queue ?? ''}`;
       const lane = usageOf(localQueue) === undefined ? '' : localQueue;
-      const groupId = [workload.schedulingHash, ...(lane === '' ? apart : [...apart, lane])].join(' ');
+      // Whom it may preempt is a matter of its priority.
+      const groupId = [workload.schedulingHash, String(queued.priority), ...(lane === '' ? apart : [...apart, lane])].join(' ');
       const group = queue.groups.get(groupId) ?? newGroup(groupId, lane);
       queue.groups.set(groupId, group);
       group.waiting.set(queued);

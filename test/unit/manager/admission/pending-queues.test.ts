@@ -40,6 +40,14 @@ describe('BestEffortFIFO', () => {
     expect(headOf(queues)).toEqual([]);
   });
 
+  test('those that are scheduled alike but for their priority are tried for themselves: they may preempt others', () => {
+    const queues = createPendingQueues();
+    queues.add('cq', false, queued(aWorkload('low'), 0));
+    rejectHead(queues, noQuota);
+    queues.add('cq', false, queued(aWorkload('high'), 1, 5));
+    expect(headOf(queues)).toEqual(['high']);
+  });
+
   test('those that are scheduled alike but may go to other clusters are tried for themselves', () => {
     const queues = createPendingQueues();
     queues.add('cq', false, queued(aWorkload('a'), 0), ['eu-1']);
