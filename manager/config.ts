@@ -13,7 +13,7 @@ import {
   type Program,
 } from '../shared/runtime/flags.ts';
 import { DEFAULT_REQUEUING_TIMESTAMP, REQUEUING_TIMESTAMPS, type RequeuingTimestamp } from './admission/requeuing.ts';
-import { FairStrategy, type FairSharingConfig } from './admission/fair-preemption.ts';
+import { FairStrategy, type FairSharingConfig } from './admission/fair-strategy.ts';
 import type { UsagePolicy } from './admission/local-queue-usage.ts';
 import { FENCE_MARGIN_MS } from './api/fenced-off.ts';
 import { DEFAULT_JOB_RULES, RESOURCE_CLAIMS_RULES, type JobRules } from './api/job-rules.ts';

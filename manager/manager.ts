@@ -11,7 +11,7 @@ import type { Logger } from '../shared/runtime/logger.ts';
 import { given } from '../shared/runtime/given.ts';
 import type { Random } from '../shared/runtime/random.ts';
 import { aborted, allOrNone } from '../shared/runtime/tasks.ts';
-import type { FairSharingConfig } from './admission/fair-preemption.ts';
+import type { FairSharingConfig } from './admission/fair-strategy.ts';
 import type { UsagePolicy } from './admission/local-queue-usage.ts';
 import type { RequeuingTimestamp } from './admission/requeuing.ts';
 import { createAdmission } from './admission/admission.ts';

@@ -61,7 +61,7 @@ function admissionMetrics(registers: Registry[]) {
     }),
     preempted: new Counter({
       name: 'switchyard_preempted_workloads_total',
-      help: 'Jobs suspended for the sake of others: by the queue of those, their own queue, and the rule (InClusterQueue, InCohortReclamation, InCohortReclaimWhileBorrowing).',
+      help: 'Jobs suspended for the sake of others: by the queue of those, their own queue, and the rule (InClusterQueue, InCohortReclamation, InCohortReclaimWhileBorrowing, InCohortFairSharing).',
       labelNames: ['preempting_cluster_queue', 'cluster_queue', 'reason'],
       registers,
     }),

@@ -196,6 +196,7 @@ export function createAdmissionCache(
       queues: setup.queues,
       clusters: clusterStates,
       admitted,
+      fairSharing: setup.fairSharing,
       nodes: setup.tree.clusterQueues,
       usage: usage.fork(),
       shapes: shapes.fork(),

@@ -18,7 +18,10 @@ import { createUsageLedger } from './usage-ledger.ts';
 export interface AdmissionFairSharing {
   /** Tells it who holds what. */
   readonly holdings: HoldingListener;
-  /** What the LocalQueue, by `namespace/name`, is compared by with others of its ClusterQueue now; undefined where that does not ask for it. */
+  /**
+   * What the LocalQueue, by `namespace/name`, is compared by with others of its ClusterQueue; undefined where that does not ask for it. It is what has been used
+   * as it would count at the last sample: so it does not change while nothing is held, and numbers that were asked for at different times can be compared.
+   */
   usageOf(localQueue: string): number | undefined;
   /** A LocalQueue is gone, and what it has used with it. */
   forget(localQueue: string): void;
@@ -31,8 +34,8 @@ export type AdmissionFairSharingDeps = {
   readonly client: StatusClient;
   readonly cache: () => Pick<AdmissionCache, 'queueing' | 'reservations'>;
   readonly localQueues: Lister<LocalQueue>;
-  /** Usage has been looked at anew: the order of LocalQueues may be another. */
-  readonly sampled: () => void;
+  /** The order of this LocalQueue of a ClusterQueue, or of all, may be another. */
+  readonly changed: (clusterQueue?: string, localQueue?: string) => void;
   readonly metrics: Pick<AdmissionMetrics, 'localQueueUsage'>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -41,11 +44,14 @@ export type AdmissionFairSharingDeps = {
 export function createAdmissionFairSharing(deps: AdmissionFairSharingDeps): AdmissionFairSharing {
   const { policy, client, localQueues, metrics, clock, log } = deps;
   let ledger = createUsageLedger(policy);
+  let sampledMs = clock.now();
 
-  const count = ({ workload, record, held }: Reservation): void => {
+  const count = (reservation: Reservation): void => {
+    const { workload, record, held } = reservation;
     if (workload.queue === undefined) return;
-    ledger.admitted(`${workload.namespace}/${workload.queue}`, workload.key, held, record, clock.now());
+    if (ledger.admitted(localQueueOf(workload), workload.key, held, record, clock.now())) tell(reservation);
   };
+  const tell = ({ workload, record }: Reservation): void => deps.changed(record.clusterQueue, localQueueOf(workload));
   /** Its weight, where its ClusterQueue asks for it. */
   const weightIn = (localQueue: string): { readonly weight: number; readonly clusterQueue: string } | undefined => {
     const { localQueues: setups, queues } = deps.cache().queueing();
@@ -86,6 +92,7 @@ export function createAdmissionFairSharing(deps: AdmissionFairSharingDeps): Admi
 
   const sample = async (signal: AbortSignal): Promise<void> => {
     const nowMs = clock.now();
+    sampledMs = nowMs;
     const unwritten = new Set(ledger.unwritten(nowMs));
     metrics.localQueueUsage.reset();
     for (const queue of localQueues.list()) {
@@ -97,20 +104,25 @@ export function createAdmissionFairSharing(deps: AdmissionFairSharingDeps): Admi
       metrics.localQueueUsage.set(labels, ledger.usage(localQueue, asked.weight, nowMs));
       if (unwritten.has(localQueue)) await write(queue, nowMs);
     }
-    deps.sampled();
+    deps.changed();
   };
 
   return {
     holdings: {
       held: count,
-      released: ({ workload, assumed }) => {
+      released: (reservation) => {
+        const { workload, assumed } = reservation;
         if (assumed) ledger.neverWas(workload.key, clock.now());
         else ledger.ended(workload.key, clock.now());
+        tell(reservation);
       },
     },
     usageOf: (localQueue) => {
       const asked = weightIn(localQueue);
-      return asked && ledger.usage(localQueue, asked.weight, clock.now());
+      if (asked === undefined) return undefined;
+      const nowMs = clock.now();
+      const halfLives = Math.min((nowMs - sampledMs) / policy.halfLifeMs, HALF_LIVES_MAX);
+      return ledger.usage(localQueue, asked.weight, nowMs) * 2 ** halfLives;
     },
     forget: (localQueue) => ledger.forget(localQueue),
     run: async (signal) => {
@@ -122,3 +134,8 @@ export function createAdmissionFairSharing(deps: AdmissionFairSharingDeps): Admi
     },
   };
 }
+
+/** Of a half-life that is far shorter than the time between samples nothing is left of what could be compared. */
+const HALF_LIVES_MAX = 500;
+
+const localQueueOf = ({ namespace, queue }: Reservation['workload']): string => `${namespace}/${queue ?? ''}`;

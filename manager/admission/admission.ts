@@ -26,7 +26,7 @@ import { createAdmissionRetries } from './admission-retries.ts';
 import { createAdmissionWriter } from './admission-writer.ts';
 import { clusterStateOf, type ClusterState } from './cluster-state.ts';
 import { createCorrector } from './corrector.ts';
-import type { FairSharingConfig } from './fair-preemption.ts';
+import type { FairSharingConfig } from './fair-strategy.ts';
 import { createJobWatcher } from './job-watcher.ts';
 import { NO_PRIORITY_CLASSES, priorityClassesOf, resolvePriority, type PriorityClasses, type PriorityWish } from './priority.ts';
 import type { UsagePolicy } from './local-queue-usage.ts';
@@ -93,7 +93,7 @@ export function createAdmission({ client, events, informers, records, clock, log
       client,
       cache: () => cache,
       localQueues: informers.localQueues,
-      sampled: () => changed(),
+      changed: (clusterQueue, localQueue) => queues.usageChanged(clusterQueue, localQueue),
       metrics,
       clock,
       log,
@@ -103,7 +103,7 @@ export function createAdmission({ client, events, informers, records, clock, log
     () => priorityClasses,
     localQueueUsage?.holdings,
   );
-  const queues = createPendingQueues();
+  const queues = createPendingQueues((localQueue) => localQueueUsage?.usageOf(localQueue));
   const retries = createAdmissionRetries();
   const wake = (): void => scheduler.wake();
   const watcher = createJobWatcher({
@@ -169,9 +169,10 @@ export function createAdmission({ client, events, informers, records, clock, log
     }
     if (stale.queueing) {
       stale.queueing = false;
-      cache.setQueueing(queueingSetup(informers));
+      cache.setQueueing(queueingSetup(informers, deps.fairSharing));
       queues.wakeAll();
       watcher.reroute();
+      queues.usageChanged();
       corrector.resolveAnew();
       changed();
     }
@@ -300,14 +301,17 @@ function onChange<T extends KubeObject>(
   });
 }
 
-const queueingSetup = (informers: AdmissionInformers) =>
-  buildQueueingSetup({
-    clusterQueues: informers.clusterQueues.list(),
-    localQueues: informers.localQueues.list(),
-    resourceFlavors: informers.resourceFlavors.list(),
-    cohorts: informers.cohorts.list(),
-    namespaces: informers.namespaces.list(),
-  });
+const queueingSetup = (informers: AdmissionInformers, fairSharing: FairSharingConfig | undefined) =>
+  buildQueueingSetup(
+    {
+      clusterQueues: informers.clusterQueues.list(),
+      localQueues: informers.localQueues.list(),
+      resourceFlavors: informers.resourceFlavors.list(),
+      cohorts: informers.cohorts.list(),
+      namespaces: informers.namespaces.list(),
+    },
+    fairSharing,
+  );
 
 /** What the classes make of a wish, whatever the queue makes of it. */
 function worth(wish: PriorityWish, classes: PriorityClasses): number | undefined {

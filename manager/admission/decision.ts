@@ -13,8 +13,15 @@ export type Decision =
   | Requeue;
 export type Requeue = { readonly kind: 'Requeue'; readonly head: Head };
 
-/** The first Workload of a ClusterQueue; `claim` is what is kept for it since an earlier cycle. */
-export type Head = { readonly clusterQueue: string; readonly queued: QueuedWorkload; readonly claim?: Claim };
+/** The first Workload of a ClusterQueue. */
+export type Head = {
+  readonly clusterQueue: string;
+  readonly queued: QueuedWorkload;
+  /** What is kept for it since an earlier cycle. */
+  readonly claim?: Claim;
+  /** What its LocalQueue has used, where that orders its ClusterQueue: the least goes first. */
+  readonly usage?: number;
+};
 
 /** Fits once these have given their place up, which is kept for it. Those that others displace may be all that it waits for: then there are none. */
 export type Preempting = {

@@ -6,7 +6,13 @@ import type { QuotaNode } from './quota-tree.ts';
 import type { Usage } from './usage.ts';
 
 /** Who takes part: a nominee of one ClusterQueue, and what it would be charged. */
-export type Contender = { readonly node: QuotaNode; readonly charges: readonly Charge[]; readonly head: QueuedWorkload };
+export type Contender = {
+  readonly node: QuotaNode;
+  readonly charges: readonly Charge[];
+  readonly head: QueuedWorkload;
+  /** Whatever the shares: others have made room for it. */
+  readonly goesFirst?: boolean;
+};
 
 /**
  * The order of one cycle with fair sharing, as Kueue's: a tournament. In every Cohort its children are compared by the share that each would have
@@ -82,6 +88,8 @@ type Match<T> = { readonly id: string; readonly contender: T; readonly share: Sh
 type Bracket<T> = IndexedHeap<Match<T>>;
 
 function compareMatches<T extends Contender>(a: Match<T>, b: Match<T>): number {
+  const byRight = compareRights(a, b);
+  if (byRight !== 0) return byRight;
   if (a.share !== undefined && b.share !== undefined) {
     const [aBorrows, bBorrows] = [borrowsAnyOf(a.share, a.contender.charges), borrowsAnyOf(b.share, b.contender.charges)];
     if (aBorrows !== bBorrows) return aBorrows ? 1 : -1;
@@ -92,4 +100,8 @@ function compareMatches<T extends Contender>(a: Match<T>, b: Match<T>): number {
 }
 
 /** Trees share no quota, but the room on clusters: priority and age decide. */
-const compareTrees = <T extends Contender>(a: Match<T>, b: Match<T>): number => compareQueued(a.contender.head, b.contender.head);
+const compareTrees = <T extends Contender>(a: Match<T>, b: Match<T>): number =>
+  compareRights(a, b) || compareQueued(a.contender.head, b.contender.head);
+
+const compareRights = <T extends Contender>({ contender: a }: Match<T>, { contender: b }: Match<T>): number =>
+  Number(b.goesFirst === true) - Number(a.goesFirst === true);

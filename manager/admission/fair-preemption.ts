@@ -1,20 +1,9 @@
 import { ZERO } from '../api/amount.ts';
 import { compareShares, isBorrowing, shareOf, weightedShare, type Share } from './fair-sharing.ts';
+import { FairStrategy } from './fair-strategy.ts';
 import type { Charge } from './flavor-assigner.ts';
 import { addUsage, wouldBorrow, type FlavorResource, type QuotaNode } from './quota-tree.ts';
 import type { Usage } from './usage.ts';
-
-/** When a Workload of another ClusterQueue may be preempted for the sake of fairness. */
-export const FairStrategy = {
-  /** Afterwards the preemptor's side has no more than the victim's (rule S2-a of KEP-1714): nobody changes places. */
-  LessThanOrEqualToFinalShare: 'LessThanOrEqualToFinalShare',
-  /** Afterwards the preemptor's side has less than the victim's had before (rule S2-b): one big Workload may go for a small one. */
-  LessThanInitialShare: 'LessThanInitialShare',
-} as const;
-export type FairStrategy = (typeof FairStrategy)[keyof typeof FairStrategy];
-
-/** Fair sharing as the manager is told to do it. The first strategy is tried first. */
-export type FairSharingConfig = { readonly preemptionStrategies: readonly FairStrategy[] };
 
 /** Under which rule a victim was chosen; Kueue's words. */
 export type FairRule = 'InClusterQueue' | 'InCohortReclamation' | 'InCohortFairSharing';

@@ -107,7 +107,6 @@ function tryFlavor(
 ): Finding {
   const match = matchFlavor(workload.nodeWish, flavor);
   if (match.kind === 'Mismatch') return match;
-  const mayPreemptWhileBorrowing = queue.preemption.borrowWithinCohort.policy !== 'Never';
   const charges: Charge[] = [];
   const shortages: string[] = [];
   const modes: FlavorMode[] = [];
@@ -131,7 +130,7 @@ function tryFlavor(
       continue;
     }
     shortages.push(`${formatAmount(resource, minus(amount, free))} ${resource}`);
-    claimable &&= amount <= nominalQuota(queue.node, key) || reclaimable || mayPreemptWhileBorrowing;
+    claimable &&= amount <= nominalQuota(queue.node, key) || reclaimable || queue.mayPreemptWhileBorrowing;
     if (claimable) modes.push(preemption(key, amount));
   }
   const { name, clusters, nodeLabels } = flavor;

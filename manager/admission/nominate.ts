@@ -26,6 +26,8 @@ export type Creditor = Nomination & {
   readonly kind: 'Creditor';
   /** The flavors to choose from, for the cluster that is nearest to having room. */
   readonly groups: OptionGroups;
+  /** Those of the cluster that is nearest now. */
+  readonly flavors: readonly FlavorOption[];
   readonly decision: Inadmissible;
 };
 
@@ -48,7 +50,7 @@ export function nominate(snapshot: Snapshot, head: Head, nowMs: number): Nominee
   const groups = decision.waitsFor === 'setup' ? undefined : considered;
   const claim = groups && leastMissing(workload, groups, snapshot, nowMs);
   if (groups === undefined || claim === undefined) return decision;
-  return { kind: 'Creditor', head, queue, groups, borrowing: borrowingOf(claim.flavors), decision };
+  return { kind: 'Creditor', head, queue, groups, flavors: claim.flavors, borrowing: borrowingOf(claim.flavors), decision };
 }
 
 /** The flavors that could be had, in the order in which they are preferred: where there are several, by whom it would have to preempt in each. */

@@ -1,6 +1,7 @@
 import { IndexedHeap } from '../../shared/kube/indexed-heap.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
+import { Lanes } from './lanes.ts';
 import { compareQueued, type QueuedWorkload } from './ordering.ts';
 import type { Claim, Head, WaitsFor } from './decision.ts';
 import type { InadmissibleReason } from './snapshot.ts';
@@ -15,7 +16,7 @@ export type Inadmissibility = InadmissibleReason & {
 };
 
 /**
- * What waits for admission. Each ClusterQueue is a heap by priority and age, split into groups of equal scheduling hash: when the first
+ * What waits for admission. Each ClusterQueue is a heap by priority and age, below what its LocalQueues have used where that counts, split into groups of equal scheduling hash and priority: when the first
  * Workload of a group does not fit, none of the group does, so all of them are inadmissible together and cost nothing until a change wakes
  * them. A queue is blocked as a whole by a Workload that waits for those that it preempts, and a StrictFIFO queue by its first Workload, unless that waits for other queues or clusters than there are: it is set
  * aside like any other, because *never* is not *not now*. Memory only: everything here is derived from Jobs.
@@ -48,6 +49,8 @@ export interface PendingQueues {
   wakeAfterClusterChange(): void;
   /** The queues are other ones now: all Workloads are active again. */
   wakeAll(): void;
+  /** A LocalQueue of the ClusterQueue, or any of all ClusterQueues, has used something else now. */
+  usageChanged(clusterQueue?: string, localQueue?: string): void;
   /** Every ClusterQueue that has held a Workload, with how many will be tried and how many are inadmissible. */
   counts(): ReadonlyMap<string, { readonly active: number; readonly inadmissible: number }>;
   /** How many Workloads of the same ClusterQueue go before this one; undefined when it does not wait here. */
@@ -57,6 +60,8 @@ export interface PendingQueues {
 /** Workloads of one ClusterQueue that fit together or fail together. */
 type Group = {
   readonly id: string;
+  /** The LocalQueue, where those of the ClusterQueue share it by what they have used. */
+  readonly lane: string;
   readonly waiting: IndexedHeap<QueuedWorkload>;
   /** Not to be tried until a change wakes it. */
   inadmissible: boolean;
@@ -70,7 +75,7 @@ type Queue = {
   strict: boolean;
   readonly groups: Map<string, Group>;
   /** Groups to be tried, by their first Workload. */
-  readonly active: IndexedHeap<Group>;
+  readonly active: Lanes<Group>;
   /** A StrictFIFO queue waits behind its first Workload. */
   blocked: { readonly key: string; readonly inadmissibility: Inadmissibility } | undefined;
   /** For whom something is kept, and what. */
@@ -78,7 +83,8 @@ type Queue = {
 };
 type Entry = { readonly queue: Queue; readonly group: Group; readonly queued: QueuedWorkload };
 
-export function createPendingQueues(): PendingQueues {
+/** `usageOf`: what a LocalQueue, by `namespace/name`, has used; undefined where that does not order its ClusterQueue. */
+export function createPendingQueues(usageOf: (localQueue: string) => number | undefined = () => undefined): PendingQueues {
   const queues = new Map<string, Queue>();
   const entries = new Map<string, Entry>();
 
@@ -89,7 +95,12 @@ export function createPendingQueues(): PendingQueues {
       name,
       strict: false,
       groups: new Map(),
-      active: new IndexedHeap((each) => each.id, compareGroups),
+      active: new Lanes<Group>({
+        keyOf: ({ id }) => id,
+        laneOf: ({ lane }) => lane,
+        compare: compareGroups,
+        usageOf: (lane) => usageOf(lane) ?? 0,
+      }),
       blocked: undefined,
       claimant: undefined,
     };
@@ -143,6 +154,19 @@ export function createPendingQueues(): PendingQueues {
     queue.active.set(group);
   };
 
+  const headOf = (queue: Queue, queued: QueuedWorkload): Head => {
+    const { key } = queued.workload;
+    const lane = entries.get(key)?.group.lane ?? '';
+    return {
+      clusterQueue: queue.name,
+      queued,
+      ...given({
+        claim: queue.claimant?.key === key ? queue.claimant.claim : undefined,
+        usage: lane === '' ? undefined : queue.active.usageOf(lane),
+      }),
+    };
+  };
+
   return {
     add: (clusterQueue, strict, queued, apart = []) => {
       const { workload } = queued;
@@ -153,8 +177,11 @@ export function createPendingQueues(): PendingQueues {
         queue.strict = strict;
         reactivate(queue, () => true);
       }
-      const groupId = apart.length === 0 ? workload.schedulingHash : `${workload.schedulingHash} ${apart.join()}`;
-      const group = queue.groups.get(groupId) ?? newGroup(groupId);
+      const localQueue = `${workload.namespace}/${workload.queue ?? ''}`;
+      const lane = usageOf(localQueue) === undefined ? '' : localQueue;
+      // Whom it may preempt is a matter of its priority.
+      const groupId = [workload.schedulingHash, String(queued.priority), ...(lane === '' ? apart : [...apart, lane])].join(' ');
+      const group = queue.groups.get(groupId) ?? newGroup(groupId, lane);
       queue.groups.set(groupId, group);
       group.waiting.set(queued);
       entries.set(workload.key, { queue, group, queued });
@@ -232,24 +259,30 @@ export function createPendingQueues(): PendingQueues {
     wakeAll: () => {
       for (const queue of queues.values()) reactivate(queue, () => true);
     },
+    usageChanged: (clusterQueue, localQueue) => {
+      for (const queue of clusterQueue === undefined ? queues.values() : [queues.get(clusterQueue)]) {
+        queue?.active.usageChanged(localQueue);
+        // Another LocalQueue may go first now, and so another Workload.
+        if (queue?.blocked !== undefined && firstOf(queue)?.workload.key !== queue.blocked.key) queue.blocked = undefined;
+      }
+    },
     counts: () => new Map([...queues.values()].map((queue) => [queue.name, countOf(queue)])),
     position: (key) => {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
+      const { active } = entry.queue;
+      const usage = active.usageOf(entry.group.lane);
       let before = 0;
       for (const group of entry.queue.groups.values()) {
+        const theirs = active.usageOf(group.lane);
+        if (theirs < usage) before += group.waiting.size;
+        if (theirs !== usage) continue;
         for (const other of group.waiting.values()) if (compareQueued(other, entry.queued) < 0) before++;
       }
       return before;
     },
   };
 }
-
-const headOf = ({ name, claimant }: Queue, queued: QueuedWorkload): Head => ({
-  clusterQueue: name,
-  queued,
-  ...given({ claim: claimant?.key === queued.workload.key ? claimant.claim : undefined }),
-});
 
 const isSameClaim = (a: Claim, b: Claim): boolean =>
   a.cluster === b.cluster && Object.entries(a.flavors).every(([resource, flavor]) => b.flavors[resource] === flavor);
@@ -258,8 +291,9 @@ const isSameClaim = (a: Claim, b: Claim): boolean =>
 const isPassed = ({ inadmissibility, waiting }: Group, queued: QueuedWorkload): boolean =>
   inadmissibility?.reason === QuotaReservedReason.BehindOtherQueues && waiting.peek() === queued;
 
-const newGroup = (id: string): Group => ({
+const newGroup = (id: string, lane: string): Group => ({
   id,
+  lane,
   waiting: new IndexedHeap((queued) => queued.workload.key, compareQueued),
   inadmissible: false,
   retryAtMs: undefined,

@@ -13,6 +13,8 @@ export const PreemptionRule = {
   InCohortReclamation: 'InCohortReclamation',
   /** Both borrow, and its priority is lower, and low enough. */
   InCohortReclaimWhileBorrowing: 'InCohortReclaimWhileBorrowing',
+  /** With fair sharing: it is of a ClusterQueue or Cohort of a greater share. */
+  InCohortFairSharing: 'InCohortFairSharing',
 } as const;
 export type PreemptionRule = (typeof PreemptionRule)[keyof typeof PreemptionRule];
 
@@ -39,13 +41,18 @@ export function standingInQueue({ priority, workload, queue }: Preemptor, candid
  * it asks for fits the quota of its own ClusterQueue, or of a cohort below the one that it shares with the other.
  */
 export function standingInCohort({ priority, queue }: Preemptor, candidate: Admitted, advantage: boolean): Standing | undefined {
-  const { reclaimWithinCohort, borrowWithinCohort } = queue.preemption;
-  if (reclaimWithinCohort === 'Never') return undefined;
-  if (reclaimWithinCohort === 'LowerPriority' && candidate.priority >= priority) return undefined;
+  const { borrowWithinCohort } = queue.preemption;
+  if (!mayReclaimFrom({ priority, queue }, candidate)) return undefined;
   if (advantage) return RECLAIMED;
   const { policy, maxPriorityThreshold = Number.POSITIVE_INFINITY } = borrowWithinCohort;
   if (policy === 'Never' || candidate.priority >= priority || candidate.priority > maxPriorityThreshold) return RECLAIMED_WITHOUT_BORROWING;
   return RECLAIMED_WHILE_BORROWING;
+}
+
+/** Whether its policy for other ClusterQueues of the cohort lets it displace this one, which is of one that borrows. */
+export function mayReclaimFrom({ priority, queue }: Pick<Preemptor, 'priority' | 'queue'>, candidate: Admitted): boolean {
+  const { reclaimWithinCohort } = queue.preemption;
+  return reclaimWithinCohort === 'Any' || (reclaimWithinCohort === 'LowerPriority' && candidate.priority < priority);
 }
 
 const IN_QUEUE: Standing = { rule: PreemptionRule.InClusterQueue, withoutBorrowing: false };

@@ -1,6 +1,8 @@
 import { minus, plus, ZERO, type Amount } from '../api/amount.ts';
 import type { Admitted, AdmittedIndex } from './admitted-index.ts';
 import { capacityOf, type ClusterState } from './cluster-state.ts';
+import type { FairSharingConfig } from './fair-strategy.ts';
+import { findFairVictims } from './fair-victims.ts';
 import type { Charge } from './flavor-assigner.ts';
 import { findCandidates, type Candidate, type Candidates } from './preemption-candidates.ts';
 import type { PreemptionRule, Preemptor } from './preemption-rules.ts';
@@ -34,6 +36,8 @@ export type PreemptionWorld = {
   readonly admitted: AdmittedIndex;
   /** ClusterQueues by name. */
   readonly nodes: ReadonlyMap<string, QuotaNode>;
+  /** With fair sharing shares decide who goes. */
+  readonly fairSharing?: FairSharingConfig | undefined;
   /** Whether its end can be hoped for, if it is to give its place up. */
   readonly mayStop: (admitted: Admitted) => boolean;
 };
@@ -116,21 +120,32 @@ function search(
   const makesRoom = (candidate: Admitted, own: boolean): boolean =>
     isThere(candidate) &&
     (own ? shortOfRoom.some((resource) => (candidate.reservation.held.get(resource) ?? ZERO) > ZERO) : holdsAny(candidate, scarce));
-  const candidates = findCandidates({
+  const searched = {
     preemptor,
     charges,
     contested,
     usage: world.usage,
     admitted: world.admitted,
-    helps: (candidate, own) => (makesRoom(candidate, own) || holdsAny(candidate, shortOfQuota)) && world.mayStop(candidate),
+    helps: (candidate: Admitted, own: boolean) =>
+      (makesRoom(candidate, own) || holdsAny(candidate, shortOfQuota)) && world.mayStop(candidate),
     cluster: onlyOn,
-  });
+  };
+  const hasRoom = (usage: Usage): boolean =>
+    cluster === undefined || shortOfRoom.length === 0 || shortagesOn(cluster, preemptor.workload, usage).length === 0;
+  if (world.fairSharing !== undefined) {
+    return findFairVictims({
+      ...searched,
+      strategies: world.fairSharing.preemptionStrategies,
+      fits: (usage) => charges.every(([key, amount]) => fitsIn(node, usage, key, amount, true)) && hasRoom(usage),
+      takeAway: (admitted, usage) => takeAway(admitted, { usage, nodes: world.nodes }),
+      putBack: (admitted, usage) => putBack(admitted, { usage, nodes: world.nodes }),
+    });
+  }
+  const candidates = findCandidates(searched);
   for (const mayBorrow of attemptsFor(preemptor, candidates, contested, world.usage)) {
     const trial = { usage: world.usage.fork(), nodes: world.nodes };
     const fitsQuota = (): boolean => charges.every(([key, amount]) => fitsIn(node, trial.usage, key, amount, mayBorrow));
-    const fits = (): boolean =>
-      fitsQuota() &&
-      (cluster === undefined || shortOfRoom.length === 0 || shortagesOn(cluster, preemptor.workload, trial.usage).length === 0);
+    const fits = (): boolean => fitsQuota() && hasRoom(trial.usage);
     const chosen: Candidate[] = [];
     for (const candidate of candidates.inOrder(({ withoutBorrowing }) => !mayBorrow || !withoutBorrowing)) {
       if (!candidate.borrowers.every((borrower) => isBorrowingAny(borrower, trial.usage, contested))) continue;

@@ -1,8 +1,8 @@
 import { admit, type Cycle } from './admit.ts';
 import { claimedBy, keep } from './claims.ts';
 import type { Decision, Head } from './decision.ts';
+import { orderNominees } from './nominee-order.ts';
 import type { Creditor, Nominee } from './nominate.ts';
-import { compareNominated } from './ordering.ts';
 import { nominateLargest } from './partial-admission.ts';
 import { preempt } from './preempt.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -11,7 +11,7 @@ import type { Snapshot } from './snapshot.ts';
  * One scheduling cycle over the heads of all ClusterQueues.
  *
  * 1. Nominate: find flavors and a cluster for each head, as if it were alone.
- * 2. Order: who borrows from nearer first, then by priority and age.
+ * 2. Order: who borrows from nearer first, then by priority and age; with fair sharing who borrows least for its weight, which each decision changes.
  * 3. Admit one by one, or have others give their place up, and check each again, because an earlier one may have taken the room, or have it kept for itself.
  *
  * `standing` are those that wait from earlier cycles and have something kept for them. They take part like all others.
@@ -24,7 +24,6 @@ export function schedule(snapshot: Snapshot, heads: readonly Head[], nowMs: numb
     if (outcome.kind === 'Requeue' || outcome.kind === 'Inadmissible') decisions.push(outcome);
     else nominees.push(outcome);
   }
-  nominees.sort(compareNominees); // 2
   const cycle: Cycle = {
     snapshot: { ...snapshot, usage: snapshot.usage.fork() },
     unclaimed: snapshot.usage,
@@ -34,18 +33,19 @@ export function schedule(snapshot: Snapshot, heads: readonly Head[], nowMs: numb
     hasStanding: standing.length > 0,
     nowMs,
   };
-  for (const nominee of nominees) decisions.push(decide(cycle, nominee)); // 3
+  const order = orderNominees(nominees, cycle.snapshot); // 2
+  for (let nominee = order.next(); nominee !== undefined; nominee = order.next()) {
+    const decision = decide(cycle, nominee); // 3
+    decisions.push(decision);
+    if (decision.kind !== 'Preempt') continue;
+    // What they hold is as good as gone.
+    for (const { admitted } of decision.victims) {
+      const node = snapshot.nodes.get(admitted.reservation.record.clusterQueue);
+      if (node !== undefined) order.changed(node);
+    }
+  }
   return decisions;
 }
-
-/**
- * For whom others have given their place up already, that goes first: who took it from under it would have had them evicted for himself, and they might come
- * back for it, without an end.
- */
-const compareNominees = (a: Nominee, b: Nominee): number =>
-  Number(hasPreempted(b)) - Number(hasPreempted(a)) ||
-  compareNominated({ head: a.head.queued, borrowing: a.borrowing }, { head: b.head.queued, borrowing: b.borrowing });
-const hasPreempted = ({ kind, head }: Nominee): boolean => kind !== 'Creditor' && head.claim?.preempts === true;
 
 function decide(cycle: Cycle, nominee: Nominee): Decision {
   if (nominee.kind === 'Fit') return admit(cycle, nominee);

@@ -11,6 +11,7 @@ import { QuotaReservedReason } from '../api/reasons.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { AdmittedIndex } from './admitted-index.ts';
 import type { ClusterState } from './cluster-state.ts';
+import type { FairSharingConfig } from './fair-strategy.ts';
 import { preemptionPolicies, type PreemptionPolicies } from './preemption-policies.ts';
 import { resolvePriority, type PriorityClasses } from './priority.ts';
 import { buildQuotaTree, type QuotaNode, type QuotaTree } from './quota-tree.ts';
@@ -26,6 +27,8 @@ export type Snapshot = {
   readonly admitted: AdmittedIndex;
   /** All ClusterQueues in the quota tree, by name. */
   readonly nodes: ReadonlyMap<string, QuotaNode>;
+  /** How ClusterQueues share what their cohorts lend; undefined: by priority and age. */
+  readonly fairSharing?: FairSharingConfig | undefined;
   /** A private fork: the cycle charges its own decisions to it. */
   readonly usage: Usage;
   /** What is known of Jobs of equal shape; a private fork, too. */
@@ -45,6 +48,8 @@ export type QueueingSetup = {
   readonly tree: QuotaTree;
   /** Some queue is stopped with HoldAndDrain. */
   readonly draining: boolean;
+  /** How ClusterQueues share what their cohorts lend; undefined: by priority and age. */
+  readonly fairSharing: FairSharingConfig | undefined;
 };
 
 export type LocalQueueSetup = {
@@ -77,6 +82,8 @@ export type QueueSetup = {
   /** Which of two flavors is taken, of which none is simply free. */
   readonly flavorPreference: 'BorrowingOverPreemption' | 'PreemptionOverBorrowing';
   readonly preemption: PreemptionPolicies;
+  /** Whether others may be displaced although it borrows then. */
+  readonly mayPreemptWhileBorrowing: boolean;
   /** Whether what its LocalQueues have used orders their Jobs. */
   readonly admissionMode: 'UsageBasedAdmissionFairSharing' | 'NoAdmissionFairSharing';
   readonly groups: readonly { readonly resources: readonly string[]; readonly flavors: readonly FlavorSetup[] }[];
@@ -105,13 +112,13 @@ export type QueueingObjects = {
   readonly namespaces: readonly DeepReadonly<Namespace>[];
 };
 
-export function buildQueueingSetup(objects: QueueingObjects): QueueingSetup {
+export function buildQueueingSetup(objects: QueueingObjects, fairSharing?: FairSharingConfig): QueueingSetup {
   const tree = buildQuotaTree(objects.clusterQueues, objects.cohorts);
   const flavors = new Map(objects.resourceFlavors.map((flavor) => [flavor.metadata.name, flavorSetup(flavor)]));
   const queues = new Map<string, QueueSetup>();
   const inactive = new Map<string, InadmissibleReason>();
   for (const clusterQueue of objects.clusterQueues) {
-    const setup = queueSetup(clusterQueue, tree, flavors);
+    const setup = queueSetup(clusterQueue, tree, flavors, fairSharing);
     if ('reason' in setup) inactive.set(clusterQueue.metadata.name, setup);
     else queues.set(setup.name, setup);
   }
@@ -131,6 +138,7 @@ export function buildQueueingSetup(objects: QueueingObjects): QueueingSetup {
       ]),
     ),
     namespaces: new Map(objects.namespaces.map(({ metadata }) => [metadata.name, metadata.labels ?? {}])),
+    fairSharing,
     draining: [...objects.clusterQueues, ...objects.localQueues].some(({ spec }) => spec.stopPolicy === 'HoldAndDrain'),
   };
 }
@@ -146,6 +154,7 @@ function queueSetup(
   { metadata, spec }: DeepReadonly<ClusterQueue>,
   tree: QuotaTree,
   flavors: ReadonlyMap<string, FlavorSetup>,
+  fairSharing: FairSharingConfig | undefined,
 ): QueueSetup | InadmissibleReason {
   const { name } = metadata;
   const node = tree.clusterQueues.get(name);
@@ -168,6 +177,7 @@ function queueSetup(
       message: `resource flavor ${missing.name} of cluster queue ${name} does not exist`,
     };
   }
+  const preemption = preemptionPolicies(spec.preemption);
   return {
     name,
     node,
@@ -182,7 +192,9 @@ function queueSetup(
     whenCanBorrow: spec.flavorFungibility?.whenCanBorrow === 'TryNextFlavor' ? 'TryNextFlavor' : 'MayStopSearch',
     whenCanPreempt: (spec.flavorFungibility?.whenCanPreempt ?? 'TryNextFlavor') === 'TryNextFlavor' ? 'TryNextFlavor' : 'MayStopSearch',
     flavorPreference: spec.flavorFungibility?.preference ?? 'BorrowingOverPreemption',
-    preemption: preemptionPolicies(spec.preemption),
+    preemption,
+    mayPreemptWhileBorrowing:
+      preemption.borrowWithinCohort.policy !== 'Never' || (fairSharing !== undefined && preemption.reclaimWithinCohort !== 'Never'),
     admissionMode: spec.admissionScope?.admissionMode ?? 'NoAdmissionFairSharing',
     groups: groups.map((group) => ({
       resources: group.coveredResources,

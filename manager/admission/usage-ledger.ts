@@ -18,8 +18,8 @@ import {
 export interface UsageLedger {
   /** What was written down: Jobs admitted until then are in it. Before any Job of the LocalQueue is counted. */
   restore(localQueue: string, consumed: Consumed, writtenMs: number): void;
-  /** Counts a Job from its admission on. One that is counted already may hold something else from now on. */
-  admitted(localQueue: string, key: string, held: Requests, record: AdmissionRecord, nowMs: number): void;
+  /** Counts a Job from its admission on. One that is counted already may hold something else from now on. False when that is no news. */
+  admitted(localQueue: string, key: string, held: Requests, record: AdmissionRecord, nowMs: number): boolean;
   /** It holds nothing any more. */
   ended(key: string, nowMs: number): void;
   /** Its admission was never carried out: it has used nothing. */
@@ -95,14 +95,14 @@ export function createUsageLedger(policy: UsagePolicy): UsageLedger {
       const before = jobs.get(key);
       const counted = countedFor(held, record.flavors);
       const isSame = before?.localQueue === localQueue && before.since === record.since;
-      if (isSame && isEqual(before.counted, counted)) return;
+      if (isSame && isEqual(before.counted, counted)) return false;
       take(key, nowMs);
       const entry = entryOf(localQueue, nowMs);
       const sinceMs = Date.parse(record.since);
       jobs.set(key, { localQueue, counted, since: record.since, sinceMs });
       if (isSame) {
         entry.held = plusConsumed(entry.held, counted);
-        return;
+        return true;
       }
       const isWritten = sinceMs <= entry.writtenMs;
       advance(entry, nowMs);
@@ -113,6 +113,7 @@ export function createUsageLedger(policy: UsagePolicy): UsageLedger {
       entry.consumed = plusConsumed(entry.consumed, added);
       entry.held = plusConsumed(entry.held, counted);
       entry.changed ||= !isWritten;
+      return true;
     },
     ended: (key, nowMs) => void take(key, nowMs),
     neverWas: (key, nowMs) => {

@@ -21,4 +21,5 @@ const MEANINGS: Readonly<Record<string, string>> = {
   InClusterQueue: 'it goes first in the same cluster queue',
   InCohortReclamation: 'its cluster queue gets its quota back',
   InCohortReclaimWhileBorrowing: 'both borrow, and it goes first',
+  InCohortFairSharing: 'its cluster queue has borrowed less for its weight',
 };

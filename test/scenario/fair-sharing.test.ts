@@ -66,8 +66,118 @@ describe('shares', () => {
   });
 });
 
+describe('ClusterQueues that borrow', () => {
+  const TEAMS = ['physics', 'chemistry', 'biology'] as const;
+  const runningOf = async (): Promise<number[]> => {
+    const names = await world.running();
+    return TEAMS.map((team) => names.filter((name) => name.startsWith(team)).length);
+  };
+  /** The example of docs/fair-sharing.md. */
+  const laboratory = async (): Promise<void> => {
+    await world.flavor('default');
+    await world.cluster('east');
+    await cohort('lab', { resourceGroups: cpu('60') });
+    for (const team of TEAMS) {
+      const spec = { cohortName: 'lab', ...(team === 'physics' ? { fairSharing: { weight: 2 } } : {}) };
+      await world.queue(team, { cpu: '0', spec });
+    }
+  };
+
+  test('come to have what their weights say, whoever was first and whatever the priorities', { timeout: 60_000 }, async () => {
+    world = await createAdmissionWorld({ fairSharing });
+    await laboratory();
+    await world.settle(1000);
+    // Chemistry is first, and takes what nobody else wants.
+    for (let index = 0; index < 20; index++) await world.job(`chemistry-${index}`, { queue: 'chemistry', cpu: '5' });
+    await world.settle(3000);
+    expect(await runningOf()).toEqual([0, 12, 0]);
+    for (const team of ['physics', 'biology']) {
+      for (let index = 0; index < 20; index++) await world.job(`${team}-${index}`, { queue: team, cpu: '5' });
+    }
+    await world.settle(3000);
+    for (let index = 0; index < 9; index++) {
+      await world.finish(`chemistry-${index}`);
+      await world.settle(3000);
+    }
+    expect(await runningOf()).toEqual([6, 3, 3]);
+    expect(await Promise.all(TEAMS.map((team) => shareOf('queue', team)))).toEqual([250, 250, 250]);
+  });
+
+  test('go by priority and age where fair sharing is switched off', { timeout: 60_000 }, async () => {
+    world = await createAdmissionWorld();
+    await laboratory();
+    await world.settle(1000);
+    for (let index = 0; index < 20; index++) await world.job(`chemistry-${index}`, { queue: 'chemistry', cpu: '5' });
+    await world.settle(3000);
+    await world.job('biology-0', { queue: 'biology', cpu: '5' });
+    await world.settle(3000);
+    await world.finish('chemistry-0');
+    await world.settle(3000);
+    expect(await runningOf()).toEqual([0, 12, 0]);
+  });
+});
+
 describe('what LocalQueues have used', () => {
   const asked = { admissionScope: { admissionMode: 'UsageBasedAdmissionFairSharing' } };
+
+  test('decides whose Job goes next, also after a restart, and above priority', { timeout: 60_000 }, async () => {
+    world = await createAdmissionWorld({ admissionFairSharing });
+    await world.flavor('default');
+    await world.cluster('east');
+    await world.queue('main', { cpu: '2', spec: asked });
+    for (const name of ['greedy', 'frugal']) {
+      const spec = { clusterQueue: 'main' };
+      await world.client.create(LOCAL_QUEUES, {
+        apiVersion: 'switchyard.dev/v1alpha1',
+        kind: 'LocalQueue',
+        metadata: { name, namespace: NAMESPACE },
+        spec,
+      } as never);
+    }
+    await world.settle(1000);
+    await world.job('long', { queue: 'greedy', cpu: '2' });
+    await world.settle(HOUR);
+    await world.job('urgent', { queue: 'greedy', cpu: '2', annotations: { 'switchyard.dev/priority': '0' } });
+    await world.job('modest', { queue: 'frugal', cpu: '2', annotations: { 'switchyard.dev/priority': '-5' } });
+    await world.job('modest-2', { queue: 'frugal', cpu: '2', annotations: { 'switchyard.dev/priority': '-5' } });
+    await world.settle(3000);
+    await world.restart();
+    await world.settle(3000);
+    await world.finish('long');
+    await world.settle(3000);
+    expect(await world.running()).toEqual(['modest']);
+    // By now frugal has used less still: what it pays for entering is far below what greedy has used for an hour.
+    await world.finish('modest');
+    await world.settle(3000);
+    expect(await world.running()).toEqual(['modest-2']);
+    await world.settle(2 * HOUR);
+    await world.finish('modest-2');
+    await world.settle(3000);
+    expect(await world.running()).toEqual(['urgent']);
+  });
+
+  test('is shared from the first Job on: those of two LocalQueues take turns', { timeout: 60_000 }, async () => {
+    world = await createAdmissionWorld({ admissionFairSharing });
+    await world.flavor('default');
+    await world.cluster('east');
+    await world.queue('main', { cpu: '4', spec: asked });
+    await world.client.create(LOCAL_QUEUES, {
+      apiVersion: 'switchyard.dev/v1alpha1',
+      kind: 'LocalQueue',
+      metadata: { name: 'late', namespace: NAMESPACE },
+      spec: { clusterQueue: 'main' },
+    } as never);
+    await world.settle(1000);
+    const stop = (stopPolicy: string) =>
+      world.client.patch(CLUSTER_QUEUES, { namespace: '', name: 'main' }, { type: 'merge', body: { spec: { stopPolicy } } });
+    await stop('Hold');
+    for (let index = 0; index < 6; index++) await world.job(`early-${index}`, { cpu: '1' });
+    for (let index = 0; index < 6; index++) await world.job(`late-${index}`, { queue: 'late', cpu: '1' });
+    await world.settle(1000);
+    await stop('None');
+    await world.settle(3000);
+    expect(await world.running()).toEqual(['early-0', 'early-1', 'late-0', 'late-1']);
+  });
 
   test('is in their status, and survives a restart', async () => {
     world = await createAdmissionWorld({ admissionFairSharing });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../../manager/api/amount.ts';
-import { fairPreemption, FairStrategy, type FairCandidate } from '../../../../manager/admission/fair-preemption.ts';
+import { fairPreemption, type FairCandidate } from '../../../../manager/admission/fair-preemption.ts';
+import { FairStrategy } from '../../../../manager/admission/fair-strategy.ts';
 import { isBorrowing, shareOf } from '../../../../manager/admission/fair-sharing.ts';
 import { addUsage, available, removeUsage } from '../../../../manager/admission/quota-tree.ts';
 import type { Usage } from '../../../../manager/admission/usage.ts';

@@ -40,6 +40,14 @@ describe('BestEffortFIFO', () => {
     expect(headOf(queues)).toEqual([]);
   });
 
+  test('those that are scheduled alike but for their priority are tried for themselves: they may preempt others', () => {
+    const queues = createPendingQueues();
+    queues.add('cq', false, queued(aWorkload('low'), 0));
+    rejectHead(queues, noQuota);
+    queues.add('cq', false, queued(aWorkload('high'), 1, 5));
+    expect(headOf(queues)).toEqual(['high']);
+  });
+
   test('those that are scheduled alike but may go to other clusters are tried for themselves', () => {
     const queues = createPendingQueues();
     queues.add('cq', false, queued(aWorkload('a'), 0), ['eu-1']);
@@ -186,4 +194,58 @@ test('whatever comes and goes, the head is the first in order and positions coun
     }),
     { seed: 3, numRuns: 100 },
   );
+});
+
+describe('LocalQueues that share a ClusterQueue by what they have used', () => {
+  const inQueue = (name: string, queue: string, arrival: number, priority = 0) =>
+    queued(aWorkload(name, { cpu: '1' }, { queue }), arrival, priority);
+  const withUsage = (usage: Record<string, number>) => createPendingQueues((localQueue) => usage[localQueue]);
+
+  test('the one that has used least goes first, before a higher priority of another', () => {
+    const usage: Record<string, number> = { 'team/a': 3, 'team/b': 1 };
+    const queues = withUsage(usage);
+    queues.add('cq', false, inQueue('a1', 'a', 0, 100));
+    queues.add('cq', false, inQueue('b1', 'b', 1));
+    queues.add('cq', false, inQueue('b2', 'b', 2, 5));
+    expect(headOf(queues)).toEqual(['b2']);
+    expect(['b2', 'b1', 'a1'].map((name) => queues.position(`team/${name}`))).toEqual([0, 1, 2]);
+    queues.delete('team/b2');
+    usage['team/b'] = 9;
+    queues.usageChanged('cq', 'team/b');
+    expect(headOf(queues)).toEqual(['a1']);
+    expect(['a1', 'b1'].map((name) => queues.position(`team/${name}`))).toEqual([0, 1]);
+  });
+
+  test('Jobs that are scheduled alike do not share their fate across LocalQueues, because their turns differ', () => {
+    const queues = withUsage({ 'team/a': 1, 'team/b': 2 });
+    queues.add('cq', false, inQueue('a1', 'a', 0));
+    queues.add('cq', false, inQueue('b1', 'b', 1));
+    rejectHead(queues, noQuota);
+    expect(headOf(queues)).toEqual(['b1']);
+  });
+
+  test('a StrictFIFO queue that waits for its first Job does not when another LocalQueue has used less by now', () => {
+    const usage: Record<string, number> = { 'team/a': 1, 'team/b': 2 };
+    const queues = withUsage(usage);
+    queues.add('cq', true, inQueue('a1', 'a', 0));
+    queues.add('cq', true, inQueue('b1', 'b', 1));
+    rejectHead(queues, noQuota);
+    expect(headOf(queues)).toEqual([]);
+    queues.usageChanged();
+    expect(headOf(queues)).toEqual([]);
+    usage['team/a'] = 3;
+    queues.usageChanged();
+    expect(headOf(queues)).toEqual(['b1']);
+  });
+
+  test('where usage does not count all are one', () => {
+    const queues = withUsage({});
+    queues.add('cq', false, inQueue('b1', 'b', 1));
+    queues.add('cq', false, inQueue('a1', 'a', 0));
+    expect(headOf(queues)).toEqual(['a1']);
+    rejectHead(queues, noQuota);
+    queues.usageChanged('cq', 'team/a');
+    queues.usageChanged('unheard of');
+    expect(headOf(queues)).toEqual([]);
+  });
 });

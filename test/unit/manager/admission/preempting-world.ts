@@ -1,6 +1,7 @@
 /** Queues and clusters in which Jobs come, are admitted, give their place up, stop and end, as in the manager, one step after the other. */
 import { createAdmissionCache } from '../../../../manager/admission/admission-cache.ts';
 import type { ClusterState } from '../../../../manager/admission/cluster-state.ts';
+import type { FairSharingConfig } from '../../../../manager/admission/fair-strategy.ts';
 import { createPendingQueues } from '../../../../manager/admission/pending-queues.ts';
 import { runCycle } from '../../../../manager/admission/scheduling-cycle.ts';
 import { buildQueueingSetup, type QueueingObjects } from '../../../../manager/admission/snapshot.ts';
@@ -24,8 +25,8 @@ const CLASSES = priorityClassesOf(
   [],
 );
 
-export function aPreemptingWorld(parts: Partial<QueueingObjects>, clusters: readonly ClusterState[]) {
-  const setup = buildQueueingSetup(objects(parts));
+export function aPreemptingWorld(parts: Partial<QueueingObjects>, clusters: readonly ClusterState[], fairSharing?: FairSharingConfig) {
+  const setup = buildQueueingSetup(objects(parts), fairSharing);
   const cache = createAdmissionCache(setup, () => CLASSES);
   cache.setClusters(clusters);
   let queues = createPendingQueues();

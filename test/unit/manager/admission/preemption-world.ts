@@ -19,7 +19,7 @@ export type Quotas = Readonly<Record<string, string>>;
 /** Flavors in the order of preference, each with its quotas. */
 export type Flavors = Readonly<Record<string, Quotas>>;
 
-export type QueueOf = Pick<ClusterQueueSpec, 'preemption' | 'flavorFungibility' | 'queueingStrategy'> & {
+export type QueueOf = Pick<ClusterQueueSpec, 'preemption' | 'flavorFungibility' | 'queueingStrategy' | 'fairSharing'> & {
   readonly cohort?: string;
   /** Of the flavor `default`. */
   readonly quota?: Quotas;
