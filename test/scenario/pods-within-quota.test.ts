@@ -41,7 +41,7 @@ async function watchFor(seconds: number): Promise<void> {
     expect(pods.length).toBeLessThanOrEqual(QUOTA);
   }
 }
-const labelOf = (pods: readonly Pod[], label: string) => pods.map(({ metadata }) => metadata.labels?.[label]).toSorted();
+const labelOf = (pods: readonly Pod[], label: string): string[] => pods.map(({ metadata }) => metadata.labels?.[label] ?? '').toSorted();
 const indexed = (completions: number, parallelism: number) => ({ completionMode: 'Indexed', completions, parallelism });
 const clusterOf = async (name: string): Promise<string | undefined> => {
   const written = writtenRecordOf(await world.job(name));
