@@ -6,6 +6,7 @@
 import type { DeepReadonly, Job, Pod } from '../../../shared/api/kubernetes.ts';
 import { NAMESPACES } from '../../../shared/api/resources.ts';
 import { ORIGIN_LABEL, ORIGIN_UID_ANNOTATION } from '../../../shared/api/names.ts';
+import { hasTrueCondition } from '../../../shared/kube/conditions.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
 import { createDice, type Dice } from '../dice.ts';
@@ -167,8 +168,9 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
           const made = (await admin.list(NAMESPACES, { labelSelector: ORIGIN_LABEL })).items;
           const nameOf = ({ metadata }: { metadata: { namespace?: string; name: string } }): string =>
             `${metadata.namespace}/${metadata.name}`;
-          const mayRest = ({ metadata, spec }: DeepReadonly<Job>): boolean =>
-            metadata.annotations?.[ORIGIN_UID_ANNOTATION] === refused || (spec.suspend === true && troubles.removed.has(name));
+          const rests = ({ spec, status }: DeepReadonly<Job>): boolean => spec.suspend === true || hasTrueCondition(status?.conditions, 'Fenced');
+          const mayRest = (job: DeepReadonly<Job>): boolean =>
+            job.metadata.annotations?.[ORIGIN_UID_ANNOTATION] === refused || (rests(job) && troubles.removed.has(name));
           const resting = new Set([...jobs.values()].filter(mayRest).map(({ metadata }) => metadata.uid));
           // Pods that have ended stay with their copy.
           const isOver = ({ metadata, status }: DeepReadonly<Pod>): boolean =>
