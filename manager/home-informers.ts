@@ -4,6 +4,7 @@ import { JOBS, NAMESPACES, type Resource } from '../shared/api/resources.ts';
 import { isFinished } from '../shared/kube/conditions.ts';
 import { createInformer, type Informer } from '../shared/kube/informer.ts';
 import type { ReflectorOptions } from '../shared/kube/reflector.ts';
+import { createServerCourse } from '../shared/kube/server-course.ts';
 import { given } from '../shared/runtime/given.ts';
 import type { AdmissionInformers } from './admission/admission.ts';
 import { CLUSTER_QUEUES } from './api/cluster-queue.ts';
@@ -30,7 +31,7 @@ export type HomeInformersOptions = Pick<ReflectorOptions<Job>, 'client' | 'clock
 
 export function createHomeInformers(options: HomeInformersOptions): AdmissionInformers {
   const { client, clock, random, log, rules, isAdmitted, onWentBack } = options;
-  const common = { client, clock, random, log, onWentBack };
+  const common = { client, clock, random, log, onWentBack, course: createServerCourse() };
   const of = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ ...common, resource });
   return {
     jobs: createInformer({ ...common, resource: JOBS, transform: (job) => cachedJob(job, rules, isAdmitted) }),

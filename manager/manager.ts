@@ -165,6 +165,7 @@ export function createManager(deps: ManagerDeps): Manager {
       clusterQueues: informers.clusterQueues,
       namespaces: informers.namespaces,
       readRecord: records.read,
+      admitting: admission.admitting,
       lostClusters,
       workerLostTimeoutMs,
       keys,

@@ -47,6 +47,8 @@ export interface AdmissionCache {
   refused(): Iterable<Reservation>;
   /** The reservations of Workloads that are to rest. */
   held(): Iterable<Reservation>;
+  /** Those whose record is being written, or was and has not been seen yet. */
+  assumed(): Iterable<Reservation>;
   /** When those that are admitted must have started. */
   readonly starts: Pick<Deadlines<StartDeadline>, 'overdue'>;
   /** When the time of those that are admitted is over. */
@@ -90,6 +92,7 @@ export function createAdmissionCache(
   const mismatched = new Map<string, Counted>();
   const refused = new Map<string, Counted>();
   const toRest = new Map<string, Counted>();
+  const assumedNow = new Map<string, Counted>();
   const refusedAlike = new Map<string, readonly [Reservation, string]>();
   const shapes = createShapeAvoidance();
   const starts = createDeadlines((reservation) => startDeadline(reservation, { setup, clusters: clustersByName }));
@@ -120,6 +123,7 @@ export function createAdmissionCache(
     mismatched.delete(key);
     refused.delete(key);
     toRest.delete(key);
+    assumedNow.delete(key);
     refusedAlike.delete(key);
     starts.forget(key);
     executions.forget(key);
@@ -161,6 +165,7 @@ export function createAdmissionCache(
     if (!assumed && workload.hold === true) toRest.set(workload.key, entry);
     if (isSettled(entry) && (before === undefined || !isSettled(before) || before.record.cluster !== record.cluster))
       placements.set(record.cluster, (placements.get(record.cluster) ?? 0) + 1);
+    if (assumed) assumedNow.set(workload.key, entry);
     starts.watch(entry);
     executions.watch(entry);
     compare(entry);
@@ -219,6 +224,7 @@ export function createAdmissionCache(
     mismatched: () => mismatched.values(),
     refused: () => refused.values(),
     held: () => toRest.values(),
+    assumed: () => assumedNow.values(),
     starts,
     executions,
     refusedAlike: () => refusedAlike.values(),

@@ -79,6 +79,8 @@ export interface Admission {
    * caller, on every replica, so that a new leader starts with full queues.
    */
   run(signal: AbortSignal): Promise<void>;
+  /** Keys of Jobs that are being admitted to this cluster, whose records no cache may show yet. */
+  admitting(cluster: string): readonly string[];
   /** Why a pending Job waits, as it was last found out; `position` is the number of Jobs of its ClusterQueue that go before it. */
   explain(key: string): { readonly inadmissibleReason: InadmissibleReason | undefined; readonly position: number | undefined } | undefined;
 }
@@ -272,6 +274,7 @@ export function createAdmission({ client, events, informers, records, clock, log
       refresh();
       await Promise.all([scheduler.run(signal), reporter.run(signal), status.run(signal), localQueueUsage?.run(signal)]);
     },
+    admitting: (cluster) => [...cache.assumed()].flatMap(({ workload, record }) => (record.cluster === cluster ? [workload.key] : [])),
     explain: (key) => {
       const inadmissibleReason = inadmissibleReasonOf(key);
       const position = queues.position(key);

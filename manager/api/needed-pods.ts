@@ -15,7 +15,8 @@ export function podsNeeded(job: DeepReadonly<Pick<Job, 'spec' | 'status'>>): num
   // Of nearly all Jobs more is left than pods fit beside one another, and then no list need be read.
   const overAtMost = (status?.succeeded ?? 0) + (status?.failed ?? 0);
   if (parallelism <= 1 || completions - overAtMost >= parallelism) return atOnce;
-  const left = Math.max(0, completions - pastWork(job, completions));
+  // A work queue of which pods were cut short by the fence has one to finish with, whatever its parallelism is by then.
+  const left = Math.max(spec.completions === undefined ? 1 : 0, completions - pastWork(job, completions));
   const there = (status?.active ?? 0) + (status?.terminating ?? 0);
   return Math.min(atOnce, Math.max(left, there));
 }

@@ -196,7 +196,10 @@ function windUp(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly C
       home: writeHome(local, toLocalStatus({ local, remote: toldBy(current.job), own: ownOf(group, current, local), nowMs })),
     };
   const shown = open.filter(({ job }) => isOf(job, local)).map(({ cluster }) => cluster);
-  const unseen = [...new Set([...shown.filter((cluster) => !isReady(group, cluster)), ...unseenPlaces(group, record)])];
+  // What rests may outlast its WorkerCluster.
+  const isLeft = record !== undefined && viewOfPlace(group) === undefined && isProvenAtRest(local.status, record);
+  const places = isLeft ? [] : unseenPlaces(group, record);
+  const unseen = [...new Set([...shown.filter((cluster) => !isReady(group, cluster)), ...places])];
   if (shown.length === 0 && unseen.length === 0 && isEmptyForSure(group, record))
     return { remote, home: releaseAtRest(group, local, record, nowMs) };
   if (unseen.length === 0) {

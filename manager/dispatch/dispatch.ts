@@ -39,6 +39,8 @@ export type DispatchDeps = {
   readonly clusterQueues: Informer<ClusterQueue>;
   readonly namespaces: Informer<Namespace>;
   readonly readRecord: RecordReader;
+  /** Keys of Jobs that are being admitted to a cluster. */
+  readonly admitting: (cluster: string) => readonly string[];
   /** Seals what worker clusters keep for us. */
   readonly keys: RecordKeys;
   /** Between two renewals of our Lease on a worker cluster. */
@@ -146,7 +148,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         },
       });
     },
-    heldBy: (name, uid) => mirror.heldBy(name, uid),
+    // A record that has just been written may not be in the cache yet.
+    heldBy: (name, uid) => new Set([...mirror.heldBy(name, uid), ...deps.admitting(name)]),
     onMembershipChanged: (cluster) => mirror.wakeJobsOf(cluster),
   });
   const world = recordWorld({ clusterQueues, flavors, clusters: workerClusters, namespaces });

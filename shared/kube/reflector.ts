@@ -12,6 +12,7 @@ import type { ObjectList, ReadClient, WatchClient, WatchEvent } from './client.t
 import { checkListed, checkWatched } from './object-shape.ts';
 import { createPageSize, type PageSize } from './page-size.ts';
 import { isOlder } from './resource-version.ts';
+import type { ServerCourse } from './server-course.ts';
 import { UnusableAnswer } from './unusable-answer.ts';
 
 /** What a reflector reports, in order. */
@@ -43,6 +44,8 @@ export type ReflectorOptions<T extends KubeObject> = {
   readonly onFault?: (source: string, fault: UnusableAnswer | undefined) => void;
   /** Told when the server has gone back in time, as one that was restored from an older backup; a new list follows. */
   readonly onWentBack?: (error: Error) => void;
+  /** Shared by all reflectors of one API server whose resources it keeps together. */
+  readonly course?: ServerCourse;
 };
 
 /** The server does not know a resourceVersion any more that it has given before. */
@@ -119,6 +122,8 @@ class ListingReflector<T extends KubeObject> implements Reflector {
   #unsure = false;
   /** Ends the present watch or pause. */
   #hurry = new AbortController();
+  /** Somebody else has seen that our place may be of another course of things. */
+  #displaced = false;
   #heardMs: number;
 
   constructor(options: ReflectorOptions<T>, sink: ReflectorSink<T>) {
@@ -129,6 +134,10 @@ class ListingReflector<T extends KubeObject> implements Reflector {
     this.#backoff = createBackoff({ baseMs: BACKOFF_BASE_MS, maxMs: BACKOFF_MAX_MS, random });
     this.#faultBackoff = createBackoff({ baseMs: FAULT_BACKOFF_BASE_MS, maxMs: FAULT_BACKOFF_MAX_MS, random });
     this.#heardMs = clock.monotonic();
+    options.course?.follow(() => {
+      this.#displaced = true;
+      this.#hurry.abort(new Error('the server may have gone back in time'));
+    });
   }
 
   lastHeardMs(): number {
@@ -155,6 +164,7 @@ class ListingReflector<T extends KubeObject> implements Reflector {
       this.#hurry = new AbortController();
       try {
         if ([...this.#waiting].some(({ watches }) => watches >= CATCH_UP_WATCHES)) this.#position = undefined;
+        if (this.#displaced) await this.#listElsewhere(signal);
         this.#position ??= await this.#list(signal);
         await this.#watch(this.#position, signal);
       } catch (error) {
@@ -164,9 +174,20 @@ class ListingReflector<T extends KubeObject> implements Reflector {
     }
   }
 
+  /** Where the list shows that the server is not as far as we were, that is known and not only suspected. */
+  async #listElsewhere(signal: AbortSignal): Promise<void> {
+    const before = this.#position ?? '';
+    this.#displaced = false;
+    this.#position = undefined;
+    this.#sink.wentBack();
+    this.#position = await this.#list(signal);
+    this.#checkOrder(before, this.#position);
+  }
+
   async #list(signal: AbortSignal): Promise<string> {
     const waiting = [...this.#waiting];
     const resourceVersion = await listInto(this.#options, this.#sink, this.#pageSize, () => this.#hear(), signal);
+    this.#options.course?.saw(resourceVersion);
     this.#backoff.reset();
     this.#unsure = false;
     if (this.#faulty) this.#options.onFault?.(this.#source, undefined);
@@ -221,10 +242,12 @@ class ListingReflector<T extends KubeObject> implements Reflector {
 
   /** Asks how far the server is, which is the least that can be asked of a list. */
   async #askPosition(from: string, signal: AbortSignal): Promise<void> {
-    const { client, resource, namespace, labelSelector, fieldSelector } = this.#options;
+    const { client, resource, namespace, labelSelector, fieldSelector, course } = this.#options;
     const options = given({ namespace, labelSelector, fieldSelector });
+    const highest = course?.highest() ?? '';
     const { resourceVersion } = await client.list<T>(resource, { limit: 1, signal, ...options });
     this.#checkOrder(from, resourceVersion);
+    course?.found(resourceVersion, highest);
     for (const waiting of this.#waiting) waiting.target ??= resourceVersion;
     this.#reach(from);
   }
@@ -245,6 +268,7 @@ class ListingReflector<T extends KubeObject> implements Reflector {
 
   #reach(position: string): void {
     this.#position = position;
+    this.#options.course?.saw(position);
     for (const { target, reached } of this.#waiting) if (target !== undefined && !isOlder(position, target)) reached.resolve();
   }
 

@@ -76,6 +76,26 @@ test('one that nobody could ever connect to goes at once', async () => {
   expect((await world.home.list(WORKER_CLUSTERS)).items.map(({ metadata }) => metadata.name)).not.toContain('typo');
 });
 
+test('it waits for a Job whose admission to it has just been written, although no cache shows that yet', async () => {
+  for (const name of ['eu-1', 'us-2']) await setState(name, 'Cordoned');
+  await world.submit('sum');
+  await world.settle(1_000);
+  world.homeLine.hold('jobs');
+  await setState('eu-1', 'Active');
+  await world.settle(1_000);
+  expect(await clusterOf('sum')).toBe('eu-1');
+  await remove();
+  await world.settle(5_000);
+  expect(await exists()).toBe(true);
+  world.homeLine.release();
+  await setState('us-2', 'Active');
+  await world.settle(5_000);
+  await rest('sum');
+  await world.settle(MINUTE);
+  expect(await clusterOf('sum')).toBe('us-2');
+  expect(await exists()).toBe(false);
+});
+
 test('its Jobs leave it as they do a draining one; it takes no others, and goes with the last', async () => {
   await runOnEu('sum');
   await remove();

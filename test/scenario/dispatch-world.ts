@@ -35,25 +35,25 @@ export type Line = {
   state: 'up' | 'refused' | 'swallowed';
   /** Answers a request that is no watch instead of the server; undefined lets it through, now or later. */
   instead: ((request: TransportRequest) => TransportResponse | undefined | Promise<TransportResponse | undefined>) | undefined;
-  /** Keeps back what watches have to tell, until `release` is called. */
-  hold(): void;
+  /** Keeps back what watches have to tell, or those of one resource, until `release` is called. */
+  hold(plural?: string): void;
   release(): void;
-  readonly held: Promise<void> | undefined;
+  held(path: string): Promise<void> | undefined;
   /** Watches under way. */
   watches: number;
 };
 
 const createLine = (): Line => {
   let held: PromiseWithResolvers<void> | undefined;
+  let only: string | undefined;
   return {
     sent: [],
     state: 'up',
     instead: undefined,
     watches: 0,
-    get held() {
-      return held?.promise;
-    },
-    hold() {
+    held: (path) => (only === undefined || path.includes(`/${only}?`) ? held?.promise : undefined),
+    hold(plural) {
+      only = plural;
       held ??= Promise.withResolvers();
     },
     release() {
@@ -296,18 +296,18 @@ function onLine(transport: Transport, line: Line): Transport {
     async stream(request) {
       await gate(request);
       const answer = await transport.stream(request);
-      return { ...answer, chunks: whileUp(answer.chunks, line) };
+      return { ...answer, chunks: whileUp(answer.chunks, line, request.path) };
     },
     close: () => transport.close(),
   };
 }
 
 /** A watch over a line that is cut breaks with the next event. */
-async function* whileUp(chunks: AsyncIterable<string>, line: Line): AsyncGenerator<string> {
+async function* whileUp(chunks: AsyncIterable<string>, line: Line, path: string): AsyncGenerator<string> {
   line.watches++;
   try {
     for await (const chunk of chunks) {
-      await line.held;
+      await line.held(path);
       if (line.state !== 'up') throw new Error('connection reset');
       yield chunk;
     }

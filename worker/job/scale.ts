@@ -62,10 +62,14 @@ export function scaleJob(job: JobView, tally: Tally, backoff: BackoffRecord, now
 }
 
 function wantedActive(job: JobView, tally: Tally): number {
-  // A work queue: once a pod has succeeded there is no more work to start, only work to finish. What its fence has cut short is to be finished.
-  if (job.completions === undefined) return tally.succeeded > 0 && !wasFenced(job) ? tally.active.length : job.parallelism;
+  // A work queue: once a pod has succeeded there is no more work to start, only work to finish.
+  if (job.completions === undefined && tally.succeeded > 0) return wasFenced(job) ? cutShort(job, tally) : tally.active.length;
+  if (job.completions === undefined) return job.parallelism;
   return Math.max(0, Math.min(job.parallelism, job.completions - tally.succeeded));
 }
+
+/** What its fence has cut short is to be finished: by no more pods than there can have been, whose quota it may have had no more than. */
+const cutShort = ({ parallelism }: JobView, { succeeded }: Tally): number => Math.min(parallelism, Math.max(1, parallelism - succeeded));
 
 function creationReason(job: JobView, tally: Tally): CreationReason {
   if (job.replacementPolicyFailed && tally.failed > 0) return 'recreate_failed';

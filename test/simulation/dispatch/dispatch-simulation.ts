@@ -6,6 +6,7 @@
 import type { DeepReadonly, Job, Pod } from '../../../shared/api/kubernetes.ts';
 import { NAMESPACES } from '../../../shared/api/resources.ts';
 import { ORIGIN_LABEL, ORIGIN_UID_ANNOTATION } from '../../../shared/api/names.ts';
+import { hasTrueCondition } from '../../../shared/kube/conditions.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
 import { createDice, type Dice } from '../dice.ts';
@@ -158,7 +159,10 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     }
   }
 
-  /** Without the copies of one Job, which may rest, and those that rest on a cluster that has left: when it left, it may have been out of reach. */
+  /**
+   * Without the copies of one Job, which may rest, and, on a cluster that has left, those that rest, because it may have been out of reach when it
+   * left, and those of the other home, which may have had it after that and is no more.
+   */
   async function remains(refused: string | undefined): Promise<Remains[]> {
     return Promise.all(
       workers
@@ -167,13 +171,18 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
           const made = (await admin.list(NAMESPACES, { labelSelector: ORIGIN_LABEL })).items;
           const nameOf = ({ metadata }: { metadata: { namespace?: string; name: string } }): string =>
             `${metadata.namespace}/${metadata.name}`;
-          const mayRest = ({ metadata, spec }: DeepReadonly<Job>): boolean =>
-            metadata.annotations?.[ORIGIN_UID_ANNOTATION] === refused || (spec.suspend === true && troubles.removed.has(name));
+          const rests = ({ spec, status }: DeepReadonly<Job>): boolean =>
+            spec.suspend === true || hasTrueCondition(status?.conditions, 'Fenced');
+          const isOfRival = ({ metadata: { namespace } }: DeepReadonly<Job | Pod>): boolean =>
+            troubles.removed.has(name) && RIVAL_TEAMS.some((team) => team.namespace === namespace);
+          const mayRest = (job: DeepReadonly<Job>): boolean =>
+            job.metadata.annotations?.[ORIGIN_UID_ANNOTATION] === refused || (rests(job) && troubles.removed.has(name)) || isOfRival(job);
           const resting = new Set([...jobs.values()].filter(mayRest).map(({ metadata }) => metadata.uid));
           // Pods that have ended stay with their copy.
-          const isOver = ({ metadata, status }: DeepReadonly<Pod>): boolean =>
-            (status?.phase === 'Succeeded' || status?.phase === 'Failed') &&
-            metadata.ownerReferences?.some(({ uid }) => resting.has(uid)) === true;
+          const isOver = (pod: DeepReadonly<Pod>): boolean =>
+            isOfRival(pod) ||
+            ((pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') &&
+              pod.metadata.ownerReferences?.some(({ uid }) => resting.has(uid)) === true);
           return {
             cluster: name,
             copies: [...jobs.values()].filter((job) => job.metadata.labels?.[ORIGIN_LABEL] !== undefined && !mayRest(job)).map(nameOf),

@@ -2,6 +2,7 @@
 import { RESOURCE_FLAVORS } from '../../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from '../../../manager/api/worker-cluster.ts';
 import type { TransportRequest } from '../../../shared/kube/transport.ts';
+import { isNotFound } from '../../../shared/kube/api-error.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Backup } from '../../support/memory-persistence.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
@@ -114,6 +115,14 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
 
   const setState = (name: string, state: string): Promise<unknown> =>
     admin.patch(WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body: { spec: { state } } });
+  /** It may go in this moment. */
+  const setStateOfLeaving = async (name: string, state: string): Promise<void> => {
+    try {
+      await setState(name, state);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  };
   const exists = async (name: string): Promise<boolean> =>
     (await admin.list(WORKER_CLUSTERS)).items.some(({ metadata }) => metadata.name === name && metadata.deletionTimestamp === undefined);
 
@@ -297,7 +306,8 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
         const state = outOfReach.has(cluster.name) ? 'Lost' : 'Active';
         if (state === 'Lost') givenUp.add(cluster.name);
         if (workerCluster === undefined && !removed.has(cluster.name)) await join(admin, cluster);
-        else if (workerCluster !== undefined && (workerCluster.spec.state ?? 'Active') !== state) await setState(cluster.name, state);
+        else if (workerCluster !== undefined && (workerCluster.spec.state ?? 'Active') !== state)
+          await setStateOfLeaving(cluster.name, state);
         if (!mended) await pointTo(admin, cluster.name, cluster);
       }
       mended = true;

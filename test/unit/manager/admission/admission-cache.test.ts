@@ -122,7 +122,9 @@ test('an assumed Workload is admitted once its record is seen', () => {
   const cache = aCache('cq');
   cache.assume(aWorkload('a'), record);
   expect(cache.get('team/a')?.assumed).toBe(true);
+  expect([...cache.assumed()].map(({ workload }) => workload.key)).toEqual(['team/a']);
   cache.admit(aWorkload('a'), record);
+  expect([...cache.assumed()]).toEqual([]);
   expect([...cache.reservations()].map(({ assumed }) => assumed)).toEqual([false]);
 });
 

@@ -19,6 +19,12 @@ describe('a Job with completions needs pods for what is left of them', () => {
       { succeeded: 3, active: 5 },
       5,
     ],
+    [
+      'one is left to a work queue, which its fence may have cut short',
+      { parallelism: 4, completions: undefined as never },
+      { succeeded: 6 },
+      1,
+    ],
     ['failures that are tried again free nothing', many, { failed: 5, active: 8 }, 8],
     ['a Job of one pod keeps it', { parallelism: 1, completions: 5 }, { succeeded: 5 }, 1],
     ['none, once all have succeeded and nothing is there', many, { succeeded: 8 }, 0],

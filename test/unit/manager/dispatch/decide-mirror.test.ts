@@ -4,7 +4,7 @@ import type { ClusterView, Copy } from '../../../../manager/dispatch/mirror-grou
 import { refusalOf } from '../../../../manager/api/refusals.ts';
 import { startedMessage } from '../../../../manager/api/start-proof.ts';
 import type { Job, JobStatus } from '../../../../shared/api/kubernetes.ts';
-import { aCondition, aHomeJob, anAdmittedJob, aRecord, type JobParts } from '../../../support/jobs.ts';
+import { aCondition, aHomeJob, anAdmittedJob, aRecord, restingAfter, type JobParts } from '../../../support/jobs.ts';
 import {
   actions,
   CLUSTER,
@@ -436,6 +436,16 @@ describe('a Job that holds until its copies are gone', () => {
     expect(JSON.stringify(home)).toContain('AtRest');
     const ours = anAdmittedJob({ metadata: { ...metadata, finalizers: ['switchyard.dev/copies'] }, status: { active: 1 } });
     expect(plan(ours, []).home).toEqual({ kind: 'Release', finalizers: [] });
+  });
+
+  test('may go when it was proven to rest on a cluster that is not there any more', () => {
+    const left = { cluster: 'gone' };
+    expect(
+      plan(anAdmittedJob({ metadata, spec: { suspend: true }, status: { conditions: [restingAfter(left)] } }, left), []).home,
+    ).toMatchObject(released);
+    const earlier = restingAfter({ ...left, epoch: 1 });
+    const later = anAdmittedJob({ metadata, spec: { suspend: true }, status: { conditions: [earlier] } }, { ...left, epoch: 2 });
+    expect(plan(later, []).home).toMatchObject({ kind: 'WriteStatus' });
   });
 
   test('stays while its cluster is out of reach, unknown or not listed yet, and says how to give it up', () => {

@@ -117,9 +117,14 @@ describe('a work queue', () => {
     expect(told(fencedSync('Open', job).status.conditions)).toEqual(['Fenced=False ManagerInReach']);
   });
 
+  test('has one pod to finish with, however many have succeeded', () => {
+    const { plan } = fencedSync('Open', queue({ succeeded: 7, conditions: [STANDS] }));
+    expect(plan).toMatchObject({ kind: 'create', slots: [{}] });
+  });
+
   test('is taken up again when the fence is lifted, and finished as usual', () => {
     const { plan, status } = fencedSync('Open', queue({ conditions: [STANDS] }));
-    expect(plan).toMatchObject({ kind: 'create', slots: [{}, {}, {}] });
+    expect(plan).toMatchObject({ kind: 'create', slots: [{}, {}] });
     expect(told(status.conditions)).toEqual(['Fenced=False ManagerInReach']);
     const lifted = queue({ conditions: [condition('Fenced', 'ManagerInReach', 'back', 'False')] });
     expect(fencedSync('Open', lifted, pods(2, { phase: 'Running' })).plan.kind).toBe('keep');
