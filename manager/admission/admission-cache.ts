@@ -69,8 +69,8 @@ export interface AdmissionCache {
   displaced(): Iterable<Displacement & { readonly reservation: Reservation }>;
   /** What a Workload's wish for a priority is worth has changed, for those that are `concerned`. */
   reprioritize(concerned: (workload: Workload) => boolean): void;
-  /** ClusterQueues that share quota with this one, itself included. */
-  sharingWith(clusterQueue: string): readonly string[];
+  /** The root of the tree in which it shares quota, if there is such a ClusterQueue. */
+  rootOf(clusterQueue: string): readonly string[];
   usage(): Usage;
 }
 
@@ -244,10 +244,9 @@ export function createAdmissionCache(
     reprioritize: (concerned) => {
       for (const entry of counted.values()) if (concerned(entry.workload)) index(entry);
     },
-    sharingWith: (clusterQueue) => {
-      const rootId = setup.tree.clusterQueues.get(clusterQueue)?.rootId;
-      if (rootId === undefined) return [];
-      return [...setup.tree.clusterQueues].filter(([, node]) => node.rootId === rootId).map(([name]) => name);
+    rootOf: (clusterQueue) => {
+      const node = setup.tree.clusterQueues.get(clusterQueue);
+      return node === undefined ? [] : [node.rootId];
     },
     usage: () => usage,
   };

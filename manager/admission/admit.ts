@@ -19,7 +19,7 @@ export type Cycle = {
   /** Without what is kept. */
   readonly unclaimed: Usage;
   /** By ClusterQueue. */
-  readonly claims: Map<string, { readonly creditor: Creditor; readonly claimed: Claimed }>;
+  readonly claims: Map<string, { readonly claimed: Claimed; readonly anew: () => Claimed | undefined }>;
   /** Keys of those who give their place up in this cycle: in `snapshot` they are gone, in `unclaimed` they are not. */
   readonly displaced: Set<string>;
   /** ClusterQueues of which one has others give their place up. */
@@ -38,14 +38,28 @@ export function admit(cycle: Cycle, fit: Fit): Decision {
   if (own !== undefined) giveBack(own.claimed, snapshot.usage);
   const placement = placementNow(cycle, fit);
   if (placement !== undefined) charge(cycle, head.queued.workload, queue, placement);
+  const missing = placement === undefined ? whatIsKept(cycle, fit) : undefined;
   if (own !== undefined) {
-    const claimed = claimedBy(own.creditor, snapshot, nowMs) ?? own.claimed;
+    const claimed = own.anew() ?? own.claimed;
     keep(claimed, snapshot.usage);
     claims.set(head.clusterQueue, { ...own, claimed });
   }
   if (placement !== undefined) return { kind: 'Admit', head, record: recordOf(head.queued.workload, queue, placement, nowMs) };
-  const missing = whatIsKept(cycle, fit);
-  return missing === undefined ? { kind: 'Requeue', head } : isKept(head, missing);
+  if (missing === undefined) return { kind: 'Requeue', head };
+  // It takes its place behind those that it is kept for.
+  const { flavors } = fit.placement;
+  return claim(cycle, { ...fit, kind: 'Creditor', groups: flavors.map((flavor) => [flavor]), flavors, decision: isKept(head, missing) });
+}
+
+/** Of each ClusterQueue one has something kept for it, the first Creditor or who preempts; others would take it from their own queue. */
+export function claim({ snapshot, claims, preemptors, nowMs }: Cycle, creditor: Creditor): Decision {
+  const { head, decision } = creditor;
+  const kept = (): Claimed | undefined => claimedBy(creditor, snapshot, nowMs);
+  const claimed = claims.has(head.clusterQueue) || preemptors.has(head.clusterQueue) ? undefined : kept();
+  if (claimed === undefined) return decision;
+  keep(claimed, snapshot.usage);
+  claims.set(head.clusterQueue, { claimed, anew: kept });
+  return Object.assign(decision, { claim: claimed.claim });
 }
 
 /** The place that was found, or another one; undefined when there is none any more. Those who give their place up still have it. */
@@ -66,8 +80,8 @@ function placementLeft({ snapshot, hasStanding, nowMs }: Cycle, { head, queue, p
   if (hasQuota(queue, snapshot.usage, placement.flavors)) {
     // The same flavors, on another cluster if need be.
     const options = placement.flavors.map((flavor) => [flavor]);
-    const chosen = snapshot.clusters.filter(({ name }) => name === placement.cluster);
-    const there = placeIn({ ...snapshot, clusters: chosen }, workload, options, nowMs);
+    const chosen = snapshot.clusters.find(({ name }) => name === placement.cluster);
+    const there = placeIn({ ...snapshot, clusters: chosen === undefined ? [] : [chosen] }, workload, options, nowMs);
     if (there.kind === 'Placed') return there;
     const elsewhere = placeIn(snapshot, workload, options, nowMs);
     if (elsewhere.kind === 'Placed') return elsewhere;

@@ -3,12 +3,13 @@ import type { Claim } from './decision.ts';
 import type { Charge, FlavorOption } from './flavor-assigner.ts';
 import type { Creditor } from './nominate.ts';
 import { leastMissing } from './placement.ts';
-import { addUsage, nominalQuota, removeUsage } from './quota-tree.ts';
+import { addUsage, borrowingReach, nominalQuota, removeUsage } from './quota-tree.ts';
 import type { QueueSetup, Snapshot } from './snapshot.ts';
+import type { Standing } from './standing-claims.ts';
 import { clusterHolder, type Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
-/** What a Creditor keeps from those after it: an amount per flavor resource of its ClusterQueue, and all that it asks for on one cluster. */
+/** What is kept for a Workload: an amount per flavor resource of its ClusterQueue, and all that it asks for on one cluster. */
 export type Claimed = {
   readonly queue: QueueSetup;
   readonly workload: Workload;
@@ -20,20 +21,38 @@ export type Claimed = {
  * Decides what a Creditor reserves, given what is left by those before it. The cluster is the one that lacks least of what it asks for: nobody
  * after it can take of that, so that the least that any cluster lacks only decreases, and it is admitted after finitely many completions.
  */
-export function claimedBy({ head, queue, groups }: Creditor, snapshot: Snapshot, nowMs: number): Claimed | undefined {
+export function claimedBy({ head, queue, groups, borrowing }: Creditor, snapshot: Snapshot, nowMs: number): Claimed | undefined {
   const { workload } = head.queued;
   const found = leastMissing(workload, groups, snapshot, nowMs);
-  if (found === undefined) return undefined;
-  const { cluster, flavors } = found;
-  return {
-    queue,
-    workload,
-    charges: quotaToReserve(queue, flavors, snapshot.usage),
-    claim: {
-      cluster,
-      flavors: Object.fromEntries(flavors.flatMap(({ flavor, resources }) => resources.map((resource) => [resource, flavor]))),
-    },
-  };
+  return found && claimedAs(workload, queue, { ...found, borrowing }, snapshot.usage);
+}
+
+/** What a claim that stands keeps now. */
+export const claimedAs = (workload: Workload, queue: QueueSetup, claim: Claim, usage: Usage): Claimed => ({
+  queue,
+  workload,
+  claim,
+  charges: quotaToReserve(queue, claim.flavors, usage),
+});
+
+/** How far up the cohort tree a claim that stands reaches now. */
+export function reachOf({ clusterQueue, claim }: Standing, { queues, usage }: Pick<Snapshot, 'queues' | 'usage'>): number {
+  const queue = queues.get(clusterQueue);
+  if (queue === undefined) return claim.borrowing;
+  const asked = claim.flavors.flatMap(({ charges }) => charges).filter(([, amount]) => amount > ZERO);
+  return asked.reduce((height, [key, amount]) => Math.max(height, borrowingReach(queue.node, usage, key, amount).height), 0);
+}
+
+/** What is in use, and what is kept for those that stand, the first first. */
+export function keptUsage({ queues, usage }: Pick<Snapshot, 'queues' | 'usage'>, standing: readonly Standing[]): Usage {
+  if (standing.length === 0) return usage;
+  const kept = usage.fork();
+  for (const { clusterQueue, queued, claim } of standing) {
+    const queue = queues.get(clusterQueue);
+    // What is kept for who preempts is for the most part what others still hold.
+    if (queue !== undefined && claim.preempts !== true) keep(claimedAs(queued.workload, queue, claim, kept), kept);
+  }
+  return kept;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { AdmissionRecord } from '../api/records.ts';
+import type { FlavorOption } from './flavor-assigner.ts';
 import type { QueuedWorkload } from './ordering.ts';
 import type { ClusterVerdict } from './placement.ts';
 import type { Victim } from './preemption.ts';
@@ -32,16 +33,20 @@ export type Preempting = {
 } & InadmissibleReason;
 
 /** Does not fit; `verdicts` tells about each cluster when quota alone was not the obstacle. */
-export type Inadmissible = {
+export type Inadmissible = Inadmissibility & {
   readonly kind: 'Inadmissible';
   readonly head: Head;
+  readonly verdicts: readonly ClusterVerdict[];
+};
+
+/** Why a Workload that was tried could not be admitted, and what must change before it is tried again. */
+export type Inadmissibility = InadmissibleReason & {
   readonly waitsFor: WaitsFor;
   /** When a cluster that refused it may be tried again, in epoch milliseconds. */
   readonly retryAtMs?: number;
   /** What was kept for it from those that come after it in order: it is to stand in the cycles to come, so that this goes on. */
   readonly claim?: Claim;
-  readonly verdicts: readonly ClusterVerdict[];
-} & InadmissibleReason;
+};
 
 /**
  * What has to change before another try can succeed: quota or room on a cluster must become free; or, where nothing that becomes free would be
@@ -49,10 +54,13 @@ export type Inadmissible = {
  */
 export type WaitsFor = 'quota' | 'cluster' | 'setup';
 
-/** Where a Workload that waits is to go, by cluster, and by flavor for each resource. */
+/**
+ * Where a Workload that waits is to go; `borrowing`: how far up the cohort tree it reaches for that.
+ */
 export type Claim = {
   readonly cluster: string;
-  readonly flavors: Readonly<Record<string, string>>;
+  readonly flavors: readonly FlavorOption[];
+  readonly borrowing: number;
   /** Others give their place up for it: what they leave is for nobody else. */
   readonly preempts?: true;
 };

@@ -191,7 +191,7 @@ export function createJobWatcher(deps: {
   };
 
   const wakeSharers = ({ record }: Reservation): void => {
-    queues.wake(cache.sharingWith(record.clusterQueue));
+    queues.wake(cache.rootOf(record.clusterQueue));
     queues.wakeWaitingForCluster();
     wakeScheduler();
   };

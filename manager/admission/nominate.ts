@@ -1,8 +1,8 @@
 import { QuotaReservedReason } from '../api/reasons.ts';
 import { given } from '../../shared/runtime/given.ts';
-import type { Head, Inadmissible, Requeue, WaitsFor } from './decision.ts';
+import type { Claim, Head, Inadmissible, Requeue, WaitsFor } from './decision.ts';
 import { assignFlavors, isHopeless, type FlavorOption, type FlavorOptions, type OptionGroups } from './flavor-assigner.ts';
-import { couldEverBePlaced, formatVerdicts, leastMissing, place, type ClusterVerdict, type Placed, type Placement } from './placement.ts';
+import { couldEverBePlaced, earliestRetryMs, formatVerdicts, leastMissing, place, type Placed, type Placement } from './placement.ts';
 import { mayPreempt, mayRatherPreempt, planPreemption, preemptionOracle } from './preemption-plan.ts';
 import type { Victim } from './preemption.ts';
 import type { InadmissibleReason, QueueSetup, Snapshot } from './snapshot.ts';
@@ -11,6 +11,9 @@ import type { Workload } from './workload.ts';
 
 /** A head that takes part in a cycle; `borrowing` is how far up the cohort tree it reaches. */
 export type Nominee = Fit | Preemptive | Creditor;
+
+/** One that has its turn in a cycle: a nominee, or one that only has kept for it what it has had since an earlier cycle. */
+export type Turn = Nominee | (Nomination & { readonly kind: 'Standing'; readonly flavors: readonly FlavorOption[]; readonly claim: Claim });
 
 /** It fits what is free. */
 export type Fit = Nomination & { readonly kind: 'Fit'; readonly placement: Placed };
@@ -72,15 +75,20 @@ function inadmissible(
   const { groups, mismatches } = atBest.kind === 'Fit' ? atBest : { groups: [], mismatches: [] };
   const mayEnd = couldEverBePlaced(workload, groups, snapshot.clusters);
   if (options.kind === 'NoFit' && mayEnd) return fitsNoFlavor(head, 'quota', options);
-  const { verdicts } = found ?? placeIn(snapshot, workload, groups, nowMs);
+  const judged = found ?? placeIn(snapshot, workload, groups, nowMs);
   return {
     kind: 'Inadmissible',
     head,
     waitsFor: mayEnd ? 'cluster' : 'setup',
     reason: QuotaReservedReason.NoClusterFits,
-    message: [verdicts.length === 0 ? 'no worker cluster is known' : formatVerdicts(verdicts), ...mismatches].join('; '),
-    ...given({ retryAtMs: mayEnd ? earliest(verdicts) : undefined }),
-    verdicts,
+    get message() {
+      const { verdicts } = judged;
+      return [verdicts.length === 0 ? 'no worker cluster is known' : formatVerdicts(verdicts), ...mismatches].join('; ');
+    },
+    ...given({ retryAtMs: mayEnd ? earliestRetryMs(workload, snapshot, nowMs) : undefined }),
+    get verdicts() {
+      return judged.verdicts;
+    },
   };
 }
 
@@ -98,8 +106,3 @@ export const placeIn = ({ clusters, usage, shapes }: Snapshot, workload: Workloa
 
 export const borrowingOf = (flavors: readonly FlavorOption[]): number =>
   flavors.reduce((most, { borrowing }) => Math.max(most, borrowing), 0);
-
-function earliest(verdicts: readonly ClusterVerdict[]): number | undefined {
-  const times = verdicts.flatMap(({ untilMs }) => untilMs ?? []);
-  return times.length === 0 ? undefined : Math.min(...times);
-}

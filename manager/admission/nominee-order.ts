@@ -1,7 +1,7 @@
 import { IndexedHeap } from '../../shared/kube/indexed-heap.ts';
 import { createFairOrder, type Contender, type FairOrder } from './fair-order.ts';
 import type { FlavorOption } from './flavor-assigner.ts';
-import type { Nominee } from './nominate.ts';
+import type { Turn } from './nominate.ts';
 import { compareNominated } from './ordering.ts';
 import type { QuotaNode } from './quota-tree.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -9,7 +9,7 @@ import type { Snapshot } from './snapshot.ts';
 /** The nominees of a cycle, as their turns come. */
 export type NomineeOrder = {
   /** The next; what was decided for the one before must be charged by now. Undefined when all have had their turn. */
-  next(): Nominee | undefined;
+  next(): Turn | undefined;
   /** What this ClusterQueue uses has changed otherwise: some of it is as good as gone. */
   changed(queue: QuotaNode): void;
 };
@@ -18,8 +18,8 @@ export type NomineeOrder = {
  * With fair sharing whoever borrows least for its weight goes first, which changes with every decision; else who borrows from nearest, then priority and age. Those
  * of one ClusterQueue keep the order that there is between them: where that asks for it, by what their LocalQueues have used.
  */
-export function orderNominees(nominees: readonly Nominee[], { fairSharing, usage }: Pick<Snapshot, 'fairSharing' | 'usage'>): NomineeOrder {
-  const queues = new Map<string, Nominee[]>();
+export function orderNominees(nominees: readonly Turn[], { fairSharing, usage }: Pick<Snapshot, 'fairSharing' | 'usage'>): NomineeOrder {
+  const queues = new Map<string, Turn[]>();
   for (const nominee of nominees) {
     const others = queues.get(nominee.head.clusterQueue);
     if (others === undefined) queues.set(nominee.head.clusterQueue, [nominee]);
@@ -29,7 +29,7 @@ export function orderNominees(nominees: readonly Nominee[], { fairSharing, usage
   return fairSharing === undefined ? classically(queues) : fairly(queues, usage);
 }
 
-function compareInQueue(a: Nominee, b: Nominee): number {
+function compareInQueue(a: Turn, b: Turn): number {
   const [theirs, others] = [a.head.usage ?? 0, b.head.usage ?? 0];
   return Number(hasPreempted(b)) - Number(hasPreempted(a)) || (theirs === others ? compareNominees(a, b) : theirs - others);
 }
@@ -38,19 +38,19 @@ function compareInQueue(a: Nominee, b: Nominee): number {
  * For whom others have given their place up already, that goes first: who took it from under it would have had them evicted for himself, and they might come
  * back for it, without an end.
  */
-const compareNominees = (a: Nominee, b: Nominee): number =>
+const compareNominees = (a: Turn, b: Turn): number =>
   Number(hasPreempted(b)) - Number(hasPreempted(a)) ||
   compareNominated({ head: a.head.queued, borrowing: a.borrowing }, { head: b.head.queued, borrowing: b.borrowing });
-const hasPreempted = ({ kind, head }: Nominee): boolean => kind !== 'Creditor' && head.claim?.preempts === true;
+const hasPreempted = ({ kind, head }: Turn): boolean => kind !== 'Creditor' && head.claim?.preempts === true;
 
-type Turns = { readonly clusterQueue: string; readonly first: Nominee; readonly rest: readonly Nominee[] };
+type Turns = { readonly clusterQueue: string; readonly first: Turn; readonly rest: readonly Turn[] };
 
-function classically(queues: ReadonlyMap<string, readonly Nominee[]>): NomineeOrder {
+function classically(queues: ReadonlyMap<string, readonly Turn[]>): NomineeOrder {
   const turns = new IndexedHeap<Turns>(
     ({ clusterQueue }) => clusterQueue,
     (a, b) => compareNominees(a.first, b.first),
   );
-  const put = (clusterQueue: string, [first, ...rest]: readonly Nominee[]): void => {
+  const put = (clusterQueue: string, [first, ...rest]: readonly Turn[]): void => {
     if (first === undefined) turns.delete(clusterQueue);
     else turns.set({ clusterQueue, first, rest });
   };
@@ -65,10 +65,10 @@ function classically(queues: ReadonlyMap<string, readonly Nominee[]>): NomineeOr
   };
 }
 
-type Turn = Contender & { readonly nominee: Nominee };
+type Contending = Contender & { readonly nominee: Turn };
 
-function fairly(queues: ReadonlyMap<string, readonly Nominee[]>, usage: Snapshot['usage']): NomineeOrder {
-  const order: FairOrder<Turn> = createFairOrder(
+function fairly(queues: ReadonlyMap<string, readonly Turn[]>, usage: Snapshot['usage']): NomineeOrder {
+  const order: FairOrder<Contending> = createFairOrder(
     [...queues.values()].flat().map((nominee) => ({
       nominee,
       node: nominee.queue.node,
@@ -81,5 +81,5 @@ function fairly(queues: ReadonlyMap<string, readonly Nominee[]>, usage: Snapshot
   return { next: () => order.next()?.nominee, changed: order.changed };
 }
 
-const flavorsOf = (nominee: Nominee): readonly FlavorOption[] =>
-  nominee.kind === 'Creditor' ? nominee.flavors : nominee.placement.flavors;
+const flavorsOf = (nominee: Turn): readonly FlavorOption[] =>
+  nominee.kind === 'Creditor' || nominee.kind === 'Standing' ? nominee.flavors : nominee.placement.flavors;

@@ -1,329 +1,358 @@
 import { IndexedHeap } from '../../shared/kube/indexed-heap.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
-import { Lanes } from './lanes.ts';
-import { compareQueued, type QueuedWorkload } from './ordering.ts';
-import type { Claim, Head, WaitsFor } from './decision.ts';
-import type { InadmissibleReason } from './snapshot.ts';
-
-/** Why a Workload that was tried could not be admitted, and what must change before it is tried again. */
-export type Inadmissibility = InadmissibleReason & {
-  readonly waitsFor: WaitsFor;
-  /** It is also tried again at this time, in epoch milliseconds. */
-  readonly retryAtMs?: number;
-  /** What is kept for it while it waits. */
-  readonly claim?: Claim;
-};
+import type { Head, Inadmissibility } from './decision.ts';
+import { compareNominated, type Nominated, type QueuedWorkload } from './ordering.ts';
+import { EVERYTHING_MAY_FIT, type Outlook } from './outlook.ts';
+import { ParkedQueues } from './parked-queues.ts';
+import type { PendingClass } from './pending-class.ts';
+import { PendingQueue, type Pending } from './pending-queue.ts';
+import { createStandingClaims, type Standing } from './standing-claims.ts';
 
 /**
- * What waits for admission. Each ClusterQueue is a heap by priority and age, below what its LocalQueues have used where that counts, split into groups of equal scheduling hash and priority: when the first
- * Workload of a group does not fit, none of the group does, so all of them are inadmissible together and cost nothing until a change wakes
- * them. A queue is blocked as a whole by a Workload that waits for those that it preempts, and a StrictFIFO queue by its first Workload, unless that waits for other queues or clusters than there are: it is set
- * aside like any other, because *never* is not *not now*. Memory only: everything here is derived from Jobs.
+ * What waits for admission. Each ClusterQueue (`pending-queue.ts`) holds classes of Workloads that differ in amounts alone (`pending-class.ts`), so that its head, the first for
+ * which nothing is known to be in its way, is found without asking the others. ClusterQueues without a head are parked, and cost nothing until
+ * something has become free that they share; the others are taken in the order of a cycle, as many as are asked for.
+ *
+ * The very first of a ClusterQueue is tried at least once, whatever is free: it may have something kept for it. A StrictFIFO queue is blocked as a
+ * whole by its first Workload, unless that waits for other queues or clusters than there are: it is set aside, because *never* is not *not now*;
+ * and any queue by a Workload that waits for those that it preempts.
+ * Memory only: everything here is derived from Jobs.
  */
 export interface PendingQueues {
   /**
-   * Adds a Workload, or replaces its earlier version. In an inadmissible group it is inadmissible, too. Those of one group have the same
-   * scheduling hash, and the same that sets them `apart`: clusters that are for their namespaces and not for all, or what clusters have done to their like.
+   * Adds a Workload, or replaces its earlier version. Those of one class are set `apart` by the same: clusters that are for their namespaces and not
+   * for all, or what clusters have done to their like.
    */
   add(clusterQueue: string, strict: boolean, queued: QueuedWorkload, apart?: readonly string[]): void;
   /** Takes a Workload out, if it is there. */
   delete(key: string): void;
   has(key: string): boolean;
-  /** The first Workload of each ClusterQueue that has one to try. It stays where it is. */
-  heads(): Head[];
-  /** The others for which something is kept: one of a ClusterQueue, which was the first when it was tried. Whoever is stopped by that is woken when it ends. */
-  claimants(): Head[];
+  /** The heads of the first ClusterQueues in order that have one to try, `most` at most. They stay where they are. */
+  heads(outlook?: Outlook, most?: number): Head[];
+  /** For whom something is kept, in order; `borrowingOf`: how far up the cohort tree each of them reaches now. */
+  standing(borrowingOf?: (standing: Standing) => number): readonly Standing[];
   /**
-   * Everything in the head's group is inadmissible, or its StrictFIFO queue is blocked. Costs the same however many wait. Where the group is to
-   * be tried again at a time that nobody waits for yet, it returns what is to be called then.
+   * The head does not fit, and neither do those of its class after it that ask for as much; a StrictFIFO queue is blocked. Costs the same however many wait.
+   * Where it is to be tried again at a time that nobody waits for yet, it returns what is to be called then.
    */
   markInadmissible(head: Head, inadmissibility: Inadmissibility): (() => void) | undefined;
-  /** Why a Workload that waits here was not admitted when it, or one like it, was last tried; undefined before the first try. */
+  /** Why a Workload that waits here was not admitted when it, or one like it, was last tried; undefined where none was. */
   inadmissibilityOf(key: string): Inadmissibility | undefined;
-  /** Quota of these ClusterQueues has become free: all their Workloads are active again for which that may be enough. */
-  wake(clusterQueues: Iterable<string>): void;
-  /** Room on clusters has become free: all Workloads are active again that had quota and found no cluster. */
+  /** Quota has become free in the trees with these roots. */
+  wake(roots: Iterable<string>): void;
+  /** Room on clusters has become free. */
   wakeWaitingForCluster(): void;
-  /** The clusters are other ones now: so are those that found none, now or ever. */
+  /** The clusters are other ones now: those may fit that found none, now or ever. */
   wakeAfterClusterChange(): void;
-  /** The queues are other ones now: all Workloads are active again. */
-  wakeAll(): void;
+  /** These ClusterQueues, or what they may use, are other ones now: their Workloads are to be tried; of all, where none is named. */
+  wakeAll(clusterQueues?: Iterable<string>): void;
   /** A LocalQueue of the ClusterQueue, or any of all ClusterQueues, has used something else now. */
   usageChanged(clusterQueue?: string, localQueue?: string): void;
-  /** Every ClusterQueue that has held a Workload, with how many will be tried and how many are inadmissible. */
+  /** Every ClusterQueue that has held a Workload, with how many may be tried and how many are inadmissible. */
   counts(): ReadonlyMap<string, { readonly active: number; readonly inadmissible: number }>;
   /** How many Workloads of the same ClusterQueue go before this one; undefined when it does not wait here. */
   position(key: string): number | undefined;
+  /** The Workload that waits here under this key, and where. */
+  get(key: string): Head | undefined;
 }
-
-/** Workloads of one ClusterQueue that fit together or fail together. */
-type Group = {
-  readonly id: string;
-  /** The LocalQueue, where those of the ClusterQueue share it by what they have used. */
-  readonly lane: string;
-  readonly waiting: IndexedHeap<QueuedWorkload>;
-  /** Not to be tried until a change wakes it. */
-  inadmissible: boolean;
-  /** Somebody waits for this time to have it tried again. */
-  retryAtMs: number | undefined;
-  /** Of the last try; it outlives the wake, until the next try says something else. */
-  inadmissibility: Inadmissibility | undefined;
-};
-type Queue = {
-  readonly name: string;
-  strict: boolean;
-  readonly groups: Map<string, Group>;
-  /** Groups to be tried, by their first Workload. */
-  readonly active: Lanes<Group>;
-  /** A StrictFIFO queue waits behind its first Workload. */
-  blocked: { readonly key: string; readonly inadmissibility: Inadmissibility } | undefined;
-  /** For whom something is kept, and what. */
-  claimant: { readonly key: string; readonly claim: Claim } | undefined;
-};
-type Entry = { readonly queue: Queue; readonly group: Group; readonly queued: QueuedWorkload };
 
 /** `usageOf`: what a LocalQueue, by `namespace/name`, has used; undefined where that does not order its ClusterQueue. */
 export function createPendingQueues(usageOf: (localQueue: string) => number | undefined = () => undefined): PendingQueues {
-  const queues = new Map<string, Queue>();
-  const entries = new Map<string, Entry>();
+  const queues = new Map<string, PendingQueue>();
+  const entries = new Map<string, Pending>();
+  /** Those to be tried. */
+  const ready = new IndexedHeap<PendingQueue>(
+    ({ name }) => name,
+    (a, b) => (a.rank === undefined || b.rank === undefined ? 0 : compareNominated(a.rank, b.rank)) || (a.name < b.name ? -1 : 1),
+  );
+  const parked = new ParkedQueues();
+  /** Those that had somebody stopped by what is kept for others. */
+  const behindOthers = new Set<PendingQueue>();
+  /** Those whose first would have something kept for it if there were a place. */
+  const withoutPlace = new Map<PendingQueue, Nominated>();
+  const claims = createStandingClaims(({ clusterQueue }) => {
+    // What was kept is free for others.
+    parked.unkept(queues.get(clusterQueue)?.seen?.root);
+    for (const queue of behindOthers) forgive(queue, isBehindOthers);
+    behindOthers.clear();
+    giveTheNextAPlace();
+  });
 
-  const queueNamed = (name: string): Queue => {
+  const queueNamed = (name: string): PendingQueue => {
     const known = queues.get(name);
     if (known !== undefined) return known;
-    const queue: Queue = {
-      name,
-      strict: false,
-      groups: new Map(),
-      active: new Lanes<Group>({
-        keyOf: ({ id }) => id,
-        laneOf: ({ lane }) => lane,
-        compare: compareGroups,
-        usageOf: (lane) => usageOf(lane) ?? 0,
-      }),
-      blocked: undefined,
-      claimant: undefined,
-    };
+    const queue = new PendingQueue(name, usageOf);
     queues.set(name, queue);
     return queue;
   };
 
-  const remove = (key: string): void => {
-    const queue = entries.get(key)?.queue;
-    take(key);
-    if (queue?.claimant?.key === key) setClaimant(queue, undefined);
-  };
-
-  /** Those whom a claim has stopped are tried again when it has become another one. */
-  const setClaimant = (queue: Queue, claimant: Queue['claimant']): void => {
-    const before = queue.claimant;
-    queue.claimant = claimant;
-    if (before === undefined || (claimant !== undefined && isSameClaim(before.claim, claimant.claim))) return;
-    for (const each of queues.values()) reactivate(each, ({ reason }) => reason === QuotaReservedReason.BehindOtherQueues);
-  };
-
-  const take = (key: string): void => {
-    const entry = entries.get(key);
-    if (entry === undefined) return;
-    entries.delete(key);
-    const { queue, group } = entry;
-    if (firstOf(queue)?.workload.key === key) queue.blocked = undefined;
-    group.waiting.delete(key);
-    if (group.waiting.size === 0) {
-      queue.groups.delete(group.id);
-      queue.active.delete(group.id);
-    } else if (!group.inadmissible) queue.active.set(group);
-  };
-
-  const reactivate = (queue: Queue, isConcerned: (inadmissibility: Inadmissibility) => boolean): void => {
-    if (queue.blocked !== undefined && isConcerned(queue.blocked.inadmissibility)) queue.blocked = undefined;
-    for (const group of queue.groups.values()) {
-      if (!group.inadmissible || group.inadmissibility === undefined || !isConcerned(group.inadmissibility)) continue;
-      group.inadmissible = false;
-      queue.active.set(group);
+  const activate = (queue: PendingQueue): void => {
+    parked.unpark(queue);
+    const first = queue.first();
+    if (first === undefined) {
+      ready.delete(queue.name);
+      return;
     }
-    // Whoever was set aside and stands before the one that blocks is to be tried.
-    if (queue.blocked !== undefined && firstOf(queue)?.workload.key !== queue.blocked.key) queue.blocked = undefined;
+    queue.rank = { head: first, borrowing: 0 };
+    ready.set(queue);
   };
 
-  const retry = (queue: Queue, group: Group, retryAtMs: number): void => {
-    if (group.retryAtMs === retryAtMs) group.retryAtMs = undefined;
-    if (queue.blocked !== undefined && entries.get(queue.blocked.key)?.group === group) queue.blocked = undefined;
-    if (!group.inadmissible || queue.groups.get(group.id) !== group) return;
-    group.inadmissible = false;
-    queue.active.set(group);
+  const forgive = (queue: PendingQueue, isOver: (inadmissibility: Inadmissibility) => boolean): void => {
+    queue.forgive(isOver);
+    activate(queue);
   };
 
-  const headOf = (queue: Queue, queued: QueuedWorkload): Head => {
-    const { key } = queued.workload;
-    const lane = entries.get(key)?.group.lane ?? '';
-    return {
-      clusterQueue: queue.name,
-      queued,
-      ...given({
-        claim: queue.claimant?.key === key ? queue.claimant.claim : undefined,
-        usage: lane === '' ? undefined : queue.active.usageOf(lane),
-      }),
-    };
+  const giveTheNextAPlace = (): void => {
+    let next: PendingQueue | undefined;
+    let best: Nominated | undefined;
+    for (const [queue, nominated] of withoutPlace) {
+      if (best !== undefined && compareNominated(best, nominated) <= 0) continue;
+      next = queue;
+      best = nominated;
+    }
+    if (next === undefined || best === undefined) return;
+    const head = { clusterQueue: next.name, queued: best.head };
+    if (!claims.hasPlaceFor(head, best.borrowing)) return;
+    withoutPlace.delete(next);
+    next.considered = undefined;
+    forgive(next, ({ waitsFor }) => waitsFor !== 'setup');
+  };
+
+  const take = (key: string): Pending | undefined => {
+    const entry = entries.get(key);
+    if (entry === undefined) return undefined;
+    entries.delete(key);
+    const { queue, queued } = entry;
+    const wasFirst = queue.strict && queue.first() === queued;
+    queue.delete(entry);
+    if (withoutPlace.get(queue)?.head === queued) withoutPlace.delete(queue);
+    // Its successor may have something kept for it, and a StrictFIFO queue goes on.
+    if (wasFirst || queue.size === 0 || queue.considered === undefined) activate(queue);
+    return entry;
+  };
+
+  const remove = (key: string): void => {
+    const entry = take(key);
+    if (entry !== undefined && claims.get(entry.queue.name)?.queued === entry.queued) claims.delete(entry.queue.name);
+  };
+
+  /** Nothing is kept from those that go before those that it is kept for, and by no queue from itself. */
+  const seesAll = (queue: PendingQueue, first = queue.rank?.head): boolean => {
+    const last = claims.all().at(-1);
+    if (first === undefined || last === undefined || claims.get(queue.name) !== undefined) return true;
+    return compareNominated({ head: first, borrowing: 0 }, { head: last.queued, borrowing: last.claim.borrowing }) < 0;
+  };
+
+  /** The first that may fit; `waitsForRoom`: whether room on clusters is what those that do not are short of. */
+  const candidateOf = (queue: PendingQueue, outlook: Outlook): { readonly candidate?: QueuedWorkload; readonly waitsForRoom: boolean } => {
+    parked.catchUp(queue, outlook.rootOf(queue.name));
+    const first = queue.first();
+    if (first === undefined) return { waitsForRoom: false };
+    const hasFailed = entries.get(first.workload.key)?.class.hasFailed(first) === true;
+    if (queue.considered !== first && !hasFailed && mayHaveAPlace(queue, first, outlook)) return { candidate: first, waitsForRoom: false };
+    let waitsForRoom = false;
+    let candidate: QueuedWorkload | undefined;
+    const all = seesAll(queue, first);
+    const preemptor = claims.get(queue.name)?.claim.preempts === true ? claims.get(queue.name) : undefined;
+    for (const each of queue.classes.values()) {
+      waitsForRoom ||= each.waitsForRoom;
+      const found = each.firstWithin((resources, amounts) => {
+        const obstacle = outlook.obstacle(queue.name, resources, amounts, all);
+        waitsForRoom ||= obstacle === 'cluster';
+        return obstacle !== undefined;
+      });
+      if (found === undefined || (queue.strict && found !== first)) continue;
+      // Whoever waits for those that it preempts lets nobody of its own queue pass.
+      if (preemptor !== undefined && queue.compare(preemptor.queued, found) < 0) continue;
+      if (candidate === undefined || queue.compare(found, candidate) < 0) candidate = found;
+    }
+    return candidate === undefined ? { waitsForRoom } : { candidate, waitsForRoom };
+  };
+
+  const mayHaveAPlace = (queue: PendingQueue, first: QueuedWorkload, outlook: Outlook): boolean => {
+    const head = { clusterQueue: queue.name, queued: first };
+    const borrowing = outlook.borrowing(queue.name, first.workload.requests);
+    if (claims.hasPlaceFor(head, borrowing)) return true;
+    withoutPlace.set(queue, { head: first, borrowing });
+    queue.considered = first;
+    return false;
+  };
+
+  const retry = (queue: PendingQueue, waiting: PendingClass, retryAtMs: number): void => {
+    if (waiting.retryAtMs === retryAtMs) waiting.retryAtMs = undefined;
+    if (queue.classes.get(waiting.id) !== waiting) return;
+    waiting.forgive((inadmissibility) => inadmissibility.waitsFor !== 'setup');
+    queue.considered = undefined;
+    activate(queue);
   };
 
   return {
     add: (clusterQueue, strict, queued, apart = []) => {
-      const { workload } = queued;
-      const before = entries.get(workload.key);
-      take(workload.key);
+      const { key } = queued.workload;
+      const before = take(key);
       const queue = queueNamed(clusterQueue);
       if (queue.strict !== strict) {
         queue.strict = strict;
-        reactivate(queue, () => true);
+        forgive(queue, () => true);
       }
-      const localQueue = `${workload.namespace}/${workload.queue ?? ''}`;
-      const lane = usageOf(localQueue) === undefined ? '' : localQueue;
-      // Whom it may preempt is a matter of its priority.
-      const groupId = [workload.schedulingHash, String(queued.priority), ...(lane === '' ? apart : [...apart, lane])].join(' ');
-      const group = queue.groups.get(groupId) ?? newGroup(groupId, lane);
-      queue.groups.set(groupId, group);
-      group.waiting.set(queued);
-      entries.set(workload.key, { queue, group, queued });
-      // With the same wishes it keeps what is kept for it.
-      if (before?.queue.claimant?.key === workload.key && (before.queue !== queue || before.group.id !== groupId))
-        setClaimant(before.queue, undefined);
-      if (group.inadmissible && !isPassed(group, queued)) return;
-      group.inadmissible = false;
-      queue.active.set(group);
-      // Whoever arrives behind a blocked first Workload changes nothing; whoever arrives before it is to be tried.
-      if (queue.blocked !== undefined && firstOf(queue)?.workload.key === workload.key) queue.blocked = undefined;
+      const entry = queue.add(queued, apart);
+      const waiting = entry.class;
+      entries.set(key, entry);
+      const standing = before === undefined ? undefined : claims.get(before.queue.name);
+      if (before !== undefined && standing?.queued === before.queued) {
+        // With the same wishes it keeps what is kept for it.
+        if (
+          before.class === waiting &&
+          before.queue === queue &&
+          before.queued.workload.schedulingHash === queued.workload.schedulingHash
+        ) {
+          claims.set({ ...standing, queued });
+          queue.considered = queued;
+        } else claims.delete(before.queue.name);
+      }
+      // Whoever arrives behind others that do not fit changes nothing.
+      if (queue.parked !== undefined && queue.strict && queue.first() !== queued) return;
+      if (queue.parked !== undefined && waiting.hasFailed(queued) && queue.considered !== undefined) return;
+      const first = queue.rank?.head;
+      if (ready.has(queue.name) && first !== undefined && queue.compare(first, queued) < 0) return;
+      activate(queue);
     },
     delete: remove,
     has: (key) => entries.has(key),
-    heads: () => {
+    get: (key) => {
+      const entry = entries.get(key);
+      return entry && { clusterQueue: entry.queue.name, queued: entry.queued };
+    },
+    heads: (outlook = EVERYTHING_MAY_FIT, most = Number.POSITIVE_INFINITY) => {
       const heads: Head[] = [];
-      for (const queue of queues.values()) {
-        const first = queue.blocked === undefined ? firstOf(queue) : undefined;
-        if (first !== undefined) heads.push(headOf(queue, first));
+      const taken: PendingQueue[] = [];
+      const closed: PendingQueue[] = [];
+      const sees = (queue: PendingQueue): boolean => seesAll(queue);
+      parked.lookAgain(outlook, sees);
+      while (heads.length < most) {
+        const next = parked.takeNext(ready.peek()?.rank, outlook, sees);
+        if (next !== undefined) activate(next);
+        const queue = ready.peek();
+        if (queue === undefined) break;
+        ready.delete(queue.name);
+        if (!outlook.isOpen(queue.name)) {
+          closed.push(queue);
+          continue;
+        }
+        const { candidate, waitsForRoom } = candidateOf(queue, outlook);
+        if (candidate === undefined) {
+          parked.park(queue, outlook.rootOf(queue.name), waitsForRoom);
+          continue;
+        }
+        const rank = { head: candidate, borrowing: outlook.borrowing(queue.name, candidate.workload.requests) };
+        const following = ready.peek()?.rank;
+        const moved = queue.rank === undefined || compareNominated(queue.rank, rank) < 0;
+        queue.rank = rank;
+        if (moved && following !== undefined && compareNominated(following, rank) < 0) {
+          ready.set(queue);
+          continue;
+        }
+        taken.push(queue);
+        const standing = claims.get(queue.name);
+        const claim = standing?.queued === candidate ? standing.claim : undefined;
+        heads.push({
+          clusterQueue: queue.name,
+          queued: candidate,
+          ...given({ claim, usage: queue.sharesByUsage(candidate) ? queue.usageBefore(candidate) : undefined }),
+        });
       }
+      for (const queue of [...taken, ...closed]) ready.set(queue);
       return heads;
     },
-    claimants: () => {
-      const heads: Head[] = [];
-      for (const queue of queues.values()) {
-        const key = queue.claimant?.key;
-        const queued = key === undefined ? undefined : entries.get(key)?.queued;
-        if (queued === undefined) continue;
-        const first = queue.blocked === undefined ? firstOf(queue) : undefined;
-        // A StrictFIFO queue waits for its first Workload, and for nobody else.
-        const stands = queue.strict ? queue.blocked?.key === key : first !== queued;
-        if (stands) heads.push(headOf(queue, queued));
+    standing: (borrowingOf) => {
+      for (const standing of borrowingOf === undefined ? [] : claims.all()) {
+        const borrowing = borrowingOf?.(standing) ?? 0;
+        if (borrowing !== standing.claim.borrowing) claims.set({ ...standing, claim: { ...standing.claim, borrowing } });
       }
-      return heads;
+      return claims.all();
     },
-    markInadmissible: ({ queued }, inadmissibility) => {
+    markInadmissible: (head, inadmissibility) => {
+      const { queued } = head;
       const entry = entries.get(queued.workload.key);
       if (entry === undefined) return undefined;
-      const { queue, group } = entry;
-      group.inadmissibility = inadmissibility;
-      const { claim } = inadmissibility;
-      const { key } = queued.workload;
-      if (claim !== undefined) setClaimant(queue, { key, claim });
-      else if (queue.claimant?.key === key) setClaimant(queue, undefined);
-      const blocks = queue.strict || inadmissibility.reason === QuotaReservedReason.Preempting;
-      if (blocks && inadmissibility.waitsFor !== 'setup') queue.blocked = { key, inadmissibility };
-      else {
-        group.inadmissible = true;
-        queue.active.delete(group.id);
+      const { queue } = entry;
+      entry.class.fail(queued, inadmissibility);
+      if (queue.first() === queued) queue.considered = queued;
+      if (isBehindOthers(inadmissibility)) behindOthers.add(queue);
+      const { claim, retryAtMs } = inadmissibility;
+      withoutPlace.delete(queue);
+      if (claim === undefined) {
+        if (claims.get(queue.name)?.queued === queued) claims.delete(queue.name);
+      } else if (!claims.set({ clusterQueue: queue.name, queued, claim })) {
+        withoutPlace.set(queue, { head: queued, borrowing: claim.borrowing });
       }
-      const { retryAtMs } = inadmissibility;
-      if (retryAtMs === undefined || retryAtMs === group.retryAtMs) return undefined;
-      group.retryAtMs = retryAtMs;
-      return () => retry(queue, group, retryAtMs);
+      activate(queue);
+      if (retryAtMs === undefined || retryAtMs === entry.class.retryAtMs) return undefined;
+      entry.class.retryAtMs = retryAtMs;
+      return () => retry(queue, entry.class, retryAtMs);
     },
     inadmissibilityOf: (key) => {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
-      const { queue, group } = entry;
-      if (queue.blocked === undefined || queue.blocked.key === key || group.inadmissible) return group.inadmissibility;
-      return behind(queue, queue.blocked.inadmissibility);
+      const { queue, queued } = entry;
+      const told = entry.class.toldOf(queued);
+      const standing = claims.get(queue.name);
+      const preemptor = standing?.claim.preempts === true ? standing.queued : undefined;
+      if ((!queue.strict && preemptor === undefined) || told?.waitsFor === 'setup') return told;
+      const first = preemptor ?? queue.first();
+      const goesBefore = first === undefined || queue.compare(queued, first) <= 0;
+      const blocks = goesBefore ? undefined : entries.get(first.workload.key)?.class.toldOf(first);
+      return blocks === undefined ? told : behind(queue, blocks);
     },
-    wake: (clusterQueues) => {
-      for (const name of clusterQueues) {
-        const queue = queues.get(name);
-        if (queue !== undefined) reactivate(queue, ({ waitsFor }) => waitsFor !== 'setup');
+    wake: (roots) => {
+      for (const root of roots) parked.quotaFreed(root);
+    },
+    wakeWaitingForCluster: () => parked.roomFreed(),
+    wakeAfterClusterChange: () => {
+      for (const queue of queues.values()) {
+        queue.considered = undefined;
+        forgive(queue, ({ waitsFor }) => waitsFor !== 'quota');
       }
     },
-    wakeWaitingForCluster: () => {
-      for (const queue of queues.values()) reactivate(queue, ({ waitsFor }) => waitsFor === 'cluster');
-    },
-    wakeAfterClusterChange: () => {
-      for (const queue of queues.values()) reactivate(queue, ({ waitsFor }) => waitsFor !== 'quota');
-    },
-    wakeAll: () => {
-      for (const queue of queues.values()) reactivate(queue, () => true);
+    wakeAll: (clusterQueues) => {
+      const concerned = clusterQueues === undefined ? queues.values() : [...clusterQueues].flatMap((name) => queues.get(name) ?? []);
+      for (const queue of concerned) {
+        queue.considered = undefined;
+        forgive(queue, () => true);
+      }
     },
     usageChanged: (clusterQueue, localQueue) => {
       for (const queue of clusterQueue === undefined ? queues.values() : [queues.get(clusterQueue)]) {
-        queue?.active.usageChanged(localQueue);
+        if (queue === undefined) continue;
+        const before = queue.first();
+        queue.usageChanged(localQueue);
         // Another LocalQueue may go first now, and so another Workload.
-        if (queue?.blocked !== undefined && firstOf(queue)?.workload.key !== queue.blocked.key) queue.blocked = undefined;
+        if (queue.first() !== before) activate(queue);
       }
     },
-    counts: () => new Map([...queues.values()].map((queue) => [queue.name, countOf(queue)])),
+    counts: () =>
+      new Map(
+        [...queues.values()].map((queue) => [
+          queue.name,
+          queue.parked === undefined ? { active: queue.size, inadmissible: 0 } : { active: 0, inadmissible: queue.size },
+        ]),
+      ),
     position: (key) => {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
-      const { active } = entry.queue;
-      const usage = active.usageOf(entry.group.lane);
-      let before = 0;
-      for (const group of entry.queue.groups.values()) {
-        const theirs = active.usageOf(group.lane);
-        if (theirs < usage) before += group.waiting.size;
-        if (theirs !== usage) continue;
-        for (const other of group.waiting.values()) if (compareQueued(other, entry.queued) < 0) before++;
-      }
-      return before;
+      return entry.queue.before(entry);
     },
   };
 }
 
-const isSameClaim = (a: Claim, b: Claim): boolean =>
-  a.cluster === b.cluster && Object.entries(a.flavors).every(([resource, flavor]) => b.flavors[resource] === flavor);
-
-/** What is kept for those that go before a group is not kept from one that goes before them. */
-const isPassed = ({ inadmissibility, waiting }: Group, queued: QueuedWorkload): boolean =>
-  inadmissibility?.reason === QuotaReservedReason.BehindOtherQueues && waiting.peek() === queued;
-
-const newGroup = (id: string, lane: string): Group => ({
-  id,
-  lane,
-  waiting: new IndexedHeap((queued) => queued.workload.key, compareQueued),
-  inadmissible: false,
-  retryAtMs: undefined,
-  inadmissibility: undefined,
-});
+const isBehindOthers = ({ reason }: Inadmissibility): boolean => reason === QuotaReservedReason.BehindOtherQueues;
 
 /** What is told to those behind a blocked first Workload. It names nobody, so that it stays true while the queue moves. */
-const behind = (queue: Queue, { waitsFor, reason }: Inadmissibility): Inadmissibility => ({
+const behind = (queue: PendingQueue, { waitsFor, reason }: Inadmissibility): Inadmissibility => ({
   reason: QuotaReservedReason.BehindEarlierJob,
   message: `an earlier Job of cluster queue ${queue.name} ${
     reason === QuotaReservedReason.Preempting ? 'waits until those that it preempts have stopped' : 'does not fit yet (StrictFIFO)'
   }`,
   waitsFor,
 });
-
-const firstOf = (queue: Queue): QueuedWorkload | undefined => queue.active.peek()?.waiting.peek();
-
-function compareGroups(a: Group, b: Group): number {
-  const first = a.waiting.peek();
-  const second = b.waiting.peek();
-  if (first === undefined || second === undefined) return first === undefined ? 1 : -1;
-  return compareQueued(first, second);
-}
-
-function countOf(queue: Queue): { active: number; inadmissible: number } {
-  let active = 0;
-  let inadmissible = 0;
-  for (const group of queue.groups.values()) {
-    if (!group.inadmissible && queue.blocked === undefined) active += group.waiting.size;
-    else inadmissible += group.waiting.size;
-  }
-  return { active, inadmissible };
-}

@@ -42,26 +42,70 @@ export function place(
   shapes: Pick<ShapesOfCycle, 'of'>,
   nowMs: number,
 ): Placement {
-  const verdicts: ClusterVerdict[] = [];
+  const asked = askedOf(workload);
   let best: Candidate | undefined;
   for (const cluster of clusters) {
+    if (cluster.closed !== undefined || !hasRoom(asked, cluster, usage) || !mayGo(workload, cluster)) continue;
+    if ((avoidance(workload.record, cluster.name, nowMs) ?? shapes.of(workload.shape, cluster.name, nowMs)) !== undefined) continue;
     const flavors = offeredFlavors(groups, cluster);
-    const avoided = avoidance(workload.record, cluster.name, nowMs) ?? shapes.of(workload.shape, cluster.name, nowMs);
-    const problem = problemOf(workload, groups, flavors, cluster, usage) ?? avoided?.problem;
-    verdicts.push({ cluster: cluster.name, ...given({ problem, untilMs: avoided?.untilMs }) });
-    if (problem !== undefined || flavors === undefined) continue;
+    if (flavors === undefined) continue;
     const candidate = {
       cluster: cluster.name,
       clusterUID: cluster.uid,
       flavors,
       resumes: resumesOn(workload, cluster),
-      room: roomLeft(workload, cluster, usage),
+      room: roomLeft(asked, cluster, usage),
     };
     if (best === undefined || isBetter(candidate, best)) best = candidate;
   }
-  if (best === undefined) return { kind: 'NoCluster', verdicts };
+  const judged = (): ClusterVerdict[] => clusters.map((cluster) => verdictOf(workload, groups, cluster, usage, shapes, nowMs));
+  // Words cost more than the choice, and few are ever asked for.
+  if (best === undefined) {
+    return {
+      kind: 'NoCluster',
+      get verdicts() {
+        return judged();
+      },
+    };
+  }
   const { cluster, clusterUID, flavors } = best;
-  return { kind: 'Placed', cluster, ...given({ clusterUID }), flavors, verdicts };
+  return {
+    kind: 'Placed',
+    cluster,
+    ...given({ clusterUID }),
+    flavors,
+    get verdicts() {
+      return judged();
+    },
+  };
+}
+
+/** What stands against one cluster, in words. */
+function verdictOf(
+  workload: Workload,
+  groups: OptionGroups,
+  cluster: ClusterState,
+  usage: Usage,
+  shapes: Pick<ShapesOfCycle, 'of'>,
+  nowMs: number,
+): ClusterVerdict {
+  const avoided = avoidance(workload.record, cluster.name, nowMs) ?? shapes.of(workload.shape, cluster.name, nowMs);
+  const problem = problemOf(workload, groups, offeredFlavors(groups, cluster), cluster, usage) ?? avoided?.problem;
+  return { cluster: cluster.name, ...given({ problem, untilMs: avoided?.untilMs }) };
+}
+
+/** When the first of the clusters that a Workload avoids may be tried again, in epoch milliseconds. */
+export function earliestRetryMs(
+  workload: Workload,
+  { clusters, shapes }: Pick<Snapshot, 'clusters' | 'shapes'>,
+  nowMs: number,
+): number | undefined {
+  let earliest: number | undefined;
+  for (const { name } of clusters) {
+    const untilMs = (avoidance(workload.record, name, nowMs) ?? shapes.of(workload.shape, name, nowMs))?.untilMs;
+    if (untilMs !== undefined && (earliest === undefined || untilMs < earliest)) earliest = untilMs;
+  }
+  return earliest;
 }
 
 /**
@@ -71,13 +115,8 @@ export function place(
 export function couldEverBePlaced(workload: Workload, groups: OptionGroups, clusters: readonly ClusterState[]): boolean {
   // Without any cluster all wait alike.
   if (clusters.length === 0 && workload.wish.kind === 'Any') return true;
-  return clusters.some(
-    (cluster) =>
-      isWished(workload, cluster) &&
-      servesNamespace(cluster.servedNamespaces, workload.namespace) &&
-      offeredFlavors(groups, cluster) !== undefined &&
-      couldHold(workload, cluster),
-  );
+  const asked = askedOf(workload);
+  return clusters.some((cluster) => couldHold(asked, cluster) && mayGo(workload, cluster) && offeredFlavors(groups, cluster) !== undefined);
 }
 
 /**
@@ -90,14 +129,15 @@ export function leastMissing(
   { clusters, usage, shapes }: Pick<Snapshot, 'clusters' | 'usage' | 'shapes'>,
   nowMs: number,
 ): { readonly cluster: string; readonly flavors: readonly FlavorOption[] } | undefined {
+  const asked = askedOf(workload);
   let best: Candidate | undefined;
   for (const { state, flavors } of eligible(workload, groups, { clusters, shapes }, nowMs)) {
     // Who lacks nothing is as good as any other that lacks nothing.
-    const room = Math.min(0, roomLeft(workload, state, usage));
+    const room = Math.min(0, roomLeft(asked, state, usage));
     const candidate = { cluster: state.name, clusterUID: undefined, flavors, resumes: false, room };
     if (best === undefined || isBetter(candidate, best)) best = candidate;
   }
-  return best;
+  return best && { cluster: best.cluster, flavors: best.flavors };
 }
 
 /** A cluster that takes a Workload and could hold it if nobody else were there, with the best flavors that it offers. */
@@ -112,7 +152,7 @@ export const takers = (workload: Workload, groups: OptionGroups, snapshot: Snaps
       state,
       flavors,
       resumes: resumesOn(workload, state),
-      room: roomLeft(workload, state, snapshot.usage),
+      room: roomLeft(askedOf(workload), state, snapshot.usage),
     }))
     .sort((a, b) => (isBetter(a, b) ? -1 : isBetter(b, a) ? 1 : 0));
 
@@ -122,10 +162,10 @@ function* eligible(
   { clusters, shapes }: Pick<Snapshot, 'clusters' | 'shapes'>,
   nowMs: number,
 ): Generator<{ readonly state: ClusterState; readonly flavors: readonly FlavorOption[] }> {
+  const asked = askedOf(workload);
   for (const state of clusters) {
-    const { name, closed, servedNamespaces } = state;
-    if (closed !== undefined || !isWished(workload, state)) continue;
-    if (!servesNamespace(servedNamespaces, workload.namespace) || !couldHold(workload, state)) continue;
+    const { name, closed } = state;
+    if (closed !== undefined || !couldHold(asked, state) || !mayGo(workload, state)) continue;
     if ((avoidance(workload.record, name, nowMs) ?? shapes.of(workload.shape, name, nowMs)) !== undefined) continue;
     const flavors = offeredFlavors(groups, state);
     if (flavors !== undefined) yield { state, flavors };
@@ -135,8 +175,26 @@ function* eligible(
 const resumesOn = ({ record }: Workload, cluster: ClusterState): boolean =>
   record !== undefined && isRecordedOn(record, cluster) && !isRefused(record);
 
-const couldHold = ({ requests }: Workload, cluster: ClusterState): boolean =>
-  [...requests].every(([resource, amount]) => amount === ZERO || amount <= capacityOf(cluster, resource));
+/** What it asks for anything of. */
+type Asked = readonly (readonly [string, Amount])[];
+const askedOf = ({ requests }: Workload): Asked => [...requests].filter(([, amount]) => amount > ZERO);
+
+const mayGo = (workload: Workload, cluster: ClusterState): boolean =>
+  isWished(workload, cluster) && servesNamespace(cluster.servedNamespaces, workload.namespace);
+
+function couldHold(asked: Asked, cluster: ClusterState): boolean {
+  for (const [resource, amount] of asked) if (amount > capacityOf(cluster, resource)) return false;
+  return true;
+}
+
+function hasRoom(asked: Asked, cluster: ClusterState, usage: Usage): boolean {
+  const holder = clusterHolder(cluster.name);
+  for (const [resource, amount] of asked) {
+    const capacity = capacityOf(cluster, resource);
+    if (capacity !== UNLIMITED && amount > minus(capacity, usage.get(holder, resource))) return false;
+  }
+  return true;
+}
 
 /** `eu-1: short of 4 cpu; us-2: cordoned` */
 export const formatVerdicts = (verdicts: readonly ClusterVerdict[]): string =>
@@ -162,8 +220,14 @@ function isBetter(a: Candidate, b: Candidate): boolean {
 }
 
 /** One flavor per group; undefined when some group has none that the cluster offers, or those that it offers do not go together. */
-const offeredFlavors = (groups: OptionGroups, { labels }: ClusterState): readonly FlavorOption[] | undefined =>
-  combineFlavors(groups, ({ clusters }) => matchesLabelSelector(clusters, labels));
+function offeredFlavors(groups: OptionGroups, { labels }: ClusterState): readonly FlavorOption[] | undefined {
+  const isOffered = ({ clusters }: FlavorOption): boolean => clusters.length === 0 || matchesLabelSelector(clusters, labels);
+  const [only, another] = groups;
+  if (only === undefined || another !== undefined) return combineFlavors(groups, isOffered);
+  // The usual case, asked for each cluster.
+  const option = only.find(isOffered);
+  return option && [option];
+}
 
 function problemOf(
   workload: Workload,
@@ -202,14 +266,15 @@ const freeOn = (cluster: ClusterState, usage: Usage, resource: string): Amount =
   minus(capacityOf(cluster, resource), usage.get(clusterHolder(cluster.name), resource));
 
 /** Where no capacity is known, fewer pods of ours mean more room: 1 with none, towards 0 with many. */
-function roomLeft(workload: Workload, cluster: ClusterState, usage: Usage): number {
+function roomLeft(asked: Asked, cluster: ClusterState, usage: Usage): number {
+  const holder = clusterHolder(cluster.name);
   let room = 1;
   let limited = false;
-  for (const [resource, amount] of workload.requests) {
+  for (const [resource, amount] of asked) {
     const capacity = capacityOf(cluster, resource);
     if (capacity === UNLIMITED || capacity === ZERO) continue;
     limited = true;
-    room = Math.min(room, (freeOn(cluster, usage, resource) - amount) / capacity);
+    room = Math.min(room, (capacity - usage.get(holder, resource) - amount) / capacity);
   }
-  return limited ? room : 1 / (1 + usage.get(clusterHolder(cluster.name), 'pods'));
+  return limited ? room : 1 / (1 + usage.get(holder, 'pods'));
 }

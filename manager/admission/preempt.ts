@@ -31,7 +31,7 @@ function isStillGood(cycle: Cycle, { head, queue, placement, victims }: Preempti
   return state !== undefined && hasQuota(queue, usage, placement.flavors) && shortagesOn(state, head.queued.workload, usage).length === 0;
 }
 
-function reserve(cycle: Cycle, { head, queue, placement }: Preemptive, victims: readonly Victim[]): Decision {
+function reserve(cycle: Cycle, { head, queue, placement, borrowing }: Preemptive, victims: readonly Victim[]): Decision {
   const { snapshot, displaced, preemptors } = cycle;
   const { workload } = head.queued;
   preemptors.add(head.clusterQueue);
@@ -48,11 +48,7 @@ function reserve(cycle: Cycle, { head, queue, placement }: Preemptive, victims: 
     kind: 'Preempt',
     head,
     victims,
-    claim: {
-      cluster,
-      preempts: true,
-      flavors: Object.fromEntries(flavors.flatMap(({ flavor, resources }) => resources.map((resource) => [resource, flavor]))),
-    },
+    claim: { cluster, flavors, borrowing, preempts: true },
     reason: QuotaReservedReason.Preempting,
     message: `it goes to cluster ${cluster} once ${whoStops(victims.length)} stopped`,
   };

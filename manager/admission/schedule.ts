@@ -1,11 +1,12 @@
-import { admit, type Cycle } from './admit.ts';
-import { claimedBy, keep } from './claims.ts';
+import { admit, claim, type Cycle } from './admit.ts';
+import { claimedAs, keep, type Claimed } from './claims.ts';
 import type { Decision, Head } from './decision.ts';
 import { orderNominees } from './nominee-order.ts';
-import type { Creditor, Nominee } from './nominate.ts';
+import type { Nominee, Turn } from './nominate.ts';
 import { nominateLargest } from './partial-admission.ts';
 import { preempt } from './preempt.ts';
 import type { Snapshot } from './snapshot.ts';
+import type { Standing } from './standing-claims.ts';
 
 /**
  * One scheduling cycle over the heads of all ClusterQueues.
@@ -14,15 +15,24 @@ import type { Snapshot } from './snapshot.ts';
  * 2. Order: who borrows from nearer first, then by priority and age; with fair sharing who borrows least for its weight, which each decision changes.
  * 3. Admit one by one, or have others give their place up, and check each again, because an earlier one may have taken the room, or have it kept for itself.
  *
- * `standing` are those that wait from earlier cycles and have something kept for them. They take part like all others.
+ * `standing` are those that wait from earlier cycles. What is kept for them is kept in their turn; those that wait for others to give their place up take
+ * part like heads, because what they need of that changes.
  */
 export function schedule(snapshot: Snapshot, heads: readonly Head[], nowMs: number, standing: readonly Head[] = []): Decision[] {
   const decisions: Decision[] = [];
-  const nominees: Nominee[] = [];
-  for (const head of [...standing, ...heads]) {
+  const turns: Turn[] = [];
+  const tried = new Set(heads.map(({ queued }) => queued.workload.key));
+  const others = standing.filter(({ queued }) => !tried.has(queued.workload.key));
+  for (const head of [...others, ...heads]) {
+    if (isFixed(head) && !tried.has(head.queued.workload.key)) {
+      const queue = snapshot.queues.get(head.clusterQueue);
+      const { flavors, borrowing } = head.claim;
+      if (queue !== undefined) turns.push({ kind: 'Standing', head, queue, flavors, borrowing, claim: head.claim });
+      continue;
+    }
     const outcome = nominateLargest(snapshot, head, nowMs); // 1
     if (outcome.kind === 'Requeue' || outcome.kind === 'Inadmissible') decisions.push(outcome);
-    else nominees.push(outcome);
+    else turns.push(outcome);
   }
   const cycle: Cycle = {
     snapshot: { ...snapshot, usage: snapshot.usage.fork() },
@@ -30,12 +40,16 @@ export function schedule(snapshot: Snapshot, heads: readonly Head[], nowMs: numb
     claims: new Map(),
     displaced: new Set(),
     preemptors: new Set(),
-    hasStanding: standing.length > 0,
+    hasStanding: others.length > 0,
     nowMs,
   };
-  const order = orderNominees(nominees, cycle.snapshot); // 2
-  for (let nominee = order.next(); nominee !== undefined; nominee = order.next()) {
-    const decision = decide(cycle, nominee); // 3
+  const order = orderNominees(turns, cycle.snapshot); // 2
+  for (let turn = order.next(); turn !== undefined; turn = order.next()) {
+    if (turn.kind === 'Standing') {
+      stand(cycle, turn);
+      continue;
+    }
+    const decision = decide(cycle, turn); // 3
     decisions.push(decision);
     if (decision.kind !== 'Preempt') continue;
     // What they hold is as good as gone.
@@ -47,19 +61,18 @@ export function schedule(snapshot: Snapshot, heads: readonly Head[], nowMs: numb
   return decisions;
 }
 
+const isFixed = (head: Head): head is Standing => head.claim !== undefined && head.claim.preempts !== true;
+
 function decide(cycle: Cycle, nominee: Nominee): Decision {
   if (nominee.kind === 'Fit') return admit(cycle, nominee);
   const outcome = nominee.kind === 'Preempt' ? preempt(cycle, nominee) : nominee;
   return outcome.kind === 'Creditor' ? claim(cycle, outcome) : outcome;
 }
 
-/** Of each ClusterQueue one has something kept for it, the first Creditor or who preempts; others would take it from their own queue. */
-function claim({ snapshot, claims, preemptors, nowMs }: Cycle, creditor: Creditor): Decision {
-  const { head, decision } = creditor;
-  const hasClaimed = claims.has(head.clusterQueue) || preemptors.has(head.clusterQueue);
-  const claimed = hasClaimed ? undefined : claimedBy(creditor, snapshot, nowMs);
-  if (claimed === undefined) return decision;
+function stand({ snapshot, claims, preemptors }: Cycle, { head, queue, claim: standing }: Extract<Turn, { kind: 'Standing' }>): void {
+  if (claims.has(head.clusterQueue) || preemptors.has(head.clusterQueue)) return;
+  const kept = (): Claimed => claimedAs(head.queued.workload, queue, standing, snapshot.usage);
+  const claimed = kept();
   keep(claimed, snapshot.usage);
-  claims.set(head.clusterQueue, { creditor, claimed });
-  return { ...decision, claim: claimed.claim };
+  claims.set(head.clusterQueue, { claimed, anew: kept });
 }

@@ -6,7 +6,7 @@ import type { AdmissionWriter } from './admission-writer.ts';
 import type { Corrector } from './corrector.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import type { Decision } from './decision.ts';
-import { runCycle, type CycleResult } from './scheduling-cycle.ts';
+import { nextMost, runCycle, type CycleResult } from './scheduling-cycle.ts';
 
 export type SchedulerDeps = {
   readonly cache: AdmissionCache;
@@ -29,6 +29,8 @@ export interface Scheduler {
 
 /** Heads tried without a pause, after which informers and answers get their turn. */
 const HEADS_MAX = 2_000;
+/** The same as time. */
+const SLICE_MS = 10;
 
 export function createScheduler(deps: SchedulerDeps): Scheduler {
   const { cache, queues, writer, corrector, clock, metrics } = deps;
@@ -42,25 +44,29 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     corrector.correct(signal);
     writer.retryDue(signal);
     let tried = 0;
+    let sinceMs = clock.monotonic();
+    let most = 1;
     while (!signal.aborted && writer.hasRoom()) {
       const startedMs = clock.now();
-      const result = runCycle({ cache, queues, admit: (decision) => startAdmission(decision, signal), at }, startedMs);
+      const result = runCycle({ cache, queues, admit: (decision) => startAdmission(decision, signal), at }, startedMs, most);
       if (result.tried === 0) return;
       // The next pass suspends them.
       if (result.displaces) changes.wake();
       observe(result, startedMs);
       if (!result.progressed) return;
+      most = nextMost(most, result);
       tried += result.tried;
-      if (tried < HEADS_MAX) continue;
+      if (tried < HEADS_MAX && clock.monotonic() - sinceMs < SLICE_MS) continue;
       tried = 0;
       await sleep(clock, 0, signal);
+      sinceMs = clock.monotonic();
     }
   };
 
   /** Nobody is suspended for one that does not wait any more. Others may have counted on that. */
   const withdraw = (): void => {
     const spared = cache.withdraw(({ key }) => queues.has(key));
-    for (const { record } of spared) queues.wake(cache.sharingWith(record.clusterQueue));
+    for (const { record } of spared) queues.wake(cache.rootOf(record.clusterQueue));
     if (spared.length > 0) queues.wakeWaitingForCluster();
   };
 

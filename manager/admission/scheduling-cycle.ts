@@ -1,6 +1,7 @@
-import { given } from '../../shared/runtime/given.ts';
 import type { AdmissionCache } from './admission-cache.ts';
+import { keptUsage, reachOf } from './claims.ts';
 import type { Decision } from './decision.ts';
+import { createOutlook } from './outlook.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import { schedule } from './schedule.ts';
 
@@ -23,15 +24,27 @@ export type CycleResult = {
   readonly progressed: boolean;
 };
 
+/**
+ * Of how many ClusterQueues the heads are tried in the next cycle, the first in order: twice as many as in the last one, while everybody is admitted; where room is
+ * scarce, one, because those after it would be looked at in vain.
+ */
+export const nextMost = (most: number, { tried, admitted }: CycleResult): number =>
+  tried === admitted ? Math.min(HEADS_MAX, most * 2) : 1;
+const HEADS_MAX = 64;
+
 /** One scheduling cycle: takes the heads, decides, and puts the queues in the state that follows. */
-export function runCycle({ cache, queues, admit, at }: CycleDeps, nowMs: number): CycleResult {
-  const heads = queues.heads();
+export function runCycle({ cache, queues, admit, at }: CycleDeps, nowMs: number, most = HEADS_MAX): CycleResult {
+  const snapshot = cache.snapshot();
+  const standing = queues.standing((each) => reachOf(each, snapshot));
+  // Whose turn it is with fair sharing all heads decide together.
+  const atMost = snapshot.fairSharing === undefined ? most : Number.POSITIVE_INFINITY;
+  const heads = queues.heads(createOutlook(snapshot, keptUsage(snapshot, standing)), atMost);
   if (heads.length === 0) return { tried: 0, admitted: 0, displaces: false, progressed: false };
   const tried = new Set(heads.map(({ queued }) => queued.workload.key));
   let admitted = 0;
   let others = 0;
   let displaces = false;
-  for (const decision of schedule(cache.snapshot(), heads, nowMs, queues.claimants())) {
+  for (const decision of schedule(snapshot, heads, nowMs, standing)) {
     const { clusterQueue, queued } = decision.head;
     const victims = decision.kind === 'Preempt' ? decision.victims : [];
     cache.displace({ key: queued.workload.key, clusterQueue }, victims);
@@ -40,8 +53,8 @@ export function runCycle({ cache, queues, admit, at }: CycleDeps, nowMs: number)
       if (admit(decision)) admitted++;
       else others++;
     } else if (decision.kind === 'Inadmissible') {
-      const { head, reason, message, waitsFor, retryAtMs, claim } = decision;
-      const retry = queues.markInadmissible(head, { reason, message, waitsFor, ...given({ retryAtMs, claim }) });
+      const { head, retryAtMs } = decision;
+      const retry = queues.markInadmissible(head, decision);
       if (retry !== undefined && retryAtMs !== undefined) at(retryAtMs, retry);
       if (tried.has(queued.workload.key)) others++;
     } else if (decision.kind === 'Preempt') {

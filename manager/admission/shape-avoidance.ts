@@ -120,7 +120,7 @@ export function createShapeAvoidance(): ShapeAvoidance {
       return {
         of: (shape, cluster, nowMs) => {
           const problem = of(shape, cluster, nowMs);
-          if (problem !== undefined || !gone.has(`${shape} ${cluster}`)) return problem;
+          if (problem !== undefined || gone.size === 0 || !gone.has(`${shape} ${cluster}`)) return problem;
           return { problem: isTried('another', shapes.get(shape)?.get(cluster)?.reason ?? '') };
         },
         goes: (shape, cluster) => {

@@ -128,11 +128,11 @@ test('an assumed Workload is admitted once its record is seen', () => {
   expect([...cache.reservations()].map(({ assumed }) => assumed)).toEqual([false]);
 });
 
-test('a ClusterQueue shares quota with its cohort, itself included; one that is not there with nobody', () => {
+test('a ClusterQueue shares quota with those of the same root; one that is not there with nobody', () => {
   const cache = aCache('cq', 'other', 'lone');
-  expect(cache.sharingWith('cq')).toEqual(['cq', 'other']);
-  expect(cache.sharingWith('lone')).toEqual(['lone']);
-  expect(cache.sharingWith('gone')).toEqual([]);
+  expect(cache.rootOf('cq')).toEqual(cache.rootOf('other'));
+  expect(cache.rootOf('lone')).toEqual(['ClusterQueue/lone']);
+  expect(cache.rootOf('gone')).toEqual([]);
 });
 
 test('two records are the same admission whatever the order of their flavors', () => {

@@ -120,10 +120,17 @@ describe('one cycle', () => {
     const queues = [aClusterQueue('a', { default: '9' }), aClusterQueue('b', { default: '9' })];
     const snapshot = aSnapshot(queues, [aCluster('eu', { capacity: { cpu: '4' } })]);
     snapshot.usage.set('WorkerCluster/eu', 'cpu', parseAmount('cpu', '1'));
-    const standing = [head('a', aWorkload('large', { cpu: '4' }))];
+    const large = head('a', aWorkload('large', { cpu: '4' }));
+    const [waits] = schedule(snapshot, [large], 0);
+    expect(waits).toMatchObject({
+      kind: 'Inadmissible',
+      reason: 'NoClusterFits',
+      claim: { cluster: 'eu', flavors: [{ flavor: 'default' }] },
+    });
+    const claim = waits?.kind === 'Inadmissible' ? waits.claim : undefined;
+    if (claim === undefined) throw new Error('nothing is kept');
     const heads = [head('b', aWorkload('small', { cpu: '1' }, { createdMs: 1 }))];
-    expect(schedule(snapshot, heads, 0, standing)).toMatchObject([
-      { kind: 'Inadmissible', reason: 'NoClusterFits', claim: { cluster: 'eu', flavors: { cpu: 'default' } } },
+    expect(schedule(snapshot, heads, 0, [{ ...large, claim }])).toMatchObject([
       { kind: 'Inadmissible', waitsFor: 'cluster', reason: 'BehindOtherQueues' },
     ]);
   });

@@ -225,7 +225,8 @@ test('no-starvation: the first of a queue that fits its own quota and some clust
       const nominal = queues[0]?.nominal ?? 0;
       const cpu = Math.min(nominal, Math.max(...clusters));
       for (const [index, each] of stream.slice(0, 15).entries()) {
-        world.arrive(NAMES[each.queue % queues.length] ?? 'a', `before-${index}`, `${each.cpu}`, { priority: each.priority });
+        const clusterQueue = NAMES[each.queue % queues.length] ?? 'a';
+        world.arrive(clusterQueue, `before-${index}`, `${each.cpu}`, { priority: clusterQueue === 'a' ? 0 : each.priority });
       }
       world.settle();
       checkLimits();
@@ -255,6 +256,24 @@ test('no-starvation: the first of a queue that fits its own quota and some clust
       for (const [name] of world.queues.counts())
         expect(world.cache.usage().get(`ClusterQueue/${name}`, 'default/cpu')).toBe(parseAmount('cpu', 0));
       expect(world.settle()).toEqual([]);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('incremental equals rebuilt: whatever came and ended, nobody waits who fits what is neither in use nor kept for others', () => {
+  fc.assert(
+    fc.property(worlds, ({ queues, clusters, stream }) => {
+      const world = aStreamWorld({ queues, clusters });
+      for (const [index, each] of stream.entries()) {
+        if (each.ends % 3 === 0) {
+          const running = [...world.running.keys()];
+          const name = running[each.ends % Math.max(1, running.length)];
+          if (name !== undefined) world.end(name);
+        } else world.arrive(NAMES[each.queue % queues.length] ?? 'a', `job-${index}`, `${each.cpu}`, { priority: each.priority });
+        world.settle();
+        expect(world.fitting()).toEqual([]);
+      }
     }),
     { numRuns: 300 },
   );

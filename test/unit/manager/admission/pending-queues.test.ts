@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Inadmissibility } from '../../../../manager/admission/decision.ts';
 import { compareQueued, type QueuedWorkload } from '../../../../manager/admission/ordering.ts';
-import { createPendingQueues, type PendingQueues, type Inadmissibility } from '../../../../manager/admission/pending-queues.ts';
+import { createPendingQueues, type PendingQueues } from '../../../../manager/admission/pending-queues.ts';
 import { aWorkload, queued } from './setup.ts';
 
 const noQuota: Inadmissibility = { reason: 'InsufficientQuota', message: 'short', waitsFor: 'quota' };
@@ -28,7 +29,10 @@ describe('BestEffortFIFO', () => {
       undefined,
     ]);
     expect(headOf(queues)).toEqual(['small']);
-    expect(queues.counts().get('cq')).toEqual({ active: 1, inadmissible: 2 });
+    expect(queues.counts().get('cq')).toEqual({ active: 3, inadmissible: 0 });
+    rejectHead(queues, noQuota);
+    expect(headOf(queues)).toEqual([]);
+    expect(queues.counts().get('cq')).toEqual({ active: 0, inadmissible: 3 });
   });
 
   test('a newcomer like those that do not fit is told at once, and does not disturb the scheduler', () => {
@@ -85,10 +89,11 @@ describe('BestEffortFIFO', () => {
 
   test('a wake for clusters leaves alone who waits for quota', () => {
     const queues = createPendingQueues();
-    queues.add('cq', false, queued(aWorkload('a', { cpu: '1' }), 0));
+    queues.add('cq', false, queued(aWorkload('a', { cpu: '2' }), 0));
     rejectHead(queues, noQuota);
-    queues.add('cq', false, queued(aWorkload('b', { cpu: '2' }), 1));
+    queues.add('cq', false, queued(aWorkload('b', { cpu: '1' }), 1));
     rejectHead(queues, noCluster);
+    expect(headOf(queues)).toEqual([]);
     queues.wakeWaitingForCluster();
     expect(headOf(queues)).toEqual(['b']);
     queues.wake(['cq']);

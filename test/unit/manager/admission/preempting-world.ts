@@ -43,7 +43,7 @@ export function aPreemptingWorld(parts: Partial<QueueingObjects>, clusters: read
     queues.add(clusterQueue, setup.queues.get(clusterQueue)?.strict ?? false, queued(workload, arrival, priority));
   };
   const wake = (clusterQueue: string): void => {
-    queues.wake(cache.sharingWith(clusterQueue));
+    queues.wake(cache.rootOf(clusterQueue));
     queues.wakeWaitingForCluster();
   };
   /** Suspends those that are to be: they stop later. */

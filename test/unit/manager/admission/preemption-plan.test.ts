@@ -91,7 +91,7 @@ describe('where and for whom', () => {
   test('of clusters that are as good the one where it waits for room already', () => {
     const admitted = [holds('a', 'east', '4'), holds('b', 'west', '4')];
     const snapshot = snapshotOf(main, [room('east', '4'), room('west', '4')], admitted);
-    const claim = (cluster: string) => comes('main', '4', { claim: { cluster, flavors: {}, preempts: true } });
+    const claim = (cluster: string) => comes('main', '4', { claim: { cluster, flavors: [], borrowing: 0, preempts: true } });
     expect(['east', 'west'].map((cluster) => planned(snapshot, claim(cluster))?.cluster)).toEqual(['east', 'west']);
   });
 

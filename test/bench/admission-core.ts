@@ -1,0 +1,142 @@
+/** Admission without the API server around it: queues, clusters, and as many waiting Workloads as one likes. */
+import { createAdmissionCache } from '../../manager/admission/admission-cache.ts';
+import type { ClusterState } from '../../manager/admission/cluster-state.ts';
+import { ANY_NODE } from '../../manager/admission/node-wish.ts';
+import { createPendingQueues } from '../../manager/admission/pending-queues.ts';
+import { nextMost, runCycle } from '../../manager/admission/scheduling-cycle.ts';
+import { buildQueueingSetup, type QueueingObjects } from '../../manager/admission/snapshot.ts';
+import type { Workload } from '../../manager/admission/workload.ts';
+import { parseRequests, UNLIMITED } from '../../manager/api/amount.ts';
+import type { ClusterQueue, ClusterQueueSpec } from '../../manager/api/cluster-queue.ts';
+
+export const meta = (name: string) => ({ name, uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' });
+
+export const cpuQueue = (
+  name: string,
+  nominalQuota: number,
+  borrowingLimit: number | undefined,
+  spec: Partial<ClusterQueueSpec> = {},
+): ClusterQueue => ({
+  metadata: meta(name),
+  spec: {
+    namespaceSelector: {},
+    resourceGroups: [
+      {
+        coveredResources: ['cpu'],
+        flavors: [
+          { name: 'default', resources: [{ name: 'cpu', nominalQuota, ...(borrowingLimit === undefined ? {} : { borrowingLimit }) }] },
+        ],
+      },
+    ],
+    ...spec,
+  },
+});
+
+export const cpuCluster = (name: string, cpu: number): ClusterState => ({
+  name,
+  uid: name,
+  labels: {},
+  closed: undefined,
+  connected: true,
+  lost: false,
+  reachableSinceMs: 0,
+  draining: false,
+  otherCapacity: UNLIMITED,
+  servedNamespaces: undefined,
+  capacity: parseRequests({ cpu }),
+});
+
+export const queueingObjects = (clusterQueues: readonly ClusterQueue[]): QueueingObjects => ({
+  clusterQueues,
+  localQueues: [],
+  resourceFlavors: [{ metadata: meta('default'), spec: {} }],
+  cohorts: [],
+  namespaces: [],
+});
+
+export type AdmissionCore = ReturnType<typeof createAdmissionCore>;
+
+export function createAdmissionCore(clusterQueues: readonly ClusterQueue[], clusters: readonly ClusterState[]) {
+  const cache = createAdmissionCache(buildQueueingSetup(queueingObjects(clusterQueues)));
+  cache.setClusters(clusters);
+  const queues = createPendingQueues();
+  /** Keys of those that run, the one that was admitted first, first. */
+  const running = new Map<string, { readonly clusterQueue: string }>();
+  let arrivals = 0;
+  let most = 1;
+
+  const workload = (name: string, cpu: string, createdMs: number): Workload => ({
+    key: `team/${name}`,
+    namespace: 'team',
+    name,
+    uid: name,
+    resourceVersion: '1',
+    finalizers: [],
+    queue: 'main',
+    priorityWish: {},
+    createdMs,
+    requests: parseRequests({ cpu, pods: '1' }),
+    wish: { kind: 'Any' },
+    hold: undefined,
+    nodeWish: ANY_NODE,
+    podsTold: 0,
+    refusal: undefined,
+    dispatched: false,
+    heldBack: false,
+    started: false,
+    startTimeoutMs: undefined,
+    queuedSinceMs: undefined,
+    maxExecutionSeconds: undefined,
+    fenced: undefined,
+    graceSeconds: 30,
+    shape: 'shape',
+    cannotStart: undefined,
+    record: undefined,
+    phase: 'Pending',
+    unmarked: false,
+    untrusted: undefined,
+    podsNeeded: undefined,
+    minPods: undefined,
+    forbidden: undefined,
+    problem: undefined,
+    schedulingHash: cpu,
+  });
+
+  return {
+    cache,
+    queues,
+    running,
+    arrive: (clusterQueue: string, name: string, cpu: string, priority = 0, createdMs = arrivals): void => {
+      queues.add(clusterQueue, false, { workload: workload(name, cpu, createdMs), priority, arrival: arrivals++ });
+    },
+    release: (key: string): void => {
+      running.delete(key);
+      const gone = cache.forget(key);
+      if (gone === undefined) return;
+      queues.wake(cache.rootOf(gone.record.clusterQueue));
+      queues.wakeWaitingForCluster();
+    },
+    /** One cycle: how many it admitted; undefined when nothing was left to decide. */
+    cycle: (nowMs: number, admitted?: (key: string, clusterQueue: string) => void): number | undefined => {
+      const result = runCycle(
+        {
+          cache,
+          queues,
+          admit: ({ head, record }) => {
+            const { key } = head.queued.workload;
+            queues.delete(key);
+            cache.assume(head.queued.workload, record);
+            running.set(key, record);
+            admitted?.(key, record.clusterQueue);
+            return true;
+          },
+          at: () => undefined,
+        },
+        nowMs,
+        most,
+      );
+      most = nextMost(most, result);
+      return result.tried === 0 || !result.progressed ? undefined : result.admitted;
+    },
+  };
+}
