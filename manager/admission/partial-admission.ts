@@ -6,22 +6,31 @@ import type { Workload } from './workload.ts';
 
 /**
  * Nominates a head with all of its pods, or, where they do not fit and it lets itself be admitted with fewer, with the most that do (Kueue's PodSetReducer). What is
- * found out of a head that does not fit with the fewest either is about all of its pods.
+ * found out of a head that does not fit with the fewest either is about all of its pods, unless these can never fit: then it waits until the fewest do.
  */
-export function nominateLargest(snapshot: Snapshot, head: Head, nowMs: number): Nominee | Inadmissible | Requeue {
+export function nominateLargest(snapshot: Snapshot, head: Head, nowMs: number): Outcome {
   const whole = nominate(snapshot, head, nowMs);
   const { workload } = head.queued;
   const pods = workload.requests.get('pods') ?? 0;
   if (goes(whole) || workload.minPods === undefined || workload.minPods >= pods) return whole;
-  const nominateWith = (count: number): Nominee | undefined => {
-    const outcome = nominate(snapshot, { ...head, queued: { ...head.queued, workload: withFewerPods(workload, count) } }, nowMs);
-    return goes(outcome) ? outcome : undefined;
-  };
-  return largest(workload.minPods, pods - 1, nominateWith) ?? whole;
+  const nominateWith = (count: number): Outcome =>
+    nominate(snapshot, { ...head, queued: { ...head.queued, workload: withFewerPods(workload, count) } }, nowMs);
+  const fewest = nominateWith(workload.minPods);
+  if (goes(fewest)) {
+    const found = (count: number): Outcome | undefined => {
+      const outcome = nominateWith(count);
+      return goes(outcome) ? outcome : undefined;
+    };
+    return largest(workload.minPods + 1, pods - 1, found) ?? fewest;
+  }
+  if (whole.kind !== 'Inadmissible' || whole.waitsFor !== 'setup') return whole;
+  return { ...(fewest.kind === 'Creditor' ? fewest.decision : fewest), head };
 }
 
+type Outcome = Nominee | Inadmissible | Requeue;
+
 /** It need not wait until others give back what they have. */
-const goes = (outcome: Nominee | Inadmissible | Requeue): outcome is Exclude<Nominee, { readonly kind: 'Creditor' }> =>
+const goes = (outcome: Outcome): outcome is Exclude<Nominee, { readonly kind: 'Creditor' }> =>
   outcome.kind === 'Fit' || outcome.kind === 'Preempt';
 
 /** The Workload as it is to be admitted with so many pods. */

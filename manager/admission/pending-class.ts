@@ -1,4 +1,5 @@
 import { ZERO } from '../api/amount.ts';
+import { forPods } from '../api/job-requests.ts';
 import type { Inadmissibility } from './decision.ts';
 import { compareQueued, type QueuedWorkload } from './ordering.ts';
 import { isWithin, RequestTree, type Vector } from './request-tree.ts';
@@ -104,8 +105,10 @@ export class PendingClass {
     );
   }
 
-  #vectorOf({ workload }: QueuedWorkload): Vector {
-    return this.resources.map((resource) => workload.requests.get(resource) ?? ZERO);
+  /** The least that it may be admitted with. */
+  #vectorOf({ workload: { requests, minPods } }: QueuedWorkload): Vector {
+    const least = forPods(requests, minPods);
+    return this.resources.map((resource) => least.get(resource) ?? ZERO);
   }
 }
 

@@ -51,6 +51,17 @@ describe('a Job of eight pods that lets itself be admitted with fewer', () => {
     expect(decision?.head.queued.workload).toBe(workload);
   });
 
+  test('waits until the fewest fit where all of them never can', () => {
+    const workload = wide({ requests: parseRequests({ cpu: '80', pods: '80' }) });
+    expect(outcome(8, workload)).toMatchObject({
+      kind: 'Inadmissible',
+      reason: 'InsufficientQuota',
+      waitsFor: 'quota',
+      head: { queued: { workload } },
+    });
+    expect(outcome(7, workload)).toMatchObject({ kind: 'Admit', record: { parallelism: 3 } });
+  });
+
   test('is admitted with as many as a cluster has room for', () => {
     expect(outcome(0, wide(), { cpu: '5500m' })).toMatchObject({ kind: 'Admit', record: { cluster: 'eu', parallelism: 5 } });
   });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Inadmissibility } from '../../../../manager/admission/decision.ts';
 import { classOf, PendingClass } from '../../../../manager/admission/pending-class.ts';
+import { parseRequests } from '../../../../manager/api/amount.ts';
 import { aWorkload, queued } from './setup.ts';
 
 const short: Inadmissibility = { reason: 'InsufficientQuota', message: 'short', waitsFor: 'quota' };
@@ -36,6 +37,13 @@ test('one before it is tried, though it asks for more', () => {
   fail(0, short);
   waiting.add(queued(aWorkload('urgent', { cpu: '9' }), 7, 1));
   expect(next()).toBe('urgent');
+});
+
+test('one that may be admitted with fewer pods asks for no more than these', () => {
+  const { waiting, fail } = aClass(['4']);
+  waiting.add(queued(aWorkload('elastic', {}, { requests: parseRequests({ cpu: '9', pods: '9' }), minPods: 3 }), 7));
+  fail(0, short);
+  expect(waiting.firstWithin((_, [cpu = 0]) => cpu > 3_000)?.workload.name).toBe('elastic');
 });
 
 test('what can never be is set aside, and no longer the first', () => {
