@@ -8,6 +8,7 @@ import {
   nobodyWrites,
   nothingLeft,
   oneCopyRuns,
+  poolKept,
   quotaKept,
   type Remains,
   statusesAccepted,
@@ -84,6 +85,14 @@ describe('quota is kept', () => {
         NONE,
       ),
     ).toHaveLength(1);
+  });
+
+  test('of teams that share what is idle it is kept by all together', () => {
+    const both = [...teams, { namespace: 'green', quota: { cpu: '1' } }];
+    expect(poolKept([held('east', { cpu: '3' })], both, NONE)).toEqual([]);
+    expect(poolKept([held('east', { cpu: '3' }), held('west', { cpu: '1', namespace: 'green' })], both, NONE)).toEqual([
+      'blue and green holds 4 cpu of 3: east/east-pod, west/west-pod',
+    ]);
   });
 
   test('other teams have quota of their own, and a store that was put back is excused', () => {
