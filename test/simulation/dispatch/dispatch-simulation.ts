@@ -30,7 +30,7 @@ import {
   suspendedRest,
 } from './promises.ts';
 import { createTroubles } from './troubles.ts';
-import { createYard, type Team } from './yard.ts';
+import { createYard, poolOf, type Team } from './yard.ts';
 import { createYardHistory, type HeldPod } from './yard-history.ts';
 
 const TEAMS: readonly Team[] = [
@@ -122,7 +122,14 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     violations.push(
       ...(sharing === 'Apart'
         ? quotaKept(held, teams, excuses())
-        : [TEAMS, RIVAL_TEAMS].flatMap((each) => poolKept(held, each, excuses()))),
+        : [TEAMS, RIVAL_TEAMS].flatMap((each) =>
+            poolKept(
+              held,
+              each.map(({ namespace }) => namespace),
+              poolOf(each),
+              excuses(),
+            ),
+          )),
       ...namespacesKept(held, namespaces),
       ...oneCopyRuns(held, excuses()),
       ...clusters.flatMap(({ network }) => statusesAccepted(network.refusedStatuses.splice(0))),

@@ -35,24 +35,24 @@ export function oneCopyRuns(held: readonly HeldPod[], { restored, givenUp }: Exc
 
 /** No team holds more than its quota, on all clusters together. A team is told by the namespace of the pods. */
 export const quotaKept = (held: readonly HeldPod[], teams: readonly Team[], excuses: Excuses = NO_EXCUSES): string[] =>
-  teams.flatMap((team) => poolKept(held, [team], excuses));
+  teams.flatMap(({ namespace, quota }) => poolKept(held, [namespace], quota, excuses));
 
-/** Teams that lend one another what is idle hold no more together than their quotas come to. */
-export function poolKept(held: readonly HeldPod[], teams: readonly Team[], { restored, givenUp }: Excuses = NO_EXCUSES): string[] {
-  const names = teams.map(({ namespace }) => namespace);
+/** Nor do several teams together hold more than the pool that they share. */
+export function poolKept(
+  held: readonly HeldPod[],
+  namespaces: readonly string[],
+  quota: Team['quota'],
+  { restored, givenUp }: Excuses = NO_EXCUSES,
+): string[] {
   const theirs = held.filter(
     ({ cluster, copy, pod }) =>
-      names.includes(pod.metadata.namespace ?? '') && !restored.has(cluster) && (copy?.fenced !== false || !givenUp.has(cluster)),
+      namespaces.includes(pod.metadata.namespace ?? '') && !restored.has(cluster) && (copy?.fenced !== false || !givenUp.has(cluster)),
   );
-  const quota = new Map<string, bigint>();
-  for (const [resource, nominal] of teams.flatMap((team) => Object.entries(team.quota))) {
-    quota.set(resource, (quota.get(resource) ?? 0n) + parseQuantity(nominal).nanos);
-  }
-  return [...quota].flatMap(([resource, nanos]) => {
+  return Object.entries(quota).flatMap(([resource, nominal]) => {
     const used = theirs.reduce((total, { pod }) => total + (reservedFor(pod).get(resource) ?? 0n), 0n);
-    if (used <= nanos) return [];
+    if (used <= parseQuantity(nominal).nanos) return [];
     const pods = theirs.map(({ cluster, pod }) => `${cluster}/${pod.metadata.name}`).join(', ');
-    return [`${names.join(' and ')} holds ${Number(used) / 1e9} ${resource} of ${Number(nanos) / 1e9}: ${pods}`];
+    return [`${namespaces.join(' and ')} holds ${Number(used) / 1e9} ${resource} of ${nominal}: ${pods}`];
   });
 }
 const NO_EXCUSES: Excuses = { restored: new Set(), givenUp: new Set() };

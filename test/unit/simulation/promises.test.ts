@@ -87,10 +87,10 @@ describe('quota is kept', () => {
     ).toHaveLength(1);
   });
 
-  test('of teams that share what is idle it is kept by all together', () => {
-    const both = [...teams, { namespace: 'green', quota: { cpu: '1' } }];
-    expect(poolKept([held('east', { cpu: '3' })], both, NONE)).toEqual([]);
-    expect(poolKept([held('east', { cpu: '3' }), held('west', { cpu: '1', namespace: 'green' })], both, NONE)).toEqual([
+  test('of teams that share a pool it is kept by all together', () => {
+    const pods = [held('east', { cpu: '3' }), held('west', { cpu: '1', namespace: 'green' })];
+    expect(poolKept(pods, ['blue', 'green'], { cpu: '4' }, NONE)).toEqual([]);
+    expect(poolKept(pods, ['blue', 'green'], { cpu: '3' }, NONE)).toEqual([
       'blue and green holds 4 cpu of 3: east/east-pod, west/west-pod',
     ]);
   });
