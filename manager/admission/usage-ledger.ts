@@ -48,7 +48,10 @@ type Entry = {
 };
 type Counted = { readonly localQueue: string; readonly counted: Consumed; readonly since: string; readonly sinceMs: number };
 
-/** What only decays, or is held unchanged, follows from what was written; it is written again when it has moved by this part, for whoever reads it. */
+/**
+ * What only decays, or is held unchanged, follows from what was written. While something is held it is written again when it has moved by this part, for
+ * whoever reads it; where nothing is held nothing is written.
+ */
 const WORTH_TELLING = 0.05;
 
 export function createUsageLedger(policy: UsagePolicy): UsageLedger {
@@ -126,16 +129,15 @@ export function createUsageLedger(policy: UsagePolicy): UsageLedger {
     consumed: consumedAt,
     usage: usageAt,
     unwritten: (nowMs) =>
-      [...entries].flatMap(([localQueue, { changed, writtenMs, writtenUsage }]) => {
+      [...entries].flatMap(([localQueue, { changed, held, writtenMs, writtenUsage }]) => {
         if (nowMs - writtenMs < policy.samplingIntervalMs) return [];
         const moved = Math.abs(usageAt(localQueue, 1, nowMs) - writtenUsage);
-        return changed || moved > WORTH_TELLING * writtenUsage ? [localQueue] : [];
+        return changed || (held.size > 0 && moved > WORTH_TELLING * writtenUsage) ? [localQueue] : [];
       }),
     written: (localQueue, nowMs) => {
       const entry = entries.get(localQueue);
       if (entry === undefined) return;
       advance(entry, nowMs);
-      if (entry.held.size === 0 && [...entry.consumed.values()].every((amount) => amount < 1)) entry.consumed = new Map();
       entry.writtenMs = nowMs;
       entry.writtenUsage = usageAt(localQueue, 1, nowMs);
       entry.changed = false;

@@ -1,5 +1,7 @@
 /** The programs of a simulated installation: managers and workers, real ones, which are killed and come back. */
 import { Registry } from 'prom-client';
+import { FairStrategy, type FairSharingConfig } from '../../../manager/admission/fair-strategy.ts';
+import type { UsagePolicy } from '../../../manager/admission/local-queue-usage.ts';
 import { createManager } from '../../../manager/manager.ts';
 import { ORIGIN_LABEL } from '../../../shared/api/names.ts';
 import { LEASES, NAMESPACES } from '../../../shared/api/resources.ts';
@@ -58,6 +60,8 @@ export function startCrew(options: {
   readonly trace: (line: string) => void;
   /** Managers that elect one of them. */
   readonly managers: number;
+  /** With fair sharing, of both kinds; absent: without. */
+  readonly sharesFairly?: boolean;
 }): Crew {
   const { yard, clock, dice, trace } = options;
   const living = new Map<string, Incarnation>();
@@ -112,11 +116,11 @@ export function startCrew(options: {
   };
 
   const managers = Array.from({ length: options.managers }, (_, position) =>
-    managerProgram(`manager-${position + 1}`, yard, yard.home, options.managers > 1),
+    managerProgram(`manager-${position + 1}`, yard, yard.home, options.managers > 1, options.sharesFairly),
   );
   const programs = [
     ...managers,
-    ...(yard.rival === undefined ? [] : [managerProgram(RIVAL_MANAGER, yard, yard.rival, false)]),
+    ...(yard.rival === undefined ? [] : [managerProgram(RIVAL_MANAGER, yard, yard.rival, false, options.sharesFairly)]),
     ...yard.workers.map(workerProgram),
   ];
   for (const program of programs) start(program);
@@ -143,10 +147,12 @@ export const RIVAL_MANAGER = 'rival-manager';
 
 /** More than the fence, the longest grace period of a pod, and what the manager adds to them. */
 const WORKER_LOST_TIMEOUT_MS = 150_000;
+const FAIR_SHARING: FairSharingConfig = { preemptionStrategies: Object.values(FairStrategy) };
+const USAGE: UsagePolicy = { halfLifeMs: 600_000, samplingIntervalMs: 60_000, resourceWeights: new Map([['pods', 0]]) };
 const FENCE = { fenceAfterMs: 30_000, leaseNamespace: 'kube-system' };
 
 /** One that is alone is not elected: that would be most of what happens in a quiet world. */
-const managerProgram = (name: string, { rival, workers }: Yard, home: Cluster, elected: boolean): Program => ({
+const managerProgram = (name: string, { rival, workers }: Yard, home: Cluster, elected: boolean, sharesFairly = false): Program => ({
   name,
   home:
     rival === undefined ? undefined : async () => (await home.admin.get(NAMESPACES, { namespace: '', name: 'kube-system' })).metadata.uid,
@@ -159,6 +165,7 @@ const managerProgram = (name: string, { rival, workers }: Yard, home: Cluster, e
       ...(elected ? { leaderElection: { client: connect(home), namespace: MANAGER_NAMESPACE, name: 'switchyard-manager', identity } } : {}),
       concurrentDispatches: 4,
       workerLostTimeoutMs: WORKER_LOST_TIMEOUT_MS,
+      ...(sharesFairly ? { fairSharing: FAIR_SHARING, admissionFairSharing: USAGE } : {}),
       registry: new Registry(),
       clock,
       random,

@@ -14,7 +14,7 @@ import { FAIR, type Weather } from '../network.ts';
 import type { Outcome } from '../simulation.ts';
 import { startCrew } from './crew.ts';
 import { createPeople } from './people.ts';
-import { type Bias, drawPlan, sizeOf } from './plan.ts';
+import { type Bias, drawPlan, sharedQueues, sharingOf, sizeOf } from './plan.ts';
 import {
   everyJobEnds,
   heldStay,
@@ -23,13 +23,14 @@ import {
   nobodyWrites,
   nothingLeft,
   oneCopyRuns,
+  poolKept,
   quotaKept,
   type Remains,
   statusesAccepted,
   suspendedRest,
 } from './promises.ts';
 import { createTroubles } from './troubles.ts';
-import { createYard, type Team } from './yard.ts';
+import { createYard, poolOf, type Team } from './yard.ts';
 import { createYardHistory, type HeldPod } from './yard-history.ts';
 
 const TEAMS: readonly Team[] = [
@@ -61,12 +62,14 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   const names = WORKERS.slice(0, dice.int(size.workersMin, WORKERS.length));
   const plan = drawPlan(dice, names, bias);
   trace(`plan ${JSON.stringify({ ...plan, troubles: [...plan.troubles] })}`);
-  const { bare, queues, rival: hasRival } = plan;
+  const { bare, rival: hasRival } = plan;
+  const sharing = sharingOf(seed, bias);
+  if (sharing !== 'Apart') trace(`sharing ${sharing}`);
   const yard = await createYard({
     workers: names,
     teams: TEAMS,
     bare,
-    queues,
+    queues: { ...plan.queues, ...sharedQueues(sharing) },
     rivalTeams: hasRival ? RIVAL_TEAMS : undefined,
     seed,
     clock,
@@ -81,7 +84,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     network.weather = bias?.fair === true ? FAIR : weather;
     trace(`weather ${name} ${JSON.stringify(network.weather)}`);
   }
-  const crew = startCrew({ yard, clock, dice, trace, managers: plan.managers });
+  const crew = startCrew({ yard, clock, dice, trace, managers: plan.managers, sharesFairly: sharing !== 'Apart' });
   const troubles = createTroubles({ yard, crew, plan, clock, dice, trace });
   const people = createPeople(yard, dice, trace, bias?.archived);
   const rivals = rival === undefined ? undefined : createPeople({ home: rival, teams: RIVAL_TEAMS, workers }, dice, trace);
@@ -117,7 +120,16 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     const held = running();
     for (const { pod } of held) pods.add(pod.metadata.uid);
     violations.push(
-      ...quotaKept(held, teams, excuses()),
+      ...(sharing === 'Apart'
+        ? quotaKept(held, teams, excuses())
+        : [TEAMS, RIVAL_TEAMS].flatMap((each) =>
+            poolKept(
+              held,
+              each.map(({ namespace }) => namespace),
+              poolOf(each),
+              excuses(),
+            ),
+          )),
       ...namespacesKept(held, namespaces),
       ...oneCopyRuns(held, excuses()),
       ...clusters.flatMap(({ network }) => statusesAccepted(network.refusedStatuses.splice(0))),

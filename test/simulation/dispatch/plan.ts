@@ -70,6 +70,24 @@ const BIASED_RATE = 0.1;
 /** It strikes only when a copy is made. */
 const AMBUSH_RATE = 0.5;
 
+/** How the teams of a home share: not at all, or what is idle, with or without taking it back from one another. */
+export type Sharing = 'Apart' | 'Fair' | 'FairWithPreemption';
+
+/** Of the seed itself and not of its dice, so that the stories of all other seeds stay what they are. A search for one defect has the teams apart. */
+export const sharingOf = (seed: number, bias: Bias | undefined): Sharing =>
+  bias !== undefined || seed % 4 !== 3 ? 'Apart' : seed % 8 === 3 ? 'FairWithPreemption' : 'Fair';
+
+/** What their ClusterQueues say then. */
+export function sharedQueues(sharing: Sharing): Partial<ClusterQueueSpec> {
+  if (sharing === 'Apart') return {};
+  return {
+    cohortName: 'yard',
+    fairSharing: { weight: 2 },
+    admissionScope: { admissionMode: 'UsageBasedAdmissionFairSharing' },
+    ...(sharing === 'Fair' ? {} : { preemption: { reclaimWithinCohort: 'Any', withinClusterQueue: 'LowerPriority' } }),
+  };
+}
+
 /** In half of the stories a few things go wrong, in some hardly any, in some nearly all. */
 export function drawPlan(dice: Dice, workers: readonly string[], bias?: Bias): Plan {
   const share = dice.pick([0, 0.2, 0.2, 0.4, 0.7]);

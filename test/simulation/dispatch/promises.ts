@@ -34,16 +34,25 @@ export function oneCopyRuns(held: readonly HeldPod[], { restored, givenUp }: Exc
 }
 
 /** No team holds more than its quota, on all clusters together. A team is told by the namespace of the pods. */
-export function quotaKept(held: readonly HeldPod[], teams: readonly Team[], { restored, givenUp }: Excuses = NO_EXCUSES): string[] {
-  const counted = held.filter(({ cluster, copy }) => !restored.has(cluster) && (copy?.fenced !== false || !givenUp.has(cluster)));
-  return teams.flatMap(({ namespace, quota }) => {
-    const theirs = counted.filter(({ pod }) => pod.metadata.namespace === namespace);
-    return Object.entries(quota).flatMap(([resource, nominal]) => {
-      const used = theirs.reduce((total, { pod }) => total + (reservedFor(pod).get(resource) ?? 0n), 0n);
-      if (used <= parseQuantity(nominal).nanos) return [];
-      const pods = theirs.map(({ cluster, pod }) => `${cluster}/${pod.metadata.name}`).join(', ');
-      return [`${namespace} holds ${Number(used) / 1e9} ${resource} of ${nominal}: ${pods}`];
-    });
+export const quotaKept = (held: readonly HeldPod[], teams: readonly Team[], excuses: Excuses = NO_EXCUSES): string[] =>
+  teams.flatMap(({ namespace, quota }) => poolKept(held, [namespace], quota, excuses));
+
+/** Nor do several teams together hold more than the pool that they share. */
+export function poolKept(
+  held: readonly HeldPod[],
+  namespaces: readonly string[],
+  quota: Team['quota'],
+  { restored, givenUp }: Excuses = NO_EXCUSES,
+): string[] {
+  const theirs = held.filter(
+    ({ cluster, copy, pod }) =>
+      namespaces.includes(pod.metadata.namespace ?? '') && !restored.has(cluster) && (copy?.fenced !== false || !givenUp.has(cluster)),
+  );
+  return Object.entries(quota).flatMap(([resource, nominal]) => {
+    const used = theirs.reduce((total, { pod }) => total + (reservedFor(pod).get(resource) ?? 0n), 0n);
+    if (used <= parseQuantity(nominal).nanos) return [];
+    const pods = theirs.map(({ cluster, pod }) => `${cluster}/${pod.metadata.name}`).join(', ');
+    return [`${namespaces.join(' and ')} holds ${Number(used) / 1e9} ${resource} of ${nominal}: ${pods}`];
   });
 }
 const NO_EXCUSES: Excuses = { restored: new Set(), givenUp: new Set() };

@@ -1,5 +1,6 @@
 /** The clusters of a simulated installation: one for the manager, some for workers, each with a history and a network of its own. */
 import { CLUSTER_QUEUES, type ClusterQueueSpec } from '../../../manager/api/cluster-queue.ts';
+import { COHORTS } from '../../../manager/api/cohort.ts';
 import { LOCAL_QUEUES } from '../../../manager/api/local-queue.ts';
 import { RESOURCE_FLAVORS } from '../../../manager/api/resource-flavor.ts';
 import type { KubeObject } from '../../../shared/api/kubernetes.ts';
@@ -130,14 +131,26 @@ async function installKinds(home: KubeClient): Promise<void> {
   await createCrds(home);
 }
 
+export const poolOf = ([first]: readonly Team[]): Team['quota'] => first?.quota ?? {};
+
 async function createQueues(home: KubeClient, teams: readonly Team[], more: Partial<ClusterQueueSpec>): Promise<void> {
   const create = <T extends KubeObject>(resource: Resource<T>, object: object) => home.create(resource, object as never);
   await create(RESOURCE_FLAVORS, FLAVOR);
+  const groupsOf = (quotas: readonly (readonly [string, string])[]): object[] => [
+    {
+      coveredResources: quotas.map(([name]) => name),
+      flavors: [{ name: FLAVOR.metadata.name, resources: quotas.map(([name, nominalQuota]) => ({ name, nominalQuota })) }],
+    },
+  ];
+  const { cohortName } = more;
+  // Teams that share have nothing of their own, and a pool that is enough for one of them.
+  if (cohortName !== undefined) {
+    await create(COHORTS, { metadata: { name: cohortName }, spec: { resourceGroups: groupsOf(Object.entries(poolOf(teams))) } });
+  }
   for (const { namespace, quota } of teams) {
-    const resources = Object.entries(quota).map(([name, nominalQuota]) => ({ name, nominalQuota }));
+    const own = Object.entries(quota).map(([name, nominal]) => [name, cohortName === undefined ? nominal : '0'] as const);
     const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': namespace } };
-    const resourceGroups = [{ coveredResources: Object.keys(quota), flavors: [{ name: FLAVOR.metadata.name, resources }] }];
-    await create(CLUSTER_QUEUES, { metadata: { name: namespace }, spec: { ...more, namespaceSelector, resourceGroups } });
+    await create(CLUSTER_QUEUES, { metadata: { name: namespace }, spec: { ...more, namespaceSelector, resourceGroups: groupsOf(own) } });
     await create(LOCAL_QUEUES, { metadata: { name: 'main', namespace }, spec: { clusterQueue: namespace } });
   }
 }

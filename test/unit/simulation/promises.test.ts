@@ -8,6 +8,7 @@ import {
   nobodyWrites,
   nothingLeft,
   oneCopyRuns,
+  poolKept,
   quotaKept,
   type Remains,
   statusesAccepted,
@@ -84,6 +85,14 @@ describe('quota is kept', () => {
         NONE,
       ),
     ).toHaveLength(1);
+  });
+
+  test('of teams that share a pool it is kept by all together', () => {
+    const pods = [held('east', { cpu: '3' }), held('west', { cpu: '1', namespace: 'green' })];
+    expect(poolKept(pods, ['blue', 'green'], { cpu: '4' }, NONE)).toEqual([]);
+    expect(poolKept(pods, ['blue', 'green'], { cpu: '3' }, NONE)).toEqual([
+      'blue and green holds 4 cpu of 3: east/east-pod, west/west-pod',
+    ]);
   });
 
   test('other teams have quota of their own, and a store that was put back is excused', () => {

@@ -88,19 +88,23 @@ describe('what is written down', () => {
     expect(ledger.unwritten(5 * MINUTE)).toEqual([A]);
   });
 
-  test('what only decays is written now and then, for whoever reads it, and not at all once it is nothing', () => {
+  test('while something is held it is written when it has moved, for whoever reads it, and what only decays is not written', () => {
     const ledger = createUsageLedger(policy);
     ledger.admitted(A, 'team/job', two, since(0), 0);
-    ledger.ended('team/job', HOUR);
-    let writes = 0;
-    for (let nowMs = HOUR; nowMs < 48 * HOUR; nowMs += 5 * MINUTE) {
-      if (ledger.unwritten(nowMs).length === 0) continue;
-      writes++;
-      ledger.written(A, nowMs);
-    }
-    expect(writes).toBeGreaterThan(10);
-    expect(ledger.unwritten(1e9 * HOUR)).toEqual([]);
-    expect(ledger.consumed(A, 48 * HOUR)).toEqual(new Map());
+    const writesUntil = (fromMs: number, toMs: number): number => {
+      let writes = 0;
+      for (let nowMs = fromMs; nowMs <= toMs; nowMs += 5 * MINUTE) {
+        if (ledger.unwritten(nowMs).length === 0) continue;
+        writes++;
+        ledger.written(A, nowMs);
+      }
+      return writes;
+    };
+    expect(writesUntil(0, 3 * HOUR)).toBeGreaterThan(10);
+    // It has used as much as it holds.
+    expect(writesUntil(12 * HOUR, 48 * HOUR)).toBeLessThanOrEqual(1);
+    ledger.ended('team/job', 48 * HOUR);
+    expect(writesUntil(48 * HOUR, 96 * HOUR)).toBe(1);
   });
 
   test('with what still runs it gives the same again after a restart, whenever that is', () => {
