@@ -6,6 +6,7 @@ import type { KubeObject } from '../../../shared/api/kubernetes.ts';
 import { NAMESPACES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient } from '../../../shared/kube/kube-client.ts';
+import { given } from '../../../shared/runtime/given.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 import { seededRandom } from '../../../shared/runtime/random.ts';
 import { createCrds } from '../../support/crds.ts';
@@ -27,7 +28,12 @@ export const FLAVOR = { metadata: { name: 'default' }, spec: {} };
 export const RECORD_KEY_SECRET = { namespace: MANAGER_NAMESPACE, name: 'record-key' };
 
 /** What one team may use, all clusters together. Its ClusterQueue has the name of its namespace. */
-export type Team = { readonly namespace: string; readonly quota: Readonly<Record<string, string>> };
+export type Team = {
+  readonly namespace: string;
+  readonly quota: Readonly<Record<string, string>>;
+  /** With the teams of the same cohort it lends and borrows. */
+  readonly cohort?: string | undefined;
+};
 
 export type Cluster = Member & {
   readonly plane: RestorablePlane;
@@ -133,11 +139,14 @@ async function installKinds(home: KubeClient): Promise<void> {
 async function createQueues(home: KubeClient, teams: readonly Team[], more: Partial<ClusterQueueSpec>): Promise<void> {
   const create = <T extends KubeObject>(resource: Resource<T>, object: object) => home.create(resource, object as never);
   await create(RESOURCE_FLAVORS, FLAVOR);
-  for (const { namespace, quota } of teams) {
+  for (const { namespace, quota, cohort } of teams) {
     const resources = Object.entries(quota).map(([name, nominalQuota]) => ({ name, nominalQuota }));
     const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': namespace } };
     const resourceGroups = [{ coveredResources: Object.keys(quota), flavors: [{ name: FLAVOR.metadata.name, resources }] }];
-    await create(CLUSTER_QUEUES, { metadata: { name: namespace }, spec: { ...more, namespaceSelector, resourceGroups } });
+    await create(CLUSTER_QUEUES, {
+      metadata: { name: namespace },
+      spec: { ...more, ...given({ cohortName: cohort }), namespaceSelector, resourceGroups },
+    });
     await create(LOCAL_QUEUES, { metadata: { name: 'main', namespace }, spec: { clusterQueue: namespace } });
   }
 }
