@@ -1,4 +1,4 @@
-import type { Amount } from '../api/amount.ts';
+import { minus, plus, ZERO, type Amount } from '../api/amount.ts';
 import type { FlavorResource } from './quota-tree.ts';
 import type { Reservation } from './reservation.ts';
 
@@ -20,6 +20,10 @@ export type AdmittedIndex = {
   readonly of: (clusterQueue: string) => readonly Admitted[];
   /** Those of them that are on one cluster. */
   readonly on: (clusterQueue: string, cluster: string) => readonly Admitted[];
+  /** What those of them hold together whose priority is not above this one, of the quota of the ClusterQueue; on one cluster, or, where none is named, on all. */
+  readonly quotaHeld: (clusterQueue: string, cluster: string | undefined, key: FlavorResource, upTo: number) => Amount;
+  /** The same of the room of a cluster, whatever the flavor. */
+  readonly roomHeld: (clusterQueue: string, cluster: string, resource: string, upTo: number) => Amount;
 };
 
 export interface MutableAdmittedIndex extends AdmittedIndex {
@@ -43,36 +47,49 @@ export function compareAdmitted(a: Admitted, b: Admitted): number {
 
 export function createAdmittedIndex(): MutableAdmittedIndex {
   const entries = new Map<string, Admitted>();
-  const byQueue = new Map<string, Lists>();
+  const byQueue = new Map<string, Queue>();
 
   const remove = (key: string): void => {
     const entry = entries.get(key);
     if (entry === undefined) return;
     entries.delete(key);
+    for (const list of listsOf(entry)) {
+      const place = placeOf(list.entries, entry);
+      if (list.entries[place] === entry) list.entries.splice(place, 1);
+      count(list, entry, minus);
+    }
     const { clusterQueue, cluster } = entry.reservation.record;
-    const lists = byQueue.get(clusterQueue);
-    if (lists === undefined) return;
-    takeOut(lists.all, entry);
-    const local = lists.byCluster.get(cluster) ?? [];
-    takeOut(local, entry);
-    if (local.length === 0) lists.byCluster.delete(cluster);
-    if (lists.all.length === 0) byQueue.delete(clusterQueue);
+    const queue = byQueue.get(clusterQueue);
+    if (queue?.byCluster.get(cluster)?.entries.length === 0) queue.byCluster.delete(cluster);
+    if (queue?.all.entries.length === 0) byQueue.delete(clusterQueue);
   };
 
   const insert = (entry: Admitted): void => {
-    const { clusterQueue, cluster } = entry.reservation.record;
-    const lists = byQueue.get(clusterQueue) ?? { all: [], byCluster: new Map<string, Admitted[]>() };
-    byQueue.set(clusterQueue, lists);
-    const local = lists.byCluster.get(cluster) ?? [];
-    lists.byCluster.set(cluster, local);
-    for (const list of [lists.all, local]) list.splice(placeOf(list, entry), 0, entry);
+    for (const list of listsOf(entry)) {
+      list.entries.splice(placeOf(list.entries, entry), 0, entry);
+      count(list, entry, plus);
+    }
   };
 
   const replace = (before: Admitted, entry: Admitted): void => {
-    const { clusterQueue, cluster } = entry.reservation.record;
-    const lists = byQueue.get(clusterQueue);
-    for (const list of [lists?.all, lists?.byCluster.get(cluster)]) list?.splice(placeOf(list, before), 1, entry);
+    for (const list of listsOf(entry)) {
+      list.entries.splice(placeOf(list.entries, before), 1, entry);
+      count(list, before, minus);
+      count(list, entry, plus);
+    }
   };
+
+  /** That of its ClusterQueue, and of that the one of its cluster. */
+  const listsOf = ({ reservation: { record } }: Admitted): readonly List[] => {
+    const queue = byQueue.get(record.clusterQueue) ?? { all: newList(), byCluster: new Map<string, List>() };
+    byQueue.set(record.clusterQueue, queue);
+    const local = queue.byCluster.get(record.cluster) ?? newList();
+    queue.byCluster.set(record.cluster, local);
+    return [queue.all, local];
+  };
+
+  const listOf = (clusterQueue: string, cluster: string | undefined): List | undefined =>
+    cluster === undefined ? byQueue.get(clusterQueue)?.all : byQueue.get(clusterQueue)?.byCluster.get(cluster);
 
   return {
     get: (key) => entries.get(key),
@@ -87,23 +104,48 @@ export function createAdmittedIndex(): MutableAdmittedIndex {
       entries.set(key, entry);
     },
     delete: remove,
-    of: (clusterQueue) => byQueue.get(clusterQueue)?.all ?? [],
-    on: (clusterQueue, cluster) => byQueue.get(clusterQueue)?.byCluster.get(cluster) ?? [],
+    of: (clusterQueue) => listOf(clusterQueue, undefined)?.entries ?? [],
+    on: (clusterQueue, cluster) => listOf(clusterQueue, cluster)?.entries ?? [],
+    quotaHeld: (clusterQueue, cluster, key, upTo) => sumUpTo(listOf(clusterQueue, cluster)?.quota, key, upTo),
+    roomHeld: (clusterQueue, cluster, resource, upTo) => sumUpTo(listOf(clusterQueue, cluster)?.room, resource, upTo),
   };
 }
 
-type Lists = { readonly all: Admitted[]; readonly byCluster: Map<string, Admitted[]> };
+type List = { readonly entries: Admitted[]; readonly quota: Sums; readonly room: Sums };
+/** By priority. There are few of those. */
+type Sums = Map<number, Map<string, Amount>>;
+type Queue = { readonly all: List; readonly byCluster: Map<string, List> };
+
+const newList = (): List => ({ entries: [], quota: new Map(), room: new Map() });
+
+function count({ quota, room }: List, { priority, charges, reservation }: Admitted, change: typeof plus): void {
+  add(quota, priority, charges, change);
+  add(room, priority, reservation.held, change);
+}
+
+function add(sums: Sums, priority: number, amounts: Iterable<readonly [string, Amount]>, change: typeof plus): void {
+  const known = sums.get(priority);
+  const sum = known ?? new Map<string, Amount>();
+  if (known === undefined) sums.set(priority, sum);
+  for (const [key, amount] of amounts) {
+    const next = change(sum.get(key) ?? ZERO, amount);
+    if (next === ZERO) sum.delete(key);
+    else sum.set(key, next);
+  }
+  if (sum.size === 0) sums.delete(priority);
+}
+
+function sumUpTo(sums: Sums | undefined, key: string, upTo: number): Amount {
+  let total = ZERO;
+  for (const [priority, sum] of sums ?? []) if (priority <= upTo) total = plus(total, sum.get(key) ?? ZERO);
+  return total;
+}
 
 /** Most of what happens to an admitted Job changes nothing about its place. */
 const isInPlaceOf = (a: Admitted, b: Admitted): boolean =>
   compareAdmitted(a, b) === 0 &&
   a.reservation.record.clusterQueue === b.reservation.record.clusterQueue &&
   a.reservation.record.cluster === b.reservation.record.cluster;
-
-function takeOut(list: Admitted[], entry: Admitted): void {
-  const place = placeOf(list, entry);
-  if (list[place] === entry) list.splice(place, 1);
-}
 
 /** Where it stands in the list, or would stand: the first place whose entry does not go before it. */
 function placeOf(list: readonly Admitted[], entry: Admitted): number {

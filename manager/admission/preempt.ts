@@ -1,7 +1,7 @@
 import { plus } from '../api/amount.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import { hasQuota, isKept, type Cycle } from './admit.ts';
-import type { AdmittedIndex } from './admitted-index.ts';
+import type { Admitted, AdmittedIndex } from './admitted-index.ts';
 import type { Decision } from './decision.ts';
 import { nominate, type Creditor, type Preemptive } from './nominate.ts';
 import { shortagesOn, takeAway, usageWithout, type Victim } from './preemption.ts';
@@ -57,7 +57,12 @@ function reserve(cycle: Cycle, { head, queue, placement, borrowing }: Preemptive
 const whoStops = (count: number): string =>
   count === 0 ? 'Jobs that others preempt have' : count === 1 ? 'a Job that it preempts has' : `${count} Jobs that it preempts have`;
 
-const without = ({ of, on }: AdmittedIndex, keys: ReadonlySet<string>): AdmittedIndex => ({
-  of: (clusterQueue) => of(clusterQueue).filter(({ reservation }) => !keys.has(reservation.workload.key)),
-  on: (clusterQueue, cluster) => on(clusterQueue, cluster).filter(({ reservation }) => !keys.has(reservation.workload.key)),
-});
+/** What they hold together is no more than before. */
+const without = (index: AdmittedIndex, keys: ReadonlySet<string>): AdmittedIndex => {
+  const stays = ({ reservation }: Admitted): boolean => !keys.has(reservation.workload.key);
+  return {
+    ...index,
+    of: (clusterQueue) => index.of(clusterQueue).filter(stays),
+    on: (clusterQueue, cluster) => index.on(clusterQueue, cluster).filter(stays),
+  };
+};

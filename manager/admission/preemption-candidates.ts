@@ -1,9 +1,9 @@
 import { IndexedHeap } from '../../shared/kube/indexed-heap.ts';
 import { compareAdmitted, type Admitted, type AdmittedIndex } from './admitted-index.ts';
 import type { Charge } from './flavor-assigner.ts';
-import { standingInCohort, standingInQueue, type Preemptor, type Standing } from './preemption-rules.ts';
+import { highestInCohort, highestInQueue, standingInCohort, standingInQueue, type Preemptor, type Standing } from './preemption-rules.ts';
 import { isBorrowingAny, locallyAvailable, subtreeQuota, type FlavorResource, type QuotaNode } from './quota-tree.ts';
-import { larger, minus, plus, ZERO } from '../api/amount.ts';
+import { larger, minus, plus, ZERO, type Amount } from '../api/amount.ts';
 import type { Usage } from './usage.ts';
 
 /** A Workload that may be displaced for the preemptor. */
@@ -20,6 +20,9 @@ export type Candidates = {
   /** Whether there is any in other ClusterQueues, and any over which the preemptor has the advantage of being nearer to the quota. */
   readonly fromOthers: boolean;
   readonly fromFarther: boolean;
+  /** All that could be had of quota, and of the room of the cluster, if every one of them were gone; at most. */
+  readonly quotaHeld: (key: FlavorResource) => Amount;
+  readonly roomHeld: (cluster: string, resource: string) => Amount;
 };
 
 export type CandidateSearch = {
@@ -47,22 +50,31 @@ export function findCandidates(search: CandidateSearch): Candidates {
   const { preemptor, admitted, cluster, helps } = search;
   const listOf = (clusterQueue: string): readonly Admitted[] =>
     cluster === undefined ? admitted.of(clusterQueue) : admitted.on(clusterQueue, cluster);
-  const { name } = preemptor.queue;
-  const own = new Group([{ list: listOf(name), borrowers: [] }], (candidate) =>
+  const { name, preemption } = preemptor.queue;
+  const [ownUpTo, othersUpTo] = [highestInQueue(preemptor), highestInCohort(preemptor)];
+  const own = new Group(preemption.withinClusterQueue === 'Never' ? [] : [{ list: listOf(name), borrowers: [] }], ownUpTo, (candidate) =>
     helps(candidate, true) ? standingInQueue(preemptor, candidate) : undefined,
   );
-  const nodes = preemptor.queue.preemption.reclaimWithinCohort === 'Never' ? { near: [], far: [] } : borrowersAround(search);
+  const nodes = preemption.reclaimWithinCohort === 'Never' ? { near: [], far: [] } : borrowersAround(search);
   const others = (found: readonly Borrower[], advantage: boolean): Group =>
     new Group(
       found.map(({ clusterQueue, borrowers }) => ({ list: listOf(clusterQueue), borrowers })),
+      othersUpTo,
       (candidate) => (helps(candidate, false) ? standingInCohort(preemptor, candidate, advantage) : undefined),
     );
   const far = others(nodes.far, true);
   const near = others(nodes.near, false);
   const fromFarther = far.hasAny();
+  const sumOf = (held: (clusterQueue: string, upTo: number) => Amount): Amount =>
+    [...nodes.far, ...nodes.near].reduce(
+      (sum, { clusterQueue }) => plus(sum, held(clusterQueue, othersUpTo)),
+      preemption.withinClusterQueue === 'Never' ? ZERO : held(name, ownUpTo),
+    );
   return {
     fromFarther,
     fromOthers: fromFarther || near.hasAny(),
+    quotaHeld: (key) => sumOf((clusterQueue, upTo) => admitted.quotaHeld(clusterQueue, cluster, key, upTo)),
+    roomHeld: (there, resource) => sumOf((clusterQueue, upTo) => admitted.roomHeld(clusterQueue, there, resource, upTo)),
     *inOrder(accepts) {
       for (const leaving of [true, false]) for (const group of [far, near, own]) yield* group.inOrder(leaving, accepts);
     },
@@ -100,15 +112,18 @@ function borrowersAround({ preemptor, charges, contested, usage }: CandidateSear
 /** Candidates of several ClusterQueues among which the order is that of the index. */
 class Group {
   readonly #sources: readonly Source[];
+  readonly #upTo: number;
   readonly #standing: (candidate: Admitted) => Standing | undefined;
 
-  constructor(sources: readonly Source[], standing: (candidate: Admitted) => Standing | undefined) {
+  /** `upTo`: nobody of higher priority is one. */
+  constructor(sources: readonly Source[], upTo: number, standing: (candidate: Admitted) => Standing | undefined) {
     this.#sources = sources;
+    this.#upTo = upTo;
     this.#standing = standing;
   }
 
   hasAny(): boolean {
-    return this.#sources.some(({ list }) => list.some((admitted) => this.#standing(admitted) !== undefined));
+    return [true, false].some((leaving) => this.#sources.some((source) => this.#next(source, 0, leaving, () => true) !== undefined));
   }
 
   /** Those that leave anyway, or those that do not. */
@@ -123,16 +138,23 @@ class Group {
   }
 
   #advance(heap: IndexedHeap<Cursor>, { id, source, at }: Cursor, leaving: boolean, accepts: (standing: Standing) => boolean): void {
+    const found = this.#next(source, at, leaving, accepts);
+    if (found === undefined) heap.delete(id);
+    else heap.set({ id, source, ...found });
+  }
+
+  /** Those that leave stand first, and in both halves the lower priorities. */
+  #next(source: Source, at: number, leaving: boolean, accepts: (standing: Standing) => boolean): Pick<Cursor, 'at' | 'next'> | undefined {
     for (let index = at; index < source.list.length; index++) {
       const admitted = source.list[index];
-      // Those that leave stand first.
-      if (admitted === undefined || (leaving && !admitted.leaving)) break;
+      if (admitted === undefined || (leaving && !admitted.leaving)) return undefined;
       if (admitted.leaving !== leaving) continue;
+      if (admitted.priority > this.#upTo) return undefined;
       const standing = this.#standing(admitted);
       if (standing === undefined || !accepts(standing)) continue;
-      return heap.set({ id, source, at: index + 1, next: { admitted, standing, borrowers: source.borrowers } });
+      return { at: index + 1, next: { admitted, standing, borrowers: source.borrowers } };
     }
-    heap.delete(id);
+    return undefined;
   }
 }
 

@@ -55,6 +55,12 @@ export function mayReclaimFrom({ priority, queue }: Pick<Preemptor, 'priority' |
   return reclaimWithinCohort === 'Any' || (reclaimWithinCohort === 'LowerPriority' && candidate.priority < priority);
 }
 
+/** Nobody of higher priority is displaced in the preemptor's own ClusterQueue, and nobody in others. */
+export const highestInQueue = ({ priority, queue }: Preemptor): number =>
+  queue.preemption.withinClusterQueue === 'LowerOrNewerEqualPriority' ? priority : priority - 1;
+export const highestInCohort = ({ priority, queue }: Preemptor): number =>
+  queue.preemption.reclaimWithinCohort === 'Any' ? Number.POSITIVE_INFINITY : priority - 1;
+
 const IN_QUEUE: Standing = { rule: PreemptionRule.InClusterQueue, withoutBorrowing: false };
 const RECLAIMED: Standing = { rule: PreemptionRule.InCohortReclamation, withoutBorrowing: false };
 const RECLAIMED_WITHOUT_BORROWING: Standing = { rule: PreemptionRule.InCohortReclamation, withoutBorrowing: true };

@@ -99,20 +99,23 @@ const lexical = (a: readonly number[], b: readonly number[]): number => {
 
 /** The resources of which a cluster has less free than a Workload asks for. */
 export function shortagesOn(cluster: ClusterState, workload: Workload, usage: Usage): string[] {
-  const holder = clusterHolder(cluster.name);
   return [...workload.requests].flatMap(([resource, amount]) =>
-    amount > ZERO && amount > minus(capacityOf(cluster, resource), usage.get(holder, resource)) ? [resource] : [],
+    amount > ZERO && amount > freeOn(cluster, usage, resource) ? [resource] : [],
   );
 }
 
+const freeOn = (cluster: ClusterState, usage: Usage, resource: string): Amount =>
+  minus(capacityOf(cluster, resource), usage.get(clusterHolder(cluster.name), resource));
+
 /** One search, among those on one cluster or among all. */
 function search(
-  { preemptor, charges, cluster }: PreemptionRequest,
+  request: PreemptionRequest,
   world: PreemptionWorld,
   shortOfQuota: readonly FlavorResource[],
   shortOfRoom: readonly string[],
   onlyOn: string | undefined,
 ): readonly Victim[] | undefined {
+  const { preemptor, charges, cluster } = request;
   const { node } = preemptor.queue;
   const scarce = charges.map(([key]) => key).filter((key) => shortOfRoom.includes(splitFlavorResource(key).resource));
   const contested = new Set([...shortOfQuota, ...scarce]);
@@ -142,21 +145,63 @@ function search(
     });
   }
   const candidates = findCandidates(searched);
+  const missing = missingNow(request, shortOfQuota, shortOfRoom, world.usage);
+  if (!isEnough(missing, candidates, cluster)) return undefined;
   for (const mayBorrow of attemptsFor(preemptor, candidates, contested, world.usage)) {
     const trial = { usage: world.usage.fork(), nodes: world.nodes };
     const fitsQuota = (): boolean => charges.every(([key, amount]) => fitsIn(node, trial.usage, key, amount, mayBorrow));
     const fits = (): boolean => fitsQuota() && hasRoom(trial.usage);
     const chosen: Candidate[] = [];
+    const left = { quota: new Map(missing.quota), room: new Map(missing.room) };
     for (const candidate of candidates.inOrder(({ withoutBorrowing }) => !mayBorrow || !withoutBorrowing)) {
       if (!candidate.borrowers.every((borrower) => isBorrowingAny(borrower, trial.usage, contested))) continue;
       // Elsewhere its end would only free quota, and there is enough of that.
       if (shortOfRoom.length > 0 && !isThere(candidate.admitted) && fitsQuota()) continue;
       takeAway(candidate.admitted, trial);
       chosen.push(candidate);
-      if (fits()) return spared(chosen, trial, fits).map(({ admitted, standing }) => ({ admitted, rule: standing.rule }));
+      if (!mayFit(left, candidate.admitted, isThere(candidate.admitted)) || !fits()) continue;
+      return spared(chosen, trial, fits, () => tooMuch(request, trial.usage)).map(({ admitted, standing }) => ({
+        admitted,
+        rule: standing.rule,
+      }));
     }
   }
   return undefined;
+}
+
+/** How much is missing of what is short. */
+type Missing = { readonly quota: Map<FlavorResource, Amount>; readonly room: Map<string, Amount> };
+
+function missingNow(
+  { preemptor: { workload, queue }, charges, cluster }: PreemptionRequest,
+  shortOfQuota: readonly FlavorResource[],
+  shortOfRoom: readonly string[],
+  usage: Usage,
+): Missing {
+  const quota = charges
+    .filter(([key]) => shortOfQuota.includes(key))
+    .map(([key, amount]) => [key, minus(amount, available(queue.node, usage, key))] as const);
+  const room = [...workload.requests].flatMap(([resource, amount]): [string, Amount][] =>
+    cluster === undefined || !shortOfRoom.includes(resource) ? [] : [[resource, minus(amount, freeOn(cluster, usage, resource))]],
+  );
+  return { quota: new Map(quota), room: new Map(room) };
+}
+
+/** Whether all of them together could free as much. Nobody frees more than he holds. */
+const isEnough = ({ quota, room }: Missing, { quotaHeld, roomHeld }: Candidates, cluster: ClusterState | undefined): boolean =>
+  [...quota].every(([key, amount]) => quotaHeld(key) >= amount) &&
+  [...room].every(([resource, amount]) => cluster !== undefined && roomHeld(cluster.name, resource) >= amount);
+
+/** Takes off what one frees at most. True once it may be enough: only then it is worth while to look. */
+function mayFit({ quota, room }: Missing, { charges, reservation }: Admitted, isThere: boolean): boolean {
+  for (const [key, amount] of charges) {
+    const left = quota.get(key);
+    if (left !== undefined) quota.set(key, minus(left, amount));
+  }
+  if (isThere) for (const [resource, left] of room) room.set(resource, minus(left, reservation.held.get(resource) ?? ZERO));
+  for (const left of quota.values()) if (left > ZERO) return false;
+  for (const left of room.values()) if (left > ZERO) return false;
+  return true;
 }
 
 const holdsAny = ({ charges }: Admitted, keys: readonly FlavorResource[]): boolean =>
@@ -181,16 +226,49 @@ function attemptsFor(
 const fitsIn = (node: QuotaNode, usage: Usage, key: FlavorResource, amount: Amount, mayBorrow: boolean): boolean =>
   amount <= ZERO || ((mayBorrow || !wouldBorrow(node, usage, key, amount)) && amount <= available(node, usage, key));
 
-/** Gives back those, the last first, without whose end it fits as well. The very last was needed, or the search would have stopped before. */
-function spared(chosen: readonly Candidate[], trial: UsageOfNodes, fits: () => boolean): readonly Candidate[] {
+/**
+ * Gives back those, the last first, without whose end it fits as well. The very last was needed, or the search would have stopped before.
+ * `obstacle` finds out of one that holds more than is left over without putting it back.
+ */
+function spared(
+  chosen: readonly Candidate[],
+  trial: UsageOfNodes,
+  fits: () => boolean,
+  obstacle: () => (admitted: Admitted) => boolean,
+): readonly Candidate[] {
   const needed = chosen.slice(-1);
+  let isTooMuch = obstacle();
   for (const candidate of chosen.slice(0, -1).reverse()) {
-    putBack(candidate.admitted, trial);
-    if (fits()) continue;
-    takeAway(candidate.admitted, trial);
+    if (!isTooMuch(candidate.admitted)) {
+      putBack(candidate.admitted, trial);
+      if (fits()) {
+        isTooMuch = obstacle();
+        continue;
+      }
+      takeAway(candidate.admitted, trial);
+    }
     needed.push(candidate);
   }
   return needed.reverse();
+}
+
+/** Whoever is of the preemptor's own ClusterQueue, or on its cluster, takes back all that he holds of it. */
+function tooMuch({ preemptor, charges, cluster }: PreemptionRequest, usage: Usage): (admitted: Admitted) => boolean {
+  const { workload, queue } = preemptor;
+  const asked = charges.filter(([, amount]) => amount > ZERO);
+  const quota = new Map(asked.map(([key, amount]) => [key, minus(available(queue.node, usage, key), amount)]));
+  const room = new Map(
+    cluster === undefined
+      ? []
+      : [...workload.requests]
+          .filter(([, amount]) => amount > ZERO)
+          .map(([resource, amount]) => [resource, minus(freeOn(cluster, usage, resource), amount)]),
+  );
+  return ({ reservation: { record, held }, charges: theirs }) =>
+    (record.clusterQueue === queue.name && theirs.some(([key, amount]) => amount > (quota.get(key) ?? amount))) ||
+    (cluster !== undefined &&
+      record.cluster === cluster.name &&
+      [...held].some(([resource, amount]) => amount > (room.get(resource) ?? amount)));
 }
 
 type UsageOfNodes = Pick<PreemptionWorld, 'usage' | 'nodes'>;

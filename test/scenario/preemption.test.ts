@@ -95,6 +95,14 @@ describe('in a queue with room for two', () => {
     expect(await world.running()).toEqual(['a', 'b']);
   });
 
+  test('a Job preempts although one like it, of lower priority, waits already', async () => {
+    await job('equal', 'low');
+    await world.settle(3_000);
+    await job('urgent', 'high');
+    await world.settle(3_000);
+    expect(await suspended('a', 'b')).toHaveLength(1);
+  });
+
   test('a Job whose priority class is raised while it waits preempts from then on', async () => {
     await job('late', 'low');
     await world.settle(3_000);

@@ -5,7 +5,7 @@
  */
 import type { DeepReadonly, Job, Pod } from '../../../shared/api/kubernetes.ts';
 import { NAMESPACES } from '../../../shared/api/resources.ts';
-import { ORIGIN_LABEL, ORIGIN_UID_ANNOTATION } from '../../../shared/api/names.ts';
+import { ORIGIN_LABEL, ORIGIN_UID_ANNOTATION, PRIORITY_ANNOTATION } from '../../../shared/api/names.ts';
 import { hasTrueCondition } from '../../../shared/kube/conditions.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
@@ -14,12 +14,13 @@ import { FAIR, type Weather } from '../network.ts';
 import type { Outcome } from '../simulation.ts';
 import { startCrew } from './crew.ts';
 import { createPeople } from './people.ts';
-import { type Bias, drawPlan, sharedQueues, sharingOf, sizeOf } from './plan.ts';
+import { type Bias, drawPlan, type Preemption, sharedQueues, sharingOf, sizeOf } from './plan.ts';
 import {
   everyJobEnds,
   heldStay,
   type Excuses,
   namespacesKept,
+  nobodyByEquals,
   nobodyWrites,
   nothingLeft,
   oneCopyRuns,
@@ -39,6 +40,9 @@ const TEAMS: readonly Team[] = [
 ];
 /** Of the other home, where there are two. */
 const RIVAL_TEAMS: readonly Team[] = [{ namespace: 'red', quota: { cpu: '2', pods: '6' } }];
+/** Room for the largest Job, and for little beside it. */
+const crowded = ({ shared }: Preemption): readonly Team[] =>
+  TEAMS.map(({ namespace }) => ({ namespace, quota: { cpu: '2', pods: '5' }, cohort: shared ? 'teams' : undefined }));
 const WORKERS = ['east', 'west', 'north'] as const;
 const CALM_ROUNDS_MAX = 400;
 const CALM_ROUND_MS = 15_000;
@@ -60,16 +64,18 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   const dice = createDice(seed);
   const size = sizeOf(seed);
   const names = WORKERS.slice(0, dice.int(size.workersMin, WORKERS.length));
-  const plan = drawPlan(dice, names, bias);
+  const plan = drawPlan(seed, dice, names, bias);
   trace(`plan ${JSON.stringify({ ...plan, troubles: [...plan.troubles] })}`);
-  const { bare, rival: hasRival } = plan;
+  const { bare, preemption, rival: hasRival } = plan;
+  const ownTeams = preemption === undefined ? TEAMS : crowded(preemption);
   const sharing = sharingOf(seed, bias);
   if (sharing !== 'Apart') trace(`sharing ${sharing}`);
+  const queues = preemption === undefined ? plan.queues : { ...plan.queues, preemption: preemption.policies };
   const yard = await createYard({
     workers: names,
-    teams: TEAMS,
+    teams: ownTeams,
     bare,
-    queues: { ...plan.queues, ...sharedQueues(sharing) },
+    queues: { ...queues, ...sharedQueues(sharing) },
     rivalTeams: hasRival ? RIVAL_TEAMS : undefined,
     seed,
     clock,
@@ -86,13 +92,14 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   }
   const crew = startCrew({ yard, clock, dice, trace, managers: plan.managers, sharesFairly: sharing !== 'Apart' });
   const troubles = createTroubles({ yard, crew, plan, clock, dice, trace });
-  const people = createPeople(yard, dice, trace, bias?.archived);
+  const people = createPeople(yard, dice, trace, bias?.archived, () => preemption?.dice.pick([-2, -1, 0]));
+  const priorities = new Map<string, Set<number>>();
   const rivals = rival === undefined ? undefined : createPeople({ home: rival, teams: RIVAL_TEAMS, workers }, dice, trace);
   const history = createYardHistory();
   const violations: string[] = [];
   const ended = new Set<string>();
   const pods = new Set<string>();
-  const teams = [...TEAMS, ...RIVAL_TEAMS];
+  const teams = [...ownTeams, ...RIVAL_TEAMS];
   const namespaces = teams.map(({ namespace }) => namespace);
   let steps = 0;
 
@@ -100,6 +107,13 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
     const since = clock.now() - RESTORE_EXCUSE_MS;
     const restored = [...troubles.restoredMs].filter(([, atMs]) => atMs > since).map(([name]) => name);
     return { restored: new Set(restored), givenUp: troubles.givenUp };
+  }
+
+  function precedenceKept(job: Job): string[] {
+    const key = `${job.metadata.namespace}/${job.metadata.name}`;
+    const priority = Number(job.metadata.annotations?.[PRIORITY_ANNOTATION] ?? 0);
+    priorities.set(key, (priorities.get(key) ?? new Set()).add(priority));
+    return preemption === undefined ? [] : nobodyByEquals(job, { preemption: preemption.policies, priorities });
   }
 
   function look(): void {
@@ -115,6 +129,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
         trace(`${name}: Job ${change.gone ? `${change.object.metadata.name} gone` : summary(change.object)}`);
         if (!change.gone && !troubles.restoredMs.has(home.name)) violations.push(...heldStay(change.object, people.held));
         if (isOver(change.object)) ended.add(change.object.metadata.uid);
+        if (name === home.name) violations.push(...precedenceKept(change.object));
       }
     }
     const held = running();
@@ -166,6 +181,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
       await runPods(0.4, failures);
       if (dice.chance(0.3)) await people.meddle();
       if (bias?.archived === true && dice.chance(0.5)) await people.removeRunning();
+      if (preemption?.dice.chance(0.6) === true) await people.submit();
       if (rivals !== undefined && dice.chance(0.1)) await rivals.meddle();
       await troubles.strike();
     }

@@ -6,6 +6,7 @@ import {
   FENCING_ANNOTATION,
   HOLD_ANNOTATION,
   MANAGER_CONTROLLER_NAME,
+  PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
 } from '../../../shared/api/names.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
@@ -37,6 +38,7 @@ export function createPeople(
   dice: Dice,
   trace: (line: string) => void,
   archived = false,
+  priority: () => number | undefined = () => undefined,
 ): People {
   const client = home.admin;
   const held = new Map<string, number>();
@@ -60,6 +62,7 @@ export function createPeople(
     const job = randomJob(dice, namespace, name);
     const cluster = dice.some(workers)?.name ?? '';
     const { spec } = job;
+    const said = priority();
     const pod = spec.template.spec;
     for (const container of pod?.containers ?? []) container.resources = { requests: { cpu: dice.pick(['100m', '200m', '400m']) } };
     await attempt(`create ${namespace}/${name} ${JSON.stringify(spec)}`, () =>
@@ -72,6 +75,7 @@ export function createPeople(
           annotations: {
             ...(dice.chance(0.15) ? { [CLUSTERS_ANNOTATION]: cluster } : {}),
             ...(dice.chance(0.1) ? { [FENCING_ANNOTATION]: 'off' } : {}),
+            ...(said === undefined ? {} : { [PRIORITY_ANNOTATION]: String(said) }),
           },
         },
         // They come prepared, as the webhook would have them.

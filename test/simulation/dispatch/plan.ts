@@ -1,6 +1,6 @@
 /** What a seed has in store beside the weather. */
 import type { ClusterQueueSpec } from '../../../manager/api/cluster-queue.ts';
-import type { Dice } from '../dice.ts';
+import { createDice, type Dice } from '../dice.ts';
 
 /** What strikes in the midst of a story, each in its own way (`troubles.ts`). */
 export const TROUBLES = [
@@ -38,9 +38,36 @@ export type Plan = {
   readonly halfOpenRestores: number;
   /** What the ClusterQueues say beside their quota. */
   readonly queues: Partial<ClusterQueueSpec>;
+  /** Whom Jobs may have suspended for their sake; undefined: nobody, and they have no priorities. */
+  readonly preemption: Preemption | undefined;
   /** What may strike, and how likely each is to strike in one step. */
   readonly troubles: ReadonlyMap<TroubleKind, number>;
 };
+
+type Policies = NonNullable<ClusterQueueSpec['preemption']>;
+export type Preemption = {
+  readonly policies: Policies;
+  /** The teams lend each other what they do not use. */
+  readonly shared: boolean;
+  /** Chance of its own, so that the other stories are told as they would be without it. */
+  readonly dice: Dice;
+};
+
+/** In half of the stories in which sharing is not fair, and in none in which a defect is searched for. */
+function drawPreemption(seed: number, bias: Bias | undefined): Preemption | undefined {
+  const dice = createDice(seed + 1_000_003);
+  if (bias !== undefined || dice.chance(0.5)) return undefined;
+  const shared = dice.chance(0.5);
+  const withinClusterQueue = dice.pick<NonNullable<Policies['withinClusterQueue']>>([
+    'Never',
+    'LowerPriority',
+    'LowerPriority',
+    'LowerOrNewerEqualPriority',
+  ]);
+  const reclaimWithinCohort = shared ? dice.pick<NonNullable<Policies['reclaimWithinCohort']>>(['Never', 'LowerPriority', 'Any']) : 'Never';
+  const policy = reclaimWithinCohort === 'Never' ? 'Never' : dice.pick<'Never' | 'LowerPriority'>(['Never', 'LowerPriority']);
+  return { policies: { withinClusterQueue, reclaimWithinCohort, borrowWithinCohort: { policy } }, shared, dice };
+}
 
 /** How much happens in a story. */
 export type Size = {
@@ -89,7 +116,7 @@ export function sharedQueues(sharing: Sharing): Partial<ClusterQueueSpec> {
 }
 
 /** In half of the stories a few things go wrong, in some hardly any, in some nearly all. */
-export function drawPlan(dice: Dice, workers: readonly string[], bias?: Bias): Plan {
+export function drawPlan(seed: number, dice: Dice, workers: readonly string[], bias?: Bias): Plan {
   const share = dice.pick([0, 0.2, 0.2, 0.4, 0.7]);
   const troubles = new Map<TroubleKind, number>();
   for (const kind of TROUBLES) {
@@ -108,6 +135,8 @@ export function drawPlan(dice: Dice, workers: readonly string[], bias?: Bias): P
     queues: dice.chance(0.5)
       ? { startTimeout: dice.pick(['2m', '5m']), maxMoves: dice.pick([1, 3]), onCannotStart: dice.pick(['Wait', 'Wait', 'Fail']) }
       : {},
+    // Who shares fairly has policies of his own.
+    preemption: sharingOf(seed, bias) === 'Apart' ? drawPreemption(seed, bias) : undefined,
     troubles,
   };
 }

@@ -1,4 +1,6 @@
 /** What is promised of an installation, judged by the pods on the worker clusters: what anybody says of itself counts for nothing. */
+import type { ClusterQueueSpec } from '../../../manager/api/cluster-queue.ts';
+import { writtenRecordOf } from '../../../manager/api/records.ts';
 import type { Job } from '../../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER } from '../../../shared/api/names.ts';
 import { parseQuantity } from '../../../shared/kube/quantity.ts';
@@ -33,27 +35,50 @@ export function oneCopyRuns(held: readonly HeldPod[], { restored, givenUp }: Exc
     .map((each) => `${[...each.values()].map(({ cluster, pod }) => `${cluster}/${pod.metadata.name}`).join(' and ')} run for one Job`);
 }
 
-/** No team holds more than its quota, on all clusters together. A team is told by the namespace of the pods. */
+/** No team holds more than its quota, on all clusters together, and teams that share theirs no more than all of it. A team is told by the namespace of the pods. */
 export const quotaKept = (held: readonly HeldPod[], teams: readonly Team[], excuses: Excuses = NO_EXCUSES): string[] =>
-  teams.flatMap(({ namespace, quota }) => poolKept(held, [namespace], quota, excuses));
+  poolsOf(teams).flatMap(({ namespaces, quota }) => within(held, namespaces, quota, excuses));
 
 /** Nor do several teams together hold more than the pool that they share. */
-export function poolKept(
+export const poolKept = (
   held: readonly HeldPod[],
   namespaces: readonly string[],
   quota: Team['quota'],
-  { restored, givenUp }: Excuses = NO_EXCUSES,
+  excuses: Excuses = NO_EXCUSES,
+): string[] => within(held, namespaces, nanosOf(quota), excuses);
+
+function within(
+  held: readonly HeldPod[],
+  namespaces: readonly string[],
+  quota: ReadonlyMap<string, bigint>,
+  { restored, givenUp }: Excuses,
 ): string[] {
   const theirs = held.filter(
     ({ cluster, copy, pod }) =>
       namespaces.includes(pod.metadata.namespace ?? '') && !restored.has(cluster) && (copy?.fenced !== false || !givenUp.has(cluster)),
   );
-  return Object.entries(quota).flatMap(([resource, nominal]) => {
+  return [...quota].flatMap(([resource, nominal]) => {
     const used = theirs.reduce((total, { pod }) => total + (reservedFor(pod).get(resource) ?? 0n), 0n);
-    if (used <= parseQuantity(nominal).nanos) return [];
+    if (used <= nominal) return [];
     const pods = theirs.map(({ cluster, pod }) => `${cluster}/${pod.metadata.name}`).join(', ');
-    return [`${namespaces.join(' and ')} holds ${Number(used) / 1e9} ${resource} of ${nominal}: ${pods}`];
+    return [`${namespaces.join(' and ')} holds ${Number(used) / 1e9} ${resource} of ${Number(nominal) / 1e9}: ${pods}`];
   });
+}
+
+const nanosOf = (quota: Team['quota']): ReadonlyMap<string, bigint> =>
+  new Map(Object.entries(quota).map(([resource, amount]) => [resource, parseQuantity(amount).nanos]));
+
+type Pool = { readonly namespaces: readonly string[]; readonly quota: ReadonlyMap<string, bigint> };
+
+function poolsOf(teams: readonly Team[]): readonly Pool[] {
+  const pools = new Map<string, Pool>();
+  for (const { namespace, cohort, quota } of teams) {
+    const name = cohort === undefined ? `namespace ${namespace}` : `cohort ${cohort}`;
+    const { namespaces, quota: sum } = pools.get(name) ?? { namespaces: [], quota: new Map<string, bigint>() };
+    const more = [...nanosOf(quota)].map(([resource, nominal]) => [resource, (sum.get(resource) ?? 0n) + nominal] as const);
+    pools.set(name, { namespaces: [...namespaces, namespace], quota: new Map([...sum, ...more]) });
+  }
+  return [...pools.values()];
 }
 const NO_EXCUSES: Excuses = { restored: new Set(), givenUp: new Set() };
 
@@ -117,3 +142,27 @@ export const nothingLeft = (remains: readonly Remains[]): string[] =>
 /** Where nothing moves nobody writes; `writes` are counted by cluster. */
 export const nobodyWrites = (writes: ReadonlyMap<string, number>): string[] =>
   [...writes].filter(([, count]) => count > 0).map(([name, count]) => `${count} writes to ${name} in a world in which nothing moves`);
+
+/** The policies of all teams, and what the Jobs of a name have said of their priority. */
+export type Precedence = {
+  readonly preemption: NonNullable<ClusterQueueSpec['preemption']>;
+  /** By `namespace/name`: a name may be used again. */
+  readonly priorities: ReadonlyMap<string, ReadonlySet<number>>;
+};
+
+/** Nobody is preempted by an equal, unless the policy says so. What a record says of it is held against what the Jobs have said. */
+export function nobodyByEquals(job: Job, { preemption, priorities }: Precedence): string[] {
+  const written = writtenRecordOf(job);
+  const preempted = written.kind === 'Record' ? written.record.preempted : undefined;
+  if (preempted === undefined) return [];
+  const { namespace, name } = job.metadata;
+  const [own, others] = [`${namespace}/${name}`, preempted.by].map((key) => [...(priorities.get(key) ?? [])]);
+  const least = Math.min(...(own ?? []));
+  const most = Math.max(...(others ?? []));
+  const { withinClusterQueue, reclaimWithinCohort } = preemption;
+  const isWithin = preempted.rule === 'InClusterQueue';
+  if (preempted.rule === 'InCohortReclamation' && reclaimWithinCohort === 'Any') return [];
+  const mayBeEqual = isWithin && withinClusterQueue === 'LowerOrNewerEqualPriority';
+  if (most > least || (mayBeEqual && most === least)) return [];
+  return [`${namespace}/${name} of priority ${least} was preempted by ${preempted.by} of priority ${most} (${preempted.rule})`];
+}

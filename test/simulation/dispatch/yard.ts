@@ -7,6 +7,7 @@ import type { KubeObject } from '../../../shared/api/kubernetes.ts';
 import { NAMESPACES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient } from '../../../shared/kube/kube-client.ts';
+import { given } from '../../../shared/runtime/given.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 import { seededRandom } from '../../../shared/runtime/random.ts';
 import { createCrds } from '../../support/crds.ts';
@@ -28,7 +29,12 @@ export const FLAVOR = { metadata: { name: 'default' }, spec: {} };
 export const RECORD_KEY_SECRET = { namespace: MANAGER_NAMESPACE, name: 'record-key' };
 
 /** What one team may use, all clusters together. Its ClusterQueue has the name of its namespace. */
-export type Team = { readonly namespace: string; readonly quota: Readonly<Record<string, string>> };
+export type Team = {
+  readonly namespace: string;
+  readonly quota: Readonly<Record<string, string>>;
+  /** With the teams of the same cohort it lends and borrows. */
+  readonly cohort?: string | undefined;
+};
 
 export type Cluster = Member & {
   readonly plane: RestorablePlane;
@@ -143,14 +149,15 @@ async function createQueues(home: KubeClient, teams: readonly Team[], more: Part
     },
   ];
   const { cohortName } = more;
-  // Teams that share have nothing of their own, and a pool that is enough for one of them.
+  // Teams that share fairly have nothing of their own, and a pool that is enough for one of them.
   if (cohortName !== undefined) {
     await create(COHORTS, { metadata: { name: cohortName }, spec: { resourceGroups: groupsOf(Object.entries(poolOf(teams))) } });
   }
-  for (const { namespace, quota } of teams) {
+  for (const { namespace, quota, cohort } of teams) {
     const own = Object.entries(quota).map(([name, nominal]) => [name, cohortName === undefined ? nominal : '0'] as const);
     const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': namespace } };
-    await create(CLUSTER_QUEUES, { metadata: { name: namespace }, spec: { ...more, namespaceSelector, resourceGroups: groupsOf(own) } });
+    const spec = { ...given({ cohortName: cohort }), ...more, namespaceSelector, resourceGroups: groupsOf(own) };
+    await create(CLUSTER_QUEUES, { metadata: { name: namespace }, spec });
     await create(LOCAL_QUEUES, { metadata: { name: 'main', namespace }, spec: { clusterQueue: namespace } });
   }
 }

@@ -5,6 +5,7 @@ import {
   everyJobEnds,
   type Excuses,
   namespacesKept,
+  nobodyByEquals,
   nobodyWrites,
   nothingLeft,
   oneCopyRuns,
@@ -14,6 +15,9 @@ import {
   statusesAccepted,
   suspendedRest,
 } from '../../simulation/dispatch/promises.ts';
+import { formatAdmissionRecord } from '../../../manager/api/records.ts';
+import { ADMISSION_ANNOTATION } from '../../../shared/api/names.ts';
+import { aHomeJob, aRecord } from '../../support/jobs.ts';
 import type { HeldPod } from '../../simulation/dispatch/yard-history.ts';
 
 const NONE: Excuses = { restored: new Set(), givenUp: new Set() };
@@ -150,4 +154,52 @@ describe('nothing is left', () => {
 test('whoever writes in a world in which nothing moves is noticed', () => {
   expect(nobodyWrites(new Map([['home', 0]]))).toEqual([]);
   expect(nobodyWrites(new Map([['home', 2]]))).toEqual(['2 writes to home in a world in which nothing moves']);
+});
+
+describe('nobody is preempted by an equal', () => {
+  const priorities = new Map([
+    ['blue/low', new Set([-2])],
+    ['blue/high', new Set([0])],
+    ['blue/other', new Set([-2, -1])],
+  ]);
+  const preempted = (name: string, by: string, rule: string): Job =>
+    aHomeJob({
+      metadata: { name, namespace: 'blue', annotations: { [ADMISSION_ANNOTATION]: sealed({ by, clusterQueue: 'blue', rule }) } },
+    });
+  const sealed = (each: { by: string; clusterQueue: string; rule: string }): string =>
+    formatAdmissionRecord(aRecord({ evicted: true, preempted: each }), { written: '2026-01-01T00:00:00Z', seal: 'x' });
+  const judge = (
+    job: Job,
+    withinClusterQueue: 'LowerPriority' | 'LowerOrNewerEqualPriority',
+    reclaimWithinCohort: 'LowerPriority' | 'Any' = 'LowerPriority',
+  ) => nobodyByEquals(job, { preemption: { withinClusterQueue, reclaimWithinCohort }, priorities });
+  test('by one of higher priority, or whose name has had one', () => {
+    expect(judge(preempted('low', 'blue/high', 'InClusterQueue'), 'LowerPriority')).toEqual([]);
+    expect(judge(preempted('low', 'blue/other', 'InCohortReclamation'), 'LowerPriority')).toEqual([]);
+    expect(judge(aHomeJob(), 'LowerPriority')).toEqual([]);
+  });
+  test('by an equal only where the policy says so', () => {
+    const byEqual = (rule: string) => preempted('low', 'blue/low', rule);
+    expect(judge(byEqual('InClusterQueue'), 'LowerPriority')).toHaveLength(1);
+    expect(judge(byEqual('InClusterQueue'), 'LowerOrNewerEqualPriority')).toEqual([]);
+    expect(judge(byEqual('InCohortReclamation'), 'LowerOrNewerEqualPriority')).toHaveLength(1);
+    expect(judge(byEqual('InCohortReclamation'), 'LowerPriority', 'Any')).toEqual([]);
+    expect(judge(byEqual('InCohortReclaimWhileBorrowing'), 'LowerPriority', 'Any')).toHaveLength(1);
+  });
+  test('never by a lower one', () => {
+    expect(judge(preempted('high', 'blue/low', 'InClusterQueue'), 'LowerOrNewerEqualPriority')).toEqual([
+      'blue/high of priority 0 was preempted by blue/low of priority -2 (InClusterQueue)',
+    ]);
+  });
+});
+
+test('teams of one cohort share their quota', () => {
+  const teams = [
+    { namespace: 'blue', quota: { cpu: '1' }, cohort: 'all' },
+    { namespace: 'green', quota: { cpu: '2' }, cohort: 'all' },
+  ];
+  expect(quotaKept([held('east', { cpu: '3' })], teams, NONE)).toEqual([]);
+  expect(quotaKept([held('east', { cpu: '2' }), held('west', { cpu: '1500m', namespace: 'green' })], teams, NONE)).toEqual([
+    'blue and green holds 3.5 cpu of 3: east/east-pod, west/west-pod',
+  ]);
 });

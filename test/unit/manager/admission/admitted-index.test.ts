@@ -70,8 +70,16 @@ test('whatever comes and goes, each list is what sorting all would give', () => 
       for (const queue of ['main', 'other']) {
         const all = [...present.values()].filter(({ reservation }) => reservation.record.clusterQueue === queue).toSorted(compareAdmitted);
         expect(index.of(queue)).toEqual(all);
-        for (const cluster of ['east', 'west'])
-          expect(index.on(queue, cluster)).toEqual(all.filter(({ reservation }) => reservation.record.cluster === cluster));
+        for (const cluster of ['east', 'west']) {
+          const there = all.filter(({ reservation }) => reservation.record.cluster === cluster);
+          expect(index.on(queue, cluster)).toEqual(there);
+          for (const upTo of [-1, 0, 1, Number.POSITIVE_INFINITY]) {
+            const counted = (list: readonly Admitted[]): number => 1000 * list.filter(({ priority }) => priority <= upTo).length;
+            expect(index.quotaHeld(queue, cluster, 'default/cpu', upTo)).toBe(counted(there));
+            expect(index.quotaHeld(queue, undefined, 'default/cpu', upTo)).toBe(counted(all));
+            expect(index.roomHeld(queue, cluster, 'cpu', upTo)).toBe(counted(there));
+          }
+        }
       }
     }),
   );

@@ -96,6 +96,21 @@ describe('a Job that goes before others', () => {
   });
 });
 
+describe('behind a Job that does not fit, and for which nobody is to go', () => {
+  test.each(['before', 'after'])('a smaller one that can preempt does, whether it came %s', (when) => {
+    const yard = world({ main: { quota: { cpu: '4' }, preemption: byPriority } });
+    yard.arrive('main', 'high', '3', 10);
+    yard.arrive('main', 'low', '1', 0);
+    yard.settle();
+    if (when === 'before') yard.arrive('main', 'small', '1', 4);
+    yard.arrive('main', 'large', '4', 5);
+    yard.settle();
+    if (when === 'after') yard.arrive('main', 'small', '1', 4);
+    yard.settle();
+    expect(yard.preemptions).toEqual(['low for small (InClusterQueue)']);
+  });
+});
+
 describe('two that preempt at once', () => {
   test('have different ones suspended', () => {
     const yard = world({
