@@ -15,7 +15,7 @@ import { heldOf } from './reclaimable.ts';
 import { createShapeAvoidance, type ShapeAvoidance } from './shape-avoidance.ts';
 import type { QueueingSetup, Snapshot } from './snapshot.ts';
 import { startDeadline, type StartDeadline } from './start-deadlines.ts';
-import type { Reservation } from './reservation.ts';
+import { hasPlace, type Reservation } from './reservation.ts';
 import { clusterHolder, createUsage, type Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
@@ -49,6 +49,8 @@ export interface AdmissionCache {
   held(): Iterable<Reservation>;
   /** Those whose record is being written, or was and has not been seen yet. */
   assumed(): Iterable<Reservation>;
+  /** The reservations that wait for admission checks. */
+  reserved(): Iterable<Reservation>;
   /** When those that are admitted must have started. */
   readonly starts: Pick<Deadlines<StartDeadline>, 'overdue'>;
   /** When the time of those that are admitted is over. */
@@ -93,6 +95,7 @@ export function createAdmissionCache(
   const refused = new Map<string, Counted>();
   const toRest = new Map<string, Counted>();
   const assumedNow = new Map<string, Counted>();
+  const reserved = new Map<string, Counted>();
   const refusedAlike = new Map<string, readonly [Reservation, string]>();
   const shapes = createShapeAvoidance();
   const starts = createDeadlines((reservation) => startDeadline(reservation, { setup, clusters: clustersByName }));
@@ -124,6 +127,7 @@ export function createAdmissionCache(
     refused.delete(key);
     toRest.delete(key);
     assumedNow.delete(key);
+    reserved.delete(key);
     refusedAlike.delete(key);
     starts.forget(key);
     executions.forget(key);
@@ -138,7 +142,7 @@ export function createAdmissionCache(
   };
   const index = (entry: Counted): void => {
     const { workload, record, assumed, charges } = entry;
-    const leaving = displacements.of(workload.key) !== undefined || (!assumed && workload.phase !== 'Admitted');
+    const leaving = displacements.of(workload.key) !== undefined || (!assumed && !hasPlace(workload));
     admitted.set({ reservation: entry, priority: priorityOf(workload), charges, leaving, sinceMs: Date.parse(record.since) });
   };
   const compare = (entry: Counted): void => {
@@ -163,6 +167,7 @@ export function createAdmissionCache(
     if (excess(asked, recorded) !== undefined || excess(recorded, asked) !== undefined) mismatched.set(workload.key, entry);
     if (!assumed && workload.refusal !== undefined) refused.set(workload.key, entry);
     if (!assumed && workload.hold === true) toRest.set(workload.key, entry);
+    if (!assumed && workload.phase === 'Reserved') reserved.set(workload.key, entry);
     if (isSettled(entry) && (before === undefined || !isSettled(before) || before.record.cluster !== record.cluster))
       placements.set(record.cluster, (placements.get(record.cluster) ?? 0) + 1);
     if (assumed) assumedNow.set(workload.key, entry);
@@ -225,6 +230,7 @@ export function createAdmissionCache(
     refused: () => refused.values(),
     held: () => toRest.values(),
     assumed: () => assumedNow.values(),
+    reserved: () => reserved.values(),
     starts,
     executions,
     refusedAlike: () => refusedAlike.values(),
@@ -253,7 +259,7 @@ export function createAdmissionCache(
 }
 
 /** It is admitted, and its record is written. */
-const isSettled = ({ workload, assumed }: Reservation): boolean => !assumed && workload.phase === 'Admitted';
+const isSettled = ({ workload, assumed }: Reservation): boolean => !assumed && hasPlace(workload);
 
 /** Since when which clusters answer. */
 const contacts = (clusters: readonly ClusterState[]): string =>

@@ -3,6 +3,7 @@ import { toWireTime } from '../../shared/api/wire-time.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { formatRequests } from '../api/job-requests.ts';
 import type { AdmissionRecord } from '../api/records.ts';
+import { checksFor } from './check-rules.ts';
 import { isRefused, rememberedRefusals } from './avoidance.ts';
 import { isRecordedOn } from './cluster-state.ts';
 import type { Placed } from './placement.ts';
@@ -11,12 +12,14 @@ import type { Workload } from './workload.ts';
 
 /** The record of a new admission. A Job that resumes where it was keeps its epoch; one that moves, or was refused where it was, gets the next. */
 export function recordOf(workload: Workload, queue: QueueSetup, { cluster, clusterUID, flavors }: Placed, nowMs: number): AdmissionRecord {
+  const chosen = Object.fromEntries(flavors.flatMap(({ flavor, resources }) => resources.map((resource) => [resource, flavor])));
+  const checks = checksFor(queue.checks ?? [], chosen);
   const previous = workload.record;
   const resumes = previous !== undefined && isRecordedOn(previous, { name: cluster, uid: clusterUID }) && !isRefused(previous);
   const epoch = previous === undefined ? firstEpoch(workload, nowMs) : resumes ? previous.epoch : previous.epoch + 1;
   return {
     clusterQueue: queue.name,
-    flavors: Object.fromEntries(flavors.flatMap(({ flavor, resources }) => resources.map((resource) => [resource, flavor]))),
+    flavors: chosen,
     cluster,
     ...given({ clusterUID }),
     epoch,
@@ -24,9 +27,15 @@ export function recordOf(workload: Workload, queue: QueueSetup, { cluster, clust
     requests: formatRequests(workload.recordedRequests ?? workload.requests),
     ...given({ parallelism: workload.admittedPods, executedSeconds: previous?.executedSeconds }),
     ...(isFenced(workload, queue) ? {} : { unfenced: true as const }),
+    ...(checks.length === 0 ? {} : { evicted: true as const, checks }),
     // Where it has started, the row of failures is over.
     ...given({ avoid: workload.started ? undefined : rememberedRefusals(previous, nowMs) }),
   };
+}
+
+/** The record of a reservation whose checks have all said yes. */
+export function releasedRecord({ evicted: _evicted, checks: _checks, ...record }: AdmissionRecord, nowMs: number): AdmissionRecord {
+  return { ...record, since: toWireTime(Math.max(nowMs, Date.parse(record.since) + 1000)) };
 }
 
 /** Admissions of one Job are told apart by their second: what was proven of one says nothing of the next. */

@@ -9,6 +9,7 @@ import { parseKey } from '../../shared/kube/keys.ts';
 import { sleep, type Clock, type Timer } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { JobEventReason, QuotaReservedReason } from '../api/reasons.ts';
+import type { AdmissionRecord } from '../api/records.ts';
 import type { RecordKeeper } from '../api/record-keeper.ts';
 import { toldText } from '../api/told-text.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
@@ -106,7 +107,8 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
 
   const stored = ({ workload, record }: Reservation): void => {
     retries.forget(workload.key);
-    const { clusterQueue, cluster, epoch } = record;
+    const { clusterQueue, cluster, epoch, checks } = record;
+    if (checks !== undefined) return log.info('reserved', { job: workload.key, clusterQueue, cluster, checks });
     metrics.admitted.inc({ cluster_queue: clusterQueue, cluster });
     metrics.waitTime.observe({ cluster_queue: clusterQueue }, Math.max(0, clock.now() - workload.createdMs) / 1000);
     log.info('admitted', { job: workload.key, clusterQueue, cluster, epoch });
@@ -162,7 +164,7 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
     },
     write: (reservation, signal) => {
       const { workload, record } = reservation;
-      const patch = admissionPatch(workload, record.cluster, records.seal(workload, record, clock.now()));
+      const patch = admissionPatch(workload, record, records.seal(workload, record, clock.now()));
       requests.set(reservation, patch);
       send(reservation, patch, signal);
     },
@@ -187,18 +189,22 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
   };
 }
 
-/** Record, hold and release in one write, conditional on the version that was decided on. */
-const admissionPatch = ({ resourceVersion, finalizers, hold }: Workload, cluster: string, record: string): Patch => ({
+/** Record, hold and, unless checks are awaited, release in one write, conditional on the version that was decided on. */
+export const admissionPatch = (
+  { resourceVersion, finalizers, hold }: Workload,
+  { cluster, checks }: AdmissionRecord,
+  sealed: string,
+): Patch => ({
   type: 'merge',
   body: {
     metadata: {
       resourceVersion,
       labels: clusterLabel(cluster),
       // A Job that is suspended later is held then, whatever was said of an earlier time.
-      annotations: { [ADMISSION_ANNOTATION]: record, ...(hold === undefined ? {} : { [HOLD_ANNOTATION]: null }) },
+      annotations: { [ADMISSION_ANNOTATION]: sealed, ...(hold === undefined ? {} : { [HOLD_ANNOTATION]: null }) },
       finalizers: [...finalizers.filter((each) => each !== COPIES_FINALIZER), COPIES_FINALIZER],
     },
-    spec: { suspend: false },
+    ...(checks === undefined ? { spec: { suspend: false } } : {}),
   },
 });
 

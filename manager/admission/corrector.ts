@@ -15,10 +15,14 @@ import { CannotStartReason, FailReason, JobEventReason, QuotaReservedReason, Swi
 import type { RecordKeeper } from '../api/record-keeper.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
+import { CheckReason } from '../api/check-states.ts';
+import { checkStep } from './admission-checks.ts';
+import { releasedRecord } from './admission-record.ts';
+import { admissionPatch } from './admission-writer.ts';
 import { backoffMs, refusedRecord } from './avoidance.ts';
 import type { AdmissionCache } from './admission-cache.ts';
 import { clusterLabel } from './cluster-label.ts';
-import type { Reservation } from './reservation.ts';
+import { hasPlace, type Reservation } from './reservation.ts';
 import { cannotStartStory } from './cannot-start.ts';
 import { EvictionReason, findEvictions, notStarted, outOfTime, type Eviction } from './evictions.ts';
 import type { Deadlines, Due, Overdue } from './deadlines.ts';
@@ -75,7 +79,7 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
   const unresolvedSinceMs = new Map<string, number>();
   let resolvesAnew = true;
   /** Of what becomes due next, by what that is. */
-  const timers = new Map<'starts' | 'executions', Timer>();
+  const timers = new Map<'starts' | 'executions' | 'checks', Timer>();
 
   /**
    * One write; what it decided on may be out of date, and it may fail. The pass that follows looks again, so nothing is lost by that.
@@ -218,6 +222,75 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
     return found;
   };
 
+  /** Admits those whose checks have all said yes, ends the reservations of which one has said no, or not in time, and asks those that have not been asked. */
+  const settleReservations = (signal: AbortSignal): void => {
+    const nowMs = clock.now();
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const reservation of cache.reserved()) {
+      const { workload, record } = reservation;
+      const queue = cache.queueing().queues.get(record.clusterQueue);
+      const stop = stopped(workload, record);
+      if (stop !== undefined) {
+        evict({ reservation, ...stop }, signal);
+        continue;
+      }
+      const step = checkStep(record, workload.checks, queue?.checksTimeoutMs ?? 0, nowMs);
+      if (step.kind === 'Ask') ask(workload, record, step.checks, signal);
+      else if (step.kind === 'Wait') nextMs = Math.min(nextMs, step.dueMs ?? Number.POSITIVE_INFINITY);
+      else if (step.kind === 'GiveUp')
+        evict({ reservation, reason: EvictionReason.AdmissionCheck, message: step.why, told: JobEventReason.Evicted }, signal);
+      else releaseReserved(workload, record, signal);
+    }
+    timers.get('checks')?.cancel();
+    timers.delete('checks');
+    if (Number.isFinite(nextMs)) timers.set('checks', clock.schedule(wake, nextMs - nowMs));
+  };
+
+  /** Whoever stops a queue stops what is reserved there, too, as in Kueue. */
+  const stopped = (
+    { namespace, queue = '' }: Workload,
+    { clusterQueue }: AdmissionRecord,
+  ): Pick<Eviction, 'reason' | 'message'> | undefined => {
+    const { queues, localQueues } = cache.queueing();
+    if ((queues.get(clusterQueue)?.stopPolicy ?? 'None') !== 'None')
+      return { reason: EvictionReason.ClusterQueueStopped, message: `cluster queue ${clusterQueue} is stopped` };
+    if (localQueues.get(`${namespace}/${queue}`)?.stopPolicy !== 'None')
+      return { reason: EvictionReason.LocalQueueStopped, message: `local queue ${queue} is stopped, or gone` };
+    return undefined;
+  };
+
+  const releaseReserved = (workload: Workload, record: AdmissionRecord, signal: AbortSignal): void => {
+    const nowMs = clock.now();
+    const released = releasedRecord(record, nowMs);
+    write(
+      workload.key,
+      admissionPatch(workload, released, records.seal(workload, released, nowMs)),
+      'admitting a checked Job',
+      signal,
+      () => {
+        const { clusterQueue, cluster, epoch } = released;
+        metrics.admitted.inc({ cluster_queue: clusterQueue, cluster });
+        metrics.waitTime.observe({ cluster_queue: clusterQueue }, Math.max(0, nowMs - workload.createdMs) / 1000);
+        log.info('admitted, as its checks are ready', { job: workload.key, clusterQueue, cluster, epoch });
+      },
+    );
+  };
+
+  /** Their controllers see by the condition that they are asked, and what they said of an earlier reservation does not count for this one. */
+  const ask = ({ key, resourceVersion }: Workload, { since }: AdmissionRecord, checks: readonly string[], signal: AbortSignal): void => {
+    const lastTransitionTime = toWireTime(Math.max(clock.now(), Date.parse(since) + 1000));
+    const message = 'quota is reserved, and the Job waits for this check';
+    const said = { status: 'Unknown', reason: CheckReason.Pending, message, lastProbeTime: lastTransitionTime, lastTransitionTime };
+    const body = { metadata: { resourceVersion }, status: { conditions: checks.map((type) => ({ type, ...said })) } };
+    send(
+      key,
+      () => client.patchStatus(JOBS, parseKey(key), { type: 'strategic', body }, WRITE),
+      'asking admission checks',
+      signal,
+      () => undefined,
+    );
+  };
+
   /** Writes a record that holds less. What it held before is given back when the informer shows that record. */
   const lower = ({ workload }: Reservation, record: Reservation['record'], signal: AbortSignal): void => {
     write(workload.key, recordPatch(workload, record), 'giving quota back', signal, () =>
@@ -260,7 +333,7 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
     return [...found].flatMap(([key, eviction]) => {
       const { workload, assumed } = eviction.reservation;
       const isDue = nowMs - (unresolvedSinceMs.get(key) ?? nowMs) >= UNRESOLVED_MS;
-      return isDue && !assumed && workload.phase === 'Admitted' ? [eviction] : [];
+      return isDue && !assumed && hasPlace(workload) ? [eviction] : [];
     });
   };
 
@@ -284,6 +357,7 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
         ...losses.find(),
       ];
       for (const eviction of evictions) evict(eviction, signal);
+      settleReservations(signal);
       for (const each of watcher.toTell()) tell(each, signal);
       lowerWhatIsDue(signal);
       // What failed and is not needed any more has failed for nobody.

@@ -1,7 +1,7 @@
 import { HOLD_ANNOTATION, MAX_EXEC_TIME_LABEL } from '../../shared/api/names.ts';
 import { excess, forPods } from '../api/job-requests.ts';
 import type { AdmissionCache } from './admission-cache.ts';
-import type { Reservation } from './reservation.ts';
+import { hasPlace, type Reservation } from './reservation.ts';
 import { formatDurationMs } from '../api/duration.ts';
 import { AvoidedReason, JobEventReason } from '../api/reasons.ts';
 import { preemptedMessage } from '../api/preempted.ts';
@@ -40,6 +40,7 @@ export const EvictionReason = {
   Held: 'Held',
   MaximumExecutionTimeExceeded: 'MaximumExecutionTimeExceeded',
   Preempted: 'Preempted',
+  AdmissionCheck: 'AdmissionCheck',
 } as const;
 export type EvictionReason = (typeof EvictionReason)[keyof typeof EvictionReason];
 
@@ -71,7 +72,7 @@ export function findEvictions(
 
 function toRest(held: Iterable<Reservation>): Eviction[] {
   return [...held].flatMap((reservation) =>
-    reservation.workload.phase === 'Admitted'
+    hasPlace(reservation.workload)
       ? [{ reservation, reason: EvictionReason.Held, message: `it is held by its annotation ${HOLD_ANNOTATION}` }]
       : [],
   );
@@ -80,7 +81,7 @@ function toRest(held: Iterable<Reservation>): Eviction[] {
 function preempted(displaced: ReturnType<AdmissionCache['displaced']>): Eviction[] {
   return [...displaced].flatMap(({ reservation, ...displacement }) => {
     const { assumed, workload } = reservation;
-    if (assumed || workload.phase !== 'Admitted') return [];
+    if (assumed || !hasPlace(workload)) return [];
     const message = preemptedMessage({ by: displacement.by.key, clusterQueue: displacement.by.clusterQueue, rule: displacement.rule });
     return [{ reservation, reason: EvictionReason.Preempted, message, told: JobEventReason.Preempted, displacement }];
   });
@@ -127,7 +128,7 @@ function grown(mismatched: Iterable<Reservation>): Eviction[] {
   return [...mismatched].flatMap((reservation) => {
     const { workload, record, held, recorded = held, assumed } = reservation;
     const more = excess(forPods(workload.requests, record.parallelism), recorded);
-    if (assumed || workload.phase !== 'Admitted' || more === undefined) return [];
+    if (assumed || !hasPlace(workload) || more === undefined) return [];
     return [{ reservation, reason: EvictionReason.ExceedsReservation, message: `it asks for ${more} more than it was admitted with` }];
   });
 }
@@ -138,7 +139,7 @@ function drained(reservations: Iterable<Reservation>, setup: QueueingSetup, clus
   const evictions: Eviction[] = [];
   for (const reservation of reservations) {
     const { workload, record, assumed } = reservation;
-    if (assumed || workload.phase !== 'Admitted') continue;
+    if (assumed || !hasPlace(workload)) continue;
     if (setup.queues.get(record.clusterQueue)?.stopPolicy === 'HoldAndDrain') {
       evictions.push({
         reservation,

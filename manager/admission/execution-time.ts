@@ -16,9 +16,16 @@ export function executionDeadline({ workload, record, assumed }: Reservation): E
 
 /** The record of an admission that ends now: what it took is added to what those before it took. */
 export function endedRecord(record: AdmissionRecord, nowMs: number): AdmissionRecord {
-  if (record.evicted === true) return record;
+  if (record.evicted === true) return withoutChecks(record);
   const seconds = (record.executedSeconds ?? 0) + Math.max(0, Math.floor((nowMs - Date.parse(record.since)) / 1000));
   return { ...record, evicted: true, ...(seconds === 0 ? {} : { executedSeconds: seconds }) };
+}
+
+/** A reservation that ends has taken no time: nothing ran. */
+function withoutChecks(record: AdmissionRecord): AdmissionRecord {
+  if (record.checks === undefined) return record;
+  const { checks: _checks, ...rest } = record;
+  return rest;
 }
 
 /** Why a Workload has no time left, for people; undefined when it has. It follows from the Job alone, so that it outlives whoever found it out. */

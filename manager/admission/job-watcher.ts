@@ -7,6 +7,7 @@ import type { AdmissionMetrics } from '../metrics.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import { preemptedMessage, type Preempted } from '../api/preempted.ts';
 import type { RecordReader } from '../api/records.ts';
+import { pendingChecks, rejectedBy } from './admission-checks.ts';
 import { refusalIn } from './avoidance.ts';
 import type { PodAdjustments } from '../api/adjusted-pod.ts';
 import { ZERO } from '../api/amount.ts';
@@ -112,6 +113,7 @@ export function createJobWatcher(deps: {
           metrics.finished.inc({ cluster_queue: record?.clusterQueue ?? '', result: finishedCondition(job.status)?.type ?? 'Deleted' });
         return release(key);
       case 'Unrecorded':
+      case 'Reserved':
       case 'Admitted':
       case 'Evicting': {
         dequeue(key);
@@ -161,6 +163,12 @@ export function createJobWatcher(deps: {
     } else {
       inadmissibleReasons.delete(key);
       const { queue, priority } = route;
+      const rejected = rejectedBy(workload, queue.checks ?? []);
+      if (rejected !== undefined) {
+        queues.delete(key);
+        inadmissibleReasons.set(key, rejected);
+        return wakeScheduler();
+      }
       const queued = { workload: sizedFor(workload, queue), priority, arrival: arrivals.get(key) ?? arrivalsSeen };
       queues.add(queue.name, queue.strict, queued, apartOf(workload));
     }
@@ -253,6 +261,7 @@ function whyHeld(workload: Workload): InadmissibleReason | undefined {
 
 function whyHeldBack(workload: Workload): InadmissibleReason {
   const { untrusted, record } = workload;
+  if (workload.phase === 'Reserved' && record !== undefined) return pendingChecks(record);
   if (untrusted === undefined && record !== undefined) {
     const why = timeIsUp(workload) ?? refusalIn(record) ?? (record.preempted && preemptedMessage(record.preempted));
     return why === undefined ? evicted : { ...evicted, message: `${evicted.message}; ${why}` };

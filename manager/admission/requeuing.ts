@@ -4,7 +4,8 @@ import { EvictionReason } from './evictions.ts';
 
 /**
  * By which age a Job queues again that did not start in time (Kueue's waitForPodsReady.requeuingStrategy.timestamp): by that of its eviction, so that those
- * behind it get their turn, or by its own. Whoever is evicted for another reason keeps his place.
+ * behind it get their turn, or by its own. Who was evicted because of an admission check goes by that
+ * in any case, as in Kueue; whoever is evicted for another reason keeps his place.
  */
 export const REQUEUING_TIMESTAMPS = ['Eviction', 'Creation'] as const;
 export type RequeuingTimestamp = (typeof REQUEUING_TIMESTAMPS)[number];
@@ -17,4 +18,6 @@ export const requeuedRecord = (
   timestamp: RequeuingTimestamp,
   nowMs: number,
 ): AdmissionRecord =>
-  reason === EvictionReason.StartTimeout && timestamp === 'Eviction' ? { ...record, queuedSince: toWireTime(nowMs) } : record;
+  reason === EvictionReason.AdmissionCheck || (reason === EvictionReason.StartTimeout && timestamp === 'Eviction')
+    ? { ...record, queuedSince: toWireTime(nowMs) }
+    : record;

@@ -13,3 +13,6 @@ export type Reservation = {
   /** The record is not seen on the Job yet. */
   readonly assumed: boolean;
 };
+
+/** It has a place that it can be told to give up: it runs there, or that is reserved for it. */
+export const hasPlace = ({ phase }: Workload): boolean => phase === 'Admitted' || phase === 'Reserved';

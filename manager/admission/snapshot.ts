@@ -10,6 +10,7 @@ import { weightOf } from '../api/fair-weight.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { AdmittedIndex } from './admitted-index.ts';
+import type { CheckRule } from './check-rules.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { FairSharingConfig } from './fair-strategy.ts';
 import { preemptionPolicies, type PreemptionPolicies } from './preemption-policies.ts';
@@ -70,6 +71,9 @@ export type QueueSetup = {
   /** So many placements in a row that come to nothing, and the Job is said not to start. */
   readonly maxMoves: number;
   readonly onCannotStart: 'Wait' | 'Fail';
+  /** What its Jobs have to pass once quota is reserved for them, and how long that may take, 0: any time. */
+  readonly checks?: readonly CheckRule[];
+  readonly checksTimeoutMs?: number;
   /** What its Jobs do not need any more they hold until they end. */
   readonly keepsFinished?: boolean;
   /** What becomes of Jobs whose cluster is lost. */
@@ -186,6 +190,8 @@ function queueSetup(
     startTimeoutMs: parseDurationMs(spec.startTimeout ?? '') ?? START_TIMEOUT_MS,
     maxMoves: spec.maxMoves ?? MAX_MOVES,
     onCannotStart: spec.onCannotStart ?? 'Wait',
+    checks: (spec.admissionChecksStrategy?.admissionChecks ?? []).map(({ name: check, onFlavors = [] }) => ({ name: check, onFlavors })),
+    checksTimeoutMs: parseDurationMs(spec.admissionChecksTimeout ?? '') ?? 0,
     keepsFinished: spec.reclaimablePods === 'Keep',
     onLoss: spec,
     namespaces: requirementsOf(spec.namespaceSelector),

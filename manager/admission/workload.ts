@@ -9,6 +9,7 @@ import {
   unreadableWishes,
   type ClusterWish,
 } from '../api/job-annotations.ts';
+import { checkStatesOf, type CheckState } from '../api/check-states.ts';
 import { compactProblem } from '../api/compact-job.ts';
 import { isDispatched } from '../api/dispatch-proof.ts';
 import { graceSecondsOf } from '../api/fenced-off.ts';
@@ -92,6 +93,8 @@ export type Workload = {
   readonly untrusted: Untrusted | undefined;
   /** Why the Job can never be admitted as it is. */
   readonly problem: string | undefined;
+  /** What admission checks say of it, by their names. */
+  readonly checks: ReadonlyMap<string, CheckState>;
   /** Why LimitRanges of its namespace forbid its pods. */
   readonly forbidden: string | undefined;
   /** Jobs of equal hash fit together or fail together, wherever they stand in the queue. */
@@ -113,6 +116,8 @@ export type UntrustedReason = (typeof UntrustedReason)[keyof typeof UntrustedRea
 export type WorkloadPhase =
   /** Waits for admission. */
   | 'Pending'
+  /** Holds quota, and waits until its admission checks have said yes. */
+  | 'Reserved'
   /** Holds quota and may run. */
   | 'Admitted'
   /** Not suspended, though no good record allows it to run: is to be suspended. Holds what its last good record said, if that is known. */
@@ -173,6 +178,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord, adjustm
     unmarked: phase === 'Evicting' && isUnmarked(job, parsed),
     untrusted: untrustedOf(parsed, phase),
     problem: compactProblem(job) ?? wishProblemOf(job) ?? written.problem,
+    checks: checkStatesOf(job.status),
     forbidden: asked.forbidden,
     schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, record),
   };
@@ -190,6 +196,7 @@ function phaseOf(job: DeepReadonly<Job>, parsed: ParsedRecord, record: Admission
     if (!deleted) return 'Unrecorded';
     return record === undefined ? 'Finished' : 'Evicting';
   }
+  if (parsed.kind === 'Record' && parsed.record.checks !== undefined && !deleted) return 'Reserved';
   const runs = record === undefined ? tellsOfPods(job) || isUnaccountedFor(job) : !isProvenAtRest(job.status, record);
   if ((runs && (record !== undefined || !deleted)) || isUnmarked(job, parsed)) return 'Evicting';
   return deleted ? 'Finished' : 'Pending';

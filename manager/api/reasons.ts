@@ -57,6 +57,10 @@ export const QuotaReservedReason = {
   InvalidJob: 'InvalidJob',
   /** A LimitRange of its namespace forbids its pods; the message says which, and what. */
   ForbiddenByLimitRange: 'ForbiddenByLimitRange',
+  /** Quota is reserved for it, and the admission checks of its ClusterQueue have not all said yes; the message names them. */
+  AdmissionChecksPending: 'AdmissionChecksPending',
+  /** An admission check of its ClusterQueue has rejected it; the message says which, and in which words. */
+  AdmissionCheckRejected: 'AdmissionCheckRejected',
   /** The API server refused to store the admission, or goes on failing to. */
   AdmissionRefused: 'AdmissionRefused',
   /** It was released, or carries a record, without admission having done so; the message says what is wrong. */

@@ -42,6 +42,8 @@ export type AdmissionRecord = {
   readonly evicted?: true;
   /** The Job was suspended for the sake of another one. */
   readonly preempted?: Preempted;
+  /** Its quota is reserved, and it is not admitted before these admission checks have said yes; it is `evicted` until then. */
+  readonly checks?: readonly string[];
   /** The Job queues as one that was created then, RFC 3339. Absent: by its own age. */
   readonly queuedSince?: string;
   /** Clusters that have refused the Job, or on which it did not start: it does not go there for the time being. */
@@ -112,6 +114,7 @@ export function parseAdmissionRecord(text: string): RecordText {
     executedSeconds,
     unfenced,
     evicted,
+    checks,
     preempted,
     queuedSince,
     avoid,
@@ -131,6 +134,7 @@ export function parseAdmissionRecord(text: string): RecordText {
   if (!isTrueOrAbsent(unfenced)) return invalid('unfenced must be true or absent');
   if (!isTrueOrAbsent(evicted)) return invalid('evicted must be true or absent');
   if (preempted !== undefined && !isPreempted(preempted)) return invalid('preempted must have by, clusterQueue and rule');
+  if (checks !== undefined && !(Array.isArray(checks) && checks.every(isName))) return invalid('checks must be a list of names or absent');
   if (queuedSince !== undefined && !isTime(queuedSince)) return invalid('queuedSince must be an RFC 3339 time or absent');
   if (avoid !== undefined && !isAvoided(avoid))
     return invalid('avoid must be an object of clusters with until, reason, refusals and epoch');
@@ -144,7 +148,7 @@ export function parseAdmissionRecord(text: string): RecordText {
     epoch,
     since,
     requests,
-    ...given({ clusterUID, parallelism, executedSeconds, unfenced, evicted, preempted, queuedSince, avoid, fail }),
+    ...given({ clusterUID, parallelism, executedSeconds, unfenced, evicted, checks, preempted, queuedSince, avoid, fail }),
   };
   return { kind: 'Record', record, stamp: { written, seal } };
 }
@@ -163,6 +167,7 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
     executedSeconds: record.executedSeconds,
     unfenced: record.unfenced,
     evicted: record.evicted,
+    checks: record.checks,
     preempted: record.preempted && {
       by: record.preempted.by,
       clusterQueue: record.preempted.clusterQueue,

@@ -1,6 +1,7 @@
 import type { DeepReadonly, Job, JobCondition, JobStatus } from '../../shared/api/kubernetes.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, finishedCondition, findTrueCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
+import { isCheckType } from '../api/check-states.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { completeIndexes, indexListsOf } from './finished-work.ts';
@@ -269,7 +270,8 @@ const condition = (type: string, status: 'True' | 'False', reason: string, messa
 });
 
 const isTrue = (each: DeepReadonly<JobCondition>): boolean => each.status === 'True';
-const isOurs = (type: string): boolean => Object.hasOwn(SwitchyardCondition, type);
+/** No worker cluster has a say in them: those of Switchyard, and those by which admission checks say whether it may run. */
+const isOurs = (type: string): boolean => Object.hasOwn(SwitchyardCondition, type) || isCheckType(type);
 const timeOf = (each: DeepReadonly<JobCondition>): string | undefined => each.lastTransitionTime ?? undefined;
 const isAfter = (a: string, b: string): boolean => Date.parse(a) > Date.parse(b);
 const isPresent = <T>(value: T | null | undefined): value is T => value !== null && value !== undefined;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { CHECK_FIELD_MANAGER, MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL, SWITCHYARD_GROUP } from '../../shared/api/names.ts';
 import { fieldOf, type WriteRule } from './write-rule.ts';
 
 /** Rules about what is both the user's and Switchyard's, depending on where a Job stands. */
@@ -68,13 +68,18 @@ export const QUEUE_IS_NOT_ADDED_LATER: WriteRule = {
   policy: 'Ignore',
 };
 
+/** The controller of an admission check writes the status, too. It says so by its field manager, so that nobody does it by accident who has all rights. */
+const BY_A_CHECK =
+  `variables.fieldManager == '${CHECK_FIELD_MANAGER}' && ` +
+  `authorizer.group('${SWITCHYARD_GROUP}').resource('admissionchecks').namespace(request.namespace).check('update').allowed()`;
+
 /** Whatever the status says: quota is given back on the strength of it, and submitters are told. */
 export const STATUS_IS_TOLD_BY_US: WriteRule = {
   field: 'status',
   problem: 'is written by Switchyard only; it follows the pods of the Job, wherever they run',
   isBroken: ({ subresource, managed, copy, runByWorker, writer }) =>
     subresource === 'status' && (managed || (copy && runByWorker && writer !== 'LocalWorker')),
-  brokenWhen: 'variables.ofStatus && (variables.managed || variables.copy && variables.runByWorker && !variables.byLocalWorker)',
+  brokenWhen: `variables.ofStatus && (variables.managed && !(${BY_A_CHECK}) || variables.copy && variables.runByWorker && !variables.byLocalWorker)`,
   policy: 'Fail',
 };
 

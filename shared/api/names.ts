@@ -122,5 +122,7 @@ export const JOB_UID_VARIABLE = 'SWITCHYARD_JOB_UID';
 /** Field manager names under which our writes appear in managedFields. */
 export const MANAGER_FIELD_MANAGER = 'switchyard-manager';
 export const WORKER_FIELD_MANAGER = 'switchyard-worker';
+/** Field manager by which the controller of an admission check says what it says of a Job; needs the verb `update` on `admissionchecks.switchyard.dev`. */
+export const CHECK_FIELD_MANAGER = 'switchyard-check';
 /** Field manager by which an administrator says that a write passes by the rules of Jobs; needs the verb `override` on `jobs.switchyard.dev`. */
 export const OVERRIDE_FIELD_MANAGER = 'switchyard-override';

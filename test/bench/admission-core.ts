@@ -97,6 +97,7 @@ export function createAdmissionCore(clusterQueues: readonly ClusterQueue[], clus
     untrusted: undefined,
     podsNeeded: undefined,
     minPods: undefined,
+    checks: new Map(),
     forbidden: undefined,
     problem: undefined,
     schedulingHash: cpu,

@@ -12,6 +12,7 @@ import {
   KUEUE_QUEUE_NAME_LABEL,
   MANAGER_CONTROLLER_NAME,
   MANAGER_FIELD_MANAGER,
+  CHECK_FIELD_MANAGER,
   OVERRIDE_FIELD_MANAGER,
   QUEUE_NAME_LABEL,
 } from '../../shared/api/names.ts';
@@ -126,6 +127,34 @@ test('a person may pass by the rules who says so, and who was given that right',
   });
   await expect(tenant.patch(JOBS, key, patch, override)).rejects.toThrow(/admission/);
   await cluster.client.patch(JOBS, key, patch, override);
+});
+
+test('the controller of an admission check says what it has to say, and nobody else does', async () => {
+  await create('checked', { [QUEUE_NAME_LABEL]: 'batch' });
+  const key = { namespace: 'default', name: 'checked' };
+  const conditions = [{ type: 'budget', status: 'True', reason: 'Ready', lastTransitionTime: '2026-01-01T00:00:00Z' }];
+  const patch = { type: 'strategic' as const, body: { status: { conditions } } };
+  const rbac = (plural: string, kind: string) => ({ group: 'rbac.authorization.k8s.io', version: 'v1', plural, kind, namespaced: false });
+  const jobStatus = { apiGroups: ['batch'], resources: ['jobs/status'], verbs: ['patch', 'update'] };
+  const checks = { apiGroups: ['switchyard.dev'], resources: ['admissionchecks'], verbs: ['update'] };
+  for (const [name, rules] of [
+    ['checker', [jobStatus, checks]],
+    ['forger', [jobStatus]],
+  ] as const) {
+    await cluster.client.create(rbac('clusterroles', 'ClusterRole'), { metadata: { name }, rules } as never);
+    await cluster.client.create(rbac('clusterrolebindings', 'ClusterRoleBinding'), {
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name }],
+    } as never);
+  }
+  const as = (name: string) =>
+    createKubeClient(cluster.plane.transport({ name, groups: ['system:authenticated'] }), { userAgent: 'test', clock: systemClock });
+  const asCheck = { fieldManager: CHECK_FIELD_MANAGER };
+  await expect(as('forger').patchStatus(JOBS, key, patch, asCheck)).rejects.toThrow(/status: is written/);
+  await expect(as('checker').patchStatus(JOBS, key, patch)).rejects.toThrow(/status: is written/);
+  await as('checker').patchStatus(JOBS, key, patch, asCheck);
+  expect((await cluster.client.get(JOBS, key)).status?.conditions).toEqual([expect.objectContaining({ type: 'budget', status: 'True' })]);
 });
 
 test('other Jobs, and those of excluded namespaces, do not wait for the manager, even when none answers', async () => {

@@ -95,6 +95,17 @@ const AdmissionScopeSchema = Type.Object(
   { description: 'How the LocalQueues of this ClusterQueue share it.' },
 );
 
+const AdmissionCheckRuleSchema = Type.Object({
+  name: ObjectName('Name of the check: the type of the condition by which its controller tells a Job.'),
+  onFlavors: Type.Optional(
+    Type.Array(ObjectName('Name of a ResourceFlavor.'), {
+      maxItems: 64,
+      'x-kubernetes-list-type': 'set',
+      description: 'The check is for Jobs that use one of these flavors; empty: for all.',
+    }),
+  ),
+});
+
 export const ClusterQueueSpecSchema = Type.Object(
   {
     resourceGroups: Type.Optional(ResourceGroups),
@@ -137,6 +148,23 @@ export const ClusterQueueSpecSchema = Type.Object(
         default: 'Wait',
         description: 'What becomes of such a Job: Wait goes on trying, ever more rarely; Fail ends it as Failed.',
       }),
+    ),
+    admissionChecksStrategy: Type.Optional(
+      Type.Object(
+        {
+          admissionChecks: Type.Array(AdmissionCheckRuleSchema, {
+            minItems: 1,
+            maxItems: 64,
+            'x-kubernetes-list-type': 'map',
+            'x-kubernetes-list-map-keys': ['name'],
+            description: 'The checks.',
+          }),
+        },
+        { description: 'Checks of other controllers that a Job has to pass, once quota is reserved for it, before it is admitted.' },
+      ),
+    ),
+    admissionChecksTimeout: Type.Optional(
+      Duration('0s', 'How long quota stays reserved for a Job whose checks are not all ready, before it queues again; 0s: for ever.'),
     ),
     reclaimablePods: Type.Optional(
       OneOf(['Reclaim', 'Keep'], {

@@ -9,19 +9,12 @@ export type MissingField = {
   readonly path: string;
   /** What is different without it, and what to do. */
   readonly means: string;
-  /** True for values that ask for what happens anyway. `dispatchChecks` are the names of admission checks that do nothing but dispatch. */
-  readonly asksNothing?: (value: unknown, dispatchChecks: ReadonlySet<string>) => boolean;
+  /** True for values that ask for what happens anyway. */
+  readonly asksNothing?: (value: unknown) => boolean;
 };
 
 export const MISSING_FIELDS: Readonly<Record<string, readonly MissingField[]>> = {
-  ClusterQueue: [
-    {
-      path: 'spec.admissionChecksStrategy',
-      means: 'Jobs are admitted without these checks',
-      asksNothing: (value, dispatchChecks) => checkNames(value).every((name) => dispatchChecks.has(name)),
-    },
-    { path: 'spec.concurrentAdmissionPolicy', means: 'a Job keeps the flavor that it was admitted to' },
-  ],
+  ClusterQueue: [{ path: 'spec.concurrentAdmissionPolicy', means: 'a Job keeps the flavor that it was admitted to' }],
   ResourceFlavor: [{ path: 'spec.topologyName', means: 'the pods of a Job are not placed near one another' }],
 };
 
@@ -48,9 +41,17 @@ function isUsualWeight(value: unknown): boolean {
 export const missingField = (kind: string, path: string): MissingField | undefined =>
   MISSING_FIELDS[kind]?.find((each) => path.replaceAll(/\[\d+\]/g, '') === each.path);
 
-function checkNames(strategy: unknown): string[] {
-  const checks = isJsonObject(strategy) && Array.isArray(strategy['admissionChecks']) ? strategy['admissionChecks'] : [];
-  return checks.map((check: unknown) => (isJsonObject(check) ? String(check['name']) : ''));
+/** The spec of a ClusterQueue without checks that do nothing but dispatch: every Job is dispatched here, and nobody would ever say that they are ready. */
+export function withoutDispatchChecks(
+  spec: Readonly<Record<string, unknown>>,
+  dispatchChecks: ReadonlySet<string>,
+): Readonly<Record<string, unknown>> {
+  const { admissionChecksStrategy: strategy, ...rest } = spec;
+  if (!isJsonObject(strategy) || !Array.isArray(strategy['admissionChecks'])) return spec;
+  const admissionChecks = strategy['admissionChecks'].filter(
+    (check: unknown) => !isJsonObject(check) || !dispatchChecks.has(String(check['name'])),
+  );
+  return admissionChecks.length === 0 ? rest : { ...rest, admissionChecksStrategy: { ...strategy, admissionChecks } };
 }
 
 /** What fields of v1beta2 are called in v1beta1, where that is something else. */

@@ -40,7 +40,7 @@ function ofKueue(kind: string, name: string, fields: Manifest['fields']): Pick<F
     case 'AdmissionCheck':
       return spec['controllerName'] === MULTIKUEUE
         ? { kind: 'Note', says: 'is not needed: every Job is dispatched to a WorkerCluster' }
-        : { kind: 'Lost', says: 'Jobs are admitted without this check' };
+        : { kind: 'Lost', says: 'its controller tells Workloads; here one has to tell Jobs (docs/admission-checks.md)' };
     case 'Topology':
       return { kind: 'Lost', says: 'the pods of a Job are not placed near one another' };
     case 'ProvisioningRequestConfig':

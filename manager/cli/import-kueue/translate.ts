@@ -6,7 +6,7 @@ import { SWITCHYARD_GROUP, SWITCHYARD_VERSION } from '../../../shared/api/names.
 import { carry, type FieldSchema, type LeftBehind } from './carry.ts';
 import { ManifestError, type Manifest } from './documents.ts';
 import type { Finding } from './findings.ts';
-import { missingField, NEEDED_FLAGS, OLD_NAMES, specInNewWords } from './kueue-fields.ts';
+import { missingField, NEEDED_FLAGS, OLD_NAMES, specInNewWords, withoutDispatchChecks } from './kueue-fields.ts';
 import { isDispatchCheck, skipped } from './other-kinds.ts';
 
 /** Kueue's kinds of which Switchyard has its own, under the same name. */
@@ -37,7 +37,11 @@ function translateOne(manifest: Manifest, dispatchChecks: ReadonlySet<string>): 
   }
   const { apiVersion: _version, kind: _kind, metadata, status: _status, ...given } = fields;
   const { spec } = given;
-  const body = apiVersion === VERSIONS[0] && isJsonObject(spec) ? { ...given, spec: specInNewWords(kind, spec) } : given;
+  const newer = apiVersion === VERSIONS[0] && isJsonObject(spec) ? specInNewWords(kind, spec) : spec;
+  const body =
+    kind === 'ClusterQueue' && isJsonObject(newer)
+      ? { ...given, spec: withoutDispatchChecks(newer, dispatchChecks) }
+      : { ...given, ...(newer === undefined ? {} : { spec: newer }) };
   const carried = carry({ properties: definition.fields as Readonly<Record<string, FieldSchema>> }, body, '');
   const own = isJsonObject(carried.value) ? carried.value : {};
   const problem = problemOf(definition, own);
@@ -47,7 +51,7 @@ function translateOne(manifest: Manifest, dispatchChecks: ReadonlySet<string>): 
     objects: [{ apiVersion: `${SWITCHYARD_GROUP}/${SWITCHYARD_VERSION}`, kind, metadata: meta.kept, ...own }],
     findings: [
       ...meta.lost.map((field): Finding => ({ kind: 'Lost', object, field, says: 'means nothing to Switchyard' })),
-      ...carried.left.flatMap((left) => findingOf(manifest, object, left, dispatchChecks)),
+      ...carried.left.flatMap((left) => findingOf(manifest, object, left)),
       ...notesOn(kind, object, own),
     ],
   };
@@ -61,14 +65,9 @@ function objectName({ kind, name, fields }: Manifest): string {
   return typeof namespace === 'string' ? `${kind} ${namespace}/${name}` : `${kind} ${name}`;
 }
 
-function findingOf(
-  { kind, fields }: Manifest,
-  object: string,
-  { path, value, why }: LeftBehind,
-  dispatchChecks: ReadonlySet<string>,
-): Finding[] {
+function findingOf({ kind, fields }: Manifest, object: string, { path, value, why }: LeftBehind): Finding[] {
   const missing = missingField(kind, path);
-  if (missing?.asksNothing?.(value, dispatchChecks) === true) return [];
+  if (missing?.asksNothing?.(value) === true) return [];
   const otherwise = why === 'NoField' ? 'Switchyard has no such field' : `Switchyard has no ${JSON.stringify(value)} here`;
   return [{ kind: 'Lost', object, field: asWritten(path, fields), says: missing?.means ?? otherwise }];
 }
@@ -93,6 +92,13 @@ function notesOn(kind: string, object: string, own: Readonly<Record<string, unkn
           },
         ],
   );
+  if (spec['admissionChecksStrategy'] !== undefined)
+    flags.push({
+      kind: 'Note',
+      object,
+      field: 'spec.admissionChecksStrategy',
+      says: 'has Jobs wait until controllers have told them, by conditions, that they may run (docs/admission-checks.md); controllers of Kueue’s checks tell Workloads. Checks that only dispatch are left out where their AdmissionCheck is read along',
+    });
   if (kind !== 'ClusterQueue' || spec['namespaceSelector'] !== undefined) return flags;
   return [
     ...flags,

@@ -111,6 +111,7 @@ export const aWorkload = (
   unmarked: false,
   untrusted: undefined,
   problem: undefined,
+  checks: new Map(),
   forbidden: undefined,
   schedulingHash: JSON.stringify(requests),
   ...parts,

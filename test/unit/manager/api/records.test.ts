@@ -17,6 +17,7 @@ describe('the admission record', () => {
       executedSeconds: 90,
       evicted: true,
       preempted: { by: 'team/other', clusterQueue: 'cq', rule: 'InClusterQueue' },
+      checks: ['budget'],
       queuedSince: '2026-01-01T00:05:00Z',
       avoid: AVOID,
     });
@@ -42,6 +43,7 @@ describe('the admission record', () => {
     [text({ executedSeconds: 0 }), 'executedSeconds must be a positive integer or absent'],
     [text({ evicted: false }), 'evicted must be true or absent'],
     [text({ preempted: { by: 'team/other' } }), 'preempted must have by, clusterQueue and rule'],
+    [text({ checks: 'budget' }), 'checks must be a list of names or absent'],
     [text({ queuedSince: 'later' }), 'queuedSince must be an RFC 3339 time or absent'],
     [text({ avoid: { 'us-1': {} } }), 'avoid must be an object of clusters with until, reason, refusals and epoch'],
     [

@@ -3,7 +3,12 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { SWITCHYARD_KINDS } from '../../../../../manager/api/kinds.ts';
 import type { FieldSchema } from '../../../../../manager/cli/import-kueue/carry.ts';
-import { MISSING_FIELDS, missingField, specInNewWords } from '../../../../../manager/cli/import-kueue/kueue-fields.ts';
+import {
+  MISSING_FIELDS,
+  missingField,
+  specInNewWords,
+  withoutDispatchChecks,
+} from '../../../../../manager/cli/import-kueue/kueue-fields.ts';
 
 const DOCUMENT = path.join(import.meta.dirname, '../../../../../docs/from-kueue.md');
 const rows = Object.entries(MISSING_FIELDS).flatMap(([kind, fields]) => fields.map((field) => ({ kind, ...field })));
@@ -29,21 +34,12 @@ test('what is missing stands in the documentation', () => {
 });
 
 describe('what asks for nothing', () => {
-  const asks = (kind: string, field: string, value: unknown, checks: string[] = []): boolean =>
-    missingField(kind, field)?.asksNothing?.(value, new Set(checks)) !== true;
+  const asks = (kind: string, field: string, value: unknown): boolean => missingField(kind, field)?.asksNothing?.(value) !== true;
   test.each<[string, string, unknown, boolean]>([
     ['ClusterQueue', 'spec.concurrentAdmissionPolicy', {}, true],
     ['ResourceFlavor', 'spec.topologyName', 'racks', true],
   ])('%s %s: %j asks for something: %s', (kind, field, value, something) => {
     expect(asks(kind, field, value)).toBe(something);
-  });
-
-  test('are checks that only dispatch', () => {
-    const strategy = { admissionChecks: [{ name: 'remote' }] };
-    const field = 'spec.admissionChecksStrategy';
-    expect(asks('ClusterQueue', field, strategy, ['remote'])).toBe(false);
-    expect(asks('ClusterQueue', field, strategy, ['other'])).toBe(true);
-    expect(asks('ClusterQueue', field, 'nonsense', ['remote'])).toBe(false);
   });
 });
 
@@ -65,4 +61,16 @@ test('a spec of v1beta1 is said in the words of v1beta2', () => {
     flavorFungibility: { whenCanBorrow: 'TryNextFlavor' },
   });
   expect(specInNewWords('LocalQueue', { cohort: 'x' })).toEqual({ cohort: 'x' });
+});
+
+test('of the checks of a queue those that only dispatch are left out', () => {
+  const spec = (...names: string[]) => ({
+    stopPolicy: 'Hold',
+    admissionChecksStrategy: { admissionChecks: names.map((name) => ({ name })) },
+  });
+  const dispatching = new Set(['remote']);
+  expect(withoutDispatchChecks(spec('remote', 'budget'), dispatching)).toEqual(spec('budget'));
+  expect(withoutDispatchChecks(spec('remote'), dispatching)).toEqual({ stopPolicy: 'Hold' });
+  for (const odd of [{}, { admissionChecksStrategy: 'x' }, { admissionChecksStrategy: { admissionChecks: 1 } }])
+    expect(withoutDispatchChecks(odd, dispatching)).toEqual(odd);
 });

@@ -21,7 +21,11 @@ test.each<[string, object, string]>([
   ['MultiKueueCluster', {}, 'make a WorkerCluster a whose'],
   ['MultiKueueConfig', { spec: { clusters: ['west', 'east'] } }, 'to keep Jobs to west, east, label'],
   ['AdmissionCheck', { spec: { controllerName: 'kueue.x-k8s.io/multikueue' } }, 'Note: is not needed'],
-  ['AdmissionCheck', { spec: { controllerName: 'example.com/check' } }, 'Lost: Jobs are admitted without this check'],
+  [
+    'AdmissionCheck',
+    { spec: { controllerName: 'example.com/check' } },
+    'Lost: its controller tells Workloads; here one has to tell Jobs (docs/admission-checks.md)',
+  ],
   ['Workload', {}, 'Skipped: Switchyard has no Workloads'],
   ['Topology', {}, 'Lost: the pods of a Job are not placed near one another'],
   ['ProvisioningRequestConfig', {}, 'Lost: no capacity is provisioned'],

@@ -58,15 +58,18 @@ describe('an object of a kind that Switchyard has', () => {
   test('of v1beta1 is told of by its own words', () => {
     const spec = { cohort: 'all', namespaceSelector: {}, admissionChecks: ['check'] };
     const { objects } = translated(kueue('ClusterQueue', { spec }, 'v1beta1'));
-    expect(objects).toMatchObject([{ spec: { cohortName: 'all' } }]);
-    expect(lost(kueue('ClusterQueue', { spec }, 'v1beta1'))).toEqual(['spec.admissionChecks']);
+    expect(objects).toMatchObject([{ spec: { cohortName: 'all', admissionChecksStrategy: { admissionChecks: [{ name: 'check' }] } } }]);
+    expect(lost(kueue('ClusterQueue', { spec }, 'v1beta1'))).toEqual([]);
   });
 
-  test('loses no check that only dispatches, when that is read along', () => {
+  test('keeps its checks, but for those that only dispatch, when these are read along', () => {
     const queue = kueue('ClusterQueue', { spec: { admissionChecksStrategy: { admissionChecks: [{ name: 'x' }] } } });
     const check = kueue('AdmissionCheck', { spec: { controllerName: 'kueue.x-k8s.io/multikueue' } });
-    expect(lost(queue)).toEqual(['spec.admissionChecksStrategy']);
-    expect(lost(queue, check)).toEqual([]);
+    const strategies = (...manifests: Parameters<typeof translated>): unknown =>
+      translated(...manifests).objects.map((object) => ('spec' in object ? object.spec : undefined));
+    expect(strategies(queue)).toEqual([{ admissionChecksStrategy: { admissionChecks: [{ name: 'x' }] } }]);
+    expect(translated(queue).findings.map(({ kind, field }) => [kind, field])).toContainEqual(['Note', 'spec.admissionChecksStrategy']);
+    expect(strategies(queue, check)).toEqual([{}]);
   });
 
   test('is told of where it says what we have no word for', () => {
