@@ -172,9 +172,9 @@ export function createAdmission({ client, events, informers, records, clock, log
     if (stale.queueing) {
       stale.queueing = false;
       cache.setQueueing(queueingSetup(informers, deps.fairSharing));
+      queues.usageChanged();
       queues.wakeAll();
       watcher.reroute();
-      queues.usageChanged();
       corrector.resolveAnew();
       changed();
     }

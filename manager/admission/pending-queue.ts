@@ -108,6 +108,8 @@ export class PendingQueue {
 
   #laneOf({ workload: { namespace, queue } }: QueuedWorkload): string {
     const localQueue = `${namespace}/${queue ?? ''}`;
+    // What is asked for by every comparison is not computed by each.
+    if (this.#usage.has(localQueue)) return localQueue;
     return this.#usageOf(localQueue) === undefined ? '' : localQueue;
   }
 

@@ -243,6 +243,18 @@ describe('LocalQueues that share a ClusterQueue by what they have used', () => {
     expect(headOf(queues)).toEqual(['b1']);
   });
 
+  test('usage orders them no more where the ClusterQueue has ceased to ask for it, once they are queued anew', () => {
+    const usage: Record<string, number> = { 'team/a': 3, 'team/b': 1 };
+    const queues = withUsage(usage);
+    const jobs = [inQueue('a1', 'a', 0), inQueue('b1', 'b', 1)];
+    for (const job of jobs) queues.add('cq', false, job);
+    expect(headOf(queues)).toEqual(['b1']);
+    for (const localQueue of Object.keys(usage)) delete usage[localQueue];
+    queues.usageChanged();
+    for (const job of jobs) queues.add('cq', false, job);
+    expect(headOf(queues)).toEqual(['a1']);
+  });
+
   test('where usage does not count all are one', () => {
     const queues = withUsage({});
     queues.add('cq', false, inQueue('b1', 'b', 1));
