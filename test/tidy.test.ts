@@ -52,7 +52,7 @@ const CONTROL_PLANE_LAYERS: readonly (readonly string[])[] = [
 const EFFECTS: Readonly<Record<string, string>> = {
   'manager/admission': 'admission admission-fair-sharing admission-writer corrector queue-status scheduler waiting-reporter',
   'manager/cli': 'explain import-kueue local',
-  'manager/cli/explain': 'program',
+  'manager/cli/explain': 'program world-reader',
   'manager/cli/import-kueue': 'program',
   'manager/cli/local':
     'advice clusters config examples job-watch manager-account pod-watch ports program programs quick-start run-directory set-up short-path submit-examples summary webhook-certificate',
