@@ -15,7 +15,7 @@ import type { QueueSetup } from './snapshot.ts';
 import { standstill } from './standstill.ts';
 import { clusterHolder, createUsage, type Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
-import { cacheOf, queueingOf, waitingByQueue, waitingIn, type World } from './world.ts';
+import { cacheOf, queueingOf, sharingWith, waitingByQueue, waitingIn, type World } from './world.ts';
 
 /** Where a Job stands with admission, and what stands in its way. Amounts are quantities. */
 export type Explanation =
@@ -117,7 +117,7 @@ function explainPending(world: World, workload: Workload): Explanation {
   const decision = standstill(world, key).get(key);
   const cache = cacheOf(world, queueing);
   const reservations = [...cache.reservations()];
-  const sharers = new Set(cache.sharingWith(clusterQueue));
+  const sharers = sharingWith(queueing, clusterQueue);
   const outcome = outcomeOf(decision);
   return {
     kind: 'Waiting',

@@ -9,7 +9,7 @@ import type { Reservation } from './reservation.ts';
 import { standstill } from './standstill.ts';
 import { clusterHolder } from './usage.ts';
 import type { Workload } from './workload.ts';
-import { cacheOf, queueingOf, waitingByQueue, type World } from './world.ts';
+import { cacheOf, queueingOf, sharingWith, waitingByQueue, type World } from './world.ts';
 
 /** One change after which a Workload is admitted at once, whatever else waits; amounts are quantities. */
 export type Change =
@@ -197,7 +197,7 @@ function moreRoom(world: World, workload: Workload, clusterQueue: string, runs: 
 function jobsEnd(world: World, workload: Workload, clusterQueue: string, runs: Runs): Change[] {
   const queueing = queueingOf(world);
   const cache = cacheOf(world, queueing);
-  const sharers = new Set(cache.sharingWith(clusterQueue));
+  const sharers = sharingWith(queueing, clusterQueue);
   const asked = [...workload.requests.keys()];
   const holders = [...cache.reservations()]
     .filter(({ held }) => asked.some((resource) => (held.get(resource) ?? ZERO) > ZERO))

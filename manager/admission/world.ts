@@ -79,3 +79,9 @@ export function waitingByQueue(world: World, queueing: QueueingSetup): ReadonlyM
   for (const queue of queues.values()) queue.sort((a, b) => compareQueued(a.queued, b.queued));
   return queues;
 }
+
+/** The ClusterQueues that share quota with this one, itself included. */
+export function sharingWith({ tree }: QueueingSetup, clusterQueue: string): ReadonlySet<string> {
+  const rootId = tree.clusterQueues.get(clusterQueue)?.rootId;
+  return new Set([...tree.clusterQueues].filter(([, node]) => node.rootId === rootId).map(([name]) => name));
+}
