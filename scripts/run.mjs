@@ -33,6 +33,7 @@ const PROGRAMS = {
   'control-plane': { redis: false, commands: [['node', 'shared/controlplane/main.ts']] },
   manager: { redis: false, commands: [['node', 'manager/main.ts']] },
   'import-kueue': { redis: false, commands: [['node', 'manager/cli/import-kueue.ts']] },
+  explain: { redis: false, commands: [['node', 'manager/cli/explain.ts']] },
   mutate: { redis: true, commands: [['node', 'test/mutation/main.ts']] },
   simulate: { redis: false, commands: [['node', 'test/simulation/main.ts']] },
   bench: { redis: false, commands: [['node', 'test/bench/main.ts']] },

@@ -51,7 +51,8 @@ const CONTROL_PLANE_LAYERS: readonly (readonly string[])[] = [
  */
 const EFFECTS: Readonly<Record<string, string>> = {
   'manager/admission': 'admission admission-fair-sharing admission-writer corrector queue-status scheduler waiting-reporter',
-  'manager/cli': 'import-kueue local',
+  'manager/cli': 'explain import-kueue local',
+  'manager/cli/explain': 'program world-reader',
   'manager/cli/import-kueue': 'program',
   'manager/cli/local':
     'advice clusters config examples job-watch manager-account pod-watch ports program programs quick-start run-directory set-up short-path submit-examples summary webhook-certificate',
@@ -299,7 +300,7 @@ describe('every file', () => {
   });
 
   test('no product file is imported by nobody', () => {
-    const entryPoints = /\/main\.ts$|^manager\/cli\/(local|import-kueue)\.ts$/;
+    const entryPoints = /\/main\.ts$|^manager\/cli\/(local|import-kueue|explain)\.ts$/;
     const imported = new Set(sources.flatMap(({ imports }) => imports.map(({ target }) => target)));
     expect(product.filter(({ name }) => !entryPoints.test(name) && !imported.has(name)).map(({ name }) => name)).toEqual([]);
   });

@@ -248,7 +248,7 @@ const holdsLess = (now: Reservation | undefined, before: Reservation): boolean =
   [...before.held].some(([resource, amount]) => amount > (now?.held.get(resource) ?? ZERO));
 
 /** Why a Workload that rests is not even queued: somebody has it rest, or it has no time left, whatever else there is to say of it. */
-function whyHeld(workload: Workload): InadmissibleReason | undefined {
+export function whyHeld(workload: Workload): InadmissibleReason | undefined {
   const { hold, namespace, name } = workload;
   if (hold === true)
     return {
@@ -259,7 +259,7 @@ function whyHeld(workload: Workload): InadmissibleReason | undefined {
   return message === undefined ? undefined : { reason: QuotaReservedReason.MaximumExecutionTimeExceeded, message };
 }
 
-function whyHeldBack(workload: Workload): InadmissibleReason {
+export function whyHeldBack(workload: Workload): InadmissibleReason {
   const { untrusted, record } = workload;
   if (workload.phase === 'Reserved' && record !== undefined) return pendingChecks(record);
   if (untrusted === undefined && record !== undefined) {

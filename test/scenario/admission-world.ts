@@ -56,6 +56,8 @@ export type AdmissionWorld = {
   /** Value of a metric, summed over all series that carry these labels; undefined when there is none. */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number | undefined>;
   stop(): Promise<void>;
+  /** Serves the manager cluster on a port. Returns the kubeconfig of its administrator. */
+  listen(): Promise<string>;
   /** Stops admission and starts it anew, as another replica would. */
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -195,6 +197,7 @@ export async function createAdmissionWorld(
       return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
     },
     stop: () => running.stop(),
+    listen: async () => (await controlPlane.listen()).kubeconfig,
     restart: async () => {
       await running.stop();
       running = start(options.wrap?.(client) ?? client, clock, options);

@@ -1,0 +1,214 @@
+import { finishedCondition } from '../../shared/kube/conditions.ts';
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { formatAmount, minus, ZERO, type Amount } from '../api/amount.ts';
+import { given } from '../../shared/runtime/given.ts';
+import { capacityOf } from './cluster-state.ts';
+import type { Decision } from './decision.ts';
+import { assignFlavors } from './flavor-assigner.ts';
+import { matchFlavor } from './flavor-match.ts';
+import { whyHeldBack } from './job-watcher.ts';
+import { place } from './placement.ts';
+import { available, flavorResource, nominalQuota } from './quota-tree.ts';
+import type { Reservation } from './reservation.ts';
+import { smallestChanges, type Change, type Quantities } from './smallest-changes.ts';
+import type { QueueSetup } from './snapshot.ts';
+import { standstill } from './standstill.ts';
+import { clusterHolder, createUsage, type Usage } from './usage.ts';
+import type { Workload } from './workload.ts';
+import { cacheOf, queueingOf, sharingWith, waitingByQueue, waitingIn, type World } from './world.ts';
+
+/** Where a Job stands with admission, and what stands in its way. Amounts are quantities. */
+export type Explanation =
+  | { readonly kind: 'Finished'; readonly job: string; readonly result: string; readonly at?: string; readonly message?: string }
+  | {
+      readonly kind: 'Admitted';
+      readonly job: string;
+      readonly clusterQueue: string;
+      readonly cluster: string;
+      readonly since: string;
+      readonly flavors: Readonly<Record<string, string>>;
+      readonly requests: Quantities;
+      readonly started: boolean;
+    }
+  /** It is in no queue, and why: held, stopping, or its queue does not take it. */
+  | { readonly kind: 'NotQueued'; readonly job: string; readonly reason: string; readonly message: string }
+  | Waits;
+
+export type Waits = {
+  readonly kind: 'Waiting';
+  readonly job: string;
+  readonly clusterQueue: string;
+  readonly priority: number;
+  /** How many of its ClusterQueue go before it, of how many that wait there, and the first of them. */
+  readonly position: number;
+  readonly waiting: number;
+  readonly ahead: readonly string[];
+  readonly asks: Quantities;
+  /** What is decided about it as things stand. `Next`: nothing stands in its way. `Preempts`: others are to give their place up. */
+  readonly outcome: 'Next' | 'Preempts' | 'Waits';
+  readonly reason?: string;
+  readonly message?: string;
+  readonly flavors: readonly FlavorHurdle[];
+  readonly clusters: readonly ClusterHurdle[];
+  readonly changes: readonly Change[];
+};
+
+/** One resource of one flavor. */
+export type FlavorHurdle = {
+  readonly flavor: string;
+  readonly resource: string;
+  readonly asked: string;
+  readonly nominal: string;
+  /** What its ClusterQueue could still use, borrowed quota included. */
+  readonly free: string;
+  readonly missing?: string;
+  /** Why its pods could not run on nodes of the flavor. */
+  readonly problem?: string;
+  /** Those that hold most of it, in this ClusterQueue and those that share with it. */
+  readonly holders: readonly Holder[];
+};
+export type ClusterHurdle = {
+  readonly cluster: string;
+  /** Why it is not chosen; absent: it would take the Job, if quota were there. */
+  readonly problem?: string;
+  readonly room: readonly {
+    readonly resource: string;
+    readonly asked: string;
+    readonly capacity: string;
+    readonly free: string;
+    readonly holders: readonly Holder[];
+  }[];
+};
+export type Holder = { readonly job: string; readonly amount: string };
+
+/** So many are named of those that go before it, and of those that hold something. */
+const NAMED_MAX = 5;
+
+/** Explains a Job of this world; `workload` is what admission sees of it. */
+export function explain(world: World, job: DeepReadonly<Job>, workload: Workload): Explanation {
+  const { key, phase, record } = workload;
+  if (phase === 'Finished') {
+    const ended = finishedCondition(job.status);
+    return {
+      kind: 'Finished',
+      job: key,
+      result: ended?.type ?? 'Deleted',
+      ...given({ at: ended?.lastTransitionTime, message: ended?.message || undefined }),
+    };
+  }
+  if (phase === 'Admitted' && record !== undefined) {
+    const { clusterQueue, cluster, since, flavors, requests } = record;
+    return { kind: 'Admitted', job: key, clusterQueue, cluster, since, flavors, requests, started: workload.started };
+  }
+  if (phase !== 'Pending') return { kind: 'NotQueued', job: key, ...whyHeldBack(workload) };
+  return explainPending(world, workload);
+}
+
+function explainPending(world: World, workload: Workload): Explanation {
+  const { key } = workload;
+  const queueing = queueingOf(world);
+  const route = waitingIn(world, queueing, workload, 0);
+  if ('reason' in route) return { kind: 'NotQueued', job: key, reason: route.reason, message: route.message };
+  const { clusterQueue, queued } = route;
+  const queue = queueing.queues.get(clusterQueue);
+  if (queue === undefined) throw new Error(`${key} waits in ${clusterQueue}, which is no queue`);
+  const waiting = (waitingByQueue(world, queueing).get(clusterQueue) ?? []).map((each) => each.queued.workload.key);
+  const position = waiting.indexOf(key);
+  const decision = standstill(world, key).get(key);
+  const cache = cacheOf(world, queueing);
+  const reservations = [...cache.reservations()];
+  const sharers = sharingWith(queueing, clusterQueue);
+  const outcome = outcomeOf(decision);
+  return {
+    kind: 'Waiting',
+    job: key,
+    clusterQueue,
+    priority: queued.priority,
+    position,
+    waiting: waiting.length,
+    ahead: waiting.slice(0, Math.min(position, NAMED_MAX)),
+    asks: Object.fromEntries([...queued.workload.requests].map(([resource, amount]) => [resource, formatAmount(resource, amount)])),
+    outcome,
+    ...(decision?.kind === 'Inadmissible' || decision?.kind === 'Preempt' ? { reason: decision.reason, message: decision.message } : {}),
+    flavors: flavorHurdles(
+      queued.workload,
+      queue,
+      cache.usage(),
+      reservations.filter(({ record }) => sharers.has(record.clusterQueue)),
+    ),
+    clusters: clusterHurdles(world, queued.workload, queue, cache.usage(), reservations),
+    changes: outcome === 'Next' ? [] : smallestChanges(world, key, clusterQueue),
+  };
+}
+
+function outcomeOf(decision: Decision | undefined): Waits['outcome'] {
+  if (decision?.kind === 'Admit') return 'Next';
+  return decision?.kind === 'Preempt' ? 'Preempts' : 'Waits';
+}
+
+function flavorHurdles(workload: Workload, queue: QueueSetup, usage: Usage, sharing: readonly Reservation[]): FlavorHurdle[] {
+  return queue.groups.flatMap(({ resources, flavors }) =>
+    flavors.flatMap((flavor) =>
+      resources.flatMap((resource): FlavorHurdle[] => {
+        const asked = workload.requests.get(resource) ?? ZERO;
+        if (asked === ZERO) return [];
+        const key = flavorResource(flavor.name, resource);
+        const free = available(queue.node, usage, key);
+        const missing = minus(asked, free);
+        const match = matchFlavor(workload.nodeWish, flavor);
+        return [
+          {
+            flavor: flavor.name,
+            resource,
+            asked: formatAmount(resource, asked),
+            nominal: formatAmount(resource, nominalQuota(queue.node, key)),
+            free: formatAmount(resource, free),
+            ...given({
+              missing: missing > ZERO ? formatAmount(resource, missing) : undefined,
+              problem: match.kind === 'Mismatch' ? match.problem : undefined,
+            }),
+            holders: mostOf(
+              resource,
+              sharing.filter(({ record }) => record.flavors[resource] === flavor.name),
+            ),
+          },
+        ];
+      }),
+    ),
+  );
+}
+
+function clusterHurdles(
+  world: World,
+  workload: Workload,
+  queue: QueueSetup,
+  usage: Usage,
+  reservations: readonly Reservation[],
+): ClusterHurdle[] {
+  const atBest = assignFlavors(workload, queue, createUsage());
+  const groups = atBest.kind === 'Fit' ? atBest.groups : [];
+  const shapes = cacheOf(world, queueingOf(world)).shapes;
+  const { verdicts } = place(workload, groups, world.clusters, usage, shapes, world.nowMs);
+  return world.clusters.map((cluster) => {
+    const there = reservations.filter(({ record }) => record.cluster === cluster.name);
+    const limited = [...workload.requests].filter(([resource, asked]) => asked > ZERO && Number.isFinite(capacityOf(cluster, resource)));
+    return {
+      cluster: cluster.name,
+      ...given({ problem: verdicts.find((verdict) => verdict.cluster === cluster.name)?.problem }),
+      room: limited.map(([resource, asked]) => {
+        const capacity = capacityOf(cluster, resource);
+        const free: Amount = minus(capacity, usage.get(clusterHolder(cluster.name), resource));
+        const format = (amount: Amount): string => formatAmount(resource, amount);
+        return { resource, asked: format(asked), capacity: format(capacity), free: format(free), holders: mostOf(resource, there) };
+      }),
+    };
+  });
+}
+
+const mostOf = (resource: string, reservations: readonly Reservation[]): Holder[] =>
+  reservations
+    .map(({ workload: { key }, held }) => ({ job: key, held: held.get(resource) ?? ZERO }))
+    .filter(({ held }) => held > ZERO)
+    .toSorted((a, b) => b.held - a.held || (a.job < b.job ? -1 : 1))
+    .slice(0, NAMED_MAX)
+    .map(({ job, held }) => ({ job, amount: formatAmount(resource, held) }));

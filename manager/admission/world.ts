@@ -1,0 +1,87 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { PodAdjustments } from '../api/adjusted-pod.ts';
+import type { ParsedRecord } from '../api/records.ts';
+import { writtenRecordOf } from '../api/records.ts';
+import { createAdmissionCache, type AdmissionCache } from './admission-cache.ts';
+import type { ClusterState } from './cluster-state.ts';
+import type { FairSharingConfig } from './fair-strategy.ts';
+import { whyHeld } from './job-watcher.ts';
+import { compareQueued, type QueuedWorkload } from './ordering.ts';
+import type { PriorityClasses } from './priority.ts';
+import { sizedFor } from './reclaimable.ts';
+import { buildQueueingSetup, routeOf, type InadmissibleReason, type QueueingObjects, type QueueingSetup } from './snapshot.ts';
+import { workloadOf, type Workload } from './workload.ts';
+
+/** All that admission looks at, as it stands at one moment: what is asked of it is answered by deciding anew on a changed copy. Nothing here is ever changed. */
+export type World = {
+  readonly objects: QueueingObjects;
+  readonly clusters: readonly ClusterState[];
+  readonly priorityClasses: PriorityClasses;
+  /** In order of arrival. */
+  readonly workloads: readonly Workload[];
+  readonly fairSharing?: FairSharingConfig | undefined;
+  /** Epoch milliseconds. */
+  readonly nowMs: number;
+};
+
+/** The Workloads of these Jobs as their records say, whoever wrote them: whether admission did only its key can tell. */
+export const workloadsOf = (jobs: readonly DeepReadonly<Job>[], adjustments: PodAdjustments): readonly Workload[] =>
+  jobs.toSorted((a, b) => compareText(keyForAge(a), keyForAge(b))).flatMap((job) => workloadOf(job, writtenOn(job), adjustments) ?? []);
+
+const keyForAge = ({ metadata }: DeepReadonly<Job>): string => `${metadata.creationTimestamp} ${metadata.namespace}/${metadata.name}`;
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function writtenOn(job: DeepReadonly<Job>): ParsedRecord {
+  const written = writtenRecordOf(job);
+  if (written.kind !== 'Record') return written;
+  const { record } = written;
+  if (record.evicted === true && job.spec.suspend !== true)
+    return { kind: 'Forged', problem: 'it was released although its record says that it was suspended', last: record };
+  return { kind: 'Record', record };
+}
+
+export const queueingOf = ({ objects, fairSharing }: World): QueueingSetup => buildQueueingSetup(objects, fairSharing);
+
+/** Who holds what: as admission counts it when it starts. */
+export function cacheOf(world: World, queueing: QueueingSetup): AdmissionCache {
+  const cache = createAdmissionCache(queueing, () => world.priorityClasses);
+  cache.setClusters(world.clusters);
+  for (const workload of world.workloads) {
+    cache.shapes.observe(workload, world.nowMs);
+    const { phase, record } = workload;
+    if (record !== undefined && (phase === 'Admitted' || phase === 'Evicting' || phase === 'Unrecorded')) cache.admit(workload, record);
+  }
+  return cache;
+}
+
+/** A Workload in the ClusterQueue in which it waits. */
+export type Waiting = { readonly clusterQueue: string; readonly strict: boolean; readonly queued: QueuedWorkload };
+
+/** Where a Workload waits, or why it is in no queue. */
+export function waitingIn(world: World, queueing: QueueingSetup, workload: Workload, arrival: number): Waiting | InadmissibleReason {
+  const route = whyHeld(workload) ?? routeOf(workload, queueing, world.priorityClasses);
+  if ('reason' in route) return route;
+  const { queue, priority } = route;
+  return { clusterQueue: queue.name, strict: queue.strict, queued: { workload: sizedFor(workload, queue), priority, arrival } };
+}
+
+/** Those that wait, by ClusterQueue, in the order of the queue. */
+export function waitingByQueue(world: World, queueing: QueueingSetup): ReadonlyMap<string, readonly Waiting[]> {
+  const queues = new Map<string, Waiting[]>();
+  for (const [arrival, workload] of world.workloads.entries()) {
+    if (workload.phase !== 'Pending') continue;
+    const waiting = waitingIn(world, queueing, workload, arrival);
+    if ('reason' in waiting) continue;
+    const queue = queues.get(waiting.clusterQueue) ?? [];
+    queues.set(waiting.clusterQueue, queue);
+    queue.push(waiting);
+  }
+  for (const queue of queues.values()) queue.sort((a, b) => compareQueued(a.queued, b.queued));
+  return queues;
+}
+
+/** The ClusterQueues that share quota with this one, itself included. */
+export function sharingWith({ tree }: QueueingSetup, clusterQueue: string): ReadonlySet<string> {
+  const rootId = tree.clusterQueues.get(clusterQueue)?.rootId;
+  return new Set([...tree.clusterQueues].filter(([, node]) => node.rootId === rootId).map(([name]) => name));
+}

@@ -1,0 +1,115 @@
+import wrapAnsi from 'wrap-ansi';
+import type { ClusterHurdle, Explanation, FlavorHurdle, Holder, Waits } from '../../admission/explain.ts';
+import type { Change, Quantities } from '../../admission/smallest-changes.ts';
+
+const WIDTH = 80;
+
+/** An explanation in plain words, in lines of at most 80 columns. */
+export function explanationText(explanation: Explanation): string {
+  return `${linesOf(explanation)
+    .flatMap((line) => wrapped(line))
+    .join('\n')}\n`;
+}
+
+function linesOf(explanation: Explanation): string[] {
+  const { job } = explanation;
+  switch (explanation.kind) {
+    case 'Finished':
+      return [
+        `${job} has finished: ${explanation.result}${explanation.at === undefined ? '' : ` at ${explanation.at}`}.`,
+        ...(explanation.message === undefined ? [] : [`  ${explanation.message}`]),
+      ];
+    case 'Admitted': {
+      const { clusterQueue, cluster, since, requests, flavors, started } = explanation;
+      return [
+        `${job} is admitted to cluster ${cluster} since ${since}${started ? ', and has started' : ', and has not started yet'}.`,
+        `  It holds ${quantities(requests)} of cluster queue ${clusterQueue}${flavorsOf(flavors)}.`,
+      ];
+    }
+    case 'NotQueued':
+      return [`${job} waits, and is in no queue (${explanation.reason}):`, `  ${explanation.message}`];
+    case 'Waiting':
+      return waitingLines(explanation);
+  }
+}
+
+const flavorsOf = (flavors: Readonly<Record<string, string>>): string => {
+  const names = [...new Set(Object.values(flavors))];
+  return names.length === 0 ? '' : `, flavor ${names.join(' and ')}`;
+};
+
+function waitingLines(explanation: Waits): string[] {
+  const { job, clusterQueue, priority, position, waiting, ahead, asks, outcome, message, reason, flavors, clusters, changes } = explanation;
+  const more = position - ahead.length;
+  return [
+    `${job} waits in cluster queue ${clusterQueue}, place ${position + 1} of ${waiting}, priority ${priority}. It asks for ${quantities(asks)}.`,
+    ...(ahead.length === 0 ? [] : [`  Before it: ${ahead.join(', ')}${more > 0 ? `, and ${more} more` : ''}`]),
+    ...verdict(outcome, message, reason),
+    'Quota:',
+    ...flavors.map(flavorLine),
+    'Clusters:',
+    ...(clusters.length === 0 ? ['  there are none'] : clusters.flatMap(clusterLines)),
+    ...(outcome === 'Next' ? [] : changeLines(changes)),
+  ];
+}
+
+function verdict(outcome: Waits['outcome'], message: string | undefined, reason: string | undefined): string[] {
+  if (outcome === 'Next') return ['Nothing stands in its way: it is admitted next.'];
+  if (outcome === 'Preempts') return [`Others give their place up for it${message === undefined ? '' : `: ${message}`}`];
+  return message === undefined
+    ? ['It waits behind an earlier Job of its queue, or one like it was tried before it and does not fit.']
+    : [`Why (${reason ?? ''}): ${message}`];
+}
+
+const flavorLine = ({ flavor, resource, asked, nominal, free, missing, problem, holders }: FlavorHurdle): string =>
+  problem === undefined
+    ? `  flavor ${flavor}, ${resource}: asks for ${asked}, ${free} free (nominal ${nominal})${missing === undefined ? '' : `, short of ${missing}`}${held(holders)}`
+    : `  ${problem}`;
+
+const clusterLines = ({ cluster, problem, room }: ClusterHurdle): string[] => [
+  `  ${cluster}: ${problem ?? 'would take it'}`,
+  ...(problem?.startsWith('short of') === true
+    ? room.map(
+        ({ resource, asked, capacity, free, holders }) => `    ${resource}: asks for ${asked}, ${free} of ${capacity} free${held(holders)}`,
+      )
+    : []),
+];
+
+const held = (holders: readonly Holder[]): string =>
+  holders.length === 0 ? '' : `; held by ${holders.map(({ job, amount }) => `${job} (${amount})`).join(', ')}`;
+
+const changeLines = (changes: readonly Change[]): string[] =>
+  changes.length === 0
+    ? ['No single change was found after which it would run now.']
+    : ['It would run now if one of these were so (each was tried on a copy):', ...changes.map((change) => `  - ${changeText(change)}`)];
+
+function changeText(change: Change): string {
+  switch (change.kind) {
+    case 'FewerPods':
+      return `it asked for ${change.pods === 1 ? '1 pod' : `${change.pods} pods`} at once`;
+    case 'LowerRequest':
+      return change.perPod === '0'
+        ? `its pods asked for no ${change.resource}`
+        : `each of its pods asked for ${change.perPod} ${change.resource}`;
+    case 'MoreQuota':
+      return `cluster queue ${change.clusterQueue} had ${quantities(change.by)} more of flavor ${change.flavor}`;
+    case 'MoreRoom':
+      return `cluster ${change.cluster} had ${quantities(change.by)} more`;
+    case 'ClusterOpens':
+      return `cluster ${change.cluster} took Jobs`;
+    case 'JobsEnd':
+      return change.jobs.length === 1 ? `Job ${change.jobs[0]} ended` : `these Jobs ended: ${change.jobs.join(', ')}`;
+  }
+}
+
+const quantities = (amounts: Quantities): string =>
+  Object.entries(amounts)
+    .map(([resource, amount]) => `${amount} ${resource}`)
+    .join(', ');
+
+/** Longer lines go on below, further in. */
+function wrapped(line: string): string[] {
+  const indent = ' '.repeat(line.length - line.trimStart().length);
+  const [first = '', ...rest] = wrapAnsi(line.trimStart(), WIDTH - indent.length - 4, { hard: true }).split('\n');
+  return [`${indent}${first}`, ...rest.map((each) => `${indent}    ${each}`)];
+}

@@ -1,0 +1,36 @@
+import { FlagError, oneOf, text, type FlagTable, type FlagValues, type Program } from '../../../shared/runtime/flags.ts';
+
+export type ExplainConfig = {
+  readonly namespace: string;
+  readonly name: string;
+  /** Absent: where kubectl would look. */
+  readonly kubeconfig: string | undefined;
+  readonly output: 'text' | 'json';
+};
+
+const FLAGS = {
+  kubeconfig: { value: 'FILE', about: 'kubeconfig of the manager cluster; default: KUBECONFIG, ~/.kube/config', parse: text },
+  output: { value: 'FORM', fallback: 'text', about: 'text, json', parse: oneOf(['text', 'json'] as const) },
+} satisfies FlagTable;
+
+export const EXPLAIN_PROGRAM: Program<typeof FLAGS, ExplainConfig> = {
+  name: 'explain',
+  usage: 'npm run -s explain --',
+  about:
+    'Explains why a Job waits, and the smallest changes after which it would run now. Each of them has been tried on a copy of all that admission\n' +
+    'decides on. Reads only, with your own rights: one list each of Jobs, queues, clusters, flavors, cohorts, namespaces, priority classes, limit\n' +
+    'ranges and runtime classes. Admission records are taken as they stand: without the manager’s key their seal cannot be checked. The manager’s\n' +
+    'flags are not known either: fair sharing is taken to be off.\n' +
+    'Exit status: 0 explained, 1 there is no such Job, or something cannot be read, 2 wrong flags.',
+  flags: FLAGS,
+  operands: 'NAMESPACE/NAME',
+  configOf,
+};
+
+function configOf({ kubeconfig, output }: FlagValues<typeof FLAGS>, operands: readonly string[]): ExplainConfig {
+  const [operand, ...rest] = operands;
+  const [namespace, name, ...more] = (operand ?? '').split('/');
+  if (rest.length > 0 || more.length > 0 || !namespace || !name)
+    throw new FlagError('name one Job as NAMESPACE/NAME, such as npm run -s explain -- team/train');
+  return { namespace, name, kubeconfig, output };
+}
