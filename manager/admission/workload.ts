@@ -140,7 +140,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord, adjustm
   const written = requestsOfJob(job);
   const asked = askedRequests(job, written, adjustments);
   const requests = record === undefined || phase === 'Pending' ? asked.requests : stillAsked(job, record, written.requests, asked.requests);
-  const needed = podsNeeded(job);
+  const needed = isElastic(job, record) ? podsAtOnce(job) : podsNeeded(job);
   const least = minParallelismOf(job);
   const minPods = least.kind === 'MinParallelism' && (least.pods ?? 0) < podsAtOnce(job) ? least.pods : undefined;
   const nodeWish = nodeWishOf(job.spec.template.spec);
@@ -234,6 +234,10 @@ function wishProblemOf(job: DeepReadonly<Job>): string | undefined {
   const [first] = unreadableWishes(job);
   return first && `${first.place === 'labels' ? 'label' : 'annotation'} ${first.name} ${first.problem}`;
 }
+
+/** An Indexed Job that was admitted with a pod for each index may shrink and grow within its record, and run indexes anew: it keeps all. */
+const isElastic = ({ spec }: DeepReadonly<Job>, record: AdmissionRecord | undefined): boolean =>
+  spec.completionMode === 'Indexed' && (spec.completions ?? 0) <= Number(record?.requests['pods'] ?? 0);
 
 /** Everything that the search for flavors and clusters looks at, as one text. */
 function schedulingHashOf(
