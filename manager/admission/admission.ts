@@ -133,8 +133,8 @@ export function createAdmission({ client, events, informers, records, clock, log
     clock,
     log,
   });
-  const { waiting, inadmissibleReasonOf, preemptedOf } = watcher;
-  const reporter = createWaitingReporter({ client, events, jobs: informers.jobs, waiting, inadmissibleReasonOf, preemptedOf, clock, log });
+  const { waiting, inadmissibleReasonOf, reasonOf, preemptedOf } = watcher;
+  const reporter = createWaitingReporter({ client, events, jobs: informers.jobs, waiting, inadmissibleReasonOf, reasonOf, preemptedOf, clock, log });
   const stale = { queueing: true, clusters: true, priorities: true, namespaces: new Set<string>(), runtimeClasses: new Set<string>() };
 
   const changed = (): void => {

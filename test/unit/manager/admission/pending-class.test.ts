@@ -24,7 +24,7 @@ test('with one that does not fit those after it are passed over that ask for as 
   expect(next()).toBe('3');
   expect(entries.map((entry) => waiting.toldOf(entry)?.reason)).toEqual([
     'InsufficientQuota',
-    'InsufficientQuota',
+    undefined,
     'InsufficientQuota',
     undefined,
   ]);
