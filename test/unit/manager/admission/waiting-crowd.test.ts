@@ -6,7 +6,10 @@ import { aHomeJob } from '../../../support/jobs.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 /** How many status writes `count` Jobs cost in the first seconds, and in a minute after that of which every second brings another text. */
-async function writesOf(count: number, reasonAt: (second: number) => 'InsufficientQuota' | 'NoClusterFits'): Promise<{ first: number; later: number }> {
+async function writesOf(
+  count: number,
+  reasonAt: (second: number) => 'InsufficientQuota' | 'NoClusterFits',
+): Promise<{ first: number; later: number }> {
   let second = 0;
   const clock = new FakeClock();
   const keys = Array.from({ length: count }, (_, index) => `team/job-${index}`);
