@@ -68,10 +68,10 @@ function isBuiltOn({ groups, node }: QueueSetup, { resourceFlavors, cohorts }: C
   return false;
 }
 
-/** All that decides whether a Workload is in the ClusterQueue, and how it is put there, as one text. */
+/** All that may decide whether a Workload is in the ClusterQueue, and how it is put there, as one text: not how much quota there is. */
 function routeOf(name: string, { queues, inactive }: QueueingSetup): string {
   const queue = queues.get(name);
   if (queue === undefined) return JSON.stringify(inactive.get(name) ?? null);
-  const { strict, stopPolicy, namespaces, keepsFinished } = queue;
-  return JSON.stringify({ strict, stopPolicy, namespaces, keepsFinished });
+  const { node: _node, groups: _groups, onLoss: _onLoss, ...rest } = queue;
+  return JSON.stringify(rest);
 }

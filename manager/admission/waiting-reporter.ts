@@ -22,7 +22,7 @@ import type { InadmissibleReason } from './snapshot.ts';
  * Tells Jobs why they wait, as the condition QuotaReserved=False of their status. Under load thousands of Jobs wait, and their status must not
  * cost what admission needs. So this goes round them, a part in every second, instead of following every change: a Job that is admitted within a
  * second or two is never written to, a Job is written to again only when it waits for another reason, whatever the numbers are by then, and no
- * more than fifty in a second are.
+ * more than two hundred in a second are.
  */
 export interface WaitingReporter {
   /** Somebody may wait for something else now. */
@@ -48,7 +48,7 @@ export type WaitingReporterDeps = {
 const SWEEP_INTERVAL_MS = 1_000;
 /** So many Jobs are looked at in a sweep, and so many are told. */
 const LOOKS_MAX = 2_000;
-const TELLINGS_MAX = 50;
+const TELLINGS_MAX = 200;
 const CONCURRENCY = 4;
 
 /** What is known of a Job: what it was told, and in which round it was last found waiting. */
