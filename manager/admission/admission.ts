@@ -34,6 +34,7 @@ import { createLossWatch } from './loss-watch.ts';
 import { createPendingQueues } from './pending-queues.ts';
 import { createQueueStatus } from './queue-status.ts';
 import { DEFAULT_REQUEUING_TIMESTAMP, type RequeuingTimestamp } from './requeuing.ts';
+import { changeOf, noChangedObjects, type ChangedObjects } from './setup-changes.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
 import { buildQueueingSetup, type InadmissibleReason } from './snapshot.ts';
 import { createWaitingReporter } from './waiting-reporter.ts';
@@ -133,8 +134,21 @@ export function createAdmission({ client, events, informers, records, clock, log
     clock,
     log,
   });
-  const { waiting, inadmissibleReasonOf, preemptedOf } = watcher;
-  const reporter = createWaitingReporter({ client, events, jobs: informers.jobs, waiting, inadmissibleReasonOf, preemptedOf, clock, log });
+  const { waiting, inadmissibleReasonOf, reasonOf, preemptedOf } = watcher;
+  const reporter = createWaitingReporter({
+    client,
+    events,
+    jobs: informers.jobs,
+    waiting,
+    inadmissibleReasonOf,
+    reasonOf,
+    preemptedOf,
+    clock,
+    log,
+  });
+  const changedObjects = noChangedObjects();
+  /** The queues were never looked at, or not all changes are known. */
+  let allChanged = true;
   const stale = { queueing: true, clusters: true, priorities: true, namespaces: new Set<string>(), runtimeClasses: new Set<string>() };
 
   const changed = (): void => {
@@ -171,10 +185,20 @@ export function createAdmission({ client, events, informers, records, clock, log
     }
     if (stale.queueing) {
       stale.queueing = false;
-      cache.setQueueing(queueingSetup(informers, deps.fairSharing));
+      const before = cache.queueing();
+      const next = queueingSetup(informers, deps.fairSharing);
+      const { tried, rerouted } = changeOf(changedObjects, before, next);
+      cache.setQueueing(next);
       queues.usageChanged();
-      queues.wakeAll();
-      watcher.reroute();
+      if (allChanged) {
+        queues.wakeAll();
+        watcher.reroute();
+      } else {
+        queues.wakeAll(tried);
+        if (rerouted !== undefined) watcher.reroute(rerouted);
+      }
+      allChanged = false;
+      for (const names of Object.values(changedObjects)) names.clear();
       corrector.resolveAnew();
       changed();
     }
@@ -222,16 +246,19 @@ export function createAdmission({ client, events, informers, records, clock, log
 
   informers.jobs.addHandler(watcher);
   informers.jobs.addHandler({ deleted: ({ metadata }) => records.forget(metadata.uid) });
-  const queueingChanged = (): void => {
-    stale.queueing = true;
-    wake();
-  };
-  onChange(informers.clusterQueues, ({ spec }) => spec, queueingChanged);
-  onChange(informers.localQueues, ({ spec }) => spec, queueingChanged);
+  const queueingChanged =
+    (kind: keyof ChangedObjects) =>
+    ({ metadata }: DeepReadonly<KubeObject>): void => {
+      stale.queueing = true;
+      changedObjects[kind].add(kind === 'localQueues' ? `${metadata.namespace}/${metadata.name}` : metadata.name);
+      wake();
+    };
+  onChange(informers.clusterQueues, ({ spec }) => spec, queueingChanged('clusterQueues'));
+  onChange(informers.localQueues, ({ spec }) => spec, queueingChanged('localQueues'));
   if (localQueueUsage !== undefined) informers.localQueues.addHandler({ deleted: (queue) => localQueueUsage.forget(keyOfObject(queue)) });
-  onChange(informers.resourceFlavors, ({ spec }) => spec, queueingChanged);
-  onChange(informers.cohorts, ({ spec }) => spec, queueingChanged);
-  onChange(informers.namespaces, ({ metadata }) => metadata.labels, queueingChanged);
+  onChange(informers.resourceFlavors, ({ spec }) => spec, queueingChanged('resourceFlavors'));
+  onChange(informers.cohorts, ({ spec }) => spec, queueingChanged('cohorts'));
+  onChange(informers.namespaces, ({ metadata }) => metadata.labels, queueingChanged('namespaces'));
   const prioritiesChanged = (): void => {
     stale.priorities = true;
     wake();
@@ -271,6 +298,7 @@ export function createAdmission({ client, events, informers, records, clock, log
       await Promise.all(Object.values(informers).map((informer) => informer.waitForSync(signal)));
       // While somebody else led, nothing was looked at.
       stale.queueing = true;
+      allChanged = true;
       refresh();
       await Promise.all([scheduler.run(signal), reporter.run(signal), status.run(signal), localQueueUsage?.run(signal)]);
     },

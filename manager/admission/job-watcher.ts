@@ -21,6 +21,7 @@ import type { PendingQueues } from './pending-queues.ts';
 import type { PriorityClasses } from './priority.ts';
 import { sizedFor } from './reclaimable.ts';
 import { routeOf, type InadmissibleReason, type Route } from './snapshot.ts';
+import { waitingReason } from './waiting-reason.ts';
 import { createUntrustedCount } from './untrusted-count.ts';
 import { workloadOf, type Workload } from './workload.ts';
 
@@ -51,12 +52,14 @@ export interface JobWatcher extends EventHandler<Job> {
   toTell(): Iterable<CannotStart>;
   /** Every Workload that waits. */
   pending(): IterableIterator<Workload>;
-  /** Keys of all Jobs that wait, those that are being evicted included. */
+  /** Keys of all Jobs that wait, those that are being evicted included; those that come and go meanwhile may be among them or not. */
   waiting(): Iterable<string>;
   /** For whose sake a Job that waits was suspended; undefined when it was not. */
   preemptedOf(key: string): Preempted | undefined;
   /** Why a Job waits; undefined while it has not been tried, and when it does not wait. */
   inadmissibleReasonOf(key: string): InadmissibleReason | undefined;
+  /** The reason alone, where it is known without looking for it. */
+  reasonOf(key: string): string | undefined;
 }
 
 export type CannotStart = { readonly workload: Workload; readonly story: string };
@@ -238,9 +241,13 @@ export function createJobWatcher(deps: {
     toCorrect: () => toCorrect.values(),
     toTell: () => toTell.values(),
     pending: () => pending.values(),
-    waiting: () => new Set([...pending.keys(), ...inadmissibleReasons.keys()]),
+    waiting: function* () {
+      yield* pending.keys();
+      for (const key of inadmissibleReasons.keys()) if (!pending.has(key)) yield key;
+    },
     preemptedOf: (key) => (cache.get(key)?.record ?? pending.get(key)?.record)?.preempted,
-    inadmissibleReasonOf: (key) => inadmissibleReasons.get(key) ?? queues.inadmissibilityOf(key),
+    reasonOf: (key) => inadmissibleReasons.get(key)?.reason ?? queues.inadmissibilityOf(key)?.reason,
+    inadmissibleReasonOf: (key) => inadmissibleReasons.get(key) ?? waitingReason({ cache, queues }, key, deps.now()),
   };
 }
 

@@ -95,14 +95,9 @@ export class PendingClass {
     return this.#failures.length + this.#hopeless.length < before;
   }
 
-  /** What is known of a Workload: what was said of it or one like it, or of one that asks for less; undefined: nothing. */
-  toldOf(queued: QueuedWorkload): Inadmissibility | undefined {
-    const amounts = this.#vectorOf(queued);
-    return (
-      this.#told.get(queued.workload.schedulingHash) ??
-      this.#hopeless.find((failure) => isWithin(failure.amounts, amounts))?.inadmissibility ??
-      this.#failures.find((failure) => isWithin(failure.amounts, amounts))?.inadmissibility
-    );
+  /** What was said of a Workload, or of one like it, when it was last tried; undefined: neither was. */
+  toldOf({ workload }: QueuedWorkload): Inadmissibility | undefined {
+    return this.#told.get(workload.schedulingHash);
   }
 
   /** The least that it may be admitted with. */

@@ -53,6 +53,8 @@ export interface PendingQueues {
   counts(): ReadonlyMap<string, { readonly active: number; readonly inadmissible: number }>;
   /** How many Workloads of the same ClusterQueue go before this one; undefined when it does not wait here. */
   position(key: string): number | undefined;
+  /** Nobody of the ClusterQueue is to be tried until something changes. */
+  isParked(clusterQueue: string): boolean;
   /** The Workload that waits here under this key, and where. */
   get(key: string): Head | undefined;
 }
@@ -220,6 +222,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     },
     delete: remove,
     has: (key) => entries.has(key),
+    isParked: (clusterQueue) => queues.get(clusterQueue)?.parked !== undefined,
     get: (key) => {
       const entry = entries.get(key);
       return entry && { clusterQueue: entry.queue.name, queued: entry.queued };

@@ -14,7 +14,8 @@ export const createUsage = (): Usage => usageOver(() => ZERO);
 
 function usageOver(inherited: (holder: string, key: string) => Amount): Usage {
   const own = new Map<string, Map<string, Amount>>();
-  const get = (holder: string, key: string): Amount => own.get(holder)?.get(key) ?? inherited(holder, key);
+  // Most forks hold little of their own, and are asked about everybody.
+  const get = (holder: string, key: string): Amount => (own.size === 0 ? undefined : own.get(holder)?.get(key)) ?? inherited(holder, key);
   return {
     get,
     set: (holder, key, amount) => {

@@ -20,9 +20,9 @@ import type { InadmissibleReason } from './snapshot.ts';
 
 /**
  * Tells Jobs why they wait, as the condition QuotaReserved=False of their status. Under load thousands of Jobs wait, and their status must not
- * cost what admission needs. So this looks at all of them once in a while instead of following every change: a Job that is admitted within a
- * second or two is never written to, an unchanged text is never written again, and a text that changes under the same reason is
- * written the less often the more Jobs wait.
+ * cost what admission needs. So this goes round them, a part in every second, instead of following every change: a Job that is admitted within a
+ * second or two is never written to, a Job is written to again only when it waits for another reason, whatever the numbers are by then, and no
+ * more than two hundred in a second are.
  */
 export interface WaitingReporter {
   /** Somebody may wait for something else now. */
@@ -37,6 +37,8 @@ export type WaitingReporterDeps = {
   /** Keys of all Jobs that wait. */
   readonly waiting: () => Iterable<string>;
   readonly inadmissibleReasonOf: (key: string) => InadmissibleReason | undefined;
+  /** The reason alone, if it is known without looking for it. */
+  readonly reasonOf: (key: string) => string | undefined;
   /** For whose sake a Job that waits was suspended. */
   readonly preemptedOf: (key: string) => Preempted | undefined;
   readonly clock: Clock;
@@ -44,13 +46,13 @@ export type WaitingReporterDeps = {
 };
 
 const SWEEP_INTERVAL_MS = 1_000;
-/** A text is renewed after ten seconds at the earliest, and fifty texts a second at most. */
-const RENEWAL_INTERVAL_MS = 10_000;
-const RENEWAL_SHARE_MS = 20;
+/** So many Jobs are looked at in a sweep, and so many are told. */
+const LOOKS_MAX = 2_000;
+const TELLINGS_MAX = 200;
 const CONCURRENCY = 4;
 
-/** What the last sweep found about a Job; `toldAt` is when a write was last asked for. */
-type Seen = { readonly reason: string; readonly message: string; readonly toldMs: number | undefined };
+/** What is known of a Job: what it was told, and in which round it was last found waiting. */
+type Seen = { readonly reason: string | undefined; readonly round: number };
 
 export function createWaitingReporter({
   client,
@@ -58,20 +60,23 @@ export function createWaitingReporter({
   jobs,
   waiting,
   inadmissibleReasonOf,
+  reasonOf,
   preemptedOf,
   clock,
   log,
 }: WaitingReporterDeps): WaitingReporter {
   const queue = createWorkqueue({ name: 'waiting-jobs', clock, rateLimit: { baseDelayMs: 100, maxDelayMs: 60_000 } });
   const changes = createWakeUp(clock, SWEEP_INTERVAL_MS);
-  let seen = new Map<string, Seen>();
+  const seen = new Map<string, Seen>();
+  let round = 0;
+  let rest: Iterator<string> | undefined;
 
   const reconcile = async (key: string): Promise<void> => {
     const inadmissibleReason = inadmissibleReasonOf(key);
     const job = jobs.get(parseKey(key));
     if (inadmissibleReason === undefined || job === undefined || isFinished(job.status)) return;
     const conditions = waitingConditions(job, inadmissibleReason, clock.now(), preemptedOf(key));
-    if (conditions === undefined) return;
+    if (conditions === undefined || (isTold(job, inadmissibleReason) && conditions.length === 1)) return;
     const body = { metadata: { resourceVersion: job.metadata.resourceVersion }, status: { conditions } };
     try {
       // Strategic: conditions merge by type, so those of dispatch stay as they are.
@@ -85,29 +90,35 @@ export function createWaitingReporter({
       events.event(JOBS, job, 'Normal', JobEventReason.Pending, inadmissibleReason.message);
   };
 
-  /** A text that is out of date when it may not be written yet is looked at again without any further change. */
+  /** Goes on where the last one stopped. Whoever is found for the first time is told the next time. */
   const sweep = (): void => {
-    const nowMs = clock.now();
-    const next = new Map<string, Seen>();
-    const renewalMs = Math.max(RENEWAL_INTERVAL_MS, seen.size * RENEWAL_SHARE_MS);
-    let isOutOfDate = false;
-    for (const key of waiting()) {
-      const inadmissibleReason = inadmissibleReasonOf(key);
-      if (inadmissibleReason === undefined) continue;
-      const before = seen.get(key);
-      const toldMs = before?.toldMs;
-      const isTold = toldMs !== undefined && before?.reason === inadmissibleReason.reason;
-      if (isTold && before.message === inadmissibleReason.message) next.set(key, before);
-      else if (before === undefined || (isTold && nowMs - toldMs < renewalMs)) {
-        isOutOfDate = true;
-        next.set(key, before ?? { ...inadmissibleReason, toldMs: undefined });
-      } else {
-        queue.add(key);
-        next.set(key, { reason: inadmissibleReason.reason, message: inadmissibleReason.message, toldMs: nowMs });
+    const keys = rest ?? waiting()[Symbol.iterator]();
+    rest = undefined;
+    let isNews = false;
+    let tellings = 0;
+    for (let looks = 0; ; looks++) {
+      if (looks === LOOKS_MAX || tellings === TELLINGS_MAX) {
+        rest = keys;
+        return changes.wake();
       }
+      const next = keys.next();
+      if (next.done === true) break;
+      const key = next.value;
+      const before = seen.get(key);
+      if (before === undefined) {
+        isNews = true;
+        seen.set(key, { reason: undefined, round });
+        continue;
+      }
+      const reason = before.reason === undefined ? inadmissibleReasonOf(key)?.reason : (reasonOf(key) ?? before.reason);
+      seen.set(key, { reason, round });
+      if (reason === before.reason) continue;
+      queue.add(key);
+      tellings++;
     }
-    seen = next;
-    if (isOutOfDate) changes.wake();
+    for (const [key, each] of seen) if (each.round < round) seen.delete(key);
+    round++;
+    if (isNews) changes.wake();
   };
 
   return {
@@ -120,6 +131,9 @@ export function createWaitingReporter({
     },
   };
 }
+
+/** It says so already, perhaps with other numbers, and nothing of its own being suspended or preempted is to be added. */
+const isTold = (job: DeepReadonly<Job>, { reason }: InadmissibleReason): boolean => waitingReason(job) === reason;
 
 /** What the Job says already that it waits for. */
 const waitingReason = (job: DeepReadonly<Job>): string | undefined =>

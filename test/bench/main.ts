@@ -41,6 +41,13 @@ const SUITES: ReadonlyMap<string, SuiteEntry> = new Map([
     },
   ],
   [
+    'admission',
+    {
+      about: 'deciding at 100,000 waiting Jobs, by queues, clusters and what they ask for; the shapes of Kueue’s performance test',
+      load: async () => (await import('./admission.ts')).admissionSuite,
+    },
+  ],
+  [
     'control-plane',
     {
       about: 'the embedded control plane over the network: writes a second, watch fan-out, lists, memory per object',

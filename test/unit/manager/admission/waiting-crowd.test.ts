@@ -5,8 +5,12 @@ import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
-/** How many status writes `count` Jobs cost in a minute of which every second brings another text. */
-async function writesInAMinute(count: number): Promise<number> {
+/** How many status writes `count` Jobs cost in the first seconds, and in a minute after that of which every second brings another text. */
+async function writesOf(
+  count: number,
+  reasonAt: (second: number) => 'InsufficientQuota' | 'NoClusterFits',
+): Promise<{ first: number; later: number }> {
+  let second = 0;
   const clock = new FakeClock();
   const keys = Array.from({ length: count }, (_, index) => `team/job-${index}`);
   const jobs = new Map(keys.map((key, index) => [key, aHomeJob({ metadata: { name: `job-${index}` } })]));
@@ -26,7 +30,8 @@ async function writesInAMinute(count: number): Promise<number> {
       byIndex: () => [],
     },
     waiting: () => keys,
-    inadmissibleReasonOf: () => ({ reason: 'InsufficientQuota', message: `short of ${clock.now()}m cpu` }),
+    inadmissibleReasonOf: () => ({ reason: reasonAt(second), message: `short of ${clock.now()}m cpu` }),
+    reasonOf: () => reasonAt(second),
     preemptedOf: () => undefined,
     clock,
     log: silentLogger,
@@ -34,24 +39,30 @@ async function writesInAMinute(count: number): Promise<number> {
   const reporter = createWaitingReporter(deps);
   const stop = new AbortController();
   const running = reporter.run(stop.signal);
+  reporter.changed();
   await clock.advance(5_000);
+  const first = writes;
   writes = 0;
-  for (let second = 0; second < 60; second++) {
+  for (second = 0; second < 60; second++) {
     reporter.changed();
     await clock.advance(1_000);
   }
   stop.abort(new Error('the test is over'));
   await clock.advance(1_000);
   await running;
-  return writes;
+  return { first, later: writes };
 }
 
-test('each of a few Jobs is told every ten seconds', async () => {
-  expect(await writesInAMinute(10)).toBe(60);
+const same = () => 'InsufficientQuota' as const;
+
+test('other numbers cost nothing, another reason is told once', async () => {
+  // The Jobs of this world never show what they were told, as if the cache were far behind.
+  expect(await writesOf(10, same)).toEqual({ first: 10, later: 0 });
+  expect(await writesOf(10, (second) => (second < 30 ? 'InsufficientQuota' : 'NoClusterFits'))).toEqual({ first: 10, later: 10 });
 });
 
-test('the more Jobs wait, the less often each is told: fifty texts a second at most', async () => {
-  const writes = await writesInAMinute(2_000);
-  expect(writes).toBeLessThanOrEqual(60 * 50);
-  expect(writes).toBeGreaterThan(0);
+test('however many wait, two hundred are told in a second', async () => {
+  const { first, later } = await writesOf(2_000, same);
+  expect(first).toBeLessThanOrEqual(5 * 200);
+  expect(later).toBe(2_000 - first);
 });
