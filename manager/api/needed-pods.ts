@@ -10,9 +10,8 @@ import { podsAtOnce } from './pod-count.ts';
 export function podsNeeded(job: DeepReadonly<Pick<Job, 'spec' | 'status'>>): number {
   const { spec, status } = job;
   const atOnce = podsAtOnce(job);
-  const { parallelism = 1, completions } = spec;
-  // What is left could be made more by a higher parallelism.
-  if (completions === undefined || completions === null) return atOnce;
+  const { parallelism = 1 } = spec;
+  const completions = spec.completions ?? parallelism;
   // Of nearly all Jobs more is left than pods fit beside one another, and then no list need be read.
   const overAtMost = (status?.succeeded ?? 0) + (status?.failed ?? 0);
   if (parallelism <= 1 || completions - overAtMost >= parallelism) return atOnce;

@@ -20,7 +20,7 @@ beforeEach(async () => {
     },
   });
   const flavors = [{ name: 'default', resources: [{ name: 'cpu', nominalQuota: String(QUOTA) }] }];
-  const spec = { resourceGroups: [{ coveredResources: ['cpu'], flavors }] };
+  const spec = { reclaimablePods: 'Reclaim', resourceGroups: [{ coveredResources: ['cpu'], flavors }] };
   await world.home.patch(CLUSTER_QUEUES, { namespace: '', name: 'main' }, { type: 'merge', body: { spec } });
   await setState('us-2', 'Cordoned');
   for (const cluster of ['eu-1', 'us-2']) world.startWorker(cluster, 'worker');

@@ -8,7 +8,7 @@ let world: AdmissionWorld;
 beforeEach(async () => {
   world = await createAdmissionWorld();
   await world.flavor('default');
-  await world.queue('main', { cpu: '10' });
+  await world.queue('main', { cpu: '10', spec: { reclaimablePods: 'Reclaim' } });
   await world.cluster('eu-1');
   await world.job('wide', { spec: { parallelism: 10, completions: 10 } });
   await world.settle(1_000);

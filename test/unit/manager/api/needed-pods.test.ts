@@ -14,10 +14,10 @@ describe('a Job with completions needs pods for what is left of them', () => {
     ['as many as are left', { parallelism: 8, completions: 100 }, { succeeded: 97, active: 3 }, 3],
     ['as many as there are completions at most', { parallelism: 8, completions: 3 }, { succeeded: 1, active: 2 }, 2],
     [
-      'one without completions keeps all: it may ask for more',
+      'those that have no completions are done with each success',
       { parallelism: 8, completions: undefined as never },
       { succeeded: 3, active: 5 },
-      8,
+      5,
     ],
     [
       'one is left to a work queue, which its fence may have cut short',
