@@ -144,7 +144,12 @@ test('a status that was written by somebody else meanwhile is no trouble: it is 
 
 test('a cluster of which only the Leases show that it was restored is connected to anew', async () => {
   const { line } = world.worker('eu-1');
-  const restored = JSON.stringify({ kind: 'LeaseList', apiVersion: 'coordination.k8s.io/v1', metadata: { resourceVersion: '1' }, items: [] });
+  const restored = JSON.stringify({
+    kind: 'LeaseList',
+    apiVersion: 'coordination.k8s.io/v1',
+    metadata: { resourceVersion: '1' },
+    items: [],
+  });
   let told = false;
   line.instead = ({ path }) => {
     if (told || !/\/leases\?.*limit=1(&|$)/.test(path)) return undefined;
