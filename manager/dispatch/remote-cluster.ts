@@ -114,9 +114,11 @@ class ConnectedCluster implements RemoteCluster {
         : createInformerOfNamespaces(JOBS, servedNamespaces, (namespace) => createInformer({ ...every, namespace }));
     };
     const indexers = { [COPIES_BY_LOCAL_KEY]: (copy: DeepReadonly<Job>) => [localKeyOf(copy)] };
-    this.#copies = newCopies({ budget, onFault, indexers, onWentBack: (error) => this.#wentBack(error) });
+    // Whoever notices it first: another kind of object may have been written more since than was lost.
+    const onWentBack = (error: Error): void => this.#wentBack(error);
+    this.#copies = newCopies({ budget, onFault, indexers, onWentBack });
     this.#newCopies = () => newCopies({ budget: createObjectBudget(options.memoryBytes), onFault: () => undefined });
-    this.#nodes = createInformer({ client, resource: NODES, clock, random, log, transform: essentialsOfNode, budget, onFault });
+    this.#nodes = createInformer({ client, resource: NODES, clock, random, log, transform: essentialsOfNode, budget, onFault, onWentBack });
     this.#ownWrites = createOwnWrites(this.#copies);
     const changed = (copy: DeepReadonly<Job>): void => {
       const key = localKeyOf(copy);
@@ -127,7 +129,8 @@ class ConnectedCluster implements RemoteCluster {
     const { term, leaseNamespace, renewIntervalMs, jobController } = options;
     this.#lease = createClusterLease({ client, namespace: leaseNamespace, origin, term, renewIntervalMs, clock, log });
     const onChanged = (): void => this.#workerChanged();
-    this.#worker = createWorkerWatch({ client, namespace: leaseNamespace, jobController, clock, random, log, budget, onFault, onChanged });
+    const watching = { client, clock, random, log, budget, onFault, onWentBack };
+    this.#worker = createWorkerWatch({ ...watching, namespace: leaseNamespace, jobController, onChanged });
     this.#reconciliation = createReconciliation({
       asked: () => this.#tokenAsked(),
       inPlace: (key) => options.inPlace(key, this.copiesOf(key)),

@@ -27,7 +27,10 @@ export type WorkerFinding =
 /** Unproven: its Lease has not been renewed before our eyes yet, and its time is not over. Silent: it is over. Stopped: it was let go of. */
 export type Pulse = 'Beating' | 'Unproven' | 'Silent' | 'Stopped';
 
-export type WorkerWatchOptions = Pick<InformerOptions<Lease>, 'client' | 'clock' | 'random' | 'log' | 'budget' | 'onFault'> & {
+export type WorkerWatchOptions = Pick<
+  InformerOptions<Lease>,
+  'client' | 'clock' | 'random' | 'log' | 'budget' | 'onFault' | 'onWentBack'
+> & {
   readonly namespace: string;
   readonly jobController: string;
   /** Its Lease has changed. */

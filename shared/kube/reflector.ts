@@ -229,11 +229,14 @@ class ListingReflector<T extends KubeObject> implements Reflector {
         this.#reach(batch.at(-1)?.object.metadata.resourceVersion ?? from);
       }
     } catch (error) {
-      if (idle.expired()) log.info('watch went silent, resuming it', { resource: resource.plural });
+      if (idle.expired())
+        log.info(catchesUp ? 'watch went silent, resuming it' : 'watch went silent, listing anew', { resource: resource.plural });
       else if (signal.aborted || !hurry.aborted) throw error;
     } finally {
       idle.stop();
     }
+    // Nobody knows what the server was meanwhile: one that was restored then may by now be further than it had been.
+    if (idle.expired() && !catchesUp) this.#displaced = true;
     const lastedMs = clock.monotonic() - startedMs;
     if (!useful && !signal.aborted && !hurry.aborted && lastedMs < WATCH_SHORT_MS) throw new Error('the server ended the watch at once');
     this.#unsure = hurry.aborted || idle.expired() || lastedMs < timeoutSeconds * 1000 - WATCH_EARLY_MS;

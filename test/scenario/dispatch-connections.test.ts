@@ -142,6 +142,28 @@ test('a status that was written by somebody else meanwhile is no trouble: it is 
   expect(logged).toEqual([]);
 });
 
+test('a cluster of which only the Leases show that it was restored is connected to anew', async () => {
+  const { line } = world.worker('eu-1');
+  const restored = JSON.stringify({
+    kind: 'LeaseList',
+    apiVersion: 'coordination.k8s.io/v1',
+    metadata: { resourceVersion: '1' },
+    items: [],
+  });
+  let told = false;
+  line.instead = ({ path }) => {
+    if (told || !/\/leases\?.*limit=1(&|$)/.test(path)) return undefined;
+    told = true;
+    return { status: 200, headers: {}, body: restored };
+  };
+  line.state = 'refused';
+  await world.settle(150_000);
+  line.state = 'up';
+  await world.settle(60_000);
+  const events = (await world.home.list(EVENTS, { namespace: 'default' })).items.filter(({ reason }) => reason === 'Restored');
+  expect(events.map(({ message }) => message)).toEqual([expect.stringMatching(/^the resourceVersion of leases went back from \d+ to 1, /)]);
+});
+
 test('a cluster that says at every probe that it was restored is connected to anew once a minute, and takes no Job meanwhile', async () => {
   await world.addWorker('us-2');
   await world.settle(5_000);

@@ -54,6 +54,18 @@ describe('a server that goes back in time, restored from an older backup,', () =
     expect(world.informer.get({ namespace: 'ns', name: 'a' })?.metadata).toMatchObject({ resourceVersion: '101', labels: { app: 'new' } });
   });
 
+  test('is listed anew when its watch has said nothing for minutes, however far it has come since', async () => {
+    const world = aWorld();
+    await world.start();
+    const restore = world.api.backup('Left');
+    for (let count = 0; count < 10; count++) world.api.put('a');
+    await world.clock.settle();
+    restore();
+    for (let count = 0; count < 20; count++) world.api.put('b');
+    await world.clock.advance(140_000);
+    expect(cached(world.informer)).toEqual(['b']);
+  });
+
   test('is noticed where another cache has seen that it was further, although it has been as busy since as before', async () => {
     const course = createServerCourse();
     const errors: string[] = [];

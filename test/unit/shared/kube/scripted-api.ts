@@ -52,8 +52,8 @@ export class ScriptedApi implements Transport {
     this.#tell(this.#version, `${JSON.stringify(event)}\n`);
   }
 
-  /** A backup: what is called restores it. The server is down for a moment meanwhile, so that watches break. */
-  backup(): () => void {
+  /** A backup: what is called restores it. The server is down for a moment meanwhile, so that watches break, or, left, hear nothing more. */
+  backup(watches: 'Broken' | 'Left' = 'Broken'): () => void {
     const objects = new Map(this.#objects);
     const version = this.#version;
     return () => {
@@ -62,7 +62,8 @@ export class ScriptedApi implements Transport {
       this.#version = version;
       this.#oldest = 0;
       this.#history = this.#history.filter((change) => change.version <= version);
-      this.cutWatches(new Error('connection reset'));
+      if (watches === 'Broken') this.cutWatches(new Error('connection reset'));
+      else this.holdWatches();
     };
   }
 
