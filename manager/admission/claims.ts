@@ -56,16 +56,17 @@ export function keptUsage({ queues, usage }: Pick<Snapshot, 'queues' | 'usage'>,
 }
 
 /**
- * Kueue's quotaResourcesToReserve: all, where the quota is free and only a cluster is missing; else what is left of the queue's own nominal quota,
- * or, where it has to borrow, what is left below its borrowingLimit.
+ * Kueue's quotaResourcesToReserve: all, where the quota is free and only a cluster is missing; nothing, where its queue can reclaim from everybody
+ * what it has lent (Kueue's CanAlwaysReclaim); else what is left of the queue's own nominal quota, or, where it has to borrow, what is left below its borrowingLimit.
  */
 export function quotaToReserve(
-  { node }: QueueSetup,
+  { node, preemption }: QueueSetup,
   flavors: readonly Pick<FlavorOption, 'mode' | 'charges' | 'borrowing'>[],
   usage: Usage,
 ): Charge[] {
   const charges = flavors.flatMap((option) => option.charges);
   if (flavors.every(({ mode }) => mode === 'Fit')) return charges;
+  if (preemption.reclaimWithinCohort === 'Any') return [];
   const borrows = flavors.some(({ borrowing }) => borrowing > 0);
   return charges.map(([key, amount]): Charge => {
     const left = minus(nominalQuota(node, key), usage.get(node.id, key));

@@ -85,6 +85,15 @@ describe('one cycle', () => {
     expect(kinds(snapshot, heads, 0)).toEqual({ owner: 'Inadmissible', borrower: 'Requeue' });
   });
 
+  test('a borrower takes what an owner waits for who can have it back from anybody', () => {
+    const preemption = { reclaimWithinCohort: 'Any' } as const;
+    const queues = [aClusterQueue('a', { default: '2' }, { ...all, preemption }), aClusterQueue('b', { default: '0' }, all)];
+    const snapshot = aSnapshot(queues, [aCluster('eu')]);
+    addUsage(queueOf(snapshot, 'a').node, snapshot.usage, 'default/cpu', parseAmount('cpu', '1'));
+    const heads = [head('a', aWorkload('owner', { cpu: '2' })), head('b', aWorkload('borrower', { cpu: '1' }, { createdMs: 1 }))];
+    expect(kinds(snapshot, heads, 0)).toEqual({ owner: 'Inadmissible', borrower: 'Admit' });
+  });
+
   test('who borrows from near goes before one of higher priority that must reach further', () => {
     const snapshot = aSnapshot(
       [
