@@ -178,10 +178,16 @@ class ListingReflector<T extends KubeObject> implements Reflector {
   async #listElsewhere(signal: AbortSignal): Promise<void> {
     const before = this.#position ?? '';
     this.#displaced = false;
-    this.#position = undefined;
     this.#sink.wentBack();
-    this.#position = await this.#list(signal);
-    this.#checkOrder(before, this.#position);
+    let position: string;
+    try {
+      position = await this.#list(signal);
+    } catch (error) {
+      this.#displaced = true;
+      throw error;
+    }
+    this.#position = position;
+    this.#checkOrder(before, position);
   }
 
   async #list(signal: AbortSignal): Promise<string> {
@@ -198,9 +204,11 @@ class ListingReflector<T extends KubeObject> implements Reflector {
 
   /** One watch, until it ends. Throws when it broke or was of no use. */
   async #watch(from: string, signal: AbortSignal): Promise<void> {
-    const { client, resource, clock, random, namespace, labelSelector, fieldSelector, log } = this.#options;
+    const { client, resource, clock, random, namespace, labelSelector, fieldSelector, log, course } = this.#options;
     const catchesUp = this.#waiting.size > 0;
     const timeoutSeconds = catchesUp ? CATCH_UP_WATCH_SECONDS : Math.round(WATCH_SECONDS_MIN + random() * WATCH_SECONDS_SPREAD);
+    // Where nobody keeps a course, there are Leases that tell of a restore.
+    const listsAfter = course !== undefined && !catchesUp;
     const hurry = this.#hurry.signal;
     const startedMs = clock.monotonic();
     const idle = idleGuard(clock, catchesUp ? timeoutSeconds * 1000 + CATCH_UP_GRACE_MS : WATCH_IDLE_MS, [signal, hurry]);
@@ -230,13 +238,13 @@ class ListingReflector<T extends KubeObject> implements Reflector {
       }
     } catch (error) {
       if (idle.expired())
-        log.info(catchesUp ? 'watch went silent, resuming it' : 'watch went silent, listing anew', { resource: resource.plural });
+        log.info(listsAfter ? 'watch went silent, listing anew' : 'watch went silent, resuming it', { resource: resource.plural });
       else if (signal.aborted || !hurry.aborted) throw error;
     } finally {
       idle.stop();
     }
     // Nobody knows what the server was meanwhile: one that was restored then may by now be further than it had been.
-    if (idle.expired() && !catchesUp) this.#displaced = true;
+    if (listsAfter && idle.expired()) this.#displaced = true;
     const lastedMs = clock.monotonic() - startedMs;
     if (!useful && !signal.aborted && !hurry.aborted && lastedMs < WATCH_SHORT_MS) throw new Error('the server ended the watch at once');
     this.#unsure = hurry.aborted || idle.expired() || lastedMs < timeoutSeconds * 1000 - WATCH_EARLY_MS;

@@ -348,7 +348,7 @@ describe('the quota is not exceeded by an admitted Job', () => {
     const containers = [{ name: 'main', resources: { requests: { cpu: '3' } } }];
     await tenant.patch(JOBS, key('his'), { type: 'strategic', body: { spec: { template: { spec: { containers } } } } });
     await watch(20_000);
-    expect([...(told.get('his') ?? [])].join()).toMatch(/flavor default is short of 3 cpu/);
+    expect([...(told.get('his') ?? [])].join()).toMatch(/InsufficientQuota/);
     for (const name of ['hers', 'others']) await tenant.delete(JOBS, key(name), { propagationPolicy: 'Background' });
     await watch(20_000);
     expect(JSON.parse(await recordOf('his'))).toMatchObject({ requests: { cpu: '3', pods: '1' } });

@@ -55,7 +55,7 @@ describe('a server that goes back in time, restored from an older backup,', () =
   });
 
   test('is listed anew when its watch has said nothing for minutes, however far it has come since', async () => {
-    const world = aWorld();
+    const world = aWorld({ course: createServerCourse() });
     await world.start();
     const restore = world.api.backup('Left');
     for (let count = 0; count < 10; count++) world.api.put('a');
