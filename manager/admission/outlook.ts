@@ -1,9 +1,9 @@
-import { larger, minus, UNLIMITED, ZERO, type Amount, type Requests } from '../api/amount.ts';
-import { capacityOf, type ClusterState } from './cluster-state.ts';
+import { larger, UNLIMITED, ZERO, type Amount, type Requests } from '../api/amount.ts';
+import { capacityOf, freeOn, type ClusterState } from './cluster-state.ts';
 import { available, borrowingReach, flavorResource, potentialAvailable } from './quota-tree.ts';
 import type { Vector } from './request-tree.ts';
 import type { QueueSetup, Snapshot } from './snapshot.ts';
-import { clusterHolder, type Usage } from './usage.ts';
+import type { Usage } from './usage.ts';
 
 /**
  * What is free, at a glance: bounds that are cheap to ask for, so that those that cannot fit need not be tried. Whoever is within them may fit or not;
@@ -67,8 +67,7 @@ function createRooms(clusters: readonly ClusterState[], usage: Usage | undefined
     let found = clusters.length === 0 ? UNLIMITED : ZERO;
     for (const cluster of clusters) {
       if (cluster.closed !== undefined) continue;
-      const capacity = capacityOf(cluster, resource);
-      found = larger(found, usage === undefined ? capacity : minus(capacity, usage.get(clusterHolder(cluster.name), resource)));
+      found = larger(found, usage === undefined ? capacityOf(cluster, resource) : freeOn(cluster, usage, resource));
     }
     most.set(resource, found);
     return found;

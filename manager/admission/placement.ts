@@ -3,7 +3,7 @@ import { formatAmount, minus, UNLIMITED, ZERO, type Amount } from '../api/amount
 import { given } from '../../shared/runtime/given.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
 import { avoidance, isRefused } from './avoidance.ts';
-import { capacityOf, isRecordedOn, type ClusterState } from './cluster-state.ts';
+import { capacityOf, isRecordedOn, freeOn, type ClusterState } from './cluster-state.ts';
 import type { FlavorOption, OptionGroups } from './flavor-assigner.ts';
 import { combineFlavors } from './flavor-combination.ts';
 import type { ShapesOfCycle } from './shape-avoidance.ts';
@@ -261,9 +261,6 @@ function isWished({ wish }: Workload, cluster: ClusterState): boolean {
       return false;
   }
 }
-
-const freeOn = (cluster: ClusterState, usage: Usage, resource: string): Amount =>
-  minus(capacityOf(cluster, resource), usage.get(clusterHolder(cluster.name), resource));
 
 /** Where no capacity is known, fewer pods of ours mean more room: 1 with none, towards 0 with many. */
 function roomLeft(asked: Asked, cluster: ClusterState, usage: Usage): number {

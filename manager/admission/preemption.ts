@@ -1,6 +1,6 @@
 import { minus, plus, ZERO, type Amount } from '../api/amount.ts';
 import type { Admitted, AdmittedIndex } from './admitted-index.ts';
-import { capacityOf, type ClusterState } from './cluster-state.ts';
+import { freeOn, type ClusterState } from './cluster-state.ts';
 import type { FairSharingConfig } from './fair-strategy.ts';
 import { findFairVictims } from './fair-victims.ts';
 import type { Charge } from './flavor-assigner.ts';
@@ -103,9 +103,6 @@ export function shortagesOn(cluster: ClusterState, workload: Workload, usage: Us
     amount > ZERO && amount > freeOn(cluster, usage, resource) ? [resource] : [],
   );
 }
-
-const freeOn = (cluster: ClusterState, usage: Usage, resource: string): Amount =>
-  minus(capacityOf(cluster, resource), usage.get(clusterHolder(cluster.name), resource));
 
 /** One search, among those on one cluster or among all. */
 function search(
