@@ -12,7 +12,7 @@ import { isRefusalOf, type DispatchProblem } from '../api/refusals.ts';
 import { isProvenAtRest, isProvenNowhere, nowhereMessage } from '../api/rest-proof.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { mergePatchBetween } from './json-diff.ts';
-import { isAtRest } from './copy-rest.ts';
+import { isAtRest, isJudgedAtRest } from './copy-rest.ts';
 import { counted, hasFinishedWork, seedFor, type FinishedWork } from './finished-work.ts';
 import {
   absence,
@@ -38,7 +38,7 @@ import { changesTemplate, copyIdentity, copyName, fencingChange, hasLostControll
 import { fencedOff, fencedOffAfterMs, fencedOffStatus, isInTheWay, isStopped, lossTold } from './lost-place.ts';
 import { isWaitingToStart } from './start-troubles.ts';
 import { atRest, cannotStart, dispatched, notDispatched, quotaReserved, started } from './own-conditions.ts';
-import { carryOutVerdict, failedStatus, hasVerdict, toLocalStatus, type OwnCondition } from './to-local-status.ts';
+import { carryOutVerdict, failedStatus, hasVerdict, toLocalStatus, type OwnCondition, withTerminal } from './to-local-status.ts';
 
 /** What to do next. The two halves do not wait for each other: each relies only on what has been observed. */
 export type MirrorPlan = {
@@ -258,7 +258,8 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
   const { cluster } = copy;
   const view = group.clusters.get(cluster);
   const isResting = rests(group, local, record, copy);
-  const remote = isResting ? counted(toldBy(copy.job), local.spec) : toldBy(copy.job);
+  const told = isResting && isJudgedAtRest(copy.job) ? withTerminal(copy.job.status, nowMs) : toldBy(copy.job);
+  const remote = isResting ? counted(told, local.spec) : told;
   const trouble = (view?.problem ?? view?.trouble)?.message ?? (isWaitingToStart(copy.job) ? view?.waiting : undefined);
   const detail = lossTold(group) ?? trouble ?? unfencedBecause(group, record, copy.cluster);
   const own = [...quotaReserved(local, record), isResting ? atRest(record) : dispatched(record, detail), ...started(local, record, remote)];

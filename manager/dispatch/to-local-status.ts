@@ -54,17 +54,16 @@ export function toLocalStatus({ local, remote: told, own, nowMs }: HomeStatusInp
 }
 
 /** The status of a Job whose verdict is known at home while its copy is gone: the verdict is carried out, nothing is run again. */
-export function carryOutVerdict(local: DeepReadonly<Job>, nowMs: number): JobStatus {
-  const verdict = VERDICTS.find((each) => hasTrueCondition(local.status?.conditions, each.interim));
-  const interim = verdict && findTrueCondition(local.status?.conditions, verdict.interim);
-  if (interim === undefined || verdict === undefined) return copyOf(local.status);
+export const carryOutVerdict = (local: DeepReadonly<Job>, nowMs: number): JobStatus =>
+  toLocalStatus({ local, remote: withTerminal(local.status, nowMs), own: [], nowMs });
+
+/** A status whose verdict is carried out: its terminal condition stands beside the interim one. Without a verdict it stays as it is. */
+export function withTerminal(status: DeepReadonly<JobStatus> | undefined, nowMs: number): DeepReadonly<JobStatus> | undefined {
+  const verdict = VERDICTS.find((each) => hasTrueCondition(status?.conditions, each.interim));
+  const interim = verdict && findTrueCondition(status?.conditions, verdict.interim);
+  if (interim === undefined || verdict === undefined) return status;
   const terminal = { ...interim, type: verdict.terminal, lastTransitionTime: toWireTime(nowMs), lastProbeTime: toWireTime(nowMs) };
-  return toLocalStatus({
-    local,
-    remote: { ...copyOf(local.status), conditions: [...copiesOf(local.status?.conditions ?? []), terminal] },
-    own: [],
-    nowMs,
-  });
+  return { ...status, conditions: [...(status?.conditions ?? []), terminal] };
 }
 
 /** The status of a Job that is ended from here, for this reason, while nothing of it runs; `told` is what was last heard of it. A verdict that stands already wins. */

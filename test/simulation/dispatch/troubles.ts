@@ -32,7 +32,7 @@ export interface Troubles {
   readonly removed: ReadonlySet<string>;
   /** Clusters on which no Job can be made any more. */
   readonly useless: ReadonlySet<string>;
-  /** The Job, by UID, that cannot be admitted as long as the others last. */
+  /** The Job, by UID, that cannot be admitted as long as the others last: the present one of its name. */
   readonly refusedJob: () => string | undefined;
   /** Whether the ResourceFlavor of the queues has been deleted. */
   lacksFlavor(): Promise<boolean>;
@@ -75,7 +75,7 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
   const outOfReach = new Set<string>();
   const useless = new Set<string>();
   const removed = new Set<string>();
-  let refusedJob: string | undefined;
+  let refused: { readonly namespace: string | undefined; readonly name: string } | undefined;
   /** Whatever is for good strikes one cluster, so that there is another one. */
   const victim = workers.at(-1) ?? home;
   const admin = home.admin;
@@ -245,9 +245,9 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
     },
     'admission refused': () => {
       const job = dice.some([...home.history.jobs.values()].filter((each) => each.spec.suspend === true && !isOver(each)));
-      if (refusedJob !== undefined || job === undefined) return false;
-      const { namespace, name, uid } = job.metadata;
-      refusedJob = uid;
+      if (refused !== undefined || job === undefined) return false;
+      const { namespace, name } = job.metadata;
+      refused = { namespace, name };
       trace(`home: no version of Job ${namespace}/${name} that is released can be stored`);
       home.gate.refuse({
         strikes: (_, { method, path, body = '' }) =>
@@ -281,9 +281,11 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace }: Trouble
     outOfReach,
     removed,
     useless,
-    refusedJob: () => refusedJob,
+    refusedJob: () =>
+      [...home.history.jobs.values()].find(({ metadata }) => metadata.namespace === refused?.namespace && metadata.name === refused?.name)
+        ?.metadata.uid,
     relent() {
-      refusedJob = undefined;
+      refused = undefined;
       home.gate.refuse(undefined);
     },
     last: () => clusters.some(({ name, network }) => !outOfReach.has(name) && network.disturbed()),

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { isAtRest } from '../../../../manager/dispatch/copy-rest.ts';
+import { isAtRest, isJudgedAtRest } from '../../../../manager/dispatch/copy-rest.ts';
+import { given } from '../../../../shared/runtime/given.ts';
 import { aCondition, aHomeJob, type JobParts } from '../../../support/jobs.ts';
 
 const SUSPENDED = [aCondition('Suspended')];
-const rests = (suspend: boolean, status: JobParts['status']): boolean =>
-  isAtRest(aHomeJob({ spec: { suspend }, ...(status === undefined ? {} : { status }) }));
+const rests = (suspend: boolean, status: JobParts['status']): boolean => isAtRest(aHomeJob({ spec: { suspend }, ...given({ status }) }));
 
 test.each([
   ['that has ended rests', false, { conditions: [aCondition('Complete')] }, true],
@@ -13,7 +13,19 @@ test.each([
   ['with a pod that is active does not', true, { active: 1, conditions: SUSPENDED }, false],
   ['that is to be suspended and has not said so does not', true, {}, false],
   ['that is resumed and has not said so does not', false, { conditions: SUSPENDED }, false],
+  ['that came to its verdict while it was suspended rests', true, { active: 0, conditions: [aCondition('SuccessCriteriaMet')] }, true],
   ['with a verdict whose pods are still stopping does not', false, { terminating: 1, conditions: [aCondition('FailureTarget')] }, false],
 ])('a copy %s', (_situation, suspend, status, expected) => {
   expect(rests(suspend, status)).toBe(expected);
+});
+
+test('only a suspended copy that has counted all of its pods has come to an end that its cluster cannot write', () => {
+  const judged = (suspend: boolean, status: JobParts['status']): boolean =>
+    isJudgedAtRest(aHomeJob({ spec: { suspend }, ...given({ status }) }));
+  const conditions = [aCondition('FailureTarget')];
+  expect(judged(true, { conditions })).toBe(true);
+  expect(judged(true, { conditions, uncountedTerminatedPods: { failed: ['a'] } })).toBe(false);
+  expect(judged(true, { conditions, terminating: 1 })).toBe(false);
+  expect(judged(false, { conditions })).toBe(false);
+  expect(judged(true, { conditions: SUSPENDED })).toBe(false);
 });
