@@ -12,7 +12,7 @@ import {
   SUBMITTED_AT_ANNOTATION,
 } from '../shared/api/names.ts';
 import type { FieldProblem } from './api/field-problem.ts';
-import { minParallelismOf, queueNameOf, unreadableWishes } from './api/job-annotations.ts';
+import { queueNameOf, unreadableWishes, wishesOf, type UnreadableWish } from './api/job-annotations.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from './api/job-rules.ts';
 import { isJsonObject } from './api/json-value.ts';
 import { podsAtOnce } from './api/pod-count.ts';
@@ -121,12 +121,14 @@ export const wishProblems = (job: DeepReadonly<JobManifest | Job>): FieldProblem
   wrongWishes(job).map(({ place, name, problem }) => ({ field: fieldOf(place, name), problem }));
 
 /** The wishes that cannot be read, or not met. */
-export function wrongWishes(job: DeepReadonly<JobManifest | Job>): ReturnType<typeof unreadableWishes> {
-  const least = minParallelismOf(job);
+export function wrongWishes(job: DeepReadonly<JobManifest | Job>): UnreadableWish[] {
+  const wishes = wishesOf(job);
+  const unreadable = unreadableWishes(wishes);
+  const { minParallelism: least } = wishes;
   const pods = podsAtOnce(job);
-  if (least.kind === 'Invalid' || (least.pods ?? 0) < pods || least.pods === undefined) return unreadableWishes(job);
+  if (least.kind === 'Invalid' || least.pods === undefined || least.pods < pods) return unreadable;
   const problem = `is ${least.pods}; it must be less than the ${pods} pods that the Job may have at once, or be left out`;
-  return [...unreadableWishes(job), { place: 'annotations', name: MIN_PARALLELISM_ANNOTATION, problem }];
+  return [...unreadable, { place: 'annotations', name: MIN_PARALLELISM_ANNOTATION, problem }];
 }
 
 function shapeProblems(manifest: unknown): FieldProblem[] {

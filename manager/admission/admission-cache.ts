@@ -1,6 +1,6 @@
 import type { AdmissionRecord } from '../api/records.ts';
 import { formatAdmissionRecord } from '../api/records.ts';
-import { minus, parseRequests, plus, type Amount, type Requests } from '../api/amount.ts';
+import { parseRequests, type Requests } from '../api/amount.ts';
 import { excess, forPods } from '../api/job-requests.ts';
 import { createAdmittedIndex, type AdmittedIndex } from './admitted-index.ts';
 import type { ClusterState } from './cluster-state.ts';
@@ -8,15 +8,16 @@ import type { Charge } from './flavor-assigner.ts';
 import { createDeadlines, type Deadlines } from './deadlines.ts';
 import { createDisplacements, type Displacement, type Displacer } from './displacements.ts';
 import { executionDeadline, type ExecutionDeadline } from './execution-time.ts';
+import { charge, discharge, type Holding } from './holding.ts';
 import type { Victim } from './preemption.ts';
 import { NO_PRIORITY_CLASSES, resolvePriority, type PriorityClasses } from './priority.ts';
-import { addUsage, flavorResource, removeUsage, type QuotaNode } from './quota-tree.ts';
+import { flavorResource } from './quota-tree.ts';
 import { heldOf } from './reclaimable.ts';
 import { createShapeAvoidance, type ShapeAvoidance } from './shape-avoidance.ts';
 import type { QueueingSetup, Snapshot } from './snapshot.ts';
 import { startDeadline, type StartDeadline } from './start-deadlines.ts';
 import { hasPlace, type Reservation } from './reservation.ts';
-import { clusterHolder, createUsage, type Usage } from './usage.ts';
+import { createUsage, type Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
 /**
@@ -104,19 +105,12 @@ export function createAdmissionCache(
   const placements = new Map<string, number>();
   const displacements = createDisplacements();
 
-  const charge = (entry: Counted): void => apply(entry, plus, addUsage);
-  const discharge = (entry: Counted): void => apply(entry, minus, removeUsage);
-  const apply = (
-    { record, held, charges }: Counted,
-    onCluster: (a: Amount, b: Amount) => Amount,
-    onNode: (node: QuotaNode, usage: Usage, key: Charge[0], amount: Amount) => void,
-  ): void => {
-    // A ClusterQueue that is gone or unusable has no usage; the cluster is used all the same.
-    const node = setup.tree.clusterQueues.get(record.clusterQueue);
-    if (node !== undefined) for (const [key, amount] of charges) onNode(node, usage, key, amount);
-    const holder = clusterHolder(record.cluster);
-    for (const [resource, amount] of held) usage.set(holder, resource, onCluster(usage.get(holder, resource), amount));
-  };
+  const holdingOf = ({ record, held, charges }: Counted): Holding => ({
+    node: setup.tree.clusterQueues.get(record.clusterQueue),
+    charges,
+    cluster: record.cluster,
+    amounts: held,
+  });
 
   /** All but its place among the others, which it mostly keeps. */
   const drop = (key: string): Counted | undefined => {
@@ -131,7 +125,7 @@ export function createAdmissionCache(
     refusedAlike.delete(key);
     starts.forget(key);
     executions.forget(key);
-    discharge(entry);
+    discharge(usage, holdingOf(entry));
     return entry;
   };
   /** What its priority cannot be told for any more, it was told before, or has none of its own. */
@@ -174,7 +168,7 @@ export function createAdmissionCache(
     starts.watch(entry);
     executions.watch(entry);
     compare(entry);
-    charge(entry);
+    charge(usage, holdingOf(entry));
     displacements.keepFor(workload.key, record);
     index(entry);
     holdings?.held(entry);
@@ -186,7 +180,7 @@ export function createAdmissionCache(
       setup = next;
       usage = createUsage();
       for (const entry of counted.values()) {
-        charge(entry);
+        charge(usage, holdingOf(entry));
         starts.watch(entry);
         index(entry);
       }

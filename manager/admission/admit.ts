@@ -1,15 +1,16 @@
-import { plus, ZERO } from '../api/amount.ts';
+import { ZERO } from '../api/amount.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import { recordOf } from './admission-record.ts';
 import { claimedBy, giveBack, keep, type Claimed } from './claims.ts';
 import type { Decision, Head, Inadmissible, WaitsFor } from './decision.ts';
 import { assignFlavors, type FlavorOption } from './flavor-assigner.ts';
+import { charge } from './holding.ts';
 import { placeIn, type Creditor, type Fit } from './nominate.ts';
 import type { Placed } from './placement.ts';
 import { shortagesOn } from './preemption.ts';
-import { addUsage, available } from './quota-tree.ts';
+import { available } from './quota-tree.ts';
 import type { QueueSetup, Snapshot } from './snapshot.ts';
-import { clusterHolder, type Usage } from './usage.ts';
+import type { Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
 /** Where a scheduling cycle stands. */
@@ -37,7 +38,7 @@ export function admit(cycle: Cycle, fit: Fit): Decision {
   // Younger ones of one BestEffortFIFO queue may pass an older one that does not fit, as in Kueue.
   if (own !== undefined) giveBack(own.claimed, snapshot.usage);
   const placement = placementNow(cycle, fit);
-  if (placement !== undefined) charge(cycle, head.queued.workload, queue, placement);
+  if (placement !== undefined) take(cycle, head.queued.workload, queue, placement);
   const missing = placement === undefined ? whatIsKept(cycle, fit) : undefined;
   if (own !== undefined) {
     const claimed = own.anew() ?? own.claimed;
@@ -114,12 +115,9 @@ export const isKept = (head: Head, waitsFor: WaitsFor): Inadmissible => ({
 export const hasQuota = ({ node }: QueueSetup, usage: Usage, flavors: readonly FlavorOption[]): boolean =>
   flavors.every(({ charges }) => charges.every(([key, amount]) => amount === ZERO || amount <= available(node, usage, key)));
 
-function charge({ snapshot, unclaimed }: Cycle, workload: Workload, queue: QueueSetup, { cluster, flavors }: Placed): void {
-  snapshot.shapes.goes(workload.shape, cluster);
-  const holder = clusterHolder(cluster);
+function take({ snapshot, unclaimed }: Cycle, { shape, requests }: Workload, { node }: QueueSetup, { cluster, flavors }: Placed): void {
+  snapshot.shapes.goes(shape, cluster);
+  const holding = { node, charges: flavors.flatMap(({ charges }) => charges), cluster, amounts: requests };
   // One sees what is in the other, unless it has its own.
-  for (const usage of [snapshot.usage, unclaimed]) {
-    for (const [key, amount] of flavors.flatMap(({ charges }) => charges)) addUsage(queue.node, usage, key, amount);
-    for (const [resource, amount] of workload.requests) usage.set(holder, resource, plus(usage.get(holder, resource), amount));
-  }
+  for (const usage of [snapshot.usage, unclaimed]) charge(usage, holding);
 }

@@ -1,12 +1,13 @@
 import { larger, minus, plus, smaller, ZERO, type Amount } from '../api/amount.ts';
 import type { Claim } from './decision.ts';
 import type { Charge, FlavorOption } from './flavor-assigner.ts';
+import { charge, discharge, type Holding } from './holding.ts';
 import type { Creditor } from './nominate.ts';
 import { leastMissing } from './placement.ts';
-import { addUsage, borrowingReach, nominalQuota, removeUsage } from './quota-tree.ts';
+import { borrowingReach, nominalQuota } from './quota-tree.ts';
 import type { QueueSetup, Snapshot } from './snapshot.ts';
 import type { Standing } from './standing-claims.ts';
-import { clusterHolder, type Usage } from './usage.ts';
+import type { Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
 /** What is kept for a Workload: an amount per flavor resource of its ClusterQueue, and all that it asks for on one cluster. */
@@ -78,14 +79,13 @@ export function quotaToReserve(
 
 const atMost = (amount: Amount, left: Amount): Amount => larger(ZERO, smaller(amount, left));
 
-export function keep({ queue, workload, charges, claim }: Claimed, usage: Usage): void {
-  for (const [key, amount] of charges) addUsage(queue.node, usage, key, amount);
-  const holder = clusterHolder(claim.cluster);
-  for (const [resource, amount] of workload.requests) usage.set(holder, resource, plus(usage.get(holder, resource), amount));
-}
+export const keep = (claimed: Claimed, usage: Usage): void => charge(usage, holdingOf(claimed));
 
-export function giveBack({ queue, workload, charges, claim }: Claimed, usage: Usage): void {
-  for (const [key, amount] of charges) removeUsage(queue.node, usage, key, amount);
-  const holder = clusterHolder(claim.cluster);
-  for (const [resource, amount] of workload.requests) usage.set(holder, resource, minus(usage.get(holder, resource), amount));
-}
+export const giveBack = (claimed: Claimed, usage: Usage): void => discharge(usage, holdingOf(claimed));
+
+const holdingOf = ({ queue, workload, charges, claim }: Claimed): Holding => ({
+  node: queue.node,
+  charges,
+  cluster: claim.cluster,
+  amounts: workload.requests,
+});

@@ -1,5 +1,6 @@
 import { larger, UNLIMITED, ZERO, type Amount, type Requests } from '../api/amount.ts';
 import { capacityOf, freeOn, type ClusterState } from './cluster-state.ts';
+import { mayPreempt } from './preemption-policies.ts';
 import { available, borrowingReach, flavorResource, potentialAvailable } from './quota-tree.ts';
 import type { Vector } from './request-tree.ts';
 import type { QueueSetup, Snapshot } from './snapshot.ts';
@@ -39,9 +40,9 @@ export function createOutlook({ queues, clusters, usage }: Pick<Snapshot, 'queue
       const queue = queues.get(clusterQueue);
       if (queue === undefined) return undefined;
       // Who may displace others may have what they hold.
-      const mayPreempt = canPreempt(queue);
-      const used = mayPreempt ? undefined : all ? usage : kept;
-      const most = mayPreempt ? rooms.possible : all ? rooms.free : rooms.unkept;
+      const displaces = mayPreempt(queue);
+      const used = displaces ? undefined : all ? usage : kept;
+      const most = displaces ? rooms.possible : all ? rooms.free : rooms.unkept;
       for (let index = 0; index < resources.length; index++) {
         if ((amounts[index] ?? 0) > most(resources[index] ?? '')) return 'cluster';
       }
@@ -53,9 +54,6 @@ export function createOutlook({ queues, clusters, usage }: Pick<Snapshot, 'queue
     },
   };
 }
-
-export const canPreempt = ({ preemption }: QueueSetup): boolean =>
-  preemption.withinClusterQueue !== 'Never' || preemption.reclaimWithinCohort !== 'Never';
 
 /** The most that any open cluster has of a resource. */
 function createRooms(clusters: readonly ClusterState[], usage: Usage | undefined): (resource: string) => Amount {

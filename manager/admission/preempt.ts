@@ -1,12 +1,10 @@
-import { plus } from '../api/amount.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import { hasQuota, isKept, type Cycle } from './admit.ts';
 import type { Admitted, AdmittedIndex } from './admitted-index.ts';
 import type { Decision } from './decision.ts';
+import { charge } from './holding.ts';
 import { nominate, type Creditor, type Preemptive } from './nominate.ts';
 import { shortagesOn, takeAway, usageWithout, type Victim } from './preemption.ts';
-import { addUsage } from './quota-tree.ts';
-import { clusterHolder } from './usage.ts';
 
 /**
  * Has others give their place up, if those before it in this cycle have left it so: nobody goes for two. Where they have not, it is planned anew as if those
@@ -40,10 +38,7 @@ function reserve(cycle: Cycle, { head, queue, placement, borrowing }: Preemptive
     takeAway(admitted, snapshot);
     displaced.add(admitted.reservation.workload.key);
   }
-  for (const [key, amount] of flavors.flatMap(({ charges }) => charges)) addUsage(queue.node, snapshot.usage, key, amount);
-  const holder = clusterHolder(cluster);
-  for (const [resource, amount] of workload.requests)
-    snapshot.usage.set(holder, resource, plus(snapshot.usage.get(holder, resource), amount));
+  charge(snapshot.usage, { node: queue.node, charges: flavors.flatMap(({ charges }) => charges), cluster, amounts: workload.requests });
   return {
     kind: 'Preempt',
     head,

@@ -3,6 +3,7 @@ import type { Head } from './decision.ts';
 import type { FlavorOption, OptionGroups, PreemptionOracle } from './flavor-assigner.ts';
 import { takers, type Placed, type Taker } from './placement.ts';
 import { findVictims, leastHarm, shortagesOn, usageWithout, type PreemptionWorld, type Victim } from './preemption.ts';
+import { mayPreempt } from './preemption-policies.ts';
 import type { Preemptor } from './preemption-rules.ts';
 import { borrowingReach } from './quota-tree.ts';
 import type { QueueSetup, Snapshot } from './snapshot.ts';
@@ -14,9 +15,6 @@ export type PreemptionPlan = {
   /** How far up the cohort tree it borrows then; 0: not at all. */
   readonly borrowing: number;
 };
-
-export const mayPreempt = ({ node, preemption }: QueueSetup): boolean =>
-  preemption.withinClusterQueue !== 'Never' || (preemption.reclaimWithinCohort !== 'Never' && node.parent !== undefined);
 
 /** Whether a flavor in which it preempts may be preferred to one that is free. */
 export const mayRatherPreempt = (queue: QueueSetup): boolean =>

@@ -1,6 +1,7 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { given } from '../../shared/runtime/given.ts';
 import type { ClusterQueueSpec } from '../api/cluster-queue.ts';
+import type { QuotaNode } from './quota-tree.ts';
 
 /** Whom the Jobs of a ClusterQueue may displace, in Kueue's words. */
 export type PreemptionPolicies = {
@@ -21,3 +22,7 @@ export const preemptionPolicies = (spec: DeepReadonly<ClusterQueueSpec['preempti
     ...given({ maxPriorityThreshold: spec?.borrowWithinCohort?.maxPriorityThreshold }),
   },
 });
+
+/** Whether there may be anybody whom a Job of such a queue displaces: from a cohort nothing is reclaimed where the queue is in none. */
+export const mayPreempt = ({ node, preemption }: { readonly node: QuotaNode; readonly preemption: PreemptionPolicies }): boolean =>
+  preemption.withinClusterQueue !== 'Never' || (preemption.reclaimWithinCohort !== 'Never' && node.parent !== undefined);

@@ -1,23 +1,22 @@
-import { minus, plus, ZERO, type Amount } from '../api/amount.ts';
+import { minus, ZERO, type Amount } from '../api/amount.ts';
 import type { Admitted, AdmittedIndex } from './admitted-index.ts';
 import { freeOn, type ClusterState } from './cluster-state.ts';
 import type { FairSharingConfig } from './fair-strategy.ts';
 import { findFairVictims } from './fair-victims.ts';
 import type { Charge } from './flavor-assigner.ts';
+import { charge, discharge, type Holding } from './holding.ts';
 import { findCandidates, type Candidate, type Candidates } from './preemption-candidates.ts';
 import type { PreemptionRule, Preemptor } from './preemption-rules.ts';
 import {
-  addUsage,
   available,
   isBorrowingAny,
-  removeUsage,
   splitFlavorResource,
   subtreeQuota,
   wouldBorrow,
   type FlavorResource,
   type QuotaNode,
 } from './quota-tree.ts';
-import { clusterHolder, type Usage } from './usage.ts';
+import type { Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
 /** A Workload that is to give its place up, and by which rule. */
@@ -278,17 +277,12 @@ export function usageWithout(victims: readonly Victim[], { usage: origin, nodes 
 }
 
 /** As if it were gone. */
-export const takeAway = (admitted: Admitted, world: UsageOfNodes): void => apply(admitted, world, removeUsage, minus);
-const putBack = (admitted: Admitted, world: UsageOfNodes): void => apply(admitted, world, addUsage, plus);
+export const takeAway = (admitted: Admitted, { usage, nodes }: UsageOfNodes): void => discharge(usage, holdingOf(admitted, nodes));
+const putBack = (admitted: Admitted, { usage, nodes }: UsageOfNodes): void => charge(usage, holdingOf(admitted, nodes));
 
-function apply(
-  { reservation: { record, held }, charges }: Admitted,
-  { usage, nodes }: UsageOfNodes,
-  onNode: typeof addUsage,
-  onCluster: typeof plus,
-): void {
-  const node = nodes.get(record.clusterQueue);
-  if (node !== undefined) for (const [key, amount] of charges) onNode(node, usage, key, amount);
-  const holder = clusterHolder(record.cluster);
-  for (const [resource, amount] of held) usage.set(holder, resource, onCluster(usage.get(holder, resource), amount));
-}
+const holdingOf = ({ reservation: { record, held }, charges }: Admitted, nodes: UsageOfNodes['nodes']): Holding => ({
+  node: nodes.get(record.clusterQueue),
+  charges,
+  cluster: record.cluster,
+  amounts: held,
+});

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { PRIORITY_CLASS_LABEL } from '../../shared/api/names.ts';
 import { given } from '../../shared/runtime/given.ts';
-import { annotatedPriorityOf } from '../api/job-annotations.ts';
+import { priorityOf, type Priority } from '../api/job-annotations.ts';
 import type { PriorityBounds } from '../api/local-queue.ts';
 import type { PriorityClass } from '../api/priority-class.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
@@ -17,9 +17,9 @@ export type PriorityWish = {
   readonly podClass?: string;
 };
 
-export function priorityWishOf(job: DeepReadonly<Job>): PriorityWish {
+export function priorityWishOf(job: DeepReadonly<Job>, priority: Priority = priorityOf(job)): PriorityWish {
   const workloadClass = job.metadata.labels?.[PRIORITY_CLASS_LABEL];
-  const annotated = annotatedPriorityOf(job);
+  const annotated = priority.kind === 'Priority' ? priority.value : undefined;
   const podClass = job.spec.template.spec?.priorityClassName;
   const wish = given({ workloadClass: workloadClass || undefined, annotated, podClass: podClass || undefined });
   return Object.keys(wish).length === 0 ? NO_WISH : wish;

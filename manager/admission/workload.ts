@@ -1,14 +1,4 @@
-import {
-  clusterWishOf,
-  fencingOf,
-  holdOf,
-  maxExecutionOf,
-  minParallelismOf,
-  queueNameOf,
-  startTimeoutOf,
-  unreadableWishes,
-  type ClusterWish,
-} from '../api/job-annotations.ts';
+import { queueNameOf, unreadableWishes, wishesOf, type ClusterWish, type Wishes } from '../api/job-annotations.ts';
 import { checkStatesOf, type CheckState } from '../api/check-states.ts';
 import { compactProblem } from '../api/compact-job.ts';
 import { isDispatched } from '../api/dispatch-proof.ts';
@@ -130,18 +120,14 @@ export type WorkloadPhase =
 /** The Workload of a Job with this record; undefined for a Job that is not the manager's. */
 export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord, adjustments: PodAdjustments = AS_WRITTEN): Workload | undefined {
   if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME) return undefined;
-  const wish = clusterWishOf(job);
-  const hold = holdOf(job);
-  const fencing = fencingOf(job);
-  const startTimeout = startTimeoutOf(job);
-  const maxExecution = maxExecutionOf(job);
+  const wishes = wishesOf(job);
+  const { clusters: wish, hold, fencing, startTimeout, maxExecution, minParallelism: least } = wishes;
   const record = parsed.kind === 'Record' ? parsed.record : parsed.last;
   const phase = phaseOf(job, parsed, record);
   const written = requestsOfJob(job);
   const asked = askedRequests(job, written, adjustments);
   const requests = record === undefined || phase === 'Pending' ? asked.requests : stillAsked(job, record, written.requests, asked.requests);
   const needed = isElastic(job, record) ? podsAtOnce(job) : podsNeeded(job);
-  const least = minParallelismOf(job);
   const minPods = least.kind === 'MinParallelism' && (least.pods ?? 0) < podsAtOnce(job) ? least.pods : undefined;
   const nodeWish = nodeWishOf(job.spec.template.spec);
   const { namespace, name, uid, resourceVersion, creationTimestamp } = job.metadata;
@@ -153,7 +139,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord, adjustm
     resourceVersion,
     finalizers: job.metadata.finalizers ?? [],
     queue: queueNameOf(job),
-    priorityWish: priorityWishOf(job),
+    priorityWish: priorityWishOf(job, wishes.priority),
     createdMs: Date.parse(creationTimestamp),
     queuedSinceMs: record?.evicted === true && record.queuedSince !== undefined ? Date.parse(record.queuedSince) : undefined,
     requests,
@@ -177,7 +163,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord, adjustm
     phase,
     unmarked: phase === 'Evicting' && isUnmarked(job, parsed),
     untrusted: untrustedOf(parsed, phase),
-    problem: compactProblem(job) ?? wishProblemOf(job) ?? written.problem,
+    problem: compactProblem(job) ?? wishProblemOf(wishes) ?? written.problem,
     checks: checkStatesOf(job.status),
     forbidden: asked.forbidden,
     schedulingHash: schedulingHashOf(requests, minPods, wish, nodeWish, record),
@@ -230,8 +216,8 @@ function refusalIn(job: DeepReadonly<Job>, { epoch }: AdmissionRecord): string |
   return told?.status === 'False' && isRefusalOf(epoch, told) ? told.reason : undefined;
 }
 
-function wishProblemOf(job: DeepReadonly<Job>): string | undefined {
-  const [first] = unreadableWishes(job);
+function wishProblemOf(wishes: Wishes): string | undefined {
+  const [first] = unreadableWishes(wishes);
   return first && `${first.place === 'labels' ? 'label' : 'annotation'} ${first.name} ${first.problem}`;
 }
 

@@ -21,30 +21,45 @@ type Labelled = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, 'labels'
 
 export type InvalidWish = { readonly kind: 'Invalid'; readonly problem: string };
 
-type WishReader = {
-  readonly place: 'labels' | 'annotations';
-  readonly name: string;
-  readonly read: (job: Labelled) => { readonly kind: string } | InvalidWish;
+/** All that a Job says about how it is to be run, each read once. */
+export type Wishes = {
+  readonly priority: Priority;
+  readonly clusters: ClusterWish;
+  readonly hold: Hold;
+  readonly startTimeout: StartTimeout;
+  readonly fencing: Fencing;
+  readonly maxExecution: MaxExecution;
+  readonly minParallelism: MinParallelism;
 };
 
-/** Every wish that may be unreadable, and where it stands. */
-const WISHES: readonly WishReader[] = [
-  { place: 'annotations', name: PRIORITY_ANNOTATION, read: (job) => priorityOf(job) },
-  { place: 'annotations', name: CLUSTERS_ANNOTATION, read: (job) => clusterWishOf(job) },
-  { place: 'annotations', name: HOLD_ANNOTATION, read: (job) => holdOf(job) },
-  { place: 'annotations', name: START_TIMEOUT_ANNOTATION, read: (job) => startTimeoutOf(job) },
-  { place: 'annotations', name: FENCING_ANNOTATION, read: (job) => fencingOf(job) },
-  { place: 'labels', name: MAX_EXEC_TIME_LABEL, read: (job) => maxExecutionOf(job) },
-  { place: 'annotations', name: MIN_PARALLELISM_ANNOTATION, read: (job) => minParallelismOf(job) },
+export const wishesOf = (job: Labelled): Wishes => ({
+  priority: priorityOf(job),
+  clusters: clusterWishOf(job),
+  hold: holdOf(job),
+  startTimeout: startTimeoutOf(job),
+  fencing: fencingOf(job),
+  maxExecution: maxExecutionOf(job),
+  minParallelism: minParallelismOf(job),
+});
+
+/** Where each wish stands. */
+const PLACES: readonly (readonly [keyof Wishes, 'labels' | 'annotations', string])[] = [
+  ['priority', 'annotations', PRIORITY_ANNOTATION],
+  ['clusters', 'annotations', CLUSTERS_ANNOTATION],
+  ['hold', 'annotations', HOLD_ANNOTATION],
+  ['startTimeout', 'annotations', START_TIMEOUT_ANNOTATION],
+  ['fencing', 'annotations', FENCING_ANNOTATION],
+  ['maxExecution', 'labels', MAX_EXEC_TIME_LABEL],
+  ['minParallelism', 'annotations', MIN_PARALLELISM_ANNOTATION],
 ];
 
-/** What a Job says that cannot be read, and where; `problem` goes on where the name of the label or annotation stands. */
-export const unreadableWishes = (
-  job: Labelled,
-): { readonly place: 'labels' | 'annotations'; readonly name: string; readonly problem: string }[] =>
-  WISHES.flatMap(({ place, name, read }) => {
-    const wish = read(job);
-    return 'problem' in wish ? [{ place, name, problem: wish.problem }] : [];
+/** A wish that cannot be read, and where it stands; `problem` goes on where the name of the label or annotation stands. */
+export type UnreadableWish = { readonly place: 'labels' | 'annotations'; readonly name: string; readonly problem: string };
+
+export const unreadableWishes = (wishes: Wishes): UnreadableWish[] =>
+  PLACES.flatMap(([key, place, name]) => {
+    const wish = wishes[key];
+    return wish.kind === 'Invalid' ? [{ place, name, problem: wish.problem }] : [];
   });
 
 /** Name of the LocalQueue that a Job is submitted to. Undefined: not ours to run. */
@@ -53,19 +68,12 @@ export function queueNameOf(job: Labelled): string | undefined {
   return name === '' ? undefined : name;
 }
 
-export type Priority = { readonly kind: 'Priority'; readonly value: number } | InvalidWish;
+/** The number by which a Job itself asks for its place: a 32-bit integer, higher first; undefined: nothing is said. */
+export type Priority = { readonly kind: 'Priority'; readonly value: number | undefined } | InvalidWish;
 
-/** The number by which a Job itself asks for its place; undefined where it asks for none that can be read. */
-export function annotatedPriorityOf(job: Labelled): number | undefined {
-  if (job.metadata.annotations?.[PRIORITY_ANNOTATION] === undefined) return undefined;
-  const priority = priorityOf(job);
-  return priority.kind === 'Priority' ? priority.value : undefined;
-}
-
-/** The annotated priority, as far as it can be read: a 32-bit integer, higher first, 0 when absent. */
 export function priorityOf(job: Labelled): Priority {
   const text = job.metadata.annotations?.[PRIORITY_ANNOTATION];
-  if (text === undefined) return { kind: 'Priority', value: 0 };
+  if (text === undefined) return { kind: 'Priority', value: undefined };
   const value = Number(text);
   if (!/^-?[0-9]+$/.test(text) || value < -(2 ** 31) || value > 2 ** 31 - 1) {
     return {

@@ -1,13 +1,12 @@
 /** Admission without the API server around it: queues, clusters, and as many waiting Workloads as one likes. */
 import { createAdmissionCache } from '../../manager/admission/admission-cache.ts';
 import type { ClusterState } from '../../manager/admission/cluster-state.ts';
-import { ANY_NODE } from '../../manager/admission/node-wish.ts';
 import { createPendingQueues } from '../../manager/admission/pending-queues.ts';
 import { nextMost, runCycle } from '../../manager/admission/scheduling-cycle.ts';
 import { buildQueueingSetup, type QueueingObjects } from '../../manager/admission/snapshot.ts';
-import type { Workload } from '../../manager/admission/workload.ts';
 import { parseRequests, UNLIMITED } from '../../manager/api/amount.ts';
 import type { ClusterQueue, ClusterQueueSpec } from '../../manager/api/cluster-queue.ts';
+import { waitingWorkload } from '../support/waiting-workload.ts';
 
 export const meta = (name: string) => ({ name, uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' });
 
@@ -65,50 +64,13 @@ export function createAdmissionCore(clusterQueues: readonly ClusterQueue[], clus
   let arrivals = 0;
   let most = 1;
 
-  const workload = (name: string, cpu: string, createdMs: number): Workload => ({
-    key: `team/${name}`,
-    namespace: 'team',
-    name,
-    uid: name,
-    resourceVersion: '1',
-    finalizers: [],
-    queue: 'main',
-    priorityWish: {},
-    createdMs,
-    requests: parseRequests({ cpu, pods: '1' }),
-    wish: { kind: 'Any' },
-    hold: undefined,
-    nodeWish: ANY_NODE,
-    podsTold: 0,
-    refusal: undefined,
-    dispatched: false,
-    heldBack: false,
-    started: false,
-    startTimeoutMs: undefined,
-    queuedSinceMs: undefined,
-    maxExecutionSeconds: undefined,
-    fenced: undefined,
-    graceSeconds: 30,
-    shape: 'shape',
-    cannotStart: undefined,
-    record: undefined,
-    phase: 'Pending',
-    unmarked: false,
-    untrusted: undefined,
-    podsNeeded: undefined,
-    minPods: undefined,
-    checks: new Map(),
-    forbidden: undefined,
-    problem: undefined,
-    schedulingHash: cpu,
-  });
-
   return {
     cache,
     queues,
     running,
     arrive: (clusterQueue: string, name: string, cpu: string, priority = 0, createdMs = arrivals): void => {
-      queues.add(clusterQueue, false, { workload: workload(name, cpu, createdMs), priority, arrival: arrivals++ });
+      const workload = waitingWorkload(name, { cpu, pods: '1' }, { createdMs, shape: 'shape', schedulingHash: cpu });
+      queues.add(clusterQueue, false, { workload, priority, arrival: arrivals++ });
     },
     release: (key: string): void => {
       running.delete(key);

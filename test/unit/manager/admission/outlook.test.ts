@@ -43,3 +43,15 @@ test('who may displace others is not kept from trying by what they hold', () => 
   expect(['main', 'meek'].map((name) => outlook.obstacle(name, ['cpu'], [1000], true))).toEqual([undefined, 'quota']);
   expect(outlook.obstacle('main', ['cpu'], [3000], true)).toBe('quota');
 });
+
+test('a queue without a cohort has nobody to reclaim from, whatever it says', () => {
+  const preemption = { reclaimWithinCohort: 'Any' as const };
+  const queues = [
+    aClusterQueue('alone', { default: '2' }, { preemption }),
+    aClusterQueue('shared', { default: '2' }, { preemption, cohortName: 'all' }),
+  ];
+  const snapshot = aSnapshot(queues, [aCluster('eu')]);
+  for (const name of ['alone', 'shared']) addUsage(queueOf(snapshot, name).node, snapshot.usage, 'default/cpu', parseAmount('cpu', '2'));
+  const outlook = createOutlook(snapshot, snapshot.usage);
+  expect(['alone', 'shared'].map((name) => outlook.obstacle(name, ['cpu'], [1000], true))).toEqual(['quota', undefined]);
+});

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { parseAmount, plus } from '../../../../manager/api/amount.ts';
+import { parseAmount } from '../../../../manager/api/amount.ts';
 import { createAdmittedIndex } from '../../../../manager/admission/admitted-index.ts';
 import type { ClusterState } from '../../../../manager/admission/cluster-state.ts';
 import type { Head } from '../../../../manager/admission/decision.ts';
 import { assignFlavors } from '../../../../manager/admission/flavor-assigner.ts';
-import { mayPreempt, mayRatherPreempt, planPreemption, preemptionOracle } from '../../../../manager/admission/preemption-plan.ts';
-import { addUsage } from '../../../../manager/admission/quota-tree.ts';
+import { charge } from '../../../../manager/admission/holding.ts';
+import { mayRatherPreempt, planPreemption, preemptionOracle } from '../../../../manager/admission/preemption-plan.ts';
 import type { Snapshot } from '../../../../manager/admission/snapshot.ts';
-import { clusterHolder } from '../../../../manager/admission/usage.ts';
 import { admittedOf, aQueue, told, type Holding, type QueueOf } from './preemption-world.ts';
 import { aCluster, aSnapshot, aWorkload, queueOf } from './setup.ts';
 
@@ -23,9 +22,8 @@ function snapshotOf(queues: Readonly<Record<string, QueueOf>>, clusters: readonl
   for (const each of admitted.map(admittedOf)) {
     index.set(each);
     const { record, held } = each.reservation;
-    for (const [key, amount] of each.charges) addUsage(queueOf(snapshot, record.clusterQueue).node, snapshot.usage, key, amount);
-    const holder = clusterHolder(record.cluster);
-    for (const [resource, amount] of held) snapshot.usage.set(holder, resource, plus(snapshot.usage.get(holder, resource), amount));
+    const { node } = queueOf(snapshot, record.clusterQueue);
+    charge(snapshot.usage, { node, charges: each.charges, cluster: record.cluster, amounts: held });
   }
   return { ...snapshot, admitted: index };
 }
@@ -164,17 +162,13 @@ describe('flavors', () => {
   });
 });
 
-test('who may preempt at all, and who may although something is free', () => {
+test('who may preempt although something is free', () => {
   const queues = {
-    none: { quota: { cpu: '1' } },
-    alone: { quota: { cpu: '1' }, preemption: { reclaimWithinCohort: 'Any' } },
-    shared: { cohort: 'all', quota: { cpu: '1' }, preemption: { reclaimWithinCohort: 'Any' } },
+    alone: { quota: { cpu: '1' }, preemption: { reclaimWithinCohort: 'Any' }, flavorFungibility: { whenCanPreempt: 'MayStopSearch' } },
     own: { quota: { cpu: '1' }, preemption: byPriority },
     keen: { quota: { cpu: '1' }, preemption: byPriority, flavorFungibility: { whenCanPreempt: 'MayStopSearch' } },
     idle: { quota: { cpu: '1' }, flavorFungibility: { whenCanPreempt: 'MayStopSearch' } },
   } as const;
   const snapshot = snapshotOf(queues, [], []);
-  const which = (test: typeof mayPreempt) => Object.keys(queues).filter((name) => test(queueOf(snapshot, name)));
-  expect(which(mayPreempt)).toEqual(['shared', 'own', 'keen']);
-  expect(which(mayRatherPreempt)).toEqual(['keen']);
+  expect(Object.keys(queues).filter((name) => mayRatherPreempt(queueOf(snapshot, name)))).toEqual(['keen']);
 });

@@ -1,16 +1,17 @@
 /** Admitted Workloads and those who would displace them, for the tests of preemption. */
 import type { ClusterQueue, ClusterQueueSpec } from '../../../../manager/api/cluster-queue.ts';
 import type { Cohort } from '../../../../manager/api/cohort.ts';
-import { parseRequests, plus } from '../../../../manager/api/amount.ts';
+import { parseRequests } from '../../../../manager/api/amount.ts';
 import type { AdmissionRecord } from '../../../../manager/api/records.ts';
 import { createAdmittedIndex, type Admitted } from '../../../../manager/admission/admitted-index.ts';
 import type { ClusterState } from '../../../../manager/admission/cluster-state.ts';
 import type { Charge } from '../../../../manager/admission/flavor-assigner.ts';
+import { charge } from '../../../../manager/admission/holding.ts';
 import { findVictims, type PreemptionWorld, type Victim } from '../../../../manager/admission/preemption.ts';
 import type { Preemptor } from '../../../../manager/admission/preemption-rules.ts';
-import { addUsage, flavorResource } from '../../../../manager/admission/quota-tree.ts';
+import { flavorResource } from '../../../../manager/admission/quota-tree.ts';
 import { buildQueueingSetup } from '../../../../manager/admission/snapshot.ts';
-import { clusterHolder, createUsage } from '../../../../manager/admission/usage.ts';
+import { createUsage } from '../../../../manager/admission/usage.ts';
 import { given } from '../../../../shared/runtime/given.ts';
 import { aFlavor, aWorkload, objects } from './setup.ts';
 
@@ -121,11 +122,7 @@ export function worldOf({ queues, cohorts = [], admitted }: Setting) {
     const { record, held } = each.reservation;
     const node = setup.tree.clusterQueues.get(record.clusterQueue);
     if (node === undefined) throw new Error(`no queue ${record.clusterQueue}`);
-    for (const [key, amount] of each.charges) addUsage(node, usage, key, amount);
-    for (const [resource, amount] of held) {
-      const holder = clusterHolder(record.cluster);
-      usage.set(holder, resource, plus(usage.get(holder, resource), amount));
-    }
+    charge(usage, { node, charges: each.charges, cluster: record.cluster, amounts: held });
   }
   return { setup, all, world: { usage, admitted: index, nodes: setup.tree.clusterQueues, mayStop: () => true } satisfies PreemptionWorld };
 }

@@ -4,13 +4,13 @@ import type { ResourceFlavor, ResourceFlavorSpec } from '../../../../manager/api
 import { parseRequests, UNLIMITED } from '../../../../manager/api/amount.ts';
 import { createAdmittedIndex } from '../../../../manager/admission/admitted-index.ts';
 import type { ClusterState } from '../../../../manager/admission/cluster-state.ts';
-import { ANY_NODE } from '../../../../manager/admission/node-wish.ts';
 import type { QueuedWorkload } from '../../../../manager/admission/ordering.ts';
 import type { Head } from '../../../../manager/admission/decision.ts';
 import { buildQueueingSetup, type QueueingObjects, type QueueSetup, type Snapshot } from '../../../../manager/admission/snapshot.ts';
 import { createShapeAvoidance } from '../../../../manager/admission/shape-avoidance.ts';
 import { createUsage } from '../../../../manager/admission/usage.ts';
 import type { Workload } from '../../../../manager/admission/workload.ts';
+import { waitingWorkload } from '../../../support/waiting-workload.ts';
 
 const meta = (name: string) => ({ name, uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' });
 
@@ -78,44 +78,7 @@ export const aWorkload = (
   name: string,
   requests: Readonly<Record<string, string>> = { cpu: '1' },
   parts: Partial<Workload> = {},
-): Workload => ({
-  key: `team/${name}`,
-  namespace: 'team',
-  name,
-  uid: name,
-  resourceVersion: '1',
-  finalizers: [],
-  queue: 'main',
-  priorityWish: {},
-  createdMs: 0,
-  queuedSinceMs: undefined,
-  podsNeeded: undefined,
-  minPods: undefined,
-  requests: parseRequests({ ...requests, pods: '1' }),
-  wish: { kind: 'Any' },
-  hold: undefined,
-  nodeWish: ANY_NODE,
-  podsTold: 0,
-  refusal: undefined,
-  dispatched: false,
-  heldBack: false,
-  started: false,
-  startTimeoutMs: undefined,
-  maxExecutionSeconds: undefined,
-  fenced: undefined,
-  graceSeconds: 30,
-  shape: JSON.stringify(requests),
-  cannotStart: undefined,
-  record: undefined,
-  phase: 'Pending',
-  unmarked: false,
-  untrusted: undefined,
-  problem: undefined,
-  checks: new Map(),
-  forbidden: undefined,
-  schedulingHash: JSON.stringify(requests),
-  ...parts,
-});
+): Workload => waitingWorkload(name, { ...requests, pods: '1' }, { shape: JSON.stringify(requests), ...parts });
 
 export const queued = (workload: Workload, arrival = 0, priority = 0): QueuedWorkload => ({ workload, priority, arrival });
 export const head = (clusterQueue: string, workload: Workload, arrival = 0): Head => ({ clusterQueue, queued: queued(workload, arrival) });

@@ -7,6 +7,7 @@ import {
   priorityOf,
   queueNameOf,
   unreadableWishes,
+  wishesOf,
 } from '../../../../manager/api/job-annotations.ts';
 import {
   FENCING_ANNOTATION,
@@ -44,8 +45,8 @@ describe('the priority of a Job', () => {
   ])('%s is read', (text, value) => {
     expect(priority(text)).toEqual({ kind: 'Priority', value });
   });
-  test('is 0 when nothing is said', () => {
-    expect(priority()).toEqual({ kind: 'Priority', value: 0 });
+  test('is none when nothing is said', () => {
+    expect(priority()).toEqual({ kind: 'Priority', value: undefined });
   });
   test.each(['', ' 1', '1.5', '1e3', '+1', '0x10', 'high', '2147483648', '-2147483649', '99999999999999999999'])(
     '%j is refused',
@@ -70,7 +71,7 @@ describe('how long a Job may run in all', () => {
     const problem = `is ${JSON.stringify(text)}; it must be a number of seconds from 1 to 2147483647, such as "3600"`;
     expect(seconds(text)).toEqual({ kind: 'Invalid', problem });
     const job = { metadata: { labels: { [MAX_EXEC_TIME_LABEL]: text }, annotations: { [PRIORITY_ANNOTATION]: '1' } } };
-    expect(unreadableWishes(job)).toEqual([{ place: 'labels', name: MAX_EXEC_TIME_LABEL, problem }]);
+    expect(unreadableWishes(wishesOf(job))).toEqual([{ place: 'labels', name: MAX_EXEC_TIME_LABEL, problem }]);
   });
 });
 
@@ -133,5 +134,27 @@ describe('the fencing of a Job', () => {
       kind: 'Invalid',
       problem: 'is "no"; it must be "on" or "off", or be removed',
     });
+  });
+});
+
+describe('all that a Job says', () => {
+  test('is read once, and what cannot be read is told in one place', () => {
+    const reads: string[] = [];
+    const annotations = new Proxy<Record<string, string>>(
+      { [PRIORITY_ANNOTATION]: 'high', [FENCING_ANNOTATION]: 'no', [CLUSTERS_ANNOTATION]: 'east' },
+      {
+        get: (target, name) => {
+          reads.push(String(name));
+          return target[String(name)];
+        },
+      },
+    );
+    const wishes = wishesOf({ metadata: { annotations } });
+    expect(unreadableWishes(wishes).map(({ place, name }) => `${place} ${name}`)).toEqual([
+      `annotations ${PRIORITY_ANNOTATION}`,
+      `annotations ${FENCING_ANNOTATION}`,
+    ]);
+    expect(wishes.clusters).toEqual({ kind: 'Names', names: ['east'] });
+    expect(reads.length).toBe(new Set(reads).size);
   });
 });

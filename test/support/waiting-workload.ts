@@ -1,0 +1,43 @@
+import { ANY_NODE } from '../../manager/admission/node-wish.ts';
+import type { Workload } from '../../manager/admission/workload.ts';
+import { parseRequests } from '../../manager/api/amount.ts';
+
+/** A Workload of the namespace `team` that waits, asks for this and says nothing else. */
+export const waitingWorkload = (name: string, requests: Readonly<Record<string, string>>, parts: Partial<Workload> = {}): Workload => ({
+  key: `team/${name}`,
+  namespace: 'team',
+  name,
+  uid: name,
+  resourceVersion: '1',
+  finalizers: [],
+  queue: 'main',
+  priorityWish: {},
+  createdMs: 0,
+  queuedSinceMs: undefined,
+  podsNeeded: undefined,
+  minPods: undefined,
+  requests: parseRequests(requests),
+  wish: { kind: 'Any' },
+  hold: undefined,
+  nodeWish: ANY_NODE,
+  podsTold: 0,
+  refusal: undefined,
+  dispatched: false,
+  heldBack: false,
+  started: false,
+  startTimeoutMs: undefined,
+  maxExecutionSeconds: undefined,
+  fenced: undefined,
+  graceSeconds: 30,
+  shape: JSON.stringify(requests),
+  cannotStart: undefined,
+  record: undefined,
+  phase: 'Pending',
+  unmarked: false,
+  untrusted: undefined,
+  problem: undefined,
+  checks: new Map(),
+  forbidden: undefined,
+  schedulingHash: JSON.stringify(requests),
+  ...parts,
+});
