@@ -39,6 +39,13 @@ export function fenceCondition(
 
 export const fenceMessage = (event: 'Fenced' | 'FenceLifted'): string => (event === 'Fenced' ? STOPPED : GOES_ON).message;
 
+/**
+ * A copy whose fence is open again is held until the pods have ended that the fence has stopped: they hold what was reserved for it until then.
+ * Whoever resumes a suspended copy waits for the same.
+ */
+export const untilStopped = (job: JobView, pods: readonly { readonly terminating: boolean }[]): JobView =>
+  job.fence === 'Open' && wasFenced(job) && pods.some(({ terminating }) => terminating) ? { ...job, fence: 'Hold' } : job;
+
 export const wasFenced = (job: JobView): boolean => hasTrueCondition(job.status.conditions, FENCED);
 
 /**

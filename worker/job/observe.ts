@@ -2,6 +2,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { type ClaimDeps, claimPods } from './claim.ts';
 import type { Observation } from './decide.ts';
+import { untilStopped } from './fenced-job.ts';
 import type { JobView } from './job-view.ts';
 import { viewPod } from './pod-view.ts';
 
@@ -12,15 +13,16 @@ export async function observe(deps: ClaimDeps, job: DeepReadonly<Job>, view: Job
   const satisfied = memory.expectations.satisfied(view.uid);
   const removalPending = new Set(memory.finalizerExpectations.pending(view.uid));
   const { pods, adopted } = await claimPods(deps, job, mayFailByPod(view));
+  const views = pods.map((pod) =>
+    viewPod(pod, {
+      onlyReplaceFailed: view.replacesFailedOnly,
+      adopted: adopted.has(pod.metadata.uid),
+      removalPending: removalPending.has(pod.metadata.uid),
+    }),
+  );
   return {
-    job: view,
-    pods: pods.map((pod) =>
-      viewPod(pod, {
-        onlyReplaceFailed: view.replacesFailedOnly,
-        adopted: adopted.has(pod.metadata.uid),
-        removalPending: removalPending.has(pod.metadata.uid),
-      }),
-    ),
+    job: untilStopped(view, views),
+    pods: views,
     satisfied,
     backoff: memory.backoff(view.uid),
     endBegun: memory.endsBegun.get(view.uid),

@@ -6,7 +6,7 @@
 import type { DeepReadonly, Job, Pod } from '../../../shared/api/kubernetes.ts';
 import { NAMESPACES } from '../../../shared/api/resources.ts';
 import { ORIGIN_LABEL, ORIGIN_UID_ANNOTATION, PRIORITY_ANNOTATION } from '../../../shared/api/names.ts';
-import { hasTrueCondition } from '../../../shared/kube/conditions.ts';
+import { hasTrueCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
 import { createDice, type Dice } from '../dice.ts';
@@ -200,7 +200,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
           const nameOf = ({ metadata }: { metadata: { namespace?: string; name: string } }): string =>
             `${metadata.namespace}/${metadata.name}`;
           const rests = ({ spec, status }: DeepReadonly<Job>): boolean =>
-            spec.suspend === true || hasTrueCondition(status?.conditions, 'Fenced');
+            spec.suspend === true || hasTrueCondition(status?.conditions, 'Fenced') || isFinished(status);
           const isOfRival = ({ metadata: { namespace } }: DeepReadonly<Job | Pod>): boolean =>
             troubles.removed.has(name) && RIVAL_TEAMS.some((team) => team.namespace === namespace);
           const mayRest = (job: DeepReadonly<Job>): boolean =>

@@ -9,6 +9,22 @@ const fencedSync = (fence: FenceState, job: Job, seen: readonly Pod[] = [], circ
 };
 const STANDS = condition('Fenced', 'ManagerOutOfReach', 'out of reach');
 
+describe('a copy whose fence is open again', () => {
+  const fenced = aJob({ parallelism: 2 }, { conditions: [STANDS] });
+
+  test('gets no pods before those have ended that the fence has stopped, which hold what was reserved for it', () => {
+    const { plan, status } = fencedSync('Open', fenced, [aPod({ phase: 'Running', deleting: true })]);
+    expect(plan.kind).toBe('keep');
+    expect(told(status.conditions)).toEqual(['Fenced=True ManagerOutOfReach']);
+  });
+
+  test('gets them as soon as none is left', () => {
+    const { plan, status } = fencedSync('Open', fenced);
+    expect(plan).toMatchObject({ kind: 'create', slots: [{}, {}] });
+    expect(told(status.conditions)).toEqual(['Fenced=False ManagerInReach']);
+  });
+});
+
 describe('a copy that is fenced', () => {
   test('loses its pods as if it were suspended, and nothing but a condition tells of it', () => {
     const job = indexedJob(3, {}, { completedIndexes: '0', succeeded: 1 });

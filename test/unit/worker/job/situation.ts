@@ -9,6 +9,7 @@ import type { Job, JobCondition, JobSpec, JobStatus, Pod, PodCondition, PodFailu
 import { type BackoffRecord, NO_BACKOFF } from '../../../../worker/job/backoff.ts';
 import { account, type Ledger, type PodsOutcome } from '../../../../worker/job/account.ts';
 import { decide, type Decision, type Observation } from '../../../../worker/job/decide.ts';
+import { untilStopped } from '../../../../worker/job/fenced-job.ts';
 import type { FenceState } from '../../../../worker/fence/origin-fence.ts';
 import { viewJob } from '../../../../worker/job/job-view.ts';
 import { viewPod } from '../../../../worker/job/pod-view.ts';
@@ -144,15 +145,16 @@ export type Circumstances = {
 
 export function observe(job: Job, seen: readonly Pod[], circumstances: Circumstances = {}): Observation {
   const view = viewJob(job, circumstances.fence);
+  const views = seen.map((pod) =>
+    viewPod(pod, {
+      onlyReplaceFailed: view.replacesFailedOnly,
+      adopted: circumstances.adopted?.includes(pod.metadata.name) ?? false,
+      removalPending: circumstances.removalPending?.includes(pod.metadata.uid) ?? false,
+    }),
+  );
   return {
-    job: view,
-    pods: seen.map((pod) =>
-      viewPod(pod, {
-        onlyReplaceFailed: view.replacesFailedOnly,
-        adopted: circumstances.adopted?.includes(pod.metadata.name) ?? false,
-        removalPending: circumstances.removalPending?.includes(pod.metadata.uid) ?? false,
-      }),
-    ),
+    job: untilStopped(view, views),
+    pods: views,
     satisfied: circumstances.satisfied ?? true,
     backoff: circumstances.backoff ?? NO_BACKOFF,
   };
