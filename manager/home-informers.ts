@@ -4,7 +4,7 @@ import { JOBS, NAMESPACES, type Resource } from '../shared/api/resources.ts';
 import { isFinished } from '../shared/kube/conditions.ts';
 import { createInformer, type Informer } from '../shared/kube/informer.ts';
 import type { ReflectorOptions } from '../shared/kube/reflector.ts';
-import { createServerCourse } from '../shared/kube/server-course.ts';
+import type { ServerCourse } from '../shared/kube/server-course.ts';
 import { given } from '../shared/runtime/given.ts';
 import type { AdmissionInformers } from './admission/admission.ts';
 import { CLUSTER_QUEUES } from './api/cluster-queue.ts';
@@ -27,11 +27,13 @@ export type HomeInformersOptions = Pick<ReflectorOptions<Job>, 'client' | 'clock
   readonly isAdmitted: (job: DeepReadonly<Job>) => boolean;
   /** The manager cluster has gone back in time: what is known of it did not happen there. */
   readonly onWentBack: (error: Error) => void;
+  /** Of the manager cluster. */
+  readonly course: ServerCourse;
 };
 
 export function createHomeInformers(options: HomeInformersOptions): AdmissionInformers {
-  const { client, clock, random, log, rules, isAdmitted, onWentBack } = options;
-  const common = { client, clock, random, log, onWentBack, course: createServerCourse() };
+  const { client, clock, random, log, rules, isAdmitted, onWentBack, course } = options;
+  const common = { client, clock, random, log, onWentBack, course };
   const of = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ ...common, resource });
   return {
     jobs: createInformer({ ...common, resource: JOBS, transform: (job) => cachedJob(job, rules, isAdmitted) }),

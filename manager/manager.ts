@@ -1,9 +1,12 @@
 import type { Registry } from 'prom-client';
 import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
 import type { DeepReadonly, Job, ObjectKey } from '../shared/api/kubernetes.ts';
+import { JOBS } from '../shared/api/resources.ts';
 import type { KubeClient } from '../shared/kube/client.ts';
 import type { Informer } from '../shared/kube/informer.ts';
+import { doubtingClient } from '../shared/kube/doubting-client.ts';
 import { fencedClient } from '../shared/kube/fenced-client.ts';
+import { createServerCourse } from '../shared/kube/server-course.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
 import { runAsLeader, type LeaderElectionOptions } from '../shared/kube/leader-election.ts';
 import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
@@ -104,8 +107,24 @@ export function createManager(deps: ManagerDeps): Manager {
     restored.abort(new Error('the manager cluster went back in time; the manager starts anew', { cause: error }));
   };
   const isAdmitted = (job: DeepReadonly<Job>): boolean => records?.read(job).kind === 'Record';
-  const informers = createHomeInformers({ ...deps, rules, isAdmitted, onWentBack });
-  const home = fencedClient(client, deposed.signal);
+  const course = createServerCourse();
+  const informers = createHomeInformers({ ...deps, rules, isAdmitted, onWentBack, course });
+  const home = fencedClient(
+    doubtingClient(client, {
+      clock,
+      cached: (resource, key) => (resource === JOBS ? informers.jobs.get(key)?.metadata.resourceVersion : undefined),
+      onDoubt({ plural }, { namespace, name }, resourceVersion) {
+        log.warn('what is known of the manager cluster is not what it has: all is listed anew', {
+          plural,
+          namespace,
+          name,
+          resourceVersion,
+        });
+        course.doubt();
+      },
+    }),
+    deposed.signal,
+  );
   const events = createEventRecorder({ client: home, component: 'switchyard-manager', clock, log });
   const alarm = createIdentityAlarm({ client, events, log, metrics: metrics.identity });
   let webhookServed = deps.webhook === undefined;

@@ -14,6 +14,8 @@ export interface ServerCourse {
    * a server may keep resources in several stores, with versions of their own.
    */
   found(resourceVersion: string, before: string): void;
+  /** A write has shown that some cache is of another course of things: all who follow list anew. */
+  doubt(): void;
   /** `listAnew` is called when what is known may be of another course of things. */
   follow(listAnew: () => void): void;
 }
@@ -30,6 +32,9 @@ export function createServerCourse(): ServerCourse {
       if (!isOlder(resourceVersion, before)) return;
       // Told once: what was seen counts no more.
       highest = resourceVersion;
+      for (const listAnew of followers) listAnew();
+    },
+    doubt() {
       for (const listAnew of followers) listAnew();
     },
     follow: (listAnew) => void followers.push(listAnew),

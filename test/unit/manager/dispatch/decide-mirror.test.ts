@@ -411,28 +411,6 @@ describe('a Job that is suspended', () => {
   });
 });
 
-describe('a suspended Job whose copy has come to its verdict after it was suspended', () => {
-  const local = anAdmittedJob({ spec: { suspend: true }, status: { conditions: [DISPATCHED] } });
-  const met = (status: JobStatus = {}): Copy =>
-    copyOn('eu-1', local, {
-      suspend: true,
-      status: { active: 0, terminating: 0, succeeded: 1, conditions: [aCondition('SuccessCriteriaMet')], ...status },
-    });
-
-  test('ends at home, because no API server lets its copy end without a startTime', () => {
-    const result = plan(local, [met()]);
-    expect(actions(result)).toEqual([]);
-    expect(conditionsHome(result)).toEqual(expect.arrayContaining(['SuccessCriteriaMet=True Reason', 'Complete=True Reason']));
-  });
-  test('does not end while pods of the copy stop, or are not counted, and once it goes on it is its cluster that ends it', () => {
-    for (const unsettled of [met({ terminating: 1 }), met({ uncountedTerminatedPods: { succeeded: ['a'] } })])
-      expect(conditionsHome(plan(local, [unsettled]))?.join()).not.toContain('Complete');
-    const resumed = anAdmittedJob({ status: { conditions: [DISPATCHED] } });
-    expect(actions(plan(resumed, [met()]))).toEqual(['Update eu-1']);
-    expect(conditionsHome(plan(resumed, [met()]))?.join()).not.toContain('Complete');
-  });
-});
-
 describe('a Job that holds until its copies are gone', () => {
   const metadata = { finalizers: ['example.com/own', 'switchyard.dev/copies'], deletionTimestamp: '2026-01-01T00:59:00Z' };
   const local = anAdmittedJob({ metadata, status: { active: 1, conditions: [RESERVED, DISPATCHED] } });

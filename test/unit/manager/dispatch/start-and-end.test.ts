@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { ClusterView } from '../../../../manager/dispatch/mirror-group.ts';
+import type { ClusterView, Copy } from '../../../../manager/dispatch/mirror-group.ts';
 import { refusalOf } from '../../../../manager/api/refusals.ts';
 import type { JobStatus } from '../../../../shared/api/kubernetes.ts';
 import { aCondition, anAdmittedJob } from '../../../support/jobs.ts';
-import { CLUSTER, conditionsHome, copyOn, LOST, plan } from './mirror-situation.ts';
+import { actions, CLUSTER, conditionsHome, copyOn, LOST, plan } from './mirror-situation.ts';
 
 const DISPATCHED = aCondition('Dispatched', { reason: 'Dispatched', message: 'dispatched to cluster "eu-1" (placement 1)' });
 const RESERVED = aCondition('QuotaReserved', { reason: 'QuotaReserved' });
@@ -57,5 +57,27 @@ describe('a Job that is to end, because it has not started anywhere', () => {
   test('keeps an end that its pods have come to', () => {
     const ended = { ...local, status: { succeeded: 1, conditions: [aCondition('SuccessCriteriaMet')] } };
     expect(conditionsHome(plan(ended, []))).toContain('Complete=True Reason');
+  });
+});
+
+describe('a suspended Job whose copy has come to its verdict after it was suspended', () => {
+  const local = anAdmittedJob({ spec: { suspend: true }, status: { conditions: [DISPATCHED] } });
+  const met = (status: JobStatus = {}): Copy =>
+    copyOn('eu-1', local, {
+      suspend: true,
+      status: { active: 0, terminating: 0, succeeded: 1, conditions: [aCondition('SuccessCriteriaMet')], ...status },
+    });
+
+  test('ends at home, because no API server lets its copy end without a startTime', () => {
+    const result = plan(local, [met()]);
+    expect(actions(result)).toEqual([]);
+    expect(conditionsHome(result)).toEqual(expect.arrayContaining(['SuccessCriteriaMet=True Reason', 'Complete=True Reason']));
+  });
+  test('does not end while pods of the copy stop, or are not counted, and once it goes on it is its cluster that ends it', () => {
+    for (const unsettled of [met({ terminating: 1 }), met({ uncountedTerminatedPods: { succeeded: ['a'] } })])
+      expect(conditionsHome(plan(local, [unsettled]))?.join()).not.toContain('Complete');
+    const resumed = anAdmittedJob({ status: { conditions: [DISPATCHED] } });
+    expect(actions(plan(resumed, [met()]))).toEqual(['Update eu-1']);
+    expect(conditionsHome(plan(resumed, [met()]))?.join()).not.toContain('Complete');
   });
 });

@@ -29,3 +29,12 @@ test('what was seen before counts no more once it has been told', () => {
   course.found('51', course.highest());
   expect({ told, highest: course.highest() }).toEqual({ told: 1, highest: '50' });
 });
+
+test('all list anew when somebody has seen that a cache is wrong, however far the server is', () => {
+  const course = createServerCourse();
+  const told: string[] = [];
+  for (const name of ['one', 'other']) course.follow(() => told.push(name));
+  course.saw('100');
+  course.doubt();
+  expect([told, course.highest()]).toEqual([['one', 'other'], '100']);
+});
