@@ -2,7 +2,7 @@ import { finishedCondition } from '../../shared/kube/conditions.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { formatAmount, minus, ZERO, type Amount } from '../api/amount.ts';
 import { given } from '../../shared/runtime/given.ts';
-import { capacityOf } from './cluster-state.ts';
+import { capacityOf, freeOn } from './cluster-state.ts';
 import type { Decision } from './decision.ts';
 import { assignFlavors } from './flavor-assigner.ts';
 import { matchFlavor } from './flavor-match.ts';
@@ -13,7 +13,7 @@ import type { Reservation } from './reservation.ts';
 import { smallestChanges, type Change, type Quantities } from './smallest-changes.ts';
 import type { QueueSetup } from './snapshot.ts';
 import { standstill } from './standstill.ts';
-import { clusterHolder, createUsage, type Usage } from './usage.ts';
+import { createUsage, type Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 import { cacheOf, queueingOf, sharingWith, waitingByQueue, waitingIn, type World } from './world.ts';
 
@@ -197,9 +197,9 @@ function clusterHurdles(
       ...given({ problem: verdicts.find((verdict) => verdict.cluster === cluster.name)?.problem }),
       room: limited.map(([resource, asked]) => {
         const capacity = capacityOf(cluster, resource);
-        const free: Amount = minus(capacity, usage.get(clusterHolder(cluster.name), resource));
         const format = (amount: Amount): string => formatAmount(resource, amount);
-        return { resource, asked: format(asked), capacity: format(capacity), free: format(free), holders: mostOf(resource, there) };
+        const free = format(freeOn(cluster, usage, resource));
+        return { resource, asked: format(asked), capacity: format(capacity), free, holders: mostOf(resource, there) };
       }),
     };
   });

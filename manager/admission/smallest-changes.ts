@@ -2,12 +2,11 @@ import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { formatAmount, minus, parseAmount, plus, UNLIMITED, ZERO, type Amount, type Requests } from '../api/amount.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import { forPods } from '../api/job-requests.ts';
-import { capacityOf } from './cluster-state.ts';
+import { capacityOf, freeOn } from './cluster-state.ts';
 import { largest } from './partial-admission.ts';
 import { available, flavorResource } from './quota-tree.ts';
 import type { Reservation } from './reservation.ts';
 import { standstill } from './standstill.ts';
-import { clusterHolder } from './usage.ts';
 import type { Workload } from './workload.ts';
 import { cacheOf, queueingOf, sharingWith, waitingByQueue, type World } from './world.ts';
 
@@ -23,13 +22,15 @@ export type Change =
   | { readonly kind: 'MoreRoom'; readonly cluster: string; readonly by: Quantities }
   /** A cluster that is closed takes Jobs again. */
   | { readonly kind: 'ClusterOpens'; readonly cluster: string }
-  /** These Jobs end; none of them can be left out. */
+  /** These Jobs end; none of them can be left out, and fewer were not found. */
   | { readonly kind: 'JobsEnd'; readonly jobs: readonly string[] };
 export type Quantities = Readonly<Record<string, string>>;
 
 /** So many clusters are looked at for Jobs whose end would help, and so many of those Jobs are tried one by one. */
 const CLUSTERS_MAX = 4;
 const JOBS_MAX = 16;
+/** So many amounts are told apart below the one that is enough. */
+const SUMS_MAX = 64;
 const BYTES_STEP = 2 ** 20;
 
 /** The smallest changes of each kind after which this pending Workload is admitted at once. Each has been tried: scheduling was run on the world as it would be then. */
@@ -136,28 +137,63 @@ function lowerRequests(world: World, workload: Workload, runs: Runs): Change[] {
   });
 }
 
-/** What those ask for together that go before it in its ClusterQueue: they take what comes first. */
-function askedAhead(world: World, key: string, clusterQueue: string): Requests {
-  const sum = new Map<string, Amount>();
-  for (const { queued } of waitingByQueue(world, queueingOf(world)).get(clusterQueue) ?? []) {
-    if (queued.workload.key === key) break;
-    for (const [resource, amount] of queued.workload.requests) sum.set(resource, plus(sum.get(resource) ?? ZERO, amount));
-  }
-  return sum;
+/** What those ask for who may take of what comes: those before it in its ClusterQueue, and then those of the other ClusterQueues that reach it. */
+function rivals(world: World, key: string, clusterQueue: string, reaching: (clusterQueue: string) => boolean): readonly Requests[] {
+  const waiting = waitingByQueue(world, queueingOf(world));
+  const own = waiting.get(clusterQueue) ?? [];
+  const place = own.findIndex(({ queued }) => queued.workload.key === key);
+  const others = [...waiting].flatMap(([name, each]) => (name !== clusterQueue && reaching(name) ? each : []));
+  return [...own.slice(0, Math.max(0, place)), ...others].map(({ queued }) => queued.workload.requests);
 }
 
-/** What is missing, or that and what those take that go before it. */
-const attempts = (missing: Requests, ahead: Requests): readonly Requests[] =>
-  ahead.size === 0 || missing.size === 0
-    ? [missing]
-    : [missing, new Map([...missing].map(([resource, amount]) => [resource, plus(amount, ahead.get(resource) ?? ZERO)]))];
+/**
+ * The least amounts, from what is missing on, with which it runs: what is missing, and what rivals take of that before it. First so many rivals as it takes, then of each
+ * resource the least of the sums that some of them ask for. Every answer has been tried; more than some 20 are not.
+ */
+function leastThatRuns(missing: Requests, rivalry: readonly Requests[], runs: (by: Requests) => boolean): Requests | undefined {
+  const sums = [missing];
+  for (const asked of rivalry) {
+    const last = sums.at(-1) ?? missing;
+    if ([...missing.keys()].some((resource) => (asked.get(resource) ?? ZERO) > ZERO))
+      sums.push(new Map([...last].map(([resource, amount]) => [resource, plus(amount, asked.get(resource) ?? ZERO)])));
+  }
+  const last = sums.length - 1;
+  const spared = largest(0, last, (count) => (runs(sums[last - count] ?? missing) ? count : undefined));
+  if (spared === undefined) return undefined;
+  let least = sums[last - spared] ?? missing;
+  if (least === missing) return missing;
+  for (const [resource, lowest] of missing) {
+    const current = least;
+    const highest = current.get(resource) ?? lowest;
+    if (highest === lowest) continue;
+    const asked = rivalry.map((each) => each.get(resource) ?? ZERO);
+    const lower = sumsBetween(lowest, highest, asked);
+    const found = largest(0, lower.length - 1, (index) => {
+      const by = new Map([...current, [resource, lower[index] ?? highest]]);
+      return runs(by) ? by : undefined;
+    });
+    least = found ?? least;
+  }
+  return least;
+}
+
+/** Amounts below the highest, the greatest first, which are the lowest and what some of these ask for together; so many as are worth a try. */
+function sumsBetween(lowest: Amount, highest: Amount, asked: readonly Amount[]): readonly Amount[] {
+  const sums = new Set([lowest]);
+  for (const amount of asked) {
+    if (sums.size >= SUMS_MAX) break;
+    for (const sum of Array.from(sums, (each) => plus(each, amount))) if (sum < highest) sums.add(sum);
+  }
+  return [...sums].toSorted((a, b) => b - a);
+}
 
 function moreQuota(world: World, workload: Workload, clusterQueue: string, runs: Runs): Change[] {
   const queueing = queueingOf(world);
   const queue = queueing.queues.get(clusterQueue);
   if (queue === undefined) return [];
   const usage = cacheOf(world, queueing).usage();
-  const ahead = askedAhead(world, workload.key, clusterQueue);
+  const sharers = sharingWith(queueing, clusterQueue);
+  const rivalry = rivals(world, workload.key, clusterQueue, (name) => sharers.has(name));
   return queue.groups.flatMap(({ resources, flavors }) =>
     flavors.flatMap(({ name }): Change[] => {
       const missing = positive(
@@ -168,7 +204,7 @@ function moreQuota(world: World, workload: Workload, clusterQueue: string, runs:
         ),
       );
       if (missing.size === 0) return [];
-      const by = attempts(missing, ahead).find((more) => runs(withMoreQuota(world, clusterQueue, name, more)));
+      const by = leastThatRuns(missing, rivalry, (more) => runs(withMoreQuota(world, clusterQueue, name, more)));
       return by === undefined ? [] : [{ kind: 'MoreQuota', clusterQueue, flavor: name, by: quantities(by) }];
     }),
   );
@@ -176,19 +212,16 @@ function moreQuota(world: World, workload: Workload, clusterQueue: string, runs:
 
 function moreRoom(world: World, workload: Workload, clusterQueue: string, runs: Runs): Change[] {
   const usage = cacheOf(world, queueingOf(world)).usage();
-  const ahead = askedAhead(world, workload.key, clusterQueue);
+  const rivalry = rivals(world, workload.key, clusterQueue, () => true);
   return world.clusters.flatMap((cluster): Change[] => {
     if (cluster.closed !== undefined) return runs(withOpen(world, cluster.name)) ? [{ kind: 'ClusterOpens', cluster: cluster.name }] : [];
     const missing = positive(
-      [...workload.requests].flatMap(([resource, amount]) => {
-        const capacity = capacityOf(cluster, resource);
-        return capacity === UNLIMITED
-          ? []
-          : [[resource, minus(amount, minus(capacity, usage.get(clusterHolder(cluster.name), resource)))] as const];
-      }),
+      [...workload.requests].flatMap(([resource, amount]) =>
+        capacityOf(cluster, resource) === UNLIMITED ? [] : [[resource, minus(amount, freeOn(cluster, usage, resource))] as const],
+      ),
     );
     if (missing.size === 0) return [];
-    const by = attempts(missing, ahead).find((more) => runs(withMoreRoom(world, cluster.name, more)));
+    const by = leastThatRuns(missing, rivalry, (more) => runs(withMoreRoom(world, cluster.name, more)));
     return by === undefined ? [] : [{ kind: 'MoreRoom', cluster: cluster.name, by: quantities(by) }];
   });
 }
@@ -221,17 +254,24 @@ const sizeFor = (workload: Workload, { held }: Reservation): number =>
     0,
   );
 
-/** Of a list the shortest beginning that is enough, less those that it does not need. Undefined: all of it is not enough, or it takes too many to be worth telling. */
+/**
+ * Of a list the shortest beginning that is enough, less those that it does not need: none of those that are left can be left out. Undefined: all of it is not
+ * enough, or it takes too many to be worth telling.
+ */
 function fewest(keys: readonly string[], isEnough: (keys: readonly string[]) => boolean): readonly string[] | undefined {
   if (keys.length === 0) return undefined;
   const spare = largest(0, keys.length - 1, (count) => (isEnough(keys.slice(0, keys.length - count)) ? count : undefined));
   if (spare === undefined || keys.length - spare > JOBS_MAX) return undefined;
   let kept = keys.slice(0, keys.length - spare);
-  for (const key of kept.slice(0, -1)) {
-    const others = kept.filter((each) => each !== key);
-    if (isEnough(others)) kept = others;
+  // Of two that may each be left out the larger stays. Who may go is asked anew where one has gone: it may have taken what another left.
+  for (let before = -1; before !== kept.length; ) {
+    before = kept.length;
+    for (const key of kept.toReversed()) {
+      const others = kept.filter((each) => each !== key);
+      if (others.length > 0 && isEnough(others)) kept = others;
+    }
   }
-  return isEnough(kept) ? kept : undefined;
+  return kept;
 }
 
 const positive = (amounts: readonly (readonly [string, Amount])[]): Requests => new Map(amounts.filter(([, amount]) => amount > ZERO));

@@ -49,7 +49,7 @@ export function cacheOf(world: World, queueing: QueueingSetup): AdmissionCache {
   for (const workload of world.workloads) {
     cache.shapes.observe(workload, world.nowMs);
     const { phase, record } = workload;
-    if (record !== undefined && (phase === 'Admitted' || phase === 'Evicting' || phase === 'Unrecorded')) cache.admit(workload, record);
+    if (record !== undefined && phase !== 'Pending' && phase !== 'Finished') cache.admit(workload, record);
   }
   return cache;
 }

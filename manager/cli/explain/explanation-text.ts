@@ -98,7 +98,7 @@ function changeText(change: Change): string {
     case 'ClusterOpens':
       return `cluster ${change.cluster} took Jobs`;
     case 'JobsEnd':
-      return change.jobs.length === 1 ? `Job ${change.jobs[0]} ended` : `these Jobs ended: ${change.jobs.join(', ')}`;
+      return change.jobs.length === 1 ? `Job ${change.jobs[0]} ended` : `these Jobs ended (smallest found): ${change.jobs.join(', ')}`;
   }
 }
 

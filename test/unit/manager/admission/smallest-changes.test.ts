@@ -18,7 +18,8 @@ import { aWorld, holding, pods } from './explained-world.ts';
 import { aCluster, aClusterQueue, aWorkload } from './setup.ts';
 
 const main = aClusterQueue('main', { default: '8' });
-const ofKind = <Kind extends Change['kind']>(changes: readonly Change[], kind: Kind) => changes.filter((change) => change.kind === kind);
+const ofKind = <Kind extends Change['kind']>(changes: readonly Change[], kind: Kind) =>
+  changes.filter((change): change is Extract<Change, { readonly kind: Kind }> => change.kind === kind);
 const changesOf = (world: World, key = 'team/wide', queue = 'main') => smallestChanges(world, key, queue);
 
 describe('the smallest changes after which a Job would run now', () => {
@@ -64,6 +65,30 @@ describe('the smallest changes after which a Job would run now', () => {
     expect(ofKind(changesOf(world), 'MoreQuota')).toEqual([
       { kind: 'MoreQuota', clusterQueue: 'main', flavor: 'default', by: { cpu: '6' } },
     ]);
+  });
+
+  test('of those before it only those are counted that take their part, and those of other queues that share are', () => {
+    const first = aWorkload('first', { cpu: '4' }, { wish: { kind: 'Names', names: ['nowhere'] } });
+    const second = aWorkload('second', { cpu: '1' }, { createdMs: 1 });
+    const wide = pods('wide', 4, { cpu: '1' }, { createdMs: 2 });
+    const alone = aWorld([main], [aCluster('eu')], [holding('a', '8'), first, second, wide]);
+    expect(ofKind(changesOf(alone), 'MoreQuota')).toMatchObject([{ by: { cpu: '5' } }]);
+    const queues = ['main', 'other'].map((name) => aClusterQueue(name, { default: '4' }, { cohortName: 'all' }));
+    const theirs = aWorkload('theirs', { cpu: '2' }, { queue: 'other' });
+    const shared = aWorld(queues, [aCluster('eu')], [holding('a', '4'), holding('b', '4', 'eu', 'other'), theirs, wide]);
+    const [named] = ofKind(changesOf(shared), 'MoreQuota');
+    expect(named?.by).toEqual({ cpu: '4' });
+  });
+
+  test('of Jobs that would have to end none can be left out', () => {
+    const holders = ['a', 'b', 'c', 'd'].map((name, index) => holding(name, String(index + 1)));
+    const world = aWorld([aClusterQueue('main', { default: '10' })], [aCluster('eu')], [...holders, pods('wide', 5, { cpu: '1' })]);
+    const jobs = ofKind(changesOf(world), 'JobsEnd').flatMap((change) => change.jobs);
+    expect(jobs).toHaveLength(2);
+    for (const spared of jobs) {
+      const others = new Set(jobs.filter((each) => each !== spared));
+      expect(standstill(without(world, others)).get('team/wide')?.kind).not.toBe('Admit');
+    }
   });
 
   test('a resource for which there is no quota is one that it should not ask for', () => {

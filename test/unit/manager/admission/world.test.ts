@@ -17,6 +17,12 @@ describe('a world', () => {
     expect([...cacheOf(world, queueingOf(world)).reservations()].map(({ workload }) => workload.name)).toEqual(['a']);
   });
 
+  test('counts who waits for admission checks: his quota is reserved', () => {
+    const reserved = { ...holding('a', '3'), phase: 'Reserved' as const };
+    const world = aWorld([main], [aCluster('eu')], [reserved]);
+    expect([...cacheOf(world, queueingOf(world)).reservations()].map(({ workload }) => workload.name)).toEqual(['a']);
+  });
+
   test('has those that wait in the order of their queue: the older first', () => {
     const world = aWorld([main], [], [aWorkload('young', {}, { createdMs: 2 }), aWorkload('old', {}, { createdMs: 1 })]);
     const waiting = waitingByQueue(world, queueingOf(world)).get('main') ?? [];
