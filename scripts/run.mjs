@@ -32,6 +32,8 @@ const PROGRAMS = {
   worker: { redis: false, commands: [['node', '--max-semi-space-size=8', 'worker/main.ts']] },
   'control-plane': { redis: false, commands: [['node', 'shared/controlplane/main.ts']] },
   manager: { redis: false, commands: [['node', 'manager/main.ts']] },
+  // Of its commands only `local` wants Redis, and says so by its first word.
+  switchyard: { redis: process.argv[3] === 'local', commands: [['node', 'manager/cli/main.ts']] },
   'import-kueue': { redis: false, commands: [['node', 'manager/cli/import-kueue.ts']] },
   explain: { redis: false, commands: [['node', 'manager/cli/explain.ts']] },
   mutate: { redis: true, commands: [['node', 'test/mutation/main.ts']] },

@@ -9,6 +9,7 @@ const product = sources.filter((file) => PRODUCT_FOLDERS.some((folder) => file.n
 
 const layerOf = (name: string): string => {
   if (name === 'manager/cli/local.ts' || name.startsWith('manager/cli/local/')) return 'local';
+  if (name === 'manager/cli/main.ts' || name === 'manager/cli/commands.ts') return 'cli';
   return name.startsWith('shared/') ? name.split('/').slice(0, 2).join('/') : (name.split('/')[0] ?? '');
 };
 /** Who may import whom. */
@@ -20,6 +21,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   worker: ['shared/api', 'shared/runtime', 'shared/kube'],
   manager: ['shared/api', 'shared/runtime', 'shared/kube'],
   local: ['shared/api', 'shared/runtime', 'shared/kube', 'shared/controlplane', 'worker', 'manager'],
+  cli: ['shared/runtime', 'manager', 'local'],
 };
 
 /**
@@ -51,11 +53,11 @@ const CONTROL_PLANE_LAYERS: readonly (readonly string[])[] = [
  */
 const EFFECTS: Readonly<Record<string, string>> = {
   'manager/admission': 'admission admission-fair-sharing admission-writer corrector queue-status scheduler waiting-reporter',
-  'manager/cli': 'explain import-kueue local',
-  'manager/cli/explain': 'program world-reader',
-  'manager/cli/import-kueue': 'program',
+  'manager/cli': 'cluster-connection cluster-flags command command-docs commands explain import-kueue local main process-session',
+  'manager/cli/explain': 'command program run world-reader',
+  'manager/cli/import-kueue': 'command program run',
   'manager/cli/local':
-    'advice clusters config examples job-watch manager-account pod-watch ports program programs quick-start run-directory set-up short-path submit-examples summary webhook-certificate',
+    'advice clusters command config examples job-watch manager-account pod-watch ports program programs quick-start run run-directory set-up short-path submit-examples summary webhook-certificate',
   manager: 'client-factory config home-informers identity-alarm identity main manager record-key worker-connection',
   'manager/dispatch':
     'cluster-lease cluster-probe cluster-registry cluster-removal copy-writer dispatch home-history list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',

@@ -1,35 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { stringify } from 'yaml';
 import { runCommandLine } from '../../shared/runtime/command-line.ts';
-import { ManifestError, readManifests } from './import-kueue/documents.ts';
-import { report } from './import-kueue/findings.ts';
-import { IMPORT_PROGRAM, type ImportConfig } from './import-kueue/program.ts';
-import { translate } from './import-kueue/translate.ts';
+import { IMPORT_PROGRAM } from './import-kueue/program.ts';
+import { runImport } from './import-kueue/run.ts';
 
-await runCommandLine(IMPORT_PROGRAM, async ({ files, strict }: ImportConfig): Promise<number> => {
-  try {
-    const manifests = files.flatMap((file) => readManifests(file === '-' ? 'standard input' : file, textOf(file)));
-    const { objects, findings } = translate(manifests);
-    await written(process.stderr, report(objects.length, findings));
-    // Tools that read YAML 1.1 take words such as On for booleans unless they stand in quotes.
-    await written(process.stdout, objects.map((object) => stringify(object, { compat: 'yaml-1.1', lineWidth: 0 })).join('---\n'));
-    return strict && findings.some(({ kind }) => kind === 'Lost') ? 1 : 0;
-  } catch (error) {
-    if (!(error instanceof ManifestError)) throw error;
-    process.stderr.write(`${IMPORT_PROGRAM.name}: ${error.message}\n`);
-    return 1;
-  }
-});
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file === '-' ? process.stdin.fd : file, 'utf8');
-  } catch (error) {
-    throw new ManifestError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
-}
-
-/** The process ends right after, and a pipe takes only so much at once. */
-function written(stream: NodeJS.WriteStream, text: string): Promise<void> {
-  return new Promise((resolve, reject) => stream.write(text, (error) => (error ? reject(error) : resolve())));
-}
+await runCommandLine(IMPORT_PROGRAM, runImport);

@@ -5,6 +5,8 @@ import { parseAddress } from './http-server.ts';
 /** A flag with a value, or, without `value` and `parse`, a switch. */
 export type Flag<T = unknown> = ValueFlag<T> | SwitchFlag;
 export type ValueFlag<T> = {
+  /** One letter, by which some programs take it, too: `-n`. */
+  readonly short?: string;
   /** What stands for the value in the help text, such as FILE. */
   readonly value: string;
   /** Taken when the flag is absent; without it the flag is then undefined. */
@@ -14,7 +16,7 @@ export type ValueFlag<T> = {
   readonly parse: (text: string) => T;
 };
 /** `--leader-elect`, or `--leader-elect=true|false`; false when absent. */
-export type SwitchFlag = { readonly about: string; readonly value?: never };
+export type SwitchFlag = { readonly short?: string; readonly about: string; readonly value?: never };
 
 /** By name, without dashes. */
 export type FlagTable = Readonly<Record<string, Flag>>;
@@ -63,7 +65,7 @@ export function parseFlags<Table extends FlagTable, Config>(
   try {
     const read = readArguments(program, args);
     if (read === 'Help') return { kind: 'Help', text: helpText(program) };
-    return { kind: 'Run', config: program.configOf(valuesOf(program.flags, read.given, environment), read.operands) };
+    return { kind: 'Run', config: program.configOf(flagValues(program.flags, read.given, environment), read.operands) };
   } catch (error) {
     if (error instanceof FlagError) return { kind: 'Invalid', problem: error.message };
     throw error;
@@ -104,7 +106,12 @@ function nextValue(name: string, placeholder: string, rest: string[]): string {
   return next;
 }
 
-function valuesOf<Table extends FlagTable>(flags: Table, given: ReadonlyMap<string, string>, environment: Environment): FlagValues<Table> {
+/** What flags come to that were given by these names, or as variables. Throws {@link FlagError} for the first that cannot be used. */
+export function flagValues<Table extends FlagTable>(
+  flags: Table,
+  given: ReadonlyMap<string, string>,
+  environment: Environment,
+): FlagValues<Table> {
   const values = Object.entries(flags).map(([name, flag]) => [name, valueOf(name, flag, given.get(name), environment[variableOf(name)])]);
   // Built name by name from the table that the type is derived from.
   return Object.fromEntries(values) as FlagValues<Table>;

@@ -5,6 +5,8 @@ export type ExplainConfig = {
   readonly name: string;
   /** Absent: where kubectl would look. */
   readonly kubeconfig: string | undefined;
+  /** Absent: the current one of the kubeconfig. */
+  readonly context: string | undefined;
   readonly output: 'text' | 'json';
 };
 
@@ -32,5 +34,5 @@ function configOf({ kubeconfig, output }: FlagValues<typeof FLAGS>, operands: re
   const [namespace, name, ...more] = (operand ?? '').split('/');
   if (rest.length > 0 || more.length > 0 || !namespace || !name)
     throw new FlagError('name one Job as NAMESPACE/NAME, such as npm run -s explain -- team/train');
-  return { namespace, name, kubeconfig, output };
+  return { namespace, name, kubeconfig, context: undefined, output };
 }

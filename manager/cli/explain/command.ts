@@ -1,0 +1,26 @@
+import { FlagError, oneOf, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { CLUSTER_FLAGS, NAMESPACE_FLAG } from '../cluster-flags.ts';
+import { command } from '../command.ts';
+import { EXPLAIN_PROGRAM } from './program.ts';
+
+const FLAGS = {
+  ...CLUSTER_FLAGS,
+  ...NAMESPACE_FLAG,
+  output: { short: 'o', value: 'FORM', fallback: 'text', about: 'text, json', parse: oneOf(['text', 'json'] as const) },
+} satisfies FlagTable;
+
+export const EXPLAIN = command({
+  words: 'explain',
+  summary: 'say why a Job waits, and after which smallest changes it would run now',
+  about: EXPLAIN_PROGRAM.about,
+  operands: [{ usage: '<JOB>', about: 'NAME, or NAMESPACE/NAME' }],
+  flags: FLAGS,
+  examples: ['explain train -n team', 'explain team/train -o json'],
+  configOf({ kubeconfig, context, namespace, output }, [job = '']) {
+    const [first = '', second, ...more] = job.split('/');
+    if (first === '' || second === '' || more.length > 0)
+      throw new FlagError(`JOB: ${JSON.stringify(job)} is no Job; write NAME or NAMESPACE/NAME`);
+    return { kubeconfig, context, output, namespace: second === undefined ? namespace : first, name: second ?? first };
+  },
+  load: async () => (await import('./run.ts')).runExplain,
+});

@@ -1,0 +1,12 @@
+import { command } from '../command.ts';
+import { LOCAL_PROGRAM } from './config.ts';
+
+export const LOCAL = command({
+  words: 'local',
+  summary: 'bring up a manager cluster and two worker clusters here, and run examples on them',
+  about: LOCAL_PROGRAM.about,
+  flags: LOCAL_PROGRAM.flags,
+  examples: ['local', 'local --keep'],
+  configOf: LOCAL_PROGRAM.configOf,
+  load: async () => (await import('./run.ts')).runLocal,
+});

@@ -1,0 +1,57 @@
+#!/usr/bin/env node
+/** The program `switchyard`, also as `kubectl switchyard`: chooses a command of commands.ts and runs it. */
+import path from 'node:path';
+import { CommanderError } from 'commander';
+import { FlagError } from '../../shared/runtime/flags.ts';
+import { commandTree, type Chosen } from './command-tree.ts';
+import { COMMANDS } from './commands.ts';
+import { complaintOf } from './complaint.ts';
+import { ExitCode } from './exit-codes.ts';
+import { processSession } from './process-session.ts';
+import packageFile from '../../package.json' with { type: 'json' };
+
+process.exit(await main(process.argv.slice(2)));
+
+/** Resolves with the exit code. */
+async function main(args: readonly string[]): Promise<number> {
+  const session = processSession();
+  const name = path.basename(process.argv[1] ?? '').startsWith('kubectl-') ? 'kubectl switchyard' : 'switchyard';
+  const said: string[] = [];
+  const choices: Chosen[] = [];
+  const tree = commandTree(
+    COMMANDS,
+    {
+      name,
+      version: packageFile.version,
+      width: Math.min(session.output.isTerminal ? session.output.width : 80, 100),
+      write: (text) => void said.push(text),
+      complain: (text) => void said.push(text),
+    },
+    (choice) => void choices.push(choice),
+  );
+  try {
+    tree.parse([...args], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // Without a command, help is what was asked for, though nothing was done.
+    if (error.code === 'commander.help') return failed(said.join(''), ExitCode.Usage);
+    if (error.exitCode !== 0) return failed(`${name}: ${complaintOf(error.message, name)}\n`, ExitCode.Usage);
+    await session.output.write(said.join(''));
+    return ExitCode.Done;
+  }
+  const [chosen] = choices;
+  if (chosen === undefined) throw new Error('no command was chosen, and nothing was said about it');
+  const called = `${name} ${chosen.command.words}`;
+  try {
+    return await chosen.command.run(chosen.given, chosen.operands, session);
+  } catch (error) {
+    if (error instanceof FlagError) return failed(`${called}: ${error.message}\n`, ExitCode.Usage);
+    if (error instanceof Error) return failed(`${called}: ${error.message}\n`, ExitCode.Failed);
+    throw error;
+  }
+
+  async function failed(text: string, code: number): Promise<number> {
+    await session.errors.write(text);
+    return code;
+  }
+}
