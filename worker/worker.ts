@@ -152,7 +152,7 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
           queue,
           concurrency,
           log,
-          reconcile: createJobReconciler({ ...shared, fence, queue, orphanQueue, recorder, metrics, batchPeriodMs }),
+          reconcile: createJobReconciler({ ...shared, random, fence, queue, orphanQueue, recorder, metrics, batchPeriodMs }),
         },
         { name: 'job-orphan-pod', queue: orphanQueue, concurrency, log, reconcile: createOrphanReconciler(shared) },
       ],

@@ -5,16 +5,19 @@
  */
 import type { DeepReadonly, Job, Pod, Unsaved } from '../../shared/api/kubernetes.ts';
 import { JOBS, PODS } from '../../shared/api/resources.ts';
-import { hasStatusCause, isNotFound } from '../../shared/kube/api-error.ts';
-import type { WriteClient } from '../../shared/kube/client.ts';
+import { ApiError, hasStatusCause, isAlreadyExists, isNotFound } from '../../shared/kube/api-error.ts';
+import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Fence } from '../fence/fence.ts';
 import { inParallel } from '../in-parallel.ts';
+import { generateName } from '../../shared/kube/generated-name.ts';
 import { given } from '../../shared/runtime/given.ts';
+import type { Random } from '../../shared/runtime/random.ts';
 import type { PodsOutcome } from './account.ts';
 import type { Decision } from './decide.ts';
 import type { JobMemory } from './job-memory.ts';
 import type { JobMetrics, SyncAction } from './metrics.ts';
+import { controllerOf } from './pod-cache.ts';
 import { createPodTemplate } from './pod-template.ts';
 import type { PodView } from './pod-view.ts';
 import type { PodSlot } from './scale.ts';
@@ -22,7 +25,8 @@ import { REQUESTS_MAX, removeTrackingFinalizer } from './tracking-finalizer.ts';
 import { recordPodWrite } from './written-versions.ts';
 
 export type ApplyDeps = {
-  readonly client: WriteClient;
+  readonly client: ReadClient & WriteClient;
+  readonly random: Random;
   readonly recorder: EventRecorder;
   readonly memory: JobMemory;
   readonly metrics: JobMetrics;
@@ -118,9 +122,10 @@ type CreationOutcome = {
 async function createPods(deps: ApplyDeps, job: DeepReadonly<Job>, slots: readonly PodSlot[]): Promise<CreationOutcome> {
   const { expectations } = deps.memory;
   const { uid } = job.metadata;
-  const pods = slots.map(createPodTemplate(job));
+  const podFor = createPodTemplate(job);
+  const pods = slots.map((slot) => ({ index: slot.index, pod: podFor(slot) }));
   // Nothing would ever find such pods again. No event tells of it, as nothing was asked of the server.
-  if (pods.some(({ metadata }) => isEmpty(metadata.labels)))
+  if (pods.some(({ pod }) => isEmpty(pod.metadata.labels)))
     return { created: 0, failed: 1, namespaceTerminating: false, error: new Error('unable to create pods, no labels') };
   expectations.expectCreations(uid, slots.length);
   let created = 0;
@@ -131,7 +136,7 @@ async function createPods(deps: ApplyDeps, job: DeepReadonly<Job>, slots: readon
   for (let size = 1; tried < pods.length && errors.length + refused === 0 && isOpen(); size *= 2) {
     const batch = pods.slice(tried, tried + size);
     tried += batch.length;
-    for (const result of await inParallel(batch, REQUESTS_MAX, async (pod) => (isOpen() ? createPod(deps, job, pod) : 'fence closed'))) {
+    for (const result of await inParallel(batch, REQUESTS_MAX, async (each) => (isOpen() ? createPod(deps, job, each) : 'fence closed'))) {
       if (result === 'created') created++;
       else if (result === 'namespace terminating') refused++;
       else if (result !== 'fence closed') errors.push(result.failure);
@@ -141,13 +146,17 @@ async function createPods(deps: ApplyDeps, job: DeepReadonly<Job>, slots: readon
   return { created, failed: errors.length, namespaceTerminating: refused > 0, ...firstOf(errors) };
 }
 
+/** One pod to be made, of an index where the Job has such. */
+type NewPod = { readonly index: number | undefined; readonly pod: Unsaved<Pod> };
+
 async function createPod(
-  { client, recorder, memory }: ApplyDeps,
+  deps: ApplyDeps,
   job: DeepReadonly<Job>,
-  unsaved: Unsaved<Pod>,
+  wanted: NewPod,
 ): Promise<'created' | 'namespace terminating' | { readonly failure: Error }> {
+  const { recorder, memory } = deps;
   try {
-    const pod = await client.create(PODS, unsaved);
+    const pod = await createOnce(deps, job, wanted);
     memory.written.record(job.metadata.uid, 'pods', pod.metadata.resourceVersion);
     recorder.event(JOBS, job, 'Normal', 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`);
     return 'created';
@@ -158,6 +167,37 @@ async function createPod(
     return { failure: new Error('create a pod', { cause: error }) };
   }
 }
+
+/** So often another name is tried where the first is taken, as the API server does for names that it makes. */
+const NAMES_MAX = 8;
+
+/**
+ * Creates a pod under a name of our own, so that who gets no answer can ask for the same pod again: whether it was made, or will be made late, there is one.
+ * UPSTREAM.md D10.
+ */
+async function createOnce({ client, memory, random }: ApplyDeps, job: DeepReadonly<Job>, { index, pod }: NewPod): Promise<Pod> {
+  const { uid, namespace } = job.metadata;
+  const asked = memory.doubtfulPods.take(uid, index);
+  let name = asked ?? generateName(pod.metadata.generateName ?? '', random);
+  for (let tries = 1; ; tries++) {
+    try {
+      return await client.create(PODS, { ...pod, metadata: { ...pod.metadata, name } });
+    } catch (error) {
+      if (isUnanswered(error)) memory.doubtfulPods.add(uid, index, name);
+      if (!isAlreadyExists(error) || tries === NAMES_MAX) throw error;
+    }
+    if (name === asked) {
+      // The worker may list pods, and needs no right to get them beside it.
+      const { items } = await client.list(PODS, { namespace, fieldSelector: `metadata.name=${name}` });
+      const made = items.find((each) => controllerOf(each)?.uid === uid);
+      if (made !== undefined) return made;
+    }
+    name = generateName(pod.metadata.generateName ?? '', random);
+  }
+}
+
+/** What was asked for may have been done, or may be done yet. */
+const isUnanswered = (error: unknown): boolean => !(error instanceof ApiError) || error.code >= 500;
 
 /** How a call on one pod ended. A pod that is gone needs no call, which is as good as done but will show no event. */
 type CallResult = 'done' | 'gone' | { readonly failure: Error };

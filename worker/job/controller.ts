@@ -13,6 +13,7 @@ import type { Lister } from '../../shared/kube/indexer.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
 import type { Workqueue } from '../../shared/kube/workqueue.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Random } from '../../shared/runtime/random.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Fence } from '../fence/fence.ts';
 import { account, type Ledger } from './account.ts';
@@ -41,6 +42,7 @@ export type JobReconcilerDeps = {
   readonly metrics: JobMetrics;
   readonly fence: Omit<Fence, 'run'>;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
   /** `spec.managedBy` of the Jobs to take. The built-in name takes Jobs without the field, too. */
   readonly controllerName: string;

@@ -10,6 +10,7 @@ import {
   type FinalizerExpectations,
 } from '../../shared/kube/expectations.ts';
 import { type BackoffRecord, NO_BACKOFF } from './backoff.ts';
+import { createDoubtfulPods, type DoubtfulPods } from './doubtful-pods.ts';
 import type { Verdict } from './verdict.ts';
 import { createWrittenVersions, type WrittenResource, type WrittenVersions } from './written-versions.ts';
 
@@ -17,6 +18,7 @@ export interface JobMemory {
   /** Pods asked for, or deleted, and not yet seen so. */
   readonly expectations: ControllerExpectations;
   readonly finalizerExpectations: FinalizerExpectations;
+  readonly doubtfulPods: DoubtfulPods;
   readonly written: WrittenVersions;
   /** Jobs whose final status is written and perhaps not seen yet: nothing may be done to them any more. */
   readonly finished: Set<string>;
@@ -49,6 +51,7 @@ const GONE_BELIEVED_MS = 5 * 60_000;
 export function createJobMemory(clock: Clock, cachedVersion: (resource: WrittenResource) => string): JobMemory {
   const expectations = createControllerExpectations(clock);
   const finalizerExpectations = createFinalizerExpectations();
+  const doubtfulPods = createDoubtfulPods();
   const written = createWrittenVersions(clock, cachedVersion);
   const backoffs = new Map<string, BackoffRecord>();
   const endsBegun = new Map<string, Verdict>();
@@ -60,10 +63,12 @@ export function createJobMemory(clock: Clock, cachedVersion: (resource: WrittenR
     sets.capped.delete(jobUid);
     written.forget(jobUid);
     expectations.forget(jobUid);
+    doubtfulPods.forget(jobUid);
   }
   return {
     expectations,
     finalizerExpectations,
+    doubtfulPods,
     written,
     ...sets,
     endsBegun,

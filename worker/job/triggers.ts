@@ -71,7 +71,7 @@ export function podTriggers(deps: TriggerDeps): EventHandler<Pod> {
       if (isDeleting(pod)) {
         // UPSTREAM.md Q19: the creation is seen, however short the pod's life.
         const created = ownerOf(pod, owner);
-        if (created !== undefined) memory.expectations.creationObserved(created.metadata.uid);
+        if (created !== undefined) creationObserved(created, pod);
         return podDeleted(pod, false);
       }
       if (owner === undefined) {
@@ -80,7 +80,7 @@ export function podTriggers(deps: TriggerDeps): EventHandler<Pod> {
       }
       const job = ownerOf(pod, owner);
       if (job === undefined) return;
-      memory.expectations.creationObserved(job.metadata.uid);
+      creationObserved(job, pod);
       if (isCounted(pod)) memory.surveyed.delete(job.metadata.uid);
       wake(job);
     },
@@ -128,6 +128,11 @@ export function podTriggers(deps: TriggerDeps): EventHandler<Pod> {
 
   function ownerOf(pod: DeepReadonly<Pod>, owner: DeepReadonly<OwnerReference> | undefined): DeepReadonly<Job> | undefined {
     return resolveOwner(jobs, pod.metadata.namespace, owner);
+  }
+
+  function creationObserved({ metadata: { uid } }: DeepReadonly<Job>, pod: DeepReadonly<Pod>): void {
+    memory.expectations.creationObserved(uid);
+    memory.doubtfulPods.seen(uid, pod.metadata.name);
   }
 
   function wake(job: DeepReadonly<Job>): void {

@@ -16,15 +16,3 @@ export function newUid(random: Random): string {
   const variant = HEX[(byte(8) & 0x3f) | 0x80] ?? '';
   return `${run(0, 4)}-${run(4, 6)}-${version}${hex(7)}-${variant}${hex(9)}-${run(10, 16)}`;
 }
-
-/** Without vowels and look-alikes, as apimachinery's rand.String. */
-const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
-const SUFFIX_LENGTH = 5;
-const MAX_NAME_LENGTH = 63;
-
-/** A name for `metadata.generateName`: the prefix, cut to 58 characters, and five random ones. */
-export function generateName(prefix: string, random: Random): string {
-  let suffix = '';
-  for (let index = 0; index < SUFFIX_LENGTH; index++) suffix += SUFFIX_LETTERS[Math.floor(random() * SUFFIX_LETTERS.length)];
-  return prefix.slice(0, MAX_NAME_LENGTH - SUFFIX_LENGTH) + suffix;
-}

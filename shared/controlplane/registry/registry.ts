@@ -5,7 +5,8 @@ import type { Admission, AdmissionRequest, GroupVersionKind } from '../admission
 import type { UserInfo } from '../auth/user-info.ts';
 import type { DeleteOptions } from './delete-options.ts';
 import { decideDeletion, type Deletion } from './deletion.ts';
-import { generateName, newUid } from '../apimachinery/identifiers.ts';
+import { generateName } from '../../kube/generated-name.ts';
+import { newUid } from '../apimachinery/identifiers.ts';
 import { validateCommonFieldsOnCreate, validateCommonFieldsOnUpdate } from '../apimachinery/object-meta-validation.ts';
 import { keepTimesOfUnchanged } from '../fields/managed-fields.ts';
 import { cloneJson, jsonEquals } from '../apimachinery/json.ts';

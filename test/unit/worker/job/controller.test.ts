@@ -6,6 +6,7 @@ import { NAMESPACES, PODS } from '../../../../shared/api/resources.ts';
 import type { Transport } from '../../../../shared/kube/transport.ts';
 import { createKubeClient } from '../../../../shared/kube/kube-client.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
+import { seededRandom } from '../../../../shared/runtime/random.ts';
 import { createJobReconciler } from '../../../../worker/job/controller.ts';
 import { createJobMemory, type JobMemory } from '../../../../worker/job/job-memory.ts';
 import { createJobMetrics } from '../../../../worker/job/metrics.ts';
@@ -51,6 +52,7 @@ function reconciling(job: Job, onCreate: (cached: Map<string, Job>, memory: JobM
     metrics: createJobMetrics(new Registry()),
     fence: { stateOf: () => 'Open' as const, isUnsure: () => false, confirmed: () => undefined },
     clock,
+    random: seededRandom(1),
     log: silentLogger,
     controllerName: 'kubernetes.io/job-controller',
     batchPeriodMs: 1_000,
