@@ -60,7 +60,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
     'advice clusters command config examples job-watch manager-account pod-watch ports program programs quick-start run run-directory set-up short-path submit-examples summary webhook-certificate',
   manager: 'client-factory config home-informers identity-alarm identity main manager record-key worker-connection',
   'manager/dispatch':
-    'cluster-lease cluster-probe cluster-registry cluster-removal copy-writer dispatch home-history list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',
+    'cluster-lease cluster-probe cluster-registry cluster-removal copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',
   'manager/submission': 'bullmq-queue consumer outcome-reporter',
   'manager/webhook': 'server',
   'shared/controlplane/admission': 'admission-chain',

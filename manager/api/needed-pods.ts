@@ -10,13 +10,13 @@ import { podsAtOnce } from './pod-count.ts';
 export function podsNeeded(job: DeepReadonly<Pick<Job, 'spec' | 'status'>>): number {
   const { spec, status } = job;
   const atOnce = podsAtOnce(job);
-  const { parallelism = 1 } = spec;
-  const completions = spec.completions ?? parallelism;
+  const { parallelism = 1, completions } = spec;
+  // A work queue whose cluster is lost begins anew with all of its pods.
+  if (completions === undefined || completions === null) return atOnce;
   // Of nearly all Jobs more is left than pods fit beside one another, and then no list need be read.
   const overAtMost = (status?.succeeded ?? 0) + (status?.failed ?? 0);
   if (parallelism <= 1 || completions - overAtMost >= parallelism) return atOnce;
-  // A work queue of which pods were cut short by the fence has one to finish with, whatever its parallelism is by then.
-  const left = Math.max(spec.completions === undefined ? 1 : 0, completions - pastWork(job, completions));
+  const left = Math.max(0, completions - pastWork(job, completions));
   const there = (status?.active ?? 0) + (status?.terminating ?? 0);
   return Math.min(atOnce, Math.max(left, there));
 }

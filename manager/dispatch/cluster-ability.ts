@@ -1,6 +1,6 @@
 import { ApiError } from '../../shared/kube/api-error.ts';
-import { neverConnected } from '../../shared/kube/connection-failure.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
+import { neverSent } from './lease-not-held.ts';
 
 /**
  * Whether copies can be made on one cluster, as those show that were tried. It answers, and may be unable all the same: a webhook that is down, a storage without
@@ -65,7 +65,7 @@ function isOfOneNamespace(failing: ReadonlyMap<string, string>, succeeded: Reado
  */
 export function isFaultOfCluster(error: unknown): boolean {
   const cause = error instanceof Error && error.cause instanceof ApiError ? error.cause : error;
-  if (!(cause instanceof ApiError)) return !neverConnected(cause);
+  if (!(cause instanceof ApiError)) return !neverSent(cause);
   if (cause.code >= 500) return !/request is too large/.test(cause.message);
   return cause.code === 401 || (cause.code === 403 && isWithoutRights(cause));
 }

@@ -25,13 +25,15 @@ export type ClusterLeaseOptions = {
   /** Id of this manager. */
   readonly origin: string;
   readonly term: LeaderTerm;
+  /** Whether the operator has given the cluster up: who holds the Lease then says so, and answers no token of its worker. */
+  readonly givenUp: () => boolean;
   readonly renewIntervalMs: number;
   readonly clock: Clock;
   readonly log: Logger;
 };
 
 /**
- * Our Lease on one worker cluster. Who holds it may write there, and its renewals tell the worker that the manager is in reach. One call at a
+ * Our Lease on one worker cluster. Who holds it may write there, and renewals that answer its token tell the worker that the manager is in reach. One call at a
  * time; none while the cluster has not answered something else after its last failure, so that no renewal reaches the worker after the cluster
  * counts as lost.
  */
@@ -42,7 +44,7 @@ export interface ClusterLease {
   dueInMs(): number;
   /** It is held: others wait for it until its duration is over. */
   isHeld(): boolean;
-  /** When the last renewal was sent that may have been carried out, in epoch milliseconds. */
+  /** When the last renewal that its worker may count was sent, and may have been carried out, in epoch milliseconds. */
   sentMs(): number | undefined;
   /** The fence token of the worker for which the Lease says that the cluster is in order. */
   confirmed(): string | undefined;
@@ -93,6 +95,8 @@ class OriginLease implements ClusterLease {
     if (holder === undefined)
       return { kind: 'Refused', reason: 'IdentityUnknown', message: 'the identity of the manager cluster is not known' };
     this.#answered = false;
+    // What was in order then may not be when the cluster is taken back.
+    if (this.#options.givenUp()) this.#wanted = undefined;
     try {
       const refusal = await this.#step(holder, clusterUid, signal);
       this.#answered = refusal === undefined;
@@ -104,7 +108,7 @@ class OriginLease implements ClusterLease {
   }
 
   dueInMs(): number {
-    const isWanted = this.#wanted !== undefined && this.#wanted !== this.confirmed();
+    const isWanted = !this.#options.givenUp() && this.#wanted !== undefined && this.#wanted !== this.confirmed();
     if (!this.#held || !this.#answered || isWanted) return 0;
     return this.#renewedMs + this.#options.renewIntervalMs - this.#options.clock.monotonic();
   }
@@ -208,7 +212,8 @@ class OriginLease implements ClusterLease {
     const { client, clock } = this.#options;
     const lease = this.#claim(us, current);
     const fieldManager = MANAGER_FIELD_MANAGER;
-    const sentMs = clock.now();
+    // One that answers no token is no sign of us to the worker.
+    const sentMs = this.#options.givenUp() ? this.#sentMs : clock.now();
     try {
       const written = await this.#within(signal, (each) =>
         current === undefined
@@ -231,7 +236,7 @@ class OriginLease implements ClusterLease {
     const holderIdentity = formatOriginHolder(us);
     const isOurs = previous?.holderIdentity === holderIdentity;
     const said = this.#isSaidByOurHome(us, current) ? current?.metadata.annotations?.[RECONCILED_ANNOTATION] : undefined;
-    const reconciled = this.#wanted ?? said;
+    const reconciled = this.#options.givenUp() ? undefined : (this.#wanted ?? said);
     const homeVersion = term.homeVersion();
     const annotations = given({ [RECONCILED_ANNOTATION]: reconciled, [HOME_VERSION_ANNOTATION]: homeVersion });
     // A worker takes a time that goes back for that of a restored cluster, and clocks of managers differ.

@@ -2,7 +2,6 @@ import type { DeepReadonly, Job, Namespace, ObjectKey, Unsaved } from '../../sha
 import { DISPATCH_EPOCH_ANNOTATION, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, ORIGIN_UID_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
 import { ApiError, isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
-import type { KubeClient } from '../../shared/kube/client.ts';
 import { objectKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { DispatchedReason } from '../api/reasons.ts';
@@ -11,6 +10,7 @@ import { toldText } from '../api/told-text.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
 import type { FinishedWork } from './finished-work.ts';
+import type { LeasedClient } from './leased-writes.ts';
 
 /** Writes to one worker cluster. Each method is safe to repeat and touches only objects that are ours. */
 export interface CopyWriter {
@@ -49,7 +49,7 @@ const WRITE_TIMEOUT_MS = 15_000;
 
 export function createCopyWriter(options: {
   readonly cluster: string;
-  readonly client: KubeClient;
+  readonly client: LeasedClient;
   readonly namespaces: NamespacePolicy;
   readonly clock: Clock;
   readonly signal: AbortSignal;

@@ -72,7 +72,7 @@ function workOf(spec: DeepReadonly<JobSpec>, status: DeepReadonly<JobStatus> | u
   const completed = isIndexed(spec) ? listed(status?.completedIndexes) : [];
   const hasLost = isIndexed(spec) && spec.backoffLimitPerIndex !== undefined && spec.backoffLimitPerIndex !== null;
   return {
-    succeeded: isIndexed(spec) ? sizeOf(completed) : (status?.succeeded ?? 0),
+    succeeded: isIndexed(spec) ? sizeOf(completed) : isWorkQueue(spec) ? 0 : (status?.succeeded ?? 0),
     failed: status?.failed ?? 0,
     completed,
     lost: hasLost ? without(listed(status?.failedIndexes), completed) : [],
@@ -96,6 +96,12 @@ const wireOf = ({ succeeded, failed, completed, lost }: Work, { backoffLimitPerI
   ...(completed.length > 0 ? { completedIndexes: textOf(completed) } : {}),
   ...(backoffLimitPerIndex === undefined || backoffLimitPerIndex === null ? {} : { failedIndexes: textOf(lost) }),
 });
+
+/**
+ * To a Job controller a success of a work queue says that there is no more work to start. One that moves was cut short: a copy that was told of a success
+ * would be complete without having run, and what the pods of the last placement had taken from the queue would be done by nobody.
+ */
+const isWorkQueue = ({ completions }: DeepReadonly<JobSpec>): boolean => completions === undefined || completions === null;
 
 const isIndexed = ({ completionMode }: DeepReadonly<JobSpec>): boolean => completionMode === 'Indexed';
 

@@ -4,7 +4,6 @@ import { JOBS } from '../../shared/api/resources.ts';
 import { ApiError, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
-import { neverConnected } from '../../shared/kube/connection-failure.ts';
 import { formatKey, keyOfObject, parseKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
 import { given } from '../../shared/runtime/given.ts';
@@ -18,6 +17,7 @@ import { DispatchRefused } from './copy-writer.ts';
 import { decideMirror, type HomeAction, type RemoteAction } from './decide-mirror.ts';
 import { droppedFields, droppedOfOlder } from './dropped-fields.ts';
 import { isInPlace } from './in-place.ts';
+import { neverSent } from './lease-not-held.ts';
 import { isCertain, mayBeAnywhere, recordIn, type Copy, type MirrorGroup } from './mirror-group.ts';
 import type { MirrorControllerDeps } from './mirror-controller-deps.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
@@ -334,7 +334,7 @@ class Mirror implements MirrorController {
       cluster.wrote(key, copy);
     } catch (error) {
       if (isAnswer(error)) cluster.doubts.answered(key);
-      else if (neverConnected(error)) cluster.doubts.unsent(key);
+      else if (neverSent(error)) cluster.doubts.unsent(key);
       else cluster.doubts.lost(key);
       throw error;
     }

@@ -91,7 +91,7 @@ export type RemoteClusterOptions = {
   readonly renewIntervalMs: number;
   /** Resolves when all that clusters tell of our home is judged. False: our home did not answer. */
   readonly homeSettled: (signal: AbortSignal) => Promise<boolean>;
-  /** Whether its operator has given it up: its worker is no longer told that we are in reach. */
+  /** Whether its operator has given it up: our Lease is kept there while it answers, and its worker is no longer told that it is in order. */
   readonly givenUp: () => boolean;
   /** Whether these copies here of the Job with this key are the one that may run, or none. */
   readonly inPlace: (localKey: string, copies: readonly Copy[]) => boolean;

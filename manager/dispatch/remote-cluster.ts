@@ -22,6 +22,7 @@ import { createClusterProbe, type ClusterProbe } from './cluster-probe.ts';
 import { essentialsOfCopy } from './copy-essentials.ts';
 import { createCopyWriter, type CopyWriter } from './copy-writer.ts';
 import { createDoubts, type Doubts } from './doubts.ts';
+import { leasedWrites } from './leased-writes.ts';
 import { listOnce } from './list-once.ts';
 import type { ClusterView, Contact, Copy } from './mirror-group.ts';
 import { capacityOf, essentialsOfNode, type Capacity } from './node-capacity.ts';
@@ -95,7 +96,10 @@ class ConnectedCluster implements RemoteCluster {
     this.#prober = createClusterProbe({ client, origin, servedNamespaces, clock, identify: (uid) => this.#identify(uid) });
     const budget = createObjectBudget(options.memoryBytes);
     const onFault = (source: string, fault: UnusableAnswer | undefined): void => this.#faultChanged(source, fault);
-    this.writer = createCopyWriter({ cluster: name, client, namespaces, clock, signal: this.#stopped.signal });
+    const { term, leaseNamespace, renewIntervalMs, jobController, givenUp } = options;
+    this.#lease = createClusterLease({ client, namespace: leaseNamespace, origin, term, givenUp, renewIntervalMs, clock, log });
+    const leased = leasedWrites(client, this.#lease);
+    this.writer = createCopyWriter({ cluster: name, client: leased, namespaces, clock, signal: this.#stopped.signal });
     this.doubts = createDoubts(clock, options.newestAdmissionMs);
     const copyOf = (localKey: string): DeepReadonly<Job> | undefined => this.copiesOf(localKey).find(({ deleting }) => !deleting)?.job;
     this.starts = createStartInquiries({
@@ -126,8 +130,6 @@ class ConnectedCluster implements RemoteCluster {
       this.#reconciliation.copyChanged(key);
     };
     this.#copies.addHandler({ added: changed, updated: changed, deleted: changed });
-    const { term, leaseNamespace, renewIntervalMs, jobController } = options;
-    this.#lease = createClusterLease({ client, namespace: leaseNamespace, origin, term, renewIntervalMs, clock, log });
     const onChanged = (): void => this.#workerChanged();
     const watching = { client, clock, random, log, budget, onFault, onWentBack };
     this.#worker = createWorkerWatch({ ...watching, namespace: leaseNamespace, jobController, onChanged });
@@ -258,7 +260,7 @@ class ConnectedCluster implements RemoteCluster {
   /** Who has not renewed its Lease in time, such as a program that stood still, must not write: it may be somebody else's. */
   #contact(): Contact {
     const { contact } = this.#health;
-    return contact === 'Ready' && !this.#lease.isHeld() && !this.#options.givenUp() ? 'Lost' : contact;
+    return contact === 'Ready' && !this.#lease.isHeld() ? 'Lost' : contact;
   }
 
   async #work(signal: AbortSignal): Promise<void> {
@@ -382,7 +384,7 @@ class ConnectedCluster implements RemoteCluster {
     for (;;) {
       const leftMs = endMs - clock.monotonic();
       if (leftMs <= 0 || signal.aborted) return;
-      const dueMs = this.#renewalDueInMs();
+      const dueMs = this.#lease.dueInMs();
       if (dueMs > 0) {
         const done = new AbortController();
         await Promise.race([this.#nudge.promise, sleep(clock, Math.min(leftMs, dueMs), AbortSignal.any([signal, done.signal]))]);
@@ -395,11 +397,6 @@ class ConnectedCluster implements RemoteCluster {
       if (!signal.aborted && kept.kind !== 'WentBack') this.#becomes(afterProbe(this.#health, kept, clock.now()));
       return;
     }
-  }
-
-  /** A cluster that was given up is looked after without renewals, once it is ours. */
-  #renewalDueInMs(): number {
-    return this.#options.givenUp() && this.#lease.sentMs() !== undefined ? Number.POSITIVE_INFINITY : this.#lease.dueInMs();
   }
 
   async #keepLease(signal: AbortSignal): Promise<LeaseKept> {
@@ -420,7 +417,7 @@ class ConnectedCluster implements RemoteCluster {
       this.#wentBack(new WentBack('jobs', seen, resourceVersion));
       return { ...answer, synced: false };
     }
-    if (this.#renewalDueInMs() <= 0) {
+    if (this.#lease.dueInMs() <= 0) {
       const kept = await this.#keepLease(signal);
       if (kept.kind === 'WentBack') return { ...answer, synced: false };
       if (kept.kind !== 'Held') return kept;

@@ -5,6 +5,7 @@ import { DispatchedReason } from '../api/reasons.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
 import { toldText } from '../api/told-text.ts';
 import type { RemoteAction } from './decide-mirror.ts';
+import { LeaseNotHeld } from './lease-not-held.ts';
 
 /** Writes to one cluster that fail and are tried again, as their Jobs are told of them. */
 export interface WriteTroubles {
@@ -83,6 +84,7 @@ const USUAL: readonly DispatchedReason[] = [DispatchedReason.WriteConflict, Disp
 
 function cause(error: unknown): { readonly reason: DispatchedReason; readonly words: string } {
   if (error instanceof UnusableAnswer) return { reason: DispatchedReason.ClusterError, words: toldText(error.message) };
+  if (error instanceof LeaseNotHeld) return { reason: DispatchedReason.NoAnswer, words: error.message };
   if (!(error instanceof ApiError)) return { reason: DispatchedReason.NoAnswer, words: connectionFailure(error) };
   const words = `${toldText(error.message)} (${error.code})`;
   if (error.code === 401 || error.code === 403) return { reason: DispatchedReason.NotAllowed, words };

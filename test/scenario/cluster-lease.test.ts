@@ -16,6 +16,7 @@ import { toWireMicroTime } from '../../shared/api/wire-time.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { TransportResponse } from '../../shared/kube/transport.ts';
 import { FakeClock } from '../support/fake-clock.ts';
+import { noting } from '../support/noting-client.ts';
 import { createDispatchWorld, NAMESPACE, type DispatchWorld } from './dispatch-world.ts';
 
 const on = (cluster: string) => ({ annotations: { [CLUSTERS_ANNOTATION]: cluster } });
@@ -39,35 +40,6 @@ beforeEach(async () => {
   });
 });
 afterEach(() => world.close());
-
-/** A client that notes what it writes. */
-function noting(client: KubeClient, into: string[]): KubeClient {
-  return {
-    get: (...call) => client.get(...call),
-    list: (...call) => client.list(...call),
-    watch: (...call) => client.watch(...call),
-    raw: (...call) => client.raw(...call),
-    close: () => client.close(),
-    create(resource, object, options) {
-      into.push(`create ${resource.plural} ${object.metadata.name}`);
-      return client.create(resource, object, options);
-    },
-    replace(resource, object, options) {
-      into.push(`replace ${resource.plural} ${object.metadata.name}`);
-      return client.replace(resource, object, options);
-    },
-    patch(resource, key, patch, options) {
-      into.push(`patch ${resource.plural} ${key.name}`);
-      return client.patch(resource, key, patch, options);
-    },
-    delete(resource, key, options) {
-      into.push(`delete ${resource.plural} ${key.name}`);
-      return client.delete(resource, key, options);
-    },
-    replaceStatus: (...call) => client.replaceStatus(...call),
-    patchStatus: (...call) => client.patchStatus(...call),
-  };
-}
 
 const conditionOf = async (type: string, name = 'eu-1', of = world): Promise<string> => {
   const { status } = await of.home.get(WORKER_CLUSTERS, { namespace: '', name });
@@ -183,14 +155,6 @@ describe('the Lease of a manager', () => {
     line.instead = undefined;
     await world.settle(6_000);
     expect(await readiness()).toBe('True Connected: connected');
-  });
-
-  test('is not renewed on a cluster that its operator has given up', async () => {
-    await world.home.patch(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' }, { type: 'merge', body: { spec: { state: 'Lost' } } });
-    await world.settle(1_000);
-    const before = await ourLease();
-    await world.settle(60_000);
-    expect((await ourLease()).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
   });
 
   test('is looked for where the WorkerCluster says, and a namespace that is not there is a reason', async () => {

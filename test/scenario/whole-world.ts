@@ -47,7 +47,9 @@ export type ProgramOptions = {
   readonly line?: Line;
   /** Of a worker: how long copies run without a sign of their manager; default: it keeps no Lease and has no fence. */
   readonly fenceAfterMs?: number;
-  readonly parts?: Partial<Pick<ManagerDeps, 'submissions' | 'webhook' | 'registry' | 'fairSharing'>>;
+  readonly parts?: Partial<
+    Pick<ManagerDeps, 'submissions' | 'webhook' | 'registry' | 'fairSharing' | 'connectCluster' | 'workerLostTimeoutMs'>
+  >;
 };
 
 export type JobParts = {

@@ -53,7 +53,10 @@ export function firstFence(
   if (remembered === undefined) return { ...fence, quietSinceMs: nowMs };
   // It was tripped: that the manager is back is not enough.
   if (remembered.elapsedMs >= fenceAfterMs) return { ...fence, quietSinceMs: nowMs - fenceAfterMs };
-  const renewed = (version.renewedMs ?? Number.NEGATIVE_INFINITY) > (remembered.renewedMs ?? Number.NEGATIVE_INFINITY);
+  // Who answers no token has given this cluster up, and only keeps others away.
+  const renewed =
+    version.reconciled !== undefined &&
+    (version.renewedMs ?? Number.NEGATIVE_INFINITY) > (remembered.renewedMs ?? Number.NEGATIVE_INFINITY);
   return { ...fence, quietSinceMs: renewed ? nowMs : nowMs - remembered.elapsedMs - downMs };
 }
 

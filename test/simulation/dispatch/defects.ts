@@ -87,6 +87,23 @@ export const DEFECTS = [
     bias: { troubles: [], rival: true },
   },
   {
+    name: 'given-up-without-a-lease',
+    edits: [
+      {
+        file: 'manager/dispatch/cluster-lease.ts',
+        right: 'if (!this.#held || !this.#answered || isWanted) return 0;',
+        wrong:
+          'if (this.#options.givenUp() && this.#sentMs !== undefined) return 86_400_000; if (!this.#held || !this.#answered || isWanted) return 0;',
+      },
+      {
+        file: 'manager/dispatch/cluster-lease.ts',
+        right: 'return this.#held && this.#options.clock.monotonic() - this.#renewedMs < this.#durationMs;',
+        wrong: 'return this.#options.givenUp() || (this.#held && this.#options.clock.monotonic() - this.#renewedMs < this.#durationMs);',
+      },
+    ],
+    bias: { troubles: ['cluster given up'], rival: true },
+  },
+  {
     name: 'refusals-tell-nobody',
     edits: [
       {

@@ -13,24 +13,18 @@ describe('a Job with completions needs pods for what is left of them', () => {
     ['all of them while more is left than fits beside one another', { parallelism: 8, completions: 100 }, { succeeded: 92, active: 8 }, 8],
     ['as many as are left', { parallelism: 8, completions: 100 }, { succeeded: 97, active: 3 }, 3],
     ['as many as there are completions at most', { parallelism: 8, completions: 3 }, { succeeded: 1, active: 2 }, 2],
-    [
-      'those that have no completions are done with each success',
-      { parallelism: 8, completions: undefined as never },
-      { succeeded: 3, active: 5 },
-      5,
-    ],
-    [
-      'one is left to a work queue, which its fence may have cut short',
-      { parallelism: 4, completions: undefined as never },
-      { succeeded: 6 },
-      1,
-    ],
     ['failures that are tried again free nothing', many, { failed: 5, active: 8 }, 8],
     ['a Job of one pod keeps it', { parallelism: 1, completions: 5 }, { succeeded: 5 }, 1],
     ['none, once all have succeeded and nothing is there', many, { succeeded: 8 }, 0],
   ])('%s', (_what, spec, status, pods) => {
     expect(needed(spec, status)).toBe(pods);
   });
+});
+
+test('a work queue needs all of its pods until it ends, whatever has succeeded: on another cluster it begins anew with them', () => {
+  const workQueue = { parallelism: 8, completions: undefined as never };
+  expect(needed(workQueue, { succeeded: 3, active: 5 })).toBe(8);
+  expect(needed(workQueue, { succeeded: 8 })).toBe(8);
 });
 
 describe('an Indexed Job needs pods for the indexes that are left', () => {

@@ -76,6 +76,17 @@ describe('a Job that has moved', () => {
     expect(steps(plan(job, copyOf(job)))).toEqual([`Seed ${expected}`]);
   });
 
+  test('as a work queue of which a pod has succeeded begins anew, for a copy that was told of a success would be complete at once', () => {
+    const queue = moved({ succeeded: 1 }, { parallelism: 3, completions: undefined as never });
+    expect(steps(plan(queue))).toEqual(['Create running']);
+    expect(steps(plan(queue, copyOf(queue)))).toEqual(['Update {"suspend":false}']);
+  });
+
+  test('as a work queue is told of its failures, which count on', () => {
+    const queue = moved({ succeeded: 1, failed: 2 }, { parallelism: 3, completions: undefined as never });
+    expect(steps(plan(queue, copyOf(queue)))).toEqual(['Seed {"failed":2}']);
+  });
+
   test('and has grown since its copy was made: the copy is changed first, and stays suspended', () => {
     const grown = moved({ succeeded: 3, completedIndexes: '0,5-6' }, { ...INDEXED, completions: 8, parallelism: 8 });
     const small = copyOf(grown, { spec: { completions: 4, parallelism: 4 } });

@@ -18,7 +18,7 @@ const version = (parts: Partial<LeaseVersion> = {}): LeaseVersion => ({
   reconciled: 't1',
   ...parts,
 });
-const first = (remembered?: { renewedMs: number | undefined; elapsedMs: number }, downMs = 0, seen = version({ reconciled: undefined })) =>
+const first = (remembered?: { renewedMs: number | undefined; elapsedMs: number }, downMs = 0, seen = version({ reconciled: 't0' })) =>
   firstFence(seen, 't1', remembered, downMs, FENCE_AFTER_MS, 0);
 
 describe('what an earlier worker wrote down', () => {
@@ -32,6 +32,12 @@ describe('what an earlier worker wrote down', () => {
     const fence = first(remembered, downMs);
     if (leftMs > 0) expect(stateAt(fence, FENCE_AFTER_MS, leftMs - 1)).toBe('Hold');
     expect(stateAt(fence, FENCE_AFTER_MS, leftMs)).toBe('Fenced');
+  });
+
+  test('counts against a manager that holds its Lease and answers nobody: it has given the cluster up', () => {
+    const fence = first({ renewedMs: 500, elapsedMs: 20_000 }, 5_000, version({ reconciled: undefined }));
+    expect(stateAt(fence, FENCE_AFTER_MS, 34_999)).toBe('Hold');
+    expect(stateAt(fence, FENCE_AFTER_MS, 35_000)).toBe('Fenced');
   });
 
   test('counts against a Lease that has no time at all', () => {
