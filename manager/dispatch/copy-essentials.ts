@@ -6,6 +6,7 @@ import {
   ORIGIN_LABEL,
   ORIGIN_NAME_ANNOTATION,
   ORIGIN_UID_ANNOTATION,
+  RESUMED_FROM_ANNOTATION,
 } from '../../shared/api/names.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { isJsonObject } from '../api/json-value.ts';
@@ -32,6 +33,7 @@ export function essentialsOfCopy(copy: Job, besideOriginal: boolean): Job {
         DISPATCH_EPOCH_ANNOTATION,
         FENCING_ANNOTATION,
         JOB_CONTROLLER_ANNOTATION,
+        RESUMED_FROM_ANNOTATION,
         ...(besideOriginal ? [ORIGIN_NAME_ANNOTATION] : []),
       ]),
       ...given({ deletionTimestamp: shortText(deletionTimestamp) }),

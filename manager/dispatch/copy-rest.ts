@@ -1,5 +1,6 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
+import { RESUMED_FROM_ANNOTATION } from '../../shared/api/names.ts';
+import { findCondition, hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
 import { hasVerdict } from './to-local-status.ts';
 
 /**
@@ -8,17 +9,35 @@ import { hasVerdict } from './to-local-status.ts';
  * deleted the active ones, which then count as terminating. It makes no pod after its verdict, whose interim condition it writes together with the
  * counts, and which keeps a suspended Job from `Suspended`.
  */
-export function isAtRest({ spec, status }: DeepReadonly<Pick<Job, 'spec' | 'status'>>): boolean {
+export function isAtRest(copy: DeepReadonly<CopyShown>): boolean {
+  const { spec, status } = copy;
   if (isFinished(status)) return true;
   const idle = (status?.active ?? 0) === 0 && (status?.terminating ?? 0) === 0;
-  return spec.suspend === true && idle && (hasTrueCondition(status?.conditions, 'Suspended') || hasVerdict(status));
+  return spec.suspend === true && idle && ((saysSuspended(copy) && !isResumeUnseen(copy)) || hasVerdict(status));
 }
+
+type CopyShown = Pick<Job, 'spec' | 'status'> & { readonly metadata?: Pick<Job['metadata'], 'annotations'> };
+
+const saysSuspended = ({ status }: DeepReadonly<CopyShown>): boolean => hasTrueCondition(status?.conditions, 'Suspended');
+
+/**
+ * A copy that was resumed and suspended again, whose condition is still the one of the time before: its Job controller may have made pods meanwhile, and has not said so
+ * yet, or may never have noticed. A condition that comes later is written on a version of the copy that was suspended again.
+ */
+export const isResumeUnseen = (copy: DeepReadonly<CopyShown>): boolean =>
+  copy.spec.suspend === true && saysSuspended(copy) && copy.metadata?.annotations?.[RESUMED_FROM_ANNOTATION] === suspendedSince(copy);
+
+/** What goes with a copy when it is resumed, and makes {@link isResumeUnseen} true until its Job controller has said something else. */
+export const resumption = (copy: DeepReadonly<CopyShown>): Record<string, string> => ({ [RESUMED_FROM_ANNOTATION]: suspendedSince(copy) });
+
+const suspendedSince = ({ status }: DeepReadonly<CopyShown>): string =>
+  findCondition(status?.conditions, 'Suspended')?.lastTransitionTime ?? '';
 
 /**
  * It has come to its verdict while it was suspended, all is counted, and its cluster cannot end it: a suspended Job has no startTime, and no API
  * server lets a Job end without one. Whoever has suspended it ends it.
  */
-export function isJudgedAtRest(copy: DeepReadonly<Pick<Job, 'spec' | 'status'>>): boolean {
+export function isJudgedAtRest(copy: DeepReadonly<CopyShown>): boolean {
   const { succeeded = [], failed = [] } = copy.status?.uncountedTerminatedPods ?? {};
   return hasVerdict(copy.status) && succeeded.length + failed.length === 0 && isAtRest(copy);
 }

@@ -177,7 +177,10 @@ export function createCopyWriter(options: {
     find,
     update: (copy, spec, annotations) =>
       timed((signal) => {
-        const body = { metadata: { uid: copy.metadata.uid, ...given({ annotations }) }, spec };
+        const { uid, resourceVersion } = copy.metadata;
+        // Whether a copy rests that is resumed here, and suspended again, is told by what is known of it now (copy-rest.ts).
+        const condition = spec['suspend'] === false ? { resourceVersion } : {};
+        const body = { metadata: { uid, ...condition, ...given({ annotations }) }, spec };
         return client.patch(JOBS, objectKey(copy), { type: 'merge', body }, { fieldManager, signal });
       }).catch((error: unknown) => {
         const problem = problemOf(error);

@@ -12,7 +12,7 @@ import { isRefusalOf, type DispatchProblem } from '../api/refusals.ts';
 import { isProvenAtRest, isProvenNowhere, nowhereMessage } from '../api/rest-proof.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { mergePatchBetween } from './json-diff.ts';
-import { isAtRest, isJudgedAtRest } from './copy-rest.ts';
+import { isAtRest, isJudgedAtRest, isResumeUnseen, resumption } from './copy-rest.ts';
 import { counted, hasFinishedWork, seedFor, type FinishedWork } from './finished-work.ts';
 import {
   absence,
@@ -271,6 +271,8 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
       : toLocalStatus({ local, remote, own, nowMs }),
   );
   if (copy.deleting) return { remote: [], home };
+  // Nothing can prove that it rests any more but that it is gone.
+  if (local.spec.suspend === true && isResumeUnseen(copy.job)) return { remote: deletions([copy]), home };
   // What it has finished stands at home, and the cluster is to go.
   if (view?.leaving === true && isResting && isProvenAtRest(local.status, record)) return { remote: deletions([copy]), home };
   const wanted = remoteJobOf(group, local, record);
@@ -280,7 +282,7 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
     cluster,
     copy: copy.job,
     spec,
-    ...given({ annotations }),
+    ...given({ annotations: spec['suspend'] === false ? { ...annotations, ...resumption(copy.job) } : annotations }),
   });
   // A copy that has reached its verdict is not disturbed: what it does now is finish, for which it may not be suspended.
   if (hasVerdict(copy.job.status))
@@ -385,7 +387,7 @@ function holdBack(group: MirrorGroup, local: DeepReadonly<Job>, copies: readonly
     ({ job, deleting }) => job.spec.suspend !== true && !deleting && isOf(job, local) && !hasVerdict(job.status),
   );
   const suspensions: RemoteAction[] = running.map(({ cluster, job }) => ({ kind: 'Update', cluster, copy: job, spec: { suspend: true } }));
-  const remote = [...deletions(copies.filter(({ job }) => !isOf(job, local))), ...suspensions];
+  const remote = [...deletions(copies.filter(({ job }) => !isOf(job, local) || isResumeUnseen(job))), ...suspensions];
   // Where one copy may run and another rests, the Job does not.
   const kept = running[0] ?? copies.find(({ job }) => isOf(job, local));
   const problem = record.kind === 'Forged' || record.kind === 'Invalid' ? record.problem : undefined;

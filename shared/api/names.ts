@@ -66,6 +66,11 @@ export const CLUSTERS_ANNOTATION = 'switchyard.dev/clusters';
 export const HOLD_ANNOTATION = 'switchyard.dev/hold';
 /** Annotation by which a user says whether the copy of a Job is stopped where its manager is out of reach: `off` or `on`. Copies carry it, too. */
 export const FENCING_ANNOTATION = 'switchyard.dev/fencing';
+/**
+ * Annotation of a copy that was resumed: since when (`lastTransitionTime`) its condition Suspended had held by then, or nothing. A condition of that time says nothing of a
+ * suspension that came later.
+ */
+export const RESUMED_FROM_ANNOTATION = 'switchyard.dev/resumed-from';
 /** Annotation by which a user says how long a placement may take until a pod is ready (`5m`; `0s`: for ever), before the Job goes elsewhere. */
 export const START_TIMEOUT_ANNOTATION = 'switchyard.dev/start-timeout';
 /** Label on a user's Job: for how many seconds in all, over all its admissions, it may hold what it was admitted with. */

@@ -81,3 +81,43 @@ describe('a suspended Job whose copy has come to its verdict after it was suspen
     expect(conditionsHome(plan(resumed, [met()]))?.join()).not.toContain('Complete');
   });
 });
+
+describe('a copy that was resumed and suspended again', () => {
+  const SUSPENDED_AT = '2026-01-01T00:00:10Z';
+  const suspended = (lastTransitionTime: string): JobStatus => ({
+    active: 0,
+    terminating: 0,
+    conditions: [aCondition('Suspended', { lastTransitionTime })],
+  });
+  const resting = anAdmittedJob({ spec: { suspend: true }, status: { conditions: [DISPATCHED] } });
+  const resumedFrom = (since: string, status: JobStatus): Copy => {
+    const copy = copyOn('eu-1', resting, { suspend: true, status });
+    const annotations = { ...copy.job.metadata.annotations, 'switchyard.dev/resumed-from': since };
+    return { ...copy, job: { ...copy.job, metadata: { ...copy.job.metadata, annotations } } };
+  };
+
+  test('is resumed with the word of the suspension that it comes from', () => {
+    const local = anAdmittedJob();
+    const at = copyOn('eu-1', local, { suspend: true, status: suspended(SUSPENDED_AT) });
+    expect(plan(local, [at]).remote).toMatchObject([
+      { kind: 'Update', spec: { suspend: false }, annotations: { 'switchyard.dev/resumed-from': SUSPENDED_AT } },
+    ]);
+    expect(plan(local, [copyOn('eu-1', local, { suspend: true })]).remote).toMatchObject([
+      { kind: 'Update', annotations: { 'switchyard.dev/resumed-from': '' } },
+    ]);
+  });
+
+  test('does not rest while its condition is the one of the suspension before: pods may have been made in between, and nothing but its absence proves the contrary', () => {
+    const result = plan(resting, [resumedFrom(SUSPENDED_AT, suspended(SUSPENDED_AT))]);
+    expect(result.remote).toMatchObject([{ kind: 'Delete', propagationPolicy: 'Foreground' }]);
+    expect(conditionsHome(result)).not.toContain('Dispatched=False AtRest');
+  });
+
+  test('rests when its Job controller has noticed, and says so anew', () => {
+    for (const since of [SUSPENDED_AT, '']) {
+      const result = plan(resting, [resumedFrom(since, suspended('2026-01-01T00:00:20Z'))]);
+      expect(actions(result)).toEqual([]);
+      expect(conditionsHome(result)).toContain('Dispatched=False AtRest');
+    }
+  });
+});
