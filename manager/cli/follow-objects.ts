@@ -27,14 +27,14 @@ export async function followObjects<T extends KubeObject>(
   const informer = createInformer({ ...followed, client, clock: systemClock, random: Math.random, log: silentLogger });
   // One after the other: each writes to a pipe that may be slow.
   let telling = Promise.resolve();
-  let failure: unknown;
+  let failure: Error | undefined;
   const tell = (object: DeepReadonly<T>, isGone: boolean): void => {
     telling = telling.then(async () => {
       if (stopping.aborted) return;
       try {
         await changed(object, isGone);
       } catch (error) {
-        failure ??= error;
+        failure ??= error instanceof Error ? error : new Error(String(error));
         stop.abort(error);
       }
     });

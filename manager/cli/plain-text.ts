@@ -8,7 +8,7 @@ export const plain = (text: string): string =>
 /** The same for JSON, and for YAML in which every string has double quotes: what is escaped stays what it is. */
 export const plainDocument = (document: string): string =>
   document.replace(UNSHOWABLE_IN_DOCUMENTS, (character) =>
-    [...character].length === character.length
+    character.length === 1
       ? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
       : [0, 1].map((index) => `\\u${character.charCodeAt(index).toString(16)}`).join(''),
   );

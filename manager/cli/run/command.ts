@@ -11,7 +11,6 @@ const FLAGS = {
   name: { value: 'NAME', about: 'name of the Job; default: run-, and something that nobody else has', parse: text },
   requests: { value: 'LIST', about: 'what each pod asks for: cpu=1,memory=2Gi', parse: requests },
   env: { value: 'LIST', about: 'environment variables: A=1,B=2', parse: pairs },
-  annotations: { value: 'LIST', about: 'annotations of its pods: a=1,b=2', parse: pairs },
   pods: { value: 'COUNT', fallback: '1', about: 'so many pods, all of which must succeed', parse: wholeNumber(1, 100_000) },
   timeout: { value: 'DURATION', fallback: '0s', about: 'give up waiting after so long; the Job goes on. 0s: never', parse: durationMs },
   rm: { about: 'delete the Job at the end, and when it is interrupted' },

@@ -10,8 +10,6 @@ export type OneJob = {
   readonly name: string | undefined;
   readonly requests: Readonly<Record<string, string>> | undefined;
   readonly env: Readonly<Record<string, string>> | undefined;
-  /** Of its pods. */
-  readonly annotations: Readonly<Record<string, string>> | undefined;
   readonly pods: number;
 };
 
@@ -19,7 +17,7 @@ export type OneJob = {
  * A Job of one container that fails with the first pod that fails, and then says with which exit code: upstream puts it into the message of a failure
  * by a rule of exit codes, and nowhere else into a Job.
  */
-export function oneJob({ namespace, queue, image, words, name, requests, env, annotations, pods }: OneJob): JobManifest {
+export function oneJob({ namespace, queue, image, words, name, requests, env, pods }: OneJob): JobManifest {
   const container = {
     name: 'main',
     image,
@@ -36,10 +34,7 @@ export function oneJob({ namespace, queue, image, words, name, requests, env, an
       completions: pods,
       backoffLimit: 0,
       podFailurePolicy: { rules: [{ action: 'FailJob', onExitCodes: { operator: 'NotIn', values: [0] } }] },
-      template: {
-        ...(annotations === undefined ? {} : { metadata: { annotations: { ...annotations } } }),
-        spec: { restartPolicy: 'Never', containers: [container] },
-      },
+      template: { spec: { restartPolicy: 'Never', containers: [container] } },
     },
   };
 }
