@@ -53,7 +53,15 @@ const CONTROL_PLANE_LAYERS: readonly (readonly string[])[] = [
  */
 const EFFECTS: Readonly<Record<string, string>> = {
   'manager/admission': 'admission admission-fair-sharing admission-writer corrector queue-status scheduler waiting-reporter',
-  'manager/cli': 'cluster-connection cluster-flags command command-docs commands explain import-kueue local main process-session',
+  'manager/cli':
+    'cluster-connection cluster-flags command command-docs commands confirmation explain follow-objects import-kueue local main process-session wait-for-jobs waiting with-cluster',
+  'manager/cli/clusters': 'list set-state state',
+  'manager/cli/get': 'command run',
+  'manager/cli/jobs': 'cancel flags hold operands read-jobs release run',
+  'manager/cli/queues': 'command run',
+  'manager/cli/run': 'command run',
+  'manager/cli/submit': 'command run',
+  'manager/cli/top': 'command run',
   'manager/cli/explain': 'command program run world-reader',
   'manager/cli/import-kueue': 'command program run',
   'manager/cli/local':

@@ -1,7 +1,32 @@
+import { CLUSTERS } from './clusters/list.ts';
+import { STATE_COMMANDS, TOP_STATE_COMMANDS } from './clusters/state.ts';
 import type { Command } from './command.ts';
 import { EXPLAIN } from './explain/command.ts';
+import { GET } from './get/command.ts';
 import { IMPORT_KUEUE } from './import-kueue/command.ts';
+import { CANCEL } from './jobs/cancel.ts';
+import { HOLD } from './jobs/hold.ts';
+import { RELEASE } from './jobs/release.ts';
 import { LOCAL } from './local/command.ts';
+import { QUEUES } from './queues/command.ts';
+import { RUN } from './run/command.ts';
+import { SUBMIT } from './submit/command.ts';
+import { TOP } from './top/command.ts';
 
 /** Every command of the program `switchyard`, in the order in which its help lists them. */
-export const COMMANDS: readonly Command[] = [EXPLAIN, IMPORT_KUEUE, LOCAL];
+export const COMMANDS: readonly Command[] = [
+  SUBMIT,
+  RUN,
+  GET,
+  EXPLAIN,
+  CANCEL,
+  HOLD,
+  RELEASE,
+  QUEUES,
+  TOP,
+  CLUSTERS,
+  ...STATE_COMMANDS,
+  ...TOP_STATE_COMMANDS,
+  IMPORT_KUEUE,
+  LOCAL,
+];

@@ -3,10 +3,12 @@
 import path from 'node:path';
 import { CommanderError } from 'commander';
 import { FlagError } from '../../shared/runtime/flags.ts';
+import { CommandError } from './command-error.ts';
 import { commandTree, type Chosen } from './command-tree.ts';
 import { COMMANDS } from './commands.ts';
 import { complaintOf } from './complaint.ts';
 import { ExitCode } from './exit-codes.ts';
+import { plain } from './plain-text.ts';
 import { processSession } from './process-session.ts';
 import packageFile from '../../package.json' with { type: 'json' };
 
@@ -35,7 +37,7 @@ async function main(args: readonly string[]): Promise<number> {
     if (!(error instanceof CommanderError)) throw error;
     // Without a command, help is what was asked for, though nothing was done.
     if (error.code === 'commander.help') return failed(said.join(''), ExitCode.Usage);
-    if (error.exitCode !== 0) return failed(`${name}: ${complaintOf(error.message, name)}\n`, ExitCode.Usage);
+    if (error.exitCode !== 0) return failed(`${name}: ${plain(complaintOf(error.message, name))}\n`, ExitCode.Usage);
     await session.output.write(said.join(''));
     return ExitCode.Done;
   }
@@ -45,8 +47,8 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     return await chosen.command.run(chosen.given, chosen.operands, session);
   } catch (error) {
-    if (error instanceof FlagError) return failed(`${called}: ${error.message}\n`, ExitCode.Usage);
-    if (error instanceof Error) return failed(`${called}: ${error.message}\n`, ExitCode.Failed);
+    if (error instanceof FlagError) return failed(`${called}: ${plain(error.message)}\n`, ExitCode.Usage);
+    if (error instanceof CommandError) return failed(`${called}: ${plain(error.message)}\n`, error.exitCode);
     throw error;
   }
 

@@ -21,10 +21,13 @@ export class UnreadableWorldError extends Error {
   override readonly name = 'UnreadableWorldError';
 }
 
-/** All that admission decides on, by one LIST of each kind. Throws {@link UnreadableWorldError}, which names the right that is missing. */
+/**
+ * All that admission decides on, by one LIST of each kind, with Jobs that are not there yet as `added`. Throws {@link UnreadableWorldError}, which names the right that is missing.
+ */
 export async function readWorld(
   client: Pick<ReadClient, 'list'>,
   nowMs: number,
+  added: readonly Job[] = [],
 ): Promise<{ readonly world: World; readonly jobs: readonly Job[] }> {
   const listAll = async <T extends KubeObject>(resource: Resource<T>): Promise<T[]> => {
     try {
@@ -38,7 +41,7 @@ export async function readWorld(
       );
     }
   };
-  const [jobs, clusterQueues, localQueues, cohorts, resourceFlavors, workerClusters, namespaces] = await Promise.all([
+  const [listed, clusterQueues, localQueues, cohorts, resourceFlavors, workerClusters, namespaces] = await Promise.all([
     listAll(JOBS),
     listAll(CLUSTER_QUEUES),
     listAll(LOCAL_QUEUES),
@@ -53,6 +56,7 @@ export async function readWorld(
     listAll(LIMIT_RANGES),
     listAll(RUNTIME_CLASSES),
   ]);
+  const jobs = [...listed, ...added];
   const overheads = new Map(runtimeClasses.map(({ metadata, overhead }) => [metadata.name, overhead?.podFixed]));
   const workloads = workloadsOf(jobs, {
     limitRanges: (namespace) => limitRanges.filter(({ metadata }) => metadata.namespace === namespace),

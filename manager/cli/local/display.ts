@@ -1,6 +1,6 @@
-import type { JobRow } from './job-row.ts';
+import type { JobRow } from '../job-row.ts';
 import { changedLines, liveTable } from './table.ts';
-import { cutLine, wrapHanging } from './text-layout.ts';
+import { cutLine, wrapHanging } from '../text-layout.ts';
 
 /** Where the Jobs are shown while they run. */
 export interface Display {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
-import type { JobState } from './job-row.ts';
+import type { JobState } from '../job-row.ts';
 
 /** A Job of examples/, how it goes in and how it is expected to end. */
 export type Example = {

@@ -4,7 +4,7 @@ import { createInformer } from '../../../shared/kube/informer.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 import type { Display } from './display.ts';
-import { isFinished, jobRow, withInstantsSeen, type JobRow } from './job-row.ts';
+import { isFinished, jobRow, withInstantsSeen, type JobRow } from '../job-row.ts';
 
 export type JobWatch = {
   /** In the order of the names. */

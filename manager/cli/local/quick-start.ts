@@ -24,7 +24,7 @@ import { startPrograms } from './programs.ts';
 import { createFromFile, installKinds, installPolicies, installWebhooks, joinCluster } from './set-up.ts';
 import { submitExamples } from './submit-examples.ts';
 import { summarize } from './summary.ts';
-import { formatDuration } from './table.ts';
+import { formatDuration } from '../text-table.ts';
 import { selfSignedCertificate } from './webhook-certificate.ts';
 
 export type QuickStart = {

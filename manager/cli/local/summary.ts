@@ -1,9 +1,10 @@
 import { EXAMPLES } from './examples.ts';
-import type { JobRow } from './job-row.ts';
+import type { JobRow } from '../job-row.ts';
 import type { PodOutput } from './pod-watch.ts';
 import type { SubmitterOutcome } from './submit-examples.ts';
-import { formatDuration, summaryTable } from './table.ts';
-import { wrapHanging } from './text-layout.ts';
+import { formatDuration } from '../text-table.ts';
+import { summaryTable } from './table.ts';
+import { wrapHanging } from '../text-layout.ts';
 
 export type SummaryInput = {
   readonly rows: readonly JobRow[];

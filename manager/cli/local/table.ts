@@ -1,55 +1,5 @@
-import { isFinished, type JobRow } from './job-row.ts';
-import { cutLine, wrapWords } from './text-layout.ts';
-
-/** One line of cells, and what is to be said about it beside or below them. */
-export type TableRow = { readonly cells: readonly string[]; readonly note: string };
-
-/** A table for a terminal: `spare` names the columns that may be left out when the lines are too long, the first of them first. */
-export type Table = { readonly heads: readonly string[]; readonly spare: readonly string[]; readonly rows: readonly TableRow[] };
-
-const GAP = '  ';
-const NOTE_INDENT = ' '.repeat(4);
-
-/**
- * Lines of at most `width` columns. Cells stand side by side, each column as wide as its widest cell. Notes stand behind the cells where the
- * longest of them fits there, and else below their row, wrapped between words.
- */
-export function formatTable({ heads, spare, rows }: Table, width: number): string[] {
-  const [headLine = '', ...lines] = columnsWithin(width, spare, [heads, ...rows.map(({ cells }) => cells)]);
-  const room = width - headLine.length - GAP.length;
-  const beside = rows.every(({ note }) => cutLine(note, room) === note);
-  const below = (note: string): string[] =>
-    note === '' ? [] : wrapWords(note, width - NOTE_INDENT.length).map((line) => `${NOTE_INDENT}${line}`);
-  return [
-    headLine,
-    ...rows.flatMap(({ note }, index) => {
-      const line = lines[index] ?? '';
-      return beside ? [`${line}${GAP}${note}`] : [line, ...below(note)];
-    }),
-  ].map((line) => cutLine(line.trimEnd(), width));
-}
-
-/** Names and numbers are plain ASCII: a character is a column. */
-function columnsWithin(width: number, spare: readonly string[], lines: readonly (readonly string[])[]): string[] {
-  const widths = (lines[0] ?? []).map((_head, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
-  const formatted = lines.map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(GAP));
-  const [dropped, ...others] = spare;
-  if (dropped === undefined || (formatted[0]?.length ?? 0) <= width) return formatted;
-  const column = lines[0]?.indexOf(dropped) ?? -1;
-  return columnsWithin(
-    width,
-    others,
-    lines.map((cells) => cells.filter((_cell, index) => index !== column)),
-  );
-}
-
-/** `850ms`, `4.2s`, `3m05s`. */
-export function formatDuration(durationMs: number): string {
-  if (durationMs < 1000) return `${Math.max(0, Math.round(durationMs))}ms`;
-  if (durationMs < 60_000) return `${(durationMs / 1000).toFixed(1)}s`;
-  const seconds = Math.round(durationMs / 1000);
-  return `${Math.floor(seconds / 60)}m${String(seconds % 60).padStart(2, '0')}s`;
-}
+import { isFinished, type JobRow } from '../job-row.ts';
+import { formatDuration, formatTable } from '../text-table.ts';
 
 /** The live table: one line per Job, under a heading, and why it waits or ended as it did. */
 export function liveTable(rows: readonly JobRow[], nowMillis: number, width: number): string[] {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { lineDisplay, terminalDisplay, type Terminal } from '../../../../../manager/cli/local/display.ts';
-import type { JobRow } from '../../../../../manager/cli/local/job-row.ts';
+import type { JobRow } from '../../../../../manager/cli/job-row.ts';
 
 const row = (name: string, parts: Partial<JobRow> = {}): JobRow => ({
   name,

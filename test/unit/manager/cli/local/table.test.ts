@@ -3,8 +3,9 @@ import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import { aRecord } from '../../../../support/jobs.ts';
 import { formatAdmissionRecord } from '../../../../../manager/api/records.ts';
 import { ADMISSION_ANNOTATION } from '../../../../../shared/api/names.ts';
-import { isFinished, jobRow, withInstantsSeen, type JobRow } from '../../../../../manager/cli/local/job-row.ts';
-import { changedLines, formatDuration, liveTable, summaryTable } from '../../../../../manager/cli/local/table.ts';
+import { isFinished, jobRow, withInstantsSeen, type JobRow } from '../../../../../manager/cli/job-row.ts';
+import { changedLines, liveTable, summaryTable } from '../../../../../manager/cli/local/table.ts';
+import { formatDuration } from '../../../../../manager/cli/text-table.ts';
 
 const CREATED = '2026-01-01T00:00:00Z';
 const at = (seconds: number): string => new Date(Date.parse(CREATED) + seconds * 1000).toISOString();

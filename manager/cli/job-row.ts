@@ -1,6 +1,6 @@
-import type { DeepReadonly, Job, JobCondition } from '../../../shared/api/kubernetes.ts';
-import { writtenRecordOf } from '../../api/records.ts';
-import { SwitchyardCondition } from '../../api/reasons.ts';
+import type { DeepReadonly, Job, JobCondition } from '../../shared/api/kubernetes.ts';
+import { writtenRecordOf } from '../api/records.ts';
+import { SwitchyardCondition } from '../api/reasons.ts';
 
 export type JobState = 'Waiting' | 'Dispatching' | 'Running' | 'Complete' | 'Failed';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cutLine, wrapHanging, wrapWords } from '../../../../../manager/cli/local/text-layout.ts';
+import { cutLine, wrapHanging, wrapWords } from '../../../../manager/cli/text-layout.ts';
 
 describe('wrapping', () => {
   test('breaks between words, and words only where one is longer than a line', () => {

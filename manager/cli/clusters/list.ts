@@ -1,0 +1,31 @@
+import { oneOf, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { CLUSTER_FLAGS, SELECTOR_FLAG } from '../cluster-flags.ts';
+import { command } from '../command.ts';
+import { kindView } from '../get/kinds.ts';
+
+const FLAGS = {
+  ...CLUSTER_FLAGS,
+  ...SELECTOR_FLAG,
+  output: {
+    short: 'o',
+    value: 'FORM',
+    fallback: 'table',
+    about: 'table, wide, json, yaml, name',
+    parse: oneOf(['table', 'wide', 'json', 'yaml', 'name'] as const),
+  },
+  watch: { short: 'w', about: 'then a line for each change, until Ctrl-C' },
+} satisfies FlagTable;
+
+export const CLUSTERS = command({
+  words: 'clusters',
+  summary: 'list worker clusters, or do something with one',
+  about: 'The same as get clusters. Commands below it join and leave clusters, and say whether they take Jobs.',
+  flags: FLAGS,
+  examples: ['clusters', 'clusters -o wide'],
+  configOf(values) {
+    const view = kindView('clusters');
+    if (view === undefined) throw new Error('clusters are no kind');
+    return { ...values, view, names: [], namespace: undefined, 'all-namespaces': false };
+  },
+  load: async () => (await import('../get/run.ts')).runGet,
+});

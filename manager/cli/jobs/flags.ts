@@ -1,0 +1,14 @@
+import type { FlagTable } from '../../../shared/runtime/flags.ts';
+import { ALL_NAMESPACES_FLAG, CLUSTER_FLAGS, FORM_FLAG, NAMESPACE_FLAG, SELECTOR_FLAG } from '../cluster-flags.ts';
+
+/** Of commands that do something to Jobs which are named or chosen by labels. */
+export const JOBS_FLAGS = {
+  ...CLUSTER_FLAGS,
+  ...NAMESPACE_FLAG,
+  ...ALL_NAMESPACES_FLAG,
+  ...SELECTOR_FLAG,
+  ...FORM_FLAG,
+  yes: { short: 'y', about: 'do not ask, however many they are' },
+} satisfies FlagTable;
+
+export const JOBS_OPERAND = { usage: '[JOB...]', about: 'NAME, or NAMESPACE/NAME; or --selector' };

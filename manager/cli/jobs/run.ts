@@ -1,0 +1,117 @@
+import type { Job } from '../../../shared/api/kubernetes.ts';
+import { HOLD_ANNOTATION } from '../../../shared/api/names.ts';
+import { JOBS } from '../../../shared/api/resources.ts';
+import { isConflict, isNotFound } from '../../../shared/kube/api-error.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { isFinished } from '../../../shared/kube/conditions.ts';
+import { objectKey } from '../../../shared/kube/keys.ts';
+import { holdOf } from '../../api/job-annotations.ts';
+import type { ClusterChoice } from '../cluster-connection.ts';
+import type { Form } from '../cluster-flags.ts';
+import { confirmed } from '../confirmation.ts';
+import { ExitCode } from '../exit-codes.ts';
+import { report } from '../report.ts';
+import type { Session } from '../session.ts';
+import { withCluster } from '../with-cluster.ts';
+import type { NamedJob } from './operands.ts';
+import { keyOf, readJobs } from './read-jobs.ts';
+
+export type JobsConfig = ClusterChoice & {
+  readonly jobs: readonly NamedJob[];
+  readonly namespace: string | undefined;
+  readonly 'all-namespaces': boolean;
+  readonly selector: string | undefined;
+  readonly output: Form;
+  readonly yes: boolean;
+};
+
+/** What becomes of one Job: `undefined` where there is nothing to do, and why. */
+type Step = {
+  readonly verb: string;
+  readonly done: string;
+  readonly idle: (job: Job) => string | undefined;
+  act(client: KubeClient, job: Job): Promise<void>;
+};
+
+export const runCancel = (config: JobsConfig, session: Session): Promise<number> =>
+  onJobs(config, session, {
+    verb: 'Cancel',
+    done: 'cancelled',
+    idle: (job) => (isFinished(job.status) ? 'has finished' : undefined),
+    async act(client, job) {
+      try {
+        // Another Job of that name, made meanwhile, is none that was meant.
+        await client.delete(JOBS, objectKey(job), { propagationPolicy: 'Background', uid: job.metadata.uid });
+      } catch (error) {
+        if (!isNotFound(error) && !isConflict(error)) throw error;
+      }
+    },
+  });
+
+export const runHold = (config: JobsConfig, session: Session): Promise<number> =>
+  onJobs(config, session, {
+    verb: 'Hold',
+    done: 'held',
+    idle: (job) => (isFinished(job.status) ? 'has finished' : held(job) ? 'is held already' : undefined),
+    act: (client, job) => annotate(client, job, 'true'),
+  });
+
+export const runRelease = (config: JobsConfig, session: Session): Promise<number> =>
+  onJobs(config, session, {
+    verb: 'Release',
+    done: 'released',
+    idle: (job) => (isFinished(job.status) ? 'has finished' : held(job) ? undefined : 'is not held'),
+    act: (client, job) => annotate(client, job, null),
+  });
+
+function held(job: Job): boolean {
+  const hold = holdOf(job);
+  return hold.kind === 'Hold' && hold.held === true;
+}
+
+async function annotate(client: KubeClient, job: Job, value: string | null): Promise<void> {
+  await client.patch(JOBS, objectKey(job), { type: 'merge', body: { metadata: { annotations: { [HOLD_ANNOTATION]: value } } } });
+}
+
+/** So many Jobs are written to at once. */
+const ABREAST = 8;
+const NAMED_MAX = 5;
+
+async function onJobs(config: JobsConfig, session: Session, step: Step): Promise<number> {
+  return withCluster(config, async ({ client, namespace }) => {
+    const { jobs, selector, output, yes } = config;
+    const found = await readJobs(client, {
+      jobs,
+      namespace: config.namespace ?? namespace,
+      everywhere: config['all-namespaces'],
+      selector,
+    });
+    const meant = found.filter((job) => step.idle(job) === undefined);
+    const results = found.flatMap((job) => {
+      const idle = step.idle(job);
+      return idle === undefined ? [] : [{ job: keyOf(job), result: idle }];
+    });
+    if (!yes && (meant.length > 1 || (meant.length > 0 && selector !== undefined))) {
+      const names = meant.slice(0, NAMED_MAX).map(keyOf).join(', ');
+      const more = meant.length > NAMED_MAX ? `, and ${meant.length - NAMED_MAX} more` : '';
+      if (!(await confirmed(session, `${step.verb} ${meant.length === 1 ? '1 Job' : `${meant.length} Jobs`} (${names}${more})?`))) {
+        await session.errors.write('Nothing was done.\n');
+        return ExitCode.Failed;
+      }
+    }
+    const rest = [...meant];
+    const work = async (): Promise<void> => {
+      for (let job = rest.shift(); job !== undefined; job = rest.shift()) {
+        await step.act(client, job);
+        results.push({ job: keyOf(job), result: step.done });
+      }
+    };
+    await Promise.all(Array.from({ length: ABREAST }, work));
+    const lines = results.map(({ job, result }) => `${job} ${result}`);
+    await report(session, output, {
+      lines: lines.length === 0 ? ['there is no such Job: nothing was done'] : lines,
+      value: { jobs: results },
+    });
+    return ExitCode.Done;
+  });
+}

@@ -1,0 +1,16 @@
+import type { FlagTable } from '../../../shared/runtime/flags.ts';
+import { CLUSTER_FLAGS, FORM_FLAG } from '../cluster-flags.ts';
+import { command } from '../command.ts';
+
+const FLAGS = { ...CLUSTER_FLAGS, ...FORM_FLAG } satisfies FlagTable;
+
+export const QUEUES = command({
+  words: 'queues',
+  summary: 'show ClusterQueues: what waits, what is admitted, and how much quota is in use',
+  about: 'Used is out of the nominal quota, and more than that where a queue borrows from its cohort. One LIST of ClusterQueues.',
+  operands: [{ usage: '[NAME...]', about: 'only these' }],
+  flags: FLAGS,
+  examples: ['queues', 'queues main -o json'],
+  configOf: (values, names) => ({ ...values, names }),
+  load: async () => (await import('./run.ts')).runQueues,
+});

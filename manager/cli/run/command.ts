@@ -1,0 +1,60 @@
+import { durationMs, FlagError, text, wholeNumber, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { parseQuantity, QuantityError } from '../../../shared/kube/quantity.ts';
+import { CLUSTER_FLAGS, NAMESPACE_FLAG } from '../cluster-flags.ts';
+import { command } from '../command.ts';
+
+const FLAGS = {
+  ...CLUSTER_FLAGS,
+  ...NAMESPACE_FLAG,
+  image: { value: 'IMAGE', about: 'image of the container', parse: text },
+  queue: { short: 'q', value: 'NAME', about: 'LocalQueue; default: the only one of the namespace', parse: text },
+  name: { value: 'NAME', about: 'name of the Job; default: run-, and something that nobody else has', parse: text },
+  requests: { value: 'LIST', about: 'what each pod asks for: cpu=1,memory=2Gi', parse: requests },
+  env: { value: 'LIST', about: 'environment variables: A=1,B=2', parse: pairs },
+  pods: { value: 'COUNT', fallback: '1', about: 'so many pods, all of which must succeed', parse: wholeNumber(1, 100_000) },
+  timeout: { value: 'DURATION', fallback: '0s', about: 'give up waiting after so long; the Job goes on. 0s: never', parse: durationMs },
+  rm: { about: 'delete the Job at the end, and when it is interrupted' },
+} satisfies FlagTable;
+
+export const RUN = command({
+  words: 'run',
+  summary: 'run a command as a Job, and end as it ends',
+  about:
+    'Makes a Job of one container, waits until it has ended, and ends with the exit code of the container. Its pods are not tried again: ' +
+    'the Job fails with the first container that fails (podFailurePolicy), which is how its exit code comes home. Ctrl-C leaves the Job alone, unless --rm was given.',
+  operands: [{ usage: '[CMD...]', about: 'behind --: the command and its arguments; default: those of the image' }],
+  flags: FLAGS,
+  exitCodes: { N: 'the exit code of the container that failed' },
+  examples: ['run --image busybox -- sh -c "exit 3"', 'run --image trainer:7 -q main --requests cpu=4,memory=8Gi --rm -- train --fast'],
+  configOf({ image, ...values }, words) {
+    if (image === undefined) throw new FlagError('--image: no image is named; write --image IMAGE');
+    return { ...values, image, words };
+  },
+  load: async () => (await import('./run.ts')).runRun,
+});
+
+function requests(given: string): Readonly<Record<string, string>> {
+  const amounts = pairs(given);
+  for (const [resource, amount] of Object.entries(amounts)) {
+    try {
+      parseQuantity(amount);
+    } catch (error) {
+      if (!(error instanceof QuantityError)) throw error;
+      throw new FlagError(`${resource}: ${JSON.stringify(amount)} is no quantity; write such as cpu=500m,memory=2Gi`, { cause: error });
+    }
+  }
+  return amounts;
+}
+
+function pairs(given: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    text(given)
+      .split(',')
+      .map((pair) => {
+        const [, key, value] = /^([^=]+)=([^]*)$/.exec(pair) ?? [];
+        if (key === undefined || value === undefined)
+          throw new FlagError(`${JSON.stringify(pair)} is no pair; write KEY=VALUE, separated by commas`);
+        return [key, value] as const;
+      }),
+  );
+}

@@ -1,0 +1,43 @@
+import { parseAllDocuments } from 'yaml';
+import { QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
+import { isJsonObject } from '../../api/json-value.ts';
+import { formatProblems, type FieldProblem } from '../../api/field-problem.ts';
+import { prepareJob, readJobManifest, type JobManifest } from '../../prepare-job.ts';
+import { CommandError } from '../command-error.ts';
+
+export type SubmitDefaults = { readonly namespace: string; readonly queue: string | undefined };
+
+/** The Jobs of a file, ready to be made. Throws {@link CommandError} naming file, document and field of the first that cannot be one. */
+export function jobsOf(file: string, text: string, defaults: SubmitDefaults): JobManifest[] {
+  const documents = parseAllDocuments(text);
+  const found = [...documents].flatMap((document, index) => {
+    const where = documents.length === 1 ? file : `${file}, document ${index + 1}`;
+    const [flaw] = document.errors;
+    if (flaw !== undefined) throw new CommandError(`${where}: it is no YAML: ${flaw.message.split('\n')[0] ?? ''}`);
+    const value: unknown = document.toJS();
+    if (value === null || value === undefined) return [];
+    const items = isJsonObject(value) && value['kind'] === 'List' && Array.isArray(value['items']) ? value['items'] : [value];
+    return items.map((item: unknown) => jobOf(where, item, defaults));
+  });
+  if (found.length === 0) throw new CommandError(`${file}: there is no Job in it; write a batch/v1 Job`);
+  return found;
+}
+
+function jobOf(where: string, value: unknown, { namespace, queue }: SubmitDefaults): JobManifest {
+  const read = readJobManifest(withNamespace(value, namespace));
+  if (read.kind === 'Refused') throw refused(where, read.problems);
+  const { manifest } = read;
+  const labels = { ...(queue === undefined ? {} : { [QUEUE_NAME_LABEL]: queue }), ...manifest.metadata.labels };
+  const preparation = prepareJob({ ...manifest, metadata: { ...manifest.metadata, labels } });
+  if (preparation.kind === 'Refused') throw refused(where, preparation.problems);
+  return preparation.job;
+}
+
+/** As kubectl: whoever names no namespace gets that of the context. */
+const withNamespace = (value: unknown, namespace: string): unknown =>
+  isJsonObject(value) && isJsonObject(value['metadata']) && value['metadata']['namespace'] === undefined
+    ? { ...value, metadata: { ...value['metadata'], namespace } }
+    : value;
+
+const refused = (where: string, problems: readonly FieldProblem[]): CommandError =>
+  new CommandError(`${where}: ${formatProblems(problems)}`);

@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import type { Job } from '../../../shared/api/kubernetes.ts';
+import { JOBS } from '../../../shared/api/resources.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { explain } from '../../admission/explain.ts';
+import type { JobManifest } from '../../prepare-job.ts';
+import type { ClusterChoice } from '../cluster-connection.ts';
+import type { Form } from '../cluster-flags.ts';
+import { CommandError } from '../command-error.ts';
+import { ExitCode } from '../exit-codes.ts';
+import { explanationText } from '../explain/explanation-text.ts';
+import { readWorld, UnreadableWorldError } from '../explain/world-reader.ts';
+import { keyOf } from '../jobs/read-jobs.ts';
+import { report } from '../report.ts';
+import type { Session } from '../session.ts';
+import { waitForJobs } from '../wait-for-jobs.ts';
+import { waitingFor } from '../waiting.ts';
+import { withCluster } from '../with-cluster.ts';
+import { jobsOf } from './manifests.ts';
+
+export type SubmitConfig = ClusterChoice & {
+  readonly files: readonly string[];
+  readonly namespace: string | undefined;
+  readonly queue: string | undefined;
+  readonly output: Form;
+  readonly wait: boolean;
+  /** 0: none. */
+  readonly timeout: number;
+  readonly 'dry-run': boolean;
+};
+
+export const runSubmit = (config: SubmitConfig, session: Session): Promise<number> =>
+  withCluster(config, async ({ client, ...context }) => {
+    const { files, queue, output, wait, timeout } = config;
+    const namespace = config.namespace ?? context.namespace;
+    const manifests = files.flatMap((file) => jobsOf(file === '-' ? 'standard input' : file, textOf(file), { namespace, queue }));
+    // Every one is accepted by the server's own rules, or none is made.
+    const tried = await inOrder(manifests, (manifest) => create(client, manifest, true));
+    if (config['dry-run']) return sayWhere(client, tried, session, output);
+    const submittedMs = session.now();
+    const jobs = await inOrder(manifests, (manifest) => create(client, manifest, false));
+    await report(session, output, {
+      lines: jobs.map((job) => `${keyOf(job)} submitted`),
+      value: { jobs: jobs.map((job) => ({ job: keyOf(job), uid: job.metadata.uid, result: 'submitted' })) },
+    });
+    if (!wait) return ExitCode.Done;
+    const what = jobs.length === 1 ? `${keyOf(jobs[0] as Job)} has not ended` : 'not all of them have ended';
+    return waitingFor({ session, timeoutMs: timeout, what }, async (signal, done) => {
+      const ended = await waitForJobs(client, jobs, submittedMs, session, signal);
+      if (ended.length === jobs.length) done(ended.every(({ story }) => story.outcome === 'Complete') ? ExitCode.Done : ExitCode.Failed);
+    });
+  });
+
+const create = (client: KubeClient, manifest: JobManifest, dryRun: boolean): Promise<Job> =>
+  client.create(JOBS, manifest, { dryRun, fieldValidation: 'Strict', fieldManager: 'switchyard-cli' });
+
+/** One after the other: whoever is refused has those before it, and none behind it. */
+async function inOrder<A, B>(all: readonly A[], each: (one: A) => Promise<B>): Promise<B[]> {
+  const results: B[] = [];
+  for (const one of all) results.push(await each(one));
+  return results;
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file === '-' ? process.stdin.fd : file, 'utf8');
+  } catch (error) {
+    throw new CommandError(
+      `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}; name a file that you may read`,
+      ExitCode.Usage,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Each as if it were the last that was submitted, in the world as it is now. */
+async function sayWhere(client: KubeClient, tried: readonly Job[], session: Session, output: Form): Promise<number> {
+  const explanations = await explanationsOf(client, tried, session.now());
+  if (typeof explanations === 'string')
+    await session.errors.write(`All of them would be accepted. Where they would run cannot be said: ${explanations}\n`);
+  const known = typeof explanations === 'string' ? [] : explanations;
+  const lines =
+    known.length === 0 ? tried.map((job) => `${keyOf(job)} would be accepted`) : known.map((each) => explanationText(each).trimEnd());
+  await report(session, output, {
+    lines,
+    value: {
+      dryRun: true,
+      jobs: tried.map((job, index) => ({ job: keyOf(job), ...(known[index] === undefined ? {} : { explanation: known[index] }) })),
+    },
+  });
+  return ExitCode.Done;
+}
+
+async function explanationsOf(client: KubeClient, tried: readonly Job[], nowMs: number) {
+  try {
+    return await Promise.all(
+      tried.map(async (job) => {
+        const { world, jobs } = await readWorld(client, nowMs, [job]);
+        const own = jobs.find(({ metadata }) => metadata.uid === job.metadata.uid) ?? job;
+        const workload = world.workloads.find(({ uid }) => uid === job.metadata.uid);
+        if (workload === undefined) throw new Error(`${keyOf(job)} is no workload`);
+        return explain(world, own, workload);
+      }),
+    );
+  } catch (error) {
+    if (error instanceof UnreadableWorldError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,92 @@
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import { MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import { isFinished } from '../../../shared/kube/conditions.ts';
+import { QuantityError } from '../../../shared/kube/quantity.ts';
+import { addRequests, formatAmount, parseRequests, ZERO, type Requests } from '../../api/amount.ts';
+import { queueNameOf } from '../../api/job-annotations.ts';
+import { writtenRecordOf, type AdmissionRecord } from '../../api/records.ts';
+import type { Table } from '../text-table.ts';
+
+export type Grouping = { readonly kind: 'queue' | 'cluster' | 'namespace' } | { readonly kind: 'label'; readonly key: string };
+
+/** What the Jobs of a group hold together. */
+export type GroupUsage = { readonly name: string; readonly admitted: number; readonly waiting: number; readonly holds: Requests };
+
+/** The most first: by the first resource that differs, in the order of {@link resourcesOf}. */
+export function usageBy(grouping: Grouping, jobs: readonly DeepReadonly<Job>[]): GroupUsage[] {
+  const groups = new Map<string, GroupUsage>();
+  for (const job of jobs) {
+    if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME || isFinished(job.status)) continue;
+    const written = writtenRecordOf(job);
+    const record = written.kind === 'Record' && written.record.evicted !== true ? written.record : undefined;
+    const name = groupOf(grouping, job, record);
+    const before = groups.get(name) ?? { name, admitted: 0, waiting: 0, holds: new Map() };
+    groups.set(name, {
+      name,
+      admitted: before.admitted + (record === undefined ? 0 : 1),
+      waiting: before.waiting + (record === undefined ? 1 : 0),
+      holds: record === undefined ? before.holds : addRequests(before.holds, readable(record)),
+    });
+  }
+  const all = [...groups.values()];
+  const resources = resourcesOf(all);
+  return all.toSorted((a, b) => {
+    for (const resource of resources) {
+      const difference = (b.holds.get(resource) ?? ZERO) - (a.holds.get(resource) ?? ZERO);
+      if (difference !== 0) return difference;
+    }
+    return b.waiting - a.waiting || (a.name < b.name ? -1 : 1);
+  });
+}
+
+function groupOf(grouping: Grouping, job: DeepReadonly<Job>, record: AdmissionRecord | undefined): string {
+  const { namespace, labels } = job.metadata;
+  switch (grouping.kind) {
+    case 'queue':
+      return record?.clusterQueue ?? `${namespace}/${queueNameOf(job) ?? '-'}`;
+    case 'cluster':
+      return record?.cluster ?? '(none yet)';
+    case 'namespace':
+      return namespace;
+    case 'label':
+      return labels?.[grouping.key] ?? '(none)';
+  }
+}
+
+/** Whoever may write a Job may write nonsense into its record. */
+function readable({ requests }: AdmissionRecord): Requests {
+  try {
+    return parseRequests(requests);
+  } catch (error) {
+    if (error instanceof QuantityError) return new Map();
+    throw error;
+  }
+}
+
+/** What anybody holds: cpu and memory first, others by name, the number of pods last. */
+export function resourcesOf(groups: readonly GroupUsage[]): string[] {
+  const rank = (resource: string): number => ({ cpu: 0, memory: 1, pods: 3 })[resource] ?? 2;
+  const names = new Set(groups.flatMap(({ holds }) => [...holds.keys()]));
+  return [...names].toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+}
+
+export function usageTable(grouping: Grouping, groups: readonly GroupUsage[]): Table {
+  const resources = resourcesOf(groups);
+  return {
+    heads: [grouping.kind.toUpperCase(), 'ADMITTED', 'WAITING', ...resources.map((resource) => resource.toUpperCase())],
+    spare: resources.slice(2).map((resource) => resource.toUpperCase()),
+    rows: groups.map(({ name, admitted, waiting, holds }) => ({
+      cells: [name, String(admitted), String(waiting), ...resources.map((resource) => formatAmount(resource, holds.get(resource) ?? ZERO))],
+      note: '',
+    })),
+  };
+}
+
+/** For programs: quantities as Kubernetes writes them. */
+export const usageValue = (groups: readonly GroupUsage[]): object[] =>
+  groups.map(({ name, admitted, waiting, holds }) => ({
+    name,
+    admitted,
+    waiting,
+    holds: Object.fromEntries([...holds].map(([resource, amount]) => [resource, formatAmount(resource, amount)])),
+  }));

@@ -1,0 +1,58 @@
+import type { Job } from '../../shared/api/kubernetes.ts';
+import { JOBS } from '../../shared/api/resources.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { followObjects } from './follow-objects.ts';
+import { continued, progressLine, storyLine, type JobStory } from './job-story.ts';
+import { plain } from './plain-text.ts';
+import type { Session } from './session.ts';
+
+/** What became of a Job that was waited for; undefined outcome of one that somebody has deleted. */
+export type Ended = { readonly job: Job; readonly story: JobStory };
+
+/**
+ * Follows Jobs until all have ended, and says so of each on standard error, where a terminal also shows what is going on. Ends early when `signal`
+ * aborts, with those that have ended by then.
+ */
+export async function waitForJobs(
+  client: KubeClient,
+  jobs: readonly Job[],
+  submittedMs: number,
+  session: Session,
+  signal: AbortSignal,
+): Promise<readonly Ended[]> {
+  const { errors, now } = session;
+  const stories = new Map<string, JobStory>(jobs.map(({ metadata }) => [metadata.uid, { submittedMs }]));
+  const ended = new Map<string, Ended>();
+  const said = new Map<string, string>();
+  const all = new AbortController();
+  const say = async (job: Job, words: string): Promise<void> => {
+    if (said.get(job.metadata.uid) === words) return;
+    said.set(job.metadata.uid, words);
+    await errors.write(`${plain(`${job.metadata.namespace}/${job.metadata.name} ${words}`)}\n`);
+  };
+  const follow = (namespace: string, fieldSelector: string | undefined): Promise<void> =>
+    followObjects(
+      client,
+      { resource: JOBS, namespace, ...(fieldSelector === undefined ? {} : { fieldSelector }) },
+      async (object, isGone) => {
+        const job = object as Job;
+        const { uid } = job.metadata;
+        const before = stories.get(uid);
+        if (before === undefined || ended.has(uid)) return;
+        const story = continued(before, job, now());
+        stories.set(uid, story);
+        if (story.outcome !== undefined || isGone) {
+          ended.set(uid, { job, story });
+          await say(job, story.outcome === undefined ? 'was deleted' : storyLine(story));
+          if (ended.size === stories.size) all.abort();
+          return;
+        }
+        await say(job, progressLine(story, job));
+      },
+      AbortSignal.any([signal, all.signal]),
+    );
+  const namespaces = [...new Set(jobs.map(({ metadata }) => metadata.namespace))];
+  const only = jobs.length === 1 ? `metadata.name=${jobs[0]?.metadata.name ?? ''}` : undefined;
+  await Promise.all(namespaces.map((namespace) => follow(namespace, only)));
+  return [...ended.values()];
+}

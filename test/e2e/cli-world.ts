@@ -1,0 +1,83 @@
+/** A manager cluster that listens on a port, with a whole manager, a worker cluster and a worker, on a clock that goes while a command runs. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createControlPlane, type ControlPlane } from '../../shared/controlplane/control-plane.ts';
+import { createWholeWorld, HOME, type WholeWorld } from '../scenario/whole-world.ts';
+import { createCrds } from '../support/crds.ts';
+import { startSwitchyard, type Outcome, type RunningSwitchyard, type SwitchyardOptions } from '../support/switchyard-process.ts';
+
+export type CliWorld = {
+  readonly world: WholeWorld;
+  /** Of an administrator of the manager cluster. */
+  readonly kubeconfig: string;
+  readonly folder: string;
+  /** Serves a cluster on a port, and writes its kubeconfig. */
+  listen(cluster: string): Promise<string>;
+  /** Runs a command while time goes on. */
+  run(args: readonly string[], options?: SwitchyardOptions): Promise<Outcome>;
+  /** Time goes on until this holds. */
+  until(holds: () => boolean | Promise<boolean>): Promise<void>;
+  start(args: readonly string[], options?: SwitchyardOptions): RunningSwitchyard;
+  close(): Promise<void>;
+};
+
+const STEP_MS = 100;
+
+export async function createCliWorld(clusters: readonly string[] = ['east']): Promise<CliWorld> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'switchyard-cli-'));
+  const planes = new Map<string, ControlPlane>();
+  const world = await createWholeWorld({
+    clusters,
+    createPlane: async (name, options) => {
+      const plane = await createControlPlane(options);
+      planes.set(name, plane);
+      return plane;
+    },
+    install: async (client, cluster) => {
+      if (cluster === HOME) await createCrds(client);
+    },
+  });
+  const listen = async (cluster: string): Promise<string> => {
+    const plane = planes.get(cluster);
+    if (plane === undefined) throw new Error(`there is no cluster ${cluster}`);
+    const file = path.join(folder, `${cluster}.kubeconfig`);
+    writeFileSync(file, (await plane.listen()).kubeconfig);
+    return file;
+  };
+  const kubeconfig = await listen(HOME);
+  world.startManager('manager');
+  for (const cluster of clusters) world.startWorker(cluster, `worker-${cluster}`);
+  await world.clock.advance(5_000);
+  const start = (args: readonly string[], options?: SwitchyardOptions): RunningSwitchyard =>
+    startSwitchyard(args, { kubeconfig, ...options });
+  const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+    // A step of the world's clock, and a turn for whatever comes over the sockets.
+    while (!(await holds())) {
+      await world.clock.advance(STEP_MS);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  return {
+    world,
+    kubeconfig,
+    folder,
+    listen,
+    start,
+    until,
+    async run(args, options) {
+      const { outcome } = start(args, options);
+      let isOver = false;
+      outcome.then(
+        () => (isOver = true),
+        () => (isOver = true),
+      );
+      await until(() => isOver);
+      return outcome;
+    },
+    async close() {
+      await world.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

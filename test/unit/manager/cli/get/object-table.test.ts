@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { clusterState, kindView, KIND_WORDS, stateOf } from '../../../../../manager/cli/get/kinds.ts';
+import { objectTable, type TableStyle } from '../../../../../manager/cli/get/object-table.ts';
+import type { WorkerCluster } from '../../../../../manager/api/worker-cluster.ts';
+import type { Job, KubeObject } from '../../../../../shared/api/kubernetes.ts';
+
+const CREATED = '2026-01-01T00:00:00Z';
+const metadata = (name: string): KubeObject['metadata'] & { namespace: string } => ({
+  name,
+  namespace: 'team',
+  uid: name,
+  resourceVersion: '1',
+  creationTimestamp: CREATED,
+});
+const STYLE: TableStyle = { wide: false, namespaces: false, width: 80, nowMs: Date.parse(CREATED) + 60_000, paint: (cell) => cell };
+
+const table = (word: string, objects: readonly KubeObject[], style: Partial<TableStyle> = {}): string[] => {
+  const view = kindView(word);
+  if (view === undefined) throw new Error(`no kind ${word}`);
+  return objectTable(view, objects, { ...STYLE, ...style });
+};
+
+const aCluster = (spec: object, conditions: readonly object[] = []): WorkerCluster =>
+  ({
+    metadata: metadata('east'),
+    spec,
+    status: { conditions, version: 'v1.36.0', allocatable: { cpu: '8', memory: '32Gi' } },
+  }) as unknown as WorkerCluster;
+const aJob = (held?: string): Job => ({
+  metadata: {
+    ...metadata('train'),
+    labels: { 'switchyard.dev/queue-name': 'main' },
+    ...(held ? { annotations: { 'switchyard.dev/hold': held } } : {}),
+  },
+  spec: { template: {} },
+});
+
+describe('a table', () => {
+  test('has a line for each object, with namespaces where there are several', () => {
+    expect(table('jobs', [aJob()])).toEqual([
+      'NAME   QUEUE  CLUSTER  STATE    ACTIVE  OK  FAILED  AGE',
+      'train  main   -        Waiting  0       0   0       60s',
+    ]);
+    expect(table('job', [aJob()], { namespaces: true })[1]).toMatch(/^team +train /);
+  });
+
+  test('leaves columns out rather than lines too long, and nothing with -o wide', () => {
+    expect(table('jobs', [aJob()], { width: 40 })[0]).toBe('NAME   QUEUE  CLUSTER  STATE    OK  AGE');
+    expect(table('jobs', [aJob()], { wide: true, width: 40 })[0]).toMatch(/FAILED +AGE +CLUSTERQUEUE +REQUESTS +WHY$/);
+  });
+
+  test('of clusters says why one takes no Jobs', () => {
+    const lost = aCluster({}, [{ type: 'Ready', status: 'False', reason: 'Unreachable', message: 'no answer' }]);
+    expect(table('wc', [lost], { wide: true })[1]).toMatch(/^east +NotReady +v1\.36\.0 +8 +32Gi .*Unreachable: no answer$/);
+  });
+});
+
+test('a cluster is in one state', () => {
+  const ready = { type: 'Ready', status: 'True' };
+  expect(clusterState(aCluster({}, [ready]))).toBe('Ready');
+  expect(clusterState(aCluster({}))).toBe('Unknown');
+  expect(clusterState(aCluster({ state: 'Draining' }, [ready]))).toBe('Draining');
+  expect(clusterState(aCluster({}, [ready, { type: 'Removing', status: 'True' }]))).toBe('Leaving');
+});
+
+test('a Job that somebody has rest is held, and not waiting', () => {
+  expect(stateOf(aJob('true'))).toBe('Held');
+  expect(stateOf(aJob('false'))).toBe('Waiting');
+});
+
+test('kinds go by all of their names', () => {
+  expect(KIND_WORDS.filter((word) => kindView(word) === undefined)).toEqual([]);
+  expect(kindView('pods')).toBeUndefined();
+  expect(kindView('constructor')).toBeUndefined();
+});

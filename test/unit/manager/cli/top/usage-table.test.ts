@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { formatAdmissionRecord, type AdmissionRecord } from '../../../../../manager/api/records.ts';
+import { usageBy, usageTable, usageValue, type Grouping } from '../../../../../manager/cli/top/usage-table.ts';
+import { formatTable } from '../../../../../manager/cli/text-table.ts';
+import type { Job } from '../../../../../shared/api/kubernetes.ts';
+import { ADMISSION_ANNOTATION, MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../../../shared/api/names.ts';
+import { aRecord } from '../../../../support/jobs.ts';
+
+const CREATED = '2026-01-01T00:00:00Z';
+const aJob = (
+  name: string,
+  record?: Partial<AdmissionRecord>,
+  more: { readonly user?: string; readonly finished?: boolean; readonly foreign?: boolean } = {},
+): Job => ({
+  metadata: {
+    name,
+    namespace: 'team',
+    uid: name,
+    resourceVersion: '1',
+    creationTimestamp: CREATED,
+    labels: { [QUEUE_NAME_LABEL]: 'q', ...(more.user === undefined ? {} : { user: more.user }) },
+    ...(record === undefined
+      ? {}
+      : { annotations: { [ADMISSION_ANNOTATION]: formatAdmissionRecord({ ...aRecord(), ...record }, { written: CREATED, seal: '' }) } }),
+  },
+  spec: { template: {}, ...(more.foreign ? {} : { managedBy: MANAGER_CONTROLLER_NAME }) },
+  ...(more.finished ? { status: { conditions: [{ type: 'Complete', status: 'True' }] } } : {}),
+});
+
+const JOBS = [
+  aJob('small', { clusterQueue: 'a', cluster: 'east', requests: { cpu: '1', memory: '1Gi', pods: '1' } }, { user: 'ann' }),
+  aJob('large', { clusterQueue: 'b', cluster: 'west', requests: { cpu: '7', 'example.com/gpu': '2', pods: '7' } }, { user: 'bob' }),
+  aJob('also', { clusterQueue: 'a', cluster: 'west', requests: { cpu: '500m', memory: '1Gi', pods: '1' } }),
+  aJob('evicted', { clusterQueue: 'a', cluster: 'east', requests: { cpu: '9' }, evicted: true }),
+  aJob('waits'),
+  aJob('done', { clusterQueue: 'b', cluster: 'east', requests: { cpu: '9' } }, { finished: true }),
+  aJob('foreign', undefined, { foreign: true }),
+];
+const lines = (by: Grouping): string[] => formatTable(usageTable(by, usageBy(by, JOBS)), 80);
+
+describe('who uses how much', () => {
+  test('by queue, the most first, those that wait beside it', () => {
+    expect(lines({ kind: 'queue' })).toEqual([
+      'QUEUE   ADMITTED  WAITING  CPU    MEMORY  EXAMPLE.COM/GPU  PODS',
+      'b       1         0        7      0       2                7',
+      'a       2         0        1500m  2Gi     0                2',
+      'team/q  0         2        0      0       0                0',
+    ]);
+  });
+
+  test.each([
+    [{ kind: 'cluster' } as const, ['west', 'east', '(none yet)']],
+    [{ kind: 'namespace' } as const, ['team']],
+    [{ kind: 'label', key: 'user' } as const, ['bob', 'ann', '(none)']],
+  ])('by %j', (by, names) => {
+    expect(
+      usageBy(by, JOBS)
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual([...names].toSorted());
+  });
+
+  test('for programs', () => {
+    expect(usageValue(usageBy({ kind: 'namespace' }, JOBS))).toEqual([
+      { name: 'team', admitted: 3, waiting: 2, holds: { cpu: '8500m', memory: '2Gi', pods: '9', 'example.com/gpu': '2' } },
+    ]);
+  });
+});
