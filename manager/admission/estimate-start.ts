@@ -134,9 +134,8 @@ function neverFits(question: StartQuestion): string | undefined {
   queues.add(clusterQueue, false, queued);
   let admits = false;
   const admit = (): boolean => (admits = true);
-  let told: string | undefined;
   runCycle({ cache, queues, admit, at: () => undefined }, question.nowMs);
-  told = queues.inadmissibilityOf(queued.workload.key)?.message;
+  const told = queues.inadmissibilityOf(queued.workload.key)?.message;
   return admits ? undefined : `also with nobody else there: ${told ?? 'its cluster queue is stopped'}`;
 }
 

@@ -6,13 +6,14 @@ export type Chances = (elapsedMs: number, chance: number) => number;
 
 /** Nothing is said of what is further away. */
 export const LONGEST_MS = 366 * 86_400_000;
-/** The least that is taken for the longest that was seen, lest a queue of empty Jobs says that none ever takes a moment. */
+/** The least that counts as long, lest a queue of empty Jobs says that none ever takes a moment. */
 const TAIL_FROM_MS = 1_000;
 
 /**
  * The chances that a history gives. It is not taken for more than it is, a sample: one that has n runs says that the next is longer than all of them in one of n + 1
  * cases, and it may itself have turned out another way, which is what `random` decides (a Bayesian bootstrap, Rubin 1981), once for all that is drawn from what is returned.
- * Beyond all that was seen, a quarter of those that last to a time last twice that time (a Pareto tail whose mean there is); `outran`: so many that run now are there already.
+ * What is longer than all of them has a Pareto tail that has a mean: of one that has outrun them all, which nothing is known of any more, one in four runs for as long again.
+ * `outran`: so many that run now have done so.
  */
 export function chancesOf({ runs }: History, outran: number, random: Random): Chances {
   const upTo = new Float64Array(runs.length);
@@ -25,20 +26,27 @@ export function chancesOf({ runs }: History, outran: number, random: Random): Ch
   let beyond = 0;
   for (let index = 0; index <= Math.min(outran, OUTRAN_MAX); index++) beyond += exponential(random);
   const ranMs = (index: number): number => runs[index]?.ranMs ?? 0;
+  const marginMs = marginOf(ranMs(0), ranMs(runs.length - 1), runs.length);
   return (elapsedMs, chance) => {
     const first = firstIndex(runs.length, (index) => ranMs(index) > elapsedMs);
     const past = first === 0 ? 0 : (upTo[first - 1] ?? 0);
     const mark = past + chance * (seen + beyond - past);
     const index = firstIndex(runs.length, (each) => (upTo[each] ?? 0) > mark);
     const before = index === 0 ? 0 : (upTo[index - 1] ?? 0);
-    const fromMs = Math.max(elapsedMs, index === 0 ? 0 : ranMs(index - 1));
+    const fromMs = Math.max(elapsedMs, index === 0 ? ranMs(0) - marginMs : ranMs(index - 1));
     if (index < runs.length) return fromMs + ((ranMs(index) - fromMs) * (mark - before)) / ((upTo[index] ?? 0) - before);
     const within = (mark - before) / beyond;
-    return Math.min(LONGEST_MS + elapsedMs, Math.max(fromMs, TAIL_FROM_MS) / Math.sqrt(1 - within));
+    const scaleMs = first === runs.length ? Math.max(elapsedMs, TAIL_FROM_MS) : marginMs;
+    return Math.min(LONGEST_MS + elapsedMs, fromMs + scaleMs * (1 / Math.sqrt(1 - within) - 1));
   };
 }
 
 const OUTRAN_MAX = 256;
+
+/** On what scale others may fall outside of what was seen: on that of its spread, where enough was seen to tell that. */
+const marginOf = (shortestMs: number, longestMs: number, count: number): number =>
+  count < SPREAD_FROM ? Math.max(longestMs, TAIL_FROM_MS) : Math.max(longestMs - shortestMs, longestMs / 20, 1);
+const SPREAD_FROM = 8;
 
 const exponential = (random: Random): number => -Math.log(1 - random());
 
