@@ -3,7 +3,10 @@ import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { formatAmount, minus, ZERO, type Amount } from '../api/amount.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { capacityOf, freeOn } from './cluster-state.ts';
+import { cohortPlace, type CohortPlace } from './cohort-place.ts';
 import type { Decision } from './decision.ts';
+import type { Past } from './drawn-fates.ts';
+import { estimateStart, type StartEstimate, type StartQuestion } from './estimate-start.ts';
 import { assignFlavors } from './flavor-assigner.ts';
 import { matchFlavor } from './flavor-match.ts';
 import { whyHeldBack } from './job-watcher.ts';
@@ -15,7 +18,7 @@ import type { QueueSetup } from './snapshot.ts';
 import { standstill } from './standstill.ts';
 import { createUsage, type Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
-import { cacheOf, queueingOf, sharingWith, waitingByQueue, waitingIn, type World } from './world.ts';
+import { cacheOf, queueingOf, sharingWith, waitingByQueue, waitingIn, type Waiting, type World } from './world.ts';
 
 /** Where a Job stands with admission, and what stands in its way. Amounts are quantities. */
 export type Explanation =
@@ -43,6 +46,8 @@ export type Waits = {
   readonly position: number;
   readonly waiting: number;
   readonly ahead: readonly string[];
+  /** The same among all that share quota with it; absent where nobody does. */
+  readonly cohort?: CohortPlace;
   readonly asks: Quantities;
   /** What is decided about it as things stand. `Next`: nothing stands in its way. `Preempts`: others are to give their place up. */
   readonly outcome: 'Next' | 'Preempts' | 'Waits';
@@ -51,6 +56,8 @@ export type Waits = {
   readonly flavors: readonly FlavorHurdle[];
   readonly clusters: readonly ClusterHurdle[];
   readonly changes: readonly Change[];
+  /** When it is likely to be admitted; absent where it is next, and where nothing is known of the past. */
+  readonly estimatedStart?: StartEstimate;
 };
 
 /** One resource of one flavor. */
@@ -84,8 +91,8 @@ export type Holder = { readonly job: string; readonly amount: string };
 /** So many are named of those that go before it, and of those that hold something. */
 const NAMED_MAX = 5;
 
-/** Explains a Job of this world; `workload` is what admission sees of it. */
-export function explain(world: World, job: DeepReadonly<Job>, workload: Workload): Explanation {
+/** Explains a Job of this world; `workload` is what admission sees of it, `past` what Jobs before it have told. */
+export function explain(world: World, job: DeepReadonly<Job>, workload: Workload, past?: Past): Explanation {
   const { key, phase, record } = workload;
   if (phase === 'Finished') {
     const ended = finishedCondition(job.status);
@@ -101,10 +108,10 @@ export function explain(world: World, job: DeepReadonly<Job>, workload: Workload
     return { kind: 'Admitted', job: key, clusterQueue, cluster, since, flavors, requests, started: workload.started };
   }
   if (phase !== 'Pending') return { kind: 'NotQueued', job: key, ...whyHeldBack(workload) };
-  return explainPending(world, workload);
+  return explainPending(world, workload, past);
 }
 
-function explainPending(world: World, workload: Workload): Explanation {
+function explainPending(world: World, workload: Workload, past: Past | undefined): Explanation {
   const { key } = workload;
   const queueing = queueingOf(world);
   const route = waitingIn(world, queueing, workload, 0);
@@ -112,13 +119,16 @@ function explainPending(world: World, workload: Workload): Explanation {
   const { clusterQueue, queued } = route;
   const queue = queueing.queues.get(clusterQueue);
   if (queue === undefined) throw new Error(`${key} waits in ${clusterQueue}, which is no queue`);
-  const waiting = (waitingByQueue(world, queueing).get(clusterQueue) ?? []).map((each) => each.queued.workload.key);
+  const byQueue = waitingByQueue(world, queueing);
+  const waiting = (byQueue.get(clusterQueue) ?? []).map((each) => each.queued.workload.key);
   const position = waiting.indexOf(key);
   const decision = standstill(world, key).get(key);
   const cache = cacheOf(world, queueing);
   const reservations = [...cache.reservations()];
   const sharers = sharingWith(queueing, clusterQueue);
   const outcome = outcomeOf(decision);
+  const question = { ...world, queueing, reservations, target: route, position, waiting: lanesOf(byQueue) };
+  const estimatedStart = outcome === 'Next' || past === undefined ? undefined : estimateStart(question, past);
   return {
     kind: 'Waiting',
     job: key,
@@ -127,6 +137,7 @@ function explainPending(world: World, workload: Workload): Explanation {
     position,
     waiting: waiting.length,
     ahead: waiting.slice(0, Math.min(position, NAMED_MAX)),
+    ...given({ cohort: cohortPlace(route, byQueue, queueing, cache) }),
     asks: Object.fromEntries([...queued.workload.requests].map(([resource, amount]) => [resource, formatAmount(resource, amount)])),
     outcome,
     ...(decision?.kind === 'Inadmissible' || decision?.kind === 'Preempt' ? { reason: decision.reason, message: decision.message } : {}),
@@ -138,8 +149,16 @@ function explainPending(world: World, workload: Workload): Explanation {
     ),
     clusters: clusterHurdles(world, queued.workload, queue, cache.usage(), reservations),
     changes: outcome === 'Next' ? [] : smallestChanges(world, key, clusterQueue),
+    ...given({ estimatedStart }),
   };
 }
+
+const lanesOf = (byQueue: ReadonlyMap<string, readonly Waiting[]>): StartQuestion['waiting'] =>
+  [...byQueue].map(([clusterQueue, waiting]) => ({
+    clusterQueue,
+    strict: waiting[0]?.strict === true,
+    inOrder: waiting.map(({ queued }) => queued),
+  }));
 
 function outcomeOf(decision: Decision | undefined): Waits['outcome'] {
   if (decision?.kind === 'Admit') return 'Next';

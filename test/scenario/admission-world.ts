@@ -77,9 +77,9 @@ type Settings = Pick<AdmissionDeps, 'requeuingTimestamp' | 'fairSharing' | 'admi
 export const NAMESPACE = 'team';
 
 export async function createAdmissionWorld(
-  options: { readonly wrap?: (client: KubeClient) => KubeClient } & Settings = {},
+  options: { readonly wrap?: (client: KubeClient) => KubeClient; readonly startedMs?: number } & Settings = {},
 ): Promise<AdmissionWorld> {
-  const clock = new FakeClock();
+  const clock = new FakeClock(options.startedMs);
   const random = seededRandom(1);
   const log = silentLogger;
   const controlPlane = await createControlPlane({ clock, random, log });

@@ -19,7 +19,8 @@ let nobody: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'switchyard-explain-'));
-  world = await createAdmissionWorld();
+  // The program looks at the clock of this machine: what has ended here has ended within the last hour, and the holder runs for some minutes then.
+  world = await createAdmissionWorld({ startedMs: Date.now() - 55 * 60_000 });
   admin = path.join(folder, 'admin');
   const text = await world.listen();
   writeFileSync(admin, text);
@@ -29,6 +30,14 @@ beforeAll(async () => {
   await world.flavor('default');
   await world.queue('main', { cpu: '4' });
   await world.cluster('eu-1');
+  // What has ended is what run times are told from.
+  for (const minutes of [8, 9, 10, 11, 12]) {
+    const name = `past-${minutes}`;
+    await world.job(name, { cpu: '4' });
+    await world.settle(minutes * 60_000);
+    await world.finish(name);
+    await world.settle(1_000);
+  }
   await world.job('holder', { cpu: '3' });
   await world.settle(1_000);
   await world.job('waits', { cpu: '2' });
@@ -53,7 +62,15 @@ function explaining(kubeconfig: string, ...args: readonly string[]): Promise<Out
 test('the owner of a Job that waits reads why, and what would make it run', { timeout: LIMIT_MS }, async () => {
   const { code, stdout, stderr } = await explaining(admin, 'team/waits');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toBe(`team/waits waits in cluster queue main, place 1 of 1, priority 0. It asks
+  const estimate =
+    /^Estimated start: (\S+); 80 of 100: (\S+) to\s+(\S+)\n {2}told from the run times of 5 Jobs of cluster queue main, if nobody else\s+comes\n/m;
+  const heldSinceMs = Date.parse((await world.record('holder'))?.since ?? '');
+  const [, at = '', earliest = '', latest = ''] = estimate.exec(stdout) ?? [];
+  const minutes = [earliest, at, latest].map((time) => (Date.parse(time) - heldSinceMs) / 60_000);
+  expect(minutes).toEqual(minutes.toSorted((a, b) => a - b));
+  expect(minutes[1], stdout).toBeGreaterThan(5);
+  expect(minutes[1], stdout).toBeLessThan(15);
+  expect(stdout.replace(estimate, '')).toBe(`team/waits waits in cluster queue main, place 1 of 1, priority 0. It asks
     for 2 cpu, 1 pods.
 Why (InsufficientQuota): cluster queue main: flavor default is short of 1
     cpu

@@ -1,4 +1,6 @@
 import wrapAnsi from 'wrap-ansi';
+import type { Basis } from '../../admission/drawn-fates.ts';
+import type { StartEstimate } from '../../admission/estimate-start.ts';
 import type { ClusterHurdle, Explanation, FlavorHurdle, Holder, Waits } from '../../admission/explain.ts';
 import type { Change, Quantities } from '../../admission/smallest-changes.ts';
 
@@ -40,11 +42,21 @@ const flavorsOf = (flavors: Readonly<Record<string, string>>): string => {
 
 function waitingLines(explanation: Waits): string[] {
   const { job, clusterQueue, priority, position, waiting, ahead, asks, outcome, message, reason, flavors, clusters, changes } = explanation;
-  const more = position - ahead.length;
+  const { cohort, estimatedStart } = explanation;
   return [
     `${job} waits in cluster queue ${clusterQueue}, place ${position + 1} of ${waiting}, priority ${priority}. It asks for ${quantities(asks)}.`,
-    ...(ahead.length === 0 ? [] : [`  Before it: ${ahead.join(', ')}${more > 0 ? `, and ${more} more` : ''}`]),
+    ...before(ahead, position),
+    ...(cohort === undefined
+      ? []
+      : [
+          `In cohort ${cohort.cohort}: place ${cohort.position + 1} of ${cohort.waiting}.`,
+          ...before(
+            cohort.ahead.map((each) => `${each.job} (${each.clusterQueue})`),
+            cohort.position,
+          ),
+        ]),
     ...verdict(outcome, message, reason),
+    ...(estimatedStart === undefined ? [] : estimateLines(estimatedStart)),
     'Quota:',
     ...flavors.map(flavorLine),
     'Clusters:',
@@ -52,6 +64,30 @@ function waitingLines(explanation: Waits): string[] {
     ...(outcome === 'Next' ? [] : changeLines(changes)),
   ];
 }
+
+function before(named: readonly string[], position: number): string[] {
+  const more = position - named.length;
+  return named.length === 0 ? [] : [`  Before it: ${named.join(', ')}${more > 0 ? `, and ${more} more` : ''}`];
+}
+
+function estimateLines(estimate: StartEstimate): string[] {
+  if (estimate.kind === 'Unknown') return [`When it starts cannot be told: ${estimate.message}.`];
+  const { at, earliest, latest, confidence, basis, limits } = estimate;
+  const until =
+    latest === undefined
+      ? `after ${toTheSecond(earliest)}, and nothing is known of how long after`
+      : `${toTheSecond(earliest)} to ${toTheSecond(latest)}`;
+  return [
+    `Estimated start: ${toTheSecond(at)}; ${Math.round(confidence * 100)} of 100: ${until}`,
+    `  told from the run times of ${basis.map(basisText).join(', ')}, if nobody else comes`,
+    ...limits.map((limit) => `  ${limit}`),
+  ];
+}
+
+const basisText = ({ runTimes, clusterQueue, family }: Basis): string =>
+  `${runTimes === 1 ? '1 Job' : `${runTimes} Jobs`} ${family === undefined ? '' : `like ${family} `}${clusterQueue === undefined ? 'of all queues' : `of cluster queue ${clusterQueue}`}`;
+
+const toTheSecond = (time: string): string => time.replace(/\.[0-9]+Z$/, 'Z');
 
 function verdict(outcome: Waits['outcome'], message: string | undefined, reason: string | undefined): string[] {
   if (outcome === 'Next') return ['Nothing stands in its way: it is admitted next.'];

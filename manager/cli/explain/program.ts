@@ -19,10 +19,10 @@ export const EXPLAIN_PROGRAM: Program<typeof FLAGS, ExplainConfig> = {
   name: 'explain',
   usage: 'npm run -s explain --',
   about:
-    'Explains why a Job waits, and the smallest changes after which it would run now. Each of them has been tried on a copy of all that admission\n' +
-    'decides on. Reads only, with your own rights: one list each of Jobs, queues, clusters, flavors, cohorts, namespaces, priority classes, limit\n' +
-    'ranges and runtime classes. Admission records are taken as they stand: without the manager’s key their seal cannot be checked. The manager’s\n' +
-    'flags are not known either: fair sharing is taken to be off.\n' +
+    'Explains why a Job waits, when it is likely to start, as the run times of Jobs that have ended tell, and the smallest changes after which it\n' +
+    'would run now. Each of them has been tried on a copy of all that admission decides on. Reads only, with your own rights: one list each of\n' +
+    'Jobs, queues, clusters, flavors, cohorts, namespaces, priority classes, limit ranges and runtime classes. Admission records are taken as they\n' +
+    'stand: without the manager’s key their seal cannot be checked. The manager’s flags are not known either: fair sharing is taken to be off.\n' +
     'Exit status: 0 explained, 1 there is no such Job, or something cannot be read, 2 wrong flags.',
   flags: FLAGS,
   operands: 'NAMESPACE/NAME',

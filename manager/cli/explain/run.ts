@@ -1,5 +1,6 @@
 import { ApiError } from '../../../shared/kube/api-error.ts';
 import { explain } from '../../admission/explain.ts';
+import { pastOf } from '../../admission/past.ts';
 import { connect } from '../cluster-connection.ts';
 import { explanationText } from './explanation-text.ts';
 import { EXPLAIN_PROGRAM, type ExplainConfig } from './program.ts';
@@ -17,7 +18,7 @@ export async function runExplain(config: Omit<ExplainConfig, 'namespace'> & { re
     const workload = world.workloads.find(({ uid }) => uid === job.metadata.uid);
     if (workload === undefined)
       return refused(`Job ${namespace}/${name} is not Switchyard’s: its spec.managedBy names ${job.spec.managedBy ?? 'nobody'}`);
-    const explanation = explain(world, job, workload);
+    const explanation = explain(world, job, workload, pastOf(jobs));
     await written(output === 'json' ? `${JSON.stringify(explanation, undefined, 2)}\n` : explanationText(explanation));
     return 0;
   } catch (error) {

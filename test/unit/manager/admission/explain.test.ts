@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { explain, type Waits } from '../../../../manager/admission/explain.ts';
+import { createRunTimes } from '../../../../manager/admission/run-times.ts';
 import type { Workload } from '../../../../manager/admission/workload.ts';
 import type { World } from '../../../../manager/admission/world.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
@@ -69,6 +70,21 @@ describe('a Job that waits', () => {
   test('and that nothing stands in the way of is next', () => {
     const world = aWorld([main], [aCluster('eu')], [aWorkload('x')]);
     expect(waits(world, 'x')).toMatchObject({ outcome: 'Next', changes: [], position: 0 });
+  });
+
+  test('is told when it is likely to start, where Jobs have ended, and its place in the cohort', () => {
+    const queues = ['main', 'other'].map((name) => aClusterQueue(name, { default: '2' }, { cohortName: 'all' }));
+    const jobs = [holding('a', '4'), aWorkload('theirs', { cpu: '1' }, { queue: 'other' }), aWorkload('x', { cpu: '1' }, { createdMs: 1 })];
+    const world = aWorld(queues, [aCluster('eu')], jobs);
+    const runTimes = createRunTimes();
+    runTimes.observe({ clusterQueue: 'main', family: 'team/a', ranMs: 30 * 3_600_000, endedMs: 0 });
+    const explanation = explain(world, JOB, named(world, 'x'), { runTimes, factsOf: () => undefined });
+    expect(explanation).toMatchObject({
+      position: 0,
+      cohort: { cohort: 'all', position: 1, waiting: 2, ahead: [{ job: 'team/theirs', clusterQueue: 'other' }] },
+      estimatedStart: { kind: 'Estimate', basis: expect.arrayContaining([{ runTimes: 1, clusterQueue: 'main' }]) },
+    });
+    expect(explained(world, 'x')).not.toHaveProperty('estimatedStart');
   });
 
   test('in no queue is told why', () => {

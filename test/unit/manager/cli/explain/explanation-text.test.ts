@@ -41,6 +41,47 @@ const WAITS: Explanation = {
 };
 
 describe('an explanation in plain words', () => {
+  test('says its place in the cohort, and when it is likely to start, from what, and how far that is to be trusted', () => {
+    const text = explanationText({
+      ...WAITS,
+      cohort: { cohort: 'all', position: 3, waiting: 12, ahead: [{ job: 'team/a', clusterQueue: 'main' }] },
+      estimatedStart: {
+        kind: 'Estimate',
+        at: '2026-03-01T10:42:10.5Z',
+        earliest: '2026-03-01T10:31:55Z',
+        latest: '2026-03-01T11:20:03.25Z',
+        confidence: 0.8,
+        basis: [{ runTimes: 48, clusterQueue: 'main', family: 'team/train' }, { runTimes: 1, clusterQueue: 'other' }, { runTimes: 9 }],
+        limits: ['1 of 2 Jobs run longer already than any that ended before'],
+      },
+    });
+    expect(text).toContain(`In cohort all: place 4 of 12.
+  Before it: team/a (main), and 2 more
+`);
+    expect(text).toContain(`Estimated start: 2026-03-01T10:42:10Z; 80 of 100: 2026-03-01T10:31:55Z to
+    2026-03-01T11:20:03Z
+  told from the run times of 48 Jobs like team/train of cluster queue main,
+      1 Job of cluster queue other, 9 Jobs of all queues, if nobody else comes
+  1 of 2 Jobs run longer already than any that ended before
+`);
+  });
+
+  test('says where the end of the interval is open, and why nothing can be told', () => {
+    const open = {
+      kind: 'Estimate',
+      at: '2026-03-01T10:42:10Z',
+      earliest: '2026-03-01T10:31:55Z',
+      confidence: 0.8,
+      basis: [],
+      limits: [],
+    } as const;
+    expect(explanationText({ ...WAITS, estimatedStart: open })).toContain(
+      '80 of 100: after\n    2026-03-01T10:31:55Z, and nothing is known of how long after\n',
+    );
+    const unknown = { kind: 'Unknown', reason: 'NoHistory', message: 'no Job has ended yet' } as const;
+    expect(explanationText({ ...WAITS, estimatedStart: unknown })).toContain('When it starts cannot be told: no Job has ended yet.\n');
+  });
+
   test('says where it waits, why, and what would make it run', () => {
     expect(explanationText(WAITS)).toBe(`team/x waits in cluster queue main, place 8 of 9, priority 0. It asks for 4
     cpu, 4 pods.
