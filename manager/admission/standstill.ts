@@ -10,7 +10,8 @@ import { cacheOf, queueingOf, waitingByQueue, type Waiting, type World } from '.
 export function standstill(world: World, until?: string): ReadonlyMap<string, Decision> {
   const queueing = queueingOf(world);
   const cache = cacheOf(world, queueing);
-  const lanes = [...waitingByQueue(world, queueing)].map(([clusterQueue, waiting]) => createLane(clusterQueue, waiting));
+  const byQueue = new Map([...waitingByQueue(world, queueing)].map(([name, waiting]) => [name, createLane(name, waiting)]));
+  const lanes = [...byQueue.values()];
   const decided = new Map<string, Decision>();
   for (;;) {
     const standing = lanes.flatMap((lane) => lane.standing ?? []);
@@ -19,7 +20,7 @@ export function standstill(world: World, until?: string): ReadonlyMap<string, De
     const before = new Set(standing.map(({ queued }) => queued.workload.key));
     let progressed = false;
     for (const decision of schedule(cache.snapshot(), heads, world.nowMs, standing)) {
-      const lane = lanes.find(({ clusterQueue }) => clusterQueue === decision.head.clusterQueue);
+      const lane = byQueue.get(decision.head.clusterQueue);
       if (lane === undefined) continue;
       const { workload } = decision.head.queued;
       decided.set(workload.key, decision);
@@ -36,7 +37,10 @@ export function standstill(world: World, until?: string): ReadonlyMap<string, De
 /** A ClusterQueue as cycles go through it. */
 type Lane = {
   readonly clusterQueue: string;
-  readonly waiting: Waiting[];
+  readonly waiting: readonly Waiting[];
+  /** All before this one are admitted, or set aside. */
+  next: number;
+  readonly admitted: Set<string>;
   /** Of these, and of all like them, is known that they do not fit. */
   readonly setAside: Set<string>;
   /** Something is kept for it: it takes part in the cycles to come. */
@@ -47,7 +51,9 @@ type Lane = {
 
 const createLane = (clusterQueue: string, waiting: readonly Waiting[]): Lane => ({
   clusterQueue,
-  waiting: [...waiting],
+  waiting,
+  next: 0,
+  admitted: new Set(),
   setAside: new Set(),
   standing: undefined,
   blocked: false,
@@ -55,8 +61,12 @@ const createLane = (clusterQueue: string, waiting: readonly Waiting[]): Lane => 
 
 function headOf(lane: Lane): Head | undefined {
   if (lane.blocked) return undefined;
-  const next = lane.waiting.find((waiting) => !lane.setAside.has(likeness(waiting.queued)));
-  return next && { clusterQueue: lane.clusterQueue, queued: next.queued };
+  for (; lane.next < lane.waiting.length; lane.next++) {
+    const { queued } = lane.waiting[lane.next] ?? {};
+    if (queued === undefined || lane.admitted.has(queued.workload.key) || lane.setAside.has(likeness(queued))) continue;
+    return { clusterQueue: lane.clusterQueue, queued };
+  }
+  return undefined;
 }
 
 /** Those that fit together or fail together. */
@@ -69,8 +79,7 @@ function note(lane: Lane, decision: Decision): void {
   if (lane.standing?.queued.workload.key === key) lane.standing = undefined;
   if (decision.kind === 'Requeue') return;
   if (decision.kind === 'Admit') {
-    const place = lane.waiting.findIndex(({ queued }) => queued.workload.key === key);
-    if (place >= 0) lane.waiting.splice(place, 1);
+    lane.admitted.add(key);
     return;
   }
   lane.setAside.add(likeness(head.queued));
