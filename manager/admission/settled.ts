@@ -30,6 +30,7 @@ export type Loss = { readonly reason: EvictionReason; readonly message: string; 
 
 /** After so many rounds it is not waited for any more. */
 const ROUNDS_MAX = 500;
+const ROUND_MS = 1_000;
 /** Where the manager is not told otherwise: --worker-lost-timeout. */
 const WORKER_LOST_TIMEOUT_MS = 900_000;
 
@@ -38,7 +39,7 @@ const WORKER_LOST_TIMEOUT_MS = 900_000;
  *
  * 1. Evict: as the manager does it, those whose queue is stopped or whose cluster drains or is lost, whose admission does not stand any more, who grew, are held or out of time.
  * 2. Schedule: cycles until nobody is admitted any more; others may be told to give their place up.
- * 3. Stop: those that were told so, now or before, stop, and queue again.
+ * 3. Stop: those that were told so, now or before, stop, all at once, and queue again. A second has passed, so that who was admitted later is known to be.
  */
 export function settled(start: World): Settlement {
   const evictions = new Map<string, Loss[]>();
@@ -74,7 +75,7 @@ export function settled(start: World): Settlement {
     }
     let moved = admitted.size > 0;
     const before = world;
-    world = withWorkloads(world, (workload) => {
+    world = withWorkloads({ ...world, nowMs: world.nowMs + ROUND_MS }, (workload) => {
       const record = admitted.get(workload.key);
       if (record !== undefined) return placed(workload, record);
       const isLeaving = workload.phase === 'Evicting' || workload.phase === 'Unrecorded' || told.has(workload.key);
@@ -86,7 +87,10 @@ export function settled(start: World): Settlement {
   }
 }
 
-const withWorkloads = (world: World, change: (workload: Workload) => Workload): World => ({ ...world, workloads: world.workloads.map(change) });
+const withWorkloads = (world: World, change: (workload: Workload) => Workload): World => ({
+  ...world,
+  workloads: world.workloads.map(change),
+});
 
 function evictionsIn(world: World, queueing: QueueingSetup, cache: AdmissionCache): readonly Eviction[] {
   return [

@@ -56,7 +56,13 @@ export type Standing =
       readonly pods?: number;
     }
   /** `position`: how many of its ClusterQueue go before it. */
-  | { readonly kind: 'Waiting'; readonly clusterQueue: string; readonly position: number; readonly reason?: string; readonly message?: string }
+  | {
+      readonly kind: 'Waiting';
+      readonly clusterQueue: string;
+      readonly position: number;
+      readonly reason?: string;
+      readonly message?: string;
+    }
   /** It waits, and is in no queue. */
   | { readonly kind: 'NotQueued'; readonly reason: string; readonly message: string }
   /** It is suspended, and whether it has stopped nobody learns, because its cluster does not answer. */

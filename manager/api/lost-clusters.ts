@@ -57,7 +57,9 @@ function known(
 }
 
 /** What a cluster has told of its fence, and whether that is carried out. */
-export const fenceThere = ({ status }: DeepReadonly<WorkerCluster>): Pick<LostCluster, 'fenceAfterSeconds' | 'workerAlive' | 'otherManager'> => ({
+export const fenceThere = ({
+  status,
+}: DeepReadonly<WorkerCluster>): Pick<LostCluster, 'fenceAfterSeconds' | 'workerAlive' | 'otherManager'> => ({
   fenceAfterSeconds: status?.worker?.fenceAfterSeconds,
   workerAlive: hasTrueCondition(status?.conditions, ClusterCondition.WorkerAlive),
   otherManager: findCondition(status?.conditions, ClusterCondition.Ready)?.reason === 'OtherManager',

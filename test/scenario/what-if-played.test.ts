@@ -15,7 +15,7 @@ import { seededRandom } from '../../shared/runtime/random.ts';
 import { createAdmissionWorld, NAMESPACE, type AdmissionWorld } from './admission-world.ts';
 
 const LIMIT_MS = 240_000;
-const SEEDS = 12;
+const SEEDS = 3;
 
 const CHANGES: Readonly<Record<string, (world: AdmissionWorld, upTo: (most: number) => number) => Promise<unknown>>> = {
   'nothing at all': () => Promise.resolve(),
@@ -109,12 +109,14 @@ function isSuspended({ spec, status, metadata }: Job): boolean {
 /** Who has a place, and where. */
 async function placesOf(world: AdmissionWorld): Promise<Readonly<Record<string, string>>> {
   const running = await world.running();
-  const places = await Promise.all(running.map(async (name) => [`${NAMESPACE}/${name}`, placeOf((await world.record(name)) ?? {})] as const));
-  return Object.fromEntries(places.toSorted());
+  const places = await Promise.all(
+    running.map(async (name) => [`${NAMESPACE}/${name}`, placeOf((await world.record(name)) ?? {})] as const),
+  );
+  return Object.fromEntries(places);
 }
 const placesIn = (settlement: ReturnType<typeof settled>): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    [...standings(settlement)].flatMap(([job, standing]) => (standing.kind === 'Admitted' ? [[job, placeOf(standing)] as const] : [])).toSorted(),
+    [...standings(settlement)].flatMap(([job, standing]) => (standing.kind === 'Admitted' ? [[job, placeOf(standing)] as const] : [])),
   );
 const placeOf = ({ cluster, flavors }: { readonly cluster?: string; readonly flavors?: Readonly<Record<string, string>> }): string =>
   `${cluster ?? ''} ${flavors?.['cpu'] ?? ''}`;
