@@ -10,8 +10,7 @@ import { sleep, type Clock, type Timer } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
-import { isOfShape } from '../api/job-shape.ts';
-import { CannotStartReason, FailReason, JobEventReason, QuotaReservedReason, SwitchyardCondition } from '../api/reasons.ts';
+import { CannotStartReason, JobEventReason, QuotaReservedReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { RecordKeeper } from '../api/record-keeper.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
@@ -19,18 +18,17 @@ import { CheckReason } from '../api/check-states.ts';
 import { checkStep } from './admission-checks.ts';
 import { releasedRecord } from './admission-record.ts';
 import { admissionPatch } from './admission-writer.ts';
-import { backoffMs, refusedRecord } from './avoidance.ts';
 import type { AdmissionCache } from './admission-cache.ts';
 import { clusterLabel } from './cluster-label.ts';
 import { hasPlace, type Reservation } from './reservation.ts';
-import { cannotStartStory } from './cannot-start.ts';
-import { EvictionReason, findEvictions, notStarted, outOfTime, type Eviction } from './evictions.ts';
+import { EvictionReason, findEvictions, notStarted, outOfTime, stoppedReservations, type Eviction } from './evictions.ts';
 import type { Deadlines, Due, Overdue } from './deadlines.ts';
+import { evictedRecord } from './evicted-record.ts';
 import { endedRecord } from './execution-time.ts';
 import type { LossWatch } from './loss-watch.ts';
 import type { CannotStart, JobWatcher } from './job-watcher.ts';
 import { loweredRecord, LOWERING_DELAY_MS } from './lowering.ts';
-import { requeuedRecord, type RequeuingTimestamp } from './requeuing.ts';
+import type { RequeuingTimestamp } from './requeuing.ts';
 import { waitingConditions } from './waiting-reporter.ts';
 import type { Untrusted, Workload } from './workload.ts';
 
@@ -161,16 +159,14 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
   };
 
   /** Suspends the Job. It keeps its record, so that its copy is suspended in place and may resume there; where it is not to, that is noted in it. */
-  const evict = (
-    { reservation: { workload, record }, reason, message, refusal, told, displacement, ...eviction }: Eviction,
-    signal: AbortSignal,
-  ): void => {
-    const last = refusal === undefined ? record : avoiding(workload, record, refusal);
-    const fail = eviction.fail ?? failureOf(last);
-    const nowMs = clock.now();
-    const ended = requeuedRecord(endedRecord(last, nowMs), reason, requeuingTimestamp, nowMs);
-    const preempted = displacement && { by: displacement.by.key, clusterQueue: displacement.by.clusterQueue, rule: displacement.rule };
-    const patch = recordPatch(workload, { ...ended, ...given({ preempted, fail }) }, { suspend: true });
+  const evict = (eviction: Eviction, signal: AbortSignal): void => {
+    const { workload, record } = eviction.reservation;
+    const { reason, message, told, displacement } = eviction;
+    const evicted = evictedRecord(eviction, cache, requeuingTimestamp, clock.now());
+    const { fail } = evicted;
+    // An earlier one may have left its word in the record.
+    const preempted = displacement && evicted.preempted;
+    const patch = recordPatch(workload, evicted, { suspend: true });
     write(workload.key, patch, 'an eviction', signal, (job) => {
       metrics.evicted.inc({ cluster_queue: record.clusterQueue, reason });
       if (preempted !== undefined)
@@ -183,20 +179,6 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
       if (fail !== undefined) events.event(JOBS, job, 'Warning', fail.reason, fail.message);
       else if (told !== undefined) events.event(JOBS, job, 'Warning', told, message);
     });
-  };
-
-  const avoiding = ({ shape }: Workload, record: AdmissionRecord, refusal: string): AdmissionRecord => {
-    const nowMs = clock.now();
-    return refusedRecord(record, refusal, (refusals) =>
-      isOfShape(refusal) ? cache.shapes.next(shape, record, refusals, nowMs) : { untilMs: nowMs + backoffMs(refusals), level: refusals },
-    );
-  };
-
-  /** Why the Job is to end, because it has not started anywhere. */
-  const failureOf = (record: AdmissionRecord): AdmissionRecord['fail'] => {
-    const queue = cache.queueing().queues.get(record.clusterQueue);
-    const message = queue?.onCannotStart === 'Fail' ? cannotStartStory(record, queue.maxMoves) : undefined;
-    return message === undefined ? undefined : { reason: FailReason.CannotStart, message };
   };
 
   /** Tells a Job that it does not start anywhere. */
@@ -226,14 +208,13 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
   const settleReservations = (signal: AbortSignal): void => {
     const nowMs = clock.now();
     let nextMs = Number.POSITIVE_INFINITY;
+    const stops = stoppedReservations(cache.reserved(), cache.queueing());
+    const stopped = new Set(stops.map(({ reservation }) => reservation));
+    for (const stop of stops) evict(stop, signal);
     for (const reservation of cache.reserved()) {
       const { workload, record } = reservation;
       const queue = cache.queueing().queues.get(record.clusterQueue);
-      const stop = stopped(workload, record);
-      if (stop !== undefined) {
-        evict({ reservation, ...stop }, signal);
-        continue;
-      }
+      if (stopped.has(reservation)) continue;
       const step = checkStep(record, workload.checks, queue?.checksTimeoutMs ?? 0, nowMs);
       if (step.kind === 'Ask') ask(workload, record, step.checks, signal);
       else if (step.kind === 'Wait') nextMs = Math.min(nextMs, step.dueMs ?? Number.POSITIVE_INFINITY);
@@ -244,19 +225,6 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
     timers.get('checks')?.cancel();
     timers.delete('checks');
     if (Number.isFinite(nextMs)) timers.set('checks', clock.schedule(wake, nextMs - nowMs));
-  };
-
-  /** Whoever stops a queue stops what is reserved there, too, as in Kueue. */
-  const stopped = (
-    { namespace, queue = '' }: Workload,
-    { clusterQueue }: AdmissionRecord,
-  ): Pick<Eviction, 'reason' | 'message'> | undefined => {
-    const { queues, localQueues } = cache.queueing();
-    if ((queues.get(clusterQueue)?.stopPolicy ?? 'None') !== 'None')
-      return { reason: EvictionReason.ClusterQueueStopped, message: `cluster queue ${clusterQueue} is stopped` };
-    if (localQueues.get(`${namespace}/${queue}`)?.stopPolicy !== 'None')
-      return { reason: EvictionReason.LocalQueueStopped, message: `local queue ${queue} is stopped, or gone` };
-    return undefined;
   };
 
   const releaseReserved = (workload: Workload, record: AdmissionRecord, signal: AbortSignal): void => {

@@ -124,6 +124,18 @@ export const outOfTime = (overdue: readonly Overdue<ExecutionDeadline>[]): Evict
     told: JobEventReason.MaximumExecutionTimeExceeded,
   }));
 
+/** Whoever stops a queue stops what is reserved there, too, as in Kueue. */
+export function stoppedReservations(reserved: Iterable<Reservation>, { queues, localQueues }: QueueingSetup): Eviction[] {
+  return [...reserved].flatMap((reservation): Eviction[] => {
+    const { clusterQueue } = reservation.record;
+    const { namespace, queue = '' } = reservation.workload;
+    if ((queues.get(clusterQueue)?.stopPolicy ?? 'None') !== 'None')
+      return [{ reservation, reason: EvictionReason.ClusterQueueStopped, message: `cluster queue ${clusterQueue} is stopped` }];
+    if (localQueues.get(`${namespace}/${queue}`)?.stopPolicy === 'None') return [];
+    return [{ reservation, reason: EvictionReason.LocalQueueStopped, message: `local queue ${queue} is stopped, or gone` }];
+  });
+}
+
 function grown(mismatched: Iterable<Reservation>): Eviction[] {
   return [...mismatched].flatMap((reservation) => {
     const { workload, record, held, recorded = held, assumed } = reservation;

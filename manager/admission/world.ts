@@ -1,5 +1,6 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import type { PodAdjustments } from '../api/adjusted-pod.ts';
+import type { LostCluster } from '../api/fenced-off.ts';
 import type { ParsedRecord } from '../api/records.ts';
 import { writtenRecordOf } from '../api/records.ts';
 import { createAdmissionCache, type AdmissionCache } from './admission-cache.ts';
@@ -20,6 +21,12 @@ export type World = {
   /** In order of arrival. */
   readonly workloads: readonly Workload[];
   readonly fairSharing?: FairSharingConfig | undefined;
+  /** Those that hold something, as they will be once nothing of them runs any more, by key: Finished where they go then. Absent: as they are, and waiting. */
+  readonly rested?: ReadonlyMap<string, Workload>;
+  /** Clusters that are lost, by name, as they are when all times have passed in which they might come back. */
+  readonly losses?: ReadonlyMap<string, LostCluster>;
+  /** After this time their Jobs are moved; 0: never. */
+  readonly workerLostTimeoutMs?: number;
   /** Epoch milliseconds. */
   readonly nowMs: number;
 };

@@ -42,20 +42,28 @@ export function createLostClusters(clock: Clock): LostClusters {
 }
 
 function known(
-  { spec, status }: DeepReadonly<WorkerCluster>,
+  cluster: DeepReadonly<WorkerCluster>,
   before: Known | undefined,
   { nowMs, steadyMs }: { readonly nowMs: number; readonly steadyMs: number },
 ): Known {
+  const { spec, status } = cluster;
   const since = status?.lostSince;
   return {
     since,
     lostAtMs: since === undefined ? steadyMs : lostAt(since, before, nowMs, steadyMs),
     givenUpAtMs: spec.state === 'Lost' ? (before?.givenUpAtMs ?? steadyMs) : undefined,
-    fenceAfterSeconds: status?.worker?.fenceAfterSeconds,
-    workerAlive: hasTrueCondition(status?.conditions, ClusterCondition.WorkerAlive),
-    otherManager: findCondition(status?.conditions, ClusterCondition.Ready)?.reason === 'OtherManager',
+    ...fenceThere(cluster),
   };
 }
+
+/** What a cluster has told of its fence, and whether that is carried out. */
+export const fenceThere = ({
+  status,
+}: DeepReadonly<WorkerCluster>): Pick<LostCluster, 'fenceAfterSeconds' | 'workerAlive' | 'otherManager'> => ({
+  fenceAfterSeconds: status?.worker?.fenceAfterSeconds,
+  workerAlive: hasTrueCondition(status?.conditions, ClusterCondition.WorkerAlive),
+  otherManager: findCondition(status?.conditions, ClusterCondition.Ready)?.reason === 'OtherManager',
+});
 
 function lostAt(since: string, before: Known | undefined, nowMs: number, steadyMs: number): number {
   // Seen for the first time: nobody else has counted.

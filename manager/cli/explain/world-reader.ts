@@ -1,6 +1,5 @@
-import { clusterStateOf, type ClusterState } from '../../admission/cluster-state.ts';
-import { priorityClassesOf } from '../../admission/priority.ts';
-import { workloadsOf, type World } from '../../admission/world.ts';
+import type { World } from '../../admission/world.ts';
+import { worldOf, type ManagerFlags, type WorldObjects } from '../../admission/world-objects.ts';
 import { CLUSTER_QUEUES } from '../../api/cluster-queue.ts';
 import { COHORTS } from '../../api/cohort.ts';
 import { LIMIT_RANGES } from '../../api/limit-range.ts';
@@ -8,27 +7,31 @@ import { LOCAL_QUEUES } from '../../api/local-queue.ts';
 import { PRIORITY_CLASSES } from '../../api/priority-class.ts';
 import { RESOURCE_FLAVORS } from '../../api/resource-flavor.ts';
 import { RUNTIME_CLASSES } from '../../api/runtime-class.ts';
-import { WORKER_CLUSTERS, type WorkerCluster } from '../../api/worker-cluster.ts';
+import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
 import { WORKLOAD_PRIORITY_CLASSES } from '../../api/workload-priority-class.ts';
 import type { Job, KubeObject } from '../../../shared/api/kubernetes.ts';
 import { JOBS, NAMESPACES, type Resource } from '../../../shared/api/resources.ts';
 import { isForbidden } from '../../../shared/kube/api-error.ts';
 import type { ReadClient } from '../../../shared/kube/client.ts';
-import { QuantityError } from '../../../shared/kube/quantity.ts';
 
 /** The caller may not read something that the answer depends on, or the cluster does not serve it. */
 export class UnreadableWorldError extends Error {
   override readonly name = 'UnreadableWorldError';
 }
 
-/**
- * All that admission decides on, by one LIST of each kind, with Jobs that are not there yet as `added`. Throws {@link UnreadableWorldError}, which names the right that is missing.
- */
+export type WorldOptions = {
+  /** Flags of the manager, which it does not tell. */
+  readonly flags?: ManagerFlags;
+  /** Jobs that nobody has created yet. */
+  readonly added?: readonly Job[];
+};
+
+/** All that admission decides on, by one LIST of each kind. Throws {@link UnreadableWorldError}, which names the right that is missing. */
 export async function readWorld(
   client: Pick<ReadClient, 'list'>,
   nowMs: number,
-  added: readonly Job[] = [],
-): Promise<{ readonly world: World; readonly jobs: readonly Job[] }> {
+  { flags = {}, added = [] }: WorldOptions = {},
+): Promise<{ readonly objects: WorldObjects; readonly world: World; readonly jobs: readonly Job[] }> {
   const listAll = async <T extends KubeObject>(resource: Resource<T>): Promise<T[]> => {
     try {
       return (await client.list(resource)).items;
@@ -50,36 +53,25 @@ export async function readWorld(
     listAll(WORKER_CLUSTERS),
     listAll(NAMESPACES),
   ]);
-  const [workloadClasses, podClasses, limitRanges, runtimeClasses] = await Promise.all([
+  const [workloadPriorityClasses, priorityClasses, limitRanges, runtimeClasses] = await Promise.all([
     listAll(WORKLOAD_PRIORITY_CLASSES),
     listAll(PRIORITY_CLASSES),
     listAll(LIMIT_RANGES),
     listAll(RUNTIME_CLASSES),
   ]);
   const jobs = [...listed, ...added];
-  const overheads = new Map(runtimeClasses.map(({ metadata, overhead }) => [metadata.name, overhead?.podFixed]));
-  const workloads = workloadsOf(jobs, {
-    limitRanges: (namespace) => limitRanges.filter(({ metadata }) => metadata.namespace === namespace),
-    overhead: (name) => overheads.get(name),
-  });
-  return {
-    world: {
-      objects: { clusterQueues, localQueues, resourceFlavors, cohorts, namespaces },
-      clusters: workerClusters.flatMap(readable),
-      priorityClasses: priorityClassesOf(workloadClasses, podClasses),
-      workloads,
-      nowMs,
-    },
+  const objects = {
+    clusterQueues,
+    localQueues,
+    resourceFlavors,
+    cohorts,
+    namespaces,
     jobs,
+    workerClusters,
+    workloadPriorityClasses,
+    priorityClasses,
+    limitRanges,
+    runtimeClasses,
   };
-}
-
-/** A cluster whose capacity cannot be read takes no Jobs; the others do. */
-function readable(cluster: WorkerCluster): ClusterState[] {
-  try {
-    return [clusterStateOf(cluster)];
-  } catch (error) {
-    if (error instanceof QuantityError) return [];
-    throw error;
-  }
+  return { objects, world: worldOf(objects, flags, nowMs), jobs };
 }

@@ -97,7 +97,7 @@ async function explanationsOf(client: KubeClient, tried: readonly Job[], nowMs: 
   try {
     return await Promise.all(
       tried.map(async (job) => {
-        const { world, jobs } = await readWorld(client, nowMs, [job]);
+        const { world, jobs } = await readWorld(client, nowMs, { added: [job] });
         const own = jobs.find(({ metadata }) => metadata.uid === job.metadata.uid) ?? job;
         const workload = world.workloads.find(({ uid }) => uid === job.metadata.uid);
         if (workload === undefined) throw new Error(`${keyOf(job)} is no workload`);

@@ -23,7 +23,7 @@ describe('what becomes of those that wait if nothing ends', () => {
     const best = aClusterQueue('main', { default: '4' });
     const strict = aClusterQueue('main', { default: '4' }, { queueingStrategy: 'StrictFIFO' });
     expect(kinds(aWorld([best], clusters, [holder, ...waiting]))).toEqual({ big: 'Inadmissible', small: 'Admit' });
-    expect(kinds(aWorld([strict], clusters, [holder, ...waiting]))).toEqual({ big: 'Inadmissible' });
+    expect(kinds(aWorld([strict], clusters, [holder, ...waiting]))).toEqual({ big: 'Inadmissible', small: 'Inadmissible' });
   });
 
   test('two queues that share quota are served in turn, and none gets more than there is', () => {
