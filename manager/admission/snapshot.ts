@@ -192,7 +192,7 @@ function queueSetup(
     onCannotStart: spec.onCannotStart ?? 'Wait',
     checks: (spec.admissionChecksStrategy?.admissionChecks ?? []).map(({ name: check, onFlavors = [] }) => ({ name: check, onFlavors })),
     checksTimeoutMs: parseDurationMs(spec.admissionChecksTimeout ?? '') ?? 0,
-    keepsFinished: spec.reclaimablePods !== 'Reclaim',
+    keepsFinished: spec.reclaimablePods === 'Keep',
     onLoss: spec,
     namespaces: requirementsOf(spec.namespaceSelector),
     whenCanBorrow: spec.flavorFungibility?.whenCanBorrow === 'TryNextFlavor' ? 'TryNextFlavor' : 'MayStopSearch',

@@ -17,6 +17,7 @@ import {
 } from '../../shared/api/names.ts';
 import { formatKey } from '../../shared/kube/keys.ts';
 import { isCompact } from '../api/compact-job.ts';
+import { podsAtOnce } from '../api/pod-count.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import { travelsToCopy } from '../policy/job-parts.ts';
 import { given } from '../../shared/runtime/given.ts';
@@ -99,15 +100,34 @@ export function specChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>, suspen
   const change: Record<string, unknown> = {};
   const rests = copy.spec.suspend === true && isAtRest(copy);
   const resources = resourcesChange(copy.spec.template.spec, wanted.spec.template.spec);
-  const stays = suspend || (resources !== undefined && !rests);
+  const spec = nextSpec(copy, wanted);
+  const isTooMany = podsAtOnce({ spec }) > Math.max(podsAtOnce(copy), podsAtOnce(wanted));
+  const stays = suspend || isTooMany || (resources !== undefined && !rests);
   if ((copy.spec.suspend ?? false) !== stays) change['suspend'] = stays;
   for (const field of MUTABLE_FIELDS) {
-    if (!sameJson(copy.spec[field], wanted.spec[field])) change[field] = wanted.spec[field] ?? null;
+    if (!sameJson(copy.spec[field], spec[field])) change[field] = spec[field] ?? null;
   }
   const template = rests ? { ...schedulingChange(copy, wanted), ...resources } : {};
   if (Object.keys(template).length > 0) change['template'] = { spec: template };
   return Object.keys(change).length === 0 ? undefined : change;
 }
+
+/**
+ * What the copy is to be like next. An API server changes completions together with an equal parallelism only, so where the original has been through such a change and has another
+ * parallelism since then, its copy follows in two steps; it rests in between where it would have more pods than it may. More pods it gets only when none of it stop.
+ */
+function nextSpec(copy: DeepReadonly<Job>, { spec: wanted }: Unsaved<Job>): DeepReadonly<JobSpec> {
+  const { completions } = wanted;
+  if (podsAtOnce({ spec: wanted }) > podsAtOnce(copy) && copy.spec.suspend !== true && hasStoppingPods(copy)) {
+    return { ...wanted, ...given({ parallelism: copy.spec.parallelism, completions: copy.spec.completions }) };
+  }
+  const isTwoSteps = completions !== undefined && completions !== copy.spec.completions && completions !== wanted.parallelism;
+  return isTwoSteps ? { ...wanted, parallelism: completions } : wanted;
+}
+
+/** Pods of it stop, or are yet to. Were it to have more pods now, a Job controller would start these beside them (`TerminatingOrFailed`): more than it is charged for. */
+const hasStoppingPods = (copy: DeepReadonly<Job>): boolean =>
+  (copy.status?.terminating ?? 0) > 0 || (copy.status?.active ?? 0) > podsAtOnce(copy);
 
 /** The change of annotations that lets the worker know whether it is to stop the copy when the manager is out of reach; undefined when it does. */
 export function fencingChange(copy: DeepReadonly<Job>, wanted: Unsaved<Job>): Record<string, string | null> | undefined {

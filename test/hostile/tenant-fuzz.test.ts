@@ -3,7 +3,7 @@
  * none runs outside his namespace. Method: some stories here, thousands of writes with SWITCHYARD_SLOW=1 or `npm run simulate -- --world tenant`.
  */
 import { expect, test } from 'vitest';
-import { fuzzTenant } from '../simulation/dispatch/tenant-fuzz.ts';
+import { fuzzTenant, SHRINKING_STORY } from '../simulation/dispatch/tenant-fuzz.ts';
 
 const WRITES = 50;
 const STORIES = process.env['SWITCHYARD_SLOW'] === '1' ? 200 : 10;
@@ -16,6 +16,14 @@ test.each(Array.from({ length: STORIES }, (_, position) => position + 1))('seed 
   expect(violations).toEqual([]);
   expect(taken).toBeGreaterThan(WRITES / 4);
   ran.push(podsEnded);
+});
+
+// 37 had him lower the parallelism of a Job and raise it while its pods stopped; 14 had its copy refused for ever.
+test.each([14, 37])('one whose Jobs give quota back while they run, seed %d', async (seed) => {
+  const { violations, podsEnded, calls } = await fuzzTenant(seed, 2 * WRITES, undefined, SHRINKING_STORY);
+  expect(violations).toEqual([]);
+  expect(podsEnded).toBeGreaterThan(0);
+  expect(calls).toBeLessThan(3_000);
 });
 
 test('in most stories some of it runs: where everything is refused nothing is shown', () => {

@@ -127,6 +127,26 @@ test('a Job created anew at once under the name of one that a cluster refused is
   expect((await eu.copy('sum'))?.metadata.annotations).toMatchObject({ 'switchyard.dev/dispatch-epoch': '1' });
 });
 
+test('a change of a copy that its cluster refuses in the same words each time is tried once in a while, and goes through once it is let', async () => {
+  const eu = world.worker('eu-1');
+  await world.submit('sum', on('eu-1'));
+  await world.settle(1_000);
+  const body = JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 422, reason: 'Invalid', message: 'no' });
+  let refused = 0;
+  eu.line.instead = ({ method, path }) => {
+    if (method !== 'PATCH' || !path.includes('/jobs/sum')) return undefined;
+    refused++;
+    return { status: 422, headers: {}, body };
+  };
+  await world.home.patch(JOBS, { namespace: NAMESPACE, name: 'sum' }, { type: 'merge', body: { spec: { activeDeadlineSeconds: 900 } } });
+  await world.settle(60_000);
+  expect(refused).toBeGreaterThan(0);
+  expect(refused).toBeLessThanOrEqual(10);
+  eu.line.instead = undefined;
+  await world.settle(60_000);
+  expect((await eu.copy('sum'))?.spec.activeDeadlineSeconds).toBe(900);
+});
+
 test('a status that was written by somebody else meanwhile is no trouble: it is written on top of theirs', async () => {
   await world.submit('sum', on('eu-1'));
   await world.settle(1_000);

@@ -27,6 +27,10 @@ const STORIES: Readonly<Record<World, (config: SimulationConfig) => Promise<Stor
     const { fuzzTenant } = await import('./dispatch/tenant-fuzz.ts');
     return (seed, print) => fuzzTenant(seed, TENANT_WRITES, print);
   },
+  'shrinking-tenant': async () => {
+    const { fuzzTenant, SHRINKING_STORY } = await import('./dispatch/tenant-fuzz.ts');
+    return (seed, print) => fuzzTenant(seed, TENANT_WRITES, print, SHRINKING_STORY);
+  },
 };
 
 async function replay(simulate: Story, world: World, seed: number, trace: boolean): Promise<number> {

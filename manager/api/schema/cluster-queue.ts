@@ -168,7 +168,7 @@ export const ClusterQueueSpecSchema = Type.Object(
     ),
     reclaimablePods: Type.Optional(
       OneOf(['Reclaim', 'Keep'], {
-        default: 'Keep',
+        default: 'Reclaim',
         description:
           'What becomes of the quota of pods that a Job with little work left will not need again: Reclaim gives it to others at once; Keep leaves it with the Job until that ends.',
       }),

@@ -36,6 +36,28 @@ export function hostileJob(dice: Dice, namespace: string, name: string, knows: K
   return { metadata, spec };
 }
 
+/** A Job that is admitted at once, and gives quota back while it runs: pods of different size and grace, that end and are stopped at different times. */
+export function shrinkingJob(dice: Dice, namespace: string, name: string): Unsaved<Job> {
+  const parallelism = dice.int(2, 4);
+  const completions = dice.pick([undefined, parallelism, parallelism, dice.int(2, 6)]);
+  const spec: JobSpec = {
+    parallelism,
+    ...(completions === undefined ? {} : { completions, ...(dice.chance(0.6) ? { completionMode: 'Indexed' } : {}) }),
+    suspend: true,
+    managedBy: MANAGER_CONTROLLER_NAME,
+    backoffLimit: dice.int(1, 6),
+    ...dice.pick([{}, {}, { podReplacementPolicy: 'TerminatingOrFailed' as const }, { podReplacementPolicy: 'Failed' as const }]),
+    template: {
+      spec: {
+        containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu: dice.pick(['1', '1m', '500m']), memory: '100Mi' } } }],
+        restartPolicy: 'Never',
+        terminationGracePeriodSeconds: dice.pick([0, 5, 30, 120]),
+      },
+    },
+  };
+  return { metadata: { namespace, name, labels: { [QUEUE_NAME_LABEL]: 'main' } }, spec };
+}
+
 /** Every way to ask for resources. */
 export function hungryPod(dice: Dice): PodSpec {
   const container = (name: string): Container => ({ name, image: 'busybox', ...resources(dice) });

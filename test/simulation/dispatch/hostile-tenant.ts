@@ -1,5 +1,5 @@
 /** A tenant with the rights of Kubernetes' role `edit` in his namespace, who tries whatever these let him do to Jobs. */
-import type { Job, KubeObject } from '../../../shared/api/kubernetes.ts';
+import type { Job, KubeObject, Unsaved } from '../../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { JOBS, type Resource } from '../../../shared/api/resources.ts';
 import { ApiError } from '../../../shared/kube/api-error.ts';
@@ -7,7 +7,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient } from '../../../shared/kube/kube-client.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Dice } from '../dice.ts';
-import { forgedRecord, hostileJob, hungryPod, type Knowledge } from './hostile-job.ts';
+import { forgedRecord, hostileJob, hungryPod, shrinkingJob, type Knowledge } from './hostile-job.ts';
 import type { Cluster, Yard } from './yard.ts';
 
 export interface HostileTenant {
@@ -19,7 +19,30 @@ export interface HostileTenant {
   taken(): number;
 }
 
-const NAMES_MAX = 12;
+/** What he makes of Jobs, and does to them; one of `acts` is drawn each time. */
+export type TenantWays = {
+  readonly job: (dice: Dice, namespace: string, name: string, knows: Knowledge) => Unsaved<Job>;
+  readonly acts: readonly [Act, ...Act[]];
+  /** How many Jobs he has at most, and how often he makes another one. */
+  readonly names: number;
+  readonly newJobs: number;
+};
+type Act = 'release' | 'suspend' | 'size' | 'elastic size' | 'record' | 'old record' | 'resources' | 'queue' | 'delete' | 'annotate';
+
+/** Whatever may help. */
+export const ANY_WAYS: TenantWays = {
+  job: hostileJob,
+  acts: ['release', 'suspend', 'size', 'record', 'old record', 'resources', 'queue', 'delete', 'delete', 'annotate'],
+  names: 12,
+  newJobs: 0.35,
+};
+/** He has his Jobs give quota back, and wants the pods none the less. */
+export const SHRINKING_WAYS: TenantWays = {
+  job: shrinkingJob,
+  acts: ['size', 'size', 'size', 'elastic size', 'elastic size', 'suspend', 'release', 'delete'],
+  names: 3,
+  newJobs: 0.2,
+};
 const ROLE_BINDINGS: Resource = {
   group: 'rbac.authorization.k8s.io',
   version: 'v1',
@@ -34,8 +57,9 @@ export async function createHostileTenant(options: {
   readonly clock: Clock;
   readonly dice: Dice;
   readonly trace: (line: string) => void;
+  readonly ways: TenantWays;
 }): Promise<HostileTenant> {
-  const { yard, namespace, clock, dice, trace } = options;
+  const { yard, namespace, clock, dice, trace, ways } = options;
   const client = await clientOf(yard.home, namespace, clock);
   /** Annotation texts by UID, oldest first: admissions of the past. */
   const records = new Map<string, string[]>();
@@ -52,9 +76,9 @@ export async function createHostileTenant(options: {
     const jobs = (await client.list(JOBS, { namespace })).items;
     for (const job of jobs) remember(job);
     const job = dice.some(jobs);
-    if (job === undefined || dice.chance(0.35)) {
-      const name = `job-${dice.int(0, NAMES_MAX - 1)}`;
-      return attempt(`create ${name}`, () => client.create(JOBS, hostileJob(dice, namespace, name, knowledge())));
+    if (job === undefined || dice.chance(ways.newJobs)) {
+      const name = `job-${dice.int(0, ways.names - 1)}`;
+      return attempt(`create ${name}`, () => client.create(JOBS, ways.job(dice, namespace, name, knowledge())));
     }
     return meddle(job);
   }
@@ -68,13 +92,17 @@ export async function createHostileTenant(options: {
   async function meddle(job: Job): Promise<void> {
     const { name, uid } = job.metadata;
     const own = records.get(uid) ?? [];
-    switch (dice.pick(['release', 'suspend', 'size', 'record', 'old record', 'resources', 'queue', 'delete', 'delete', 'annotate'])) {
+    switch (dice.pick(ways.acts)) {
       case 'release':
         return patch(name, { spec: { suspend: false } });
       case 'suspend':
         return patch(name, { spec: { suspend: true } });
       case 'size':
         return patch(name, { spec: { parallelism: dice.int(0, 6), ...(dice.chance(0.3) ? { suspend: dice.chance(0.5) } : {}) } });
+      case 'elastic size': {
+        const size = dice.int(0, 6);
+        return patch(name, { spec: { parallelism: size, completions: size } });
+      }
       case 'record':
         return patch(name, {
           metadata: { annotations: { [ADMISSION_ANNOTATION]: dice.chance(0.2) ? null : forgedRecord(dice, knowledge()) } },

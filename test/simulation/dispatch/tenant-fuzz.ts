@@ -2,12 +2,14 @@
  * A seeded story of a hostile tenant beside an honest team: he writes Jobs and updates as the dice fall, straight to the API server. After each
  * step, whatever he has said, his pods hold no more than his quota, and none of them runs outside his namespace.
  */
+import type { ClusterQueueSpec } from '../../../manager/api/cluster-queue.ts';
+import { given } from '../../../shared/runtime/given.ts';
 import { createDice } from '../dice.ts';
 import { isOver } from '../../support/invariants/invariant.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { startCrew } from './crew.ts';
 import type { Outcome } from '../simulation.ts';
-import { createHostileTenant } from './hostile-tenant.ts';
+import { ANY_WAYS, createHostileTenant, SHRINKING_WAYS, type TenantWays } from './hostile-tenant.ts';
 import { namespacesKept, quotaKept } from './promises.ts';
 import { createYard, type Team } from './yard.ts';
 import { createYardHistory } from './yard-history.ts';
@@ -18,17 +20,32 @@ export type FuzzOutcome = Outcome & {
   readonly taken: number;
 };
 
+export type TenantStory = {
+  /** Absent: whatever may help. */
+  readonly ways?: TenantWays;
+  /** What the ClusterQueues say beside quota. */
+  readonly queues?: Partial<ClusterQueueSpec>;
+};
+
+/** He runs Jobs that give quota back before they end, and wants more pods again. */
+export const SHRINKING_STORY: TenantStory = { ways: SHRINKING_WAYS, queues: { reclaimablePods: 'Reclaim' } };
+
 const TENANT: Team = { namespace: 'tenant', quota: { cpu: '4', memory: '6Gi', pods: '5' } };
 const NEIGHBOUR: Team = { namespace: 'neighbour', quota: { cpu: '4', memory: '6Gi', pods: '5' } };
 
-export async function fuzzTenant(seed: number, writes: number, print?: (line: string) => void): Promise<FuzzOutcome> {
+export async function fuzzTenant(
+  seed: number,
+  writes: number,
+  print?: (line: string) => void,
+  { ways = ANY_WAYS, queues }: TenantStory = {},
+): Promise<FuzzOutcome> {
   const clock = new FakeClock();
   const startMs = clock.now();
   const trace = print === undefined ? () => undefined : (line: string) => print(`${((clock.now() - startMs) / 1000).toFixed(3)} ${line}`);
   const dice = createDice(seed);
-  const yard = await createYard({ workers: ['east', 'west'], teams: [TENANT, NEIGHBOUR], seed, clock, dice, trace });
+  const yard = await createYard({ workers: ['east', 'west'], teams: [TENANT, NEIGHBOUR], ...given({ queues }), seed, clock, dice, trace });
   const crew = startCrew({ yard, clock, dice, trace, managers: 1 });
-  const tenant = await createHostileTenant({ yard, namespace: TENANT.namespace, clock, dice, trace });
+  const tenant = await createHostileTenant({ yard, namespace: TENANT.namespace, clock, dice, trace, ways });
   const history = createYardHistory();
   const violations: string[] = [];
   const pods = new Set<string>();

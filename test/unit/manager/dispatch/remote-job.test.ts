@@ -3,7 +3,7 @@ import type { ResourceFlavor } from '../../../../manager/api/resource-flavor.ts'
 import { compactJob } from '../../../../manager/api/compact-job.ts';
 import { essentialsOfCopy } from '../../../../manager/dispatch/copy-essentials.ts';
 import { copyIdentity, remoteJob, specChange, type CopyOptions } from '../../../../manager/dispatch/remote-job.ts';
-import type { Job, Unsaved } from '../../../../shared/api/kubernetes.ts';
+import type { Job, JobStatus, Unsaved } from '../../../../shared/api/kubernetes.ts';
 import { aCondition, aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
 
 const OPTIONS: CopyOptions = { origin: 'm1', epoch: 3, jobController: 'switchyard.dev/worker', local: false, flavors: [] };
@@ -174,6 +174,26 @@ describe('the change of a copy that follows its original', () => {
     const copy = stored(remoteJob(anAdmittedJob({ spec: { activeDeadlineSeconds: 60 } }), OPTIONS));
     const wanted = remoteJob(anAdmittedJob({ spec: { parallelism: 4 } }), OPTIONS);
     expect(specChange(copy, wanted, true)).toEqual({ suspend: true, parallelism: 4, activeDeadlineSeconds: null });
+  });
+
+  test('has an Indexed Job of another size follow in two steps where its parallelism has moved on, and rest where it would run too many', () => {
+    const sized = (parallelism: number, completions: number, suspend = false) =>
+      remoteJob(anAdmittedJob({ spec: { completionMode: 'Indexed', parallelism, completions, suspend } }), OPTIONS);
+    expect(specChange(stored(sized(4, 4)), sized(2, 3), false)).toEqual({ parallelism: 3, completions: 3 });
+    expect(specChange(stored(sized(3, 3)), sized(2, 3), false)).toEqual({ parallelism: 2 });
+    expect(specChange(stored(sized(5, 4)), sized(2, 5), false)).toEqual({ suspend: true, completions: 5 });
+    expect(specChange(stored(sized(4, 4)), sized(6, 6), false)).toEqual({ parallelism: 6, completions: 6 });
+  });
+
+  test('gives it more pods only when none of it stop, or are yet to', () => {
+    const sized = (parallelism: number) => remoteJob(anAdmittedJob({ spec: { parallelism, completions: 9 } }), OPTIONS);
+    const raised = (from: number, to: number, status: JobStatus) => specChange(stored(sized(from), { status }), sized(to), false);
+    expect(raised(1, 4, { active: 1 })).toEqual({ parallelism: 4 });
+    expect(raised(1, 4, { active: 1, terminating: 2 })).toBeUndefined();
+    expect(raised(1, 4, { active: 4 })).toBeUndefined();
+    expect(raised(4, 1, { active: 3, terminating: 1 })).toEqual({ parallelism: 1 });
+    const suspended = stored({ ...sized(1), spec: { ...sized(1).spec, suspend: true } }, { status: { terminating: 1 } });
+    expect(specChange(suspended, sized(4), true)).toEqual({ parallelism: 4 });
   });
 
   test('moves the pods to another flavor only while the copy is suspended and nothing of it is active', () => {
