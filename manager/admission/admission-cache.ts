@@ -9,6 +9,7 @@ import { createDeadlines, type Deadlines } from './deadlines.ts';
 import { createDisplacements, type Displacement, type Displacer } from './displacements.ts';
 import { executionDeadline, type ExecutionDeadline } from './execution-time.ts';
 import { charge, discharge, type Holding } from './holding.ts';
+import type { LocalQueueUsage } from './local-queue-order.ts';
 import type { Victim } from './preemption.ts';
 import { NO_PRIORITY_CLASSES, resolvePriority, type PriorityClasses } from './priority.ts';
 import { flavorResource } from './quota-tree.ts';
@@ -86,6 +87,7 @@ export function createAdmissionCache(
   empty: QueueingSetup,
   priorityClasses: () => PriorityClasses = () => NO_PRIORITY_CLASSES,
   holdings?: HoldingListener,
+  localQueueUsage?: LocalQueueUsage,
 ): AdmissionCache {
   let setup = empty;
   let clusterStates: readonly ClusterState[] = [];
@@ -201,6 +203,7 @@ export function createAdmissionCache(
       clusters: clusterStates,
       admitted,
       fairSharing: setup.fairSharing,
+      localQueueUsage,
       nodes: setup.tree.clusterQueues,
       usage: usage.fork(),
       shapes: shapes.fork(),

@@ -10,6 +10,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { LOCAL_QUEUES, type LocalQueue } from '../api/local-queue.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionCache, HoldingListener } from './admission-cache.ts';
+import { localQueueOf } from './local-queue-order.ts';
 import { consumedIn, formatConsumed, type UsagePolicy } from './local-queue-usage.ts';
 import type { Reservation } from './reservation.ts';
 import { createUsageLedger } from './usage-ledger.ts';
@@ -137,5 +138,3 @@ export function createAdmissionFairSharing(deps: AdmissionFairSharingDeps): Admi
 
 /** Of a half-life that is far shorter than the time between samples nothing is left of what could be compared. */
 const HALF_LIVES_MAX = 500;
-
-const localQueueOf = ({ namespace, queue }: Reservation['workload']): string => `${namespace}/${queue ?? ''}`;

@@ -105,6 +105,7 @@ export function createAdmission({ client, events, informers, records, clock, log
     buildQueueingSetup({ clusterQueues: [], localQueues: [], resourceFlavors: [], cohorts: [], namespaces: [] }),
     () => priorityClasses,
     localQueueUsage?.holdings,
+    localQueueUsage?.usageOf,
   );
   const queues = createPendingQueues((localQueue) => localQueueUsage?.usageOf(localQueue));
   const retries = createAdmissionRetries();

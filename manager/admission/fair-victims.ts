@@ -1,10 +1,14 @@
 import { compareAdmitted, type Admitted } from './admitted-index.ts';
 import { fairPreemption, type FairCandidate, type FairRule, type FairSearch } from './fair-preemption.ts';
+import { mostUsedFirst } from './local-queue-order.ts';
 import type { CandidateSearch } from './preemption-candidates.ts';
 import { mayReclaimFrom, standingInQueue } from './preemption-rules.ts';
 import { isBorrowingAny, type QuotaNode } from './quota-tree.ts';
 
-export type FairVictimSearch = Pick<CandidateSearch, 'preemptor' | 'charges' | 'contested' | 'usage' | 'admitted' | 'helps' | 'cluster'> &
+export type FairVictimSearch = Pick<
+  CandidateSearch,
+  'preemptor' | 'charges' | 'contested' | 'usage' | 'admitted' | 'helps' | 'cluster' | 'localQueueUsage'
+> &
   Pick<FairSearch<Candidate>, 'strategies' | 'fits'> & {
     /** Takes from a usage what it holds; and puts it back. */
     readonly takeAway: (admitted: Admitted, usage: FairSearch<Candidate>['usage']) => void;
@@ -30,9 +34,10 @@ export function findFairVictims(search: FairVictimSearch): readonly { readonly a
 
 /**
  * Those of its own ClusterQueue that its policy gives up, and those of all others of the tree that borrow of what is contested, as far as its policy for these
- * goes: with fair sharing there is no advantage of being nearer, and no policy for borrowing. In the order of compareAdmitted.
+ * goes: with fair sharing there is no advantage of being nearer, and no policy for borrowing. In the order of compareAdmitted,
+ * in which those of one ClusterQueue take turns by what their LocalQueues have used where that orders them.
  */
-function candidatesOf({ preemptor, contested, usage, admitted, helps, cluster }: FairVictimSearch): Candidate[] {
+function candidatesOf({ preemptor, contested, usage, admitted, helps, cluster, localQueueUsage }: FairVictimSearch): Candidate[] {
   const own = preemptor.queue.node;
   const found: Candidate[] = [];
   const collect = (node: QuotaNode): void => {
@@ -47,7 +52,16 @@ function candidatesOf({ preemptor, contested, usage, admitted, helps, cluster }:
     }
   };
   collect(preemptor.queue.preemption.reclaimWithinCohort === 'Never' ? own : rootOf(own));
-  return found.sort((a, b) => compareAdmitted(a.admitted, b.admitted));
+  found.sort((a, b) => compareAdmitted(a.admitted, b.admitted));
+  if (localQueueUsage === undefined) return found;
+  const turns = new Map(
+    [...Map.groupBy(found, ({ queue }) => queue)].map(([queue, theirs]) => {
+      const byAdmitted = new Map(theirs.map((each) => [each.admitted, each]));
+      const ordered = mostUsedFirst([...byAdmitted.keys()], localQueueUsage);
+      return [queue, ordered.flatMap((each) => byAdmitted.get(each) ?? []).values()] as const;
+    }),
+  );
+  return found.map((each) => turns.get(each.queue)?.next().value ?? each);
 }
 
 const rootOf = (node: QuotaNode): QuotaNode => (node.parent === undefined ? node : rootOf(node.parent));

@@ -22,6 +22,7 @@ import type { PriorityClasses } from './priority.ts';
 import { sizedFor } from './reclaimable.ts';
 import { routeOf, type InadmissibleReason, type Route } from './snapshot.ts';
 import { waitingReason } from './waiting-reason.ts';
+import { createUnaccountedJobs } from './unaccounted-jobs.ts';
 import { createUntrustedCount } from './untrusted-count.ts';
 import { workloadOf, type Workload } from './workload.ts';
 
@@ -85,6 +86,7 @@ export function createJobWatcher(deps: {
   const toCorrect = new Map<string, Workload>();
   const toTell = new Map<string, CannotStart>();
   const untrusted = createUntrustedCount(metrics);
+  const unaccounted = createUnaccountedJobs();
   /** Order in which unfinished Jobs were first seen: it survives admission, so that an evicted Job keeps its place. */
   const arrivals = new Map<string, number>();
   let arrivalsSeen = 0;
@@ -93,8 +95,14 @@ export function createJobWatcher(deps: {
     const workload = workloadOf(job, readRecord(job), deps.adjustments);
     if (workload === undefined) return;
     take(workload, job);
+    if (unaccounted.observe(workload)) rerouteNamespace(workload.namespace);
     // While its admission is being written it goes where that says, whatever it carries now.
     if (cache.get(workload.key)?.assumed !== true && cache.shapes.observe(workload, deps.now())) shapeChanged(workload.shape);
+  };
+
+  /** Its Jobs may be admitted again, or not any more. */
+  const rerouteNamespace = (namespace: string): void => {
+    for (const workload of pending.values()) if (workload.namespace === namespace && waits(workload.key)) enqueue(workload);
   };
 
   const shapeChanged = (shape: string): void => {
@@ -159,7 +167,10 @@ export function createJobWatcher(deps: {
     const { key } = workload;
     pending.set(key, workload);
     const route =
-      whyHeld(workload) ?? retries.reasonToWait(key) ?? withProblem(workload, routeOf(workload, cache.queueing(), deps.priorityClasses()));
+      whyHeld(workload) ??
+      retries.reasonToWait(key) ??
+      unaccounted.reasonIn(workload.namespace) ??
+      withProblem(workload, routeOf(workload, cache.queueing(), deps.priorityClasses()));
     if ('reason' in route) {
       queues.delete(key);
       inadmissibleReasons.set(key, route);
@@ -215,6 +226,7 @@ export function createJobWatcher(deps: {
       dequeue(key);
       arrivals.delete(key);
       untrusted.forget(key);
+      if (unaccounted.forget(key, job.metadata.namespace)) rerouteNamespace(job.metadata.namespace);
       release(key);
       const workload = workloadOf(job, readRecord(job));
       if (workload !== undefined && cache.shapes.released(workload)) shapeChanged(workload.shape);

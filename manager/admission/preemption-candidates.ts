@@ -1,6 +1,7 @@
 import { IndexedHeap } from '../../shared/kube/indexed-heap.ts';
 import { compareAdmitted, type Admitted, type AdmittedIndex } from './admitted-index.ts';
 import type { Charge } from './flavor-assigner.ts';
+import { mostUsedFirst, type LocalQueueUsage } from './local-queue-order.ts';
 import { highestInCohort, highestInQueue, standingInCohort, standingInQueue, type Preemptor, type Standing } from './preemption-rules.ts';
 import { isBorrowingAny, locallyAvailable, subtreeQuota, type FlavorResource, type QuotaNode } from './quota-tree.ts';
 import { larger, minus, plus, ZERO, type Amount } from '../api/amount.ts';
@@ -37,6 +38,8 @@ export type CandidateSearch = {
   readonly helps: (candidate: Admitted, own: boolean) => boolean;
   /** Only those on this cluster; undefined: on any. */
   readonly cluster: string | undefined;
+  /** Where it orders the LocalQueues of a ClusterQueue, it orders whom of it is displaced. */
+  readonly localQueueUsage?: LocalQueueUsage | undefined;
 };
 
 /**
@@ -44,21 +47,26 @@ export type CandidateSearch = {
  * over what keeps within its own quota. As soon as what it asks for fits the quota of a node below, it has the advantage over all that it finds from there on.
  *
  * The order: those that leave anyway, then the others; in both, those over which it has the advantage, those of other ClusterQueues, those of its own;
- * in each of these as compareAdmitted says.
+ * in each of these as compareAdmitted says, and of one ClusterQueue by what its LocalQueues have used where that orders them.
  */
 export function findCandidates(search: CandidateSearch): Candidates {
   const { preemptor, admitted, cluster, helps } = search;
-  const listOf = (clusterQueue: string): readonly Admitted[] =>
-    cluster === undefined ? admitted.of(clusterQueue) : admitted.on(clusterQueue, cluster);
+  const listOf = (clusterQueue: string, upTo: number): readonly Admitted[] => {
+    const list = cluster === undefined ? admitted.of(clusterQueue) : admitted.on(clusterQueue, cluster);
+    const ordered = mostUsedFirst(list, search.localQueueUsage);
+    return ordered === list ? list : ordered.filter(({ priority }) => priority <= upTo);
+  };
   const { name, preemption } = preemptor.queue;
   const [ownUpTo, othersUpTo] = [highestInQueue(preemptor), highestInCohort(preemptor)];
-  const own = new Group(preemption.withinClusterQueue === 'Never' ? [] : [{ list: listOf(name), borrowers: [] }], ownUpTo, (candidate) =>
-    helps(candidate, true) ? standingInQueue(preemptor, candidate) : undefined,
+  const own = new Group(
+    preemption.withinClusterQueue === 'Never' ? [] : [{ list: listOf(name, ownUpTo), borrowers: [] }],
+    ownUpTo,
+    (candidate) => (helps(candidate, true) ? standingInQueue(preemptor, candidate) : undefined),
   );
   const nodes = preemption.reclaimWithinCohort === 'Never' ? { near: [], far: [] } : borrowersAround(search);
   const others = (found: readonly Borrower[], advantage: boolean): Group =>
     new Group(
-      found.map(({ clusterQueue, borrowers }) => ({ list: listOf(clusterQueue), borrowers })),
+      found.map(({ clusterQueue, borrowers }) => ({ list: listOf(clusterQueue, othersUpTo), borrowers })),
       othersUpTo,
       (candidate) => (helps(candidate, false) ? standingInCohort(preemptor, candidate, advantage) : undefined),
     );
@@ -143,7 +151,7 @@ class Group {
     else heap.set({ id, source, ...found });
   }
 
-  /** Those that leave stand first, and in both halves the lower priorities. */
+  /** Those that leave stand first, and in both halves the lower priorities, if there are any above what it may displace. */
   #next(source: Source, at: number, leaving: boolean, accepts: (standing: Standing) => boolean): Pick<Cursor, 'at' | 'next'> | undefined {
     for (let index = at; index < source.list.length; index++) {
       const admitted = source.list[index];

@@ -78,13 +78,14 @@ export function preemptionOracle(snapshot: Snapshot, head: Head, queue: QueueSet
 }
 
 /** Whoever is on a cluster that is out of reach cannot be shown to have stopped: nobody waits for that. */
-function worldOf({ usage, admitted, nodes, clusters, fairSharing }: Snapshot): PreemptionWorld {
+function worldOf({ usage, admitted, nodes, clusters, fairSharing, localQueueUsage }: Snapshot): PreemptionWorld {
   const reached = new Map(clusters.map(({ name, connected, lost }) => [name, { connected, lost }]));
   return {
     usage,
     admitted,
     nodes,
     fairSharing,
+    localQueueUsage,
     mayStop: ({ reservation, leaving }) => {
       const cluster = reached.get(reservation.record.cluster);
       return cluster !== undefined && (leaving ? !cluster.lost : cluster.connected);

@@ -5,6 +5,7 @@ import type { FairSharingConfig } from './fair-strategy.ts';
 import { findFairVictims } from './fair-victims.ts';
 import type { Charge } from './flavor-assigner.ts';
 import { charge, discharge, type Holding } from './holding.ts';
+import type { LocalQueueUsage } from './local-queue-order.ts';
 import { findCandidates, type Candidate, type Candidates } from './preemption-candidates.ts';
 import type { PreemptionRule, Preemptor } from './preemption-rules.ts';
 import {
@@ -37,6 +38,8 @@ export type PreemptionWorld = {
   readonly nodes: ReadonlyMap<string, QuotaNode>;
   /** With fair sharing shares decide who goes. */
   readonly fairSharing?: FairSharingConfig | undefined;
+  /** With admission fair sharing what LocalQueues have used says whose Jobs of a ClusterQueue go first. */
+  readonly localQueueUsage?: LocalQueueUsage | undefined;
   /** Whether its end can be hoped for, if it is to give its place up. */
   readonly mayStop: (admitted: Admitted) => boolean;
 };
@@ -128,6 +131,7 @@ function search(
     helps: (candidate: Admitted, own: boolean) =>
       (makesRoom(candidate, own) || holdsAny(candidate, shortOfQuota)) && world.mayStop(candidate),
     cluster: onlyOn,
+    localQueueUsage: world.localQueueUsage,
   };
   const hasRoom = (usage: Usage): boolean =>
     cluster === undefined || shortOfRoom.length === 0 || shortagesOn(cluster, preemptor.workload, usage).length === 0;

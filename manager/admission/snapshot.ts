@@ -13,6 +13,7 @@ import type { AdmittedIndex } from './admitted-index.ts';
 import type { CheckRule } from './check-rules.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { FairSharingConfig } from './fair-strategy.ts';
+import type { LocalQueueUsage } from './local-queue-order.ts';
 import { preemptionPolicies, type PreemptionPolicies } from './preemption-policies.ts';
 import { resolvePriority, type PriorityClasses } from './priority.ts';
 import { buildQuotaTree, type QuotaNode, type QuotaTree } from './quota-tree.ts';
@@ -30,6 +31,8 @@ export type Snapshot = {
   readonly nodes: ReadonlyMap<string, QuotaNode>;
   /** How ClusterQueues share what their cohorts lend; undefined: by priority and age. */
   readonly fairSharing?: FairSharingConfig | undefined;
+  /** What LocalQueues have used, where that orders their Jobs. */
+  readonly localQueueUsage?: LocalQueueUsage | undefined;
   /** A private fork: the cycle charges its own decisions to it. */
   readonly usage: Usage;
   /** What is known of Jobs of equal shape; a private fork, too. */

@@ -81,6 +81,8 @@ export type Workload = {
   readonly unmarked: boolean;
   /** Why what the Job carries is no record; undefined when it carries a good one, or waits without any. */
   readonly untrusted: Untrusted | undefined;
+  /** It was admitted once, of that nothing is known, and something of it may run: it may hold more than anybody counts. */
+  readonly unaccounted: boolean;
   /** Why the Job can never be admitted as it is. */
   readonly problem: string | undefined;
   /** What admission checks say of it, by their names. */
@@ -163,6 +165,7 @@ export function workloadOf(job: DeepReadonly<Job>, parsed: ParsedRecord, adjustm
     phase,
     unmarked: phase === 'Evicting' && isUnmarked(job, parsed),
     untrusted: untrustedOf(parsed, phase),
+    unaccounted: record === undefined && phase !== 'Pending' && phase !== 'Finished' && isUnaccountedFor(job),
     problem: compactProblem(job) ?? wishProblemOf(wishes) ?? written.problem,
     checks: checkStatesOf(job.status),
     forbidden: asked.forbidden,
@@ -180,11 +183,11 @@ function phaseOf(job: DeepReadonly<Job>, parsed: ParsedRecord, record: Admission
   if (job.spec.suspend !== true) {
     if (parsed.kind === 'Record') return 'Admitted';
     if (!deleted) return 'Unrecorded';
-    return record === undefined ? 'Finished' : 'Evicting';
+    return record === undefined && !isUnaccountedFor(job) ? 'Finished' : 'Evicting';
   }
   if (parsed.kind === 'Record' && parsed.record.checks !== undefined && !deleted) return 'Reserved';
   const runs = record === undefined ? tellsOfPods(job) || isUnaccountedFor(job) : !isProvenAtRest(job.status, record);
-  if ((runs && (record !== undefined || !deleted)) || isUnmarked(job, parsed)) return 'Evicting';
+  if ((runs && (record !== undefined || !deleted || isUnaccountedFor(job))) || isUnmarked(job, parsed)) return 'Evicting';
   return deleted ? 'Finished' : 'Pending';
 }
 

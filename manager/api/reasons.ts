@@ -65,6 +65,8 @@ export const QuotaReservedReason = {
   AdmissionRefused: 'AdmissionRefused',
   /** It was released, or carries a record, without admission having done so; the message says what is wrong. */
   RecordNotTrusted: 'RecordNotTrusted',
+  /** The record of another Job of its namespace is lost, and what that runs counts nowhere; the message names it. */
+  NamespaceUnaccounted: 'NamespaceUnaccounted',
   /** Somebody has it rest; it waits in no queue until it is released. */
   Held: 'Held',
   /** It has been admitted for as long in all as it says that it may be; it waits in no queue until it says more. */

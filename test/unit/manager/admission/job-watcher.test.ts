@@ -10,6 +10,8 @@ import { buildQueueingSetup } from '../../../../manager/admission/snapshot.ts';
 import { workloadOf } from '../../../../manager/admission/workload.ts';
 import { createRecordKeeper } from '../../../../manager/api/record-keeper.ts';
 import { createManagerMetrics } from '../../../../manager/metrics.ts';
+import { nowhereMessage } from '../../../../manager/api/rest-proof.ts';
+import { COPIES_FINALIZER } from '../../../../shared/api/names.ts';
 import { given } from '../../../../shared/runtime/given.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import {
@@ -74,6 +76,41 @@ function assume({ cache, queues }: ReturnType<typeof aWatcher>, job: Job): void 
   queues.delete(workload.key);
   cache.assume(workload, aRecord());
 }
+
+describe('a Job whose record was taken off while no manager ran', () => {
+  const lost = (parts: JobParts = {}): Job =>
+    pending('lost', { ...parts, metadata: { finalizers: [COPIES_FINALIZER], ...parts.metadata } });
+  const proven = (job: Job): Job => {
+    const conditions = [
+      { ...aCondition('Dispatched'), status: 'False', reason: 'AtRest', message: nowhereMessage(job.metadata.generation) },
+    ];
+    return { ...job, status: { conditions } };
+  };
+  test.each<[string, Job]>([
+    ['runs', lost({ spec: { suspend: false } })],
+    ['is suspended', lost()],
+    ['is deleted', lost({ spec: { suspend: false }, metadata: { deletionTimestamp: startedAt } })],
+  ])('and that %s keeps its namespace from admitting until nothing runs of it', (_how, job) => {
+    const world = aWatcher('cq');
+    world.watcher.added(pending('a'));
+    world.watcher.added(job);
+    world.watcher.added(pending('b'));
+    expect(world.heads()).toEqual([]);
+    expect(world.watcher.inadmissibleReasonOf('team/a')?.reason).toBe('NamespaceUnaccounted');
+    world.watcher.deleted(job);
+    expect(world.heads()).toEqual(['a']);
+    expect(world.watcher.inadmissibleReasonOf('team/a')).toBeUndefined();
+  });
+
+  test('waits like any other, and the others with it, once that is proven', () => {
+    const world = aWatcher('cq');
+    world.watcher.added(lost());
+    world.watcher.added(pending('a'));
+    expect(world.heads()).toEqual([]);
+    world.watcher.updated(proven(lost()));
+    expect([...world.watcher.pending()].map(({ key }) => world.queues.has(key))).toEqual([true, true]);
+  });
+});
 
 describe('a Job', () => {
   test('that waits is queued, and wakes the scheduler', () => {

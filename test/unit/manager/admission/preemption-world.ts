@@ -72,6 +72,7 @@ export type Holding = {
   readonly since?: number;
   readonly created?: number;
   readonly leaving?: boolean;
+  readonly localQueue?: string;
 };
 
 export function admittedOf({
@@ -84,6 +85,7 @@ export function admittedOf({
   since = 0,
   created = 0,
   leaving = false,
+  localQueue = 'main',
 }: Holding): Admitted {
   const held = parseRequests({ ...requests, pods: '1' });
   const flavors = Object.fromEntries(Object.keys(requests).map((resource) => [resource, flavor]));
@@ -95,7 +97,12 @@ export function admittedOf({
     since: new Date(since * 1000).toISOString(),
     requests: { ...requests, pods: '1' },
   };
-  const workload = aWorkload(name, requests, { createdMs: created * 1000, phase: leaving ? 'Evicting' : 'Admitted', record });
+  const workload = aWorkload(name, requests, {
+    createdMs: created * 1000,
+    phase: leaving ? 'Evicting' : 'Admitted',
+    queue: localQueue,
+    record,
+  });
   const charges = [...held].flatMap(([resource, amount]): Charge[] =>
     flavors[resource] === undefined ? [] : [[flavorResource(flavor, resource), amount]],
   );

@@ -34,6 +34,16 @@ test.each<[string, PodSpec, Record<string, string>]>([
   expect(requested(pod, defaults)).toEqual(parseRequests(requests));
 });
 
+// Kueue's case 'Handle container limit range' of AdjustResources. In its pod b it requests 3; an API server has a limit of 6 request 6 before LimitRanges are asked, and a pod must not take more than it is charged.
+test.each<[string, object, string]>([
+  ['a, which says nothing', {}, '3'],
+  ['b, which names a limit', { limits: { cpu: '6' } }, '6'],
+  ['c, which names a request', { requests: { cpu: '1' } }, '3'],
+])('in pod set %s, the greater of its container and its init container counts', (_which, resources, cpu) => {
+  const range = withRange({ default: { cpu: '4' }, defaultRequest: { cpu: '3' }, max: { cpu: '5' }, min: { cpu: '2' } });
+  expect(requested({ ...one(resources), initContainers: [{ name: 'i' }] }, range)).toEqual(parseRequests({ cpu }));
+});
+
 test('ranges of other namespaces, and none, leave a pod as it is', () => {
   const pod = one({});
   expect(adjustedPod(pod, 'others', defaults)).toBe(pod);
