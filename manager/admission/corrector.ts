@@ -1,6 +1,7 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION, HOLD_ANNOTATION, MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
+import { preemptedBy } from '../api/preempted.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { Patch, StatusClient, WriteClient } from '../../shared/kube/client.ts';
@@ -169,7 +170,7 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
     const fail = eviction.fail ?? failureOf(last);
     const nowMs = clock.now();
     const ended = requeuedRecord(endedRecord(last, nowMs), reason, requeuingTimestamp, nowMs);
-    const preempted = displacement && { by: displacement.by.key, clusterQueue: displacement.by.clusterQueue, rule: displacement.rule };
+    const preempted = displacement && preemptedBy(displacement.by, displacement.rule, workload.namespace);
     const patch = recordPatch(workload, { ...ended, ...given({ preempted, fail }) }, { suspend: true });
     write(workload.key, patch, 'an eviction', signal, (job) => {
       metrics.evicted.inc({ cluster_queue: record.clusterQueue, reason });
@@ -179,7 +180,13 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
           cluster_queue: record.clusterQueue,
           reason: preempted.rule,
         });
-      log.info('evicted', { job: workload.key, clusterQueue: record.clusterQueue, reason, why: message });
+      log.info('evicted', {
+        job: workload.key,
+        clusterQueue: record.clusterQueue,
+        reason,
+        why: message,
+        ...given({ for: displacement?.by.key }),
+      });
       if (fail !== undefined) events.event(JOBS, job, 'Warning', fail.reason, fail.message);
       else if (told !== undefined) events.event(JOBS, job, 'Warning', told, message);
     });

@@ -24,7 +24,8 @@ export function standstill(world: World, until?: string): ReadonlyMap<string, De
       const { workload } = decision.head.queued;
       decided.set(workload.key, decision);
       if (decision.kind === 'Admit') cache.assume(workload, decision.record);
-      if (decision.kind === 'Preempt') cache.displace({ key: workload.key, clusterQueue: lane.clusterQueue }, decision.victims);
+      if (decision.kind === 'Preempt')
+        cache.displace({ key: workload.key, uid: workload.uid, clusterQueue: lane.clusterQueue }, decision.victims);
       if (decision.kind === 'Admit' || (decision.kind !== 'Requeue' && !before.has(workload.key))) progressed = true;
       note(lane, decision);
     }
