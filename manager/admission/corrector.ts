@@ -175,7 +175,13 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
           cluster_queue: record.clusterQueue,
           reason: preempted.rule,
         });
-      log.info('evicted', { job: workload.key, clusterQueue: record.clusterQueue, reason, why: message });
+      log.info('evicted', {
+        job: workload.key,
+        clusterQueue: record.clusterQueue,
+        reason,
+        why: message,
+        ...given({ for: displacement?.by.key }),
+      });
       if (fail !== undefined) events.event(JOBS, job, 'Warning', fail.reason, fail.message);
       else if (told !== undefined) events.event(JOBS, job, 'Warning', told, message);
     });

@@ -3,7 +3,7 @@ import type { Victim } from './preemption.ts';
 import type { PreemptionRule } from './preemption-rules.ts';
 
 /** For whom others give their place up. */
-export type Displacer = { readonly key: string; readonly clusterQueue: string };
+export type Displacer = { readonly key: string; readonly uid: string; readonly clusterQueue: string };
 
 /** That an admitted Workload is to give its place up, for whom, and by which rule. */
 export type Displacement = { readonly by: Displacer; readonly rule: PreemptionRule };

@@ -1,5 +1,6 @@
 import { given } from '../../shared/runtime/given.ts';
 import { isOfShape } from '../api/job-shape.ts';
+import { preemptedBy } from '../api/preempted.ts';
 import { FailReason } from '../api/reasons.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import type { AdmissionCache } from './admission-cache.ts';
@@ -20,7 +21,7 @@ export function evictedRecord(
   const last = refusal === undefined ? record : avoiding(workload, record, refusal, cache, nowMs);
   const fail = ends ?? failureOf(last, cache);
   const ended = requeuedRecord(endedRecord(last, nowMs), reason, requeuingTimestamp, nowMs);
-  const preempted = displacement && { by: displacement.by.key, clusterQueue: displacement.by.clusterQueue, rule: displacement.rule };
+  const preempted = displacement && preemptedBy(displacement.by, displacement.rule, workload.namespace);
   return { ...ended, ...given({ preempted, fail }) };
 }
 

@@ -4,7 +4,7 @@ import type { AdmissionCache } from './admission-cache.ts';
 import { hasPlace, type Reservation } from './reservation.ts';
 import { formatDurationMs } from '../api/duration.ts';
 import { AvoidedReason, JobEventReason } from '../api/reasons.ts';
-import { preemptedMessage } from '../api/preempted.ts';
+import { preemptedBy, preemptedMessage } from '../api/preempted.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { QueueingSetup } from './snapshot.ts';
@@ -82,7 +82,7 @@ function preempted(displaced: ReturnType<AdmissionCache['displaced']>): Eviction
   return [...displaced].flatMap(({ reservation, ...displacement }) => {
     const { assumed, workload } = reservation;
     if (assumed || !hasPlace(workload)) return [];
-    const message = preemptedMessage({ by: displacement.by.key, clusterQueue: displacement.by.clusterQueue, rule: displacement.rule });
+    const message = preemptedMessage(preemptedBy(displacement.by, displacement.rule, workload.namespace));
     return [{ reservation, reason: EvictionReason.Preempted, message, told: JobEventReason.Preempted, displacement }];
   });
 }

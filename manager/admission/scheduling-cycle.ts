@@ -47,7 +47,7 @@ export function runCycle({ cache, queues, admit, at }: CycleDeps, nowMs: number,
   for (const decision of schedule(snapshot, heads, nowMs, standing)) {
     const { clusterQueue, queued } = decision.head;
     const victims = decision.kind === 'Preempt' ? decision.victims : [];
-    cache.displace({ key: queued.workload.key, clusterQueue }, victims);
+    cache.displace({ key: queued.workload.key, uid: queued.workload.uid, clusterQueue }, victims);
     displaces ||= victims.some(({ admitted }) => !admitted.leaving);
     if (decision.kind === 'Admit') {
       if (admit(decision)) admitted++;

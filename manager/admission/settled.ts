@@ -65,7 +65,7 @@ export function settled(start: World): Settlement {
         const { reservation } = victim;
         const { workload } = reservation;
         if (told.has(workload.key) || !hasPlace(workload) || reservation.assumed) continue;
-        const by = { key, clusterQueue: decision.head.clusterQueue };
+        const by = { key, uid: decision.head.queued.workload.uid, clusterQueue: decision.head.clusterQueue };
         const preempted = { by: key, clusterQueue: by.clusterQueue, rule };
         const message = preemptedMessage(preempted);
         const eviction = { reservation, reason: EvictionReason.Preempted, message, displacement: { by, rule } };

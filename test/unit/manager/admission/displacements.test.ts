@@ -3,8 +3,8 @@ import { createDisplacements, type Displacer } from '../../../../manager/admissi
 import type { Victim } from '../../../../manager/admission/preemption.ts';
 import { admittedOf, type Holding } from './preemption-world.ts';
 
-const one: Displacer = { key: 'team/one', clusterQueue: 'main' };
-const two: Displacer = { key: 'team/two', clusterQueue: 'main' };
+const one: Displacer = { key: 'team/one', uid: 'one', clusterQueue: 'main' };
+const two: Displacer = { key: 'team/two', uid: 'two', clusterQueue: 'main' };
 const victim = (name: string, parts: Partial<Holding> = {}): Victim => ({
   admitted: admittedOf({ name, queue: 'main', requests: { cpu: '1' }, ...parts }),
   rule: 'InClusterQueue',

@@ -19,7 +19,7 @@ describe('the record of one that gives its place up', () => {
   });
 
   test('says for whose sake', () => {
-    const displacement = { by: { key: 'team/b', clusterQueue: 'other' }, rule: 'InCohortReclamation' as const };
+    const displacement = { by: { key: 'team/b', uid: 'b', clusterQueue: 'other' }, rule: 'InCohortReclamation' as const };
     expect(record({ displacement }).preempted).toEqual({ by: 'team/b', clusterQueue: 'other', rule: 'InCohortReclamation' });
   });
 

@@ -45,7 +45,11 @@ const evictionsOf = (
       refusedAlike: () => alike,
       held: () => resting,
       displaced: () =>
-        displaced.map((reservation) => ({ reservation, by: { key: 'team/train', clusterQueue: 'cq' }, rule: 'InClusterQueue' })),
+        displaced.map((reservation) => ({
+          reservation,
+          by: { key: 'team/train', uid: 'uid-train', clusterQueue: 'cq' },
+          rule: 'InClusterQueue',
+        })),
     },
     setup,
     states,

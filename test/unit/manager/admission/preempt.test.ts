@@ -87,7 +87,7 @@ describe('a Job that goes before others', () => {
     const yard = world({ main: { quota: { cpu: '2' }, preemption: byPriority } });
     yard.arrive('main', 'a', '2');
     yard.settle();
-    yard.cache.displace({ key: 'team/high', clusterQueue: 'main' }, [
+    yard.cache.displace({ key: 'team/high', uid: 'high', clusterQueue: 'main' }, [
       { admitted: yard.cache.admitted.of('main')[0] ?? expect.fail(), rule: 'InClusterQueue' },
     ]);
     expect([...yard.cache.displaced()]).toHaveLength(1);

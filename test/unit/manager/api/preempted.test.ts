@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPreempted, preemptedMessage } from '../../../../manager/api/preempted.ts';
+import { isPreempted, preemptedBy, preemptedMessage } from '../../../../manager/api/preempted.ts';
 
 const preempted = { by: 'team-a/train', clusterQueue: 'research', rule: 'InClusterQueue' };
 
@@ -8,6 +8,16 @@ test('is told with the other Job, its queue and the rule', () => {
     'preempted by Job team-a/train of cluster queue research (InClusterQueue: it goes first in the same cluster queue)',
   );
   expect(preemptedMessage({ ...preempted, rule: 'Another' })).toBe('preempted by Job team-a/train of cluster queue research (Another)');
+});
+
+test('is told by name in its own namespace, and by UID in any other', () => {
+  const by = { key: 'team/train', uid: '4f1c', clusterQueue: 'research' };
+  expect(preemptedBy(by, 'InClusterQueue', 'team')).toEqual({ by: 'team/train', clusterQueue: 'research', rule: 'InClusterQueue' });
+  const elsewhere = preemptedBy(by, 'InClusterQueue', 'tea');
+  expect(isPreempted(elsewhere)).toBe(true);
+  expect(preemptedMessage(elsewhere)).toBe(
+    'preempted by a Job of another namespace (UID 4f1c) of cluster queue research (InClusterQueue: it goes first in the same cluster queue)',
+  );
 });
 
 test.each<[unknown, boolean]>([
