@@ -81,6 +81,9 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     giveTheNextAPlace();
   });
 
+  /** Nobody of it is to be tried: it is parked, or has only such as never fit. */
+  const rests = (queue: PendingQueue): boolean => queue.parked !== undefined || !ready.has(queue.name);
+
   const queueNamed = (name: string): PendingQueue => {
     const known = queues.get(name);
     if (known !== undefined) return known;
@@ -222,7 +225,10 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     },
     delete: remove,
     has: (key) => entries.has(key),
-    isParked: (clusterQueue) => queues.get(clusterQueue)?.parked !== undefined,
+    isParked: (clusterQueue) => {
+      const queue = queues.get(clusterQueue);
+      return queue !== undefined && rests(queue);
+    },
     get: (key) => {
       const entry = entries.get(key);
       return entry && { clusterQueue: entry.queue.name, queued: entry.queued };
@@ -338,7 +344,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       new Map(
         [...queues.values()].map((queue) => [
           queue.name,
-          queue.parked === undefined ? { active: queue.size, inadmissible: 0 } : { active: 0, inadmissible: queue.size },
+          rests(queue) ? { active: 0, inadmissible: queue.size } : { active: queue.size, inadmissible: 0 },
         ]),
       ),
     position: (key) => {
