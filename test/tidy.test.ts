@@ -55,7 +55,8 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/admission': 'admission admission-fair-sharing admission-writer corrector queue-status scheduler waiting-reporter',
   'manager/cli':
     'cluster-connection cluster-flags command command-docs commands confirmation explain follow-objects import-kueue local main process-session wait-for-jobs waiting with-cluster',
-  'manager/cli/clusters': 'list set-state state',
+  'manager/cli/clusters': 'join join-cluster leave leave-cluster list set-state state',
+  'manager/cli/doctor': 'command run',
   'manager/cli/get': 'command run',
   'manager/cli/jobs': 'cancel flags hold operands read-jobs release run',
   'manager/cli/queues': 'command run',

@@ -1,7 +1,8 @@
 import { createHttpTransport } from '../../shared/kube/http-transport.ts';
+import type { ClusterAccess, Credentials } from '../../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
-import { accessFromKubeconfig, defaultKubeconfigSource } from '../../shared/kube/kubeconfig.ts';
+import { accessFromKubeconfig, defaultKubeconfigSource, type KubeconfigSource } from '../../shared/kube/kubeconfig.ts';
 import { KubeconfigError } from '../../shared/kube/kubeconfig/kubeconfig-error.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { FlagError } from '../../shared/runtime/flags.ts';
@@ -14,13 +15,21 @@ export type ClusterConnection = {
   /** That of the context. */
   readonly namespace: string;
   readonly server: string;
+  /** Who we are there, and whom we trust. */
+  readonly credentials: () => Promise<Credentials>;
 };
 
 /** A connection to the cluster that the flags name, or kubectl would take. Throws FlagError where no kubeconfig can be used. */
 export function connect({ kubeconfig, context }: ClusterChoice): ClusterConnection {
-  const access = accessTo({ kubeconfig, context });
+  return connectBy(accessTo({ kubeconfig, context }));
+}
+
+/** The same by a kubeconfig of another kind. */
+export const connectWith = (source: KubeconfigSource): ClusterConnection => connectBy(accessFromKubeconfig(source, systemClock));
+
+function connectBy(access: ClusterAccess): ClusterConnection {
   const client = createKubeClient(createHttpTransport(access, silentLogger), { userAgent: 'switchyard-cli', clock: systemClock });
-  return { client, namespace: access.namespace, server: access.server };
+  return { client, namespace: access.namespace, server: access.server, credentials: () => access.credentials() };
 }
 
 function accessTo({ kubeconfig, context }: ClusterChoice) {

@@ -1,6 +1,9 @@
+import { JOIN } from './clusters/join.ts';
+import { LEAVE } from './clusters/leave.ts';
 import { CLUSTERS } from './clusters/list.ts';
 import { STATE_COMMANDS, TOP_STATE_COMMANDS } from './clusters/state.ts';
 import type { Command } from './command.ts';
+import { DOCTOR } from './doctor/command.ts';
 import { EXPLAIN } from './explain/command.ts';
 import { GET } from './get/command.ts';
 import { IMPORT_KUEUE } from './import-kueue/command.ts';
@@ -25,8 +28,11 @@ export const COMMANDS: readonly Command[] = [
   QUEUES,
   TOP,
   CLUSTERS,
+  JOIN,
+  LEAVE,
   ...STATE_COMMANDS,
   ...TOP_STATE_COMMANDS,
+  DOCTOR,
   IMPORT_KUEUE,
   LOCAL,
 ];

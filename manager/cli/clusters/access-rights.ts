@@ -1,0 +1,115 @@
+import type { KubeObject } from '../../../shared/api/kubernetes.ts';
+import type { Resource } from '../../../shared/api/resources.ts';
+
+/** What a manager may do on a worker cluster, as the chart switchyard-worker grants it (templates/manager-access.yaml). */
+export type AccessWish = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly leaseNamespace: string;
+  /** Empty: all. */
+  readonly servedNamespaces: readonly string[];
+  readonly createNamespaces: boolean;
+};
+
+export type Granted = {
+  readonly resource: Resource;
+  readonly object: Pick<KubeObject, 'apiVersion' | 'kind'> & { readonly metadata: { readonly name: string; readonly namespace?: string } };
+};
+export type Rule = {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+};
+
+const RBAC = 'rbac.authorization.k8s.io';
+const rbac = (kind: string, plural: string, namespaced: boolean): Resource => ({ group: RBAC, version: 'v1', plural, kind, namespaced });
+const ROLES = rbac('Role', 'roles', true);
+const ROLE_BINDINGS = rbac('RoleBinding', 'rolebindings', true);
+const CLUSTER_ROLES = rbac('ClusterRole', 'clusterroles', false);
+const CLUSTER_ROLE_BINDINGS = rbac('ClusterRoleBinding', 'clusterrolebindings', false);
+export const SERVICE_ACCOUNTS: Resource = { group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true };
+
+const WORK: readonly Rule[] = [
+  { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
+  { apiGroups: ['batch'], resources: ['jobs/status'], verbs: ['patch'] },
+  { apiGroups: [''], resources: ['events', 'pods'], verbs: ['list'] },
+];
+const LEASES: readonly Rule[] = [
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'watch', 'create', 'update'] },
+];
+
+/** Rules by where they hold; '' is everywhere. */
+export function rulesOf({
+  leaseNamespace,
+  servedNamespaces,
+  createNamespaces,
+}: AccessWish): readonly { readonly where: string; readonly name: '' | '-leases'; readonly rules: readonly Rule[] }[] {
+  return [
+    {
+      where: '',
+      name: '',
+      rules: [
+        { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
+        ...(servedNamespaces.length === 0 ? WORK : []),
+        ...(createNamespaces ? [{ apiGroups: [''], resources: ['namespaces'], verbs: ['create'] }] : []),
+        { apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] },
+      ],
+    },
+    { where: leaseNamespace, name: '-leases', rules: LEASES },
+    ...servedNamespaces.map((where) => ({ where, name: '' as const, rules: WORK })),
+  ];
+}
+
+/** Account, roles and bindings, in the order in which they are made. */
+export function accessObjects(wish: AccessWish): Granted[] {
+  const { namespace, name } = wish;
+  const account = {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name, namespace },
+    automountServiceAccountToken: false,
+  };
+  const subjects = [{ kind: 'ServiceAccount', name, namespace }];
+  const grants = rulesOf(wish).flatMap(({ where, name: suffix, rules }): Granted[] => {
+    const [role, binding] = where === '' ? [CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS] : [ROLES, ROLE_BINDINGS];
+    const metadata = { name: `${name}${suffix}`, ...(where === '' ? {} : { namespace: where }) };
+    const made = (resource: Resource, fields: object): Granted => ({
+      resource,
+      object: { apiVersion: `${RBAC}/v1`, kind: resource.kind, metadata, ...fields },
+    });
+    return [made(role, { rules }), made(binding, { roleRef: { apiGroup: RBAC, kind: role.kind, name: metadata.name }, subjects })];
+  });
+  return [{ resource: SERVICE_ACCOUNTS, object: account }, ...grants];
+}
+
+export type AskedRight = {
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly verb: string;
+  readonly namespace: string;
+  readonly name?: string;
+};
+
+/** The same, one question each. */
+export const askedRights = (wish: AccessWish): AskedRight[] =>
+  rulesOf(wish).flatMap(({ where, rules }) =>
+    rules.flatMap(({ apiGroups, resources, verbs, resourceNames: [name] = [] }) =>
+      apiGroups.flatMap((group) =>
+        resources.flatMap((each) =>
+          verbs.map((verb) => {
+            const [resource = '', subresource] = each.split('/');
+            return {
+              group,
+              resource,
+              verb,
+              namespace: where,
+              ...(subresource === undefined ? {} : { subresource }),
+              ...(name === undefined ? {} : { name }),
+            };
+          }),
+        ),
+      ),
+    ),
+  );

@@ -1,0 +1,271 @@
+import { SECRETS, NAMESPACES, LEASES } from '../../../shared/api/resources.ts';
+import { readWorkerAnnouncement, workerLeaseName } from '../../../shared/api/fence-leases.ts';
+import { BUILT_IN_JOB_CONTROLLER_NAME, WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import { isNotFound } from '../../../shared/kube/api-error.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { findCondition } from '../../../shared/kube/conditions.ts';
+import { ClusterCondition, WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
+import { areFine, checkLines, clockCheck, note, ok, versionCheck, wrong, type Check } from '../checks.ts';
+import { connectWith, type ClusterChoice, type ClusterConnection } from '../cluster-connection.ts';
+import type { Form } from '../cluster-flags.ts';
+import { CommandError } from '../command-error.ts';
+import { ExitCode } from '../exit-codes.ts';
+import { followObjects } from '../follow-objects.ts';
+import { report } from '../report.ts';
+import type { Session } from '../session.ts';
+import { waitingFor } from '../waiting.ts';
+import { withCluster } from '../with-cluster.ts';
+import { accessObjects, askedRights, SERVICE_ACCOUNTS, type AccessWish } from './access-rights.ts';
+import { workerKubeconfig } from './worker-kubeconfig.ts';
+
+export type JoinConfig = ClusterChoice & {
+  /** Context of the cluster that joins. */
+  readonly target: string;
+  readonly name: string;
+  readonly 'worker-kubeconfig': string | undefined;
+  readonly server: string | undefined;
+  readonly 'secret-namespace': string;
+  readonly 'account-namespace': string;
+  readonly 'lease-namespace': string;
+  readonly 'served-namespaces': readonly string[] | undefined;
+  readonly 'create-namespaces': boolean;
+  readonly 'built-in-controller': boolean;
+  readonly 'token-days': number;
+  readonly timeout: number;
+  readonly output: Form;
+};
+
+const ACCOUNT = 'switchyard-manager-access';
+const FIELD_MANAGER = 'switchyard-cli';
+
+export const runJoin = (config: JoinConfig, session: Session): Promise<number> =>
+  withCluster(config, (home) =>
+    withCluster(
+      { kubeconfig: config['worker-kubeconfig'] ?? config.kubeconfig, context: config.target },
+      (worker) => join(config, home, worker, session),
+      `the cluster of context ${config.target}`,
+    ),
+  );
+
+async function join(config: JoinConfig, home: ClusterConnection, worker: ClusterConnection, session: Session): Promise<number> {
+  const checks: Check[] = [];
+  const told = async (code: number): Promise<number> => {
+    const lines = checkLines(checks, session.output);
+    await report(session, config.output, { lines, value: { cluster: config.name, joined: code === ExitCode.Done, checks } });
+    return code;
+  };
+  // 1. Who it is, and whether it can be used at all. Nothing is written.
+  checks.push(...(await looked(config, home.client, worker.client)));
+  if (!areFine(checks)) return told(ExitCode.Failed);
+  // 2. An account there, with a token of its own.
+  const wish: AccessWish = {
+    namespace: config['account-namespace'],
+    name: ACCOUNT,
+    leaseNamespace: config['lease-namespace'],
+    servedNamespaces: config['served-namespaces'] ?? [],
+    createNamespaces: config['create-namespaces'],
+  };
+  await grant(worker.client, wish);
+  const beforeMs = session.now();
+  const { token, issuedMs, endsMs } = await tokenFor(worker.client, wish, config['token-days']);
+  if (issuedMs !== undefined) checks.push(clockCheck('clock', issuedMs, beforeMs, session.now()));
+  checks.push(ok('token', `ends ${new Date(endsMs).toISOString().slice(0, 10)}; the same command renews it`));
+  // 3. Whether that account may do what the manager does, asked as that account.
+  const kubeconfig = await kubeconfigFor(config, worker, token);
+  checks.push(await rightsCheck(kubeconfig.here, wish));
+  if (!areFine(checks)) return told(ExitCode.Failed);
+  // 4. The manager learns of it.
+  await write(home.client, config, kubeconfig.forManager);
+  if (config.timeout === 0) return told(ExitCode.Done);
+  // 5. And reaches it.
+  checks.push(await reachedByManager(home.client, config, session));
+  return told(areFine(checks) ? ExitCode.Done : ExitCode.Failed);
+}
+
+async function looked(config: JoinConfig, home: KubeClient, worker: KubeClient): Promise<Check[]> {
+  const [homeUid, uid, { items: joined }, version] = await Promise.all([
+    uidOf(home),
+    uidOf(worker),
+    home.list(WORKER_CLUSTERS),
+    versionOf(worker),
+  ]);
+  const other = joined.find(({ metadata, status }) => metadata.name !== config.name && status?.clusterUID === uid);
+  const same = joined.find(({ metadata }) => metadata.name === config.name);
+  const identity =
+    uid === homeUid
+      ? wrong(
+          'cluster',
+          `it is the manager cluster itself (kube-system ${uid})`,
+          'write a WorkerCluster with local: true, and no kubeconfig',
+        )
+      : other !== undefined
+        ? wrong(
+            'cluster',
+            `it has joined as ${other.metadata.name} (kube-system ${uid})`,
+            `write --name ${other.metadata.name} to renew its token, or have it leave first`,
+          )
+        : same?.status?.clusterUID !== undefined && same.status.clusterUID !== uid
+          ? wrong('cluster', `${config.name} is another cluster`, 'write another --name, or have that one leave first')
+          : ok('cluster', same === undefined ? `none that has joined (kube-system ${uid})` : `the one that has joined as ${config.name}`);
+  return [identity, versionCheck('version', version), await controllerCheck(config, worker)];
+}
+
+async function uidOf(client: KubeClient): Promise<string> {
+  return (await client.get(NAMESPACES, { namespace: '', name: 'kube-system' })).metadata.uid;
+}
+
+async function versionOf(client: KubeClient): Promise<string> {
+  const { gitVersion } = JSON.parse(await client.raw({ method: 'GET', path: '/version' })) as { gitVersion?: unknown };
+  return typeof gitVersion === 'string' ? gitVersion : 'unknown';
+}
+
+async function controllerCheck(config: JoinConfig, worker: KubeClient): Promise<Check> {
+  if (config['built-in-controller']) return note('controller', 'the built-in Job controller runs the copies: there is no fencing');
+  const key = { namespace: config['lease-namespace'], name: workerLeaseName(WORKER_CONTROLLER_NAME) };
+  try {
+    const announced = readWorkerAnnouncement(await worker.get(LEASES, key));
+    if (announced !== undefined) return ok('controller', `the worker ${announced.version} has announced itself`);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  return note(
+    'controller',
+    `no worker has announced itself in Lease ${key.namespace}/${key.name}`,
+    'helm install switchyard-worker there before Jobs are sent to it; look at --lease-namespace if it is installed',
+  );
+}
+
+/** Server-side apply: what is there already is brought up to date. */
+async function grant(client: KubeClient, wish: AccessWish): Promise<void> {
+  for (const name of new Set([wish.namespace])) {
+    const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+    await client.patch(NAMESPACES, { namespace: '', name }, { type: 'apply', body, force: true }, { fieldManager: FIELD_MANAGER });
+  }
+  for (const { resource, object } of accessObjects(wish)) {
+    const key = { namespace: object.metadata.namespace ?? '', name: object.metadata.name };
+    await client.patch(resource, key, { type: 'apply', body: object, force: true }, { fieldManager: FIELD_MANAGER });
+  }
+}
+
+type Token = { readonly token: string; readonly issuedMs: number | undefined; readonly endsMs: number };
+
+async function tokenFor(client: KubeClient, { namespace, name }: AccessWish, days: number): Promise<Token> {
+  const answer = await client.raw({
+    method: 'POST',
+    path: `/api/v1/namespaces/${namespace}/${SERVICE_ACCOUNTS.plural}/${name}/token`,
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: days * 86_400 } },
+  });
+  const { status } = JSON.parse(answer) as { status: { token: string; expirationTimestamp: string } };
+  return { token: status.token, issuedMs: issuedAt(status.token), endsMs: Date.parse(status.expirationTimestamp) };
+}
+
+/** `iat` of a JSON Web Token: what time it is there. */
+function issuedAt(token: string): number | undefined {
+  try {
+    const { iat } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as { iat?: unknown };
+    return typeof iat === 'number' ? iat * 1000 : undefined;
+  } catch {
+    return undefined; // a token of another kind: nothing is said of its clock
+  }
+}
+
+/** As this machine reaches the cluster, and as the manager does. Throws CommandError where the manager could not trust it. */
+async function kubeconfigFor(
+  config: JoinConfig,
+  worker: ClusterConnection,
+  token: string,
+): Promise<{ readonly here: string; readonly forManager: string }> {
+  const { tls } = await worker.credentials();
+  if (tls.rejectUnauthorized === false)
+    throw new CommandError(
+      `context ${config.target}: insecure-skip-tls-verify is set, and the manager trusts no server like that; write the certificate of its authority into certificate-authority-data`,
+    );
+  const caPem = tls.ca === undefined ? undefined : [tls.ca].flat().map(String).join('\n');
+  const tlsServerName = typeof tls.servername === 'string' && tls.servername !== '' ? tls.servername : undefined;
+  const forServer = (server: string): string => workerKubeconfig({ server, caPem, tlsServerName, token });
+  return { here: forServer(worker.server), forManager: forServer(config.server ?? worker.server) };
+}
+
+async function rightsCheck(kubeconfig: string, wish: AccessWish): Promise<Check> {
+  const { client } = connectWith({ kind: 'text', yaml: kubeconfig });
+  const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+  try {
+    const missing: string[] = [];
+    const rights = askedRights(wish);
+    for (const { group, resource, subresource, verb, namespace, name } of rights) {
+      const resourceAttributes = {
+        group,
+        resource,
+        verb,
+        namespace,
+        ...(subresource === undefined ? {} : { subresource }),
+        ...(name === undefined ? {} : { name }),
+      };
+      const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } };
+      const { status } = JSON.parse(await client.raw({ method: 'POST', path, body })) as { status?: { allowed?: unknown } };
+      if (status?.allowed !== true)
+        missing.push(
+          `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}${namespace === '' ? '' : ` in ${namespace}`}`,
+        );
+    }
+    return missing.length === 0
+      ? ok('rights', `the account ${wish.namespace}/${wish.name} may do all of ${rights.length} things that the manager does`)
+      : wrong(
+          'rights',
+          `the account ${wish.namespace}/${wish.name} may not ${missing.join(', ')}`,
+          'look for an authorizer there beside RBAC',
+        );
+  } finally {
+    await client.close();
+  }
+}
+
+async function write(home: KubeClient, config: JoinConfig, kubeconfig: string): Promise<void> {
+  const secret = { namespace: config['secret-namespace'], name: `${config.name}-kubeconfig` };
+  const apply = { type: 'apply', force: true } as const;
+  await home.patch(
+    SECRETS,
+    secret,
+    {
+      ...apply,
+      body: { apiVersion: 'v1', kind: 'Secret', metadata: secret, data: { kubeconfig: Buffer.from(kubeconfig).toString('base64') } },
+    },
+    { fieldManager: FIELD_MANAGER },
+  );
+  const spec = {
+    kubeconfigSecretRef: secret,
+    ...(config['served-namespaces'] === undefined ? {} : { servedNamespaces: config['served-namespaces'] }),
+    ...(config['create-namespaces'] ? { namespaces: 'Create' } : {}),
+    ...(config['built-in-controller'] ? { jobController: BUILT_IN_JOB_CONTROLLER_NAME } : {}),
+    ...(config['lease-namespace'] === 'kube-system' ? {} : { leaseNamespace: config['lease-namespace'] }),
+  };
+  const body = { apiVersion: 'switchyard.dev/v1alpha1', kind: 'WorkerCluster', metadata: { name: config.name }, spec };
+  await home.patch(WORKER_CLUSTERS, { namespace: '', name: config.name }, { ...apply, body }, { fieldManager: FIELD_MANAGER });
+}
+
+/** The last word of the manager, as far as it comes in time. */
+async function reachedByManager(home: KubeClient, config: JoinConfig, session: Session): Promise<Check> {
+  let last = 'the manager has said nothing of it';
+  try {
+    const code = await waitingFor({ session, timeoutMs: config.timeout, what: last }, (signal, done) =>
+      followObjects(
+        home,
+        { resource: WORKER_CLUSTERS, fieldSelector: `metadata.name=${config.name}` },
+        async ({ status }) => {
+          const ready = findCondition(status?.conditions, ClusterCondition.Ready);
+          if (ready !== undefined) last = `${ready.reason}: ${ready.message}`;
+          if (ready?.status === 'True') done();
+        },
+        signal,
+      ),
+    );
+    if (code === ExitCode.Done) return ok('manager', 'it reaches the cluster, and places Jobs there');
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+  }
+  return wrong(
+    'manager',
+    `it places no Jobs there yet: ${last}`,
+    `kubectl describe workercluster ${config.name}; if the manager needs another address than this machine, write --server`,
+  );
+}

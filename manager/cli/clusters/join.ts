@@ -1,0 +1,84 @@
+import { durationMs, FlagError, text, wholeNumber, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { CLUSTER_FLAGS, FORM_FLAG } from '../cluster-flags.ts';
+import { command } from '../command.ts';
+
+const NAMES = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+const FLAGS = {
+  ...CLUSTER_FLAGS,
+  ...FORM_FLAG,
+  name: { value: 'NAME', about: 'name of the WorkerCluster; default: CONTEXT', parse: clusterName },
+  'worker-kubeconfig': { value: 'FILE', about: 'kubeconfig that has CONTEXT; default: the same', parse: text },
+  server: { value: 'URL', about: 'address by which the manager reaches the cluster; default: that of CONTEXT', parse: serverUrl },
+  'secret-namespace': {
+    value: 'NAME',
+    fallback: 'switchyard',
+    about: 'namespace here for the Secret with the kubeconfig: that of the manager',
+    parse: clusterName,
+  },
+  'account-namespace': {
+    value: 'NAME',
+    fallback: 'switchyard',
+    about: 'namespace there for the account of the manager; made if missing',
+    parse: clusterName,
+  },
+  'lease-namespace': {
+    value: 'NAME',
+    fallback: 'kube-system',
+    about: 'namespace there of the Leases of manager and worker',
+    parse: clusterName,
+  },
+  'served-namespaces': { value: 'LIST', about: 'the only namespaces there in which it may work, separated by commas', parse: names },
+  'create-namespaces': { about: 'let the manager make namespaces there that Jobs need' },
+  'built-in-controller': { about: 'the built-in Job controller runs the copies there: no worker is installed, and there is no fencing' },
+  'token-days': {
+    value: 'DAYS',
+    fallback: '365',
+    about: 'life of the token; the cluster may give less. The same command again renews it',
+    parse: wholeNumber(1, 3650),
+  },
+  timeout: {
+    value: 'DURATION',
+    fallback: '1m',
+    about: 'wait so long for the manager to reach the cluster; 0s: not at all',
+    parse: durationMs,
+  },
+} satisfies FlagTable;
+
+export const JOIN = command({
+  words: 'clusters join',
+  summary: 'make a cluster a worker cluster of this manager',
+  about:
+    'Looks at the cluster behind CONTEXT (who it is, version, clock, the Job controller there), makes an account with the rights of the chart switchyard-worker and a token that ends, ' +
+    'tries each of the rights with it, writes the kubeconfig into a Secret here and a WorkerCluster that names it, and waits until the manager reaches it. ' +
+    'What is there already is brought up to date, so that the same command renews the token. Nothing is written before the checks are ok. ' +
+    'Needs the rights of an administrator on both clusters; their kubeconfig stays here.',
+  operands: [{ usage: '<CONTEXT>', about: 'context of the new cluster' }],
+  flags: FLAGS,
+  examples: ['clusters join east', 'clusters join kind-east --name east --server https://east-control-plane:6443'],
+  configOf(values, [target = '']) {
+    const name = values.name ?? target;
+    if (!NAMES.test(name))
+      throw new FlagError(
+        `--name: a WorkerCluster cannot be called ${JSON.stringify(name)}; write --name with small letters, digits and dashes`,
+      );
+    if (values['create-namespaces'] && values['served-namespaces'] !== undefined)
+      throw new FlagError('--create-namespaces: it may work in --served-namespaces only; make those yourself, and leave this out');
+    return { ...values, name, target };
+  },
+  load: async () => (await import('./join-cluster.ts')).runJoin,
+});
+
+function clusterName(given: string): string {
+  if (NAMES.test(given)) return given;
+  throw new FlagError(`${JSON.stringify(given)} is no name; write small letters, digits and dashes`);
+}
+
+function serverUrl(given: string): string {
+  if (URL.canParse(given) && new URL(given).protocol === 'https:') return given.replace(/\/+$/, '');
+  throw new FlagError(`${JSON.stringify(given)} is no https URL; write such as https://192.0.2.1:6443`);
+}
+
+function names(given: string): readonly string[] {
+  return [...new Set(text(given).split(',').map(clusterName))];
+}

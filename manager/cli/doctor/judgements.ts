@@ -1,0 +1,177 @@
+import type { DeepReadonly, Job, KubeObject, Lease } from '../../../shared/api/kubernetes.ts';
+import { MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
+import { findCondition, isFinished } from '../../../shared/kube/conditions.ts';
+import type { ClusterQueue } from '../../api/cluster-queue.ts';
+import type { LocalQueue } from '../../api/local-queue.ts';
+import { ClusterCondition, type WorkerCluster } from '../../api/worker-cluster.ts';
+import { note, ok, wrong, type Check } from '../checks.ts';
+
+/** How what was read of an installation is: every function judges one thing, and names the remedy. */
+
+export type Definition = KubeObject & {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+};
+
+/** `wanted` are the names of CustomResourceDefinitions, such as workerclusters.switchyard.dev. */
+export function judgeDefinitions(found: readonly Definition[], wanted: readonly string[]): Check {
+  const missing = wanted.filter((name) => !found.some(({ metadata }) => metadata.name === name));
+  if (missing.length > 0)
+    return wrong('definitions', `not there: ${missing.join(', ')}`, 'helm upgrade switchyard-manager (its crds.install must not be false)');
+  const refused = found.filter(
+    ({ metadata, status }) => wanted.includes(metadata.name) && findCondition(status?.conditions, 'Established')?.status !== 'True',
+  );
+  return refused.length === 0
+    ? ok('definitions', `all ${wanted.length} are served`)
+    : wrong('definitions', `not served: ${refused.map(({ metadata }) => metadata.name).join(', ')}`, 'kubectl describe crd tells why');
+}
+
+/** A manager renews its Lease every two seconds; after fifteen another one takes over. */
+const LEASE_FRESH_MS = 20_000;
+
+/** `leases` are those of the manager's namespace. */
+export function judgeManager(leases: readonly Lease[], namespace: string, nowMs: number): Check {
+  const own = leases.filter(({ metadata }) => /(^|-)switchyard-manager$/.test(metadata.name) || metadata.name === 'switchyard-manager');
+  const remedy = `kubectl -n ${namespace} get pods; --manager-namespace names another namespace`;
+  if (own.length === 0) return wrong('manager', `none has a Lease in namespace ${namespace}`, remedy);
+  const held = own.filter(({ spec }) => (spec?.holderIdentity ?? '') !== '');
+  const ageMs = Math.min(...held.map(({ spec }) => nowMs - Date.parse(spec?.renewTime ?? '')).filter(Number.isFinite));
+  if (ageMs <= LEASE_FRESH_MS) return ok('manager', `${held[0]?.spec?.holderIdentity ?? ''} leads`);
+  const since = Number.isFinite(ageMs) ? `for ${Math.round(ageMs / 1000)} s` : 'any more';
+  return wrong('manager', `nobody has renewed its Lease ${since}: nothing is admitted, and nothing dispatched`, remedy);
+}
+
+export type Webhook = DeepReadonly<{
+  readonly name: string;
+  readonly failurePolicy?: string;
+  readonly clientConfig: { readonly caBundle?: string };
+  readonly rules?: readonly {
+    readonly apiGroups?: readonly string[];
+    readonly resources?: readonly string[];
+    readonly operations?: readonly string[];
+  }[];
+  readonly namespaceSelector?: { readonly matchLabels?: object; readonly matchExpressions?: readonly object[] };
+  readonly objectSelector?: { readonly matchLabels?: object; readonly matchExpressions?: readonly object[] };
+}>;
+export type WebhookConfiguration = KubeObject & { readonly webhooks?: readonly Webhook[] };
+
+/** Our webhook by its name, whatever the release is called. */
+const WEBHOOK_NAME = 'jobs.switchyard.dev';
+
+export function judgeWebhooks(kind: 'mutating' | 'validating', configurations: readonly WebhookConfiguration[], hasPolicy: boolean): Check {
+  const check = `${kind} webhook`;
+  const ours = configurations.flatMap(({ webhooks = [] }) => webhooks.filter(({ name }) => name === WEBHOOK_NAME));
+  const [webhook] = ours;
+  if (webhook === undefined)
+    return kind === 'validating' && hasPolicy
+      ? ok(check, 'none, and the admission policy holds its rules')
+      : kind === 'mutating'
+        ? note(
+            check,
+            'none: Jobs have to say spec.suspend and spec.managedBy themselves',
+            'helm upgrade with webhook.enabled=true, or submit by switchyard submit, which writes both',
+          )
+        : wrong(
+            check,
+            'none, and no admission policy: whoever may write Jobs may write their records',
+            'helm upgrade with webhook.enabled=true or admissionPolicy.enabled=true',
+          );
+  if (ours.length > 1)
+    return wrong(check, `${ours.length} of them: more than one installation looks at Jobs`, 'uninstall all but one (helm list -A)');
+  if ((webhook.clientConfig.caBundle ?? '') === '')
+    return wrong(check, 'has no caBundle: the API server cannot trust it', 'look at the Certificate of cert-manager, or helm upgrade');
+  const seesJobs = webhook.rules?.some(
+    ({ apiGroups = [], resources = [], operations = [] }) =>
+      apiGroups.includes('batch') && resources.includes('jobs') && operations.includes('CREATE'),
+  );
+  if (seesJobs !== true) return wrong(check, 'its rules do not cover new Jobs', 'helm upgrade writes them anew');
+  const narrowed = [webhook.namespaceSelector, webhook.objectSelector].some(
+    (selector) => Object.keys(selector?.matchLabels ?? {}).length > 0 || (selector?.matchExpressions ?? []).length > 0,
+  );
+  if (narrowed)
+    return note(check, 'some namespaces or Jobs are left out by its selectors', 'webhook.excludedNamespaces of the chart says which');
+  if (webhook.failurePolicy === 'Ignore')
+    return note(
+      check,
+      'failurePolicy is Ignore: Jobs that are made while no manager answers are not looked at',
+      hasPolicy ? undefined : 'webhook.failurePolicy: Fail, or admissionPolicy.enabled=true',
+    );
+  return ok(check, 'covers all Jobs');
+}
+
+export function judgeUnseenJobs(labelled: readonly DeepReadonly<Job>[]): Check {
+  const unseen = labelled.filter(({ spec, status }) => spec.managedBy !== MANAGER_CONTROLLER_NAME && !isFinished(status));
+  const [first] = unseen;
+  if (first === undefined) return ok('jobs', `all ${labelled.length} with a queue are Switchyard’s`);
+  return wrong(
+    'jobs',
+    `${unseen.length} with the label ${QUEUE_NAME_LABEL} ${unseen.length === 1 ? 'is' : 'are'} not Switchyard’s, such as ${first.metadata.namespace}/${first.metadata.name}`,
+    'they were made while no webhook looked; delete them, and submit them again',
+  );
+}
+
+export function judgeQueues(clusterQueues: readonly ClusterQueue[], localQueues: readonly LocalQueue[]): Check[] {
+  if (clusterQueues.length === 0)
+    return [
+      note('queues', 'there is no ClusterQueue: nothing is admitted', 'kubectl apply -f examples/queues.yaml, or switchyard import kueue'),
+    ];
+  const inactive = clusterQueues.flatMap(({ metadata, status }) => {
+    const active = findCondition(status?.conditions, 'Active');
+    return active?.status === 'False'
+      ? [wrong(`queue ${metadata.name}`, active.message, `kubectl describe clusterqueue ${metadata.name}`)]
+      : [];
+  });
+  const names = new Set(clusterQueues.map(({ metadata }) => metadata.name));
+  const lost = localQueues
+    .filter(({ spec }) => !names.has(spec.clusterQueue))
+    .map(({ metadata, spec }) =>
+      wrong(
+        `queue ${metadata.namespace}/${metadata.name}`,
+        `its ClusterQueue ${spec.clusterQueue} does not exist`,
+        'make it, or make this LocalQueue anew with another one',
+      ),
+    );
+  const bad = [...inactive, ...lost];
+  if (bad.length > 0) return bad;
+  return [
+    localQueues.length === 0
+      ? note(
+          'queues',
+          `${clusterQueues.length} ClusterQueues, and no LocalQueue to submit to`,
+          'make a LocalQueue in each namespace that submits Jobs',
+        )
+      : ok('queues', `${clusterQueues.length} ClusterQueues, ${localQueues.length} LocalQueues, all active`),
+  ];
+}
+
+export function judgeClusters(clusters: readonly WorkerCluster[]): Check[] {
+  if (clusters.length === 0) return [note('clusters', 'there is none: Jobs wait', 'switchyard clusters join CONTEXT')];
+  return clusters.map(judgeCluster);
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  [ClusterCondition.Reachable]: 'look at its API server, the network, and the kubeconfig Secret; switchyard clusters join renews the token',
+  [ClusterCondition.Synced]: 'look at its API server and at its load',
+  [ClusterCondition.Able]: 'look at the rights of the manager there: switchyard clusters join checks and repairs them',
+  [ClusterCondition.WorkerAlive]: 'look at the pods of switchyard-worker there',
+};
+
+function judgeCluster({ metadata, spec, status }: WorkerCluster): Check {
+  const check = `cluster ${metadata.name}`;
+  const broken = Object.keys(REMEDIES)
+    .flatMap((type) => findCondition(status?.conditions, type) ?? [])
+    .find((condition) => condition.status === 'False');
+  if (broken !== undefined) return wrong(check, `${broken.type}=False (${broken.reason}): ${broken.message}`, REMEDIES[broken.type] ?? '');
+  const ready = findCondition(status?.conditions, ClusterCondition.Ready);
+  if (ready === undefined) return note(check, 'the manager has said nothing of it yet', 'look whether the manager runs');
+  if (ready.status !== 'True')
+    return wrong(check, `Ready=${ready.status} (${ready.reason}): ${ready.message}`, `kubectl describe workercluster ${metadata.name}`);
+  if (spec.state !== undefined && spec.state !== 'Active')
+    return note(check, `ready, and ${spec.state}: it takes no Jobs`, `switchyard uncordon ${metadata.name}`);
+  const alive = findCondition(status?.conditions, ClusterCondition.WorkerAlive);
+  if (alive?.status === 'Unknown' && alive.reason === 'NoWorkerLease')
+    return note(check, alive.message, 'helm install switchyard-worker there, or look at its --lease-namespace');
+  return ok(
+    check,
+    `ready, ${status?.version ?? 'version unknown'}${status?.worker?.version === undefined ? '' : `, worker ${status.worker.version}`}`,
+  );
+}

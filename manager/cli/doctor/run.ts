@@ -1,0 +1,176 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
+import type { KubeObject } from '../../../shared/api/kubernetes.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, JOBS, LEASES, type Resource } from '../../../shared/api/resources.ts';
+import { ApiError } from '../../../shared/kube/api-error.ts';
+import type { KubeClient, ListOptions } from '../../../shared/kube/client.ts';
+import { CLUSTER_QUEUES } from '../../api/cluster-queue.ts';
+import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
+import { LOCAL_QUEUES } from '../../api/local-queue.ts';
+import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
+import { areFine, checkLines, clockCheck, note, ok, versionCheck, wrong, type Check } from '../checks.ts';
+import type { ClusterChoice } from '../cluster-connection.ts';
+import type { Form } from '../cluster-flags.ts';
+import type { Rule } from '../clusters/access-rights.ts';
+import { ExitCode } from '../exit-codes.ts';
+import { report } from '../report.ts';
+import type { Session } from '../session.ts';
+import { withCluster } from '../with-cluster.ts';
+import {
+  judgeClusters,
+  judgeDefinitions,
+  judgeManager,
+  judgeQueues,
+  judgeUnseenJobs,
+  judgeWebhooks,
+  type Definition,
+  type WebhookConfiguration,
+} from './judgements.ts';
+
+export type DoctorConfig = ClusterChoice & { readonly 'manager-namespace': string; readonly output: Form };
+
+export const runDoctor = (config: DoctorConfig, session: Session): Promise<number> =>
+  withCluster(config, async ({ client }) => {
+    const checks = (
+      await Promise.all([
+        versionAndClock(client, session.now),
+        definitions(client),
+        manager(client, config['manager-namespace'], session.now),
+        webhooks(client),
+        queues(client),
+        clusters(client),
+        jobs(client),
+      ])
+    ).flat();
+    const fine = areFine(checks);
+    await report(session, config.output, { lines: checkLines(checks, session.output), value: { fine, checks } });
+    return fine ? ExitCode.Done : ExitCode.Failed;
+  });
+
+const admissionKind = <T extends KubeObject>(kind: string): Resource<T> => ({
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  plural: kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : `${kind.toLowerCase()}s`,
+  kind,
+  namespaced: false,
+});
+
+/** What there is; what may not be read, or is not served, is said instead of judged. */
+async function judged<T extends KubeObject>(
+  check: string,
+  client: KubeClient,
+  resource: Resource<T>,
+  options: ListOptions,
+  judge: (items: readonly T[]) => Check | readonly Check[] | Promise<readonly Check[]>,
+): Promise<readonly Check[]> {
+  try {
+    return [await judge((await client.list(resource, options)).items)].flat();
+  } catch (error) {
+    if (!(error instanceof ApiError) || (error.code !== 403 && error.code !== 404)) throw error;
+    return [
+      note(
+        check,
+        error.code === 403 ? `cannot be looked at: you may not list ${resource.plural}` : `${resource.plural} are not served here`,
+      ),
+    ];
+  }
+}
+
+async function versionAndClock(client: KubeClient, now: () => number): Promise<Check[]> {
+  const { gitVersion } = JSON.parse(await client.raw({ method: 'GET', path: '/version' })) as { gitVersion?: unknown };
+  const beforeMs = now();
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+  const review = JSON.parse(await client.raw({ method: 'POST', path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', body })) as {
+    metadata?: { creationTimestamp?: string };
+    status?: { userInfo?: { username?: string } };
+  };
+  const theirsMs = Date.parse(review.metadata?.creationTimestamp ?? '');
+  return [
+    versionCheck('version', typeof gitVersion === 'string' ? gitVersion : 'unknown'),
+    Number.isNaN(theirsMs) ? note('clock', 'the API server does not tell its time') : clockCheck('clock', theirsMs, beforeMs, now()),
+    ok('you', review.status?.userInfo?.username ?? 'unknown'),
+  ];
+}
+
+const definitions = (client: KubeClient): Promise<readonly Check[]> => {
+  const wanted = SWITCHYARD_KINDS.map(({ resource }) => `${resource.plural}.${resource.group}`);
+  return judged('definitions', client, CUSTOM_RESOURCE_DEFINITIONS as Resource<Definition>, {}, (found) => judgeDefinitions(found, wanted));
+};
+
+const manager = (client: KubeClient, namespace: string, now: () => number): Promise<readonly Check[]> =>
+  judged('manager', client, LEASES, { namespace }, async (leases) => {
+    const check = judgeManager(leases, namespace, now());
+    const lease = leases.find(({ metadata }) => metadata.name.endsWith('switchyard-manager'));
+    return lease === undefined ? [check] : [check, await managerRights(client, namespace, lease.metadata.name)];
+  });
+
+/** The chart calls Lease and account alike, unless it is told otherwise. */
+async function managerRights(client: KubeClient, namespace: string, name: string): Promise<Check> {
+  const file = new URL('../../../charts/switchyard-manager/files/manager-rules.yaml', import.meta.url);
+  const rules = parse(readFileSync(file, 'utf8').replaceAll('RELEASE', name)) as { cluster: readonly Rule[]; namespace: readonly Rule[] };
+  const asked = [...questions(rules.cluster, ''), ...questions(rules.namespace, namespace)];
+  const user = `system:serviceaccount:${namespace}:${name}`;
+  const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+  try {
+    const missing: string[] = [];
+    for (const resourceAttributes of asked) {
+      const body = {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SubjectAccessReview',
+        spec: { user, groups: ['system:serviceaccounts'], resourceAttributes },
+      };
+      const { status } = JSON.parse(await client.raw({ method: 'POST', path, body })) as { status?: { allowed?: unknown } };
+      if (status?.allowed !== true) missing.push(`${resourceAttributes.verb} ${resourceAttributes.resource}`);
+    }
+    return missing.length === 0
+      ? ok('manager rights', `${user} may do all of ${asked.length} things that it does`)
+      : wrong(
+          'manager rights',
+          `${user} may not ${[...new Set(missing)].join(', ')}`,
+          'helm upgrade switchyard-manager writes its roles anew',
+        );
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 403) throw error;
+    return note('manager rights', 'cannot be looked at: you may not create subjectaccessreviews');
+  }
+}
+
+const questions = (rules: readonly Rule[], namespace: string) =>
+  rules.flatMap(({ apiGroups, resources, verbs, resourceNames: [name] = [] }) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((each) =>
+        verbs.map((verb) => {
+          const [resource = '', subresource = ''] = each.split('/');
+          return { group, resource, subresource, verb, namespace, name: name ?? '' };
+        }),
+      ),
+    ),
+  );
+
+async function webhooks(client: KubeClient): Promise<readonly Check[]> {
+  let hasPolicy = false;
+  const unread = await judged('admission policy', client, admissionKind('ValidatingAdmissionPolicy'), {}, (policies) => {
+    hasPolicy = policies.some(({ metadata }) => metadata.name.includes('switchyard'));
+    return hasPolicy ? [ok('admission policy', 'holds the rules of Jobs also while no manager answers')] : [];
+  });
+  const [mutating, validating] = await Promise.all([
+    judged('mutating webhook', client, admissionKind<WebhookConfiguration>('MutatingWebhookConfiguration'), {}, (found) =>
+      judgeWebhooks('mutating', found, hasPolicy),
+    ),
+    judged('validating webhook', client, admissionKind<WebhookConfiguration>('ValidatingWebhookConfiguration'), {}, (found) =>
+      judgeWebhooks('validating', found, hasPolicy),
+    ),
+  ]);
+  return [...mutating, ...validating, ...unread];
+}
+
+const queues = (client: KubeClient): Promise<readonly Check[]> =>
+  judged('queues', client, CLUSTER_QUEUES, {}, (clusterQueues) =>
+    judged('queues', client, LOCAL_QUEUES, {}, (localQueues) => judgeQueues(clusterQueues, localQueues)),
+  );
+
+const clusters = (client: KubeClient): Promise<readonly Check[]> => judged('clusters', client, WORKER_CLUSTERS, {}, judgeClusters);
+
+const jobs = (client: KubeClient): Promise<readonly Check[]> =>
+  judged('jobs', client, JOBS, { labelSelector: QUEUE_NAME_LABEL }, judgeUnseenJobs);

@@ -1,0 +1,145 @@
+/** Goal: one command makes a cluster a worker cluster, with no more rights than the chart gives, says by named checks why not, and one takes it out again. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
+import { readWorkerAccess } from '../../manager/dispatch/worker-access.ts';
+import { SECRETS } from '../../shared/api/resources.ts';
+import { createKubeClient } from '../../shared/kube/kube-client.ts';
+import { createHttpTransport } from '../../shared/kube/http-transport.ts';
+import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { silentLogger } from '../../shared/runtime/logger.ts';
+import { createCliWorld, type CliWorld } from './cli-world.ts';
+
+const LIMIT_MS = 300_000;
+let cli: CliWorld;
+/** Has the manager cluster as its current context, and a context for each worker cluster. */
+let kubeconfig: string;
+
+beforeAll(async () => {
+  cli = await createCliWorld(['east', 'west']);
+  const files = [
+    ['home', cli.kubeconfig],
+    ['east', await cli.listen('east')],
+    ['west', await cli.listen('west')],
+  ] as const;
+  const configs = files.map(([name, file]) => ({ name, config: parse(readFileSync(file, 'utf8')) }));
+  kubeconfig = path.join(cli.folder, 'all.kubeconfig');
+  const merged = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'home',
+    clusters: configs.map(({ name, config }) => ({ ...config.clusters[0], name })),
+    users: configs.map(({ name, config }) => ({ ...config.users[0], name })),
+    contexts: configs.map(({ name }) => ({ name, context: { cluster: name, user: name } })),
+  };
+  writeFileSync(kubeconfig, stringify(merged));
+}, LIMIT_MS);
+afterAll(() => cli.close(), LIMIT_MS);
+
+const names = async (): Promise<string[]> => (await cli.world.home.list(WORKER_CLUSTERS)).items.map(({ metadata }) => metadata.name);
+
+test('a cluster leaves when its Jobs have moved, and its Secret goes with it', { timeout: LIMIT_MS }, async () => {
+  await cli.world.submit('moves', { seconds: 100_000, annotations: { 'switchyard.dev/clusters': 'east,west' } });
+  await cli.until(async () => (await cli.world.job('moves')).status?.active === 1);
+  await cli.world.home.patch(WORKER_CLUSTERS, { namespace: '', name: 'east' }, { type: 'merge', body: { spec: { state: 'Cordoned' } } });
+  const refused = await cli.run(['clusters', 'leave', 'west'], { kubeconfig });
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('write --yes to say so in advance') });
+  await cli.world.home.patch(WORKER_CLUSTERS, { namespace: '', name: 'east' }, { type: 'merge', body: { spec: { state: 'Active' } } });
+  const { code, stdout } = await cli.run(['clusters', 'leave', 'west', '--yes'], { kubeconfig });
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: 'west has left\nThe account of the manager is still there; --worker-context deletes it, too.\n',
+  });
+  expect(await names()).toEqual(['east']);
+  expect((await cli.world.home.list(SECRETS, { namespace: 'switchyard' })).items.map(({ metadata }) => metadata.name)).not.toContain(
+    'west',
+  );
+});
+
+test('a cluster joins by one command, with an account that may do what the manager does and nothing else', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const { code, stdout, stderr } = await cli.run(['clusters', 'join', 'west', '-o', 'json'], { kubeconfig });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const { checks } = JSON.parse(stdout) as { checks: { check: string; result: string; found: string }[] };
+  expect(checks.map(({ check, result }) => `${check} ${result}`)).toEqual([
+    'cluster ok',
+    'version ok',
+    'controller note',
+    // The clock of this world stands elsewhere than that of this machine, which is just what the check is for.
+    'clock note',
+    'token ok',
+    'rights ok',
+    'manager ok',
+  ]);
+  expect(await names()).toEqual(['east', 'west']);
+});
+
+test('what it was given is a kubeconfig that the manager takes', { timeout: LIMIT_MS }, async () => {
+  const { data } = await cli.world.home.get(SECRETS, { namespace: 'switchyard', name: 'west-kubeconfig' });
+  const text = Buffer.from(data?.['kubeconfig'] ?? '', 'base64').toString();
+  expect(readWorkerAccess(text).credentials.token).toMatch(/^\S+$/);
+  const client = createKubeClient(createHttpTransport(accessFromKubeconfig({ kind: 'text', yaml: text }, systemClock), silentLogger), {
+    userAgent: 'test',
+    clock: systemClock,
+  });
+  await expect(client.list(SECRETS)).rejects.toMatchObject({ code: 403 });
+  await client.close();
+});
+
+test('the same command again renews the token; another name for the same cluster is refused, and so is the manager cluster', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const secret = async (): Promise<string | undefined> =>
+    (await cli.world.home.get(SECRETS, { namespace: 'switchyard', name: 'west-kubeconfig' })).data?.['kubeconfig'];
+  const before = await secret();
+  const again = await cli.run(['clusters', 'join', 'west', '--token-days', '7'], { kubeconfig });
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok {5}cluster +the one that has joined as west$/m) });
+  expect(again.stdout).toMatch(/^ok {5}token +ends \d{4}-\d\d-\d\d; the same command renews it$/m);
+  expect(await secret()).not.toBe(before);
+
+  const twice = await cli.run(['clusters', 'join', 'west', '--name', 'other'], { kubeconfig });
+  expect(twice.code).toBe(1);
+  expect(twice.stdout).toMatch(
+    /^wrong {2}cluster +it has joined as west \(kube-system [-\w]+\)$\n {9}-> write --name west to renew its token, or have it leave first$/m,
+  );
+  const itself = await cli.run(['clusters', 'join', 'home', '--name', 'self'], { kubeconfig });
+  expect(itself).toMatchObject({ code: 1, stdout: expect.stringContaining('it is the manager cluster itself') });
+  expect(await names()).toEqual(['east', 'west']);
+});
+
+test('a cluster that leaves with --worker-context leaves nothing behind there', { timeout: LIMIT_MS }, async () => {
+  const { code, stdout } = await cli.run(['clusters', 'leave', 'west', '--yes', '--worker-context', 'west', '-o', 'json'], { kubeconfig });
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toEqual({ cluster: 'west', result: 'left', accountDeleted: true });
+  const west = cli.world.client('west');
+  for (const [group, plural] of [
+    ['', 'serviceaccounts'],
+    ['rbac.authorization.k8s.io', 'clusterroles'],
+    ['rbac.authorization.k8s.io', 'clusterrolebindings'],
+    ['rbac.authorization.k8s.io', 'roles'],
+  ] as const) {
+    const { items } = await west.list({ group, version: 'v1', plural, kind: '', namespaced: false });
+    expect(items.map(({ metadata }) => metadata.name).filter((name) => name.startsWith('switchyard-'))).toEqual([]);
+  }
+});
+
+test('doctor looks at all of an installation, says what is wrong and what to do, and is content without every right', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const { code, stdout } = await cli.run(['doctor'], { kubeconfig });
+  expect(stdout).toMatch(/^ok +version +v1\./m);
+  expect(stdout).toMatch(/^ok +definitions +all \d+ are served$/m);
+  expect(stdout).toMatch(/^ok +queues +1 ClusterQueues, 1 LocalQueues, all active$/m);
+  expect(stdout).toMatch(/^note +cluster east +no worker has announced itself/m);
+  expect(stdout).toMatch(/^wrong +validating webhook +none, and no admission policy/m);
+  expect(code).toBe(1);
+  const asJson = await cli.run(['doctor', '-o', 'json'], { kubeconfig });
+  expect(JSON.parse(asJson.stdout)).toMatchObject({
+    fine: false,
+    checks: expect.arrayContaining([expect.objectContaining({ check: 'definitions', result: 'ok' })]),
+  });
+});

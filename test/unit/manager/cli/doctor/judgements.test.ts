@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest';
+import type { ClusterQueue } from '../../../../../manager/api/cluster-queue.ts';
+import type { LocalQueue } from '../../../../../manager/api/local-queue.ts';
+import type { WorkerCluster } from '../../../../../manager/api/worker-cluster.ts';
+import {
+  judgeClusters,
+  judgeDefinitions,
+  judgeManager,
+  judgeQueues,
+  judgeUnseenJobs,
+  judgeWebhooks,
+  type Definition,
+  type Webhook,
+  type WebhookConfiguration,
+} from '../../../../../manager/cli/doctor/judgements.ts';
+import type { Lease } from '../../../../../shared/api/kubernetes.ts';
+import { aHomeJob } from '../../../../support/jobs.ts';
+
+const meta = (name: string, namespace = 'team') => ({
+  name,
+  namespace,
+  uid: name,
+  resourceVersion: '1',
+  creationTimestamp: '2026-01-01T00:00:00Z',
+});
+const condition = (type: string, status: string, message = 'm', reason = 'R') => ({ type, status, reason, message });
+
+describe('definitions', () => {
+  const crd = (name: string, established: string): Definition => ({
+    metadata: meta(name),
+    status: { conditions: [condition('Established', established)] },
+  });
+  test.each([
+    [[crd('a', 'True'), crd('b', 'True')], 'ok', 'all 2'],
+    [[crd('a', 'True')], 'wrong', 'not there: b'],
+    [[crd('a', 'True'), crd('b', 'False')], 'wrong', 'not served: b'],
+  ])('%#', (found, result, words) => {
+    expect(judgeDefinitions(found, ['a', 'b'])).toMatchObject({ result, found: expect.stringContaining(words) });
+  });
+});
+
+describe('the manager', () => {
+  const NOW = Date.parse('2026-01-01T01:00:00Z');
+  const lease = (name: string, holderIdentity: string, renewTime: string): Lease => ({
+    metadata: meta(name),
+    spec: { holderIdentity, renewTime },
+  });
+  test.each([
+    [[lease('x-switchyard-manager', 'pod-1', '2026-01-01T00:59:55Z')], 'ok', 'pod-1 leads'],
+    [[lease('switchyard-manager', 'pod-1', '2026-01-01T00:59:00Z')], 'wrong', 'for 60 s'],
+    [[lease('switchyard-manager', '', '2026-01-01T00:59:59Z')], 'wrong', 'any more'],
+    [[lease('somebody-else', 'x', '2026-01-01T00:59:59Z')], 'wrong', 'none has a Lease in namespace switchyard'],
+  ])('%#', (leases, result, words) => {
+    expect(judgeManager(leases, 'switchyard', NOW)).toMatchObject({ result, found: expect.stringContaining(words) });
+  });
+});
+
+describe('webhooks', () => {
+  const COVERING: Webhook = {
+    name: 'jobs.switchyard.dev',
+    failurePolicy: 'Fail',
+    clientConfig: { caBundle: 'x' },
+    rules: [{ apiGroups: ['batch'], resources: ['jobs'], operations: ['CREATE', 'UPDATE'] }],
+  };
+  const having = (...webhooks: Webhook[]): WebhookConfiguration[] => [{ metadata: meta('w'), webhooks }];
+  test.each<[string, WebhookConfiguration[], boolean, string, string]>([
+    ['all Jobs', having(COVERING), false, 'ok', 'covers all Jobs'],
+    ['none, but a policy', [], true, 'ok', 'the admission policy holds'],
+    ['none at all', having({ ...COVERING, name: 'another' }), false, 'wrong', 'no admission policy'],
+    ['two installations', having(COVERING, COVERING), false, 'wrong', '2 of them'],
+    ['no authority', having({ ...COVERING, clientConfig: {} }), false, 'wrong', 'no caBundle'],
+    [
+      'other rules',
+      having({ ...COVERING, rules: [{ apiGroups: ['apps'], resources: ['deployments'], operations: ['CREATE'] }] }),
+      false,
+      'wrong',
+      'do not cover',
+    ],
+    ['left out', having({ ...COVERING, namespaceSelector: { matchExpressions: [{}] } }), false, 'note', 'left out'],
+    ['an empty selector', having({ ...COVERING, namespaceSelector: {} }), false, 'ok', 'covers all Jobs'],
+    ['ignored failures', having({ ...COVERING, failurePolicy: 'Ignore' }), false, 'note', 'failurePolicy is Ignore'],
+  ])('%s', (_name, configurations, hasPolicy, result, words) => {
+    expect(judgeWebhooks('validating', configurations, hasPolicy)).toMatchObject({ result, found: expect.stringContaining(words) });
+  });
+
+  test('without a mutating one users write more', () => {
+    expect(judgeWebhooks('mutating', [], true)).toMatchObject({ result: 'note', remedy: expect.stringContaining('switchyard submit') });
+  });
+});
+
+test('Jobs that no webhook has seen are counted', () => {
+  const foreign = aHomeJob();
+  delete foreign.spec.managedBy;
+  expect(judgeUnseenJobs([aHomeJob()])).toMatchObject({ result: 'ok' });
+  expect(judgeUnseenJobs([aHomeJob(), foreign])).toMatchObject({
+    result: 'wrong',
+    found: expect.stringMatching(/^1 with the label .* is not .* team\/sum$/),
+  });
+});
+
+describe('queues', () => {
+  const clusterQueue = (name: string, active = 'True'): ClusterQueue =>
+    ({
+      metadata: meta(name),
+      spec: {},
+      status: { conditions: [condition('Active', active, 'flavor x is not there')] },
+    }) as unknown as ClusterQueue;
+  const localQueue = (name: string, of: string): LocalQueue =>
+    ({ metadata: meta(name), spec: { clusterQueue: of } }) as unknown as LocalQueue;
+  test.each<[string, ClusterQueue[], LocalQueue[], [string, string][]]>([
+    ['fine', [clusterQueue('a')], [localQueue('q', 'a')], [['ok', '1 ClusterQueues, 1 LocalQueues']]],
+    ['none', [], [], [['note', 'there is no ClusterQueue']]],
+    ['nowhere to submit', [clusterQueue('a')], [], [['note', 'no LocalQueue']]],
+    [
+      'inactive, and lost',
+      [clusterQueue('a', 'False')],
+      [localQueue('q', 'b')],
+      [
+        ['wrong', 'flavor x is not there'],
+        ['wrong', 'ClusterQueue b does not exist'],
+      ],
+    ],
+  ])('%s', (_name, clusterQueues, localQueues, expected) => {
+    expect(judgeQueues(clusterQueues, localQueues)).toMatchObject(
+      expected.map(([result, words]) => ({ result, found: expect.stringContaining(words) })),
+    );
+  });
+});
+
+describe('clusters', () => {
+  const cluster = (spec: object, ...conditions: object[]): WorkerCluster =>
+    ({ metadata: meta('east'), spec, status: { conditions, version: 'v1.36.0' } }) as unknown as WorkerCluster;
+  const READY = condition('Ready', 'True');
+  test.each<[string, WorkerCluster[], string, string]>([
+    ['ready', [cluster({}, READY)], 'ok', 'ready, v1.36.0'],
+    ['none', [], 'note', 'there is none'],
+    ['unknown', [cluster({})], 'note', 'has said nothing'],
+    [
+      'unreachable',
+      [cluster({}, condition('Reachable', 'False', 'no answer', 'Unreachable'), condition('Ready', 'False'))],
+      'wrong',
+      'Reachable=False (Unreachable): no answer',
+    ],
+    ['not ready', [cluster({}, condition('Ready', 'False', 'why'))], 'wrong', 'Ready=False (R): why'],
+    ['cordoned', [cluster({ state: 'Cordoned' }, READY)], 'note', 'ready, and Cordoned'],
+    ['without a worker', [cluster({}, READY, condition('WorkerAlive', 'Unknown', 'no worker', 'NoWorkerLease'))], 'note', 'no worker'],
+  ])('%s', (_name, clusters, result, words) => {
+    expect(judgeClusters(clusters)).toMatchObject([{ result, found: expect.stringContaining(words) }]);
+  });
+});
