@@ -68,7 +68,12 @@ export function createAdmissionCore(
   clusters: readonly ClusterState[],
   { fairSharing, preempted }: AdmissionCoreOptions = {},
 ) {
-  const cache = createAdmissionCache(buildQueueingSetup(queueingObjects(clusterQueues), fairSharing));
+  const priorities = new Map<string, number>();
+  const cache = createAdmissionCache(buildQueueingSetup(queueingObjects(clusterQueues), fairSharing), () => ({
+    workload: priorities,
+    pod: new Map(),
+    fallback: 0,
+  }));
   cache.setClusters(clusters);
   const queues = createPendingQueues();
   /** Keys of those that run, the one that was admitted first, first. */
@@ -102,7 +107,10 @@ export function createAdmissionCore(
     queues,
     running,
     arrive: (clusterQueue: string, name: string, cpu: string, priority = 0, createdMs = arrivals): void => {
-      const workload = waitingWorkload(name, { cpu, pods: '1' }, { createdMs, shape: 'shape', schedulingHash: cpu });
+      const workloadClass = `class-${priority}`;
+      priorities.set(workloadClass, priority);
+      const parts = { createdMs, shape: 'shape', schedulingHash: cpu, ...(priority === 0 ? {} : { priorityWish: { workloadClass } }) };
+      const workload = waitingWorkload(name, { cpu, pods: '1' }, parts);
       queues.add(clusterQueue, false, { workload, priority, arrival: arrivals++ });
     },
     release,
