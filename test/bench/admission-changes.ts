@@ -8,7 +8,7 @@ import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { cpuQueue } from './admission-core.ts';
 import { createAdmissionWhole, type AdmissionWhole } from './admission-whole.ts';
-import { threadMs } from './thread-time.ts';
+import { cpuMs } from './cpu-time.ts';
 
 export type ChangesLoad = {
   readonly waiting: number;
@@ -55,9 +55,9 @@ function fill({ waiting, running, queueCount, clusterCount, policy }: ChangesLoa
   return whole;
 }
 
-/** Until nobody is admitted any more. */
+/** Until somebody has been admitted, and nobody is any more. */
 async function settled(whole: AdmissionWhole): Promise<void> {
-  for (let before = -1; before !== whole.running(); ) {
+  for (let before = 0; before === 0 || before !== whole.running(); ) {
     before = whole.running();
     await watched(() => undefined);
   }
@@ -67,16 +67,16 @@ async function watched(change: () => void): Promise<{ readonly longestMs: number
   const startedMs = performance.now();
   let longestMs = 0;
   let totalMs = 0;
-  let lastMs = threadMs();
+  let lastMs = cpuMs();
   change();
   while (performance.now() - startedMs < WATCHED_MS) {
     await new Promise(setImmediate);
-    const nowMs = threadMs();
+    const nowMs = cpuMs();
     const turnMs = nowMs - lastMs;
     lastMs = nowMs;
     longestMs = Math.max(longestMs, turnMs);
     // What looking at the time takes does not count.
-    if (turnMs > 0.2) totalMs += turnMs;
+    if (turnMs > 0.1) totalMs += turnMs;
   }
   return { longestMs, totalMs };
 }

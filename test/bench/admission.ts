@@ -2,14 +2,14 @@
  * What admission decides, without the API server around it: very many waiting Jobs, all equal or all different, in some queues and on some clusters; then one Job
  * after the other ends, and, where some preempt others, one after the other arrives that does. After that how long whatever an administrator changes stops
  * everything else, and the shapes of Kueue's own performance test, played in virtual time: how much longer than the quota allows they take. Times are processor
- * time of the main thread, so that other programs of the machine do not count.
+ * time, so that other programs of the machine do not count.
  */
 import { memoryUsage } from 'node:process';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { FlagError, listOf, wholeNumber, type FlagTable } from '../../shared/runtime/flags.ts';
 import { FAIR_SHARING, measureChanges, PREEMPTION, type Policy } from './admission-changes.ts';
 import { cpuCluster, cpuQueue, createAdmissionCore } from './admission-core.ts';
-import { threadMs } from './thread-time.ts';
+import { cpuMs } from './cpu-time.ts';
 import { KUEUE_SHAPES, playShape } from './kueue-shapes.ts';
 import { defineSuite } from './suite.ts';
 
@@ -125,24 +125,24 @@ function measure({ waiting, queueCount, clusterCount, kind, limit, policy, relea
   const settle = (): number => {
     let admitted = 0;
     for (;;) {
-      const startedMs = threadMs();
+      const startedMs = cpuMs();
       const result = core.cycle(1);
-      longestMs = Math.max(longestMs, threadMs() - startedMs);
+      longestMs = Math.max(longestMs, cpuMs() - startedMs);
       if (result === undefined) return admitted;
       admitted += result;
     }
   };
-  const filledMs = threadMs();
+  const filledMs = cpuMs();
   const filled = settle();
-  const fillMs = threadMs() - filledMs;
+  const fillMs = cpuMs() - filledMs;
   const timesOf = <T>(each: Iterable<T>, happen: (one: T) => void): { readonly times: readonly number[]; readonly admitted: number } => {
     const times: number[] = [];
     let admitted = 0;
     for (const one of each) {
-      const startedMs = threadMs();
+      const startedMs = cpuMs();
       happen(one);
       admitted += settle();
-      times.push(threadMs() - startedMs);
+      times.push(cpuMs() - startedMs);
     }
     return { times: times.toSorted((a, b) => a - b), admitted };
   };
