@@ -91,7 +91,7 @@ export function createAdmissionCore(
 
   /** Whoever is to give its place up does so, and waits again. */
   const stopDisplaced = (nowMs: number): void => {
-    for (const { reservation } of [...cache.displaced()]) {
+    for (const { reservation } of cache.displaced()) {
       const { key } = reservation.workload;
       const head = running.get(key);
       release(key);
