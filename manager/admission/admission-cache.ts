@@ -13,6 +13,7 @@ import type { LocalQueueUsage } from './local-queue-order.ts';
 import type { Victim } from './preemption.ts';
 import { NO_PRIORITY_CLASSES, resolvePriority, type PriorityClasses } from './priority.ts';
 import { flavorResource } from './quota-tree.ts';
+import { createQueueCounts, localQueueOf } from './queue-counts.ts';
 import { heldOf } from './reclaimable.ts';
 import { createShapeAvoidance, type ShapeAvoidance } from './shape-avoidance.ts';
 import type { QueueingSetup, Snapshot } from './snapshot.ts';
@@ -41,6 +42,10 @@ export interface AdmissionCache {
   forget(key: string): Reservation | undefined;
   get(key: string): Reservation | undefined;
   reservations(): IterableIterator<Reservation>;
+  /** How many of them there are of each ClusterQueue. */
+  admittedTo(): ReadonlyMap<string, number>;
+  /** The same of each LocalQueue, by `namespace/name`. */
+  admittedFrom(): ReadonlyMap<string, number>;
   /** How often a Workload has come to be admitted on this cluster: while it is the same number, nobody has. */
   placements(cluster: string): number;
   /** The reservations of Workloads that ask for something else now than they hold. */
@@ -106,6 +111,7 @@ export function createAdmissionCache(
   const admitted = createAdmittedIndex();
   const placements = new Map<string, number>();
   const displacements = createDisplacements();
+  const counts = { to: createQueueCounts(), from: createQueueCounts() };
 
   const holdingOf = ({ record, held, charges }: Counted): Holding => ({
     node: setup.tree.clusterQueues.get(record.clusterQueue),
@@ -119,6 +125,8 @@ export function createAdmissionCache(
     const entry = counted.get(key);
     if (entry === undefined) return undefined;
     counted.delete(key);
+    counts.to.replace(entry.record.clusterQueue, undefined);
+    counts.from.replace(localQueueOf(entry.workload), undefined);
     mismatched.delete(key);
     refused.delete(key);
     toRest.delete(key);
@@ -159,6 +167,8 @@ export function createAdmissionCache(
     const held = heldOf(recorded, workload, setup.queues.get(record.clusterQueue));
     const entry = { workload, record, held, assumed, charges: chargesOf(held, record), ...(held === recorded ? {} : { recorded }) };
     counted.set(workload.key, entry);
+    counts.to.replace(undefined, record.clusterQueue);
+    counts.from.replace(undefined, localQueueOf(workload));
     const asked = forPods(workload.recordedRequests ?? workload.requests, record.parallelism);
     if (excess(asked, recorded) !== undefined || excess(recorded, asked) !== undefined) mismatched.set(workload.key, entry);
     if (!assumed && workload.refusal !== undefined) refused.set(workload.key, entry);
@@ -222,6 +232,8 @@ export function createAdmissionCache(
     },
     get: (key) => counted.get(key),
     reservations: () => counted.values(),
+    admittedTo: counts.to.all,
+    admittedFrom: counts.from.all,
     placements: (cluster) => placements.get(cluster) ?? 0,
     mismatched: () => mismatched.values(),
     refused: () => refused.values(),

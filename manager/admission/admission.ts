@@ -147,7 +147,7 @@ export function createAdmission({ client, events, informers, records, clock, log
     clock,
     log,
   });
-  const changedObjects = noChangedObjects();
+  let changedObjects = noChangedObjects();
   /** The queues were never looked at, or not all changes are known. */
   let allChanged = true;
   const stale = { queueing: true, clusters: true, priorities: true, namespaces: new Set<string>(), runtimeClasses: new Set<string>() };
@@ -162,12 +162,13 @@ export function createAdmission({ client, events, informers, records, clock, log
   const adjustAnew = (): void => {
     const { namespaces, runtimeClasses } = stale;
     if (namespaces.size + runtimeClasses.size === 0) return;
-    for (const { key } of watcher.pending()) {
+    const [concernedNamespaces, concernedClasses] = [new Set(namespaces), new Set(runtimeClasses)];
+    watcher.adjust((key) => {
       const job = informers.jobs.get(parseKey(key));
       const isConcerned =
-        job && (namespaces.has(job.metadata.namespace) || runtimeClasses.has(job.spec.template.spec?.runtimeClassName ?? ''));
-      if (isConcerned === true) watcher.updated(job);
-    }
+        job && (concernedNamespaces.has(job.metadata.namespace) || concernedClasses.has(job.spec.template.spec?.runtimeClassName ?? ''));
+      return isConcerned === true ? job : undefined;
+    });
     namespaces.clear();
     runtimeClasses.clear();
     changed();
@@ -199,7 +200,7 @@ export function createAdmission({ client, events, informers, records, clock, log
         if (rerouted !== undefined) watcher.reroute(rerouted);
       }
       allChanged = false;
-      for (const names of Object.values(changedObjects)) names.clear();
+      changedObjects = noChangedObjects();
       corrector.resolveAnew();
       changed();
     }
@@ -243,7 +244,7 @@ export function createAdmission({ client, events, informers, records, clock, log
     log,
     metrics,
   });
-  const scheduler: Scheduler = createScheduler({ cache, queues, writer, corrector, refresh, clock, metrics });
+  const scheduler: Scheduler = createScheduler({ cache, queues, writer, corrector, refresh, goOn: watcher.goOn, clock, metrics });
 
   informers.jobs.addHandler(watcher);
   informers.jobs.addHandler({ deleted: ({ metadata }) => records.forget(metadata.uid) });

@@ -17,8 +17,10 @@ import type { AdmissionRetries } from './admission-retries.ts';
 import { cannotStartStory } from './cannot-start.ts';
 import { placesOf } from './cluster-state.ts';
 import { timeIsUp } from './execution-time.ts';
+import { createCrowdWalks } from './crowd-walks.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import type { PriorityClasses } from './priority.ts';
+import { createQueueCounts, localQueueOf } from './queue-counts.ts';
 import { sizedFor } from './reclaimable.ts';
 import { routeOf, type InadmissibleReason, type Route } from './snapshot.ts';
 import { waitingReason } from './waiting-reason.ts';
@@ -35,10 +37,14 @@ export interface JobWatcher extends EventHandler<Job> {
   updated(next: DeepReadonly<Job>): void;
   deleted(job: DeepReadonly<Job>): void;
   /**
-   * Queues pending Workloads anew, because the queues were set up anew, or clusters for other namespaces, or because the priorities changed of
-   * those that are `concerned`.
+   * Pending Workloads are to be queued anew, because the queues were set up anew, or clusters for other namespaces, or because the priorities changed of
+   * those that are `concerned`. It is done by {@link goOn}.
    */
   reroute(concerned?: (workload: Workload) => boolean): void;
+  /** Looks anew, in {@link goOn}, at the Jobs of pending Workloads of which this finds one that is concerned. */
+  adjust(concerned: (key: string) => DeepReadonly<Job> | undefined): void;
+  /** Does what was asked for of pending Workloads until `isOver`. True while something is left: nothing may be decided until then. */
+  goOn(isOver: () => boolean): boolean;
   /**
    * An assumed admission will not be written: the Workload waits, with this reason, until {@link retry} is called, or until its Job changes while
    * no later try is planned.
@@ -53,6 +59,9 @@ export interface JobWatcher extends EventHandler<Job> {
   toTell(): Iterable<CannotStart>;
   /** Every Workload that waits. */
   pending(): IterableIterator<Workload>;
+  isPending(key: string): boolean;
+  /** How many of them there are of each LocalQueue, by `namespace/name`. */
+  pendingOf(): ReadonlyMap<string, number>;
   /** Keys of all Jobs that wait, those that are being evicted included; those that come and go meanwhile may be among them or not. */
   waiting(): Iterable<string>;
   /** For whose sake a Job that waits was suspended; undefined when it was not. */
@@ -81,6 +90,8 @@ export function createJobWatcher(deps: {
 }): JobWatcher {
   const { cache, queues, retries, readRecord, metrics, wakeScheduler } = deps;
   const pending = new Map<string, Workload>();
+  const pendingOf = createQueueCounts();
+  const walks = createCrowdWalks(() => pending.values());
   /** What keeps Jobs out of the queues. What keeps those in a queue inadmissible is known there. */
   const inadmissibleReasons = new Map<string, InadmissibleReason>();
   const toCorrect = new Map<string, Workload>();
@@ -163,9 +174,15 @@ export function createJobWatcher(deps: {
     else toTell.set(key, { workload, story });
   };
 
+  const wait = (workload: Workload): void => {
+    const { key } = workload;
+    pendingOf.replace(localQueueOf(pending.get(key)), localQueueOf(workload));
+    pending.set(key, workload);
+  };
+
   const enqueue = (workload: Workload): void => {
     const { key } = workload;
-    pending.set(key, workload);
+    wait(workload);
     const route =
       whyHeld(workload) ??
       retries.reasonToWait(key) ??
@@ -199,6 +216,7 @@ export function createJobWatcher(deps: {
   const waits = (key: string): boolean => cache.get(key) === undefined;
 
   const dequeue = (key: string): void => {
+    pendingOf.replace(localQueueOf(pending.get(key)), undefined);
     pending.delete(key);
     toCorrect.delete(key);
     toTell.delete(key);
@@ -231,14 +249,21 @@ export function createJobWatcher(deps: {
       const workload = workloadOf(job, readRecord(job));
       if (workload !== undefined && cache.shapes.released(workload)) shapeChanged(workload.shape);
     },
-    reroute: (concerned = () => true) => {
-      for (const workload of pending.values()) if (waits(workload.key) && concerned(workload)) enqueue(workload);
-    },
+    reroute: (concerned = () => true) =>
+      walks.ask((workload) => {
+        if (waits(workload.key) && concerned(workload)) enqueue(workload);
+      }),
+    adjust: (concerned) =>
+      walks.ask(({ key }) => {
+        const job = concerned(key);
+        if (job !== undefined) observe(job);
+      }),
+    goOn: walks.goOn,
     giveUp: (reservation, inadmissibleReason) => {
       const { key } = reservation.workload;
       if (cache.get(key) !== reservation) return;
       release(key);
-      pending.set(key, reservation.workload.whole ?? reservation.workload);
+      wait(reservation.workload.whole ?? reservation.workload);
       if (cache.shapes.released(reservation.workload)) shapeChanged(reservation.workload.shape);
       inadmissibleReasons.set(key, inadmissibleReason);
     },
@@ -253,6 +278,8 @@ export function createJobWatcher(deps: {
     toCorrect: () => toCorrect.values(),
     toTell: () => toTell.values(),
     pending: () => pending.values(),
+    isPending: (key) => pending.has(key),
+    pendingOf: pendingOf.all,
     waiting: function* () {
       yield* pending.keys();
       for (const key of inadmissibleReasons.keys()) if (!pending.has(key)) yield key;

@@ -19,17 +19,18 @@ import type { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionCache } from './admission-cache.ts';
 import { shareOf, shownShare, weightedShare } from './fair-sharing.ts';
 import { formatAmount, minus, ZERO, type Amount } from '../api/amount.ts';
+import type { JobWatcher } from './job-watcher.ts';
 import type { PendingQueues } from './pending-queues.ts';
+import { localQueueOf } from './queue-counts.ts';
 import { splitFlavorResource, subtreeQuota, type QuotaNode } from './quota-tree.ts';
 import type { QueueingSetup } from './snapshot.ts';
 import type { Usage } from './usage.ts';
-import type { Workload } from './workload.ts';
 
 export type QueueStatusDeps = {
   readonly client: StatusClient;
   readonly cache: AdmissionCache;
   readonly queues: PendingQueues;
-  readonly watcher: { pending(): Iterable<Workload> };
+  readonly watcher: Pick<JobWatcher, 'pendingOf' | 'isPending'>;
   readonly informers: {
     readonly clusterQueues: Lister<ClusterQueue>;
     readonly localQueues: Lister<LocalQueue>;
@@ -70,7 +71,7 @@ export function createQueueStatus(deps: QueueStatusDeps): QueueStatus {
 
   const update = async (): Promise<void> => {
     const setup = cache.queueing();
-    const counts = countWorkloads(deps, setup);
+    const counts = countsOf(deps, setup);
     observe(deps, setup, counts);
     const nowMs = clock.now();
     for (const queue of informers.clusterQueues.list()) {
@@ -105,28 +106,29 @@ export function createQueueStatus(deps: QueueStatusDeps): QueueStatus {
 }
 
 type Count = { readonly pending: number; readonly admitted: number };
-type Counts = { readonly clusterQueues: Map<string, Count>; readonly localQueues: Map<string, Count> };
+export type Counts = { readonly clusterQueues: ReadonlyMap<string, Count>; readonly localQueues: ReadonlyMap<string, Count> };
 const NONE: Count = { pending: 0, admitted: 0 };
 
-function countWorkloads({ cache, watcher }: QueueStatusDeps, setup: QueueingSetup): Counts {
-  const counts: Counts = { clusterQueues: new Map(), localQueues: new Map() };
-  const count = (into: Map<string, Count>, key: string | undefined, add: Count): void => {
+/** How many wait and how many are admitted, of each queue: by the number of queues, however many there are of the others. */
+export function countsOf({ cache, watcher }: Pick<QueueStatusDeps, 'cache' | 'watcher'>, setup: QueueingSetup): Counts {
+  const counts = { clusterQueues: new Map<string, Count>(), localQueues: new Map<string, Count>() };
+  const add = (into: Map<string, Count>, key: string | undefined, more: Count): void => {
     if (key === undefined) return;
     const before = into.get(key) ?? NONE;
-    into.set(key, { pending: before.pending + add.pending, admitted: before.admitted + add.admitted });
+    into.set(key, { pending: before.pending + more.pending, admitted: before.admitted + more.admitted });
   };
-  const localQueueOf = (workload: Workload): string | undefined =>
-    workload.queue === undefined ? undefined : `${workload.namespace}/${workload.queue}`;
-  for (const workload of watcher.pending()) {
-    if (cache.get(workload.key) !== undefined) continue;
-    const local = localQueueOf(workload);
-    count(counts.localQueues, local, { pending: 1, admitted: 0 });
-    count(counts.clusterQueues, setup.localQueues.get(local ?? '')?.clusterQueue, { pending: 1, admitted: 0 });
+  const addPending = (local: string, pending: number): void => {
+    add(counts.localQueues, local, { pending, admitted: 0 });
+    add(counts.clusterQueues, setup.localQueues.get(local)?.clusterQueue, { pending, admitted: 0 });
+  };
+  for (const [local, pending] of watcher.pendingOf()) addPending(local, pending);
+  // Whose admission is being written is pending until that has been seen, and counts as admitted.
+  for (const { workload } of cache.assumed()) {
+    const local = watcher.isPending(workload.key) ? localQueueOf(workload) : undefined;
+    if (local !== undefined) addPending(local, -1);
   }
-  for (const { workload, record } of cache.reservations()) {
-    count(counts.localQueues, localQueueOf(workload), { pending: 0, admitted: 1 });
-    count(counts.clusterQueues, record.clusterQueue, { pending: 0, admitted: 1 });
-  }
+  for (const [local, admitted] of cache.admittedFrom()) add(counts.localQueues, local, { pending: 0, admitted });
+  for (const [queue, admitted] of cache.admittedTo()) add(counts.clusterQueues, queue, { pending: 0, admitted });
   return counts;
 }
 

@@ -15,6 +15,8 @@ export type SchedulerDeps = {
   readonly corrector: Corrector;
   /** Brings cache and queues up to date with changed queues and clusters. */
   readonly refresh: () => void;
+  /** Goes on with what that has left to be done until `isOver`; true while something is left. */
+  readonly goOn: (isOver: () => boolean) => boolean;
   readonly clock: Clock;
   readonly metrics: AdmissionMetrics;
 };
@@ -40,12 +42,21 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
   /** Cycle after cycle, until nobody is left to try. */
   const pass = async (signal: AbortSignal): Promise<void> => {
     deps.refresh();
+    let sinceMs = clock.monotonic();
+    const isOver = (): boolean => clock.monotonic() - sinceMs >= SLICE_MS;
+    // Before all are where they belong nothing is decided.
+    while (deps.goOn(isOver)) {
+      await sleep(clock, 0, signal);
+      if (signal.aborted) return;
+      deps.refresh();
+      sinceMs = clock.monotonic();
+    }
     withdraw();
     corrector.correct(signal);
     writer.retryDue(signal);
     let tried = 0;
-    let sinceMs = clock.monotonic();
     let most = 1;
+    sinceMs = clock.monotonic();
     while (!signal.aborted && writer.hasRoom()) {
       const startedMs = clock.now();
       const result = runCycle({ cache, queues, admit: (decision) => startAdmission(decision, signal), at }, startedMs, most);
@@ -56,7 +67,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       if (!result.progressed) return;
       most = nextMost(most, result);
       tried += result.tried;
-      if (tried < HEADS_MAX && clock.monotonic() - sinceMs < SLICE_MS) continue;
+      if (tried < HEADS_MAX && !isOver()) continue;
       tried = 0;
       await sleep(clock, 0, signal);
       sinceMs = clock.monotonic();

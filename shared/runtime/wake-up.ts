@@ -15,7 +15,13 @@ export interface WakeUp {
 /** Between a change and its round, `gatherMs` pass in which further changes join it. */
 export function createWakeUp(clock: Clock, gatherMs = 0): WakeUp {
   let change = Promise.withResolvers<void>();
-  const wake = (): void => change.resolve();
+  let isAwake = false;
+  // Under load far more changes come than rounds begin.
+  const wake = (): void => {
+    if (isAwake) return;
+    isAwake = true;
+    change.resolve();
+  };
   return {
     wake,
     async run(round, signal) {
@@ -25,6 +31,7 @@ export function createWakeUp(clock: Clock, gatherMs = 0): WakeUp {
         await change.promise;
         if (gatherMs > 0) await sleep(clock, gatherMs, signal);
         change = Promise.withResolvers();
+        isAwake = false;
         if (!signal.aborted) await round();
       }
     },

@@ -1,6 +1,8 @@
 /** Admission without the API server around it: queues, clusters, and as many waiting Workloads as one likes. */
 import { createAdmissionCache } from '../../manager/admission/admission-cache.ts';
+import type { Head } from '../../manager/admission/decision.ts';
 import type { ClusterState } from '../../manager/admission/cluster-state.ts';
+import type { FairSharingConfig } from '../../manager/admission/fair-strategy.ts';
 import { createPendingQueues } from '../../manager/admission/pending-queues.ts';
 import { nextMost, runCycle } from '../../manager/admission/scheduling-cycle.ts';
 import { buildQueueingSetup, type QueueingObjects } from '../../manager/admission/snapshot.ts';
@@ -55,30 +57,63 @@ export const queueingObjects = (clusterQueues: readonly ClusterQueue[]): Queuein
 
 export type AdmissionCore = ReturnType<typeof createAdmissionCore>;
 
-export function createAdmissionCore(clusterQueues: readonly ClusterQueue[], clusters: readonly ClusterState[]) {
-  const cache = createAdmissionCache(buildQueueingSetup(queueingObjects(clusterQueues)));
+/** `preempted`: whoever gives its place up has done so at once, and waits again from then on. */
+export type AdmissionCoreOptions = {
+  readonly fairSharing?: FairSharingConfig | undefined;
+  readonly preempted?: (key: string) => void;
+};
+
+export function createAdmissionCore(
+  clusterQueues: readonly ClusterQueue[],
+  clusters: readonly ClusterState[],
+  { fairSharing, preempted }: AdmissionCoreOptions = {},
+) {
+  const priorities = new Map<string, number>();
+  const cache = createAdmissionCache(buildQueueingSetup(queueingObjects(clusterQueues), fairSharing), () => ({
+    workload: priorities,
+    pod: new Map(),
+    fallback: 0,
+  }));
   cache.setClusters(clusters);
   const queues = createPendingQueues();
   /** Keys of those that run, the one that was admitted first, first. */
-  const running = new Map<string, { readonly clusterQueue: string }>();
+  const running = new Map<string, Head>();
   let arrivals = 0;
   let most = 1;
+
+  const release = (key: string): void => {
+    running.delete(key);
+    const gone = cache.forget(key);
+    if (gone === undefined) return;
+    queues.wake(cache.rootOf(gone.record.clusterQueue));
+    queues.wakeWaitingForCluster();
+  };
+
+  /** Whoever is to give its place up does so, and waits again. */
+  const stopDisplaced = (nowMs: number): void => {
+    for (const { reservation } of cache.displaced()) {
+      const { key } = reservation.workload;
+      const head = running.get(key);
+      release(key);
+      if (head === undefined) continue;
+      preempted?.(key);
+      const { clusterQueue, queued } = head;
+      queues.add(clusterQueue, false, { ...queued, workload: { ...queued.workload, queuedSinceMs: nowMs } });
+    }
+  };
 
   return {
     cache,
     queues,
     running,
     arrive: (clusterQueue: string, name: string, cpu: string, priority = 0, createdMs = arrivals): void => {
-      const workload = waitingWorkload(name, { cpu, pods: '1' }, { createdMs, shape: 'shape', schedulingHash: cpu });
+      const workloadClass = `class-${priority}`;
+      priorities.set(workloadClass, priority);
+      const parts = { createdMs, shape: 'shape', schedulingHash: cpu, ...(priority === 0 ? {} : { priorityWish: { workloadClass } }) };
+      const workload = waitingWorkload(name, { cpu, pods: '1' }, parts);
       queues.add(clusterQueue, false, { workload, priority, arrival: arrivals++ });
     },
-    release: (key: string): void => {
-      running.delete(key);
-      const gone = cache.forget(key);
-      if (gone === undefined) return;
-      queues.wake(cache.rootOf(gone.record.clusterQueue));
-      queues.wakeWaitingForCluster();
-    },
+    release,
     /** One cycle: how many it admitted; undefined when nothing was left to decide. */
     cycle: (nowMs: number, admitted?: (key: string, clusterQueue: string) => void): number | undefined => {
       const result = runCycle(
@@ -89,7 +124,7 @@ export function createAdmissionCore(clusterQueues: readonly ClusterQueue[], clus
             const { key } = head.queued.workload;
             queues.delete(key);
             cache.assume(head.queued.workload, record);
-            running.set(key, record);
+            running.set(key, head);
             admitted?.(key, record.clusterQueue);
             return true;
           },
@@ -99,6 +134,7 @@ export function createAdmissionCore(clusterQueues: readonly ClusterQueue[], clus
         most,
       );
       most = nextMost(most, result);
+      if (result.displaces) stopDisplaced(nowMs);
       return result.tried === 0 || !result.progressed ? undefined : result.admitted;
     },
   };

@@ -1,4 +1,4 @@
-/** The loads of Kueue's scheduler performance test (test/performance/scheduler/configs), without its preemption policies, on one cluster with ample room. */
+/** The loads of Kueue's scheduler performance test (test/performance/scheduler/configs), with and without its preemption policies, on one cluster with ample room. */
 import { cpuUsage } from 'node:process';
 import { IndexedHeap } from '../../shared/kube/indexed-heap.ts';
 import { cpuCluster, cpuQueue, createAdmissionCore } from './admission-core.ts';
@@ -48,32 +48,51 @@ export type ShapeResult = {
   readonly seconds: number;
   /** No order could be faster: all quota in use from the beginning on, or the last one in time. */
   readonly floorSeconds: number;
+  /** How many had to give their place up, and how long all quota together would take for what they had done until then: they do it once more. */
+  readonly preemptions: number;
+  readonly lostSeconds: number;
   readonly cpuSeconds: number;
   readonly cycles: number;
 };
 
 type Event = { readonly id: string; readonly atMs: number; readonly happen: () => void };
 
-/** Plays a shape in virtual time, in which deciding takes none. */
-export function playShape(name: string): ShapeResult {
+/** The policies of all its queues. */
+const PREEMPTION = { withinClusterQueue: 'LowerPriority', reclaimWithinCohort: 'Any' } as const;
+
+/** Plays a shape in virtual time, in which neither deciding nor stopping takes any. */
+export function playShape(name: string, preempts: boolean): ShapeResult {
   const shape = KUEUE_SHAPES[name];
   if (shape === undefined) throw new Error(`no shape is called ${name}`);
   const { cohorts, queues, nominal, borrowing, classes } = shape;
   const clusterQueues = Array.from({ length: cohorts * queues }, (_, index) =>
-    cpuQueue(`queue-${index}`, nominal, borrowing, { cohortName: `cohort-${index % cohorts}` }),
+    cpuQueue(`queue-${index}`, nominal, borrowing, {
+      cohortName: `cohort-${index % cohorts}`,
+      ...(preempts ? { preemption: PREEMPTION } : {}),
+    }),
   );
-  const core = createAdmissionCore(clusterQueues, [cpuCluster('cluster', 1_000_000)]);
+  const started = new Map<string, number>();
+  let preemptions = 0;
+  let lostMs = 0;
+  const preempted = (key: string): void => {
+    preemptions++;
+    lostMs += (nowMs - (started.get(key) ?? nowMs)) * (cpus.get(key) ?? 0);
+    events.delete(`end of ${key}`);
+  };
+  const core = createAdmissionCore(clusterQueues, [cpuCluster('cluster', 1_000_000)], { preempted });
   const events = new IndexedHeap<Event>(
     ({ id }) => id,
     (a, b) => a.atMs - b.atMs,
   );
   const runtimes = new Map<string, number>();
+  const cpus = new Map<string, number>();
   for (const queue of clusterQueues) {
     for (const [kind, { count, everyMs, runtimeMs, priority, cpu }] of classes.entries()) {
       for (let index = 0; index < count; index++) {
         const job = `${queue.metadata.name}-${kind}-${index}`;
         const atMs = index * everyMs;
         runtimes.set(`team/${job}`, runtimeMs);
+        cpus.set(`team/${job}`, cpu);
         events.set({ id: job, atMs, happen: () => core.arrive(queue.metadata.name, job, `${cpu}`, priority, atMs) });
       }
     }
@@ -89,8 +108,10 @@ export function playShape(name: string): ShapeResult {
       events.delete(next.id);
       next.happen();
     }
-    const admitted = (key: string): void =>
+    const admitted = (key: string): void => {
+      started.set(key, nowMs);
       events.set({ id: `end of ${key}`, atMs: nowMs + (runtimes.get(key) ?? 0), happen: () => core.release(key) });
+    };
     do cycles++;
     while (core.cycle(nowMs, admitted) !== undefined);
   }
@@ -101,6 +122,8 @@ export function playShape(name: string): ShapeResult {
     jobs,
     seconds: nowMs / 1000,
     floorSeconds: Math.max(workMs / nominal, lastMs) / 1000,
+    preemptions,
+    lostSeconds: lostMs / (nominal * clusterQueues.length) / 1000,
     cpuSeconds: (user + system) / 1e6,
     cycles,
   };

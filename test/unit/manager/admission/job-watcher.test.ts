@@ -137,10 +137,12 @@ describe('a Job', () => {
     expect(world.watcher.inadmissibleReasonOf('team/a')?.reason).toBe('ClusterQueueNotFound');
     world.cache.setQueueing(setup('cq'));
     world.watcher.reroute();
+    world.watcher.goOn(() => false);
     expect(world.heads()).toEqual(['a']);
     expect(world.watcher.inadmissibleReasonOf('team/a')).toBeUndefined();
     world.cache.setQueueing(setup());
     world.watcher.reroute();
+    world.watcher.goOn(() => false);
     expect(world.heads()).toEqual([]);
     expect(world.watcher.inadmissibleReasonOf('team/a')?.reason).toBe('ClusterQueueNotFound');
   });
@@ -365,6 +367,7 @@ describe('an admission that is being written', () => {
     world.retries.failed('team/a', 0, reason);
     world.watcher.updated(pending('a', { metadata: { resourceVersion: '11' } }));
     world.watcher.reroute();
+    world.watcher.goOn(() => false);
     expect(world.held()).toEqual([]);
     expect(world.heads()).toEqual([]);
     expect(world.watcher.inadmissibleReasonOf('team/a')).toEqual(reason);
@@ -399,6 +402,7 @@ describe('an admission that is being written', () => {
     world.watcher.added(pending('a'));
     assume(world, pending('a'));
     world.watcher.reroute();
+    world.watcher.goOn(() => false);
     world.watcher.retry('team/a');
     world.watcher.retry('team/unknown');
     expect(world.heads()).toEqual([]);

@@ -1,0 +1,38 @@
+/**
+ * Walks over a crowd, done a part at a time, so that whoever waits for the event loop is not kept. What comes to the crowd meanwhile is visited too, or
+ * came as it should be.
+ */
+export interface CrowdWalks<T> {
+  /** Has everybody visited, after what was asked for before. */
+  ask(visit: (each: T) => void): void;
+  /** Goes on until everybody has been visited or `isOver`. True while something is left. */
+  goOn(isOver: () => boolean): boolean;
+}
+
+/** `crowd`: everybody, in an order that visits do not change. */
+export function createCrowdWalks<T>(crowd: () => Iterator<T>): CrowdWalks<T> {
+  const asked: ((each: T) => void)[] = [];
+  let under: { readonly visit: (each: T) => void; readonly rest: Iterator<T> } | undefined;
+
+  const nextWalk = (): typeof under => {
+    const visit = asked.shift();
+    return visit && { visit, rest: crowd() };
+  };
+
+  return {
+    ask: (visit) => void asked.push(visit),
+    goOn: (isOver) => {
+      for (let visits = 1; ; visits++) {
+        under ??= nextWalk();
+        if (under === undefined) return false;
+        const next = under.rest.next();
+        if (next.done === true) under = undefined;
+        else under.visit(next.value);
+        // Asking for the time costs more than most visits.
+        if (visits % VISITS === 0 && isOver()) return true;
+      }
+    },
+  };
+}
+
+const VISITS = 32;
