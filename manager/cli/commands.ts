@@ -12,6 +12,7 @@ import { QUEUES } from './queues/command.ts';
 import { RUN } from './run/command.ts';
 import { SUBMIT } from './submit/command.ts';
 import { TOP } from './top/command.ts';
+import { WHAT_IF } from './what-if/command.ts';
 
 /** Every command of the program `switchyard`, in the order in which its help lists them. */
 export const COMMANDS: readonly Command[] = [
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   RUN,
   GET,
   EXPLAIN,
+  WHAT_IF,
   CANCEL,
   HOLD,
   RELEASE,
