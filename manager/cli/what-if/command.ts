@@ -3,9 +3,7 @@ import { FairStrategy } from '../../admission/fair-strategy.ts';
 import { CLUSTER_FLAGS, NAMESPACE_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 import { CHANGE_FLAGS, changesOf, type Change, type ChangeFlag } from './changes.ts';
-
-/** Manifests that are to be read, and what they are for; `copies` of a Job. */
-export type ChangeFile = { readonly file: string; readonly copies?: number };
+import type { ChangeFile, WhatIfConfig } from './config.ts';
 
 const STRATEGIES = Object.values(FairStrategy);
 
@@ -34,17 +32,6 @@ const FLAGS = {
   'worker-lost-timeout': { value: 'DURATION', fallback: '15m', about: 'as the manager has it', parse: lostTimeout },
   output: { short: 'o', value: 'FORM', fallback: 'text', about: 'text, json', parse: oneOf(['text', 'json'] as const) },
 } satisfies FlagTable;
-
-export type WhatIfConfig = {
-  readonly files: readonly ChangeFile[];
-  readonly changes: readonly Change[];
-  readonly kubeconfig: string | undefined;
-  readonly context: string | undefined;
-  readonly namespace: string | undefined;
-  readonly output: 'text' | 'json';
-  readonly fairSharing: { readonly preemptionStrategies: readonly FairStrategy[] } | undefined;
-  readonly workerLostTimeoutMs: number;
-};
 
 export const WHAT_IF = command({
   words: 'what-if',

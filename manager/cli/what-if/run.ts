@@ -10,7 +10,7 @@ import { ManifestError, readManifests } from '../import-kueue/documents.ts';
 import type { Session } from '../session.ts';
 import { changedObjects } from './changed-objects.ts';
 import type { Change } from './changes.ts';
-import type { ChangeFile, WhatIfConfig } from './command.ts';
+import type { ChangeFile, WhatIfConfig } from './config.ts';
 import { ChangeError } from './validation.ts';
 import { whatIfText } from './what-if-text.ts';
 
@@ -26,7 +26,7 @@ export async function runWhatIf(config: WhatIfConfig, session: Session): Promise
     const changes = [...config.files.flatMap(fromFile), ...config.changes];
     const nowMs = session.now();
     const flags = { fairSharing, workerLostTimeoutMs };
-    const { objects, world } = await readWorld(client, nowMs, flags);
+    const { objects, world } = await readWorld(client, nowMs, [], flags);
     const changed = changedObjects(objects, changes, config.namespace ?? context.namespace, nowMs);
     const outcome = whatIf(world, worldOf(changed.objects, flags, nowMs));
     const width = Math.min(session.output.width, 80);
