@@ -26,9 +26,9 @@ export async function runWhatIf(config: WhatIfConfig, session: Session): Promise
     const changes = [...config.files.flatMap(fromFile), ...config.changes];
     const nowMs = session.now();
     const flags = { fairSharing, workerLostTimeoutMs };
-    const { objects, world } = await readWorld(client, nowMs, [], flags);
+    const { objects } = await readWorld(client, nowMs);
     const changed = changedObjects(objects, changes, config.namespace ?? context.namespace, nowMs);
-    const outcome = whatIf(world, worldOf(changed.objects, flags, nowMs));
+    const outcome = whatIf(worldOf(objects, flags, nowMs), worldOf(changed.objects, flags, nowMs));
     const width = Math.min(session.output.width, 80);
     await session.output.write(
       output === 'json'
