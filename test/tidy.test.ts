@@ -9,6 +9,8 @@ const product = sources.filter((file) => PRODUCT_FOLDERS.some((folder) => file.n
 
 const layerOf = (name: string): string => {
   if (name === 'manager/cli/local.ts' || name.startsWith('manager/cli/local/')) return 'local';
+  // Judges manifests as the API server does: with its own code.
+  if (name === 'manager/cli/what-if/validation.ts') return 'validation';
   if (name === 'manager/cli/main.ts' || name === 'manager/cli/commands.ts') return 'cli';
   return name.startsWith('shared/') ? name.split('/').slice(0, 2).join('/') : (name.split('/')[0] ?? '');
 };
@@ -19,8 +21,9 @@ const ALLOWED: Record<string, readonly string[]> = {
   'shared/kube': ['shared/api', 'shared/runtime'],
   'shared/controlplane': ['shared/api', 'shared/runtime', 'shared/kube'],
   worker: ['shared/api', 'shared/runtime', 'shared/kube'],
-  manager: ['shared/api', 'shared/runtime', 'shared/kube'],
+  manager: ['shared/api', 'shared/runtime', 'shared/kube', 'validation'],
   local: ['shared/api', 'shared/runtime', 'shared/kube', 'shared/controlplane', 'worker', 'manager'],
+  validation: ['shared/api', 'shared/runtime', 'shared/kube', 'shared/controlplane', 'manager'],
   cli: ['shared/runtime', 'manager', 'local'],
 };
 
@@ -65,6 +68,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/top': 'command run',
   'manager/cli/explain': 'command program run world-reader',
   'manager/cli/import-kueue': 'command program run',
+  'manager/cli/what-if': 'changed-objects changes command run',
   'manager/cli/local':
     'advice clusters command config examples job-watch manager-account pod-watch ports program programs quick-start run run-directory set-up short-path submit-examples summary webhook-certificate',
   manager: 'client-factory config home-informers identity-alarm identity main manager record-key worker-connection',

@@ -15,6 +15,7 @@ import { QUEUES } from './queues/command.ts';
 import { RUN } from './run/command.ts';
 import { SUBMIT } from './submit/command.ts';
 import { TOP } from './top/command.ts';
+import { WHAT_IF } from './what-if/command.ts';
 
 /** Every command of the program `switchyard`, in the order in which its help lists them. */
 export const COMMANDS: readonly Command[] = [
@@ -22,6 +23,7 @@ export const COMMANDS: readonly Command[] = [
   RUN,
   GET,
   EXPLAIN,
+  WHAT_IF,
   CANCEL,
   HOLD,
   RELEASE,

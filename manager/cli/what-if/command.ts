@@ -1,0 +1,96 @@
+import { durationMs, FlagError, listOf, oneOf, text, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { FairStrategy } from '../../admission/fair-strategy.ts';
+import { CLUSTER_FLAGS, NAMESPACE_FLAG } from '../cluster-flags.ts';
+import { command } from '../command.ts';
+import { CHANGE_FLAGS, changesOf, type Change, type ChangeFlag } from './changes.ts';
+import type { ChangeFile, WhatIfConfig } from './config.ts';
+
+const STRATEGIES = Object.values(FairStrategy);
+
+const FLAGS = {
+  filename: {
+    short: 'f',
+    value: 'FILE,...',
+    about: 'manifests (YAML, - is standard input): each object replaces the one of its name, or is added; a new Job is submitted',
+    parse: (given: string): readonly ChangeFile[] => filesOf(given),
+  },
+  submit: {
+    value: 'FILE[=COPIES],...',
+    about: 'so many more Jobs of this manifest are submitted',
+    parse: (given: string): readonly ChangeFile[] => filesOf(given).map(({ file }) => withCopies(file)),
+  },
+  ...changeFlags(),
+  ...CLUSTER_FLAGS,
+  ...NAMESPACE_FLAG,
+  'fair-sharing': { about: 'the manager has --fair-sharing' },
+  'fair-sharing-preemption-strategies': {
+    value: 'STRATEGY,...',
+    fallback: STRATEGIES.join(),
+    about: 'as the manager has it, with --fair-sharing',
+    parse: listOf(STRATEGIES),
+  },
+  'worker-lost-timeout': { value: 'DURATION', fallback: '15m', about: 'as the manager has it', parse: lostTimeout },
+  output: { short: 'o', value: 'FORM', fallback: 'text', about: 'text, json', parse: oneOf(['text', 'json'] as const) },
+} satisfies FlagTable;
+
+export const WHAT_IF = command({
+  words: 'what-if',
+  summary: 'say who would be admitted, evicted or delayed if something were changed; changes nothing',
+  about:
+    'Makes the changes on a copy of all that admission decides on, runs the manager’s own scheduling there until nothing moves any more, and tells of each Job that fares otherwise than without them. Reads only, with your own rights: one list each of Jobs, queues, clusters, flavors, cohorts, namespaces, priority classes, limit ranges and runtime classes. What the API server would refuse is refused. The manager’s own flags matter and are not published: give those of the last group as the manager has them, or set the same environment variables.',
+  flags: FLAGS,
+  examples: [
+    'what-if --quota main:default:cpu=+8',
+    'what-if --drain east',
+    'what-if --submit train.yaml=20 -n team',
+    'what-if -f queues.yaml -o json',
+  ],
+  configOf(flags): WhatIfConfig {
+    const { filename = [], submit = [], kubeconfig, context, namespace, output } = flags;
+    const changes = changeFlagNames().flatMap((name) => flags[name] ?? []);
+    const files = [...filename, ...submit];
+    if (files.filter(({ file }) => file === '-').length > 1)
+      throw new FlagError('--filename and --submit: standard input can be read once; name files');
+    if (files.length === 0 && changes.length === 0)
+      throw new FlagError('no change is named; name one, such as --quota main:default:cpu=+8, --drain east or -f changes.yaml');
+    const fairSharing = flags['fair-sharing'] ? { preemptionStrategies: flags['fair-sharing-preemption-strategies'] } : undefined;
+    return { files, changes, kubeconfig, context, namespace, output, fairSharing, workerLostTimeoutMs: flags['worker-lost-timeout'] };
+  },
+  load: async () => (await import('./run.ts')).runWhatIf,
+});
+
+type ChangeFlagTable = Readonly<
+  Record<ChangeFlag, { readonly value: string; readonly about: string; readonly parse: (given: string) => readonly Change[] }>
+>;
+
+function changeFlags(): ChangeFlagTable {
+  const flag = (name: ChangeFlag) => ({
+    ...CHANGE_FLAGS[name],
+    value: `${CHANGE_FLAGS[name].value},...`,
+    parse: (given: string) => changesOf(name, given),
+  });
+  const table = Object.fromEntries(changeFlagNames().map((name) => [name, flag(name)]));
+  // Built name by name from the table that the type is derived from.
+  return table as ChangeFlagTable;
+}
+
+function changeFlagNames(): readonly ChangeFlag[] {
+  return Object.keys(CHANGE_FLAGS) as ChangeFlag[];
+}
+
+function filesOf(given: string): readonly ChangeFile[] {
+  return text(given)
+    .split(',')
+    .map((file) => ({ file: file.trim() }))
+    .filter(({ file }) => file !== '');
+}
+
+function withCopies(word: string): ChangeFile {
+  const [, file = word, copies = '1'] = /^(.+)=(\d{1,5})$/.exec(word) ?? [];
+  if (Number(copies) < 1) throw new FlagError(`${JSON.stringify(word)} submits nothing; write FILE=COPIES with a number from 1`);
+  return { file, copies: Number(copies) };
+}
+
+function lostTimeout(given: string): number {
+  return durationMs(given);
+}

@@ -1,0 +1,17 @@
+import type { FairSharingConfig } from '../../admission/fair-strategy.ts';
+import type { Change } from './changes.ts';
+
+/** What the flags of the command come to. */
+export type WhatIfConfig = {
+  readonly files: readonly ChangeFile[];
+  readonly changes: readonly Change[];
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+  readonly namespace: string | undefined;
+  readonly output: 'text' | 'json';
+  readonly fairSharing: FairSharingConfig | undefined;
+  readonly workerLostTimeoutMs: number;
+};
+
+/** Manifests that are to be read, and what they are for; `copies` of a Job. */
+export type ChangeFile = { readonly file: string; readonly copies?: number };

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { ApiError } from '../../../shared/kube/api-error.ts';
+import { FlagError } from '../../../shared/runtime/flags.ts';
+import { whatIf } from '../../admission/what-if.ts';
+import { worldOf } from '../../admission/world-objects.ts';
+import { connect } from '../cluster-connection.ts';
+import { ExitCode } from '../exit-codes.ts';
+import { readWorld, UnreadableWorldError } from '../explain/world-reader.ts';
+import { ManifestError, readManifests } from '../import-kueue/documents.ts';
+import type { Session } from '../session.ts';
+import { changedObjects } from './changed-objects.ts';
+import type { Change } from './changes.ts';
+import type { ChangeFile, WhatIfConfig } from './config.ts';
+import { ChangeError } from './validation.ts';
+import { whatIfText } from './what-if-text.ts';
+
+/** Tells what changes would do, on standard output, and resolves with the exit code. */
+export async function runWhatIf(config: WhatIfConfig, session: Session): Promise<number> {
+  const { output, fairSharing, workerLostTimeoutMs } = config;
+  const refused = async (problem: string): Promise<number> => {
+    await session.errors.write(`switchyard what-if: ${problem}\n`);
+    return ExitCode.Failed;
+  };
+  const { client, ...context } = connect(config);
+  try {
+    const changes = [...config.files.flatMap(fromFile), ...config.changes];
+    const nowMs = session.now();
+    const flags = { fairSharing, workerLostTimeoutMs };
+    const { objects } = await readWorld(client, nowMs);
+    const changed = changedObjects(objects, changes, config.namespace ?? context.namespace, nowMs);
+    const outcome = whatIf(worldOf(objects, flags, nowMs), worldOf(changed.objects, flags, nowMs));
+    const width = Math.min(session.output.width, 80);
+    await session.output.write(
+      output === 'json'
+        ? `${JSON.stringify({ changes: changed.said, ...outcome }, undefined, 2)}\n`
+        : whatIfText(outcome, changed.said, width),
+    );
+    return ExitCode.Done;
+  } catch (error) {
+    if (
+      error instanceof UnreadableWorldError ||
+      error instanceof ChangeError ||
+      error instanceof ManifestError ||
+      error instanceof FlagError
+    )
+      return await refused(error.message);
+    if (error instanceof ApiError) return await refused(`the manager cluster refused: ${error.message}`);
+    throw error;
+  } finally {
+    await client.close();
+  }
+}
+
+const fromFile = ({ file, copies }: ChangeFile): Change[] =>
+  readManifests(file === '-' ? 'standard input' : file, textOf(file)).map(({ fields, place }) =>
+    copies === undefined ? { kind: 'Apply', manifest: fields, place } : { kind: 'Submit', manifest: fields, copies, place },
+  );
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file === '-' ? process.stdin.fd : file, 'utf8');
+  } catch (error) {
+    throw new ManifestError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
