@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { EstimateOutcome } from './admission/estimate-outcome.ts';
 
 /** Every metric of the manager, registered once. Names follow Kueue's, with our prefix. */
 export type ManagerMetrics = {
@@ -26,7 +27,16 @@ const LATENCY_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 const WAIT_BUCKETS = [1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480, 40960];
 
 function admissionMetrics(registers: Registry[]) {
+  const startEstimates = new Counter({
+    name: 'switchyard_start_estimates_total',
+    help: 'Estimated starts of a sample of Jobs that waited, by outcome: admitted before, within or after the interval, which is to hold in 80 of 100 cases; withdrawn from the queue; unknown, none could be made.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  // A rate of what has not happened yet is asked for, too.
+  for (const outcome of Object.values(EstimateOutcome)) startEstimates.inc({ outcome }, 0);
   return {
+    startEstimates,
     attempts: new Counter({
       name: 'switchyard_admission_attempts_total',
       help: 'Scheduling cycles, by whether at least one Job was admitted (success) or none (inadmissible).',

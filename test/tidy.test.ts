@@ -55,7 +55,8 @@ const CONTROL_PLANE_LAYERS: readonly (readonly string[])[] = [
  * or describes, and does nothing else. The list is derived below and compared, so that an effect is added on purpose or not at all.
  */
 const EFFECTS: Readonly<Record<string, string>> = {
-  'manager/admission': 'admission admission-fair-sharing admission-writer corrector queue-status scheduler waiting-reporter',
+  'manager/admission':
+    'admission admission-fair-sharing admission-writer corrector queue-status scheduler start-estimates waiting-reporter',
   'manager/cli':
     'cluster-connection cluster-flags command command-docs commands confirmation explain follow-objects import-kueue local main process-session wait-for-jobs waiting with-cluster',
   'manager/cli/clusters': 'join join-cluster leave leave-cluster list set-state state',

@@ -6,6 +6,7 @@ import { whyHeld } from './job-watcher.ts';
 import type { QueuedWorkload } from './ordering.ts';
 import { createPendingQueues } from './pending-queues.ts';
 import type { PriorityClasses } from './priority.ts';
+import { atOnce } from './sliced-work.ts';
 import { hasPlace, type Reservation } from './reservation.ts';
 import { nextMost, runCycle } from './scheduling-cycle.ts';
 import { routeOf } from './snapshot.ts';
@@ -54,8 +55,14 @@ export const ENDS_MAX = 128;
 /** Something that happens: a Job ends, or stops and waits again, or something is to be tried again. */
 type Happening = { readonly key: string; readonly atMs: number; readonly kind: 'End' | 'Stop'; readonly retry?: () => void };
 
-/** Admits, by the scheduling cycles of the manager, whoever fits; lets the next Job end; and so on, until this Workload is admitted. Nobody new comes. */
-export function playForward(stage: Stage, fate: Fate): Course {
+/** So many ends are played at a time. */
+const SLICE = 8;
+
+/**
+ * Admits, by the scheduling cycles of the manager, whoever fits; lets the next Job end; and so on, until this Workload is admitted. Nobody new comes.
+ * The work is done in steps, of some milliseconds each.
+ */
+export function* playing(stage: Stage, fate: Fate): Generator<undefined, Course> {
   const { cache, lanes, target } = stage;
   const queues = createPendingQueues(stage.usageOf);
   const happenings = new IndexedHeap<Happening>(
@@ -122,7 +129,7 @@ export function playForward(stage: Stage, fate: Fate): Course {
     const route = whyHeld(workload) ?? routeOf(workload, cache.queueing(), stage.priorityClasses);
     if (!('reason' in route)) enqueue(route.queue.name, route.queue.strict, { workload, priority: route.priority, arrival: 0 });
   };
-  const play = (): Course => {
+  function* play(): Generator<undefined, Course> {
     settle();
     for (let ends = 0; admittedMs === undefined; ) {
       if (ends >= ENDS_MAX) return { kind: 'CutOff', atMs: nowMs, admittedBefore };
@@ -135,13 +142,14 @@ export function playForward(stage: Stage, fate: Fate): Course {
         ends++;
       }
       settle();
+      if (ends % SLICE === 0) yield;
     }
     return { kind: 'Admitted', atMs: admittedMs };
-  };
+  }
 
   for (const { clusterQueue, strict, waiting } of lanes) for (const queued of waiting) enqueue(clusterQueue, strict, queued);
   for (const each of firstEnds(stage, fate)) happenings.set(each);
-  const course = play();
+  const course = yield* play();
   cache.withdraw(() => false);
   for (const [key, workload] of assumed) {
     cache.forget(key);
@@ -150,6 +158,9 @@ export function playForward(stage: Stage, fate: Fate): Course {
   for (const { workload, record } of ended) cache.admit(workload, record);
   return course;
 }
+
+/** The same at once. */
+export const playForward = (stage: Stage, fate: Fate): Course => atOnce(playing(stage, fate));
 
 /** More of them than are played would not be looked at. One that is stopping already is gone soon, and is not let in again before that. */
 const firstEnds = ({ running, nowMs }: Stage, { endMs, stopMs }: Fate): Happening[] =>

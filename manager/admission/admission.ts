@@ -37,6 +37,7 @@ import { DEFAULT_REQUEUING_TIMESTAMP, type RequeuingTimestamp } from './requeuin
 import { changeOf, noChangedObjects, type ChangedObjects } from './setup-changes.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
 import { buildQueueingSetup, type InadmissibleReason } from './snapshot.ts';
+import { createStartEstimates } from './start-estimates.ts';
 import { createWaitingReporter } from './waiting-reporter.ts';
 import type { Workload } from './workload.ts';
 
@@ -246,7 +247,20 @@ export function createAdmission({ client, events, informers, records, clock, log
   });
   const scheduler: Scheduler = createScheduler({ cache, queues, writer, corrector, refresh, goOn: watcher.goOn, clock, metrics });
 
+  const startEstimates = createStartEstimates({
+    jobs: informers.jobs,
+    readRecord: records.read,
+    cache,
+    queues,
+    priorityClasses: () => priorityClasses,
+    usageOf: localQueueUsage && ((localQueue) => localQueueUsage.usageOf(localQueue)),
+    clock,
+    log,
+    metrics,
+  });
+
   informers.jobs.addHandler(watcher);
+  informers.jobs.addHandler(startEstimates);
   informers.jobs.addHandler({ deleted: ({ metadata }) => records.forget(metadata.uid) });
   const queueingChanged =
     (kind: keyof ChangedObjects) =>
@@ -302,7 +316,13 @@ export function createAdmission({ client, events, informers, records, clock, log
       stale.queueing = true;
       allChanged = true;
       refresh();
-      await Promise.all([scheduler.run(signal), reporter.run(signal), status.run(signal), localQueueUsage?.run(signal)]);
+      await Promise.all([
+        scheduler.run(signal),
+        reporter.run(signal),
+        status.run(signal),
+        startEstimates.run(signal),
+        localQueueUsage?.run(signal),
+      ]);
     },
     admitting: (cluster) => [...cache.assumed()].flatMap(({ workload, record }) => (record.cluster === cluster ? [workload.key] : [])),
     explain: (key) => {

@@ -2,6 +2,7 @@ import { seededRandom, type Random } from '../../shared/runtime/random.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import type { Fate, Stage } from './admission-play.ts';
 import { chancesOf, LONGEST_MS, type Chances } from './run-time-chances.ts';
+import { textHash } from './text-hash.ts';
 import type { History, RunFacts, RunTimes } from './run-times.ts';
 
 /** What is known of Jobs that have ended, and of those that there are. */
@@ -97,11 +98,4 @@ const BASES_MAX = 5;
 const nameOf = ({ clusterQueue, family }: Omit<History, 'runs'>): string => `${clusterQueue ?? ''} ${family ?? ''}`;
 
 /** The luck of whoever is called so in one play. */
-const luckOf = (name: string, play: number): Random => seededRandom(hashOf(name) ^ Math.imul(play + 1, 0x9e3779b1));
-
-/** FNV-1a. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  return hash >>> 0;
-}
+const luckOf = (name: string, play: number): Random => seededRandom(textHash(name) ^ Math.imul(play + 1, 0x9e3779b1));

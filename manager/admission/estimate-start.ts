@@ -1,5 +1,5 @@
 import { createAdmissionCache, type AdmissionCache } from './admission-cache.ts';
-import { ENDS_MAX, playForward, type Course, type Lane, type Stage } from './admission-play.ts';
+import { ENDS_MAX, playing, type Course, type Lane, type Stage } from './admission-play.ts';
 import { capacityOf, type ClusterState } from './cluster-state.ts';
 import { createFates, type Basis, type Past } from './drawn-fates.ts';
 import type { QueuedWorkload } from './ordering.ts';
@@ -8,6 +8,7 @@ import type { PriorityClasses } from './priority.ts';
 import type { Reservation } from './reservation.ts';
 import { LONGEST_MS } from './run-time-chances.ts';
 import { runCycle } from './scheduling-cycle.ts';
+import { atOnce } from './sliced-work.ts';
 import type { QueueingSetup } from './snapshot.ts';
 
 /** When a Job that waits is likely to be admitted, as far as that can be told. Times are RFC 3339. */
@@ -44,8 +45,12 @@ export type StartQuestion = {
   readonly target: { readonly clusterQueue: string; readonly queued: QueuedWorkload };
   /** How many of its ClusterQueue go before it. */
   readonly position: number;
-  /** ClusterQueues in which somebody waits; in the order of each. */
-  readonly waiting: readonly { readonly clusterQueue: string; readonly strict: boolean; readonly inOrder: Iterable<QueuedWorkload> }[];
+  /** ClusterQueues in which somebody waits; the first so many of each, in its order. */
+  readonly waiting: readonly {
+    readonly clusterQueue: string;
+    readonly strict: boolean;
+    readonly first: (most: number) => readonly QueuedWorkload[];
+  }[];
   readonly nowMs: number;
 };
 
@@ -66,18 +71,20 @@ const SLICE = 250;
 export function* estimating(question: StartQuestion, past: Past): Generator<undefined, StartEstimate> {
   const problem = neverFits(question);
   if (problem !== undefined) return { kind: 'Unknown', reason: 'NeverFits', message: problem };
+  // Who waits changes between the steps.
+  const lanes = lanesOf(question);
   const cache = emptyCache(question);
   for (const [index, { workload, record }] of question.reservations.entries()) {
     cache.admit(workload, record);
     if (index % SLICE === SLICE - 1) yield;
   }
-  const stage = stageOf(question, cache);
+  const stage = stageOf(question, cache, lanes);
   const fates = createFates(stage, past);
   const startsMs: number[] = [];
   let isCut = stage.before.size < question.position;
   for (let play = 0; play < PLAYS; play++) {
     yield;
-    const course = playForward(stage, fates.of(play));
+    const course = yield* playing(stage, fates.of(play));
     const unknown = fates.unknown();
     if (unknown !== undefined) return { kind: 'Unknown', reason: 'NoHistory', message: unknown };
     isCut ||= course.kind === 'CutOff';
@@ -87,13 +94,7 @@ export function* estimating(question: StartQuestion, past: Past): Generator<unde
 }
 
 /** The same at once. */
-export function estimateStart(question: StartQuestion, past: Past): StartEstimate {
-  const work = estimating(question, past);
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-  }
-}
+export const estimateStart = (question: StartQuestion, past: Past): StartEstimate => atOnce(estimating(question, past));
 
 function answer(startsMs: readonly number[], { nowMs }: StartQuestion, basis: readonly Basis[], limits: readonly string[]): StartEstimate {
   const [earliest, at, latest] = quantiles(startsMs, [(1 - CONFIDENCE) / 2, 0.5, (1 + CONFIDENCE) / 2]).map((startMs) =>
@@ -145,44 +146,48 @@ function emptyCache({ queueing, clusters, priorityClasses }: StartQuestion): Adm
   return cache;
 }
 
-/** What may matter to it: those that share its quota, and, where clusters have limits, those that share these. */
-function stageOf(question: StartQuestion, cache: AdmissionCache): Stage {
-  const { queueing, clusters, target, position, waiting, priorityClasses, usageOf, nowMs } = question;
-  const rootOf = (clusterQueue: string): string | undefined => queueing.tree.clusterQueues.get(clusterQueue)?.rootId;
-  const root = rootOf(target.clusterQueue);
+/** All ClusterQueues with the same root share quota. */
+const rootOf = ({ queueing }: StartQuestion, clusterQueue: string): string | undefined =>
+  queueing.tree.clusterQueues.get(clusterQueue)?.rootId;
+
+/** The clusters that have a limit to what it asks for. */
+function scarceFor({ clusters, target }: StartQuestion): ReadonlySet<string> {
   const resources = [...target.queued.workload.requests.keys()];
-  const scarce = new Set(
-    clusters.filter((each) => resources.some((resource) => Number.isFinite(capacityOf(each, resource)))).map(({ name }) => name),
-  );
-  const shares = (clusterQueue: string): boolean => rootOf(clusterQueue) === root;
+  const isScarce = (cluster: ClusterState): boolean => resources.some((resource) => Number.isFinite(capacityOf(cluster, resource)));
+  return new Set(clusters.filter(isScarce).map(({ name }) => name));
+}
+
+/** Who of those that wait may matter to it: of its own ClusterQueue, of those that share its quota, and, where clusters have limits, of all. */
+function lanesOf(question: StartQuestion): Lane[] {
+  const { target, position, waiting } = question;
+  const shares = (clusterQueue: string): boolean => rootOf(question, clusterQueue) === rootOf(question, target.clusterQueue);
+  const isRoomScarce = scarceFor(question).size > 0;
   const others = waiting
-    .filter(({ clusterQueue }) => clusterQueue !== target.clusterQueue && (scarce.size > 0 || shares(clusterQueue)))
+    .filter(({ clusterQueue }) => clusterQueue !== target.clusterQueue && (isRoomScarce || shares(clusterQueue)))
     .toSorted((a, b) => Number(shares(b.clusterQueue)) - Number(shares(a.clusterQueue)))
     .slice(0, OTHERS_MAX);
   const own = waiting.find(({ clusterQueue }) => clusterQueue === target.clusterQueue);
   const ownMost = position < BEFORE_MAX ? position + 1 + BEHIND_MAX : BEFORE_MAX;
-  const lanes: Lane[] = [
-    { clusterQueue: target.clusterQueue, strict: own?.strict === true, waiting: firstOf(own?.inOrder ?? [], ownMost) },
-    ...others.map(({ clusterQueue, strict, inOrder }) => ({
-      clusterQueue,
-      strict,
-      waiting: firstOf(inOrder, Math.ceil(OTHERS_MAX / others.length)),
-    })),
+  const othersMost = Math.ceil(OTHERS_MAX / others.length);
+  return [
+    { clusterQueue: target.clusterQueue, strict: own?.strict === true, waiting: own?.first(ownMost) ?? [] },
+    ...others.map(({ clusterQueue, strict, first }) => ({ clusterQueue, strict, waiting: first(othersMost) })),
   ];
+}
+
+/** With those that run, as far as their end may matter to it. */
+function stageOf(question: StartQuestion, cache: AdmissionCache, lanes: readonly Lane[]): Stage {
+  const { target, position, priorityClasses, usageOf, nowMs } = question;
+  const root = rootOf(question, target.clusterQueue);
+  const scarce = scarceFor(question);
   return {
     cache,
     priorityClasses,
     usageOf,
     lanes,
-    running: [...cache.reservations()].filter(({ record }) => shares(record.clusterQueue) || scarce.has(record.cluster)),
+    running: [...cache.reservations()].filter(({ record }) => rootOf(question, record.clusterQueue) === root || scarce.has(record.cluster)),
     target: target.queued.workload.key,
     before: new Set(lanes[0]?.waiting.slice(0, position).map(({ workload }) => workload.key)),
     nowMs,
   };
-}
-
-function firstOf<T>(items: Iterable<T>, most: number): T[] {
-  const first: T[] = [];
-  for (const item of items) if (first.push(item) >= most) break;
-  return first;
 }

@@ -157,7 +157,7 @@ const lanesOf = (byQueue: ReadonlyMap<string, readonly Waiting[]>): StartQuestio
   [...byQueue].map(([clusterQueue, waiting]) => ({
     clusterQueue,
     strict: waiting[0]?.strict === true,
-    inOrder: waiting.map(({ queued }) => queued),
+    first: (most) => waiting.slice(0, most).map(({ queued }) => queued),
   }));
 
 function outcomeOf(decision: Decision | undefined): Waits['outcome'] {

@@ -54,6 +54,11 @@ export class PendingClass {
     this.#tree.delete(queued);
   }
 
+  /** All of them, in order; nothing may be added or taken out meanwhile. */
+  inOrder(): Iterable<QueuedWorkload> {
+    return this.#tree.inOrder();
+  }
+
   /** How many of them go before this one. */
   before(queued: QueuedWorkload): number {
     return this.#tree.before(queued);

@@ -79,6 +79,25 @@ export class PendingQueue {
     return first;
   }
 
+  /** The first so many, whether they may be tried or not. */
+  firstInOrder(most: number): QueuedWorkload[] {
+    const next = [...this.classes.values()]
+      .map((each) => each.inOrder()[Symbol.iterator]())
+      .map((rest) => ({ rest, head: rest.next().value }));
+    const first: QueuedWorkload[] = [];
+    while (first.length < most) {
+      let earliest: (typeof next)[number] | undefined;
+      for (const each of next) {
+        if (each.head === undefined) continue;
+        if (earliest?.head === undefined || this.compare(each.head, earliest.head) < 0) earliest = each;
+      }
+      if (earliest?.head === undefined) break;
+      first.push(earliest.head);
+      earliest.head = earliest.rest.next().value;
+    }
+    return first;
+  }
+
   /** How many go before this one. */
   before({ queued, class: { lane } }: Pending): number {
     const usage = this.#laneUsage(lane);

@@ -53,6 +53,9 @@ export interface PendingQueues {
   counts(): ReadonlyMap<string, { readonly active: number; readonly inadmissible: number }>;
   /** How many Workloads of the same ClusterQueue go before this one; undefined when it does not wait here. */
   position(key: string): number | undefined;
+  /** The ClusterQueues in which somebody waits, and the first so many of each in order. */
+  waitingIn(): readonly string[];
+  firstInOrder(clusterQueue: string, most: number): readonly QueuedWorkload[];
   /** Nobody of the ClusterQueue is to be tried until something changes. */
   isParked(clusterQueue: string): boolean;
   /** The Workload that waits here under this key, and where. */
@@ -225,6 +228,8 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     },
     delete: remove,
     has: (key) => entries.has(key),
+    waitingIn: () => [...queues.values()].flatMap(({ name, size }) => (size === 0 ? [] : [name])),
+    firstInOrder: (clusterQueue, most) => queues.get(clusterQueue)?.firstInOrder(most) ?? [],
     isParked: (clusterQueue) => {
       const queue = queues.get(clusterQueue);
       return queue !== undefined && rests(queue);

@@ -35,6 +35,11 @@ export class RequestTree {
     return firstWhere(this.#root, holds, undefined)?.queued;
   }
 
+  /** All of them, in order; nothing may be added or taken out meanwhile. */
+  inOrder(): Iterable<QueuedWorkload> {
+    return inOrder(this.#root);
+  }
+
   /** How many go before this one. */
   before(queued: QueuedWorkload): number {
     let count = 0;
@@ -141,6 +146,13 @@ function lesser(a: Vector, b: Vector | undefined): Vector {
 export function isWithin(amounts: Vector, bounds: Vector): boolean {
   for (let index = 0; index < amounts.length; index++) if ((amounts[index] ?? 0) > (bounds[index] ?? 0)) return false;
   return true;
+}
+
+function* inOrder(node: Node | undefined): Generator<QueuedWorkload> {
+  if (node === undefined) return;
+  yield* inOrder(node.left);
+  yield node.queued;
+  yield* inOrder(node.right);
 }
 
 function firstWhere(node: Node | undefined, holds: Holds, from: QueuedWorkload | undefined): Node | undefined {

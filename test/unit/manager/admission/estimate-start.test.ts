@@ -105,7 +105,7 @@ describe('when a Job that waits starts', () => {
     expect(of([], undefined)).toBe(30);
   });
 
-  test('is cut off where very many go before it, and says so; the pace goes on', () => {
+  test('is cut off where very many go before it, and says so; the pace goes on', { timeout: 300_000 }, () => {
     const world = createWaitingWorld([main('10')], [aCluster('eu')]);
     knowing(
       world,
@@ -130,7 +130,7 @@ describe('when a Job that waits starts', () => {
   });
 });
 
-test('more quota never makes a Job start later, where all ask for the same', () => {
+test('more quota never makes a Job start later, where all ask for the same', { timeout: 300_000 }, () => {
   for (let seed = 1; seed <= 3; seed++) {
     const estimates = [3, 4, 7].map((cpu) => {
       const random = seededRandom(seed);
@@ -190,7 +190,7 @@ const CASES = 60;
 
 describe('the interval of 80 of 100 holds in 70 to 90 of 100 cases', () => {
   for (const [name, kind] of Object.entries(WORLDS))
-    test(`where run times ${name}`, { timeout: 120_000 }, () => {
+    test(`where run times ${name}`, { timeout: 300_000 }, () => {
       const counts = { before: 0, within: 0, after: 0 };
       for (let seed = 1; seed <= CASES; seed++) counts[outcome(seed, kind)]++;
       const share = counts.within / CASES;
@@ -226,7 +226,7 @@ function outcome(seed: number, kind: Kind): 'before' | 'within' | 'after' {
   return estimate.latest === undefined || startedMs <= Date.parse(estimate.latest) ? 'within' : 'after';
 }
 
-test('families that can be told apart make the interval narrower', { timeout: 120_000 }, () => {
+test('families that can be told apart make the interval narrower', { timeout: 300_000 }, () => {
   const of = WORLDS['are of two kinds, told apart by name'];
   if (of === undefined) throw new Error('no such world');
   const width = (families: boolean): number => {

@@ -9,6 +9,7 @@ test('its order is by priority and age over all classes, and below what LocalQue
   const urgent = queued(aWorkload('urgent', { memory: '1' }, { queue: 'b' }), 1, 5);
   const entries = [old, urgent].map((each) => queue.add(each, []));
   expect([queue.first(), ...entries.map((entry) => queue.before(entry))]).toEqual([urgent, 1, 0]);
+  expect([queue.firstInOrder(1), queue.firstInOrder(9)]).toEqual([[urgent], [urgent, old]]);
   for (const entry of entries) queue.delete(entry);
   expect([queue.size, queue.classes.size, queue.first()]).toEqual([0, 0, undefined]);
 
@@ -20,4 +21,5 @@ test('its order is by priority and age over all classes, and below what LocalQue
   expect(queue.first()).toBe(old);
   queue.usageChanged('team/a');
   expect(queue.first()).toBe(urgent);
+  expect(queue.firstInOrder(9)).toEqual([urgent, old]);
 });

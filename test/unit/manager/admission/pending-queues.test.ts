@@ -171,7 +171,7 @@ test('a Workload that moves to another queue, or asks for something else, leaves
   expect(queues.counts().get('one')).toEqual({ active: 0, inadmissible: 0 });
 });
 
-test('whatever comes and goes, the head is the first in order and positions count those before', () => {
+test('whatever comes and goes, the head is the first in order, positions count those before, and the first few are told', () => {
   const change = fc.record({
     name: fc.integer({ min: 0, max: 15 }),
     priority: fc.integer({ min: 0, max: 2 }),
@@ -195,6 +195,8 @@ test('whatever comes and goes, the head is the first in order and positions coun
         const ranked = [...model.values()].toSorted(compareQueued);
         expect(queues.heads()[0]?.queued.workload.key).toBe(ranked[0]?.workload.key);
         expect(ranked.map(({ workload: { key } }) => queues.position(key))).toEqual(ranked.map((_, position) => position));
+        expect(queues.firstInOrder('cq', 3)).toEqual(ranked.slice(0, 3));
+        expect(queues.waitingIn()).toEqual(ranked.length === 0 ? [] : ['cq']);
       }
     }),
     { seed: 3, numRuns: 100 },

@@ -30,6 +30,7 @@ test('whatever comes and goes: the first within bounds, the least of all and the
       expect(tree.least).toEqual(ranked.length === 0 ? undefined : [0, 1].map((at) => Math.min(...ranked.map(({ own }) => own[at] ?? 0))));
       expect(tree.firstWhere((amounts) => isWithin(amounts, bounds))).toBe(ranked.find(({ own }) => isWithin(own, bounds))?.entry);
       expect(ranked.map(({ entry }) => tree.before(entry))).toEqual(ranked.map((_, position) => position));
+      expect([...tree.inOrder()]).toEqual(ranked.map(({ entry }) => entry));
       // Something that holds for earlier ones only.
       const until = ranked[skip]?.entry;
       const found = tree.firstWhere((_, from) => until === undefined || from === undefined || compareQueued(from, until) < 0);

@@ -132,7 +132,7 @@ export function createWaitingWorld(clusterQueues: readonly ClusterQueue[], clust
         reservations: [...cache.reservations()],
         target,
         position: inOrder(target.clusterQueue).findIndex(({ workload }) => workload.key === key),
-        waiting: names.map((clusterQueue) => ({ clusterQueue, strict, inOrder: inOrder(clusterQueue) })),
+        waiting: names.map((clusterQueue) => ({ clusterQueue, strict, first: (most) => queues.firstInOrder(clusterQueue, most) })),
         nowMs,
       };
     },
