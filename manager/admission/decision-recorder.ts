@@ -198,7 +198,8 @@ export function createDecisionRecorder({ sink, settings, objects, workloads, now
         tell({ kind: 'phase', at: now(), job: key, phase: 'Admitted', ...given({ needed: workload.podsNeeded }) });
     },
     ended: (key, how) => {
-      if (!isTold() || !told.delete(key)) return;
+      // Whoever was not told yet in this section may have been in the one before.
+      if (!isTold() || (!told.delete(key) && state === 'whole')) return;
       tell({ kind: 'end', at: now(), job: key, how });
     },
     pass: () => {

@@ -1,0 +1,393 @@
+import { IndexedHeap } from '../../shared/kube/indexed-heap.ts';
+import type { AdmissionRecord } from '../api/records.ts';
+import { formatRequests, forPods } from '../api/job-requests.ts';
+import type { Decision } from './decision.ts';
+import type { LoggedAdmission, LoggedObject, LoggedSettings } from './decision-log.ts';
+import { endedRecord } from './execution-time.ts';
+import type { Ending, History, Life, Moment, Step } from './logged-history.ts';
+import { workloadFrom, type LoggedJob } from './logged-workload.ts';
+import { createReplayedAdmission } from './replayed-admission.ts';
+import { createReplayedSetup } from './replayed-setup.ts';
+import { runTimesOf } from './logged-run-times.ts';
+import { nextMost } from './scheduling-cycle.ts';
+import type { Workload } from './workload.ts';
+
+/** What is to be other than it was. */
+export type ReplayPolicy = {
+  /** Objects that stand from the beginning to the end, instead of those of their names. */
+  readonly objects: readonly LoggedObject[];
+  /** Instead of the flags that the manager had. */
+  readonly settings?: LoggedSettings | undefined;
+};
+
+/** What became of the Jobs of a log, and who was decided on when. */
+export type Replayed = {
+  readonly stories: readonly JobStory[];
+  readonly admissions: readonly DatedAdmission[];
+  readonly preemptions: readonly DatedPreemption[];
+  /** Jobs of which nobody knows how long they would have run: taken to run as long as others of their queue. */
+  readonly guessed: number;
+};
+export type DatedAdmission = LoggedAdmission & { readonly atMs: number };
+export type DatedPreemption = { readonly atMs: number; readonly job: string; readonly victim: string; readonly rule: string };
+
+export type JobStory = {
+  readonly life: Life;
+  /** ClusterQueue, where that is known. */
+  readonly queue: string | undefined;
+  readonly placements: readonly { readonly fromMs: number; readonly toMs?: number; readonly record: AdmissionRecord }[];
+  readonly preempted: number;
+  /** When it had run to its end. */
+  readonly doneMs?: number;
+};
+
+/**
+ * Decides a log anew: its Jobs arrive when they did, run for as long as they did, and the same functions decide as in the manager, under the setup of the log or another
+ * one. Where decisions are those that were made, what follows comes at the very moment at which it came, and so nothing differs until the first decision that does;
+ * from then on a Job ends so long after its admission as it did, and stops so long after it was told to as others did.
+ */
+export function replay(history: History, policy: ReplayPolicy = { objects: [] }): Replayed {
+  const runTimes = runTimesOf(history);
+  const jobs = new Map<Life, ReplayedJob>();
+  const byKey = new Map<string, ReplayedJob>();
+  const admissions: DatedAdmission[] = [];
+  const preemptions: DatedPreemption[] = [];
+  const guessed = new Set<Life>();
+  let now: Moment = { atMs: history.startMs, line: -1 };
+  /** No cycle of this pass comes to more. */
+  let isOver = true;
+  let most = 1;
+  let serial = 0;
+  const events = new IndexedHeap<Event>(
+    ({ id }) => id,
+    (a, b) => compareMoments(a.when, b.when) || a.order - b.order,
+  );
+
+  const setup = createReplayedSetup(policy.objects);
+  const admission = createReplayedAdmission({
+    setup,
+    settings: policy.settings ?? history.settings,
+    now: () => now.atMs,
+    at: (timeMs, retry) =>
+      plan({ atMs: Math.max(timeMs, now.atMs), line: timeMs > now.atMs ? -1 : AFTER_ALL }, () => {
+        retry();
+        lookSoon();
+      }),
+  });
+
+  function plan(when: Moment, happen: () => void): void {
+    const order = serial++;
+    events.set({ id: String(order), order, when, happen });
+  }
+
+  /** What was not so in the log leads to a pass of its own, when all that comes at this time has come. */
+  const lookSoon = (): void => plan({ atMs: now.atMs, line: AFTER_ALL }, () => void (beginPass(), runPass()));
+
+  function beginPass(): void {
+    isOver = false;
+    most = 1;
+    for (const key of admission.beginPass()) {
+      const job = byKey.get(key);
+      if (job?.state === 'placed' && job.toStop === undefined && job.displaced !== undefined) stop(job, job.displaced);
+    }
+  }
+
+  function runPass(): void {
+    while (!isOver) runCycle();
+  }
+
+  function runCycle(): void {
+    if (isOver) return;
+    const result = admission.cycle(now.atMs, most);
+    isOver = result.tried === 0 || !result.progressed;
+    most = nextMost(most, result);
+    for (const decision of result.decisions) take(decision);
+  }
+
+  function take(decision: Decision): void {
+    const { clusterQueue: queue, queued } = decision.head;
+    const job = byKey.get(queued.workload.key);
+    if (job === undefined) return;
+    if (decision.kind === 'Admit') {
+      const { cluster, flavors, parallelism } = decision.record;
+      admissions.push({
+        atMs: now.atMs,
+        job: job.life.key,
+        queue,
+        cluster,
+        flavors,
+        ...(parallelism === undefined ? {} : { pods: parallelism }),
+      });
+      place(job, decision.record, now);
+    }
+    if (decision.kind !== 'Preempt') return;
+    let isNews = false;
+    for (const { admitted, rule } of decision.victims) {
+      const victim = byKey.get(admitted.reservation.workload.key);
+      if (admitted.leaving || victim === undefined || victim.displaced !== undefined) continue;
+      victim.displaced = { ...now, by: { by: job.life.key, clusterQueue: queue, rule } };
+      preemptions.push({ atMs: now.atMs, job: job.life.key, victim: victim.life.key, rule });
+      isNews = true;
+    }
+    // They are told so in the next pass, of which the log tells where this was so in it.
+    if (isNews && !isLogged(now)) lookSoon();
+  }
+
+  /** Its admission begins: what follows is known from the log, or guessed from it. */
+  function place(job: ReplayedJob, record: AdmissionRecord, from: Moment): void {
+    const logged = job.life.placements[job.ordinal];
+    job.ordinal++;
+    job.state = 'placed';
+    job.record = record;
+    job.displaced = undefined;
+    job.toStop = undefined;
+    job.story.push({ fromMs: from.atMs, record });
+    const token = job.ordinal;
+    const still = (happen: () => void) => (): void => {
+      if (job.ordinal === token && job.state !== 'over' && job.state !== 'waiting') happen();
+    };
+    const isSame =
+      logged !== undefined && logged.from.atMs === from.atMs && (logged.admission?.cluster ?? record.cluster) === record.cluster;
+    job.logged = isSame ? logged : undefined;
+    /** When that is which was then; undefined: then, too. */
+    const when = (moment: Moment): Moment =>
+      isSame || logged === undefined ? moment : { atMs: from.atMs + moment.atMs - logged.from.atMs, line: AFTER_ALL };
+    for (const { when: needed, needed: pods } of logged?.needs ?? [])
+      plan(
+        when(needed),
+        still(() => (shrink(job, pods), afterwards(isSame))),
+      );
+    const end = logged?.end;
+    const isPreempted = logged?.displaced !== undefined && (end === undefined || end.how === 'Waits');
+    if (logged !== undefined && end !== undefined && !isPreempted) {
+      if (logged.evicting !== undefined)
+        plan(
+          when(logged.evicting),
+          still(() => (evict(job), afterwards(isSame))),
+        );
+      plan(
+        when(end),
+        still(() => (finish(job, end), afterwards(isSame))),
+      );
+      return;
+    }
+    if (logged !== undefined && end === undefined && !isPreempted) return;
+    const runTime = runTimes.of(job.life);
+    if (runTime === undefined) return;
+    if (runTime.isGuess) guessed.add(job.life);
+    // It had not ended by the time at which it was interrupted.
+    const least = logged?.evicting === undefined ? 0 : logged.evicting.atMs - logged.from.atMs + 1;
+    plan(
+      { atMs: from.atMs + Math.max(runTime.ms, least), line: AFTER_ALL },
+      still(() => {
+        if (job.state === 'placed') finish(job, { ...now, how: 'Finished' }), lookSoon();
+      }),
+    );
+  }
+
+  const afterwards = (isSame: boolean): void => {
+    if (!isSame) lookSoon();
+  };
+
+  /** It is told to stop, as the log tells or as others did. */
+  function stop(job: ReplayedJob, displaced: Displaced): void {
+    const token = job.ordinal;
+    job.toStop = displaced;
+    const { logged } = job;
+    const isSame = logged?.displaced?.atMs === displaced.atMs;
+    const { evictingMs, waitsMs } = runTimes.stopping;
+    const later = (ms: number): Moment => ({ atMs: Math.max(now.atMs, displaced.atMs + ms), line: AFTER_ALL });
+    const evicting = isSame ? logged?.evicting : later(evictingMs);
+    const waits = isSame ? logged?.end : later(Math.max(evictingMs, waitsMs));
+    const told = isSame && logged?.end?.how === 'Waits' ? logged.end.told : undefined;
+    const isThis = (): boolean => job.ordinal === token && (job.state === 'placed' || job.state === 'stopping');
+    if (evicting !== undefined) plan(evicting, () => void (isThis() && (evict(job), afterwards(isSame))));
+    if (waits !== undefined && (!isSame || logged?.end?.how === 'Waits'))
+      plan(
+        waits,
+        () => void (isThis() && (finish(job, { ...now, how: 'Waits', ...(told === undefined ? {} : { told }) }), afterwards(isSame))),
+      );
+  }
+
+  function shrink(job: ReplayedJob, needed: number | undefined): void {
+    if (job.record === undefined || job.state !== 'placed') return;
+    const workload = { ...workloadFrom(job.told, job.record), phase: 'Admitted', podsNeeded: needed } as const;
+    admission.holds(workload, job.record);
+  }
+
+  function evict(job: ReplayedJob): void {
+    if (job.record === undefined) return;
+    const by = job.displaced?.by;
+    job.state = 'stopping';
+    job.record = { ...endedRecord(job.record, now.atMs), ...(by === undefined ? {} : { preempted: by }) };
+    admission.holds({ ...workloadFrom(job.told, job.record), phase: 'Evicting' }, job.record);
+  }
+
+  function finish(job: ReplayedJob, { how, told }: Ending): void {
+    const last = job.story.at(-1);
+    if (last !== undefined) last.toMs = now.atMs;
+    if (how === 'Waits' || how === 'Undone') {
+      if (job.displaced !== undefined) job.preempted++;
+      admission.leaves(job.life.key);
+      // Who was refused knows where not to go.
+      const record = told?.record?.cluster === job.record?.cluster ? told?.record : job.record && endedRecord(job.record, now.atMs);
+      job.state = 'waiting';
+      if (told !== undefined) job.told = told;
+      // A write that failed is tried again later, which the log tells.
+      if (how === 'Undone' && told === undefined && job.logged !== undefined) return;
+      wait(job, how === 'Undone' ? job.recordBefore : record);
+      return;
+    }
+    job.state = 'over';
+    if (how !== 'Unknown') job.doneMs = now.atMs;
+    admission.leaves(job.life.key);
+  }
+
+  function wait(job: ReplayedJob, record: AdmissionRecord | undefined): void {
+    job.state = 'waiting';
+    job.record = record;
+    job.recordBefore = record;
+    job.displaced = undefined;
+    const workload = workloadFrom(job.told, record);
+    job.queue = admission.clusterQueueOf(workload) ?? job.queue;
+    admission.waits(workload, job.told.arrival);
+  }
+
+  const jobOf = (life: Life): ReplayedJob => {
+    const known = jobs.get(life);
+    if (known !== undefined) return known;
+    const job: ReplayedJob = { life, told: life.told, state: 'waiting', ordinal: 0, story: [], preempted: 0, queue: undefined };
+    jobs.set(life, job);
+    byKey.set(life.key, job);
+    return job;
+  };
+
+  function step(each: Step): void {
+    if (each.kind !== 'Object' && each.kind !== 'Gone') admission.refresh();
+    if (each.kind !== 'Cycle' && each.kind !== 'Looked') isOver = false;
+    switch (each.kind) {
+      case 'Object':
+        return setup.set(each.object);
+      case 'Gone':
+        return setup.gone(each.object);
+      case 'Waits': {
+        const job = jobOf(each.life);
+        job.told = each.told;
+        if (job.state === 'waiting') wait(job, job.ordinal === 0 ? each.told.record : (job.record ?? each.told.record));
+        return;
+      }
+      case 'Holds':
+        return holds(jobOf(each.life), each.told, each);
+      case 'Placed': {
+        const job = jobOf(each.life);
+        const record = recordFor(each.admission, workloadFrom(job.told, undefined), each.atMs);
+        return holds(job, { ...job.told, phase: 'Admitted', record }, each);
+      }
+      case 'Leaves': {
+        const job = jobOf(each.life);
+        if (job.state === 'over') return;
+        finish(job, { ...each, how: 'Unknown' });
+        return lookSoon();
+      }
+      case 'Cycle':
+        if (each.cycle.first === true) beginPass();
+        return runCycle();
+      case 'Looked':
+        if (each.looked.first === true) beginPass();
+        if (each.looked.because === 'idle') runPass();
+        return;
+    }
+  }
+
+  function holds(job: ReplayedJob, told: LoggedJob, from: Moment): void {
+    const { record } = told;
+    // Under this policy it has gone its own way.
+    if (record === undefined || job.state !== 'waiting') return;
+    job.told = told;
+    admission.holds({ ...workloadFrom(told, record), phase: told.phase, podsNeeded: told.needed }, record);
+    job.queue = record.clusterQueue;
+    const logged = job.life.placements[job.ordinal];
+    place(job, record, logged?.from ?? from);
+    if (told.phase !== 'Admitted' && told.phase !== 'Reserved') job.state = 'stopping';
+  }
+
+  /** Whether the log has a pass of its own that looks at what follows from this. */
+  const isLogged = (moment: Moment): boolean => moment.line >= 0 && moment.line !== AFTER_ALL;
+
+  const run = (until: Moment): void => {
+    for (let next = events.peek(); next !== undefined && compareMoments(next.when, until) <= 0; next = events.peek()) {
+      events.delete(next.id);
+      now = next.when;
+      isOver = false;
+      next.happen();
+    }
+  };
+
+  const sampleFrom = (atMs: number): void =>
+    plan({ atMs, line: AFTER_ALL }, () => {
+      admission.sample(now.atMs);
+      if (admission.samplingMs !== undefined) sampleFrom(atMs + admission.samplingMs);
+    });
+  if (admission.samplingMs !== undefined) sampleFrom(history.startMs);
+  for (const each of history.steps) {
+    run(each);
+    now = each;
+    step(each);
+  }
+  run({ atMs: history.endMs, line: AFTER_ALL });
+  return {
+    stories: [...jobs.values()].map(({ life, queue, story, preempted, doneMs }) => ({
+      life,
+      queue,
+      placements: story,
+      preempted,
+      ...(doneMs === undefined ? {} : { doneMs }),
+    })),
+    admissions,
+    preemptions,
+    guessed: guessed.size,
+  };
+}
+
+type Event = { readonly id: string; readonly order: number; readonly when: Moment; readonly happen: () => void };
+type Displaced = Moment & { readonly by: NonNullable<AdmissionRecord['preempted']> };
+
+type ReplayedJob = {
+  readonly life: Life;
+  told: LoggedJob;
+  state: 'waiting' | 'placed' | 'stopping' | 'over';
+  /** How many placements it has had. */
+  ordinal: number;
+  record?: AdmissionRecord | undefined;
+  /** That with which it waited last. */
+  recordBefore?: AdmissionRecord | undefined;
+  /** Its placement in the log, where this one is the same. */
+  logged?: Life['placements'][number] | undefined;
+  /** It is to give its place up since then. */
+  displaced?: Displaced | undefined;
+  /** It has been told so. */
+  toStop?: Displaced | undefined;
+  readonly story: { readonly fromMs: number; toMs?: number; readonly record: AdmissionRecord }[];
+  preempted: number;
+  queue: string | undefined;
+  doneMs?: number;
+};
+
+const AFTER_ALL = Number.POSITIVE_INFINITY;
+
+const compareMoments = (a: Moment, b: Moment): number => a.atMs - b.atMs || (a.line === b.line ? 0 : a.line - b.line);
+
+/** The record that an admission of the log must have had, as far as decisions depend on it. */
+export const recordFor = (
+  { queue, cluster, flavors, pods }: LoggedAdmission,
+  { requests }: Pick<Workload, 'requests'>,
+  atMs: number,
+): AdmissionRecord => ({
+  clusterQueue: queue,
+  flavors,
+  cluster,
+  epoch: 1,
+  since: new Date(atMs).toISOString(),
+  requests: formatRequests(forPods(requests, pods)),
+  ...(pods === undefined ? {} : { parallelism: pods }),
+});
