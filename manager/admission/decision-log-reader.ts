@@ -93,6 +93,7 @@ const FIELDS: Readonly<Record<string, readonly (readonly [string, FieldType])[]>
     ['shape', 'string'],
     ['phase', 'string'],
   ],
+  again: [['job', 'string']],
   whole: [],
   phase: [
     ['job', 'string'],

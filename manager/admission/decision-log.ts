@@ -8,7 +8,7 @@ import type { LoggedJob } from './logged-workload.ts';
  * A *section* begins with a `log` line, tells all objects and all Jobs as they are then, and says `whole` when they are told. Sections begin when a manager
  * becomes leader, when the log is rotated, so that each file can be read alone, and where lines were lost.
  */
-export type LogLine = LogHead | LogObject | LogGone | LogJob | LogWhole | LogPhase | LogEnd | LogCycle | LogLooked;
+export type LogLine = LogHead | LogObject | LogGone | LogJob | LogAgain | LogWhole | LogPhase | LogEnd | LogCycle | LogLooked;
 
 /** Raised with every change after which an older `replay` would read something else than was written. */
 export const DECISION_LOG_VERSION = 1;
@@ -61,6 +61,9 @@ export type LogGone = At & { readonly kind: 'gone'; readonly object: string };
 /** A Job that was not told before in this section, or that waits and is another one now: all that is decided on. */
 export type LogJob = At & { readonly kind: 'job' } & LoggedJob;
 
+/** A Job that waits was written by somebody, and is queued anew as it was. */
+export type LogAgain = At & { readonly kind: 'again'; readonly job: string };
+
 /** All objects and Jobs are told. */
 export type LogWhole = At & { readonly kind: 'whole' };
 
@@ -83,14 +86,18 @@ export type LogEnd = At & {
 };
 
 /** One scheduling cycle. */
-export type LogCycle = At & {
-  readonly kind: 'cycle';
-  /** Its number since this manager leads. */
-  readonly cycle: number;
-  /** It is the first of a pass: setup and displacements were brought up to date before it. */
-  readonly first?: true;
-  /** Of how many ClusterQueues the heads could be tried. */
-  readonly most: number;
+export type LogCycle = At &
+  CycleParts & {
+    readonly kind: 'cycle';
+    /** Its number since this manager leads. */
+    readonly cycle: number;
+    /** It is the first of a pass: setup and displacements were brought up to date before it. */
+    readonly first?: true;
+    /** Of how many ClusterQueues the heads could be tried. */
+    readonly most: number;
+  };
+/** What a cycle decided, by what that came to; what came to nothing is left out. */
+export type CycleParts = {
   readonly admitted?: readonly LoggedAdmission[];
   readonly preempting?: readonly LoggedPreemption[];
   readonly waiting?: readonly LoggedWaiting[];

@@ -5,15 +5,12 @@ import {
   DECISION_LOG_VERSION,
   formatLogLine,
   objectName,
-  type LogCycle,
-  type LoggedAdmission,
-  type LoggedPreemption,
   type LoggedSettings,
-  type LoggedWaiting,
   type LogHead,
   type LogLine,
   type LogLooked,
 } from './decision-log.ts';
+import { partsOf } from './logged-decisions.ts';
 import { loggable, loggedObject, type SetupObjects } from './logged-object.ts';
 import { isToldAnew, loggedJob } from './logged-workload.ts';
 import type { Workload } from './workload.ts';
@@ -192,7 +189,8 @@ export function createDecisionRecorder({ sink, settings, objects, workloads, now
       if (phase === 'Pending' && (anew || before.phase !== 'Pending' || isToldAnew(workload, before)))
         return void tellJob(workload, arrival);
       told.set(key, workload);
-      if (phase === 'Evicting' || phase === 'Unrecorded') {
+      if (phase === 'Pending') tell({ kind: 'again', at: now(), job: key });
+      else if (phase === 'Evicting' || phase === 'Unrecorded') {
         if (before.phase !== phase) tell({ kind: 'phase', at: now(), job: key, phase: 'Evicting' });
       } else if (anew && phase === 'Admitted')
         tell({ kind: 'phase', at: now(), job: key, phase: 'Admitted', ...given({ needed: workload.podsNeeded }) });
@@ -221,33 +219,5 @@ export function createDecisionRecorder({ sink, settings, objects, workloads, now
       fileBytes = 0;
       begin('rotation');
     },
-  };
-}
-
-/** What was decided, by what it came to; what came to nothing is left out. Messages are not asked for: to find them costs more than to decide. */
-function partsOf(decisions: readonly Decision[]): Pick<LogCycle, 'admitted' | 'preempting' | 'waiting' | 'again'> {
-  const admitted: LoggedAdmission[] = [];
-  const preempting: LoggedPreemption[] = [];
-  const waiting: LoggedWaiting[] = [];
-  const again: string[] = [];
-  for (const decision of decisions) {
-    const { clusterQueue: queue, queued } = decision.head;
-    const job = queued.workload.key;
-    if (decision.kind === 'Admit') {
-      const { cluster, flavors, parallelism } = decision.record;
-      admitted.push({ job, queue, cluster, flavors, ...given({ pods: parallelism }) });
-    } else if (decision.kind === 'Preempt') {
-      const victims = decision.victims.map(({ admitted: victim, rule }) => ({ job: victim.reservation.workload.key, rule }));
-      preempting.push({ job, queue, cluster: decision.claim.cluster, victims });
-    } else if (decision.kind === 'Inadmissible') {
-      const { reason, waitsFor, claim } = decision;
-      waiting.push({ job, queue, reason, waitsFor, ...given({ claim: claim?.cluster }) });
-    } else again.push(job);
-  }
-  return {
-    ...(admitted.length > 0 ? { admitted } : {}),
-    ...(preempting.length > 0 ? { preempting } : {}),
-    ...(waiting.length > 0 ? { waiting } : {}),
-    ...(again.length > 0 ? { again } : {}),
   };
 }

@@ -155,6 +155,11 @@ export function historyOf(lines: readonly LogLine[]): History {
         const { kind: _kind, at: _at, ...told } = line;
         return tell(told);
       }
+      case 'again': {
+        const life = current.get(line.job);
+        if (life !== undefined && openOf(life) === undefined) steps.push({ kind: 'Waits', ...moment, life, told: life.lastTold });
+        return;
+      }
       case 'whole': {
         // Whoever is not there any more ended while nobody wrote.
         const told = section?.told;

@@ -1,10 +1,11 @@
 import type { History, Life } from './logged-history.ts';
 import { workloadFrom } from './logged-workload.ts';
-import { recordFor, type DatedAdmission, type DatedPreemption, type JobStory, type Replayed } from './replay.ts';
+import { recordFor, type DatedAdmission, type DatedCycle, type DatedPreemption, type JobStory, type Replayed } from './replay.ts';
 
 /** What a log tells became of its Jobs, in the words of a replay, so that both can be compared. Decisions before all was told are no part of it: nobody can make them again. */
 export function loggedOutcome({ steps, lives }: Pick<History, 'steps' | 'lives'>): Replayed {
   const queues = queueNames(steps);
+  const cycles: DatedCycle[] = [];
   const admissions: DatedAdmission[] = [];
   const preemptions: DatedPreemption[] = [];
   const displaced = new Set<object>();
@@ -12,6 +13,8 @@ export function loggedOutcome({ steps, lives }: Pick<History, 'steps' | 'lives'>
   for (const life of lives) byKey.set(life.key, [...(byKey.get(life.key) ?? []), life]);
   for (const step of steps) {
     if (step.kind !== 'Cycle') continue;
+    const { kind: _kind, at: _at, cycle: _cycle, first: _first, most: _most, ...parts } = step.cycle;
+    cycles.push({ atMs: step.atMs, ...parts });
     for (const admission of step.cycle.admitted ?? []) admissions.push({ atMs: step.atMs, ...admission });
     for (const { job, victims } of step.cycle.preempting ?? []) {
       for (const { job: victim, rule } of victims) {
@@ -26,7 +29,7 @@ export function loggedOutcome({ steps, lives }: Pick<History, 'steps' | 'lives'>
       }
     }
   }
-  return { stories: lives.map((life) => storyOf(life, queues)), admissions, preemptions, guessed: 0 };
+  return { stories: lives.map((life) => storyOf(life, queues)), cycles, admissions, preemptions, guessed: 0 };
 }
 
 function storyOf(life: Life, queues: ReadonlyMap<string, string>): JobStory {

@@ -2,7 +2,8 @@ import { IndexedHeap } from '../../shared/kube/indexed-heap.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import { formatRequests, forPods } from '../api/job-requests.ts';
 import type { Decision } from './decision.ts';
-import type { LoggedAdmission, LoggedObject, LoggedSettings } from './decision-log.ts';
+import type { CycleParts, LoggedAdmission, LoggedObject, LoggedSettings } from './decision-log.ts';
+import { partsOf } from './logged-decisions.ts';
 import { endedRecord } from './execution-time.ts';
 import type { Ending, History, Life, Moment, Step } from './logged-history.ts';
 import { workloadFrom, type LoggedJob } from './logged-workload.ts';
@@ -23,11 +24,14 @@ export type ReplayPolicy = {
 /** What became of the Jobs of a log, and who was decided on when. */
 export type Replayed = {
   readonly stories: readonly JobStory[];
+  /** Every cycle in which somebody was tried. */
+  readonly cycles: readonly DatedCycle[];
   readonly admissions: readonly DatedAdmission[];
   readonly preemptions: readonly DatedPreemption[];
   /** Jobs of which nobody knows how long they would have run: taken to run as long as others of their queue. */
   readonly guessed: number;
 };
+export type DatedCycle = CycleParts & { readonly atMs: number };
 export type DatedAdmission = LoggedAdmission & { readonly atMs: number };
 export type DatedPreemption = { readonly atMs: number; readonly job: string; readonly victim: string; readonly rule: string };
 
@@ -52,6 +56,7 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
   const byKey = new Map<string, ReplayedJob>();
   const admissions: DatedAdmission[] = [];
   const preemptions: DatedPreemption[] = [];
+  const cycles: DatedCycle[] = [];
   const guessed = new Set<Life>();
   let now: Moment = { atMs: history.startMs, line: -1 };
   /** No cycle of this pass comes to more. */
@@ -101,6 +106,7 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
     const result = admission.cycle(now.atMs, most);
     isOver = result.tried === 0 || !result.progressed;
     most = nextMost(most, result);
+    if (result.tried > 0) cycles.push({ atMs: now.atMs, ...partsOf(result.decisions) });
     for (const decision of result.decisions) take(decision);
   }
 
@@ -121,16 +127,15 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
       place(job, decision.record, now);
     }
     if (decision.kind !== 'Preempt') return;
-    let isNews = false;
     for (const { admitted, rule } of decision.victims) {
       const victim = byKey.get(admitted.reservation.workload.key);
       if (admitted.leaving || victim === undefined || victim.displaced !== undefined) continue;
       victim.displaced = { ...now, by: { by: job.life.key, clusterQueue: queue, rule } };
       preemptions.push({ atMs: now.atMs, job: job.life.key, victim: victim.life.key, rule });
-      isNews = true;
+      // Where the log has the same, it tells when they stopped; others are told to in the next pass.
+      if (victim.logged?.displaced?.atMs === now.atMs) stop(victim, victim.displaced);
+      else lookSoon();
     }
-    // They are told so in the next pass, of which the log tells where this was so in it.
-    if (isNews && !isLogged(now)) lookSoon();
   }
 
   /** Its admission begins: what follows is known from the log, or guessed from it. */
@@ -311,9 +316,6 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
     if (told.phase !== 'Admitted' && told.phase !== 'Reserved') job.state = 'stopping';
   }
 
-  /** Whether the log has a pass of its own that looks at what follows from this. */
-  const isLogged = (moment: Moment): boolean => moment.line >= 0 && moment.line !== AFTER_ALL;
-
   const run = (until: Moment): void => {
     for (let next = events.peek(); next !== undefined && compareMoments(next.when, until) <= 0; next = events.peek()) {
       events.delete(next.id);
@@ -343,6 +345,7 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
       preempted,
       ...(doneMs === undefined ? {} : { doneMs }),
     })),
+    cycles,
     admissions,
     preemptions,
     guessed: guessed.size,
