@@ -44,6 +44,8 @@ export type Life = {
   /** It was there when the log began. */
   readonly isOld: boolean;
   readonly placements: readonly Placement[];
+  /** When it was gone, or done. */
+  readonly leftMs?: number;
 };
 
 /** One admission of a Job, and what became of it. Open while the log does not tell. */
@@ -65,7 +67,7 @@ export type Ending = Moment & {
 };
 
 type OpenPlacement = { -readonly [K in keyof Placement]: Placement[K] } & { needs: Placement['needs'][number][] };
-type OpenLife = Omit<Life, 'placements'> & { readonly placements: OpenPlacement[]; lastTold: LoggedJob };
+type OpenLife = Omit<Life, 'placements' | 'leftMs'> & { readonly placements: OpenPlacement[]; leftMs?: number; lastTold: LoggedJob };
 type Section = { readonly isFirst: boolean; readonly goesOn: boolean; readonly told: Set<string> };
 
 export function historyOf(lines: readonly LogLine[]): History {
@@ -88,6 +90,7 @@ export function historyOf(lines: readonly LogLine[]): History {
     const open = openOf(life);
     if (open === undefined) steps.push({ kind: 'Leaves', ...moment, life });
     else open.end = { ...moment, how };
+    life.leftMs = moment.atMs;
     current.delete(life.key);
   };
 

@@ -1,3 +1,4 @@
+import { given } from '../../shared/runtime/given.ts';
 import type { History, Life } from './logged-history.ts';
 import { workloadFrom } from './logged-workload.ts';
 import { recordFor, type DatedAdmission, type DatedCycle, type DatedPreemption, type JobStory, type Replayed } from './replay.ts';
@@ -47,6 +48,7 @@ function storyOf(life: Life, queues: ReadonlyMap<string, string>): JobStory {
     }),
     preempted: placements.filter(({ displaced, end: ended }) => displaced !== undefined && ended?.how === 'Waits').length,
     ...(isDone ? { doneMs: end.atMs } : {}),
+    ...given({ leftMs: life.leftMs }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { given } from '../../shared/runtime/given.ts';
 import { IndexedHeap } from '../../shared/kube/indexed-heap.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import { formatRequests, forPods } from '../api/job-requests.ts';
@@ -43,6 +44,8 @@ export type JobStory = {
   readonly preempted: number;
   /** When it had run to its end. */
   readonly doneMs?: number;
+  /** When it was gone, run or not. */
+  readonly leftMs?: number;
 };
 
 /**
@@ -244,6 +247,7 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
       return;
     }
     job.state = 'over';
+    job.leftMs = now.atMs;
     if (how !== 'Unknown') job.doneMs = now.atMs;
     admission.leaves(job.life.key);
   }
@@ -338,12 +342,12 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
   }
   run({ atMs: history.endMs, line: AFTER_ALL });
   return {
-    stories: [...jobs.values()].map(({ life, queue, story, preempted, doneMs }) => ({
+    stories: [...jobs.values()].map(({ life, queue, story, preempted, doneMs, leftMs }) => ({
       life,
       queue,
       placements: story,
       preempted,
-      ...(doneMs === undefined ? {} : { doneMs }),
+      ...given({ doneMs, leftMs }),
     })),
     cycles,
     admissions,
@@ -374,6 +378,7 @@ type ReplayedJob = {
   preempted: number;
   queue: string | undefined;
   doneMs?: number;
+  leftMs?: number;
 };
 
 const AFTER_ALL = Number.POSITIVE_INFINITY;
