@@ -107,7 +107,9 @@ export function createDecisionLogFile({ config, disk = realDisk, clock, log }: D
     mustTell = true;
     const broken = file;
     file = undefined;
-    await broken?.close().catch(() => undefined);
+    await broken
+      ?.close()
+      .catch((closing: unknown) => log.warn('a file of the decision log could not be closed', { destination, error: closing }));
   };
 
   const drain = async (): Promise<void> => {

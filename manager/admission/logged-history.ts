@@ -166,7 +166,7 @@ export function historyOf(lines: readonly LogLine[]): History {
       case 'whole': {
         // Whoever is not there any more ended while nobody wrote.
         const told = section?.told;
-        if (told !== undefined) for (const life of [...current.values()]) if (!told.has(life.key)) leave(life, 'Unknown');
+        if (told !== undefined) for (const life of current.values()) if (!told.has(life.key)) leave(life, 'Unknown');
         section = undefined;
         return;
       }

@@ -133,9 +133,9 @@ function told(cycle: DatedCycle | undefined, atMs: number): string {
   if (cycle === undefined || cycle.atMs > atMs) return 'nobody is tried';
   const { admitted = [], preempting = [], waiting = [], again = [] } = cycle;
   return [
-    ...admitted.map(({ job, cluster }) => `${job} goes to ${cluster}`),
+    ...admitted.map(({ job, cluster, flavors }) => `${job} goes to ${cluster} (${[...new Set(Object.values(flavors))].join(', ')})`),
     ...preempting.map(({ job, victims }) => `${job} preempts ${victims.map((victim) => victim.job).join(', ')}`),
-    ...waiting.map(({ job, reason }) => `${job} waits (${reason})`),
+    ...waiting.map(({ job, reason, claim }) => `${job} waits (${reason}${claim === undefined ? '' : `, for ${claim}`})`),
     ...again.map((job) => `${job} is tried again`),
   ].join('; ');
 }

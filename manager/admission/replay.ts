@@ -89,7 +89,11 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
   }
 
   /** What was not so in the log leads to a pass of its own, when all that comes at this time has come. */
-  const lookSoon = (): void => plan({ atMs: now.atMs, line: AFTER_ALL }, () => void (beginPass(), runPass()));
+  const lookSoon = (): void =>
+    plan({ atMs: now.atMs, line: AFTER_ALL }, () => {
+      beginPass();
+      while (!isOver) runCycle();
+    });
 
   function beginPass(): void {
     isOver = false;
@@ -98,10 +102,6 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
       const job = byKey.get(key);
       if (job?.state === 'placed' && job.toStop === undefined && job.displaced !== undefined) stop(job, job.displaced);
     }
-  }
-
-  function runPass(): void {
-    while (!isOver) runCycle();
   }
 
   function runCycle(): void {
@@ -150,71 +150,58 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
     job.displaced = undefined;
     job.toStop = undefined;
     job.story.push({ fromMs: from.atMs, record });
-    const token = job.ordinal;
-    const still = (happen: () => void) => (): void => {
-      if (job.ordinal === token && job.state !== 'over' && job.state !== 'waiting') happen();
-    };
     const isSame =
       logged !== undefined && logged.from.atMs === from.atMs && (logged.admission?.cluster ?? record.cluster) === record.cluster;
     job.logged = isSame ? logged : undefined;
-    /** When that is which was then; undefined: then, too. */
-    const when = (moment: Moment): Moment =>
-      isSame || logged === undefined ? moment : { atMs: from.atMs + moment.atMs - logged.from.atMs, line: AFTER_ALL };
-    for (const { when: needed, needed: pods } of logged?.needs ?? [])
-      plan(
-        when(needed),
-        still(() => (shrink(job, pods), afterwards(isSame))),
-      );
-    const end = logged?.end;
-    const isPreempted = logged?.displaced !== undefined && (end === undefined || end.how === 'Waits');
-    if (logged !== undefined && end !== undefined && !isPreempted) {
-      if (logged.evicting !== undefined)
-        plan(
-          when(logged.evicting),
-          still(() => (evict(job), afterwards(isSame))),
-        );
-      plan(
-        when(end),
-        still(() => (finish(job, end), afterwards(isSame))),
-      );
-      return;
-    }
-    if (logged !== undefined && end === undefined && !isPreempted) return;
-    const runTime = runTimes.of(job.life);
-    if (runTime === undefined) return;
-    if (runTime.isGuess) guessed.add(job.life);
-    // It had not ended by the time at which it was interrupted.
-    const least = logged?.evicting === undefined ? 0 : logged.evicting.atMs - logged.from.atMs + 1;
-    plan(
-      { atMs: from.atMs + Math.max(runTime.ms, least), line: AFTER_ALL },
-      still(() => {
-        if (job.state === 'placed') finish(job, { ...now, how: 'Finished' }), lookSoon();
-      }),
-    );
+    if (logged === undefined) return endAfter(job, from, 0);
+    /** When that is which was then. */
+    const when = (moment: Moment): Moment => (isSame ? moment : { atMs: from.atMs + moment.atMs - logged.from.atMs, line: AFTER_ALL });
+    for (const { when: then, needed } of logged.needs) meanwhile(job, when(then), () => shrink(job, needed));
+    const { end, evicting, displaced } = logged;
+    if (displaced !== undefined && (end === undefined || end.how === 'Waits'))
+      // It had not ended by the time at which it was interrupted.
+      return endAfter(job, from, (evicting?.atMs ?? history.endMs) - logged.from.atMs + 1);
+    if (end === undefined) return;
+    if (evicting !== undefined) meanwhile(job, when(evicting), () => evict(job));
+    meanwhile(job, when(end), () => finish(job, end));
   }
 
-  const afterwards = (isSame: boolean): void => {
-    if (!isSame) lookSoon();
-  };
+  /** It ends by itself, if it is let. */
+  function endAfter(job: ReplayedJob, from: Moment, leastMs: number): void {
+    const runTime = runTimes.of(job.life);
+    if (runTime === undefined) return;
+    meanwhile(job, { atMs: from.atMs + Math.max(runTime.ms, leastMs), line: AFTER_ALL }, () => {
+      if (job.state !== 'placed') return;
+      if (runTime.isGuess) guessed.add(job.life);
+      finish(job, { ...now, how: 'Finished' });
+    });
+  }
 
-  /** It is told to stop, as the log tells or as others did. */
+  /** Comes to pass if it still has this placement then. */
+  function meanwhile(job: ReplayedJob, when: Moment, happen: () => void): void {
+    const placement = job.ordinal;
+    plan(when, () => {
+      if (job.ordinal !== placement || (job.state !== 'placed' && job.state !== 'stopping')) return;
+      happen();
+      // Of what was so in the log it has a pass of its own.
+      if (when.line === AFTER_ALL) lookSoon();
+    });
+  }
+
+  /** It is told to stop, and does so as the log tells, or as others did. */
   function stop(job: ReplayedJob, displaced: Displaced): void {
-    const token = job.ordinal;
     job.toStop = displaced;
-    const { logged } = job;
-    const isSame = logged?.displaced?.atMs === displaced.atMs;
-    const { evictingMs, waitsMs } = runTimes.stopping;
-    const later = (ms: number): Moment => ({ atMs: Math.max(now.atMs, displaced.atMs + ms), line: AFTER_ALL });
-    const evicting = isSame ? logged?.evicting : later(evictingMs);
-    const waits = isSame ? logged?.end : later(Math.max(evictingMs, waitsMs));
-    const told = isSame && logged?.end?.how === 'Waits' ? logged.end.told : undefined;
-    const isThis = (): boolean => job.ordinal === token && (job.state === 'placed' || job.state === 'stopping');
-    if (evicting !== undefined) plan(evicting, () => void (isThis() && (evict(job), afterwards(isSame))));
-    if (waits !== undefined && (!isSame || logged?.end?.how === 'Waits'))
-      plan(
-        waits,
-        () => void (isThis() && (finish(job, { ...now, how: 'Waits', ...(told === undefined ? {} : { told }) }), afterwards(isSame))),
-      );
+    const logged = job.logged?.displaced?.atMs === displaced.atMs ? job.logged : undefined;
+    if (logged === undefined) {
+      const { evictingMs, waitsMs } = runTimes.stopping;
+      const later = (ms: number): Moment => ({ atMs: Math.max(now.atMs, displaced.atMs + ms), line: AFTER_ALL });
+      meanwhile(job, later(evictingMs), () => evict(job));
+      meanwhile(job, later(Math.max(evictingMs, waitsMs)), () => finish(job, { ...now, how: 'Waits' }));
+      return;
+    }
+    const { evicting, end } = logged;
+    if (evicting !== undefined) meanwhile(job, evicting, () => evict(job));
+    if (end?.how === 'Waits') meanwhile(job, end, () => finish(job, end));
   }
 
   function shrink(job: ReplayedJob, needed: number | undefined): void {
@@ -303,7 +290,7 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
         return runCycle();
       case 'Looked':
         if (each.looked.first === true) beginPass();
-        if (each.looked.because === 'idle') runPass();
+        while (each.looked.because === 'idle' && !isOver) runCycle();
         return;
     }
   }

@@ -103,5 +103,6 @@ describe('replaying a day under the policy that it had', () => {
     expect(again.cycles).toEqual(logged.cycles);
     expect(again.admissions).toEqual(logged.admissions);
     expect(again.preemptions).toEqual(logged.preemptions);
+    expect(again.guessed).toBe(0);
   });
 });

@@ -5,24 +5,28 @@ type Figures = NonNullable<ReplayReport['queues'][number]['logged']>;
 /** The report for people, in lines of 80 columns at most, but for names that are longer. */
 export function replayText(report: ReplayReport): string {
   const { from, to, jobs, replaced, missing, agreement, queues } = report;
-  const lines = [`${from} to ${to} (${lengthText(Date.parse(to) - Date.parse(from))}), ${jobs} Jobs in ${queues.length} queues`];
+  const lines = [
+    `${from} to ${to} (${lengthText(Date.parse(to) - Date.parse(from))}), ${counted(jobs, 'Job')} in ${counted(queues.length, 'queue')}`,
+  ];
   if (replaced.length > 0) lines.push(`with others: ${replaced.join(', ')}`);
   const { droppedLines, cutOffLines, breaks } = missing;
-  if (droppedLines > 0) lines.push(`the log misses ${droppedLines} lines that could not be written: what is between is not known`);
-  if (cutOffLines > 0) lines.push(`${cutOffLines} lines are cut off, and were passed over`);
-  if (breaks > 0) lines.push(`it was begun anew ${breaks} times: what happened in between is not known`);
+  if (droppedLines > 0)
+    lines.push(`the log misses ${counted(droppedLines, 'line')} that could not be written: what is between is not known`);
+  if (cutOffLines > 0) lines.push(`passed over, because cut off: ${counted(cutOffLines, 'line')}`);
+  if (breaks > 0) lines.push(`begun anew ${counted(breaks, 'time')}: what happened in between is not known`);
   if (report.unknownEnds > 0)
-    lines.push(`${report.unknownEnds} Jobs ended while nobody wrote: their run times are guessed from the others`);
-  if (report.guessedRunTimes > 0)
-    lines.push(`${report.guessedRunTimes} Jobs ran here of which nobody knows for how long they run: guessed from the others`);
+    lines.push(`ended while nobody wrote: ${counted(report.unknownEnds, 'Job')}; taken to have run until it was found out`);
+  if (report.guessedRunTimes > 0) lines.push(`run times guessed from others: ${counted(report.guessedRunTimes, 'Job')}`);
   lines.push(...agreementLines(report, agreement), '', header());
   for (const { queue = 'in no queue', logged, replayed } of queues) {
-    lines.push(`${queue} (${(logged ?? replayed)?.jobs ?? 0} Jobs)`);
+    lines.push(`${queue} (${counted((logged ?? replayed)?.jobs ?? 0, 'Job')})`);
     if (logged !== undefined) lines.push(row('logged', logged));
     if (replayed !== undefined) lines.push(row('replayed', replayed));
   }
   return `${lines.map(printable).join('\n')}\n`;
 }
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /** A log may have been written by anybody: what would move the cursor stands as a question mark. */
 const printable = (line: string): string => line.replaceAll(/\p{Cc}/gu, '?');
