@@ -133,6 +133,7 @@ export function workloadFrom(told: LoggedJob, record: AdmissionRecord | undefine
     phase: 'Pending',
     unmarked: false,
     untrusted: undefined,
+    unaccounted: false,
     problem: told.barred === QuotaReservedReason.InvalidJob ? told.barred : undefined,
     checks: NO_CHECKS,
     forbidden: told.barred === QuotaReservedReason.ForbiddenByLimitRange ? told.barred : undefined,

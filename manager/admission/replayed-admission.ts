@@ -59,6 +59,7 @@ export function createReplayedAdmission({ setup, settings, now, at }: ReplayedAd
     buildQueueingSetup({ clusterQueues: [], localQueues: [], resourceFlavors: [], cohorts: [], namespaces: [] }),
     () => priorityClasses,
     usage?.holdings,
+    usage?.usageOf,
   );
   const queues = createPendingQueues((localQueue) => usage?.usageOf(localQueue));
 

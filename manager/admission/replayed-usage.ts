@@ -1,5 +1,6 @@
 import type { AdmissionCache, HoldingListener } from './admission-cache.ts';
 import type { UsagePolicy } from './local-queue-usage.ts';
+import { localQueueOf } from './local-queue-order.ts';
 import type { Reservation } from './reservation.ts';
 import { createUsageLedger } from './usage-ledger.ts';
 
@@ -23,13 +24,12 @@ export type ReplayedUsageDeps = {
 export function createReplayedUsage({ policy, cache, changed, now }: ReplayedUsageDeps): ReplayedUsage {
   const ledger = createUsageLedger(policy);
   let sampledMs: number | undefined;
-  const localQueueOf = ({ workload }: Reservation): string => `${workload.namespace}/${workload.queue ?? ''}`;
-  const tell = (reservation: Reservation): void => changed(reservation.record.clusterQueue, localQueueOf(reservation));
+  const tell = (reservation: Reservation): void => changed(reservation.record.clusterQueue, localQueueOf(reservation.workload));
   return {
     holdings: {
       held: (reservation) => {
         const { workload, held, record } = reservation;
-        if (workload.queue !== undefined && ledger.admitted(localQueueOf(reservation), workload.key, held, record, now()))
+        if (workload.queue !== undefined && ledger.admitted(localQueueOf(reservation.workload), workload.key, held, record, now()))
           tell(reservation);
       },
       // Whoever is only assumed here is admitted: nothing fails.
