@@ -6,7 +6,7 @@ import { replay, type Replayed } from '../../../../manager/admission/replay.ts';
 import { createReplayedAdmission } from '../../../../manager/admission/replayed-admission.ts';
 import { createReplayedSetup } from '../../../../manager/admission/replayed-setup.ts';
 import { createReplayedUsage } from '../../../../manager/admission/replayed-usage.ts';
-import { runTimesOf } from '../../../../manager/admission/run-times.ts';
+import { runTimesOf } from '../../../../manager/admission/logged-run-times.ts';
 import { createAdmissionCache } from '../../../../manager/admission/admission-cache.ts';
 import { buildQueueingSetup } from '../../../../manager/admission/snapshot.ts';
 import { admits, aLoggedQueue, arrives, at, begun, DAY_MS, ends, SETUP, waits } from './logged-day.ts';
