@@ -1,5 +1,6 @@
 import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../shared/api/names.ts';
 import { isAddressRange } from '../shared/kube/address-ranges.ts';
+import type { DecisionLogConfig } from './decision-log-file.ts';
 import type { Identities } from './policy/writer.ts';
 import {
   bindAddress,
@@ -65,6 +66,8 @@ export type ManagerConfig = {
   readonly fairSharing: FairSharingConfig | undefined;
   /** How usage orders the LocalQueues of ClusterQueues that ask for it; undefined: it does not. */
   readonly admissionFairSharing: UsagePolicy | undefined;
+  /** Where all that admission sees and decides is written down; undefined: nowhere. */
+  readonly decisionLog: DecisionLogConfig | undefined;
   /** What a Job may be. */
   readonly jobRules: JobRules;
   readonly logLevel: LogLevel;
@@ -212,6 +215,23 @@ const FLAGS = {
     about: 'what a core, a byte or a device counts in usage, such as cpu=1,memory=0.0000000001; 1 for each that is not named',
     parse: resourceWeights,
   },
+  'decision-log': {
+    value: 'FILE|-',
+    about: 'writes down what admission sees and decides, to decide it again under another setup (switchyard replay); -: to standard output',
+    parse: text,
+  },
+  'decision-log-max-size': {
+    value: 'MIB',
+    fallback: '100',
+    about: 'a decision log of this size becomes FILE.1, the one before FILE.2, and so on',
+    parse: wholeNumber(1, 65_536),
+  },
+  'decision-log-max-files': {
+    value: 'N',
+    fallback: '5',
+    about: 'so many files of the decision log are kept, the one that is written included',
+    parse: wholeNumber(1, 1_000),
+  },
   'concurrent-dispatches': { value: 'N', fallback: '16', about: 'writes under way at once to each worker cluster', parse: wholeNumber(1) },
   ...LOG_FLAGS,
 } satisfies FlagTable;
@@ -248,6 +268,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     renewIntervalMs: flags['fence-renew-interval'],
     fairSharing: flags['fair-sharing'] ? { preemptionStrategies: flags['fair-sharing-preemption-strategies'] } : undefined,
     admissionFairSharing: admissionFairSharing(flags),
+    decisionLog: decisionLog(flags),
     jobRules: {
       bytesMax: flags['max-job-bytes'],
       resourceClaims: flags['resource-claims'],
@@ -265,6 +286,12 @@ function admissionFairSharing(flags: FlagValues<typeof FLAGS>): ManagerConfig['a
     samplingIntervalMs: flags['admission-fair-sharing-sampling-interval'],
     resourceWeights: flags['admission-fair-sharing-resource-weights'],
   };
+}
+
+function decisionLog(flags: FlagValues<typeof FLAGS>): ManagerConfig['decisionLog'] {
+  const destination = flags['decision-log'];
+  if (destination === undefined) return undefined;
+  return { destination, fileBytesMax: flags['decision-log-max-size'] * 1024 * 1024, filesMax: flags['decision-log-max-files'] };
 }
 
 function webhook(flags: FlagValues<typeof FLAGS>): ManagerConfig['webhook'] {

@@ -15,6 +15,7 @@ import type { Logger } from '../shared/runtime/logger.ts';
 import { createLogger } from '../shared/runtime/pino-logger.ts';
 import { createClientFactory } from './client-factory.ts';
 import { MANAGER_PROGRAM, type ManagerConfig } from './config.ts';
+import { createDecisionLogFile, type DecisionLogConfig, type DecisionLogFile } from './decision-log-file.ts';
 import { createManager } from './manager.ts';
 import type { SubmissionQueue } from './submission/submission-queue.ts';
 import { createWorkerConnector } from './worker-connection.ts';
@@ -46,6 +47,7 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
   const homeTransport = createHttpTransport(homeAccess, log);
   const client = clientOver(homeTransport, homeAccess, settings.home);
   const queue = redisUrl === undefined ? undefined : await connectQueue(redisUrl, settings, log);
+  const decisionLog = settings.decisionLog && (await openDecisionLog(settings.decisionLog, log));
   const manager = createManager({
     client,
     connectCluster: createWorkerConnector({ clientOver, denied, rate: settings.worker, registry, clock, log }),
@@ -73,6 +75,7 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     fairSharing: settings.fairSharing,
     admissionFairSharing: settings.admissionFairSharing,
     jobRules: settings.jobRules,
+    decisionLog,
     registry,
     clock,
     random: Math.random,
@@ -93,8 +96,27 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     await manager.run(signal);
   } finally {
     await queue?.close();
+    await decisionLog?.close(DECISION_LOG_CLOSE_MS);
     await client.close();
     await http?.close();
+  }
+}
+
+/** Where the disk does not answer the program ends all the same. */
+const DECISION_LOG_CLOSE_MS = 2_000;
+
+async function openDecisionLog(config: DecisionLogConfig, log: Logger): Promise<DecisionLogFile> {
+  const file = createDecisionLogFile({ config, clock: systemClock, log });
+  try {
+    await file.open();
+    return file;
+  } catch (error) {
+    throw new Error(
+      `the decision log ${config.destination} cannot be written; name a file of which the directory exists and may be written to`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

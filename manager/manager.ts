@@ -18,9 +18,11 @@ import type { FairSharingConfig } from './admission/fair-strategy.ts';
 import type { UsagePolicy } from './admission/local-queue-usage.ts';
 import type { RequeuingTimestamp } from './admission/requeuing.ts';
 import { createAdmission } from './admission/admission.ts';
+import type { LineSink } from './admission/decision-recorder.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from './api/job-rules.ts';
 import { createRecordKeeper, type RecordKeeper } from './api/record-keeper.ts';
 import { createLostClusters } from './api/lost-clusters.ts';
+import type { DecisionLogFile } from './decision-log-file.ts';
 import { DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config.ts';
 import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/cluster-lease.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
@@ -63,6 +65,8 @@ export type ManagerDeps = {
   /** How idle quota and ClusterQueues are shared; absent: by priority and age. */
   readonly fairSharing?: FairSharingConfig | undefined;
   readonly admissionFairSharing?: UsagePolicy | undefined;
+  /** Where all that admission sees and decides is written down; absent: nowhere. The caller closes it. */
+  readonly decisionLog?: Pick<DecisionLogFile, keyof LineSink | 'countLost'> | undefined;
   /** What a Job may be; absent: as the flags have it by default. */
   readonly jobRules?: JobRules;
   /** Memory that what is kept of one worker cluster may take; absent: the default of the flag. */
@@ -97,6 +101,7 @@ const WORKER_MEMORY_BYTES = WORKER_MEMORY_MIB * 1024 * 1024;
 export function createManager(deps: ManagerDeps): Manager {
   const { client, submissions, clock, log, registry, jobRules: rules = DEFAULT_JOB_RULES } = deps;
   const metrics = createManagerMetrics(registry);
+  deps.decisionLog?.countLost(metrics.admission.decisionLogDropped);
   /** Known before the first Job is looked at. */
   let records: RecordKeeper | undefined;
   const deposed = new AbortController();
@@ -171,6 +176,7 @@ export function createManager(deps: ManagerDeps): Manager {
         requeuingTimestamp: deps.requeuingTimestamp,
         fairSharing: deps.fairSharing,
         admissionFairSharing: deps.admissionFairSharing,
+        decisionLog: deps.decisionLog,
       }),
       clock,
       log: log.with({ part: 'admission' }),

@@ -63,6 +63,11 @@ function admissionMetrics(registers: Registry[]) {
       buckets: WAIT_BUCKETS,
       registers,
     }),
+    decisionLogDropped: new Counter({
+      name: 'switchyard_decision_log_dropped_lines_total',
+      help: 'Lines that the decision log misses, because its disk was slow or full.',
+      registers,
+    }),
     evicted: new Counter({
       name: 'switchyard_evicted_workloads_total',
       help: 'Jobs suspended after admission, by reason.',

@@ -64,6 +64,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/get': 'command run',
   'manager/cli/jobs': 'cancel flags hold operands read-jobs release run',
   'manager/cli/queues': 'command run',
+  'manager/cli/replay': 'command run',
   'manager/cli/run': 'command run',
   'manager/cli/submit': 'command run',
   'manager/cli/top': 'command run',
@@ -72,7 +73,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/what-if': 'changed-objects changes command run',
   'manager/cli/local':
     'advice clusters command config examples job-watch manager-account pod-watch ports program programs quick-start run run-directory set-up short-path submit-examples summary webhook-certificate',
-  manager: 'client-factory config home-informers identity-alarm identity main manager record-key worker-connection',
+  manager: 'client-factory config decision-log-file home-informers identity-alarm identity main manager record-key worker-connection',
   'manager/dispatch':
     'cluster-lease cluster-probe cluster-registry cluster-removal copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',
   'manager/submission': 'bullmq-queue consumer outcome-reporter',

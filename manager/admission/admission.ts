@@ -26,17 +26,20 @@ import { createAdmissionRetries } from './admission-retries.ts';
 import { createAdmissionWriter } from './admission-writer.ts';
 import { clusterStateOf, type ClusterState } from './cluster-state.ts';
 import { createCorrector } from './corrector.ts';
+import { createDecisionRecorder, type LineSink } from './decision-recorder.ts';
 import type { FairSharingConfig } from './fair-strategy.ts';
 import { createJobWatcher } from './job-watcher.ts';
 import { NO_PRIORITY_CLASSES, priorityClassesOf, resolvePriority, type PriorityClasses, type PriorityWish } from './priority.ts';
 import type { UsagePolicy } from './local-queue-usage.ts';
+import type { SetupObjects } from './logged-object.ts';
+import { settingsOf } from './logged-settings.ts';
 import { createLossWatch } from './loss-watch.ts';
 import { createPendingQueues } from './pending-queues.ts';
 import { createQueueStatus } from './queue-status.ts';
 import { DEFAULT_REQUEUING_TIMESTAMP, type RequeuingTimestamp } from './requeuing.ts';
 import { changeOf, noChangedObjects, type ChangedObjects } from './setup-changes.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
-import { buildQueueingSetup, type InadmissibleReason } from './snapshot.ts';
+import { buildQueueingSetup, type InadmissibleReason, type QueueingObjects } from './snapshot.ts';
 import { createStartEstimates } from './start-estimates.ts';
 import { createWaitingReporter } from './waiting-reporter.ts';
 import type { Workload } from './workload.ts';
@@ -70,6 +73,8 @@ export type AdmissionDeps = {
   readonly admissionFairSharing?: UsagePolicy | undefined;
   /** Absent: the default of the flag. */
   readonly requeuingTimestamp?: RequeuingTimestamp;
+  /** Where all that is seen and decided is written down; absent: nowhere. */
+  readonly decisionLog?: LineSink | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: AdmissionMetrics;
@@ -111,9 +116,24 @@ export function createAdmission({ client, events, informers, records, clock, log
   const queues = createPendingQueues((localQueue) => localQueueUsage?.usageOf(localQueue));
   const retries = createAdmissionRetries();
   const wake = (): void => scheduler.wake();
+  const recorder =
+    deps.decisionLog &&
+    createDecisionRecorder({
+      sink: deps.decisionLog,
+      settings: settingsOf(deps),
+      objects: () => setupObjects(informers),
+      workloads: function* () {
+        for (const { workload, record, assumed } of cache.reservations())
+          yield { workload: assumed ? { ...workload, record, phase: 'Admitted' } : workload, arrival: watcher.arrivalOf(workload.key) };
+        for (const workload of watcher.pending()) yield { workload, arrival: watcher.arrivalOf(workload.key) };
+      },
+      now: () => clock.now(),
+      soon: (callback) => void clock.schedule(callback, 10),
+    });
   const watcher = createJobWatcher({
     cache,
     queues,
+    recorder,
     retries,
     readRecord: records.read,
     priorityClasses: () => priorityClasses,
@@ -177,6 +197,7 @@ export function createAdmission({ client, events, informers, records, clock, log
 
   const refresh = (): void => {
     adjustAnew();
+    if (stale.priorities || stale.queueing || stale.clusters) recorder?.setup();
     if (stale.priorities) {
       stale.priorities = false;
       const before = priorityClasses;
@@ -245,7 +266,7 @@ export function createAdmission({ client, events, informers, records, clock, log
     log,
     metrics,
   });
-  const scheduler: Scheduler = createScheduler({ cache, queues, writer, corrector, refresh, goOn: watcher.goOn, clock, metrics });
+  const scheduler: Scheduler = createScheduler({ cache, queues, writer, corrector, refresh, goOn: watcher.goOn, recorder, clock, metrics });
 
   const startEstimates = createStartEstimates({
     jobs: informers.jobs,
@@ -316,13 +337,18 @@ export function createAdmission({ client, events, informers, records, clock, log
       stale.queueing = true;
       allChanged = true;
       refresh();
-      await Promise.all([
-        scheduler.run(signal),
-        reporter.run(signal),
-        status.run(signal),
-        startEstimates.run(signal),
-        localQueueUsage?.run(signal),
-      ]);
+      recorder?.start();
+      try {
+        await Promise.all([
+          scheduler.run(signal),
+          reporter.run(signal),
+          status.run(signal),
+          startEstimates.run(signal),
+          localQueueUsage?.run(signal),
+        ]);
+      } finally {
+        recorder?.stop();
+      }
     },
     admitting: (cluster) => [...cache.assumed()].flatMap(({ workload, record }) => (record.cluster === cluster ? [workload.key] : [])),
     explain: (key) => {
@@ -355,16 +381,22 @@ function onChange<T extends KubeObject>(
 }
 
 const queueingSetup = (informers: AdmissionInformers, fairSharing: FairSharingConfig | undefined) =>
-  buildQueueingSetup(
-    {
-      clusterQueues: informers.clusterQueues.list(),
-      localQueues: informers.localQueues.list(),
-      resourceFlavors: informers.resourceFlavors.list(),
-      cohorts: informers.cohorts.list(),
-      namespaces: informers.namespaces.list(),
-    },
-    fairSharing,
-  );
+  buildQueueingSetup(queueingObjects(informers), fairSharing);
+
+const queueingObjects = (informers: AdmissionInformers): QueueingObjects => ({
+  clusterQueues: informers.clusterQueues.list(),
+  localQueues: informers.localQueues.list(),
+  resourceFlavors: informers.resourceFlavors.list(),
+  cohorts: informers.cohorts.list(),
+  namespaces: informers.namespaces.list(),
+});
+
+const setupObjects = (informers: AdmissionInformers): SetupObjects => ({
+  ...queueingObjects(informers),
+  workerClusters: informers.workerClusters.list(),
+  workloadPriorityClasses: informers.workloadPriorityClasses.list(),
+  priorityClasses: informers.priorityClasses.list(),
+});
 
 /** What the classes make of a wish, whatever the queue makes of it. */
 function worth(wish: PriorityWish, classes: PriorityClasses): number | undefined {

@@ -16,6 +16,7 @@ import type { Reservation } from './reservation.ts';
 import type { AdmissionRetries } from './admission-retries.ts';
 import { cannotStartStory } from './cannot-start.ts';
 import { placesOf } from './cluster-state.ts';
+import type { DecisionRecorder } from './decision-recorder.ts';
 import { timeIsUp } from './execution-time.ts';
 import { createCrowdWalks } from './crowd-walks.ts';
 import type { PendingQueues } from './pending-queues.ts';
@@ -62,6 +63,8 @@ export interface JobWatcher extends EventHandler<Job> {
   isPending(key: string): boolean;
   /** How many of them there are of each LocalQueue, by `namespace/name`. */
   pendingOf(): ReadonlyMap<string, number>;
+  /** Its place in the order in which unfinished Jobs were first seen. */
+  arrivalOf(key: string): number;
   /** Keys of all Jobs that wait, those that are being evicted included; those that come and go meanwhile may be among them or not. */
   waiting(): Iterable<string>;
   /** For whose sake a Job that waits was suspended; undefined when it was not. */
@@ -82,13 +85,15 @@ export function createJobWatcher(deps: {
   readonly priorityClasses: () => PriorityClasses;
   /** Absent: pods are what is written. */
   readonly adjustments?: PodAdjustments;
+  /** Absent: nothing is written down. */
+  readonly recorder?: Pick<DecisionRecorder, 'seen' | 'ended'> | undefined;
   readonly metrics: AdmissionMetrics;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** There may be something to admit. */
   readonly wakeScheduler: () => void;
 }): JobWatcher {
-  const { cache, queues, retries, readRecord, metrics, wakeScheduler } = deps;
+  const { cache, queues, retries, readRecord, recorder, metrics, wakeScheduler } = deps;
   const pending = new Map<string, Workload>();
   const pendingOf = createQueueCounts();
   const walks = createCrowdWalks(() => pending.values());
@@ -101,6 +106,7 @@ export function createJobWatcher(deps: {
   /** Order in which unfinished Jobs were first seen: it survives admission, so that an evicted Job keeps its place. */
   const arrivals = new Map<string, number>();
   let arrivalsSeen = 0;
+  const arrivalOf = (key: string): number => arrivals.get(key) ?? arrivalsSeen;
 
   const observe = (job: DeepReadonly<Job>): void => {
     const workload = workloadOf(job, readRecord(job), deps.adjustments);
@@ -131,6 +137,7 @@ export function createJobWatcher(deps: {
       case 'Finished':
         dequeue(key);
         arrivals.delete(key);
+        recorder?.ended(key, 'Finished');
         if (cache.get(key) !== undefined)
           metrics.finished.inc({ cluster_queue: record?.clusterQueue ?? '', result: finishedCondition(job.status)?.type ?? 'Deleted' });
         return release(key);
@@ -146,14 +153,17 @@ export function createJobWatcher(deps: {
         if (record === undefined) return release(key);
         const before = cache.get(key);
         cache.admit(workload, record);
+        const isLess = before !== undefined && holdsLess(cache.get(key), before);
+        recorder?.seen(workload, arrivalOf(key), isLess);
         // Another place is taken, or less is held: what was held before is free.
-        if (before !== undefined && (!isSameAdmission(before.record, record) || holdsLess(cache.get(key), before))) wakeSharers(before);
+        if (before !== undefined && (isLess || !isSameAdmission(before.record, record))) wakeSharers(before);
         return;
       }
       case 'Pending':
         toCorrect.delete(key);
         tellOf(workload);
         if (isBeingWritten(workload)) return;
+        recorder?.seen(workload, arrivalOf(key), cache.get(key) !== undefined);
         release(key);
         return enqueue(workload);
     }
@@ -200,7 +210,7 @@ export function createJobWatcher(deps: {
         inadmissibleReasons.set(key, rejected);
         return wakeScheduler();
       }
-      const queued = { workload: sizedFor(workload, queue), priority, arrival: arrivals.get(key) ?? arrivalsSeen };
+      const queued = { workload: sizedFor(workload, queue), priority, arrival: arrivalOf(key) };
       queues.add(queue.name, queue.strict, queued, apartOf(workload));
     }
     wakeScheduler();
@@ -243,6 +253,7 @@ export function createJobWatcher(deps: {
       const key = keyOfObject(job);
       dequeue(key);
       arrivals.delete(key);
+      recorder?.ended(key, 'Deleted');
       untrusted.forget(key);
       if (unaccounted.forget(key, job.metadata.namespace)) rerouteNamespace(job.metadata.namespace);
       release(key);
@@ -262,6 +273,7 @@ export function createJobWatcher(deps: {
     giveUp: (reservation, inadmissibleReason) => {
       const { key } = reservation.workload;
       if (cache.get(key) !== reservation) return;
+      recorder?.ended(key, 'Undone');
       release(key);
       wait(reservation.workload.whole ?? reservation.workload);
       if (cache.shapes.released(reservation.workload)) shapeChanged(reservation.workload.shape);
@@ -273,13 +285,16 @@ export function createJobWatcher(deps: {
     },
     retry: (key) => {
       const workload = pending.get(key);
-      if (workload !== undefined && waits(key) && !queues.has(key)) enqueue(workload);
+      if (workload === undefined || !waits(key) || queues.has(key)) return;
+      recorder?.seen(workload, arrivalOf(key));
+      enqueue(workload);
     },
     toCorrect: () => toCorrect.values(),
     toTell: () => toTell.values(),
     pending: () => pending.values(),
     isPending: (key) => pending.has(key),
     pendingOf: pendingOf.all,
+    arrivalOf,
     waiting: function* () {
       yield* pending.keys();
       for (const key of inadmissibleReasons.keys()) if (!pending.has(key)) yield key;

@@ -4,6 +4,7 @@ import type { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionCache } from './admission-cache.ts';
 import type { AdmissionWriter } from './admission-writer.ts';
 import type { Corrector } from './corrector.ts';
+import type { DecisionRecorder } from './decision-recorder.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import type { Decision } from './decision.ts';
 import { nextMost, runCycle, type CycleResult } from './scheduling-cycle.ts';
@@ -17,6 +18,8 @@ export type SchedulerDeps = {
   readonly refresh: () => void;
   /** Goes on with what that has left to be done until `isOver`; true while something is left. */
   readonly goOn: (isOver: () => boolean) => boolean;
+  /** Absent: nothing is written down. */
+  readonly recorder?: Pick<DecisionRecorder, 'pass' | 'cycle' | 'looked'> | undefined;
   readonly clock: Clock;
   readonly metrics: AdmissionMetrics;
 };
@@ -35,12 +38,13 @@ const HEADS_MAX = 2_000;
 const SLICE_MS = 10;
 
 export function createScheduler(deps: SchedulerDeps): Scheduler {
-  const { cache, queues, writer, corrector, clock, metrics } = deps;
+  const { cache, queues, writer, corrector, recorder, clock, metrics } = deps;
   const timers = new Set<Timer>();
   const changes = createWakeUp(clock);
 
   /** Cycle after cycle, until nobody is left to try. */
   const pass = async (signal: AbortSignal): Promise<void> => {
+    recorder?.pass();
     deps.refresh();
     let sinceMs = clock.monotonic();
     const isOver = (): boolean => clock.monotonic() - sinceMs >= SLICE_MS;
@@ -59,12 +63,14 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     sinceMs = clock.monotonic();
     while (!signal.aborted && writer.hasRoom()) {
       const startedMs = clock.now();
-      const result = runCycle({ cache, queues, admit: (decision) => startAdmission(decision, signal), at }, startedMs, most);
-      if (result.tried === 0) return;
+      const heads = most;
+      const decided = recorder && ((decisions: readonly Decision[]) => recorder.cycle(startedMs, heads, decisions));
+      const result = runCycle({ cache, queues, admit: (decision) => startAdmission(decision, signal), at, decided }, startedMs, most);
+      if (result.tried === 0) return recorder?.looked('idle');
       // The next pass suspends them.
       if (result.displaces) changes.wake();
       observe(result, startedMs);
-      if (!result.progressed) return;
+      if (!result.progressed) return recorder?.looked('idle');
       most = nextMost(most, result);
       tried += result.tried;
       if (tried < HEADS_MAX && !isOver()) continue;
@@ -72,6 +78,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       await sleep(clock, 0, signal);
       sinceMs = clock.monotonic();
     }
+    recorder?.looked('busy');
   };
 
   /** Nobody is suspended for one that does not wait any more. Others may have counted on that. */

@@ -12,6 +12,8 @@ export type CycleDeps = {
   readonly admit: (decision: Extract<Decision, { kind: 'Admit' }>) => boolean;
   /** Has something tried again when its time has come. */
   readonly at: (timeMs: number, retry: () => void) => void;
+  /** Hears of all that was decided, before anything of it is carried out; absent: nobody does. */
+  readonly decided?: ((decisions: readonly Decision[]) => void) | undefined;
 };
 
 export type CycleResult = {
@@ -33,7 +35,7 @@ export const nextMost = (most: number, { tried, admitted }: CycleResult): number
 const HEADS_MAX = 64;
 
 /** One scheduling cycle: takes the heads, decides, and puts the queues in the state that follows. */
-export function runCycle({ cache, queues, admit, at }: CycleDeps, nowMs: number, most = HEADS_MAX): CycleResult {
+export function runCycle({ cache, queues, admit, at, decided }: CycleDeps, nowMs: number, most = HEADS_MAX): CycleResult {
   const snapshot = cache.snapshot();
   const standing = queues.standing((each) => reachOf(each, snapshot));
   // Whose turn it is with fair sharing all heads decide together.
@@ -44,7 +46,9 @@ export function runCycle({ cache, queues, admit, at }: CycleDeps, nowMs: number,
   let admitted = 0;
   let others = 0;
   let displaces = false;
-  for (const decision of schedule(snapshot, heads, nowMs, standing)) {
+  const decisions = schedule(snapshot, heads, nowMs, standing);
+  decided?.(decisions);
+  for (const decision of decisions) {
     const { clusterQueue, queued } = decision.head;
     const victims = decision.kind === 'Preempt' ? decision.victims : [];
     cache.displace({ key: queued.workload.key, uid: queued.workload.uid, clusterQueue }, victims);

@@ -229,7 +229,7 @@ const isElastic = ({ spec }: DeepReadonly<Job>, record: AdmissionRecord | undefi
   spec.completionMode === 'Indexed' && (spec.completions ?? 0) <= Number(record?.requests['pods'] ?? 0);
 
 /** Everything that the search for flavors and clusters looks at, as one text. */
-function schedulingHashOf(
+export function schedulingHashOf(
   requests: Requests,
   minPods: number | undefined,
   wish: ClusterWish,

@@ -12,6 +12,7 @@ import { HOLD } from './jobs/hold.ts';
 import { RELEASE } from './jobs/release.ts';
 import { LOCAL } from './local/command.ts';
 import { QUEUES } from './queues/command.ts';
+import { REPLAY } from './replay/command.ts';
 import { RUN } from './run/command.ts';
 import { SUBMIT } from './submit/command.ts';
 import { TOP } from './top/command.ts';
@@ -35,6 +36,7 @@ export const COMMANDS: readonly Command[] = [
   ...STATE_COMMANDS,
   ...TOP_STATE_COMMANDS,
   DOCTOR,
+  REPLAY,
   IMPORT_KUEUE,
   LOCAL,
 ];

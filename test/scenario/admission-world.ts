@@ -72,7 +72,7 @@ export type JobOptions = {
 };
 
 /** What flags of the manager say. */
-type Settings = Pick<AdmissionDeps, 'requeuingTimestamp' | 'fairSharing' | 'admissionFairSharing'>;
+type Settings = Pick<AdmissionDeps, 'requeuingTimestamp' | 'fairSharing' | 'admissionFairSharing' | 'decisionLog'>;
 
 export const NAMESPACE = 'team';
 
@@ -214,7 +214,7 @@ export async function createAdmissionWorld(
 function start(
   client: KubeClient,
   clock: FakeClock,
-  { requeuingTimestamp, fairSharing, admissionFairSharing }: Settings,
+  { requeuingTimestamp, fairSharing, admissionFairSharing, decisionLog }: Settings,
 ): { readonly admission: Admission; readonly registry: Registry; stop(): Promise<void> } {
   const informer = <T extends KubeObject>(resource: Resource<T>) =>
     createInformer({ client, resource, clock: clock as Clock, random: seededRandom(2), log: silentLogger });
@@ -244,7 +244,7 @@ function start(
     records,
     lostClusters,
     workerLostTimeoutMs: 900_000,
-    ...given({ requeuingTimestamp, fairSharing, admissionFairSharing }),
+    ...given({ requeuingTimestamp, fairSharing, admissionFairSharing, decisionLog }),
     clock,
     log: silentLogger,
     metrics,

@@ -131,7 +131,8 @@ function metadataOf(metadata: unknown, name: string, namespaced: boolean): { rea
 }
 
 /** Why our API server would not take it, as far as that is a matter of its shape. */
-function problemOf(definition: KindDefinition, own: Readonly<Record<string, unknown>>): string | undefined {
+/** What of an object its schema would not take; undefined where it takes all. */
+export function problemOf(definition: KindDefinition, own: Readonly<Record<string, unknown>>): string | undefined {
   const missing = definition.required.find((field) => own[field] === undefined);
   if (missing !== undefined) return `${missing} is missing; write it`;
   for (const [field, value] of Object.entries(own)) {

@@ -1,0 +1,55 @@
+import { oneOf, text, FlagError, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { FairStrategy } from '../../admission/fair-strategy.ts';
+import { command } from '../command.ts';
+
+const FLAGS = {
+  queues: {
+    value: 'FILE',
+    about:
+      'manifests of ClusterQueues, Cohorts, LocalQueues, ResourceFlavors, WorkerClusters and priority classes that stand instead of those of their names',
+    parse: text,
+  },
+  flavors: { value: 'FILE', about: 'the same of ResourceFlavors alone', parse: text },
+  'fair-sharing': {
+    value: 'STRATEGY,...|off',
+    about: `share fairly by these strategies (${Object.values(FairStrategy).join(', ')}), or not at all; default: as the manager did`,
+    parse: fairSharing,
+  },
+  output: { short: 'o', value: 'FORM', fallback: 'text', about: 'text, json', parse: oneOf(['text', 'json'] as const) },
+} satisfies FlagTable;
+
+export const REPLAY = command({
+  words: 'replay',
+  summary: 'decide again, from a decision log, what was decided, under the same setup or another one',
+  about:
+    'Decides the log of a manager (its flag --decision-log) anew: Jobs arrive when they did and run for as long as they did, and the functions of the manager decide, under ' +
+    'the setup of the log or with what the files put in its place. Says per ClusterQueue how long Jobs waited, how many were admitted and preempted, how much of the quota ' +
+    'was held, and compares that with what happened. Asks no cluster anything. How long a Job would have run that never ran, and how long one takes to stop that was not ' +
+    'stopped, is guessed from the others; it says of how many.',
+  operands: [{ usage: '<LOG...>', about: 'files of one log, in any order: manager.log.1 manager.log; - is standard input' }],
+  flags: FLAGS,
+  exitCodes: { 1: 'something cannot be read' },
+  examples: [
+    'replay decisions.log',
+    'replay decisions.log.1 decisions.log --queues queues.yaml',
+    'replay decisions.log --fair-sharing off -o json',
+  ],
+  configOf: (flags, logs) => ({
+    logs,
+    queues: flags.queues,
+    flavors: flags.flavors,
+    fairSharing: flags['fair-sharing'],
+    output: flags.output,
+  }),
+  load: async () => (await import('./run.ts')).runReplay,
+});
+
+function fairSharing(given: string): readonly FairStrategy[] {
+  if (given === 'off') return [];
+  const known = Object.values(FairStrategy);
+  const strategies = known.filter((strategy) => given.split(',').includes(strategy));
+  if (strategies.length > 0 && strategies.join() === given) return strategies;
+  throw new FlagError(
+    `${JSON.stringify(given)} names no strategies; write ${known.join(' or ')}, or both in this order with a comma, or off`,
+  );
+}
