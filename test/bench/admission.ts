@@ -124,10 +124,11 @@ function measure({ waiting, queueCount, clusterCount, kind, limit, policy, relea
   let longestMs = 0;
   const settle = (): number => {
     let admitted = 0;
-    for (;;) {
-      const startedMs = cpuMs();
+    for (let beforeMs = cpuMs(); ; ) {
       const result = core.cycle(1);
-      longestMs = Math.max(longestMs, cpuMs() - startedMs);
+      const nowMs = cpuMs();
+      longestMs = Math.max(longestMs, nowMs - beforeMs);
+      beforeMs = nowMs;
       if (result === undefined) return admitted;
       admitted += result;
     }
