@@ -41,6 +41,11 @@ export class PendingClass {
     return this.#tree.least ?? [];
   }
 
+  /** None of them goes before this one. */
+  get earliest(): QueuedWorkload | undefined {
+    return this.#tree.earliest;
+  }
+
   /** One of them has had quota and found no room. */
   get waitsForRoom(): boolean {
     return this.#failures.some(({ inadmissibility }) => inadmissibility.waitsFor === 'cluster');
@@ -72,10 +77,10 @@ export class PendingClass {
   }
 
   /** The first for which nothing is known to be in its way. */
-  firstWithin(obstacle: (resources: readonly string[], amounts: Vector) => boolean): QueuedWorkload | undefined {
+  firstWithin(obstacle: (resources: readonly string[], amounts: Vector, from: QueuedWorkload | undefined) => boolean): QueuedWorkload | undefined {
     return this.#tree.firstWhere(
       (amounts, from) =>
-        !isHopeless(this.#hopeless, amounts) && !isKnown(this.#failures, amounts, from) && !obstacle(this.resources, amounts),
+        !isHopeless(this.#hopeless, amounts) && !isKnown(this.#failures, amounts, from) && !obstacle(this.resources, amounts, from),
     );
   }
 

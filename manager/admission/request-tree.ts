@@ -1,6 +1,6 @@
 import { compareQueued, type QueuedWorkload } from './ordering.ts';
 
-/** Amounts in the order of the resources of a tree. */
+/** Amounts in the order of the resources of a tree; 0 of those that are missing at its end. */
 export type Vector = readonly number[];
 
 /**
@@ -22,6 +22,12 @@ export class RequestTree {
     return this.#root?.least;
   }
 
+  get earliest(): QueuedWorkload | undefined {
+    let node = this.#root;
+    while (node?.left !== undefined) node = node.left;
+    return node?.queued;
+  }
+
   insert(queued: QueuedWorkload, own: Vector): void {
     this.#root = insert(this.#root, { queued, own, rank: this.#nextRank(), left: undefined, right: undefined, size: 1, least: own });
   }
@@ -32,7 +38,7 @@ export class RequestTree {
 
   /** The first in order for which it holds. */
   firstWhere(holds: Holds): QueuedWorkload | undefined {
-    return firstWhere(this.#root, holds, undefined)?.queued;
+    return firstWhere(this.#root, holds, this.earliest)?.queued;
   }
 
   /** All of them, in order; nothing may be added or taken out meanwhile. */
@@ -139,7 +145,7 @@ function renewed(node: Node): Node {
 function lesser(a: Vector, b: Vector | undefined): Vector {
   if (b === undefined || isWithin(a, b)) return a;
   if (isWithin(b, a)) return b;
-  return a.map((amount, index) => Math.min(amount, b[index] ?? amount));
+  return a.map((amount, index) => Math.min(amount, b[index] ?? 0));
 }
 
 /** Whether nowhere more is asked for than there. */
