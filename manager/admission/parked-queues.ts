@@ -91,7 +91,8 @@ export class ParkedQueues {
     this.#next = [];
     for (const queue of concerned) {
       const head = headOf(queue);
-      if (head !== undefined && this.#mayFit(queue, outlook)) this.#next.push({ queue, rank: { head, borrowing: reachOf(queue, head, outlook) } });
+      if (head !== undefined && this.#mayFit(queue, outlook))
+        this.#next.push({ queue, rank: { head, borrowing: reachOf(queue, head, outlook) } });
     }
     this.#next.sort((a, b) => compareNominated(b.rank, a.rank));
   }
@@ -135,4 +136,5 @@ export class ParkedQueues {
 
 const headOf = (queue: PendingQueue): QueuedWorkload | undefined => queue.rank?.head ?? queue.first();
 
-const reachOf = ({ name }: PendingQueue, { workload }: QueuedWorkload, outlook: Outlook): number => outlook.borrowing(name, workload.requests);
+const reachOf = ({ name }: PendingQueue, { workload }: QueuedWorkload, outlook: Outlook): number =>
+  outlook.borrowing(name, workload.requests);

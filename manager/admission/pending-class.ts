@@ -77,7 +77,9 @@ export class PendingClass {
   }
 
   /** The first for which nothing is known to be in its way. */
-  firstWithin(obstacle: (resources: readonly string[], amounts: Vector, from: QueuedWorkload | undefined) => boolean): QueuedWorkload | undefined {
+  firstWithin(
+    obstacle: (resources: readonly string[], amounts: Vector, from: QueuedWorkload | undefined) => boolean,
+  ): QueuedWorkload | undefined {
     return this.#tree.firstWhere(
       (amounts, from) =>
         !isHopeless(this.#hopeless, amounts) && !isKnown(this.#failures, amounts, from) && !obstacle(this.resources, amounts, from),

@@ -236,7 +236,10 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       const heads: Head[] = [];
       const taken: PendingQueue[] = [];
       const closed: PendingQueue[] = [];
-      parked.lookAgain(outlook, claims.all().flatMap(({ clusterQueue }) => queues.get(clusterQueue) ?? []));
+      parked.lookAgain(
+        outlook,
+        claims.all().flatMap(({ clusterQueue }) => queues.get(clusterQueue) ?? []),
+      );
       while (heads.length < most) {
         const next = parked.takeNext(ready.peek()?.rank, outlook);
         if (next !== undefined) activate(next);

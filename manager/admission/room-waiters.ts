@@ -105,7 +105,8 @@ export class RoomWaiters {
   /** Of each resource the least that any of its Workloads asks for. */
   #leastOf(queue: PendingQueue): Vector {
     const classes = [...queue.classes.values()];
-    for (const { resources } of classes) for (const resource of resources) if (!this.#resources.includes(resource)) this.#resources.push(resource);
+    for (const { resources } of classes)
+      for (const resource of resources) if (!this.#resources.includes(resource)) this.#resources.push(resource);
     return this.#resources.map((resource) => Math.min(...classes.map(({ resources, least }) => least[resources.indexOf(resource)] ?? 0)));
   }
 }

@@ -37,7 +37,11 @@ test('those that share what has become free are taken up in order, and no others
 test('who finds no room when quota is free is asked again when there is room', () => {
   const parked = new ParkedQueues();
   let room = 0;
-  const outlook: Outlook = { ...EVERYTHING_MAY_FIT, rootOf: () => 'root', obstacle: (_queue, _resources, [cpu = 0]) => (cpu > room ? 'cluster' : undefined) };
+  const outlook: Outlook = {
+    ...EVERYTHING_MAY_FIT,
+    rootOf: () => 'root',
+    obstacle: (_queue, _resources, [cpu = 0]) => (cpu > room ? 'cluster' : undefined),
+  };
   parked.park(aQueue('cq', '1', 0), false, outlook);
   parked.roomFreed();
   room = 1000;
