@@ -1,7 +1,7 @@
-import { larger, minus, UNLIMITED, ZERO, type Amount, type Requests } from '../api/amount.ts';
+import { larger, minus, truncated, UNLIMITED, ZERO, type Amount, type Requests } from '../api/amount.ts';
 import { claimedAs, giveBack, keep, type Claimed } from './claims.ts';
 import type { ClusterState } from './cluster-state.ts';
-import { compareNominated, type QueuedWorkload } from './ordering.ts';
+import { compareNominated, type Nominated, type QueuedWorkload } from './ordering.ts';
 import { mayPreempt } from './preemption-policies.ts';
 import { available, borrowingReach, flavorResource, potentialAvailable } from './quota-tree.ts';
 import type { Vector } from './request-tree.ts';
@@ -28,8 +28,11 @@ export interface Outlook {
     amounts: Vector,
     from: QueuedWorkload | undefined,
   ): 'quota' | 'cluster' | undefined;
-  /** Whether some cluster may have room for so much, for Workloads of which none goes before `from`, of a ClusterQueue that has nothing kept for it and displaces nobody. */
-  hasRoom(resources: readonly string[], amounts: Vector, from: QueuedWorkload | undefined): boolean;
+  /**
+   * Whether some cluster may have room for so much, for Workloads of which none goes before `from` and borrows from nearer, of ClusterQueues that have nothing kept for
+   * them and displace nobody.
+   */
+  hasRoom(resources: readonly string[], amounts: Vector, from: QueuedWorkload, borrowing: number): boolean;
   /** Its Workloads may displace others. */
   mayDisplace(clusterQueue: string): boolean;
   /** How far up the cohort tree so much would have to reach. */
@@ -51,13 +54,18 @@ type Surroundings = Pick<Snapshot, 'queues' | 'clusters' | 'usage' | 'fairSharin
 /** `standing`: for whom something is kept, in order. */
 export function createOutlook(snapshot: Surroundings, standing: readonly Standing[] = []): Outlook {
   const { queues, clusters, usage } = snapshot;
-  const keptFrom = createKept(snapshot, standing);
+  const free = levelOf(usage);
+  const keptFrom = createKept(snapshot, free, standing);
   const nothingUsed = levelOf(undefined);
   const isWithinRoom = (level: Level, resources: readonly string[], amounts: Vector): boolean => {
     for (let index = 0; index < resources.length; index++) {
       if ((amounts[index] ?? 0) > mostRoom(level, clusters, usage, resources[index] ?? '')) return false;
     }
     return true;
+  };
+  const obstacleAt = (level: Level, queue: QueueSetup, resources: readonly string[], amounts: Vector): 'quota' | 'cluster' | undefined => {
+    if (!isWithinRoom(level, resources, amounts)) return 'cluster';
+    return mayHaveQuota(queue, resources, amounts, level.used) ? undefined : 'quota';
   };
   return {
     rootOf: (clusterQueue) => queues.get(clusterQueue)?.node.rootId ?? clusterQueue,
@@ -66,11 +74,13 @@ export function createOutlook(snapshot: Surroundings, standing: readonly Standin
       const queue = queues.get(clusterQueue);
       if (queue === undefined) return undefined;
       // Who may displace others may have what they hold.
-      const level = mayPreempt(queue) ? nothingUsed : keptFrom(clusterQueue, from);
-      if (!isWithinRoom(level, resources, amounts)) return 'cluster';
-      return mayHaveQuota(queue, resources, amounts, level.used) ? undefined : 'quota';
+      const level = mayPreempt(queue) ? nothingUsed : free;
+      const obstacle = obstacleAt(level, queue, resources, amounts);
+      if (obstacle !== undefined || level !== free || from === undefined || keptFrom === undefined) return obstacle;
+      const kept = keptFrom(clusterQueue, from, leastReach(queue, resources, amounts, usage));
+      return kept === free ? undefined : obstacleAt(kept, queue, resources, amounts);
     },
-    hasRoom: (resources, amounts, from) => isWithinRoom(keptFrom(undefined, from), resources, amounts),
+    hasRoom: (resources, amounts, from, borrowing) => isWithinRoom(keptFrom?.(undefined, from, borrowing) ?? free, resources, amounts),
     mayDisplace: (clusterQueue) => {
       const queue = queues.get(clusterQueue);
       return queue !== undefined && mayPreempt(queue);
@@ -91,12 +101,13 @@ const levelOf = (used: Usage | undefined): Level => ({ used, rooms: new Map() })
  * order is not known before all are nominated: nothing counts as kept from those that may go before one of these, or have something kept for their queue.
  */
 function createKept(
-  { queues, usage, fairSharing }: Surroundings,
+  { queues, fairSharing }: Surroundings,
+  free: Level,
   standing: readonly Standing[],
-): (clusterQueue: string | undefined, from: QueuedWorkload | undefined) => Level {
+): ((clusterQueue: string | undefined, from: QueuedWorkload, borrowing: number) => Level) | undefined {
   // What is kept for who preempts is for the most part what others still hold.
   const fixed = standing.filter(({ clusterQueue, claim }) => queues.has(clusterQueue) && claim.preempts !== true);
-  const free = levelOf(usage);
+  if (fixed.length === 0) return undefined;
   /** After the first, the first two, ...; and, by who does not count of them. */
   const levels: { readonly level: Level; readonly claimed: Claimed; readonly without: Map<number, Level> }[] = [];
 
@@ -122,21 +133,20 @@ function createKept(
     return level;
   };
 
-  return (clusterQueue, from) => {
-    const last = fixed.at(-1);
-    if (from === undefined || last === undefined) return free;
+  return (clusterQueue, from, borrowing) => {
     const own = fixed.findIndex((each) => each.clusterQueue === clusterQueue);
     // It is tried, and told in whose favour it waits.
     if (fixed[own]?.queued === from) return free;
     let count = fixed.length;
-    if (fairSharing !== undefined) return own >= 0 || goesBefore(from, last) ? free : levelAfter(count);
-    for (let before = fixed[count - 1]; before !== undefined && goesBefore(from, before); before = fixed[count - 1]) count--;
+    const first: Nominated = { head: from, borrowing: fairSharing === undefined ? borrowing : 0 };
+    for (let before = fixed[count - 1]; before !== undefined && goesBefore(first, before); before = fixed[count - 1]) count--;
+    if (fairSharing !== undefined) return own >= 0 || count < fixed.length ? free : levelAfter(count);
     return own < 0 || own >= count ? levelAfter(count) : (levels[count - 1]?.without.get(own) ?? levelWithout(own, count));
   };
 }
 
-const goesBefore = (from: QueuedWorkload, { queued, claim: { borrowing } }: Standing): boolean =>
-  compareNominated({ head: from, borrowing: 0 }, { head: queued, borrowing }) < 0;
+const goesBefore = (first: Nominated, { queued, claim: { borrowing } }: Standing): boolean =>
+  compareNominated(first, { head: queued, borrowing }) < 0;
 
 function mostRoom({ used, rooms }: Level, clusters: readonly ClusterState[], usage: Usage, resource: string): Amount {
   const known = rooms.get(resource);
@@ -172,6 +182,28 @@ function mayHaveQuota({ groups, node }: QueueSetup, resources: readonly string[]
     if (!found) return false;
   }
   return true;
+}
+
+/** So far whoever asks for as much reaches at least, whichever flavors it takes. */
+function leastReach({ groups, node }: QueueSetup, resources: readonly string[], amounts: Vector, usage: Usage): number {
+  if (node.parent === undefined) return 0;
+  let most = 0;
+  for (const group of groups) {
+    let least = Number.POSITIVE_INFINITY;
+    for (const { name } of group.flavors) {
+      let reach = 0;
+      for (let index = 0; index < resources.length; index++) {
+        const resource = resources[index] ?? '';
+        const amount = truncated(amounts[index] ?? 0);
+        if (amount === ZERO || !group.resources.includes(resource)) continue;
+        reach = Math.max(reach, borrowingReach(node, usage, flavorResource(name, resource), amount).height);
+      }
+      least = Math.min(least, reach);
+      if (least === 0) break;
+    }
+    if (least !== Number.POSITIVE_INFINITY) most = Math.max(most, least);
+  }
+  return most;
 }
 
 /** Of each resource group the flavor that fits and borrows from nearest. */

@@ -124,8 +124,8 @@ type Failure = { readonly amounts: Vector; readonly by: QueuedWorkload; readonly
 const TOLD_MIN = 16;
 
 /** What is not enough for one is not enough for those after it that ask for as much: from an earlier one less may be kept. */
-const isKnown = (failures: readonly Failure[], amounts: Vector, from: QueuedWorkload | undefined): boolean =>
-  from !== undefined && failures.some(({ by, amounts: failed }) => compareQueued(from, by) >= 0 && isWithin(failed, amounts));
+const isKnown = (failures: readonly Failure[], amounts: Vector, from: QueuedWorkload): boolean =>
+  failures.some(({ by, amounts: failed }) => compareQueued(from, by) >= 0 && isWithin(failed, amounts));
 
 const isHopeless = (failures: readonly Failure[], amounts: Vector): boolean =>
   failures.some((failure) => isWithin(failure.amounts, amounts));

@@ -71,7 +71,7 @@ export class RoomWaiters {
   first(outlook: Outlook): { readonly queue: PendingQueue; readonly rank: Nominated } | undefined {
     if (!this.#isOpen) return undefined;
     for (const { borrowing, tree } of this.#levels) {
-      const head = tree.firstWhere((amounts, from) => outlook.hasRoom(this.#resources, amounts, from));
+      const head = tree.firstWhere((amounts, from) => outlook.hasRoom(this.#resources, amounts, from, borrowing));
       const queue = head && this.#queues.get(head);
       if (head !== undefined && queue !== undefined) return { queue, rank: { head, borrowing } };
     }

@@ -11,7 +11,7 @@ import { aWorkload, queued } from './setup.ts';
 const outlookOf = (free: Readonly<Record<string, number>>, until?: QueuedWorkload, kept = free): Outlook => ({
   ...EVERYTHING_MAY_FIT,
   hasRoom: (resources, amounts, from) => {
-    const rest = until === undefined || from === undefined || compareQueued(from, until) < 0 ? free : kept;
+    const rest = until === undefined || compareQueued(from, until) < 0 ? free : kept;
     return isWithin(
       amounts,
       resources.map((resource) => rest[resource] ?? Number.POSITIVE_INFINITY),
