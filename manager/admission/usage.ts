@@ -31,7 +31,8 @@ export class Usage {
     const row = numberOf(rows, holder);
     const column = this.#ownColumn(numberOf(keys, key));
     const index = row >> BLOCK_BITS;
-    while (column.blocks.length <= index) column.blocks.push({ owner: this.#owner, amounts: Array.from({ length: BLOCK_ROWS }, () => ZERO) });
+    while (column.blocks.length <= index)
+      column.blocks.push({ owner: this.#owner, amounts: Array.from({ length: BLOCK_ROWS }, () => ZERO) });
     let block = column.blocks[index];
     if (block === undefined) return;
     if (block.owner !== this.#owner) {
