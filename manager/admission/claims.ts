@@ -44,18 +44,6 @@ export function reachOf({ clusterQueue, claim }: Standing, { queues, usage }: Pi
   return asked.reduce((height, [key, amount]) => Math.max(height, borrowingReach(queue.node, usage, key, amount).height), 0);
 }
 
-/** What is in use, and what is kept for those that stand, the first first. */
-export function keptUsage({ queues, usage }: Pick<Snapshot, 'queues' | 'usage'>, standing: readonly Standing[]): Usage {
-  if (standing.length === 0) return usage;
-  const kept = usage.fork();
-  for (const { clusterQueue, queued, claim } of standing) {
-    const queue = queues.get(clusterQueue);
-    // What is kept for who preempts is for the most part what others still hold.
-    if (queue !== undefined && claim.preempts !== true) keep(claimedAs(queued.workload, queue, claim, kept), kept);
-  }
-  return kept;
-}
-
 /**
  * Kueue's quotaResourcesToReserve: all, where the quota is free and only a cluster is missing; nothing, where its queue can reclaim from everybody
  * what it has lent (Kueue's CanAlwaysReclaim); else what is left of the queue's own nominal quota, or, where it has to borrow, what is left below its borrowingLimit.

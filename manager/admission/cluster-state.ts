@@ -2,8 +2,7 @@ import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import { ClusterCondition, type WorkerCluster } from '../api/worker-cluster.ts';
 import type { AdmissionRecord } from '../api/records.ts';
-import { minus, parseRequests, UNLIMITED, ZERO, type Amount, type Requests } from '../api/amount.ts';
-import { clusterHolder, type Usage } from './usage.ts';
+import { parseRequests, UNLIMITED, ZERO, type Amount, type Requests } from '../api/amount.ts';
 
 /** A WorkerCluster as placement sees it. */
 export type ClusterState = {
@@ -51,10 +50,6 @@ export function clusterStateOf(cluster: DeepReadonly<WorkerCluster>): ClusterSta
 }
 
 export const capacityOf = (cluster: ClusterState, resource: string): Amount => cluster.capacity.get(resource) ?? cluster.otherCapacity;
-
-/** What of a resource nobody of ours holds there. */
-export const freeOn = (cluster: ClusterState, usage: Usage, resource: string): Amount =>
-  minus(capacityOf(cluster, resource), usage.get(clusterHolder(cluster.name), resource));
 
 /** Whether a record tells of this cluster, whatever it was called then. */
 export const isRecordedOn = ({ cluster, clusterUID }: AdmissionRecord, { name, uid }: Pick<ClusterState, 'name' | 'uid'>): boolean =>

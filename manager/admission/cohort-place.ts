@@ -28,7 +28,7 @@ export function cohortPlace(
 ): CohortPlace | undefined {
   const root = queueing.tree.clusterQueues.get(target.clusterQueue)?.rootId ?? '';
   if (!root.startsWith(COHORT)) return undefined;
-  const outlook = createOutlook(cache.snapshot(), cache.usage());
+  const outlook = createOutlook(cache.snapshot());
   const rankOf = ({ clusterQueue, queued }: Waiting) => ({
     head: queued,
     borrowing: outlook.borrowing(clusterQueue, queued.workload.requests),

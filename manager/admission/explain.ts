@@ -2,7 +2,7 @@ import { finishedCondition } from '../../shared/kube/conditions.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { formatAmount, minus, ZERO, type Amount } from '../api/amount.ts';
 import { given } from '../../shared/runtime/given.ts';
-import { capacityOf, freeOn } from './cluster-state.ts';
+import { capacityOf } from './cluster-state.ts';
 import { cohortPlace, type CohortPlace } from './cohort-place.ts';
 import type { Decision } from './decision.ts';
 import type { Past } from './drawn-fates.ts';
@@ -16,7 +16,7 @@ import type { Reservation } from './reservation.ts';
 import { smallestChanges, type Change, type Quantities } from './smallest-changes.ts';
 import type { QueueSetup } from './snapshot.ts';
 import { standstill } from './standstill.ts';
-import { createUsage, type Usage } from './usage.ts';
+import { createUsage, freeOn, type Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 import { cacheOf, queueingOf, sharingWith, waitingByQueue, waitingIn, type Waiting, type World } from './world.ts';
 

@@ -1,10 +1,13 @@
-import { larger, UNLIMITED, ZERO, type Amount, type Requests } from '../api/amount.ts';
-import { capacityOf, freeOn, type ClusterState } from './cluster-state.ts';
+import { larger, minus, truncated, UNLIMITED, ZERO, type Amount, type Requests } from '../api/amount.ts';
+import { claimedAs, giveBack, keep, type Claimed } from './claims.ts';
+import type { ClusterState } from './cluster-state.ts';
+import { compareNominated, type Nominated, type QueuedWorkload } from './ordering.ts';
 import { mayPreempt } from './preemption-policies.ts';
 import { available, borrowingReach, flavorResource, potentialAvailable } from './quota-tree.ts';
 import type { Vector } from './request-tree.ts';
 import type { QueueSetup, Snapshot } from './snapshot.ts';
-import type { Usage } from './usage.ts';
+import type { Standing } from './standing-claims.ts';
+import { cellOf, type Usage } from './usage.ts';
 
 /**
  * What is free, at a glance: bounds that are cheap to ask for, so that those that cannot fit need not be tried. Whoever is within them may fit or not;
@@ -15,8 +18,23 @@ export interface Outlook {
   rootOf(clusterQueue: string): string;
   /** Its Workloads may be admitted at all. */
   isOpen(clusterQueue: string): boolean;
-  /** What stands in the way of so much of these resources; where both do, the clusters. `all`: also what is kept for others counts as free. */
-  obstacle(clusterQueue: string, resources: readonly string[], amounts: Vector, all: boolean): 'quota' | 'cluster' | undefined;
+  /**
+   * What stands in the way of so much of these resources, for Workloads of which none goes before `from`, or, where that is undefined, for any; where both do, the
+   * clusters.
+   */
+  obstacle(
+    clusterQueue: string,
+    resources: readonly string[],
+    amounts: Vector,
+    from: QueuedWorkload | undefined,
+  ): 'quota' | 'cluster' | undefined;
+  /**
+   * Whether some cluster may have room for so much, for Workloads of which none goes before `from` and borrows from nearer, of ClusterQueues that have nothing kept for
+   * them and displace nobody.
+   */
+  hasRoom(resources: readonly string[], amounts: Vector, from: QueuedWorkload, borrowing: number): boolean;
+  /** Its Workloads may displace others. */
+  mayDisplace(clusterQueue: string): boolean;
   /** How far up the cohort tree so much would have to reach. */
   borrowing(clusterQueue: string, requests: Requests): number;
 }
@@ -26,88 +44,193 @@ export const EVERYTHING_MAY_FIT: Outlook = {
   rootOf: (clusterQueue) => clusterQueue,
   isOpen: () => true,
   obstacle: () => undefined,
+  hasRoom: () => true,
+  mayDisplace: () => false,
   borrowing: () => 0,
 };
 
-/** `kept`: what is in use, and kept for those that wait. */
-export function createOutlook({ queues, clusters, usage }: Pick<Snapshot, 'queues' | 'clusters' | 'usage'>, kept: Usage): Outlook {
-  const rooms = { free: createRooms(clusters, usage), unkept: createRooms(clusters, kept), possible: createRooms(clusters, undefined) };
+type Surroundings = Pick<Snapshot, 'queues' | 'clusters' | 'usage' | 'fairSharing'>;
 
+/** `standing`: for whom something is kept, in order. */
+export function createOutlook(snapshot: Surroundings, standing: readonly Standing[] = []): Outlook {
+  const { queues, clusters, usage } = snapshot;
+  const free = levelOf(usage);
+  const keptFrom = createKept(snapshot, free, standing);
+  const nothingUsed = levelOf(undefined);
+  const isWithinRoom = (level: Level, resources: readonly string[], amounts: Vector): boolean => {
+    for (let index = 0; index < resources.length; index++) {
+      if ((amounts[index] ?? 0) > mostRoom(level, clusters, usage, resources[index] ?? '')) return false;
+    }
+    return true;
+  };
+  const obstacleAt = (level: Level, queue: QueueSetup, resources: readonly string[], amounts: Vector): 'quota' | 'cluster' | undefined => {
+    if (!isWithinRoom(level, resources, amounts)) return 'cluster';
+    return mayHaveQuota(queue, resources, amounts, level.used) ? undefined : 'quota';
+  };
   return {
     rootOf: (clusterQueue) => queues.get(clusterQueue)?.node.rootId ?? clusterQueue,
     isOpen: (clusterQueue) => queues.get(clusterQueue)?.stopPolicy === 'None',
-    obstacle: (clusterQueue, resources, amounts, all) => {
+    obstacle: (clusterQueue, resources, amounts, from) => {
       const queue = queues.get(clusterQueue);
       if (queue === undefined) return undefined;
       // Who may displace others may have what they hold.
-      const displaces = mayPreempt(queue);
-      const used = displaces ? undefined : all ? usage : kept;
-      const most = displaces ? rooms.possible : all ? rooms.free : rooms.unkept;
-      for (let index = 0; index < resources.length; index++) {
-        if ((amounts[index] ?? 0) > most(resources[index] ?? '')) return 'cluster';
-      }
-      return mayHaveQuota(queue, resources, amounts, used) ? undefined : 'quota';
+      const level = mayPreempt(queue) ? nothingUsed : free;
+      const obstacle = obstacleAt(level, queue, resources, amounts);
+      if (obstacle !== undefined || level !== free || from === undefined || keptFrom === undefined) return obstacle;
+      const kept = keptFrom(clusterQueue, from, leastReach(queue, resources, amounts, usage));
+      return kept === free ? undefined : obstacleAt(kept, queue, resources, amounts);
+    },
+    hasRoom: (resources, amounts, from, borrowing) => isWithinRoom(keptFrom?.(undefined, from, borrowing) ?? free, resources, amounts),
+    mayDisplace: (clusterQueue) => {
+      const queue = queues.get(clusterQueue);
+      return queue !== undefined && mayPreempt(queue);
     },
     borrowing: (clusterQueue, requests) => {
       const queue = queues.get(clusterQueue);
-      return queue === undefined ? 0 : leastBorrowing(queue, requests, usage);
+      return queue?.node.parent === undefined ? 0 : leastBorrowing(queue, requests, usage);
     },
   };
 }
 
-/** The most that any open cluster has of a resource. */
-function createRooms(clusters: readonly ClusterState[], usage: Usage | undefined): (resource: string) => Amount {
-  const most = new Map<string, Amount>();
-  return (resource) => {
-    const known = most.get(resource);
-    if (known !== undefined) return known;
-    // Without any cluster all are told so.
-    let found = clusters.length === 0 ? UNLIMITED : ZERO;
-    for (const cluster of clusters) {
-      if (cluster.closed !== undefined) continue;
-      found = larger(found, usage === undefined ? capacityOf(cluster, resource) : freeOn(cluster, usage, resource));
+/** What counts as used, undefined where nothing does; and the most of a resource that any open cluster has left then, as far as it has been asked. */
+type Level = { readonly used: Usage | undefined; readonly rooms: Map<string, Amount> };
+const levelOf = (used: Usage | undefined): Level => ({ used, rooms: new Map() });
+
+/**
+ * What counts as used for Workloads of a ClusterQueue: what is in use, and what is kept for those that go before them, but for what is kept for their own. With fair sharing the
+ * order is not known before all are nominated: nothing counts as kept from those that may go before one of these, or have something kept for their queue.
+ */
+function createKept(
+  { queues, fairSharing }: Surroundings,
+  free: Level,
+  standing: readonly Standing[],
+): ((clusterQueue: string | undefined, from: QueuedWorkload, borrowing: number) => Level) | undefined {
+  // What is kept for who preempts is for the most part what others still hold.
+  const fixed = standing.filter(({ clusterQueue, claim }) => queues.has(clusterQueue) && claim.preempts !== true);
+  if (fixed.length === 0) return undefined;
+  /** After the first, the first two, ...; and, by who does not count of them. */
+  const levels: { readonly level: Level; readonly claimed: Claimed; readonly without: Map<number, Level> }[] = [];
+
+  const levelAfter = (count: number): Level => {
+    for (let index = levels.length; index < count; index++) {
+      const next = fixed[index];
+      const queue = queues.get(next?.clusterQueue ?? '');
+      const used = (levels[index - 1]?.level ?? free).used?.fork();
+      if (next === undefined || queue === undefined || used === undefined) break;
+      const claimed = claimedAs(next.queued.workload, queue, next.claim, used);
+      keep(claimed, used);
+      levels.push({ level: levelOf(used), claimed, without: new Map() });
     }
-    most.set(resource, found);
-    return found;
+    return levels[count - 1]?.level ?? free;
+  };
+  const levelWithout = (own: number, count: number): Level => {
+    const used = levelAfter(count).used?.fork();
+    const [after, left] = [levels[count - 1], levels[own]];
+    if (used === undefined || after === undefined || left === undefined) return free;
+    giveBack(left.claimed, used);
+    const level = levelOf(used);
+    after.without.set(own, level);
+    return level;
+  };
+
+  return (clusterQueue, from, borrowing) => {
+    const own = fixed.findIndex((each) => each.clusterQueue === clusterQueue);
+    // It is tried, and told in whose favour it waits.
+    if (fixed[own]?.queued === from) return free;
+    let count = fixed.length;
+    const first: Nominated = { head: from, borrowing: fairSharing === undefined ? borrowing : 0 };
+    for (let before = fixed[count - 1]; before !== undefined && goesBefore(first, before); before = fixed[count - 1]) count--;
+    if (fairSharing !== undefined) return own >= 0 || count < fixed.length ? free : levelAfter(count);
+    return own < 0 || own >= count ? levelAfter(count) : (levels[count - 1]?.without.get(own) ?? levelWithout(own, count));
   };
 }
 
+const goesBefore = (first: Nominated, { queued, claim: { borrowing } }: Standing): boolean =>
+  compareNominated(first, { head: queued, borrowing }) < 0;
+
+function mostRoom({ used, rooms }: Level, clusters: readonly ClusterState[], usage: Usage, resource: string): Amount {
+  const known = rooms.get(resource);
+  if (known !== undefined) return known;
+  // Without any cluster all are told so.
+  let most = clusters.length === 0 ? UNLIMITED : ZERO;
+  const table = usage.tableOf(clusters);
+  const column = used?.columnOf(resource);
+  for (const [index, capacity] of table.capacities(resource).entries()) {
+    if (clusters[index]?.closed !== undefined) continue;
+    most = larger(most, column === undefined ? capacity : minus(capacity, cellOf(column, table.rows[index] ?? -1)));
+  }
+  rooms.set(resource, most);
+  return most;
+}
+
 /** Whether of each resource group some flavor has so much. */
-function mayHaveQuota({ groups, node }: QueueSetup, resources: readonly string[], amounts: Vector, usage: Usage | undefined): boolean {
+function mayHaveQuota({ groups, node }: QueueSetup, resources: readonly string[], amounts: Vector, used: Usage | undefined): boolean {
   for (const group of groups) {
-    const hasSoMuch = ({ name }: { readonly name: string }): boolean => {
-      for (const [index, resource] of resources.entries()) {
+    let found = false;
+    for (const { name } of group.flavors) {
+      let has = true;
+      for (let index = 0; has && index < resources.length; index++) {
         const amount = amounts[index] ?? 0;
+        const resource = resources[index] ?? '';
         if (amount === 0 || !group.resources.includes(resource)) continue;
         const key = flavorResource(name, resource);
-        if (amount > (usage === undefined ? potentialAvailable(node, key) : available(node, usage, key))) return false;
+        has = amount <= (used === undefined ? potentialAvailable(node, key) : available(node, used, key));
       }
-      return true;
-    };
-    if (!group.flavors.some(hasSoMuch)) return false;
+      found = has;
+      if (found) break;
+    }
+    if (!found) return false;
   }
   return true;
+}
+
+/** So far whoever asks for as much reaches at least, whichever flavors it takes. */
+function leastReach({ groups, node }: QueueSetup, resources: readonly string[], amounts: Vector, usage: Usage): number {
+  if (node.parent === undefined) return 0;
+  let most = 0;
+  for (const group of groups) {
+    let least = Number.POSITIVE_INFINITY;
+    for (const { name } of group.flavors) {
+      let reach = 0;
+      for (let index = 0; index < resources.length; index++) {
+        const resource = resources[index] ?? '';
+        const amount = truncated(amounts[index] ?? 0);
+        if (amount === ZERO || !group.resources.includes(resource)) continue;
+        reach = Math.max(reach, borrowingReach(node, usage, flavorResource(name, resource), amount).height);
+      }
+      least = Math.min(least, reach);
+      if (least === 0) break;
+    }
+    if (least !== Number.POSITIVE_INFINITY) most = Math.max(most, least);
+  }
+  return most;
 }
 
 /** Of each resource group the flavor that fits and borrows from nearest. */
 function leastBorrowing({ groups, node, whenCanBorrow }: QueueSetup, requests: Requests, usage: Usage): number {
   let most = 0;
   for (const { resources, flavors } of groups) {
-    const asked = resources.filter((resource) => (requests.get(resource) ?? ZERO) > ZERO);
-    if (asked.length === 0) continue;
-    const reaches = flavors.map(({ name }) => {
-      const fits = asked.every((resource) => (requests.get(resource) ?? ZERO) <= available(node, usage, flavorResource(name, resource)));
-      const reach = asked.reduce((height, resource) => {
+    if (!resources.some((resource) => (requests.get(resource) ?? ZERO) > ZERO)) continue;
+    let firstFitting: number | undefined;
+    let leastFitting = Number.POSITIVE_INFINITY;
+    let least = Number.POSITIVE_INFINITY;
+    for (const { name } of flavors) {
+      let reach = 0;
+      let fits = true;
+      for (const resource of resources) {
+        const amount = requests.get(resource) ?? ZERO;
+        if (amount === ZERO) continue;
         const key = flavorResource(name, resource);
-        return Math.max(height, borrowingReach(node, usage, key, requests.get(resource) ?? ZERO).height);
-      }, 0);
-      return { fits, reach };
-    });
-    const fitting = reaches.filter(({ fits }) => fits);
-    const candidates = fitting.length > 0 ? fitting : reaches;
-    const chosen =
-      whenCanBorrow === 'TryNextFlavor' || fitting.length === 0 ? Math.min(...candidates.map(({ reach }) => reach)) : candidates[0]?.reach;
-    most = Math.max(most, chosen ?? 0);
+        reach = Math.max(reach, borrowingReach(node, usage, key, amount).height);
+        fits &&= amount <= available(node, usage, key);
+      }
+      least = Math.min(least, reach);
+      if (!fits) continue;
+      firstFitting ??= reach;
+      leastFitting = Math.min(leastFitting, reach);
+    }
+    const chosen = firstFitting === undefined ? least : whenCanBorrow === 'TryNextFlavor' ? leastFitting : firstFitting;
+    most = Math.max(most, chosen);
   }
   return most;
 }

@@ -1,28 +1,32 @@
-import { compareNominated, type Nominated } from './ordering.ts';
+import { compareNominated, type Nominated, type QueuedWorkload } from './ordering.ts';
 import type { Outlook } from './outlook.ts';
 import type { PendingQueue } from './pending-queue.ts';
+import { RoomWaiters } from './room-waiters.ts';
 
 /**
  * ClusterQueues of which nobody is to be tried until something has become free. They are asked, in the order of a cycle, when it has: by the least that any of
- * their Workloads asks for, which costs little.
+ * their Workloads asks for. Those that wait for room on clusters, which all share, are asked no further than to the first that may have it.
  */
 export class ParkedQueues {
   readonly #byRoot = new Map<string, Set<PendingQueue>>();
-  readonly #forRoom = new Set<PendingQueue>();
+  readonly #forRoom = new RoomWaiters();
+  /** Those of them that may displace others: what is free does not bound what they may have. */
+  readonly #displacing = new Set<PendingQueue>();
   /** How often quota has become free, by root; and room. */
   readonly #quotaFreed = new Map<string, number>();
   #roomFreed = 0;
   /** Where something has become free since it was last looked at. */
   readonly #freedRoots = new Set<string>();
   #isRoomFreed = false;
-  /** Those for which that may be enough, the first in order last. */
+  /** Of the others those for which that may be enough, the first in order last. */
   #next: { readonly queue: PendingQueue; readonly rank: Nominated }[] = [];
 
-  park(queue: PendingQueue, root: string, waitsForRoom: boolean): void {
+  park(queue: PendingQueue, waitsForRoom: boolean, outlook: Outlook): void {
+    const root = outlook.rootOf(queue.name);
     queue.parked = root;
     const sharing = this.#byRoot.get(root) ?? new Set();
     this.#byRoot.set(root, sharing.add(queue));
-    if (waitsForRoom) this.#forRoom.add(queue);
+    if (waitsForRoom) this.#waitForRoom(queue, outlook);
   }
 
   unpark(queue: PendingQueue): void {
@@ -31,7 +35,13 @@ export class ParkedQueues {
     sharing?.delete(queue);
     if (sharing?.size === 0) this.#byRoot.delete(queue.parked);
     this.#forRoom.delete(queue);
+    this.#displacing.delete(queue);
     queue.parked = undefined;
+  }
+
+  /** Somebody has come to, or gone from, a ClusterQueue that stays parked. */
+  changed(queue: PendingQueue): void {
+    this.#forRoom.changed(queue);
   }
 
   quotaFreed(root: string): void {
@@ -60,37 +70,71 @@ export class ParkedQueues {
     queue.forgive(({ waitsFor }) => waitsFor === 'cluster' || (isQuotaFreed && waitsFor === 'quota'));
   }
 
-  /** Notes, in order, for whom what has become free may be enough; `seesAll`: whether what is kept for others is not kept from it. */
-  lookAgain(outlook: Outlook, seesAll: (queue: PendingQueue) => boolean): void {
+  /** Notes, in order, for whom what has become free may be enough; `owners`: those that have something kept for them. */
+  lookAgain(outlook: Outlook, owners: Iterable<PendingQueue>): void {
     if (!this.#isRoomFreed && this.#freedRoots.size === 0) return;
-    const concerned = new Set([...this.#next.map(({ queue }) => queue), ...(this.#isRoomFreed ? this.#forRoom : [])]);
-    for (const root of this.#freedRoots) for (const queue of this.#byRoot.get(root) ?? []) concerned.add(queue);
+    const concerned = new Set(this.#next.map(({ queue }) => queue));
+    if (this.#isRoomFreed) {
+      for (const queue of this.#displacing) concerned.add(queue);
+      // What is kept for their own is free for them.
+      for (const queue of owners) if (this.#forRoom.has(queue)) concerned.add(queue);
+    }
+    for (const root of this.#freedRoots) {
+      for (const queue of this.#byRoot.get(root) ?? []) {
+        if (this.#forRoom.has(queue)) this.#forRoom.reaches(queue, 0);
+        else concerned.add(queue);
+      }
+    }
     this.#freedRoots.clear();
     this.#isRoomFreed = false;
+    this.#forRoom.open();
     this.#next = [];
     for (const queue of concerned) {
-      const head = queue.rank?.head ?? queue.first();
-      if (head === undefined || !this.#mayFit(queue, outlook, seesAll)) continue;
-      this.#next.push({ queue, rank: { head, borrowing: outlook.borrowing(queue.name, head.workload.requests) } });
+      const head = headOf(queue);
+      if (head !== undefined && this.#mayFit(queue, outlook))
+        this.#next.push({ queue, rank: { head, borrowing: reachOf(queue, head, outlook) } });
     }
     this.#next.sort((a, b) => compareNominated(b.rank, a.rank));
   }
 
   /** The next of them, if it goes before `first`. It is still parked. */
-  takeNext(first: Nominated | undefined, outlook: Outlook, seesAll: (queue: PendingQueue) => boolean): PendingQueue | undefined {
-    for (let next = this.#next.at(-1); next !== undefined; next = this.#next.at(-1)) {
-      if (first !== undefined && compareNominated(first, next.rank) < 0) return undefined;
-      this.#next.pop();
+  takeNext(first: Nominated | undefined, outlook: Outlook): PendingQueue | undefined {
+    for (;;) {
+      const noted = this.#next.at(-1);
+      const found = this.#forRoom.first(outlook);
+      const isNoted = noted !== undefined && (found === undefined || compareNominated(noted.rank, found.rank) <= 0);
+      const next = isNoted ? noted : found;
+      if (next === undefined || (first !== undefined && compareNominated(first, next.rank) < 0)) return undefined;
+      const { queue, rank } = next;
+      if (isNoted) this.#next.pop();
+      else {
+        const borrowing = reachOf(queue, rank.head, outlook);
+        if (borrowing > rank.borrowing) {
+          this.#forRoom.reaches(queue, borrowing);
+          continue;
+        }
+      }
       // An earlier one may have taken what was free.
-      if (this.#mayFit(next.queue, outlook, seesAll)) return next.queue;
+      if (this.#mayFit(queue, outlook)) return queue;
+      this.#forRoom.setAside(queue);
     }
-    return undefined;
   }
 
-  #mayFit(queue: PendingQueue, outlook: Outlook, seesAll: (queue: PendingQueue) => boolean): boolean {
+  #mayFit(queue: PendingQueue, outlook: Outlook): boolean {
     if (queue.parked === undefined) return false;
-    const obstacle = queue.leastObstacle(outlook, seesAll(queue));
-    if (obstacle === 'cluster') this.#forRoom.add(queue);
+    const obstacle = queue.leastObstacle(outlook);
+    if (obstacle === 'cluster') this.#waitForRoom(queue, outlook);
     return obstacle === undefined;
   }
+
+  #waitForRoom(queue: PendingQueue, outlook: Outlook): void {
+    const head = headOf(queue);
+    if (outlook.mayDisplace(queue.name)) this.#displacing.add(queue);
+    else if (head !== undefined) this.#forRoom.add(queue, head);
+  }
 }
+
+const headOf = (queue: PendingQueue): QueuedWorkload | undefined => queue.rank?.head ?? queue.first();
+
+const reachOf = ({ name }: PendingQueue, { workload }: QueuedWorkload, outlook: Outlook): number =>
+  outlook.borrowing(name, workload.requests);

@@ -41,6 +41,11 @@ export class PendingClass {
     return this.#tree.least ?? [];
   }
 
+  /** None of them goes before this one. */
+  get earliest(): QueuedWorkload | undefined {
+    return this.#tree.earliest;
+  }
+
   /** One of them has had quota and found no room. */
   get waitsForRoom(): boolean {
     return this.#failures.some(({ inadmissibility }) => inadmissibility.waitsFor === 'cluster');
@@ -72,10 +77,12 @@ export class PendingClass {
   }
 
   /** The first for which nothing is known to be in its way. */
-  firstWithin(obstacle: (resources: readonly string[], amounts: Vector) => boolean): QueuedWorkload | undefined {
+  firstWithin(
+    obstacle: (resources: readonly string[], amounts: Vector, from: QueuedWorkload | undefined) => boolean,
+  ): QueuedWorkload | undefined {
     return this.#tree.firstWhere(
       (amounts, from) =>
-        !isHopeless(this.#hopeless, amounts) && !isKnown(this.#failures, amounts, from) && !obstacle(this.resources, amounts),
+        !isHopeless(this.#hopeless, amounts) && !isKnown(this.#failures, amounts, from) && !obstacle(this.resources, amounts, from),
     );
   }
 
@@ -117,8 +124,8 @@ type Failure = { readonly amounts: Vector; readonly by: QueuedWorkload; readonly
 const TOLD_MIN = 16;
 
 /** What is not enough for one is not enough for those after it that ask for as much: from an earlier one less may be kept. */
-const isKnown = (failures: readonly Failure[], amounts: Vector, from: QueuedWorkload | undefined): boolean =>
-  from !== undefined && failures.some(({ by, amounts: failed }) => compareQueued(from, by) >= 0 && isWithin(failed, amounts));
+const isKnown = (failures: readonly Failure[], amounts: Vector, from: QueuedWorkload): boolean =>
+  failures.some(({ by, amounts: failed }) => compareQueued(from, by) >= 0 && isWithin(failed, amounts));
 
 const isHopeless = (failures: readonly Failure[], amounts: Vector): boolean =>
   failures.some((failure) => isWithin(failure.amounts, amounts));

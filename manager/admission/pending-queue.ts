@@ -115,10 +115,10 @@ export class PendingQueue {
   }
 
   /** What stands in the way of all of them; undefined: some may fit. */
-  leastObstacle(outlook: Outlook, all: boolean): 'quota' | 'cluster' | undefined {
+  leastObstacle(outlook: Outlook): 'quota' | 'cluster' | undefined {
     let found: 'quota' | 'cluster' = 'quota';
-    for (const { least, resources } of this.classes.values()) {
-      const obstacle = outlook.obstacle(this.name, resources, least, all);
+    for (const { least, resources, earliest } of this.classes.values()) {
+      const obstacle = outlook.obstacle(this.name, resources, least, earliest);
       if (obstacle === undefined) return undefined;
       if (obstacle === 'cluster') found = obstacle;
     }

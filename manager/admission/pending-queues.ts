@@ -137,19 +137,13 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     if (withoutPlace.get(queue)?.head === queued) withoutPlace.delete(queue);
     // Its successor may have something kept for it, and a StrictFIFO queue goes on.
     if (wasFirst || queue.size === 0 || queue.considered === undefined) activate(queue);
+    else if (queue.parked !== undefined) parked.changed(queue);
     return entry;
   };
 
   const remove = (key: string): void => {
     const entry = take(key);
     if (entry !== undefined && claims.get(entry.queue.name)?.queued === entry.queued) claims.delete(entry.queue.name);
-  };
-
-  /** Nothing is kept from those that go before those that it is kept for, and by no queue from itself. */
-  const seesAll = (queue: PendingQueue, first = queue.rank?.head): boolean => {
-    const last = claims.all().at(-1);
-    if (first === undefined || last === undefined || claims.get(queue.name) !== undefined) return true;
-    return compareNominated({ head: first, borrowing: 0 }, { head: last.queued, borrowing: last.claim.borrowing }) < 0;
   };
 
   /** The first that may fit; `waitsForRoom`: whether room on clusters is what those that do not are short of. */
@@ -161,12 +155,11 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     if (queue.considered !== first && !hasFailed && mayHaveAPlace(queue, first, outlook)) return { candidate: first, waitsForRoom: false };
     let waitsForRoom = false;
     let candidate: QueuedWorkload | undefined;
-    const all = seesAll(queue, first);
     const preemptor = claims.get(queue.name)?.claim.preempts === true ? claims.get(queue.name) : undefined;
     for (const each of queue.classes.values()) {
       waitsForRoom ||= each.waitsForRoom;
-      const found = each.firstWithin((resources, amounts) => {
-        const obstacle = outlook.obstacle(queue.name, resources, amounts, all);
+      const found = each.firstWithin((resources, amounts, from) => {
+        const obstacle = outlook.obstacle(queue.name, resources, amounts, from);
         waitsForRoom ||= obstacle === 'cluster';
         return obstacle !== undefined;
       });
@@ -219,6 +212,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
           queue.considered = queued;
         } else claims.delete(before.queue.name);
       }
+      if (queue.parked !== undefined) parked.changed(queue);
       // Whoever arrives behind others that do not fit changes nothing.
       if (queue.parked !== undefined && queue.strict && queue.first() !== queued) return;
       if (queue.parked !== undefined && waiting.hasFailed(queued) && queue.considered !== undefined) return;
@@ -242,10 +236,12 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       const heads: Head[] = [];
       const taken: PendingQueue[] = [];
       const closed: PendingQueue[] = [];
-      const sees = (queue: PendingQueue): boolean => seesAll(queue);
-      parked.lookAgain(outlook, sees);
+      parked.lookAgain(
+        outlook,
+        claims.all().flatMap(({ clusterQueue }) => queues.get(clusterQueue) ?? []),
+      );
       while (heads.length < most) {
-        const next = parked.takeNext(ready.peek()?.rank, outlook, sees);
+        const next = parked.takeNext(ready.peek()?.rank, outlook);
         if (next !== undefined) activate(next);
         const queue = ready.peek();
         if (queue === undefined) break;
@@ -256,7 +252,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
         }
         const { candidate, waitsForRoom } = candidateOf(queue, outlook);
         if (candidate === undefined) {
-          parked.park(queue, outlook.rootOf(queue.name), waitsForRoom);
+          parked.park(queue, waitsForRoom, outlook);
           continue;
         }
         const rank = { head: candidate, borrowing: outlook.borrowing(queue.name, candidate.workload.requests) };

@@ -3,12 +3,13 @@ import { formatAmount, minus, UNLIMITED, ZERO, type Amount } from '../api/amount
 import { given } from '../../shared/runtime/given.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
 import { avoidance, isRefused } from './avoidance.ts';
-import { capacityOf, isRecordedOn, freeOn, type ClusterState } from './cluster-state.ts';
+import { capacityOf, isRecordedOn, type ClusterState } from './cluster-state.ts';
+import type { ClusterTable } from './cluster-table.ts';
 import type { FlavorOption, OptionGroups } from './flavor-assigner.ts';
 import { combineFlavors } from './flavor-combination.ts';
 import type { ShapesOfCycle } from './shape-avoidance.ts';
 import type { Snapshot } from './snapshot.ts';
-import { clusterHolder, type Usage } from './usage.ts';
+import { cellOf, freeOn, type Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
 /** What was found about one cluster for one Workload; `problem` is absent where it fits. */
@@ -42,22 +43,7 @@ export function place(
   shapes: Pick<ShapesOfCycle, 'of'>,
   nowMs: number,
 ): Placement {
-  const asked = askedOf(workload);
-  let best: Candidate | undefined;
-  for (const cluster of clusters) {
-    if (cluster.closed !== undefined || !hasRoom(asked, cluster, usage) || !mayGo(workload, cluster)) continue;
-    if ((avoidance(workload.record, cluster.name, nowMs) ?? shapes.of(workload.shape, cluster.name, nowMs)) !== undefined) continue;
-    const flavors = offeredFlavors(groups, cluster);
-    if (flavors === undefined) continue;
-    const candidate = {
-      cluster: cluster.name,
-      clusterUID: cluster.uid,
-      flavors,
-      resumes: resumesOn(workload, cluster),
-      room: roomLeft(asked, cluster, usage),
-    };
-    if (best === undefined || isBetter(candidate, best)) best = candidate;
-  }
+  const best = bestOf(workload, groups, { clusters, usage, shapes }, nowMs, 'free');
   const judged = (): ClusterVerdict[] => clusters.map((cluster) => verdictOf(workload, groups, cluster, usage, shapes, nowMs));
   // Words cost more than the choice, and few are ever asked for.
   if (best === undefined) {
@@ -126,17 +112,10 @@ export function couldEverBePlaced(workload: Workload, groups: OptionGroups, clus
 export function leastMissing(
   workload: Workload,
   groups: OptionGroups,
-  { clusters, usage, shapes }: Pick<Snapshot, 'clusters' | 'usage' | 'shapes'>,
+  snapshot: Surroundings,
   nowMs: number,
 ): { readonly cluster: string; readonly flavors: readonly FlavorOption[] } | undefined {
-  const asked = askedOf(workload);
-  let best: Candidate | undefined;
-  for (const { state, flavors } of eligible(workload, groups, { clusters, shapes }, nowMs)) {
-    // Who lacks nothing is as good as any other that lacks nothing.
-    const room = Math.min(0, roomLeft(asked, state, usage));
-    const candidate = { cluster: state.name, clusterUID: undefined, flavors, resumes: false, room };
-    if (best === undefined || isBetter(candidate, best)) best = candidate;
-  }
+  const best = bestOf(workload, groups, snapshot, nowMs, 'missing');
   return best && { cluster: best.cluster, flavors: best.flavors };
 }
 
@@ -144,32 +123,53 @@ export function leastMissing(
 export type Taker = Candidate & { readonly state: ClusterState };
 
 /** All of them, in the order in which they would be chosen. */
-export const takers = (workload: Workload, groups: OptionGroups, snapshot: Snapshot, nowMs: number): readonly Taker[] =>
-  [...eligible(workload, groups, snapshot, nowMs)]
-    .map(({ state, flavors }) => ({
-      cluster: state.name,
-      clusterUID: state.uid,
-      state,
-      flavors,
-      resumes: resumesOn(workload, state),
-      room: roomLeft(askedOf(workload), state, snapshot.usage),
-    }))
-    .sort((a, b) => (isBetter(a, b) ? -1 : isBetter(b, a) ? 1 : 0));
+export function takers(workload: Workload, groups: OptionGroups, snapshot: Surroundings, nowMs: number): readonly Taker[] {
+  const { clusters, usage, shapes } = snapshot;
+  const table = usage.tableOf(clusters);
+  const room = roomsFor(workload, table, usage, 'missing');
+  const flavorsOn = offersOf(groups, table);
+  const found: Taker[] = [];
+  for (const [index, state] of clusters.entries()) {
+    const flavors = state.closed === undefined && room(index) !== NO_ROOM ? flavorsOn(index) : undefined;
+    if (flavors === undefined || !mayGoNow(workload, state, shapes, nowMs)) continue;
+    found.push({ cluster: state.name, clusterUID: state.uid, state, flavors, resumes: resumesOn(workload, state), room: room(index) });
+  }
+  return found.sort((a, b) => (isBetter(a, b) ? -1 : isBetter(b, a) ? 1 : 0));
+}
 
-function* eligible(
+type Surroundings = Pick<Snapshot, 'clusters' | 'usage'> & { readonly shapes: Pick<ShapesOfCycle, 'of'> };
+
+/**
+ * The best of the open clusters that take a Workload: of those with room for it, or, by how little they lack, of those that could hold it. There are many, and this is asked
+ * several times for each decision: what costs most is asked last, and only of those that would be better than the best so far.
+ */
+function bestOf(
   workload: Workload,
   groups: OptionGroups,
-  { clusters, shapes }: Pick<Snapshot, 'clusters' | 'shapes'>,
+  { clusters, usage, shapes }: Surroundings,
   nowMs: number,
-): Generator<{ readonly state: ClusterState; readonly flavors: readonly FlavorOption[] }> {
-  const asked = askedOf(workload);
-  for (const state of clusters) {
-    const { name, closed } = state;
-    if (closed !== undefined || !couldHold(asked, state) || !mayGo(workload, state)) continue;
-    if ((avoidance(workload.record, name, nowMs) ?? shapes.of(workload.shape, name, nowMs)) !== undefined) continue;
-    const flavors = offeredFlavors(groups, state);
-    if (flavors !== undefined) yield { state, flavors };
+  by: 'free' | 'missing',
+): Candidate | undefined {
+  const table = usage.tableOf(clusters);
+  const roomOn = roomsFor(workload, table, usage, by);
+  const flavorsOn = offersOf(groups, table);
+  const mayResume = by === 'free' && workload.record !== undefined;
+  let best: Candidate | undefined;
+  for (let index = 0; index < clusters.length; index++) {
+    const cluster = clusters[index];
+    if (cluster === undefined || cluster.closed !== undefined) continue;
+    const left = roomOn(index);
+    if (left === NO_ROOM) continue;
+    const flavors = flavorsOn(index);
+    if (flavors === undefined) continue;
+    // Who lacks nothing is as good as any other that lacks nothing.
+    const room = by === 'free' ? left : Math.min(0, left);
+    if (best !== undefined && !mayResume && flavors === best.flavors && room < best.room) continue;
+    const candidate = { cluster: cluster.name, clusterUID: cluster.uid, flavors, resumes: mayResume && resumesOn(workload, cluster), room };
+    if (best !== undefined && !isBetter(candidate, best)) continue;
+    if (mayGoNow(workload, cluster, shapes, nowMs)) best = candidate;
   }
+  return best;
 }
 
 const resumesOn = ({ record }: Workload, cluster: ClusterState): boolean =>
@@ -187,14 +187,10 @@ function couldHold(asked: Asked, cluster: ClusterState): boolean {
   return true;
 }
 
-function hasRoom(asked: Asked, cluster: ClusterState, usage: Usage): boolean {
-  const holder = clusterHolder(cluster.name);
-  for (const [resource, amount] of asked) {
-    const capacity = capacityOf(cluster, resource);
-    if (capacity !== UNLIMITED && amount > minus(capacity, usage.get(holder, resource))) return false;
-  }
-  return true;
-}
+const mayGoNow = (workload: Workload, cluster: ClusterState, shapes: Pick<ShapesOfCycle, 'of'>, nowMs: number): boolean =>
+  mayGo(workload, cluster) &&
+  avoidance(workload.record, cluster.name, nowMs) === undefined &&
+  shapes.of(workload.shape, cluster.name, nowMs) === undefined;
 
 /** `eu-1: short of 4 cpu; us-2: cordoned` */
 export const formatVerdicts = (verdicts: readonly ClusterVerdict[]): string =>
@@ -219,12 +215,32 @@ function isBetter(a: Candidate, b: Candidate): boolean {
   return a.cluster < b.cluster;
 }
 
+/** The flavors that each cluster offers; the same list for clusters that offer the same. */
+function offersOf(groups: OptionGroups, table: ClusterTable): (index: number) => readonly FlavorOption[] | undefined {
+  if (groups.every((options) => options.every(({ clusters }) => clusters.length === 0))) {
+    const flavors = combined(groups, () => true);
+    return () => flavors;
+  }
+  const byKind: (readonly FlavorOption[] | null | undefined)[] = [];
+  return (index) => {
+    const kind = table.kinds[index] ?? 0;
+    const cluster = table.clusters[index];
+    const known = byKind[kind];
+    if (known !== undefined || cluster === undefined) return known ?? undefined;
+    const found = offeredFlavors(groups, cluster);
+    byKind[kind] = found ?? null;
+    return found;
+  };
+}
+
 /** One flavor per group; undefined when some group has none that the cluster offers, or those that it offers do not go together. */
-function offeredFlavors(groups: OptionGroups, { labels }: ClusterState): readonly FlavorOption[] | undefined {
-  const isOffered = ({ clusters }: FlavorOption): boolean => clusters.length === 0 || matchesLabelSelector(clusters, labels);
+const offeredFlavors = (groups: OptionGroups, { labels }: ClusterState): readonly FlavorOption[] | undefined =>
+  combined(groups, ({ clusters }) => clusters.length === 0 || matchesLabelSelector(clusters, labels));
+
+function combined(groups: OptionGroups, isOffered: (option: FlavorOption) => boolean): readonly FlavorOption[] | undefined {
   const [only, another] = groups;
   if (only === undefined || another !== undefined) return combineFlavors(groups, isOffered);
-  // The usual case, asked for each cluster.
+  // The usual case.
   const option = only.find(isOffered);
   return option && [option];
 }
@@ -262,16 +278,32 @@ function isWished({ wish }: Workload, cluster: ClusterState): boolean {
   }
 }
 
-/** Where no capacity is known, fewer pods of ours mean more room: 1 with none, towards 0 with many. */
-function roomLeft(asked: Asked, cluster: ClusterState, usage: Usage): number {
-  const holder = clusterHolder(cluster.name);
-  let room = 1;
-  let limited = false;
-  for (const [resource, amount] of asked) {
-    const capacity = capacityOf(cluster, resource);
-    if (capacity === UNLIMITED || capacity === ZERO) continue;
-    limited = true;
-    room = Math.min(room, (capacity - usage.get(holder, resource) - amount) / capacity);
-  }
-  return limited ? room : 1 / (1 + usage.get(holder, 'pods'));
+/**
+ * What would be left on each cluster after placement: the free share of the scarcest resource. {@link NO_ROOM}: it does not fit, or, where it is asked how much is missing, could
+ * not even if nobody else were there. Where no capacity is known, fewer pods of ours mean more room: 1 with none, towards 0 with many.
+ */
+function roomsFor(workload: Workload, table: ClusterTable, usage: Usage, by: 'free' | 'missing'): (index: number) => number {
+  const asked = askedOf(workload).map(([resource, amount]) => ({
+    amount,
+    capacities: table.capacities(resource),
+    used: usage.columnOf(resource),
+  }));
+  const pods = usage.columnOf('pods');
+  const { rows } = table;
+  return (index) => {
+    const row = rows[index] ?? -1;
+    let room = 1;
+    let limited = false;
+    for (const { amount, capacities, used } of asked) {
+      const capacity = capacities[index] ?? ZERO;
+      if (capacity === UNLIMITED) continue;
+      const left = capacity - (used === undefined ? 0 : cellOf(used, row)) - amount;
+      if (by === 'free' ? left < 0 : amount > capacity) return NO_ROOM;
+      limited = true;
+      room = Math.min(room, left / capacity);
+    }
+    return limited ? room : 1 / (1 + (pods === undefined ? 0 : cellOf(pods, row)));
+  };
 }
+
+const NO_ROOM = Number.NEGATIVE_INFINITY;

@@ -1,6 +1,6 @@
 import { minus, ZERO, type Amount } from '../api/amount.ts';
 import type { Admitted, AdmittedIndex } from './admitted-index.ts';
-import { freeOn, type ClusterState } from './cluster-state.ts';
+import type { ClusterState } from './cluster-state.ts';
 import type { FairSharingConfig } from './fair-strategy.ts';
 import { findFairVictims } from './fair-victims.ts';
 import type { Charge } from './flavor-assigner.ts';
@@ -17,7 +17,7 @@ import {
   type FlavorResource,
   type QuotaNode,
 } from './quota-tree.ts';
-import type { Usage } from './usage.ts';
+import { freeOn, type Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
 /** A Workload that is to give its place up, and by which rule. */

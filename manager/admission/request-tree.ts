@@ -1,6 +1,6 @@
 import { compareQueued, type QueuedWorkload } from './ordering.ts';
 
-/** Amounts in the order of the resources of a tree. */
+/** Amounts in the order of the resources of a tree; 0 of those that are missing at its end. */
 export type Vector = readonly number[];
 
 /**
@@ -22,6 +22,13 @@ export class RequestTree {
     return this.#root?.least;
   }
 
+  /** None goes before this one. */
+  get earliest(): QueuedWorkload | undefined {
+    let node = this.#root;
+    while (node?.left !== undefined) node = node.left;
+    return node?.queued;
+  }
+
   insert(queued: QueuedWorkload, own: Vector): void {
     this.#root = insert(this.#root, { queued, own, rank: this.#nextRank(), left: undefined, right: undefined, size: 1, least: own });
   }
@@ -32,7 +39,8 @@ export class RequestTree {
 
   /** The first in order for which it holds. */
   firstWhere(holds: Holds): QueuedWorkload | undefined {
-    return firstWhere(this.#root, holds, undefined)?.queued;
+    const { earliest } = this;
+    return earliest && firstWhere(this.#root, holds, earliest)?.queued;
   }
 
   /** All of them, in order; nothing may be added or taken out meanwhile. */
@@ -63,10 +71,9 @@ export class RequestTree {
 }
 
 /**
- * Something that holds for amounts of Workloads that are not before `from` in order; undefined: they may be anywhere. What holds for some must hold for whoever asks for
- * less and comes earlier.
+ * Something that holds for amounts of Workloads that are not before `from` in order. What holds for some must hold for whoever asks for less and comes earlier.
  */
-export type Holds = (amounts: Vector, from: QueuedWorkload | undefined) => boolean;
+export type Holds = (amounts: Vector, from: QueuedWorkload) => boolean;
 
 type Node = {
   readonly queued: QueuedWorkload;
@@ -139,7 +146,7 @@ function renewed(node: Node): Node {
 function lesser(a: Vector, b: Vector | undefined): Vector {
   if (b === undefined || isWithin(a, b)) return a;
   if (isWithin(b, a)) return b;
-  return a.map((amount, index) => Math.min(amount, b[index] ?? amount));
+  return a.map((amount, index) => Math.min(amount, b[index] ?? 0));
 }
 
 /** Whether nowhere more is asked for than there. */
@@ -155,7 +162,7 @@ function* inOrder(node: Node | undefined): Generator<QueuedWorkload> {
   yield* inOrder(node.right);
 }
 
-function firstWhere(node: Node | undefined, holds: Holds, from: QueuedWorkload | undefined): Node | undefined {
+function firstWhere(node: Node | undefined, holds: Holds, from: QueuedWorkload): Node | undefined {
   if (node === undefined || !holds(node.least, from)) return undefined;
   const earlier = firstWhere(node.left, holds, from);
   if (earlier !== undefined) return earlier;

@@ -2,11 +2,12 @@ import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { formatAmount, minus, parseAmount, plus, UNLIMITED, ZERO, type Amount, type Requests } from '../api/amount.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import { forPods } from '../api/job-requests.ts';
-import { capacityOf, freeOn } from './cluster-state.ts';
+import { capacityOf } from './cluster-state.ts';
 import { largest } from './partial-admission.ts';
 import { available, flavorResource } from './quota-tree.ts';
 import type { Reservation } from './reservation.ts';
 import { standstill } from './standstill.ts';
+import { freeOn } from './usage.ts';
 import type { Workload } from './workload.ts';
 import { cacheOf, queueingOf, sharingWith, waitingByQueue, type World } from './world.ts';
 

@@ -1,6 +1,6 @@
 /** Queues, clusters, and Jobs that come, are admitted and end: cycles run until nothing is left to decide, as in the scheduler. */
 import { createAdmissionCache } from '../../../../manager/admission/admission-cache.ts';
-import { keptUsage } from '../../../../manager/admission/claims.ts';
+import { claimedAs, keep } from '../../../../manager/admission/claims.ts';
 import type { ClusterState } from '../../../../manager/admission/cluster-state.ts';
 import { nominate } from '../../../../manager/admission/nominate.ts';
 import { createPendingQueues } from '../../../../manager/admission/pending-queues.ts';
@@ -34,7 +34,11 @@ export function anOrderWorld(parts: Partial<QueueingObjects>, clusters: readonly
       return inOrder.flatMap(([name, { clusterQueue, entry }]) => {
         const others = standing.filter((each) => each.clusterQueue !== clusterQueue);
         const snapshot = cache.snapshot();
-        const usage = keptUsage(snapshot, others);
+        const usage = snapshot.usage.fork();
+        for (const { clusterQueue: name, queued: first, claim } of others) {
+          const queue = snapshot.queues.get(name);
+          if (queue !== undefined && claim.preempts !== true) keep(claimedAs(first.workload, queue, claim, usage), usage);
+        }
         const nominee = nominate({ ...snapshot, usage }, { clusterQueue, queued: entry }, nowMs);
         const passes = !blocked.has(clusterQueue);
         if (isStrict(clusterQueue) && !('waitsFor' in nominee && nominee.waitsFor === 'setup')) blocked.add(clusterQueue);

@@ -21,8 +21,8 @@ test('whoever exceeds the bounds does not fit, and the borrowing is that of the 
       addUsage(queueOf(snapshot, 'other').node, snapshot.usage, 'default/cpu', parseAmount('cpu', `${used}`));
       snapshot.usage.set('WorkerCluster/eu', 'cpu', parseAmount('cpu', `${busy}`));
       const workload = aWorkload('job', { cpu: `${asked}` });
-      const outlook = createOutlook(snapshot, snapshot.usage);
-      const obstacle = outlook.obstacle('main', ['cpu'], [(asked ?? 0) * 1000], true);
+      const outlook = createOutlook(snapshot);
+      const obstacle = outlook.obstacle('main', ['cpu'], [(asked ?? 0) * 1000], undefined);
       const nominee = nominate(snapshot, head('main', workload), 0);
       if (nominee.kind !== 'Fit') return;
       expect(obstacle).toBeUndefined();
@@ -39,9 +39,9 @@ test('who may displace others is not kept from trying by what they hold', () => 
     [aCluster('eu')],
   );
   for (const name of ['main', 'meek']) addUsage(queueOf(snapshot, name).node, snapshot.usage, 'default/cpu', parseAmount('cpu', '2'));
-  const outlook = createOutlook(snapshot, snapshot.usage);
-  expect(['main', 'meek'].map((name) => outlook.obstacle(name, ['cpu'], [1000], true))).toEqual([undefined, 'quota']);
-  expect(outlook.obstacle('main', ['cpu'], [3000], true)).toBe('quota');
+  const outlook = createOutlook(snapshot);
+  expect(['main', 'meek'].map((name) => outlook.obstacle(name, ['cpu'], [1000], undefined))).toEqual([undefined, 'quota']);
+  expect(outlook.obstacle('main', ['cpu'], [3000], undefined)).toBe('quota');
 });
 
 test('a queue without a cohort has nobody to reclaim from, whatever it says', () => {
@@ -52,6 +52,6 @@ test('a queue without a cohort has nobody to reclaim from, whatever it says', ()
   ];
   const snapshot = aSnapshot(queues, [aCluster('eu')]);
   for (const name of ['alone', 'shared']) addUsage(queueOf(snapshot, name).node, snapshot.usage, 'default/cpu', parseAmount('cpu', '2'));
-  const outlook = createOutlook(snapshot, snapshot.usage);
-  expect(['alone', 'shared'].map((name) => outlook.obstacle(name, ['cpu'], [1000], true))).toEqual(['quota', undefined]);
+  const outlook = createOutlook(snapshot);
+  expect(['alone', 'shared'].map((name) => outlook.obstacle(name, ['cpu'], [1000], undefined))).toEqual(['quota', undefined]);
 });

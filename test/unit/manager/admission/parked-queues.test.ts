@@ -4,16 +4,15 @@ import { ParkedQueues } from '../../../../manager/admission/parked-queues.ts';
 import { PendingQueue } from '../../../../manager/admission/pending-queue.ts';
 import { aWorkload, queued } from './setup.ts';
 
-const sees = (): boolean => true;
 const aQueue = (name: string, cpu: string, arrival: number): PendingQueue => {
   const queue = new PendingQueue(name, () => undefined);
   queue.add(queued(aWorkload(`of ${name}`, { cpu }), arrival), []);
   return queue;
 };
 const takeAll = (parked: ParkedQueues, outlook: Outlook): string[] => {
-  parked.lookAgain(outlook, sees);
+  parked.lookAgain(outlook, []);
   const names: string[] = [];
-  for (let next = parked.takeNext(undefined, outlook, sees); next !== undefined; next = parked.takeNext(undefined, outlook, sees)) {
+  for (let next = parked.takeNext(undefined, outlook); next !== undefined; next = parked.takeNext(undefined, outlook)) {
     parked.unpark(next);
     names.push(next.name);
   }
@@ -27,7 +26,7 @@ test('those that share what has become free are taken up in order, and no others
     ['early', 'one', 1],
     ['other', 'two', 0],
   ] as const)
-    parked.park(aQueue(name, '1', arrival), root, name === 'late');
+    parked.park(aQueue(name, '1', arrival), name === 'late', { ...EVERYTHING_MAY_FIT, rootOf: () => root });
   expect(takeAll(parked, EVERYTHING_MAY_FIT)).toEqual([]);
   parked.quotaFreed('one');
   expect(takeAll(parked, EVERYTHING_MAY_FIT)).toEqual(['early', 'late']);
@@ -38,8 +37,12 @@ test('those that share what has become free are taken up in order, and no others
 test('who finds no room when quota is free is asked again when there is room', () => {
   const parked = new ParkedQueues();
   let room = 0;
-  const outlook: Outlook = { ...EVERYTHING_MAY_FIT, obstacle: (_queue, _resources, [cpu = 0]) => (cpu > room ? 'cluster' : undefined) };
-  parked.park(aQueue('cq', '1', 0), 'root', false);
+  const outlook: Outlook = {
+    ...EVERYTHING_MAY_FIT,
+    rootOf: () => 'root',
+    obstacle: (_queue, _resources, [cpu = 0]) => (cpu > room ? 'cluster' : undefined),
+  };
+  parked.park(aQueue('cq', '1', 0), false, outlook);
   parked.roomFreed();
   room = 1000;
   expect(takeAll(parked, outlook)).toEqual([]);

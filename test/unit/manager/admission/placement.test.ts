@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AdmissionRecord } from '../../../../manager/api/records.ts';
 import { parseAmount, ZERO } from '../../../../manager/api/amount.ts';
@@ -179,4 +180,65 @@ test('a Workload could ever be placed where it wishes to be, a flavor of its is 
     true,
     false,
   ]);
+});
+
+test('of any clusters the one is chosen that a look at each of them in words and by hand finds', () => {
+  const cluster = fc.record({
+    cpu: fc.option(fc.integer({ min: 0, max: 6 })),
+    used: fc.nat(4),
+    pods: fc.nat(3),
+    pool: fc.constantFrom('x', 'y', undefined),
+    closed: fc.boolean(),
+    serves: fc.constantFrom(undefined, ['team'], ['others']),
+    avoided: fc.boolean(),
+  });
+  const groups = [[option('first', 'pool=x', 0), option('second', 'pool in (x, y)', 1), option('last', '', 2)]];
+  fc.assert(
+    fc.property(
+      fc.array(cluster, { maxLength: 9 }),
+      fc.nat(3),
+      fc.nat(9),
+      fc.boolean(),
+      fc.constantFrom(anywhere, groups),
+      (parts, asked, before, mayResume, options) => {
+        const usage = createUsage();
+        const clusters = parts.map(({ cpu, pool, closed, serves }, index) =>
+          aCluster(`c${(index * 7) % 10}`, {
+            ...(cpu === null ? {} : { capacity: { cpu: `${cpu}` } }),
+            labels: pool === undefined ? {} : { pool },
+            closed: closed ? 'cordoned' : undefined,
+            servedNamespaces: serves,
+          }),
+        );
+        for (const [index, { used, pods }] of parts.entries()) {
+          usage.set(clusterHolder(clusters[index]?.name ?? ''), 'cpu', parseAmount('cpu', used));
+          usage.set(clusterHolder(clusters[index]?.name ?? ''), 'pods', parseAmount('pods', pods));
+        }
+        const avoid = Object.fromEntries(
+          clusters.flatMap(({ name }, index) =>
+            parts[index]?.avoided === true
+              ? [[name, { until: '2026-01-01T00:01:00Z', reason: 'Refused', refusals: 1, epoch: 0 }] as const]
+              : [],
+          ),
+        );
+        const workload = aWorkload('x', { cpu: `${asked}` }, mayResume ? { record: { ...record(`c${before}`), avoid } } : {});
+        const placement = place(workload, options, clusters, usage.fork(), NOW);
+        const fitting = place(workload, options, clusters, usage, NOW).verdicts.flatMap(({ cluster: name, problem }) => {
+          const state = clusters.find((each) => each.name === name);
+          if (problem !== undefined || state === undefined) return [];
+          const pool = state.labels['pool'];
+          const rank = options === anywhere ? 0 : pool === 'x' ? 0 : pool === 'y' ? 1 : 2;
+          const capacity = state.capacity.get('cpu');
+          const taken = usage.get(clusterHolder(name), 'cpu') + asked * 1000;
+          const isLimited = capacity !== undefined && asked > 0;
+          const room = isLimited ? (capacity - taken) / capacity : 1 / (1 + usage.get(clusterHolder(name), 'pods'));
+          return [{ name, rank, resumes: mayResume && name === `c${before}`, room }];
+        });
+        fitting.sort((a, b) => a.rank - b.rank || Number(b.resumes) - Number(a.resumes) || b.room - a.room || (a.name < b.name ? -1 : 1));
+        expect(placement.kind === 'Placed' ? placement.cluster : undefined).toBe(fitting[0]?.name);
+        if (placement.kind === 'Placed') expect(placement.flavors[0]?.rank).toBe(fitting[0]?.rank);
+      },
+    ),
+    { numRuns: 500 },
+  );
 });
