@@ -15,6 +15,7 @@ import {
   MIN_PARALLELISM_ANNOTATION,
   ORIGIN_LABEL,
   ORIGIN_NAME_ANNOTATION,
+  RESUMED_FROM_ANNOTATION,
   ORIGIN_UID_ANNOTATION,
   PRIORITY_ANNOTATION,
   PRIORITY_CLASS_LABEL,
@@ -91,6 +92,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', ORIGIN_NAME_ANNOTATION, 'The name of that Job, where the copy has another; likewise.'),
   own('annotations', DISPATCH_EPOCH_ANNOTATION, 'Which placement a copy belongs to; likewise.'),
   own('annotations', JOB_CONTROLLER_ANNOTATION, 'Which Job controller a copy was made for; likewise.'),
+  own('annotations', RESUMED_FROM_ANNOTATION, 'What a copy said of its suspension when it was resumed; likewise.'),
   field(
     `\`spec.managedBy: ${MANAGER_CONTROLLER_NAME}\``,
     'both',
