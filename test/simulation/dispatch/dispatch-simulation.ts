@@ -112,7 +112,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
   function precedenceKept(job: Job): string[] {
     const key = `${job.metadata.namespace}/${job.metadata.name}`;
     const priority = Number(job.metadata.annotations?.[PRIORITY_ANNOTATION] ?? 0);
-    priorities.set(key, (priorities.get(key) ?? new Set()).add(priority));
+    for (const name of [key, job.metadata.uid]) priorities.set(name, (priorities.get(name) ?? new Set()).add(priority));
     return preemption === undefined ? [] : nobodyByEquals(job, { preemption: preemption.policies, priorities });
   }
 

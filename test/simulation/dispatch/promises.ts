@@ -146,7 +146,7 @@ export const nobodyWrites = (writes: ReadonlyMap<string, number>): string[] =>
 /** The policies of all teams, and what the Jobs of a name have said of their priority. */
 export type Precedence = {
   readonly preemption: NonNullable<ClusterQueueSpec['preemption']>;
-  /** By `namespace/name`: a name may be used again. */
+  /** By `namespace/name`, which may be used again, and by UID, by which those of other namespaces are told. */
   readonly priorities: ReadonlyMap<string, ReadonlySet<number>>;
 };
 
