@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
-import type { DeepReadonly, Job, ObjectKey } from '../shared/api/kubernetes.ts';
-import { JOBS } from '../shared/api/resources.ts';
+import type { DeepReadonly, Job, KubeObject, ObjectKey } from '../shared/api/kubernetes.ts';
+import { JOBS, type Resource } from '../shared/api/resources.ts';
 import type { KubeClient } from '../shared/kube/client.ts';
 import type { Informer } from '../shared/kube/informer.ts';
 import { doubtingClient } from '../shared/kube/doubting-client.ts';
@@ -21,7 +21,10 @@ import { createAdmission } from './admission/admission.ts';
 import type { LineSink } from './admission/decision-recorder.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from './api/job-rules.ts';
 import { createRecordKeeper, type RecordKeeper } from './api/record-keeper.ts';
+import { CLUSTER_QUEUES } from './api/cluster-queue.ts';
+import { LOCAL_QUEUES } from './api/local-queue.ts';
 import { createLostClusters } from './api/lost-clusters.ts';
+import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
 import type { DecisionLogFile } from './decision-log-file.ts';
 import { DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config.ts';
 import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/cluster-lease.ts';
@@ -114,10 +117,17 @@ export function createManager(deps: ManagerDeps): Manager {
   const isAdmitted = (job: DeepReadonly<Job>): boolean => records?.read(job).kind === 'Record';
   const course = createServerCourse();
   const informers = createHomeInformers({ ...deps, rules, isAdmitted, onWentBack, course });
+  /** Of what the manager writes to. */
+  const caches = new Map<Resource, Pick<Informer<KubeObject>, 'get'>>([
+    [JOBS, informers.jobs],
+    [WORKER_CLUSTERS, informers.workerClusters],
+    [CLUSTER_QUEUES, informers.clusterQueues],
+    [LOCAL_QUEUES, informers.localQueues],
+  ]);
   const home = fencedClient(
     doubtingClient(client, {
       clock,
-      cached: (resource, key) => (resource === JOBS ? informers.jobs.get(key)?.metadata.resourceVersion : undefined),
+      cached: (resource, key) => caches.get(resource)?.get(key)?.metadata.resourceVersion,
       onDoubt({ plural }, { namespace, name }, resourceVersion) {
         log.warn('what is known of the manager cluster is not what it has: all is listed anew', {
           plural,
