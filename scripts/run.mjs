@@ -42,6 +42,7 @@ const PROGRAMS = {
   audit: { redis: false, commands: [['node', 'scripts/audit.ts']] },
   licenses: { redis: false, commands: [['node', 'scripts/licenses.ts']] },
   sbom: { redis: false, commands: [['node', 'scripts/sbom.ts']] },
+  'build-package': { redis: false, commands: [['node', '--disable-warning=ExperimentalWarning', 'scripts/build-package.ts']] },
   node: { redis: false, commands: [['node']] },
 };
 

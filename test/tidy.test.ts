@@ -60,6 +60,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli':
     'cluster-connection cluster-flags command command-docs commands confirmation explain follow-objects import-kueue local main process-session wait-for-jobs waiting with-cluster',
   'manager/cli/clusters': 'join join-cluster leave leave-cluster list set-state state',
+  'manager/cli/completion': 'command complete',
   'manager/cli/doctor': 'command run',
   'manager/cli/get': 'command run',
   'manager/cli/jobs': 'cancel flags hold operands read-jobs release run',

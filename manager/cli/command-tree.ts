@@ -1,4 +1,4 @@
-import { Argument, Command as Node, Option } from 'commander';
+import { Argument, Command as Node, Help, Option } from 'commander';
 import type { Flag } from '../../shared/runtime/flags.ts';
 import type { Command } from './command.ts';
 import { EXIT_CODES } from './exit-codes.ts';
@@ -59,6 +59,17 @@ export function commandTree(commands: readonly Command[], options: TreeOptions, 
   return root;
 }
 
+/** A column for what is explained, so wide that all but the longest fit; those stand by themselves above their explanation. */
+const TERMS_WIDTH_MAX = 32;
+const PLAIN_HELP = new Help();
+const HELP: Partial<Help> = {
+  padWidth: (node, helper) => Math.min(TERMS_WIDTH_MAX, PLAIN_HELP.padWidth(node, helper)),
+  formatItem(term, termWidth, description, helper) {
+    const item = (head: string): string => PLAIN_HELP.formatItem.call(helper, head, termWidth, description, helper);
+    return description === '' || helper.displayWidth(term) <= termWidth ? item(term) : `  ${term}\n${item('')}`;
+  },
+};
+
 function settled(node: Node, { write, complain, width }: TreeOptions): Node {
   return (
     node
@@ -66,6 +77,7 @@ function settled(node: Node, { write, complain, width }: TreeOptions): Node {
       // What follows a subcommand is its own, also where its parent has a flag of that name.
       .enablePositionalOptions()
       .helpCommand(false)
+      .configureHelp(HELP)
       .helpOption('-h, --help', 'print this')
       .configureOutput({
         writeOut: write,

@@ -3,6 +3,7 @@ import { LEAVE } from './clusters/leave.ts';
 import { CLUSTERS } from './clusters/list.ts';
 import { STATE_COMMANDS, TOP_STATE_COMMANDS } from './clusters/state.ts';
 import type { Command } from './command.ts';
+import { COMPLETION } from './completion/command.ts';
 import { DOCTOR } from './doctor/command.ts';
 import { EXPLAIN } from './explain/command.ts';
 import { GET } from './get/command.ts';
@@ -39,4 +40,5 @@ export const COMMANDS: readonly Command[] = [
   REPLAY,
   IMPORT_KUEUE,
   LOCAL,
+  COMPLETION,
 ];

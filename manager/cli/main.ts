@@ -7,6 +7,7 @@ import { CommandError } from './command-error.ts';
 import { commandTree, type Chosen } from './command-tree.ts';
 import { COMMANDS } from './commands.ts';
 import { complaintOf } from './complaint.ts';
+import { COMPLETE_WORD } from './completion/scripts.ts';
 import { ExitCode } from './exit-codes.ts';
 import { plain } from './plain-text.ts';
 import { processSession } from './process-session.ts';
@@ -17,6 +18,11 @@ process.exit(await main(process.argv.slice(2)));
 /** Resolves with the exit code. */
 async function main(args: readonly string[]): Promise<number> {
   const session = processSession();
+  if (args[0] === COMPLETE_WORD) {
+    const { complete } = await import('./completion/complete.ts');
+    await complete(COMMANDS, args.slice(1), session);
+    return ExitCode.Done;
+  }
   const name = path.basename(process.argv[1] ?? '').startsWith('kubectl-') ? 'kubectl switchyard' : 'switchyard';
   const said: string[] = [];
   const choices: Chosen[] = [];

@@ -55,7 +55,7 @@ export const JOIN = command({
     'Needs the rights of an administrator on both clusters; their kubeconfig stays here.',
   operands: [{ usage: '<CONTEXT>', about: 'context of the new cluster' }],
   flags: FLAGS,
-  examples: ['clusters join east', 'clusters join kind-east --name east --server https://east-control-plane:6443'],
+  examples: ['clusters join east', 'clusters join kind-east --name east --server https://east:6443'],
   configOf(values, [target = '']) {
     const name = values.name ?? target;
     if (!NAMES.test(name))

@@ -25,7 +25,7 @@ export const RUN = command({
   operands: [{ usage: '[CMD...]', about: 'behind --: the command and its arguments; default: those of the image' }],
   flags: FLAGS,
   exitCodes: { N: 'the exit code of the container that failed' },
-  examples: ['run --image busybox -- sh -c "exit 3"', 'run --image trainer:7 -q main --requests cpu=4,memory=8Gi --rm -- train --fast'],
+  examples: ['run --image busybox -- sh -c "exit 3"', 'run --image trainer:7 --requests cpu=4,memory=8Gi --rm -- train'],
   configOf({ image, ...values }, words) {
     if (image === undefined) throw new FlagError('--image: no image is named; write --image IMAGE');
     return { ...values, image, words };

@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { command, type Command } from '../../../../manager/cli/command.ts';
+import { COMMANDS } from '../../../../manager/cli/commands.ts';
 import { commandTree, type Chosen } from '../../../../manager/cli/command-tree.ts';
 import { oneOf, text, type FlagTable } from '../../../../shared/runtime/flags.ts';
 
@@ -94,4 +95,18 @@ test('help fits 80 columns, and has flags, defaults, examples and exit codes', (
   expect(said).toContain('-o, --output <FORM>     how (default: text)');
   expect(said).toContain('  switchyard clusters join it\n');
   expect(said).toContain('7  luck');
+});
+
+/** The column of explanations is no wider: a word that is cannot be broken without being another. */
+const UNBREAKABLE = /\S{45}/;
+
+test('so does that of every command of the program, with its examples', () => {
+  for (const { words } of COMMANDS) {
+    const { said, code } = parse(COMMANDS, `${words} --help`);
+    expect(code, words).toBe('commander.helpDisplayed');
+    expect(
+      said.split('\n').filter((line) => line.length > 80 && !UNBREAKABLE.test(line)),
+      words,
+    ).toEqual([]);
+  }
 });
