@@ -32,9 +32,9 @@ const LEASE_FRESH_MS = 20_000;
 export function judgeManager(leases: readonly Lease[], namespace: string, nowMs: number): Check {
   const own = leases.filter(({ metadata }) => /(^|-)switchyard-manager$/.test(metadata.name) || metadata.name === 'switchyard-manager');
   const remedy = `kubectl -n ${namespace} get pods; --manager-namespace names another namespace`;
-  // One that runs alone, such as that of the quick start, has none.
+  // One that runs without --leader-elect, such as that of the quick start, has none.
   if (own.length === 0)
-    return note('manager', `none has a Lease in namespace ${namespace}, as one without --leader-elect; is there one? ${remedy}`);
+    return note('manager', `none has a Lease in namespace ${namespace}: there is none, or it takes part in no election`, remedy);
   const held = own.filter(({ spec }) => (spec?.holderIdentity ?? '') !== '');
   const ageMs = Math.min(...held.map(({ spec }) => nowMs - Date.parse(spec?.renewTime ?? '')).filter(Number.isFinite));
   if (ageMs <= LEASE_FRESH_MS) return ok('manager', `${held[0]?.spec?.holderIdentity ?? ''} leads`);
