@@ -13,7 +13,7 @@ import type { LocalQueueUsage } from './local-queue-order.ts';
 import type { Victim } from './preemption.ts';
 import { NO_PRIORITY_CLASSES, resolvePriority, type PriorityClasses } from './priority.ts';
 import { flavorResource } from './quota-tree.ts';
-import { createQueueCounts, localQueueOf } from './queue-counts.ts';
+import { createQueueCounts, namedQueueOf } from './queue-counts.ts';
 import { heldOf } from './reclaimable.ts';
 import { createShapeAvoidance, type ShapeAvoidance } from './shape-avoidance.ts';
 import type { QueueingSetup, Snapshot } from './snapshot.ts';
@@ -126,7 +126,7 @@ export function createAdmissionCache(
     if (entry === undefined) return undefined;
     counted.delete(key);
     counts.to.replace(entry.record.clusterQueue, undefined);
-    counts.from.replace(localQueueOf(entry.workload), undefined);
+    counts.from.replace(namedQueueOf(entry.workload), undefined);
     mismatched.delete(key);
     refused.delete(key);
     toRest.delete(key);
@@ -168,7 +168,7 @@ export function createAdmissionCache(
     const entry = { workload, record, held, assumed, charges: chargesOf(held, record), ...(held === recorded ? {} : { recorded }) };
     counted.set(workload.key, entry);
     counts.to.replace(undefined, record.clusterQueue);
-    counts.from.replace(undefined, localQueueOf(workload));
+    counts.from.replace(undefined, namedQueueOf(workload));
     const asked = forPods(workload.recordedRequests ?? workload.requests, record.parallelism);
     if (excess(asked, recorded) !== undefined || excess(recorded, asked) !== undefined) mismatched.set(workload.key, entry);
     if (!assumed && workload.refusal !== undefined) refused.set(workload.key, entry);

@@ -21,7 +21,7 @@ import { timeIsUp } from './execution-time.ts';
 import { createCrowdWalks } from './crowd-walks.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import type { PriorityClasses } from './priority.ts';
-import { createQueueCounts, localQueueOf } from './queue-counts.ts';
+import { createQueueCounts, namedQueueOf } from './queue-counts.ts';
 import { sizedFor } from './reclaimable.ts';
 import { routeOf, type InadmissibleReason, type Route } from './snapshot.ts';
 import { waitingReason } from './waiting-reason.ts';
@@ -186,7 +186,7 @@ export function createJobWatcher(deps: {
 
   const wait = (workload: Workload): void => {
     const { key } = workload;
-    pendingOf.replace(localQueueOf(pending.get(key)), localQueueOf(workload));
+    pendingOf.replace(namedQueueOf(pending.get(key)), namedQueueOf(workload));
     pending.set(key, workload);
   };
 
@@ -226,7 +226,7 @@ export function createJobWatcher(deps: {
   const waits = (key: string): boolean => cache.get(key) === undefined;
 
   const dequeue = (key: string): void => {
-    pendingOf.replace(localQueueOf(pending.get(key)), undefined);
+    pendingOf.replace(namedQueueOf(pending.get(key)), undefined);
     pending.delete(key);
     toCorrect.delete(key);
     toTell.delete(key);

@@ -3,7 +3,8 @@ import { compareAdmitted, type Admitted } from './admitted-index.ts';
 /** What a LocalQueue, by `namespace/name`, has used; undefined where that orders nothing in its ClusterQueue. */
 export type LocalQueueUsage = (localQueue: string) => number | undefined;
 
-export const localQueueOf = ({ namespace, queue }: Admitted['reservation']['workload']): string => `${namespace}/${queue ?? ''}`;
+export const localQueueOf = ({ namespace, queue }: Pick<Admitted['reservation']['workload'], 'namespace' | 'queue'>): string =>
+  `${namespace}/${queue ?? ''}`;
 
 /**
  * The Workloads of one ClusterQueue in the order in which they would be displaced where usage orders its LocalQueues: those of the one that has used most go first, whatever their

@@ -1,3 +1,4 @@
+import { localQueueOf } from './local-queue-order.ts';
 import type { Workload } from './workload.ts';
 
 /** How many there are of each queue, kept up as they come and go: there may be too many to be counted anew. */
@@ -26,6 +27,6 @@ export function createQueueCounts(): QueueCounts {
   };
 }
 
-/** The LocalQueue that a Workload names, as `namespace/name`. */
-export const localQueueOf = (workload: Pick<Workload, 'namespace' | 'queue'> | undefined): string | undefined =>
-  workload?.queue === undefined ? undefined : `${workload.namespace}/${workload.queue}`;
+/** The LocalQueue that a Workload names; undefined where it names none. */
+export const namedQueueOf = (workload: Pick<Workload, 'namespace' | 'queue'> | undefined): string | undefined =>
+  workload?.queue === undefined ? undefined : localQueueOf(workload);

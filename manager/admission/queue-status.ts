@@ -21,7 +21,7 @@ import { shareOf, shownShare, weightedShare } from './fair-sharing.ts';
 import { formatAmount, minus, ZERO, type Amount } from '../api/amount.ts';
 import type { JobWatcher } from './job-watcher.ts';
 import type { PendingQueues } from './pending-queues.ts';
-import { localQueueOf } from './queue-counts.ts';
+import { namedQueueOf } from './queue-counts.ts';
 import { splitFlavorResource, subtreeQuota, type QuotaNode } from './quota-tree.ts';
 import type { QueueingSetup } from './snapshot.ts';
 import type { Usage } from './usage.ts';
@@ -124,7 +124,7 @@ export function countsOf({ cache, watcher }: Pick<QueueStatusDeps, 'cache' | 'wa
   for (const [local, pending] of watcher.pendingOf()) addPending(local, pending);
   // Whose admission is being written is pending until that has been seen, and counts as admitted.
   for (const { workload } of cache.assumed()) {
-    const local = watcher.isPending(workload.key) ? localQueueOf(workload) : undefined;
+    const local = watcher.isPending(workload.key) ? namedQueueOf(workload) : undefined;
     if (local !== undefined) addPending(local, -1);
   }
   for (const [local, admitted] of cache.admittedFrom()) add(counts.localQueues, local, { pending: 0, admitted });

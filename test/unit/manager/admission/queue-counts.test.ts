@@ -6,7 +6,7 @@ import { createAdmissionRetries } from '../../../../manager/admission/admission-
 import { createJobWatcher } from '../../../../manager/admission/job-watcher.ts';
 import { createPendingQueues } from '../../../../manager/admission/pending-queues.ts';
 import { NO_PRIORITY_CLASSES } from '../../../../manager/admission/priority.ts';
-import { createQueueCounts, localQueueOf } from '../../../../manager/admission/queue-counts.ts';
+import { createQueueCounts, namedQueueOf } from '../../../../manager/admission/queue-counts.ts';
 import { countsOf } from '../../../../manager/admission/queue-status.ts';
 import { buildQueueingSetup } from '../../../../manager/admission/snapshot.ts';
 import { workloadOf } from '../../../../manager/admission/workload.ts';
@@ -41,7 +41,7 @@ test('a queue that nobody is in any more is not counted', () => {
   ]);
   counts.replace('a', undefined);
   expect([...counts.all().keys()]).toEqual(['b']);
-  expect(localQueueOf({ namespace: 'team', queue: undefined })).toBeUndefined();
+  expect(namedQueueOf({ namespace: 'team', queue: undefined })).toBeUndefined();
 });
 
 test.each([1, 2, 3, 4, 5])('whatever becomes of Jobs, the counts are those of counting anew (seed %i)', (seed) => {
@@ -108,12 +108,12 @@ test.each([1, 2, 3, 4, 5])('whatever becomes of Jobs, the counts are those of co
     };
     for (const workload of watcher.pending()) {
       if (cache.get(workload.key) !== undefined) continue;
-      const local = localQueueOf(workload);
+      const local = namedQueueOf(workload);
       count(counts.localQueues, local, 'pending');
       count(counts.clusterQueues, setup.localQueues.get(local ?? '')?.clusterQueue, 'pending');
     }
     for (const { workload, record } of cache.reservations()) {
-      count(counts.localQueues, localQueueOf(workload), 'admitted');
+      count(counts.localQueues, namedQueueOf(workload), 'admitted');
       count(counts.clusterQueues, record.clusterQueue, 'admitted');
     }
     return counts;
