@@ -34,3 +34,15 @@ function labelSelector(given: string): string {
       : error;
   }
 }
+
+/** How what is listed is shown. */
+export const LISTING_FLAGS = {
+  output: {
+    short: 'o',
+    value: 'FORM',
+    fallback: 'table',
+    about: 'table, wide, json, yaml, name',
+    parse: oneOf(['table', 'wide', 'json', 'yaml', 'name'] as const),
+  },
+  watch: { short: 'w', about: 'then a line for each change, until Ctrl-C' },
+} satisfies FlagTable;

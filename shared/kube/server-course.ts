@@ -23,6 +23,9 @@ export interface ServerCourse {
 export function createServerCourse(): ServerCourse {
   const followers: (() => void)[] = [];
   let highest = '';
+  const doubt = (): void => {
+    for (const listAnew of followers) listAnew();
+  };
   return {
     saw(resourceVersion) {
       if (isResourceVersion(resourceVersion) && (highest === '' || isOlder(highest, resourceVersion))) highest = resourceVersion;
@@ -32,11 +35,9 @@ export function createServerCourse(): ServerCourse {
       if (!isOlder(resourceVersion, before)) return;
       // Told once: what was seen counts no more.
       highest = resourceVersion;
-      for (const listAnew of followers) listAnew();
+      doubt();
     },
-    doubt() {
-      for (const listAnew of followers) listAnew();
-    },
+    doubt,
     follow: (listAnew) => void followers.push(listAnew),
   };
 }

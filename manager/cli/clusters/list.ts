@@ -1,19 +1,12 @@
-import { oneOf, type FlagTable } from '../../../shared/runtime/flags.ts';
-import { CLUSTER_FLAGS, SELECTOR_FLAG } from '../cluster-flags.ts';
+import type { FlagTable } from '../../../shared/runtime/flags.ts';
+import { CLUSTER_FLAGS, LISTING_FLAGS, SELECTOR_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 import { kindView } from '../get/kinds.ts';
 
 const FLAGS = {
   ...CLUSTER_FLAGS,
   ...SELECTOR_FLAG,
-  output: {
-    short: 'o',
-    value: 'FORM',
-    fallback: 'table',
-    about: 'table, wide, json, yaml, name',
-    parse: oneOf(['table', 'wide', 'json', 'yaml', 'name'] as const),
-  },
-  watch: { short: 'w', about: 'then a line for each change, until Ctrl-C' },
+  ...LISTING_FLAGS,
 } satisfies FlagTable;
 
 export const CLUSTERS = command({

@@ -1,5 +1,5 @@
-import { FlagError, oneOf, type FlagTable } from '../../../shared/runtime/flags.ts';
-import { ALL_NAMESPACES_FLAG, CLUSTER_FLAGS, NAMESPACE_FLAG, SELECTOR_FLAG } from '../cluster-flags.ts';
+import { FlagError, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { ALL_NAMESPACES_FLAG, CLUSTER_FLAGS, LISTING_FLAGS, NAMESPACE_FLAG, SELECTOR_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 import { KIND_WORDS, kindView } from './kinds.ts';
 
@@ -8,14 +8,7 @@ const FLAGS = {
   ...NAMESPACE_FLAG,
   ...ALL_NAMESPACES_FLAG,
   ...SELECTOR_FLAG,
-  output: {
-    short: 'o',
-    value: 'FORM',
-    fallback: 'table',
-    about: 'table, wide, json, yaml, name',
-    parse: oneOf(['table', 'wide', 'json', 'yaml', 'name'] as const),
-  },
-  watch: { short: 'w', about: 'then a line for each change, until Ctrl-C' },
+  ...LISTING_FLAGS,
 } satisfies FlagTable;
 
 export const GET = command({
