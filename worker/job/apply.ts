@@ -183,7 +183,9 @@ async function createOnce({ client, memory, random }: ApplyDeps, job: DeepReadon
     try {
       return await client.create(PODS, { ...pod, metadata: { ...pod.metadata, name } });
     } catch (error) {
-      if (isUnanswered(error)) memory.doubtfulPods.add(uid, index, name);
+      // A refusal says nothing of what was asked for before.
+      const isInDoubt = isUnanswered(error) || (name === asked && !isAlreadyExists(error));
+      if (isInDoubt) memory.doubtfulPods.add(uid, index, name);
       if (!isAlreadyExists(error) || tries === NAMES_MAX) throw error;
     }
     if (name === asked) {

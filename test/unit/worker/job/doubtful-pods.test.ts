@@ -87,6 +87,21 @@ describe('a pod whose creation is not answered', () => {
     expect(await world.status()).toMatchObject({ active: 1 });
   });
 
+  test('stays in doubt while asking for it again is refused: the first request may be carried out yet', async () => {
+    const asked: string[] = [];
+    world.fault = (request) => {
+      if (!isCreate(request)) return undefined;
+      asked.push((JSON.parse(request.body ?? '') as Pod).metadata.name);
+      if (asked.length === 1) throw new Error('connection lost');
+      return asked.length === 2 ? refusal(403, 'Forbidden', 'exceeded quota') : undefined;
+    };
+    await world.createJob({ completions: 1, parallelism: 1 });
+    await world.pass(8);
+    expect(asked).toHaveLength(3);
+    expect(new Set(asked).size).toBe(1);
+    expect(await names()).toEqual([asked[0]]);
+  });
+
   test('is not asked for by the same name after a clear refusal', async () => {
     const asked: string[] = [];
     world.fault = (request) => {
