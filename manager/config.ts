@@ -38,6 +38,7 @@ export type ManagerConfig = {
   readonly redisPrefix: string;
   readonly submissionQueue: string;
   readonly concurrentSubmissions: number;
+  readonly storyEventQps: number;
   /** Absent: the UID of the namespace kube-system. */
   readonly managerId: string | undefined;
   /** Without a namespace: that of the election's Lease, else that of the kubeconfig's context or of the pod. */
@@ -80,6 +81,8 @@ const JOB_BYTES_MIN = 16 * 1024;
 /** Ten thousand copies of 10 KiB, of which about a fifth is kept, fit in. */
 export const WORKER_MEMORY_MIB = 32;
 export const DEFAULT_WORKER_LOST_TIMEOUT_MS = 900_000;
+/** The whole way of one Job a second: what describes a Job is read by people. */
+export const DEFAULT_STORY_EVENT_QPS = 5;
 
 const FLAGS = {
   kubeconfig: {
@@ -105,6 +108,12 @@ const FLAGS = {
     parse: queueName,
   },
   'concurrent-submissions': { value: 'N', fallback: '50', about: 'submissions turned into Jobs at once', parse: wholeNumber(1) },
+  'story-event-qps': {
+    value: 'N',
+    fallback: String(DEFAULT_STORY_EVENT_QPS),
+    about: 'Events a second that tell the way of Jobs (admitted, dispatched, finished, ...); more are dropped; 0: none are written',
+    parse: wholeNumber(0),
+  },
   'manager-id': {
     value: 'ID',
     about: 'marks this manager’s copies on worker clusters; default: the UID of the namespace kube-system',
@@ -251,6 +260,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     redisPrefix: flags['redis-prefix'],
     submissionQueue: flags['submission-queue'],
     concurrentSubmissions: flags['concurrent-submissions'],
+    storyEventQps: flags['story-event-qps'],
     managerId: flags['manager-id'],
     recordKeySecret: flags['record-key-secret'],
     leaderElection: leaderElectionOf(flags),

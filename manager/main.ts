@@ -75,6 +75,7 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     fairSharing: settings.fairSharing,
     admissionFairSharing: settings.admissionFairSharing,
     jobRules: settings.jobRules,
+    storyEventQps: settings.storyEventQps,
     decisionLog,
     registry,
     clock,

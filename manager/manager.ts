@@ -7,6 +7,7 @@ import type { Informer } from '../shared/kube/informer.ts';
 import { doubtingClient } from '../shared/kube/doubting-client.ts';
 import { fencedClient } from '../shared/kube/fenced-client.ts';
 import { createServerCourse } from '../shared/kube/server-course.ts';
+import { createBudgetedRecorder } from '../shared/kube/budgeted-recorder.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
 import { runAsLeader, type LeaderElectionOptions } from '../shared/kube/leader-election.ts';
 import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
@@ -26,7 +27,7 @@ import { LOCAL_QUEUES } from './api/local-queue.ts';
 import { createLostClusters } from './api/lost-clusters.ts';
 import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
 import type { DecisionLogFile } from './decision-log-file.ts';
-import { DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config.ts';
+import { DEFAULT_STORY_EVENT_QPS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config.ts';
 import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/cluster-lease.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
 import { createHomeInformers } from './home-informers.ts';
@@ -37,6 +38,7 @@ import type { Identities } from './policy/writer.ts';
 import { recordKeys } from './record-key.ts';
 import { runConsumer } from './submission/consumer.ts';
 import { createOutcomeReporter } from './submission/outcome-reporter.ts';
+import { createStoryTeller } from './story/story-teller.ts';
 import type { SubmissionQueue } from './submission/submission-queue.ts';
 import { createWebhookServer } from './webhook/server.ts';
 
@@ -70,6 +72,8 @@ export type ManagerDeps = {
   readonly admissionFairSharing?: UsagePolicy | undefined;
   /** Where all that admission sees and decides is written down; absent: nowhere. The caller closes it. */
   readonly decisionLog?: Pick<DecisionLogFile, keyof LineSink | 'countLost'> | undefined;
+  /** Events a second that tell the way of Jobs, 0: none; absent: the default of the flag. */
+  readonly storyEventQps?: number;
   /** What a Job may be; absent: as the flags have it by default. */
   readonly jobRules?: JobRules;
   /** Memory that what is kept of one worker cluster may take; absent: the default of the flag. */
@@ -141,6 +145,12 @@ export function createManager(deps: ManagerDeps): Manager {
     deposed.signal,
   );
   const events = createEventRecorder({ client: home, component: 'switchyard-manager', clock, log });
+  // So that no story stands in the way of what somebody must know.
+  const storyEvents = createBudgetedRecorder(createEventRecorder({ client: home, component: 'switchyard-story', clock, log }), {
+    qps: deps.storyEventQps ?? DEFAULT_STORY_EVENT_QPS,
+    clock,
+    onDropped: () => metrics.story.dropped.inc(),
+  });
   const alarm = createIdentityAlarm({ client, events, log, metrics: metrics.identity });
   let webhookServed = deps.webhook === undefined;
   let keyProblem: string | undefined = 'the key of admission records is not read yet';
@@ -154,7 +164,7 @@ export function createManager(deps: ManagerDeps): Manager {
       (each) => manage(origin, each),
       (each) => unlessRestored(each),
     ]);
-    await endsWithin(clock, FLUSH_MS, events.flush());
+    await endsWithin(clock, FLUSH_MS, Promise.all([events.flush(), storyEvents.flush()]));
   }
 
   /** Queues, quota in use and what was written before the answer was seen: all of it would be of another time. Anew is how it is known to be right. */
@@ -178,6 +188,7 @@ export function createManager(deps: ManagerDeps): Manager {
     const admission = createAdmission({
       client: home,
       events,
+      storyEvents,
       informers,
       records,
       lostClusters,
@@ -215,10 +226,13 @@ export function createManager(deps: ManagerDeps): Manager {
       events,
       metrics: metrics.dispatch,
     });
+    const story = createStoryTeller({ events: storyEvents, readRecord: records.read });
+    informers.jobs.addHandler(story.handler);
     const lead = async (leading: AbortSignal, lost?: AbortSignal): Promise<void> => {
       lost?.addEventListener('abort', () => deposed.abort(lost.reason), { once: true });
       // The leader before may have admitted what a watch that is held up somewhere has not brought here.
       if (lost !== undefined && !(await caughtUp(Object.values(informers), leading))) return;
+      story.lead(leading);
       return allOrNone(leading, [(each) => admission.run(each), (each) => dispatch.run(each), async (each) => reporter?.run(each)]);
     };
     await allOrNone(signal, [

@@ -7,11 +7,13 @@ export type ManagerMetrics = {
   readonly dispatch: DispatchMetrics;
   readonly submission: SubmissionMetrics;
   readonly identity: IdentityMetrics;
+  readonly story: StoryMetrics;
 };
 export type AdmissionMetrics = ReturnType<typeof admissionMetrics>;
 export type DispatchMetrics = ReturnType<typeof dispatchMetrics>;
 export type SubmissionMetrics = ReturnType<typeof submissionMetrics>;
 export type IdentityMetrics = ReturnType<typeof identityMetrics>;
+export type StoryMetrics = ReturnType<typeof storyMetrics>;
 
 /** Registers the manager's metrics. Call once for a registry: a second time throws. */
 export const createManagerMetrics = (registry: Registry): ManagerMetrics => ({
@@ -19,6 +21,7 @@ export const createManagerMetrics = (registry: Registry): ManagerMetrics => ({
   dispatch: dispatchMetrics([registry]),
   submission: submissionMetrics([registry]),
   identity: identityMetrics([registry]),
+  story: storyMetrics([registry]),
 });
 
 /** Seconds, from one millisecond to about eight minutes. */
@@ -259,6 +262,16 @@ function identityMetrics(registers: Registry[]) {
     shared: new Gauge({
       name: 'switchyard_manager_identity_shared',
       help: '1 when the user that the manager is was seen to be used by others, or may do everything as administrators may; else 0.',
+      registers,
+    }),
+  };
+}
+
+function storyMetrics(registers: Registry[]) {
+  return {
+    dropped: new Counter({
+      name: 'switchyard_story_events_dropped_total',
+      help: 'Events of the way of Jobs that were not written, because --story-event-qps had no room for them.',
       registers,
     }),
   };

@@ -62,6 +62,8 @@ export type AdmissionInformers = {
 export type AdmissionDeps = {
   readonly client: WriteClient & StatusClient;
   readonly events: EventRecorder;
+  /** Drops what is too much: for what conditions say, too. */
+  readonly storyEvents: EventRecorder;
   readonly informers: AdmissionInformers;
   readonly records: RecordKeeper;
   readonly lostClusters: LostClusters;
@@ -93,7 +95,17 @@ export interface Admission {
 }
 
 /** Puts admission together. It adds handlers to the informers, so call it before they run. */
-export function createAdmission({ client, events, informers, records, clock, log, metrics, ...deps }: AdmissionDeps): Admission {
+export function createAdmission({
+  client,
+  events,
+  storyEvents,
+  informers,
+  records,
+  clock,
+  log,
+  metrics,
+  ...deps
+}: AdmissionDeps): Admission {
   let priorityClasses = NO_PRIORITY_CLASSES;
   const localQueueUsage =
     deps.admissionFairSharing &&
@@ -242,6 +254,7 @@ export function createAdmission({ client, events, informers, records, clock, log
   const corrector = createCorrector({
     client,
     events,
+    storyEvents,
     cache,
     watcher,
     records,

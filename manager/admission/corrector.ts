@@ -35,6 +35,8 @@ import type { Untrusted, Workload } from './workload.ts';
 export type CorrectorDeps = {
   readonly client: WriteClient & StatusClient;
   readonly events: EventRecorder;
+  /** Drops what is too much: for what conditions say, too. */
+  readonly storyEvents: EventRecorder;
   readonly cache: AdmissionCache;
   readonly watcher: Pick<JobWatcher, 'toCorrect' | 'toTell'>;
   readonly records: RecordKeeper;
@@ -67,7 +69,7 @@ const RETRY_MAX_MS = 60_000;
 const UNRESOLVED_MS = 30_000;
 
 export function createCorrector(deps: CorrectorDeps): Corrector {
-  const { client, events, cache, watcher, records, losses, requeuingTimestamp, unresolved, wake, clock, log, metrics } = deps;
+  const { client, events, storyEvents, cache, watcher, records, losses, requeuingTimestamp, unresolved, wake, clock, log, metrics } = deps;
   const writes = new Map<string, Promise<void>>();
   /** How often the writes of a Job have failed in a row. */
   const failures = new Map<string, number>();
@@ -184,6 +186,7 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
       });
       if (fail !== undefined) events.event(JOBS, job, 'Warning', fail.reason, fail.message);
       else if (told !== undefined) events.event(JOBS, job, 'Warning', told, message);
+      else storyEvents.event(JOBS, job, 'Normal', JobEventReason.Evicted, message);
     });
   };
 

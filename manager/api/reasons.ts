@@ -153,6 +153,20 @@ export type FailReason = (typeof FailReason)[keyof typeof FailReason];
 
 /** Event reasons on Jobs of the manager cluster. */
 export const JobEventReason = {
+  /** It waits to be admitted. */
+  Queued: 'Queued',
+  /** It holds quota and has a cluster; the message names queue, flavors, cluster, and how long it waited. */
+  Admitted: 'Admitted',
+  /** It is admitted to another cluster than before; the message says why. */
+  Moved: 'Moved',
+  /** Its copy exists. */
+  Dispatched: 'Dispatched',
+  /** The first of its pods was ready. */
+  Started: 'Started',
+  /** Pods of it have failed. */
+  PodFailed: 'PodFailed',
+  /** It is complete, or has failed; the message says how long it took. */
+  Finished: 'Finished',
   /** It waits; the message says for what. */
   Pending: 'Pending',
   /** It was suspended, because admission has not released it. */

@@ -45,6 +45,7 @@ export function createAdmissionWhole(fairSharing: FairSharingConfig | undefined)
   const admission = createAdmission({
     client: takingClient(informers, () => running++),
     events: { event: () => undefined, flush: () => Promise.resolve() },
+    storyEvents: { event: () => undefined, flush: () => Promise.resolve() },
     informers,
     records: createRecordKeeper(TEST_RECORD_KEYS),
     lostClusters: createLostClusters(systemClock),

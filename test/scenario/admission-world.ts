@@ -240,6 +240,7 @@ function start(
   const admission = createAdmission({
     client,
     events,
+    storyEvents: events,
     informers,
     records,
     lostClusters,

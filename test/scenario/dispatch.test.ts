@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
-import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
+import { EVENTS, JOBS, NAMESPACES } from '../../shared/api/resources.ts';
 import { conditionsOf, createDispatchWorld, NAMESPACE, type DispatchWorld } from './dispatch-world.ts';
 
 const key = (name: string) => ({ namespace: NAMESPACE, name });
@@ -37,7 +37,7 @@ describe('the life of a Job', () => {
     expect(await eu.copy('sum')).toBeUndefined();
   });
 
-  test('with one pod costs the manager six API calls', async () => {
+  test('with one pod costs the manager six API calls, and the Events of its story', async () => {
     await world.submit('warm-up', on('eu-1')); // Its namespace is made on the worker cluster.
     await world.settle(300);
     const eu = world.worker('eu-1');
@@ -61,7 +61,14 @@ describe('the life of a Job', () => {
       'POST /apis/batch/v1/namespaces/team/jobs',
       'DELETE /apis/batch/v1/namespaces/team/jobs/sum',
     ]);
-    expect([...world.homeLine.sent, ...eu.line.sent].filter((call) => call.includes('/events'))).toEqual([]);
+    const { items: events } = await world.home.list(EVENTS, { namespace: NAMESPACE });
+    const ofIt = events.filter(({ involvedObject }) => involvedObject.name === 'sum');
+    expect(ofIt.map(({ source, reason }) => `${source?.component} ${reason}`).toSorted()).toEqual([
+      'switchyard-story Admitted',
+      'switchyard-story Dispatched',
+      'switchyard-story Finished',
+      'switchyard-story Started',
+    ]);
   });
 
   test('deleted at home, it is deleted on its cluster, pods included', async () => {

@@ -183,6 +183,7 @@ describe('what the manager chart passes to the program', () => {
       redisPrefix: 'bull',
       submissionQueue: 'switchyard-submissions',
       concurrentSubmissions: 50,
+      storyEventQps: 5,
       managerId: undefined,
       leaderElection: { namespace: 'switchyard', name: 'test-switchyard-manager' },
       recordKeySecret: { namespace: 'switchyard', name: 'test-switchyard-manager-record-key' },

@@ -24,6 +24,7 @@ test('a Job that is gone, as the cache will show later, is not written to withou
   const corrector = createCorrector({
     client: { create: answer, replace: answer, replaceStatus: answer, patch: answer, patchStatus: answer, delete: answer },
     events: { event: () => {}, flush: async () => {} },
+    storyEvents: { event: () => {}, flush: async () => {} },
     cache: createAdmissionCache(buildQueueingSetup(objects({}))),
     watcher: { toCorrect: () => cached, toTell: () => [] },
     records: createRecordKeeper(TEST_RECORD_KEYS),

@@ -1,0 +1,114 @@
+import type { DeepReadonly, Job, JobCondition } from '../../shared/api/kubernetes.ts';
+import { parseWireTime } from '../../shared/api/wire-time.ts';
+import { findCondition, finishedCondition } from '../../shared/kube/conditions.ts';
+import { JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
+import type { AdmissionRecord } from '../api/records.ts';
+
+/** One step of a Job's way, as `kubectl describe job` shows it. */
+export type StoryEvent = { readonly type: 'Normal' | 'Warning'; readonly reason: JobEventReason; readonly message: string };
+
+/** A Job as it was seen, with the record that admission made of it, if it did. */
+export type SeenJob = { readonly job: DeepReadonly<Job>; readonly record: AdmissionRecord | undefined };
+
+/**
+ * What happened to a Job between two of its states, oldest first. Evictions are not among it: who evicts a Job says so in an Event of its
+ * own, which must not be dropped.
+ */
+export function storyEvents(before: SeenJob, after: SeenJob): readonly StoryEvent[] {
+  return [
+    queued(before, after),
+    admitted(before, after),
+    ...dispatchedAndStarted(before, after),
+    podsFailed(before, after),
+    finished(before, after),
+  ].filter((event) => event !== undefined);
+}
+
+const normal = (reason: JobEventReason, message: string): StoryEvent => ({ type: 'Normal', reason, message });
+
+const conditionOf = ({ job }: SeenJob, type: string): DeepReadonly<JobCondition> | undefined => findCondition(job.status?.conditions, type);
+
+/** Only a Job that waits for longer than a moment is told so. */
+function queued(before: SeenJob, after: SeenJob): StoryEvent | undefined {
+  const { QuotaReserved } = SwitchyardCondition;
+  const told = conditionOf(after, QuotaReserved);
+  if (told?.status !== 'False' || conditionOf(before, QuotaReserved)?.status === 'False') return undefined;
+  return normal(JobEventReason.Queued, after.record === undefined ? 'waits to be admitted' : 'waits to be admitted again');
+}
+
+const isAdmitted = ({ job, record }: SeenJob): boolean => record !== undefined && record.evicted !== true && job.spec.suspend !== true;
+
+function admitted(before: SeenJob, after: SeenJob): StoryEvent | undefined {
+  const { record } = after;
+  if (record === undefined || !isAdmitted(after) || (isAdmitted(before) && before.record?.since === record.since)) return undefined;
+  const previous = before.record;
+  const flavors = Object.entries(record.flavors).map(([resource, flavor]) => `${resource} from ${flavor}`);
+  const terms = [`ClusterQueue "${record.clusterQueue}"`, ...flavors].join(', ');
+  if (previous !== undefined && previous.cluster !== record.cluster) {
+    const why = record.avoid?.[previous.cluster]?.reason;
+    const because = why === undefined ? '' : `: ${why}`;
+    return normal(
+      JobEventReason.Moved,
+      `from cluster "${previous.cluster}" to "${record.cluster}" (${terms}, placement ${record.epoch})${because}`,
+    );
+  }
+  return normal(JobEventReason.Admitted, `to cluster "${record.cluster}" by ${terms}${waited(before, record)}`);
+}
+
+/** Since it was made, or was last suspended. */
+function waited(before: SeenJob, record: AdmissionRecord): string {
+  const told = conditionOf(before, SwitchyardCondition.QuotaReserved);
+  const sinceEviction = before.record !== undefined && told?.status === 'False' ? told.lastTransitionTime : undefined;
+  const waitedMs = span(sinceEviction ?? before.job.metadata.creationTimestamp, record.since);
+  return waitedMs === undefined ? '' : `, after ${inSeconds(waitedMs)}`;
+}
+
+/** Dispatch says both in conditions, whose messages name the placement. */
+function dispatchedAndStarted(before: SeenJob, after: SeenJob): readonly (StoryEvent | undefined)[] {
+  const { Dispatched, Started } = SwitchyardCondition;
+  const news = (type: typeof Dispatched | typeof Started): string | undefined => {
+    const [was, is] = [conditionOf(before, type), conditionOf(after, type)];
+    const [placement = ''] = is?.message?.split('; ') ?? [];
+    return is?.status === 'True' && !(was?.status === 'True' && was.message?.split('; ')[0] === placement) ? placement : undefined;
+  };
+  const [dispatched, started] = [news(Dispatched), news(Started)];
+  return [
+    dispatched === undefined ? undefined : normal(JobEventReason.Dispatched, dispatched),
+    started === undefined ? undefined : normal(JobEventReason.Started, started),
+  ];
+}
+
+function podsFailed(before: SeenJob, after: SeenJob): StoryEvent | undefined {
+  const all = after.job.status?.failed ?? 0;
+  const more = all - (before.job.status?.failed ?? 0);
+  if (more <= 0) return undefined;
+  const where = after.record === undefined ? '' : ` on cluster "${after.record.cluster}"`;
+  const inAll = all === more ? '' : `, ${all} in all`;
+  return { type: 'Warning', reason: JobEventReason.PodFailed, message: `${more} ${more === 1 ? 'pod' : 'pods'} failed${where}${inAll}` };
+}
+
+function finished(before: SeenJob, after: SeenJob): StoryEvent | undefined {
+  const end = finishedCondition(after.job.status);
+  if (end === undefined || finishedCondition(before.job.status) !== undefined) return undefined;
+  const { metadata, status } = after.job;
+  const where = after.record === undefined ? '' : ` on cluster "${after.record.cluster}"`;
+  const ended = status?.completionTime ?? end.lastTransitionTime;
+  const parts: readonly (readonly [string, number | undefined])[] = [
+    ['in', span(metadata.creationTimestamp, ended)],
+    ['of which it ran', span(status?.startTime, ended)],
+  ];
+  const times = parts.flatMap(([what, ms]) => (ms === undefined ? [] : [`${what} ${inSeconds(ms)}`])).join(', ');
+  const pods = `${status?.succeeded ?? 0} succeeded, ${status?.failed ?? 0} failed`;
+  const story = `${where}${times === '' ? '' : ` ${times}`}; pods: ${pods}`;
+  if (end.type !== 'Failed') return normal(JobEventReason.Finished, `complete${story}`);
+  return { type: 'Warning', reason: JobEventReason.Finished, message: `failed${story}; ${end.reason ?? 'Failed'}: ${end.message ?? ''}` };
+}
+
+/** Milliseconds from one time on the wire to another. */
+function span(from: string | undefined, to: string | undefined): number | undefined {
+  const [fromMs, toMs] = [parseWireTime(from), parseWireTime(to)];
+  return fromMs === undefined || toMs === undefined ? undefined : Math.max(0, toMs - fromMs);
+}
+
+/** Times of Kubernetes have whole seconds. */
+const inSeconds = (ms: number): string => `${Math.round(ms / 1000)} s`;

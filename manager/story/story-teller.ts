@@ -1,0 +1,40 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { JOBS } from '../../shared/api/resources.ts';
+import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
+import type { EventHandler } from '../../shared/kube/informer.ts';
+import type { RecordReader } from '../api/records.ts';
+import { storyEvents, type SeenJob } from './story-events.ts';
+
+/** Writes the way of each Job as Events while it leads. */
+export interface StoryTeller {
+  readonly handler: EventHandler<Job>;
+  /** Tells until `signal` aborts. */
+  lead(signal: AbortSignal): void;
+}
+
+/** `events` has a budget of its own, and drops what it has no room for. */
+export function createStoryTeller({
+  events,
+  readRecord,
+}: {
+  readonly events: EventRecorder;
+  readonly readRecord: RecordReader;
+}): StoryTeller {
+  let leading: AbortSignal | undefined;
+  const seen = (job: DeepReadonly<Job>): SeenJob => {
+    const read = readRecord(job);
+    return { job, record: read.kind === 'Record' ? read.record : undefined };
+  };
+  return {
+    handler: {
+      updated(next, previous) {
+        if (leading === undefined || leading.aborted || next.spec.managedBy !== MANAGER_CONTROLLER_NAME) return;
+        for (const { type, reason, message } of storyEvents(seen(previous), seen(next))) events.event(JOBS, next, type, reason, message);
+      },
+    },
+    lead: (signal) => {
+      leading = signal;
+    },
+  };
+}

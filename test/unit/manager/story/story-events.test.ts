@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { storyEvents, type SeenJob } from '../../../../manager/story/story-events.ts';
+import type { Job, JobCondition } from '../../../../shared/api/kubernetes.ts';
+import { aRecord } from '../../../support/jobs.ts';
+
+const CREATED = '2026-01-01T00:00:00Z';
+const record = { ...aRecord(), cluster: 'east', clusterQueue: 'research', flavors: { cpu: 'spot' }, since: '2026-01-01T00:00:12Z' };
+const condition = (type: string, status: 'True' | 'False', message = '', more: Partial<JobCondition> = {}): JobCondition =>
+  ({ type, status, message, ...more }) as JobCondition;
+
+const seen = (parts: { suspend?: boolean; status?: Job['status']; record?: SeenJob['record'] } = {}): SeenJob => ({
+  job: {
+    metadata: { name: 'pi', namespace: 'team', uid: 'u', resourceVersion: '1', creationTimestamp: CREATED },
+    spec: { suspend: parts.suspend ?? parts.record === undefined, template: {} },
+    status: parts.status ?? {},
+  },
+  record: parts.record,
+});
+const told = (before: SeenJob, after: SeenJob): readonly string[] =>
+  storyEvents(before, after).map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
+
+test('a Job that waits is told so once, not again for every new reason', () => {
+  const waits = seen({ status: { conditions: [condition('QuotaReserved', 'False', 'short of 4 cpu')] } });
+  const stillWaits = seen({ status: { conditions: [condition('QuotaReserved', 'False', 'no cluster fits')] } });
+  expect(told(seen(), waits)).toEqual(['Normal Queued: waits to be admitted']);
+  expect(told(waits, stillWaits)).toEqual([]);
+});
+
+test('an admission names cluster, queue, flavors, and how long the Job waited', () => {
+  expect(told(seen(), seen({ record }))).toEqual([
+    'Normal Admitted: to cluster "east" by ClusterQueue "research", cpu from spot, after 12 s',
+  ]);
+  expect(told(seen({ record }), seen({ record }))).toEqual([]);
+});
+
+test('a Job that was evicted has waited since then, not since it was made', () => {
+  const conditions = [condition('QuotaReserved', 'False', 'preempted', { lastTransitionTime: '2026-01-01T00:00:09Z' })];
+  const evicted = seen({ suspend: true, record: { ...record, evicted: true, since: '2026-01-01T00:00:01Z' }, status: { conditions } });
+  expect(told(evicted, seen({ record, status: { conditions } }))).toEqual([
+    'Normal Admitted: to cluster "east" by ClusterQueue "research", cpu from spot, after 3 s',
+  ]);
+});
+
+describe('a Job that goes to another cluster has moved', () => {
+  const there = { ...record, cluster: 'west', epoch: 2 };
+
+  test('and is told why, where its record knows it', () => {
+    const avoid = { east: { until: CREATED, reason: 'NotStarted', refusals: 1, epoch: 1 } };
+    const evicted = seen({ suspend: true, record: { ...record, evicted: true } });
+    expect(told(evicted, seen({ record: { ...there, avoid } }))).toEqual([
+      'Normal Moved: from cluster "east" to "west" (ClusterQueue "research", cpu from spot, placement 2): NotStarted',
+    ]);
+  });
+
+  test('and where it does not, the Event of its eviction has said so', () => {
+    const evicted = seen({ suspend: true, record: { ...record, evicted: true } });
+    expect(told(evicted, seen({ record: there }))).toEqual([
+      'Normal Moved: from cluster "east" to "west" (ClusterQueue "research", cpu from spot, placement 2)',
+    ]);
+  });
+});
+
+test('dispatch and start are told once for each placement, whatever else their conditions say later', () => {
+  const first = [condition('Dispatched', 'True', 'dispatched to cluster "east" (placement 1)')];
+  const stuck = [condition('Dispatched', 'True', 'dispatched to cluster "east" (placement 1); pod pi-1: ImagePullBackOff')];
+  const second = [
+    condition('Dispatched', 'True', 'dispatched to cluster "west" (placement 2)'),
+    condition('Started', 'True', 'started there'),
+  ];
+  const [none, here, told1, there] = [{}, { conditions: first }, { conditions: stuck }, { conditions: second }].map((status) =>
+    seen({ record, status }),
+  );
+  if (none === undefined || here === undefined || told1 === undefined || there === undefined) throw new Error('four states');
+  expect(told(none, here)).toEqual(['Normal Dispatched: dispatched to cluster "east" (placement 1)']);
+  expect(told(here, told1)).toEqual([]);
+  expect(told(told1, there)).toEqual(['Normal Dispatched: dispatched to cluster "west" (placement 2)', 'Normal Started: started there']);
+});
+
+test('pods that failed are counted, the new ones and all', () => {
+  const failed = (count: number): SeenJob => seen({ record, status: { failed: count } });
+  expect(told(failed(0), failed(1))).toEqual(['Warning PodFailed: 1 pod failed on cluster "east"']);
+  expect(told(failed(1), failed(4))).toEqual(['Warning PodFailed: 3 pods failed on cluster "east", 4 in all']);
+  expect(told(failed(4), failed(0))).toEqual([]);
+});
+
+test('the end says how long all took, and how much of it the Job ran', () => {
+  const status = {
+    startTime: '2026-01-01T00:00:13Z',
+    completionTime: '2026-01-01T00:01:40Z',
+    succeeded: 3,
+    conditions: [condition('Complete', 'True')],
+  };
+  expect(told(seen({ record }), seen({ record, status }))).toEqual([
+    'Normal Finished: complete on cluster "east" in 100 s, of which it ran 87 s; pods: 3 succeeded, 0 failed',
+  ]);
+  expect(told(seen({ record, status }), seen({ record, status }))).toEqual([]);
+});
+
+test('a Job that failed is told in the words of its condition', () => {
+  const end = condition('Failed', 'True', 'Job has reached the specified backoff limit', {
+    reason: 'BackoffLimitExceeded',
+    lastTransitionTime: '2026-01-01T00:00:20Z',
+  });
+  expect(told(seen({ record, status: { failed: 7 } }), seen({ record, status: { failed: 7, conditions: [end] } }))).toEqual([
+    'Warning Finished: failed on cluster "east" in 20 s; pods: 0 succeeded, 7 failed; BackoffLimitExceeded: Job has reached the specified backoff limit',
+  ]);
+});
