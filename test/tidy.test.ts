@@ -77,7 +77,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   manager: 'client-factory config decision-log-file home-informers identity-alarm identity main manager record-key worker-connection',
   'manager/dispatch':
     'cluster-lease cluster-probe cluster-registry cluster-removal copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',
-  'manager/submission': 'bullmq-queue consumer outcome-reporter',
+  'manager/submission': 'bullmq-queue consumer guarded-worker outcome-reporter redis-connection submission-marks waiting-parents',
   'manager/webhook': 'server',
   'shared/controlplane/admission': 'admission-chain',
   'shared/controlplane/admission/webhook': 'webhook-client webhooks',
@@ -189,9 +189,11 @@ describe('layers', () => {
     expect(circles(sources)).toEqual([]);
   });
 
-  test('bullmq is imported in one file', () => {
+  test('bullmq is imported in few files', () => {
     expect(product.filter((file) => file.imports.some(({ specifier }) => specifier === 'bullmq')).map(({ name }) => name)).toEqual([
       'manager/submission/bullmq-queue.ts',
+      'manager/submission/guarded-worker.ts',
+      'manager/submission/waiting-parents.ts',
     ]);
   });
 

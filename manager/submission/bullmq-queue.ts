@@ -1,22 +1,18 @@
-import {
-  DelayedError,
-  Queue,
-  QueueEvents,
-  UnrecoverableError,
-  WaitingChildrenError,
-  Worker,
-  type Job,
-  type JobJson,
-  type Processor,
-  type WorkerOptions,
-} from 'bullmq';
+import { DelayedError, Job, Queue, QueueEvents, UnrecoverableError } from 'bullmq';
 import { Redis } from 'ioredis';
 import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../../shared/api/names.ts';
-import { endsWithin, type Clock } from '../../shared/runtime/clock.ts';
+import { FinalCode } from '../../shared/api/submission-codes.ts';
+import { submissionKey } from '../../shared/api/submission-key.ts';
+import { endsWithin, sleep, type Clock } from '../../shared/runtime/clock.ts';
+import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { GuardedWorker } from './guarded-worker.ts';
+import { openRedis } from './redis-connection.ts';
+import { createSubmissionMarks, type ParkedRecord, type SubmissionMarks } from './submission-marks.ts';
 import {
   SubmissionRefused,
   type Acceptance,
+  type DeliveredMark,
   type JobResult,
   type Outcome,
   type ParkedSubmission,
@@ -25,9 +21,14 @@ import {
   type SubmissionRef,
 } from './submission-queue.ts';
 import { textProblem } from './submission-text.ts';
+import { takeOverWaitingParents } from './waiting-parents.ts';
 
 export type BullmqQueueOptions = {
   readonly redisUrl: string;
+  /** A connection that is there already, which the caller closes; else one is made. It needs `maxRetriesPerRequest: null`. */
+  readonly redis?: Redis;
+  /** Whose queue it is: the manager's own keys about it lie under `switchyard:{TENANT}:`. Default: `shared`. */
+  readonly tenant?: string;
   /** Name of the BullMQ queue that users put submissions on. */
   readonly name: string;
   /** BullMQ's key prefix; on a Redis cluster with a hash tag, such as `{bull}`. */
@@ -39,10 +40,9 @@ export type BullmqQueueOptions = {
   readonly log: Logger;
 };
 
-/** Outcomes are kept at least as long as a submitter may still come to ask. */
-const OUTCOME_KEPT_SECONDS = 7 * 24 * 3600;
-/** A gate never opens by itself. */
-const GATE_DELAY_MS = 365 * 24 * 3600 * 1000;
+/** A parked submission looks again by itself after hours, no two at the same time. */
+const PARKED_MS = 6 * 3600 * 1000;
+const PARKED_JITTER_MS = 2 * 3600 * 1000;
 const ENDED_KEPT = { age: 24 * 3600, count: 50_000 };
 /** `waitUntilFinished` hangs when the event it waits for was trimmed from the stream; the default is 10 000 for the whole queue. */
 const EVENTS_KEPT = 1_000_000;
@@ -53,13 +53,14 @@ const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 5_000;
 const RETRY_MAX_MS = 60_000;
 const CLOSE_TIMEOUT_MS = 10_000;
-const PAGE = 1000;
+const TAKE_OVER_INTERVAL_MS = 300_000;
+const TAKE_OVER_RETRY_MS = 5_000;
 const TEXT_BYTES_MAX = 512 * 1024;
 
 /**
- * Submissions on BullMQ. A submission whose Job runs is parked as `waiting-children` behind a gate: a delayed job in a queue that nobody
- * consumes. Removing the gate wakes it, and it finds its outcome under a key of its own. Everything is level-triggered: the outcome is
- * looked up before and after the gate is made, and a gate that vanished only makes the submission look again.
+ * Submissions on BullMQ. A submission whose Job runs is parked by delaying it for hours. Whoever learns how the Job ended writes that down and
+ * promotes the submission, which then finds its outcome. Everything is level-triggered: the outcome is looked up before and after the submission
+ * is delayed, and one that wakes early or late only looks again.
  *
  * Connects at once, and again whenever the connection is lost.
  */
@@ -73,18 +74,19 @@ class BullmqQueue implements SubmissionQueue {
   readonly #options: BullmqQueueOptions;
   readonly #redis: Redis;
   readonly #submissions: Queue;
-  readonly #gates: Queue;
+  readonly #marks: SubmissionMarks;
+  /** Attempts whose outcome BullMQ is being given. */
+  readonly #delivering = new WeakMap<Job, DeliveredMark>();
+  /** Marks that are being written. */
+  readonly #marking = new Set<Promise<void>>();
 
   constructor(options: BullmqQueueOptions) {
     this.#options = options;
-    const { redisUrl, name, prefix } = options;
-    // BullMQ's workers require that a command waits for the connection, however long that takes.
-    this.#redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
-    this.#logConnection();
-    const connection = this.#redis;
-    this.#submissions = new Queue(name, { connection, prefix, streams: { events: { maxLen: EVENTS_KEPT } } });
-    this.#gates = new Queue(`${name}-gates`, { connection, prefix });
-    for (const queue of [this.#submissions, this.#gates]) queue.on('error', (error) => this.#logTrouble(error));
+    const { redisUrl, name, prefix, log, tenant = 'shared' } = options;
+    this.#redis = options.redis ?? openRedis(redisUrl, log);
+    this.#marks = createSubmissionMarks(this.#redis, tenant);
+    this.#submissions = new Queue(name, { connection: this.#redis, prefix, streams: { events: { maxLen: EVENTS_KEPT } } });
+    this.#submissions.on('error', (error) => this.#logTrouble(error));
   }
 
   async consume(accept: Accept, signal: AbortSignal): Promise<void> {
@@ -106,38 +108,37 @@ class BullmqQueue implements SubmissionQueue {
       removeOnFail: ENDED_KEPT,
     });
     worker.on('error', (error) => this.#logTrouble(error));
+    worker.on('completed', (job) => this.#taken(job));
+    worker.on('failed', (job) => job !== undefined && this.#taken(job));
     const running = worker.run();
+    const takingOver = this.#takeOver(signal);
     await Promise.race([running, new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))]);
     // What is in hand is finished first; without Redis there is no finishing it, and another manager takes it up.
-    await endsWithin(clock, CLOSE_TIMEOUT_MS, worker.close());
+    const ended = worker.close().then(() => Promise.all([takingOver, ...this.#marking]));
+    await endsWithin(clock, CLOSE_TIMEOUT_MS, ended);
   }
 
-  async finish(ref: SubmissionRef, outcome: Outcome): Promise<void> {
-    await this.#redis.set(this.#outcomeKey(ref), JSON.stringify(outcome), 'EX', OUTCOME_KEPT_SECONDS, 'NX');
-    await this.#gates.remove(gateId(ref));
+  async finish(ref: SubmissionRef, outcome: Outcome, uid: string): Promise<void> {
+    const parked = await this.#marks.settle(ref.key, uid, outcome);
+    // Parked for another attempt, or not yet: then it looks again after it is.
+    if (parked?.uid === uid) await this.#wake(parked.ref, parked);
   }
 
-  async *parked(): AsyncIterable<readonly ParkedSubmission[]> {
-    // Gates that go while we read shift the pages; what is missed is met by the next sweep.
-    for (let start = 0; ; start += PAGE) {
-      const gates = await this.#gates.getDelayed(start, start + PAGE - 1);
-      yield gates.flatMap((gate) => parkedIn(gate?.data) ?? []);
-      if (gates.length < PAGE) return;
-    }
+  parked(): AsyncIterable<readonly ParkedSubmission[]> {
+    return this.#marks.parked();
   }
 
   async close(): Promise<void> {
-    const { clock } = this.#options;
-    await endsWithin(clock, CLOSE_TIMEOUT_MS, Promise.all([this.#submissions.close(), this.#gates.close()]));
-    this.#redis.disconnect();
+    await endsWithin(this.#options.clock, CLOSE_TIMEOUT_MS, this.#submissions.close());
+    if (this.#options.redis === undefined) this.#redis.disconnect();
   }
 
   /** May run any number of times for one submission. */
   async #process(job: Job, token: string, accept: Accept): Promise<unknown> {
     try {
-      return answerOf(await this.#untilOutcome(job, token, accept));
+      return await this.#untilOutcome(job, token, accept);
     } catch (error) {
-      if (error instanceof WaitingChildrenError || error instanceof UnrecoverableError) throw error;
+      if (error instanceof DelayedError || error instanceof UnrecoverableError || error instanceof JobFailed) throw error;
       if (error instanceof SubmissionRefused) throw new UnrecoverableError(error.message);
       // Not by failing: a submission has as many attempts as its submitter thought of, which is one by default.
       const delayMs = Math.min(RETRY_MAX_MS, 500 * 2 ** Math.min(10, job.attemptsStarted));
@@ -146,54 +147,80 @@ class BullmqQueue implements SubmissionQueue {
     }
   }
 
-  /** Returns the outcome, or parks the submission and throws WaitingChildrenError. */
-  async #untilOutcome(job: Job, token: string, accept: Accept): Promise<Outcome> {
-    const ref = { id: job.id ?? '', submittedAt: job.timestamp };
-    for (;;) {
-      const outcome = (await this.#outcome(ref)) ?? (await this.#createAndLatch(job, ref, accept));
-      if (outcome !== undefined) {
-        // BullMQ does not let a job end that still has a child.
-        await this.#gates.remove(gateId(ref));
-        return outcome;
-      }
-      if (await job.moveToWaitingChildren(token)) throw new WaitingChildrenError();
+  /** Returns the answer of the submission or throws it; parks the submission and throws DelayedError when there is none yet. */
+  async #untilOutcome(job: Job, token: string, accept: Accept): Promise<unknown> {
+    const { id = '', timestamp: submittedAt, attemptsMade } = job;
+    const ref: SubmissionRef = { key: submissionKey({ id, submittedAt }), id, submittedAt };
+    const { parked, outcome, delivered } = await this.#marks.look(ref.key);
+    // 1. Of the attempt for which it was parked. One that BullMQ has taken, or that belongs to an earlier submission under this key, is for `accept` to judge.
+    const isOfThis = parked?.ref.submittedAt === submittedAt && (parked.attemptsMade ?? attemptsMade) === attemptsMade;
+    if (parked !== undefined && outcome !== undefined && isOfThis) {
+      // It was woken at the head of the queue; a retry waits as its submitter said.
+      if (job.opts.priority !== undefined) await job.changePriority({ priority: job.opts.priority });
+      return this.#answer(job, parked.attempt, outcome);
     }
+    // 2. The Job is there, or is made now.
+    const earlier = given({ parked, delivered: takenUnmarked(parked, { submittedAt, attemptsMade }) ?? delivered });
+    const submission = { ...ref, name: job.name, data: job.data as unknown, attemptsMade, priority: job.opts.priority ?? 0, ...earlier };
+    const accepted = await accept(submission);
+    const { uid, attempt = 1 } = accepted;
+    if (accepted.outcome !== undefined) return this.#answer(job, attempt, accepted.outcome);
+    // 3. Parked: whoever writes the outcome from now on finds it, and what was written before is found here.
+    await this.#marks.park({ ref, job: accepted.job, uid, attempt, attemptsMade });
+    await job.moveToDelayed(this.#options.clock.now() + parkedMs(ref.key), token);
+    if ((await this.#marks.outcomeOf(uid)) !== undefined) await this.#wake(ref);
+    throw new DelayedError();
   }
 
-  /** Makes the Job, then the gate, then looks once more: the outcome may have come before there was a gate to remove. */
-  async #createAndLatch(job: Job, ref: SubmissionRef, accept: Accept): Promise<Outcome | undefined> {
-    const accepted = await accept({ ...ref, name: job.name, data: job.data });
-    if (accepted.outcome !== undefined) return accepted.outcome;
-    const parked: ParkedSubmission = { ref, job: accepted.job, uid: accepted.uid };
-    const parent = { id: ref.id, queue: job.queueQualifiedName };
-    await this.#gates.add('gate', parked, { jobId: gateId(ref), delay: GATE_DELAY_MS, parent });
-    return this.#outcome(ref);
+  /** What the submitter's `waitUntilFinished` resolves with, or rejects with. */
+  #answer(job: Job, attempt: number, outcome: Outcome): unknown {
+    this.#delivering.set(job, { attempt, submittedAt: job.timestamp, attemptsMade: job.attemptsMade });
+    if (outcome.kind === 'Completed') return outcome.result;
+    const message = `${outcome.failure.reason}: ${outcome.failure.message}`;
+    const retried = retriesIn(job.data) && !Object.hasOwn(FinalCode, outcome.failure.reason);
+    throw retried ? new JobFailed(message) : new UnrecoverableError(message);
   }
 
-  async #outcome(ref: SubmissionRef): Promise<Outcome | undefined> {
-    const text = await this.#redis.get(this.#outcomeKey(ref));
-    return text === null ? undefined : parseOutcome(text);
+  #taken(job: Job): void {
+    const mark = this.#delivering.get(job);
+    if (mark === undefined) return;
+    const key = submissionKey({ id: job.id ?? '', submittedAt: job.timestamp });
+    // Left out, the next sweep finds the submission ended and forgets it.
+    const marked = this.#marks.deliver(key, mark).catch((error: Error) => this.#logTrouble(error));
+    this.#marking.add(marked);
+    void marked.then(() => this.#marking.delete(marked));
   }
 
-  #outcomeKey({ id, submittedAt }: SubmissionRef): string {
-    return `switchyard:outcome:${this.#options.name}:${submittedAt}:${id}`;
+  /**
+   * To the head of the queue, or an outcome would wait behind all that is not looked at yet: promoted as something prioritized, from where it is
+   * taken out at once. Nothing happens to a submission that is active; it looks again itself.
+   */
+  async #wake({ id }: SubmissionRef, parked?: ParkedRecord): Promise<void> {
+    const job = new Job(this.#submissions, '', undefined, {}, id);
+    const steps = [job.changePriority({ priority: 1 }), job.promote(), job.changePriority({ priority: 0, lifo: true })];
+    const [, promoted] = await Promise.allSettled(steps);
+    if (promoted?.status !== 'rejected') return;
+    const { code } = promoted.reason as { readonly code?: number };
+    if (code !== NOT_DELAYED) throw promoted.reason;
+    if (parked === undefined) return;
+    const state = await this.#submissions.getJobState(id);
+    if (state === 'completed' || state === 'failed' || state === 'unknown') await this.#marks.forget(parked);
   }
 
-  #logConnection(): void {
-    const { log } = this.#options;
-    let lost = false;
-    this.#redis.on('error', (error) => {
-      if (!lost) log.warn('the connection to Redis is lost; submissions wait, running Jobs go on', { error });
-      lost = true;
-    });
-    this.#redis.on('close', () => {
-      if (!lost) log.warn('the connection to Redis is closed');
-      lost = true;
-    });
-    this.#redis.on('ready', () => {
-      log.info('connected to Redis', { again: lost });
-      lost = false;
-    });
+  /** What the version before parked, for as long as a replica of it may still do so. */
+  async #takeOver(signal: AbortSignal): Promise<void> {
+    const { name, prefix, clock, log } = this.#options;
+    const parents = { redis: this.#redis, prefix, name, marks: this.#marks, onError: (error: Error) => this.#logTrouble(error) };
+    while (!signal.aborted) {
+      const done = await takeOverWaitingParents(parents).then(
+        () => true,
+        (error: unknown) => {
+          if (!signal.aborted) log.warn('submissions that the version before has parked could not be taken over yet', { error });
+          return false;
+        },
+      );
+      await sleep(clock, done ? TAKE_OVER_INTERVAL_MS : TAKE_OVER_RETRY_MS, signal);
+    }
   }
 
   #logTrouble(error: Error): void {
@@ -201,49 +228,34 @@ class BullmqQueue implements SubmissionQueue {
   }
 }
 
-/**
- * A BullMQ worker that looks at the text of a submission before it is parsed. What is wrong with it is told with the job, whose data are then
- * empty: BullMQ itself would parse whatever there is, and hand a job that it cannot parse out again for ever.
- */
-class GuardedWorker extends Worker {
-  readonly #problems = new WeakMap<Job, string>();
-  readonly #problemOf: (text: string) => string | undefined;
-
-  constructor(problemOf: (text: string) => string | undefined, name: string, process: Processor, options: WorkerOptions) {
-    super(name, process, options);
-    this.#problemOf = problemOf;
-  }
-
-  /** Why the data of the job were not parsed. */
-  problemOf(job: Job): string | undefined {
-    return this.#problems.get(job);
-  }
-
-  protected override createJob(json: JobJson, jobId: string): Job {
-    const problem = this.#problemOf(json.data ?? '{}');
-    const job = super.createJob(problem === undefined ? json : { ...json, data: '{}' }, jobId);
-    if (problem !== undefined) this.#problems.set(job, problem);
-    return job;
-  }
+/** The attempt that BullMQ has ended although nobody could write that down. */
+function takenUnmarked(
+  parked: ParkedRecord | undefined,
+  { submittedAt, attemptsMade }: Pick<DeliveredMark, 'submittedAt' | 'attemptsMade'>,
+): DeliveredMark | undefined {
+  if (parked?.attemptsMade === undefined || parked.ref.submittedAt !== submittedAt || parked.attemptsMade >= attemptsMade) return undefined;
+  return { attempt: parked.attempt, submittedAt, attemptsMade: parked.attemptsMade };
 }
 
-/** What the submitter's `waitUntilFinished` resolves with, or rejects with. */
-function answerOf(outcome: Outcome): unknown {
-  if (outcome.kind === 'Completed') return outcome.result;
-  throw new UnrecoverableError(`${outcome.failure.reason}: ${outcome.failure.message}`);
+/** Spread by the key: those that were parked together do not wake together. */
+function parkedMs(key: string): number {
+  let spread = 0;
+  for (let index = 0; index < key.length; index++) spread = (spread * 31 + key.charCodeAt(index)) % PARKED_JITTER_MS;
+  return PARKED_MS + spread;
 }
 
-/** Not by the id alone: a gate may outlive the submission it was made for, when somebody wipes the queue. */
-const gateId = ({ id, submittedAt }: SubmissionRef): string => `g-${submittedAt}-${id}`;
+/** BullMQ's code for a job that is not delayed, or is not there. */
+const NOT_DELAYED = -3;
 
-/** Written by this class only. */
-const parseOutcome = (text: string): Outcome => JSON.parse(text) as Outcome;
+/** A Job failed whose submitter wants BullMQ's attempts and back-off: an error as any other to BullMQ. */
+class JobFailed extends Error {
+  override readonly name = 'JobFailed';
+}
 
-function parkedIn(data: unknown): ParkedSubmission | undefined {
-  const parked = data as Partial<ParkedSubmission> | undefined;
-  return parked?.ref === undefined || parked.job === undefined || parked.uid === undefined
-    ? undefined
-    : { ref: parked.ref, job: parked.job, uid: parked.uid };
+/** `{manifest, options: {retry: true}}` */
+function retriesIn(data: unknown): boolean {
+  const options = (data as { readonly options?: { readonly retry?: unknown } } | null)?.options;
+  return options?.retry === true;
 }
 
 /** The other side of the queue: an ordinary BullMQ producer, as any program of a user may be one. */

@@ -45,26 +45,28 @@ export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporte
   const { jobs, queue, keys: sealKeys, clock, log, metrics } = deps;
   const keys = createWorkqueue({ name: 'outcomes', clock, rateLimit: { baseDelayMs: 100, maxDelayMs: 10_000 } });
   /** What is still to be told: a deleted Job is in no cache any more. */
-  const untold = new Map<string, { readonly ref: SubmissionRef; readonly outcome: Outcome; readonly sinceMs: number }>();
+  const untold = new Map<
+    string,
+    { readonly ref: SubmissionRef; readonly uid: string; readonly outcome: Outcome; readonly sinceMs: number }
+  >();
   let telling = false;
-  const tell = (ref: SubmissionRef, outcome: Outcome): void => {
-    const key = `${ref.id}@${ref.submittedAt}`;
-    untold.delete(key); // A later one moves to the end.
-    untold.set(key, { ref, outcome, sinceMs: clock.now() });
-    if (telling) keys.add(key);
+  const tell = (ref: SubmissionRef, outcome: Outcome, uid: string): void => {
+    untold.delete(uid); // A later one moves to the end.
+    untold.set(uid, { ref, uid, outcome, sinceMs: clock.now() });
+    if (telling) keys.add(uid);
     else forgetTold();
   };
   /** While another replica leads, what it has had time to tell is not kept; a sweep would find what it has not. */
   const forgetTold = (): void => {
-    for (const [key, { sinceMs }] of untold) {
+    for (const [uid, { sinceMs }] of untold) {
       if (sinceMs > clock.now() - KEPT_STANDING_BY_MS) return;
-      untold.delete(key);
+      untold.delete(uid);
     }
   };
   const seen = (job: DeepReadonly<Job>, outcome: Outcome | undefined): void => {
     const ref = submissionOf(job);
     if (ref === undefined || outcome === undefined) return;
-    if (isSealedSubmission(sealKeys, job, ref)) return tell(ref, outcome);
+    if (isSealedSubmission(sealKeys, job, ref)) return tell(ref, outcome, job.metadata.uid);
     metrics.untrusted.inc();
     log.warn('a Job says that it is of a submission of which it was not made', { job: keyOfObject(job) });
   };
@@ -74,19 +76,19 @@ export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporte
     deleted: (job) => seen(job, outcomeOfDeleted(job)),
   });
 
-  async function reconcile(key: string): Promise<void> {
-    const pending = untold.get(key);
+  async function reconcile(uid: string): Promise<void> {
+    const pending = untold.get(uid);
     if (pending === undefined) return;
-    await queue.finish(pending.ref, pending.outcome);
+    await queue.finish(pending.ref, pending.outcome, pending.uid);
     metrics.outcomes.inc({ result: labelOf(pending.outcome) });
-    if (untold.get(key) === pending) untold.delete(key);
+    if (untold.get(uid) === pending) untold.delete(uid);
   }
 
   async function sweep(): Promise<void> {
     for await (const page of queue.parked()) {
       for (const parked of page) {
         const outcome = await outcomeOfParked(deps, parked);
-        if (outcome !== undefined) tell(parked.ref, outcome);
+        if (outcome !== undefined) tell(parked.ref, outcome, parked.uid);
       }
     }
   }
@@ -109,7 +111,7 @@ export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporte
       onAbort(signal, () => keys.shutDown());
       if (signal.aborted) return;
       telling = true;
-      for (const key of untold.keys()) keys.add(key);
+      for (const uid of untold.keys()) keys.add(uid);
       const tellingAll = runController({ name: 'outcomes', queue: keys, concurrency: CONCURRENCY, reconcile, log });
       const synced = await jobs.waitForSync(signal).then(
         () => true,

@@ -1,5 +1,6 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { SUBMISSION_ANNOTATION, SUBMITTED_AT_ANNOTATION } from '../../shared/api/names.ts';
+import { submissionKey } from '../../shared/api/submission-key.ts';
 import { findTrueCondition, hasTrueCondition } from '../../shared/kube/conditions.ts';
 import { writtenRecordOf } from '../api/records.ts';
 import type { JobResult, Outcome, SubmissionRef } from './submission-queue.ts';
@@ -29,7 +30,7 @@ export const deletedOutcome = (job: string): Outcome => ({
 export function submissionOf(job: DeepReadonly<Job>): SubmissionRef | undefined {
   const id = job.metadata.annotations?.[SUBMISSION_ANNOTATION];
   const submittedAt = Number(job.metadata.annotations?.[SUBMITTED_AT_ANNOTATION]);
-  return id === undefined || !Number.isSafeInteger(submittedAt) ? undefined : { id, submittedAt };
+  return id === undefined || !Number.isSafeInteger(submittedAt) ? undefined : { key: submissionKey({ id, submittedAt }), id, submittedAt };
 }
 
 function resultOf(job: DeepReadonly<Job>): JobResult {

@@ -1,7 +1,10 @@
 import type { ObjectKey } from '../../shared/api/kubernetes.ts';
 
-/** Which submission. Ids alone start over when a queue is wiped. */
+/** Which submission. */
 export type SubmissionRef = {
+  /** What it is known by for good, see shared/api/submission-key.ts. */
+  readonly key: string;
+  /** BullMQ's id of it. Ids that BullMQ counted start over when a queue is wiped. */
   readonly id: string;
   /** Epoch milliseconds. */
   readonly submittedAt: number;
@@ -12,6 +15,25 @@ export type Submission = SubmissionRef & {
   /** What the submitter called it; need not be unique. */
   readonly name: string;
   readonly data: unknown;
+  /** How many times it has ended: 0 until it is retried, whether by BullMQ's `attempts` or by somebody's `retry()`. */
+  readonly attemptsMade: number;
+  /** BullMQ's: 1 is the most urgent, 0 is none. */
+  readonly priority: number;
+  /** The Job that it was parked for at an earlier delivery, of this version or the one before. */
+  readonly parked?: ParkedSubmission;
+  /** The latest attempt of which BullMQ has taken the outcome. */
+  readonly delivered?: DeliveredMark;
+};
+
+/**
+ * Written after BullMQ has taken an outcome. A submission of the same `submittedAt` that is handed out again was retried; one of another time was
+ * put on the queue anew under its key. Without a mark, `attemptsMade` tells: it grows with each outcome that BullMQ takes.
+ */
+export type DeliveredMark = {
+  readonly attempt: number;
+  readonly submittedAt: number;
+  /** As it was handed out. */
+  readonly attemptsMade: number;
 };
 
 /** How the Job of a submission ended; plain JSON, for submitters in any language. */
@@ -35,10 +57,22 @@ export type JobResult = {
 export type JobFailure = { readonly reason: string; readonly message: string };
 
 /** The Job that a submission became, and how it ended if it has. */
-export type Acceptance = { readonly job: ObjectKey; readonly uid: string; readonly outcome: Outcome | undefined };
+export type Acceptance = {
+  readonly job: ObjectKey;
+  readonly uid: string;
+  /** Counted from 1, which it is when absent. */
+  readonly attempt?: number;
+  readonly outcome: Outcome | undefined;
+};
 
 /** A submission whose Job runs. */
-export type ParkedSubmission = { readonly ref: SubmissionRef; readonly job: ObjectKey; readonly uid: string };
+export type ParkedSubmission = {
+  readonly ref: SubmissionRef;
+  readonly job: ObjectKey;
+  readonly uid: string;
+  /** Counted from 1, which it is when absent. */
+  readonly attempt?: number;
+};
 
 /** The submission can never become a Job. The message tells the submitter what to change. */
 export class SubmissionRefused extends Error {
@@ -55,9 +89,9 @@ export interface SubmissionQueue {
    * world's trouble, and the submission is handed out again later, for as long as it takes.
    */
   consume(accept: (submission: Submission) => Promise<Acceptance>, signal: AbortSignal): Promise<void>;
-  /** Ends a submission. The first outcome stands. Safe to call before it is parked, and for one that is unknown. */
-  finish(ref: SubmissionRef, outcome: Outcome): Promise<void>;
-  /** Every parked submission, some at a time. */
+  /** Ends the attempt of a submission whose Job has this UID. The first outcome stands. Safe to call before it is parked, and for one that is unknown. */
+  finish(ref: SubmissionRef, outcome: Outcome, uid: string): Promise<void>;
+  /** Every parked submission, some at a time; one may come twice. */
   parked(): AsyncIterable<readonly ParkedSubmission[]>;
   close(): Promise<void>;
 }

@@ -8,11 +8,15 @@ import type { SubmissionRef } from './submission-queue.ts';
 type NamedJob = { readonly namespace: string; readonly name: string };
 
 /** What stands on a Job beside its submission, and says that the manager made that Job of that submission. */
-export const sealSubmission = ({ current }: RecordKeys, job: NamedJob, submission: SubmissionRef): string =>
+export const sealSubmission = ({ current }: RecordKeys, job: NamedJob, submission: Pick<SubmissionRef, 'id' | 'submittedAt'>): string =>
   digest(current, job, submission).toString('base64url');
 
 /** Whether the manager made this Job of this submission. Whoever may create Jobs may write the annotations, but not the seal. */
-export function isSealedSubmission({ current, others }: RecordKeys, { metadata }: DeepReadonly<Job>, submission: SubmissionRef): boolean {
+export function isSealedSubmission(
+  { current, others }: RecordKeys,
+  { metadata }: DeepReadonly<Job>,
+  submission: Pick<SubmissionRef, 'id' | 'submittedAt'>,
+): boolean {
   const given = Buffer.from(metadata.annotations?.[SUBMISSION_SEAL_ANNOTATION] ?? '', 'base64url');
   return [current, ...others].some((key) => {
     const wanted = digest(key, metadata, submission);
@@ -21,7 +25,7 @@ export function isSealedSubmission({ current, others }: RecordKeys, { metadata }
 }
 
 /** Texts in a JSON list cannot run into one another; the first says what is sealed, because the key seals other things, too. */
-const digest = (key: Uint8Array, { namespace, name }: NamedJob, { id, submittedAt }: SubmissionRef): Buffer =>
+const digest = (key: Uint8Array, { namespace, name }: NamedJob, { id, submittedAt }: Pick<SubmissionRef, 'id' | 'submittedAt'>): Buffer =>
   createHmac('sha256', key)
     .update(JSON.stringify(['switchyard.dev/submission', namespace, name, id, submittedAt]))
     .digest();

@@ -69,7 +69,7 @@ async function aFailedJob(name: string, annotations: Record<string, string>): Pr
 
 async function submit(): Promise<{ readonly submission: Submission; readonly outcome: Promise<unknown> }> {
   const submission = await users.add('sum', { manifest });
-  await expect.poll(() => submission.getState(), { timeout: LIMIT_MS }).toBe('waiting-children');
+  await expect.poll(() => submission.getState(), { timeout: LIMIT_MS }).toBe('delayed');
   return { submission, outcome: submission.waitUntilFinished(events) };
 }
 
@@ -89,7 +89,7 @@ test('a Job of somebody else that says it is of a submission ends it neither by 
   await expect.poll(untrusted, { timeout: LIMIT_MS }).toBe(3);
   await world.home.delete(JOBS, { namespace: THEIRS, name: 'unsealed' }, { propagationPolicy: 'Background' });
   await expect.poll(untrusted, { timeout: LIMIT_MS }).toBe(4);
-  expect(await submission.getState()).toBe('waiting-children');
+  expect(await submission.getState()).toBe('delayed');
 
   const eu = world.worker('eu-1');
   await expect.poll(async () => (await eu.copy('sum')) !== undefined, { timeout: LIMIT_MS }).toBe(true);

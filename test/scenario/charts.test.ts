@@ -11,6 +11,7 @@ import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { ofKind, renderChart, type Chart, type Rendered } from '../support/helm.ts';
 import type { SentRequest } from '../support/line.ts';
+import { aSubmission } from '../support/submissions.ts';
 import { createWholeWorld, HOME, manifest, NAMESPACE, type RunningProgram, type WholeWorld } from './whole-world.ts';
 
 const kind = (group: string, plural: string, name: string, namespaced: boolean): Resource => ({
@@ -198,7 +199,7 @@ describe('with the accounts that the charts make', () => {
     await world.submit('plain', { spec: { completions: 2 } });
     await world.clock.advance(2_000);
     await world.submit('huge', { spec: { parallelism: 100_000 } });
-    queue.add({ id: '1', submittedAt: 1, name: 'submitted', data: manifest('submitted') });
+    queue.add(aSubmission({ id: '1', submittedAt: 1, name: 'submitted', data: manifest('submitted') }));
     await world.submit('shrinking', { spec: { completions: 6, parallelism: 3 }, seconds: 20 });
     await world.submit('deleted', { seconds: 600 });
     await world.submit('lost', { spec: { completions: 3, parallelism: 1 }, seconds: 4 });

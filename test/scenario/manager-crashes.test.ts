@@ -5,13 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import type { JobManifest } from '../../manager/prepare-job.ts';
-import {
-  SubmissionRefused,
-  type Acceptance,
-  type Outcome,
-  type Submission,
-  type SubmissionQueue,
-} from '../../manager/submission/submission-queue.ts';
+import { SubmissionRefused, type Acceptance, type Outcome, type SubmissionQueue } from '../../manager/submission/submission-queue.ts';
 import type { DeepReadonly, KubeObject } from '../../shared/api/kubernetes.ts';
 import { JOBS, PODS, type Resource } from '../../shared/api/resources.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -21,6 +15,7 @@ import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { createCrds } from '../support/crds.ts';
 import { createLine } from '../support/line.ts';
+import { aSubmission } from '../support/submissions.ts';
 import { createWholeWorld, HOME, manifest, NAMESPACE, type JobParts, type RunningProgram, type WholeWorld } from './whole-world.ts';
 
 type Story = {
@@ -281,7 +276,7 @@ function watchEverything(world: WholeWorld, clusters: readonly string[], signal:
 
 /** A queue with one submission, which it hands out until a manager has accepted it, as BullMQ does. */
 function createMemoryQueue(world: WholeWorld, data: JobManifest): SubmissionQueue & { outcome(): Outcome | undefined } {
-  const submission: Submission = { id: '1', submittedAt: 1_000, name: 'sum', data };
+  const submission = aSubmission({ id: '1', submittedAt: 1_000, name: 'sum', data });
   let accepted: Acceptance | undefined;
   let outcome: Outcome | undefined;
   return {

@@ -1,5 +1,5 @@
 /** The parking of submissions, against a real Redis: what a submitter sees when deliveries repeat and things go away. */
-import { Queue, QueueEvents } from 'bullmq';
+import { Queue, QueueEvents, type Job } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectBullmqQueue } from '../../manager/submission/bullmq-queue.ts';
 import {
@@ -9,7 +9,9 @@ import {
   type ParkedSubmission,
   type Submission,
   type SubmissionQueue,
+  type SubmissionRef,
 } from '../../manager/submission/submission-queue.ts';
+import { submissionKey } from '../../shared/api/submission-key.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
@@ -19,6 +21,12 @@ const done = (succeeded: number): Outcome => ({
   kind: 'Completed',
   result: { namespace: 'team', name: 'sum', uid: 'u', cluster: 'eu-1', succeeded, failed: 0 },
 });
+const refOf = ({ id = '', timestamp }: Job): SubmissionRef => ({
+  key: submissionKey({ id, submittedAt: timestamp }),
+  id,
+  submittedAt: timestamp,
+});
+const finish = (job: Job, outcome: Outcome): Promise<void> => queue.finish(refOf(job), outcome, `uid-${job.id}`);
 const running = (submission: Submission): Acceptance => ({
   job: { namespace: 'team', name: `job-${submission.id}` },
   uid: `uid-${submission.id}`,
@@ -76,15 +84,15 @@ describe('a submission', () => {
     consume(async (submission) => running(submission));
     const job = await users.add('sum', { manifest: {} });
     const result = job.waitUntilFinished(events);
-    await until(async () => (await job.getState()) === 'waiting-children');
-    const ref = { id: job.id ?? '', submittedAt: job.timestamp };
-    expect(await parked()).toEqual([{ ref, job: { namespace: 'team', name: `job-${job.id}` }, uid: `uid-${job.id}` }]);
-    await queue.finish(ref, done(3));
-    await queue.finish(ref, { kind: 'Failed', failure: { reason: 'TooLate', message: 'the first outcome stands' } });
+    await until(async () => (await job.getState()) === 'delayed');
+    const ref = refOf(job);
+    expect(await parked()).toMatchObject([{ ref, job: { namespace: 'team', name: `job-${job.id}` }, uid: `uid-${job.id}` }]);
+    await finish(job, done(3));
+    await finish(job, { kind: 'Failed', failure: { reason: 'TooLate', message: 'the first outcome stands' } });
     expect(await result).toEqual(
       done(3).kind === 'Completed' ? { namespace: 'team', name: 'sum', uid: 'u', cluster: 'eu-1', succeeded: 3, failed: 0 } : {},
     );
-    expect(await parked()).toEqual([]);
+    await expect.poll(parked).toEqual([]);
   });
 
   test('rejects with reason and message when its Job fails', async () => {
@@ -92,11 +100,8 @@ describe('a submission', () => {
     consume(async (submission) => running(submission));
     const job = await users.add('sum', {});
     const rejected = expect(job.waitUntilFinished(events)).rejects.toThrow('BackoffLimitExceeded: three strikes');
-    await until(async () => (await job.getState()) === 'waiting-children');
-    await queue.finish(
-      { id: job.id ?? '', submittedAt: job.timestamp },
-      { kind: 'Failed', failure: { reason: 'BackoffLimitExceeded', message: 'three strikes' } },
-    );
+    await until(async () => (await job.getState()) === 'delayed');
+    await finish(job, { kind: 'Failed', failure: { reason: 'BackoffLimitExceeded', message: 'three strikes' } });
     await rejected;
     expect(await job.getState()).toBe('failed');
   });
@@ -128,15 +133,15 @@ describe('a submission', () => {
   test('whose Job ends while it is being parked is settled all the same', async () => {
     await events.waitUntilReady();
     consume(async (submission) => {
-      await queue.finish(submission, done(2));
+      await queue.finish(submission, done(2), `uid-${submission.id}`);
       return running(submission);
     });
     const job = await users.add('sum', {});
     expect(await job.waitUntilFinished(events)).toMatchObject({ succeeded: 2 });
-    expect(await parked()).toEqual([]);
+    await expect.poll(parked).toEqual([]);
   });
 
-  test('whose gate was removed by somebody looks again and is parked again', async () => {
+  test('that somebody promotes looks again and is parked again', async () => {
     await events.waitUntilReady();
     let deliveries = 0;
     consume(async (submission) => {
@@ -144,25 +149,23 @@ describe('a submission', () => {
       return running(submission);
     });
     const job = await users.add('sum', {});
-    await until(async () => (await job.getState()) === 'waiting-children');
-    const gates = new Queue(`${NAME}-gates`, { connection: { url: redis.url } });
-    await gates.remove(`g-${job.timestamp}-${job.id}`);
-    await gates.close();
-    await until(async () => deliveries === 2 && (await job.getState()) === 'waiting-children');
-    await queue.finish({ id: job.id ?? '', submittedAt: job.timestamp }, done(1));
+    await until(async () => (await job.getState()) === 'delayed');
+    await job.promote();
+    await until(async () => deliveries === 2 && (await job.getState()) === 'delayed');
+    await finish(job, done(1));
     expect(await job.waitUntilFinished(events)).toMatchObject({ succeeded: 1 });
   });
 
-  test('is not given the outcome of an earlier one that had its id before the queue was wiped', async () => {
+  test('is not given the outcome of an earlier one that had its id, when it became another Job', async () => {
     await events.waitUntilReady();
-    consume(async (submission) => running(submission));
+    consume(async (submission) => ({ ...running(submission), uid: `uid-of-${submission.submittedAt}` }));
     const first = await users.add('sum', {}, { jobId: 'nightly' });
-    await queue.finish({ id: 'nightly', submittedAt: first.timestamp }, done(1));
+    await queue.finish(refOf(first), done(1), `uid-of-${first.timestamp}`);
     expect(await first.waitUntilFinished(events)).toMatchObject({ succeeded: 1 });
     await first.remove();
     const second = await users.add('sum', {}, { jobId: 'nightly', timestamp: first.timestamp + 1 });
-    await until(async () => (await second.getState()) === 'waiting-children');
-    await queue.finish({ id: 'nightly', submittedAt: second.timestamp }, done(2));
+    await until(async () => (await second.getState()) === 'delayed');
+    await queue.finish(refOf(second), done(2), `uid-of-${second.timestamp}`);
     expect(await second.waitUntilFinished(events)).toMatchObject({ succeeded: 2 });
   });
 });
@@ -172,9 +175,9 @@ test('a crash of Redis delays submissions and outcomes, and loses none', async (
   consume(async (submission) => running(submission));
   const job = await users.add('sum', {});
   const result = job.waitUntilFinished(events);
-  await until(async () => (await job.getState()) === 'waiting-children');
+  await until(async () => (await job.getState()) === 'delayed');
   await redis.crash();
-  const finished = queue.finish({ id: job.id ?? '', submittedAt: job.timestamp }, done(4));
+  const finished = finish(job, done(4));
   await redis.restart();
   await finished;
   expect(await result).toMatchObject({ succeeded: 4 });
@@ -187,7 +190,7 @@ test('many submissions are taken by several managers, each settled with its own 
   const other = connect();
   const accept = async (submission: Submission): Promise<Acceptance> => {
     // Some Jobs end before they are parked, some after.
-    setTimeout(() => void queue.finish(submission, done(Number(submission.data))), Number(submission.data) % 20);
+    setTimeout(() => void queue.finish(submission, done(Number(submission.data)), `uid-${submission.id}`), Number(submission.data) % 20);
     return running(submission);
   };
   consume(accept);

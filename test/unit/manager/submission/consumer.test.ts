@@ -9,6 +9,7 @@ import { given } from '../../../../shared/runtime/given.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';
+import { aSubmission } from '../../../support/submissions.ts';
 
 const MANIFEST = {
   apiVersion: 'batch/v1',
@@ -16,13 +17,8 @@ const MANIFEST = {
   metadata: { labels: { 'switchyard.dev/queue-name': 'main' } },
   spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } } },
 };
-const submission = (data: unknown, parts: Partial<Submission> = {}): Submission => ({
-  id: '7',
-  submittedAt: 1_000,
-  name: 'sum',
-  data,
-  ...parts,
-});
+const submission = (data: unknown, parts: Partial<Submission> = {}): Submission =>
+  aSubmission({ id: '7', submittedAt: 1_000, name: 'sum', data, ...parts });
 const named = (metadata: object, parts: Partial<Submission> = {}): string | undefined =>
   manifestOf(submission({ manifest: { ...MANIFEST, metadata: { ...MANIFEST.metadata, ...metadata } } }, parts), 'q').metadata.name;
 

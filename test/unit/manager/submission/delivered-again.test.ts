@@ -9,8 +9,9 @@ import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cluster.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';
+import { aSubmission } from '../../../support/submissions.ts';
 
-const NIGHTLY: Submission = {
+const NIGHTLY = aSubmission({
   id: 'nightly',
   submittedAt: 1_000,
   name: 'nightly',
@@ -22,7 +23,7 @@ const NIGHTLY: Submission = {
       spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } } },
     },
   },
-};
+});
 
 const clock = new FakeClock();
 let cluster: EmbeddedCluster;

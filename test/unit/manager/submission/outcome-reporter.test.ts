@@ -131,7 +131,7 @@ test('a parked submission whose Job went while nobody watched is told so, and on
   await clock.advance(100);
   const { uid } = (await cluster.client.get(JOBS, { namespace: 'team', name: 'there' })).metadata;
   const parkedAs = (id: string, jobUid: string): ParkedSubmission => ({
-    ref: { id, submittedAt: 1_000 },
+    ref: { key: id, id, submittedAt: 1_000 },
     job: { namespace: 'team', name: id },
     uid: jobUid,
   });

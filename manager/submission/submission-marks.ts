@@ -1,0 +1,87 @@
+import type { Redis } from 'ioredis';
+import type { DeliveredMark, Outcome, ParkedSubmission } from './submission-queue.ts';
+
+/** A parked submission, as it was handed out. */
+export type ParkedRecord = ParkedSubmission & { readonly attempt: number; readonly attemptsMade?: number };
+
+/** What is known of a submission before it is handed out. */
+export type Marks = {
+  readonly parked: ParkedRecord | undefined;
+  /** How the Job ended for which it is parked. */
+  readonly outcome: Outcome | undefined;
+  readonly delivered: DeliveredMark | undefined;
+};
+
+/**
+ * What the manager keeps of submissions in Redis, beside BullMQ: which are parked for which Job, how those Jobs ended, and which outcomes
+ * BullMQ has taken. All under a prefix of the manager's, where no tenant may write. An outcome belongs to the Job of a UID, so that it is not
+ * taken for that of another attempt, or of a later submission under the same key.
+ */
+export interface SubmissionMarks {
+  look(key: string): Promise<Marks>;
+  outcomeOf(uid: string): Promise<Outcome | undefined>;
+  /** Before it is parked: whoever writes the outcome afterwards finds it. */
+  park(parked: ParkedRecord): Promise<void>;
+  /** What stands already stands. */
+  parkUnlessParked(parked: ParkedRecord): Promise<void>;
+  /** Keeps the first outcome there is; the Job for which the submission is parked now. */
+  settle(key: string, uid: string, outcome: Outcome): Promise<ParkedRecord | undefined>;
+  /** BullMQ has taken the outcome. */
+  deliver(key: string, mark: DeliveredMark): Promise<void>;
+  /** It waits for nothing any more, unless it has been parked anew. */
+  forget(parked: ParkedRecord): Promise<void>;
+  /** All that are parked, some at a time; one may come twice. */
+  parked(): AsyncIterable<readonly ParkedRecord[]>;
+}
+
+/** At least as long as a submitter may still come to ask. */
+const KEPT_SECONDS = 7 * 24 * 3600;
+const PAGE = 1000;
+const FORGET = `if redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('HDEL', KEYS[1], ARGV[1]) end`;
+
+/** Those of one tenant. */
+export function createSubmissionMarks(redis: Redis, tenant: string): SubmissionMarks {
+  // In braces, so that a Redis cluster keeps them together.
+  const prefix = `switchyard:{${tenant}}:`;
+  const parkedKey = `${prefix}parked`;
+  const outcomeKey = (uid: string): string => `${prefix}outcome:${uid}`;
+  const deliveredKey = (key: string): string => `${prefix}delivered:${key}`;
+  const outcomeOf = async (uid: string): Promise<Outcome | undefined> => parsed(await redis.get(outcomeKey(uid)));
+  return {
+    async look(key) {
+      const [parkedText, deliveredText] = await Promise.all([redis.hget(parkedKey, key), redis.get(deliveredKey(key))]);
+      const parked = parsed<ParkedRecord>(parkedText);
+      return { parked, delivered: parsed(deliveredText), outcome: parked && (await outcomeOf(parked.uid)) };
+    },
+    outcomeOf,
+    async park(parked) {
+      await redis.hset(parkedKey, parked.ref.key, JSON.stringify(parked));
+    },
+    async parkUnlessParked(parked) {
+      await redis.hsetnx(parkedKey, parked.ref.key, JSON.stringify(parked));
+    },
+    async settle(key, uid, outcome) {
+      // In this order on one connection: who parks writes first what we read last.
+      const kept = redis.set(outcomeKey(uid), JSON.stringify(outcome), 'EX', KEPT_SECONDS, 'NX');
+      const [, text] = await Promise.all([kept, redis.hget(parkedKey, key)]);
+      return parsed(text);
+    },
+    async deliver(key, mark) {
+      await Promise.all([redis.set(deliveredKey(key), JSON.stringify(mark), 'EX', KEPT_SECONDS), redis.hdel(parkedKey, key)]);
+    },
+    async forget(parked) {
+      await redis.eval(FORGET, 1, parkedKey, parked.ref.key, JSON.stringify(parked));
+    },
+    async *parked() {
+      let cursor = '0';
+      do {
+        const [next, entries] = await redis.hscan(parkedKey, cursor, 'COUNT', PAGE);
+        yield entries.flatMap((text, index) => (index % 2 === 1 ? (parsed<ParkedRecord>(text) ?? []) : []));
+        cursor = next;
+      } while (cursor !== '0');
+    },
+  };
+}
+
+/** Written by this file only. */
+const parsed = <T>(text: string | null): T | undefined => (text === null ? undefined : (JSON.parse(text) as T));
