@@ -24,7 +24,7 @@ const BATCH_BYTES_MAX = 256 * 1024;
 const WRITE_MS = 3_000;
 
 type Batch = { readonly tails: Map<string, Buffer>; bytes: number; readonly done: Promise<void> };
-type Kept = { bytes: number; exists: boolean; writing: Promise<void>; next: Batch | undefined };
+type Kept = { bytes: number; exists: boolean; writing: Promise<unknown>; next: Batch | undefined };
 
 export function createTailStore(client: Pick<WriteClient, 'create' | 'patch'>, clock: Clock): TailStore {
   const copies = new Map<string, Kept>();
@@ -64,7 +64,7 @@ export function createTailStore(client: Pick<WriteClient, 'create' | 'patch'>, c
     });
     const batch: Batch = { tails, bytes: 0, done };
     kept.next = batch;
-    kept.writing = done.catch(() => undefined);
+    kept.writing = Promise.allSettled([done]);
     return batch;
   }
 
