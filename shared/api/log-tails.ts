@@ -41,5 +41,5 @@ export function lastLineOf(log: string, lengthMax: number): string | undefined {
 
 const LINE_LOOKED_AT = 4096;
 // Colours and movements of a terminal; then whatever else steers it or turns text around.
-const ESCAPES = /\u001b\[[0-?]*[ -/]*[@-~]/g;
+const ESCAPES = /\p{Cc}\[[0-?]*[ -/]*[@-~]/gu;
 const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/gu;
