@@ -101,6 +101,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   worker: 'config elected-worker in-parallel main worker',
   'worker/fence': 'fence lease-rights worker-lease',
   'worker/job': 'apply claim controller observe orphan-pods tracking-finalizer triggers',
+  'worker/logs': 'tail-keeper tail-store',
   'worker/ttl': 'ttl-after-finished',
 };
 

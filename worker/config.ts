@@ -3,6 +3,7 @@ import {
   durationMs,
   FlagError,
   listOf,
+  oneOf,
   text,
   wholeNumber,
   type FlagTable,
@@ -20,6 +21,7 @@ import {
   type LeaderElectionConfig,
 } from '../shared/runtime/program-flags.ts';
 import type { FenceSettings } from './fence/fence.ts';
+import { KEEP_LOGS, type KeepLogs } from './logs/keep-rule.ts';
 import { WORKER_CONTROLLERS, type WorkerController, type WorkerSettings } from './worker.ts';
 
 /** How one worker runs. Everything comes from flags, or from the environment where a flag is absent. */
@@ -31,6 +33,9 @@ export type WorkerConfig = WorkerSettings &
     /** Requests a second; 0 means no limit. */
     readonly kubeApiQps: number;
     readonly kubeApiBurst: number;
+    /** Of which pods of copies the end of the log is kept, where the Job says nothing; None: of none, whatever Jobs say. */
+    readonly keepLogs: KeepLogs;
+    readonly logTailBytes: number;
     readonly leaderElection: LeaderElectionConfig | undefined;
     /** undefined: not served. */
     readonly metricsAddress: string | undefined;
@@ -80,6 +85,19 @@ const FLAGS = {
     about: 'namespace of the Leases by which worker and managers know of each other: spec.leaseNamespace of the WorkerCluster',
     parse: text,
   },
+  'keep-logs': {
+    value: KEEP_LOGS.join('|'),
+    fallback: 'Failed',
+    about:
+      'of which pods of copies the end of the log is kept where their Job does not say (docs/logs.md); None: of none, whatever Jobs say',
+    parse: oneOf(KEEP_LOGS),
+  },
+  'log-tail-bytes': {
+    value: 'BYTES',
+    fallback: '65536',
+    about: 'how much of the end of a log is kept, before it is compressed',
+    parse: wholeNumber(1024, 256 * 1024),
+  },
   'kube-api-qps': qpsFlag('the API server', 50),
   'kube-api-burst': burstFlag('the API server', 100),
   ...leaderElectionFlags('workers', 'switchyard-worker'),
@@ -107,6 +125,8 @@ function configOf(flags: FlagValues<typeof FLAGS>): WorkerConfig {
     namespace: flags.namespace ?? '',
     fenceAfterMs: flags['fence-after'],
     leaseNamespace: flags['lease-namespace'],
+    keepLogs: flags['keep-logs'],
+    logTailBytes: flags['log-tail-bytes'],
     kubeApiQps: flags['kube-api-qps'],
     kubeApiBurst: flags['kube-api-burst'],
     leaderElection: leaderElectionOf(flags),

@@ -1,12 +1,13 @@
 import type { KubeClient } from '../shared/kube/client.ts';
 import { fencedClient } from '../shared/kube/fenced-client.ts';
 import { runAsLeader, type LeaderElectionOptions } from '../shared/kube/leader-election.ts';
-import { createWorker, restoredError, type Presence, type Worker, type WorkerDeps } from './worker.ts';
+import { createWorker, restoredError, type Logs, type Presence, type Worker, type WorkerDeps } from './worker.ts';
 
 export type ElectedWorkerDeps = WorkerDeps & {
   readonly client: KubeClient;
   readonly eventClient: KubeClient;
   readonly presence?: Presence & { readonly client: KubeClient };
+  readonly logs?: Logs & { readonly client: KubeClient };
   /** `client` has a rate limit of its own or none, because renewing the Lease must not wait behind the work. */
   readonly election: Pick<LeaderElectionOptions, 'client' | 'namespace' | 'name' | 'identity'>;
 };
@@ -16,13 +17,14 @@ export type ElectedWorkerDeps = WorkerDeps & {
  * what was begun, and `run` rejects: the program ends and stands by anew. One that stands by is ready: it would work if it were its turn.
  */
 export function createElectedWorker(deps: ElectedWorkerDeps): Worker {
-  const { client, eventClient, presence, election, clock, random, log } = deps;
+  const { client, eventClient, presence, logs, election, clock, random, log } = deps;
   let worker: Worker | undefined;
   const lead = (leading: AbortSignal, lost: AbortSignal): Promise<void> => {
     worker = createWorker({
       ...deps,
       client: fencedClient(client, lost),
       eventClient: fencedClient(eventClient, lost),
+      ...(logs && { logs: { ...logs, client: fencedClient(logs.client, lost) } }),
       // Only who leads says that there is a worker.
       ...(presence && { presence: { ...presence, client: fencedClient(presence.client, lost) } }),
     });

@@ -72,6 +72,7 @@ async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, s
     random: Math.random,
     log,
     settings: config,
+    logs: { client: newClient(), keepLogs: config.keepLogs, tailBytes: config.logTailBytes },
     presence: { client: newClient(0), identity: hostname(), version: manifest.version, settings: config },
   };
   const { leaderElection } = config;

@@ -1,9 +1,9 @@
 /** The worker, put together: informers, queues and controllers over one API server. Nothing runs before `run`. */
-import type { Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import type { DeepReadonly, Job } from '../shared/api/kubernetes.ts';
 import { ORIGIN_LABEL } from '../shared/api/names.ts';
 import { JOBS, PODS } from '../shared/api/resources.ts';
-import type { ReadClient, StatusClient, WatchClient, WriteClient } from '../shared/kube/client.ts';
+import type { RawClient, ReadClient, StatusClient, WatchClient, WriteClient } from '../shared/kube/client.ts';
 import { isFinished } from '../shared/kube/conditions.ts';
 import { runController } from '../shared/kube/controller.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
@@ -14,6 +14,7 @@ import { createWorkqueueMetrics } from '../shared/kube/workqueue-metrics.ts';
 import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Random } from '../shared/runtime/random.ts';
+import { given } from '../shared/runtime/given.ts';
 import { aborted } from '../shared/runtime/tasks.ts';
 import { createFence, type Fence, type FenceDeps, type FenceSettings } from './fence/fence.ts';
 import { createJobReconciler } from './job/controller.ts';
@@ -22,6 +23,9 @@ import { createJobMetrics } from './job/metrics.ts';
 import { createOrphanReconciler } from './job/orphan-pods.ts';
 import { createPodTrimmer, podIndexers } from './job/pod-cache.ts';
 import { jobTriggers, podTriggers } from './job/triggers.ts';
+import type { KeepLogs } from './logs/keep-rule.ts';
+import { createTailKeeper } from './logs/tail-keeper.ts';
+import { createTailStore } from './logs/tail-store.ts';
 import { createTtlMetrics, createTtlReconciler, ttlTriggers } from './ttl/ttl-after-finished.ts';
 
 export const WORKER_CONTROLLERS = ['job', 'ttl-after-finished'] as const;
@@ -50,6 +54,17 @@ export type WorkerDeps = {
   readonly settings: WorkerSettings;
   /** Who this is, and where it says so. Absent: it keeps no Lease, and stops no copies whose manager is out of reach. */
   readonly presence?: Presence;
+  /** What keeps the ends of logs of copies; absent: nothing does. */
+  readonly logs?: Logs;
+};
+
+/** `client` reads logs and stores them; one with its own rate limit keeps them from delaying pods. */
+export type Logs = {
+  readonly client: RawClient & Pick<WriteClient, 'create' | 'patch'>;
+  /** Of Jobs that say nothing. */
+  readonly keepLogs: KeepLogs;
+  /** Of one log. */
+  readonly tailBytes: number;
 };
 
 export type Presence = Pick<FenceDeps, 'client' | 'identity' | 'version'> & { readonly settings: FenceSettings };
@@ -76,7 +91,7 @@ export const restoredError = (cause: Error): Error => new Error('the cluster wen
 
 const NO_FENCE: Omit<Fence, 'run'> = { stateOf: () => 'Open', isUnsure: () => false, confirmed: () => undefined };
 
-export function createWorker({ client, eventClient = client, registry, clock, random, log, settings, presence }: WorkerDeps): Worker {
+export function createWorker({ client, eventClient = client, registry, clock, random, log, settings, presence, logs }: WorkerDeps): Worker {
   const { controllerName, batchPeriodMs, namespace } = settings;
   const restored = new AbortController();
   const onWentBack = (error: Error): void => restored.abort(restoredError(error));
@@ -135,6 +150,8 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
     const triggers = { jobs, queue, orphanQueue, memory, metrics, clock, controllerName, batchPeriodMs };
     jobs.addHandler(jobTriggers(triggers));
     pods.addHandler(podTriggers(triggers));
+    const tails = logs === undefined || logs.keepLogs === 'None' ? undefined : createTails(logs);
+    jobs.addHandler({ deleted: ({ metadata: { uid } }) => tails?.forget(uid) });
     const shared = { client, jobs, pods, memory, controllerName, clock, log };
     const concurrency = settings.concurrentJobSyncs;
     const onChange = (origin: string | undefined): void => {
@@ -152,11 +169,31 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
           queue,
           concurrency,
           log,
-          reconcile: createJobReconciler({ ...shared, random, fence, queue, orphanQueue, recorder, metrics, batchPeriodMs }),
+          reconcile: createJobReconciler({
+            ...shared,
+            random,
+            fence,
+            queue,
+            orphanQueue,
+            recorder,
+            metrics,
+            batchPeriodMs,
+            ...given({ tails }),
+          }),
         },
         { name: 'job-orphan-pod', queue: orphanQueue, concurrency, log, reconcile: createOrphanReconciler(shared) },
       ],
     };
+  }
+
+  function createTails(kept: Logs) {
+    const reads = new Counter({
+      name: 'switchyard_worker_log_tails_total',
+      help: 'Ends of logs of pods that were read before the pods went, by what came of it',
+      labelNames: ['result'],
+      registers: [registry],
+    });
+    return createTailKeeper({ ...kept, store: createTailStore(kept.client, clock), clock, log, reads });
   }
 
   function ttlController() {

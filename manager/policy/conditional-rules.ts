@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { CHECK_FIELD_MANAGER, MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL, SWITCHYARD_GROUP } from '../../shared/api/names.ts';
-import { fieldOf, type WriteRule } from './write-rule.ts';
+import {
+  CHECK_FIELD_MANAGER,
+  ENDED_PODS_ANNOTATION,
+  MANAGER_CONTROLLER_NAME,
+  QUEUE_NAME_LABEL,
+  SWITCHYARD_GROUP,
+} from '../../shared/api/names.ts';
+import { fieldOf, switchyardsOwn, type WriteRule } from './write-rule.ts';
 
 /** Rules about what is both the user's and Switchyard's, depending on where a Job stands. */
 
@@ -89,4 +95,13 @@ export const COPY_FOLLOWS_ITS_ORIGINAL: WriteRule = {
   isBroken: ({ job, oldJob, copy }) => oldJob !== undefined && copy && !isDeepStrictEqual(job.spec, oldJob.spec),
   brokenWhen: 'oldObject != null && variables.copy && object.spec != oldObject.spec',
   policy: 'Ignore',
+};
+
+const ENDS_OF_PODS = switchyardsOwn('annotations', ENDED_PODS_ANNOTATION);
+
+/** On a copy beside its original, where the worker is a user like others to the API server. */
+export const ENDS_ARE_TOLD_BY_THE_WORKER: WriteRule = {
+  ...ENDS_OF_PODS,
+  isBroken: (write) => !(write.copy && write.writer === 'LocalWorker') && ENDS_OF_PODS.isBroken(write),
+  brokenWhen: `!(variables.copy && variables.byLocalWorker) && (${ENDS_OF_PODS.brokenWhen})`,
 };

@@ -4,9 +4,11 @@ import {
   CLUSTERS_ANNOTATION,
   COPIES_FINALIZER,
   DISPATCH_EPOCH_ANNOTATION,
+  ENDED_PODS_ANNOTATION,
   FENCING_ANNOTATION,
   HOLD_ANNOTATION,
   JOB_CONTROLLER_ANNOTATION,
+  KEEP_LOGS_LABEL,
   KUEUE_MAX_EXEC_TIME_LABEL,
   KUEUE_MIN_PARALLELISM_ANNOTATION,
   KUEUE_QUEUE_NAME_LABEL,
@@ -30,6 +32,7 @@ import {
   BORN_SUSPENDED,
   BORN_WITH_A_QUEUE,
   COPY_FOLLOWS_ITS_ORIGINAL,
+  ENDS_ARE_TOLD_BY_THE_WORKER,
   GROWS_ONLY_SUSPENDED,
   QUEUE_IS_NOT_ADDED_LATER,
   QUEUE_IS_NOT_REMOVED,
@@ -93,6 +96,10 @@ export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', DISPATCH_EPOCH_ANNOTATION, 'Which placement a copy belongs to; likewise.'),
   own('annotations', JOB_CONTROLLER_ANNOTATION, 'Which Job controller a copy was made for; likewise.'),
   own('annotations', RESUMED_FROM_ANNOTATION, 'What a copy said of its suspension when it was resumed; likewise.'),
+  {
+    ...own('annotations', ENDED_PODS_ANNOTATION, 'What the pods of a copy ended with. The worker that runs it writes it with the status.'),
+    rules: [ENDS_ARE_TOLD_BY_THE_WORKER],
+  },
   field(
     `\`spec.managedBy: ${MANAGER_CONTROLLER_NAME}\``,
     'both',
@@ -149,6 +156,10 @@ export const JOB_PARTS: readonly JobPart[] = [
       `Of a new Job that gets its queue from Kueue’s label \`${MAX_EXEC_TIME_LABEL}\` is made from it; otherwise, and later, it means nothing here.`,
     ),
     unseen: true,
+  },
+  {
+    ...wish('labels', KEEP_LOGS_LABEL, 'A wish: `Failed`, `All` or `None`; other words mean nothing. Its copy carries it, too.'),
+    travels: true,
   },
   wish('annotations', MIN_PARALLELISM_ANNOTATION, 'A wish. It must be readable, and less than the pods that the Job may have at once.'),
   {

@@ -81,6 +81,10 @@ export const KUEUE_MAX_EXEC_TIME_LABEL = 'kueue.x-k8s.io/max-exec-time-seconds';
 export const MIN_PARALLELISM_ANNOTATION = 'switchyard.dev/min-parallelism';
 /** Kueue's spelling of it. */
 export const KUEUE_MIN_PARALLELISM_ANNOTATION = 'kueue.x-k8s.io/job-min-parallelism';
+/** Label on a user's Job: of which of its pods the end of the log is kept, `Failed`, `All` or `None`. Copies carry it, too. */
+export const KEEP_LOGS_LABEL = 'switchyard.dev/keep-logs';
+/** Annotation on a remote copy, by the worker that runs it: what its pods ended with, JSON (ended-pods.ts). */
+export const ENDED_PODS_ANNOTATION = 'switchyard.dev/ended-pods';
 /** Label on a user's Job: the WorkloadPriorityClass that orders it within its ClusterQueue. */
 export const PRIORITY_CLASS_LABEL = 'switchyard.dev/priority-class';
 /** Annotation by which a user orders Jobs of one queue: an integer, higher first, as far as the LocalQueue lets it. */

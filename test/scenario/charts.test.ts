@@ -191,7 +191,11 @@ describe('with the accounts that the charts make', () => {
       },
     });
     await world.home.create(COHORTS, { metadata: { name: 'all' } });
-    worker = world.startWorker('eu-1', 'worker', { user: () => userOf(accountOf(workerChart)), fenceAfterMs: 60_000 });
+    worker = world.startWorker('eu-1', 'worker', {
+      user: () => userOf(accountOf(workerChart)),
+      fenceAfterMs: 60_000,
+      podLogs: 'it went wrong\n',
+    });
     await world.clock.advance(5_000);
   });
 
@@ -202,6 +206,8 @@ describe('with the accounts that the charts make', () => {
     queue.add(aSubmission({ id: '1', submittedAt: 1, name: 'submitted', data: manifest('submitted') }));
     await world.submit('shrinking', { spec: { completions: 6, parallelism: 3 }, seconds: 20 });
     await world.submit('deleted', { seconds: 600 });
+    // Its pods fail one after the other, so that their logs are kept, and added to.
+    await world.submit('failing', { spec: { backoffLimit: 1 }, exitCode: 3 });
     await world.submit('lost', { spec: { completions: 3, parallelism: 1 }, seconds: 4 });
     // None of its pods gets ready, so that the manager asks why.
     const containers = [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '100m' } } }];

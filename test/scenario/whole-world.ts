@@ -47,6 +47,8 @@ export type ProgramOptions = {
   readonly line?: Line;
   /** Of a worker: how long copies run without a sign of their manager; default: it keeps no Lease and has no fence. */
   readonly fenceAfterMs?: number;
+  /** Of a worker: what imagined pods have written; with it, it keeps the ends of logs. */
+  readonly podLogs?: string;
   readonly parts?: Partial<
     Pick<ManagerDeps, 'submissions' | 'webhook' | 'registry' | 'fairSharing' | 'connectCluster' | 'workerLostTimeoutMs'>
   >;
@@ -128,8 +130,8 @@ export async function createWholeWorld(options: {
     return program;
   };
 
-  const connect = (cluster: string, line: Line, { user, qps = 0 }: ProgramOptions): KubeClient => {
-    const transport: Transport = onLine(known(planes, cluster).transport(user?.(cluster)), line, cluster);
+  const connect = (cluster: string, line: Line, { user, qps = 0, podLogs = '' }: ProgramOptions): KubeClient => {
+    const transport: Transport = onLine(withLogs(known(planes, cluster).transport(user?.(cluster)), podLogs), line, cluster);
     const rateLimiter = createRateLimiter({ qps, burst: Math.max(1, qps), clock });
     return createKubeClient(transport, { userAgent: 'switchyard', clock, rateLimiter });
   };
@@ -172,6 +174,9 @@ export async function createWholeWorld(options: {
         random,
         log,
         settings: MIRRORED_JOBS_SETTINGS,
+        ...(programOptions.podLogs !== undefined && {
+          logs: { client: connect(cluster, line, { ...programOptions, qps: 0 }), keepLogs: 'Failed', tailBytes: 65_536 },
+        }),
         ...(programOptions.fenceAfterMs !== undefined && {
           presence: {
             client: connect(cluster, line, { ...programOptions, qps: 0 }),
@@ -219,6 +224,15 @@ export function manifest(
     },
   };
 }
+
+/** Imagined pods write nothing: where their log may be read, this is it. */
+const withLogs = (transport: Transport, text: string): Transport => ({
+  ...transport,
+  send: async (request) => {
+    const answer = await transport.send(request);
+    return text !== '' && answer.status === 200 && /\/pods\/[^/]+\/log\?/.test(request.path) ? { ...answer, body: text } : answer;
+  },
+});
 
 async function createQueues(home: KubeClient): Promise<void> {
   const create = <T extends KubeObject>(resource: Resource<T>, object: object) => home.create(resource, object as never);

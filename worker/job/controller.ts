@@ -10,12 +10,14 @@ import { isFinished } from '../../shared/kube/conditions.ts';
 import { type Reconcile, type ReconcileResult, TerminalError } from '../../shared/kube/controller.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
-import { parseKey } from '../../shared/kube/keys.ts';
+import { keyOfObject, parseKey } from '../../shared/kube/keys.ts';
 import type { Workqueue } from '../../shared/kube/workqueue.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Fence } from '../fence/fence.ts';
+import { withEndedPods } from '../logs/ended-pod.ts';
+import type { TailKeeper } from '../logs/tail-keeper.ts';
 import { account, type Ledger } from './account.ts';
 import { applyPods, removeFinalizers } from './apply.ts';
 import { type Decision, decide, type Observation } from './decide.ts';
@@ -27,6 +29,7 @@ import type { JobMetrics, SyncAction } from './metrics.ts';
 import { observe } from './observe.ts';
 import { orphanKeyOfJob } from './orphan-pods.ts';
 import { nextSyncDelayMs } from './pace.ts';
+import { isDeleting } from './pod-view.ts';
 import { isCapped } from './scale.ts';
 import { settle } from './settle.ts';
 import { wireStatus } from './wire-status.ts';
@@ -41,6 +44,8 @@ export type JobReconcilerDeps = {
   readonly recorder: EventRecorder;
   readonly metrics: JobMetrics;
   readonly fence: Omit<Fence, 'run'>;
+  /** Keeps the ends of logs of copies; absent: nobody does. */
+  readonly tails?: TailKeeper;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -63,7 +68,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
    * 4. Observe: the Job, and the pods that are its own.
    * 5. Decide: the end of the Job, or pods to create or delete.
    * 6. Carry it out.
-   * 7. Account: which ended pods are counted now. Written before their finalizers go.
+   * 7. Account: which ended pods are counted now. Written before their finalizers go; the logs of some are read meanwhile.
    * 8. Settle: counters and the terminal condition. Written when the finalizers are gone.
    */
   return async function reconcileJob(key: string): Promise<ReconcileResult> {
@@ -74,6 +79,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     if (isFinished(job.status)) {
       memory.forgetProgress(uid);
       memory.finished.delete(uid);
+      deps.tails?.forget(uid);
       return undefined; // 1
     }
     if (isCacheStale(uid)) return { requeueAfterMs: STALE_CACHE_RETRY_MS }; // 2
@@ -216,19 +222,39 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     if (ledger.fencing !== undefined) {
       recorder.event(JOBS, job, ledger.fencing === 'Fenced' ? 'Warning' : 'Normal', ledger.fencing, fenceMessage(ledger.fencing));
     }
+    readTails(job, ledger);
     let current = job;
     if (ledger.flush) {
-      current = await writeStatus(view, job, view.status, ledger.status, 'adding uncounted pods to status'); // 7
+      current = await writeStatus(view, endedPodsOn(job, ledger), view.status, ledger.status, 'adding uncounted pods to status'); // 7
       memory.rememberBackoff(view.uid, decision.backoff);
     }
     metrics.policyActions(ledger.policyActions);
-    const { removed, error } = await removeFinalizers(deps, job, ledger.removals);
+    // Those whose log is being read stay until then, and are counted in the next sync; no decision waits for that, as they are listed.
+    const free = ledger.removals.filter(({ uid }) => deps.tails?.isUnderWay(view.uid, uid) !== true);
+    const { removed, error } = await removeFinalizers(deps, job, free);
     const { status, changed, finished } = settle(view, ledger, removed, clock.now()); // 8
     if (changed) {
-      current = await writeStatus(view, current, ledger.status, status, 'removing uncounted pods from status');
+      current = await writeStatus(view, endedPodsOn(current, ledger), ledger.status, status, 'removing uncounted pods from status');
       if (finished !== undefined) announceEnd(view, current, finished.type, finished.reason ?? '', finished.message ?? '');
     }
     if (error !== undefined) throw error;
+  }
+
+  /** What the pods of a copy ended with is told with the status. */
+  function endedPodsOn(job: DeepReadonly<Job>, { removals }: Ledger): DeepReadonly<Job> {
+    return withEndedPods(job, removals, ({ uid }) => deps.tails?.tailOf(job.metadata.uid, uid));
+  }
+
+  /** Nobody asks for the logs of a Job that is being deleted. */
+  function readTails(job: DeepReadonly<Job>, { removals, verdict }: Ledger): void {
+    if (isDeleting(job)) return;
+    const { uid } = job.metadata;
+    deps.tails?.begin(job, removals, verdict?.outcome === 'Failed', () => {
+      if (!isInCache(job)) return;
+      // As after a sync that was capped: the rest follows at once if the caches have caught up already.
+      memory.capped.add(uid);
+      queue.addAfter(keyOfObject(job), nextSyncDelayMs(memory, uid, deps.batchPeriodMs));
+    });
   }
 
   async function writeStatus(

@@ -5,6 +5,8 @@ import {
   JOB_INDEX_IGNORED_FAILURE_COUNT_ANNOTATION,
 } from '../../shared/api/names.ts';
 import type { DeepReadonly, Job, OwnerReference, Pod } from '../../shared/api/kubernetes.ts';
+import { LINE_LENGTH_MAX } from '../../shared/api/ended-pods.ts';
+import { lastLineOf } from '../../shared/api/log-tails.ts';
 import type { IndexFunction, Lister } from '../../shared/kube/indexer.ts';
 import { isCounted } from './pod-view.ts';
 import { createSharedValues } from './shared-values.ts';
@@ -104,9 +106,10 @@ export function createPodTrimmer(): (pod: Pod) => Pod {
     }));
   }
 
-  function trimStatus({ phase, conditions, containerStatuses, initContainerStatuses }: Partial<PodStatus> = {}): PodStatus {
+  function trimStatus({ phase, reason, conditions, containerStatuses, initContainerStatuses }: Partial<PodStatus> = {}): PodStatus {
     return {
       ...(phase && { phase }),
+      ...(reason && { reason: shared.text(reason) }),
       ...(conditions && { conditions: conditions.map(trimCondition) }),
       ...(containerStatuses && { containerStatuses: containerStatuses.map(trimContainerStatus) }),
       ...(initContainerStatuses && { initContainerStatuses: initContainerStatuses.map(trimContainerStatus) }),
@@ -120,16 +123,29 @@ export function createPodTrimmer(): (pod: Pod) => Pod {
   }
 
   function trimContainerStatus({ name, restartCount, state }: ContainerStatus): ContainerStatus {
-    const { exitCode, finishedAt = '' } = state?.terminated ?? {};
-    return shared.value(`container ${name} ${restartCount} ${exitCode} ${finishedAt}`, () => ({
+    const ended = state?.terminated && trimTerminated(state.terminated);
+    const key = ended === undefined ? (state?.running ? 'runs' : '') : JSON.stringify(ended);
+    return shared.value(`container ${name} ${restartCount} ${key}`, () => ({
       name,
       image: '',
       imageID: '',
       ready: false,
       restartCount,
-      ...(exitCode !== undefined && { state: { terminated: { exitCode, ...(finishedAt && { finishedAt }) } } }),
+      ...(ended === undefined ? state?.running && { state: { running: {} } } : { state: { terminated: ended } }),
     }));
   }
+}
+
+/** What is told of its end. What a container leaves as its message is up to 4 KiB of whatever it likes. */
+function trimTerminated({ exitCode, reason, message, startedAt, finishedAt }: Terminated): Terminated {
+  const told = exitCode === 0 || !message ? undefined : lastLineOf(message, LINE_LENGTH_MAX);
+  return {
+    exitCode,
+    ...(reason && { reason }),
+    ...(told !== undefined && { message: told }),
+    ...(startedAt && { startedAt }),
+    ...(finishedAt && { finishedAt }),
+  };
 }
 
 function keptAnnotations(annotations: Readonly<Record<string, string>> | undefined): Record<string, string> | undefined {
@@ -141,3 +157,4 @@ function keptAnnotations(annotations: Readonly<Record<string, string>> | undefin
 type PodStatus = NonNullable<Pod['status']>;
 type PodCondition = NonNullable<PodStatus['conditions']>[number];
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
+type Terminated = NonNullable<NonNullable<ContainerStatus['state']>['terminated']>;

@@ -298,6 +298,15 @@ describe('the worker chart', () => {
     expect(leaseVerbs('config.fenceAfter=0')).toEqual(['get', 'create', 'update']);
   });
 
+  test('it may read logs and write ConfigMaps only when it keeps the ends of logs', () => {
+    const onLogs = (...values: string[]): string[] =>
+      rulesOf(renderChart('worker', 'managerAccess.create=false', ...values), 'ClusterRole')
+        .filter(({ resources }) => resources.some((each) => each === 'pods/log' || each === 'configmaps'))
+        .flatMap(({ resources, verbs }) => verbs.map((verb) => `${verb} ${resources.join()}`));
+    expect(onLogs()).toEqual(['get pods/log', 'create configmaps', 'patch configmaps']);
+    expect(onLogs('config.keepLogs=None')).toEqual([]);
+  });
+
   test('it may delete Jobs only when it runs the TTL controller', () => {
     const jobVerbs = (...values: string[]): string[] =>
       rulesOf(renderChart('worker', 'managerAccess.create=false', ...values), 'ClusterRole').find(({ resources }) =>
@@ -319,6 +328,8 @@ describe('the worker chart', () => {
       namespace: '',
       fenceAfterMs: 60_000,
       leaseNamespace: 'kube-system',
+      keepLogs: 'Failed',
+      logTailBytes: 65_536,
       kubeApiQps: 50,
       kubeApiBurst: 100,
       leaderElection: { namespace: 'switchyard', name: 'test-switchyard-worker' },

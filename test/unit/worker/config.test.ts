@@ -25,6 +25,8 @@ describe('flags', () => {
       namespace: '',
       fenceAfterMs: 60_000,
       leaseNamespace: 'kube-system',
+      keepLogs: 'Failed',
+      logTailBytes: 65_536,
       kubeApiQps: 50,
       kubeApiBurst: 100,
       leaderElection: undefined,

@@ -10,7 +10,7 @@ import { silentLogger, type LogFields, type Logger } from '../../../shared/runti
 import { seededRandom } from '../../../shared/runtime/random.ts';
 import { aborted } from '../../../shared/runtime/tasks.ts';
 import type { FenceSettings } from '../../../worker/fence/fence.ts';
-import { createWorker, type WorkerSettings } from '../../../worker/worker.ts';
+import { createWorker, type Logs, type WorkerSettings } from '../../../worker/worker.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
@@ -32,7 +32,7 @@ export type World = {
   hold(...resources: ('jobs' | 'pods' | 'leases')[]): void;
   /** The worker's watches break, and what happens until the clock moves on is forgotten by the server: a new list has to tell it. */
   expireWatches(): void;
-  createJob(spec?: Partial<JobSpec>, name?: string): Promise<Job>;
+  createJob(spec?: Partial<JobSpec>, name?: string, labels?: Record<string, string>): Promise<Job>;
   createPod(metadata: Partial<Pod['metadata']>): Promise<Pod>;
   patchJob(patch: object, name?: string): Promise<void>;
   job(name?: string): Promise<Job | undefined>;
@@ -58,8 +58,12 @@ const SETTINGS: WorkerSettings = {
   namespace: '',
 };
 
-/** With `fence` the worker keeps its Lease, and stops copies whose manager is out of reach. */
-export async function createWorld(settings: Partial<WorkerSettings> = {}, fence?: FenceSettings): Promise<World> {
+/** With `fence` the worker keeps its Lease, and stops copies whose manager is out of reach; with `logs` it keeps the ends of logs of copies. */
+export async function createWorld(
+  settings: Partial<WorkerSettings> = {},
+  fence?: FenceSettings,
+  logs?: Omit<Logs, 'client'>,
+): Promise<World> {
   const clock = new FakeClock();
   const random = seededRandom(7);
   const controlPlane = await createControlPlane({ clock, random, log: silentLogger });
@@ -78,6 +82,7 @@ export async function createWorld(settings: Partial<WorkerSettings> = {}, fence?
     const worker = createWorker({
       client,
       ...(fence && { presence: { client, identity: 'pod-1', version: '1.2.3', settings: fence } }),
+      ...(logs && { logs: { client, ...logs } }),
       registry,
       clock,
       random,
@@ -156,9 +161,9 @@ export async function createWorld(settings: Partial<WorkerSettings> = {}, fence?
       expiry = new AbortController();
       before.abort(new Error('the watch expired'));
     },
-    createJob: (spec = {}, name = 'job') =>
+    createJob: (spec = {}, name = 'job', labels = {}) =>
       admin.create(JOBS, {
-        metadata: { name, namespace: 'ns' },
+        metadata: { name, namespace: 'ns', labels },
         spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'i' }] } }, ...spec },
       }),
     createPod: (metadata) =>

@@ -55,8 +55,8 @@ describe('the table', () => {
 });
 
 describe('what travels to a copy', () => {
-  test('is every name but ours and the queue', () => {
-    expect(NAMED_PARTS.filter(({ name }) => travelsToCopy(name))).toEqual([]);
+  test('is every name but ours and the queue, and of ours what the worker heeds', () => {
+    expect(NAMED_PARTS.filter(({ name }) => travelsToCopy(name)).map(({ name }) => name)).toEqual([names.KEEP_LOGS_LABEL]);
     expect(travelsToCopy(`${names.SWITCHYARD_GROUP}/whatever-comes-next`)).toBe(false);
     expect(travelsToCopy(names.KUEUE_QUEUE_NAME_LABEL)).toBe(false);
     expect(travelsToCopy('kueue.x-k8s.io/other')).toBe(true);

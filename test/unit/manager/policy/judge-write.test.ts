@@ -9,6 +9,7 @@ import { judgeWrite } from '../../../../manager/policy/judge-write.ts';
 import type { JobWrite } from '../../../../manager/policy/job-write.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import {
+  ENDED_PODS_ANNOTATION,
   COPIES_FINALIZER,
   KUEUE_QUEUE_NAME_LABEL,
   ORIGIN_LABEL,
@@ -112,6 +113,17 @@ describe('a copy on the manager’s own cluster', () => {
     expect(fields(aCopy(), aCopy({ suspend: true }))).toEqual([COPY_FOLLOWS_ITS_ORIGINAL.field]);
     expect(fields(aCopy(), aCopy({ suspend: true }), { writer: 'LocalWorker' })).toEqual(['spec']);
     expect(fields(aCopy(), aCopy({ suspend: true }), { writer: 'Manager' })).toEqual([]);
+  });
+
+  test('has what its pods ended with from the worker', () => {
+    const ended = aCopy();
+    ended.metadata.annotations = { ...ended.metadata.annotations, [ENDED_PODS_ANNOTATION]: '[]' };
+    const field = `metadata.annotations[${ENDED_PODS_ANNOTATION}]`;
+    expect(fields(aCopy(), ended, { subresource: 'status', writer: 'LocalWorker' })).toEqual([]);
+    expect(fields(aCopy(), ended)).toEqual([field]);
+    const other = plain();
+    other.metadata.annotations = { [ENDED_PODS_ANNOTATION]: '[]' };
+    expect(fields(undefined, other, { writer: 'LocalWorker' })).toEqual([field]);
   });
 
   test('that the built-in controller runs is that controller’s: another manager made it here', () => {

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import type { ConfigMap, Job } from '../../../../shared/api/kubernetes.ts';
+import { ApiError } from '../../../../shared/kube/api-error.ts';
+import type { WriteClient } from '../../../../shared/kube/client.ts';
+import { createTailStore } from '../../../../worker/logs/tail-store.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const COPY = { metadata: { name: 'sum', namespace: 'team', uid: 'u1', labels: {} } } as unknown as Job;
+type Write = { readonly verb: string; readonly keys: string[]; answer(error?: ApiError): void };
+
+/** An API server that answers when it is told to. */
+function aServer() {
+  const writes: Write[] = [];
+  const write = (verb: string, object: ConfigMap): Promise<never> =>
+    new Promise((resolve, reject) =>
+      writes.push({
+        verb,
+        keys: Object.keys(object.binaryData ?? {}),
+        answer: (error) => (error === undefined ? resolve(object as never) : reject(error)),
+      }),
+    );
+  const client = {
+    create: (_: unknown, object: unknown) => write('create', object as ConfigMap),
+    patch: (_: unknown, __: unknown, { body }: { body: object }) => write('patch', body as ConfigMap),
+  } as unknown as Pick<WriteClient, 'create' | 'patch'>;
+  return { writes, store: createTailStore(client, new FakeClock()) };
+}
+const settle = async (): Promise<void> => {
+  for (let k = 0; k < 20; k++) await Promise.resolve();
+};
+const forEver = new AbortController().signal;
+
+test('what comes while a write is under way goes together into the next', async () => {
+  const { writes, store } = aServer();
+  const first = store.keep(COPY, 'a', Buffer.from('1'), forEver);
+  await settle();
+  const others = ['b', 'c', 'd'].map((pod) => store.keep(COPY, pod, Buffer.from('1'), forEver));
+  await settle();
+  expect(writes.map(({ verb, keys }) => [verb, keys])).toEqual([['create', ['a']]]);
+  writes[0]?.answer();
+  expect(await first).toBe(true);
+  await settle();
+  expect(writes.map(({ verb, keys }) => [verb, keys])).toEqual([
+    ['create', ['a']],
+    ['patch', ['b', 'c', 'd']],
+  ]);
+  writes[1]?.answer();
+  expect(await Promise.all(others)).toEqual([true, true, true]);
+});
+
+test('one that is there already is added to, and one that somebody has deleted is made anew', async () => {
+  const { writes, store } = aServer();
+  const first = store.keep(COPY, 'a', Buffer.from('1'), forEver);
+  await settle();
+  writes[0]?.answer(new ApiError(409, { reason: 'AlreadyExists' }));
+  await settle();
+  expect(writes[1]?.verb).toBe('patch');
+  writes[1]?.answer(new ApiError(404, { reason: 'NotFound' }));
+  await expect(first).rejects.toThrow();
+  const second = store.keep(COPY, 'b', Buffer.from('1'), forEver);
+  await settle();
+  expect(writes[2]?.verb).toBe('create');
+  writes[2]?.answer();
+  expect(await second).toBe(true);
+});
+
+test('whoever has no more patience hears so at once, and the next write goes on', async () => {
+  const { writes, store } = aServer();
+  const patience = new AbortController();
+  const first = store.keep(COPY, 'a', Buffer.from('1'), patience.signal);
+  await settle();
+  patience.abort(new Error('late'));
+  await expect(first).rejects.toThrow('late');
+  writes[0]?.answer();
+  await settle();
+  const second = store.keep(COPY, 'b', Buffer.from('1'), forEver);
+  await settle();
+  writes[1]?.answer();
+  expect(await second).toBe(true);
+});
+
+test('what does not fit any more is not sent', async () => {
+  const { writes, store } = aServer();
+  expect(await store.keep(COPY, 'a', Buffer.alloc(701 * 1024), forEver)).toBe(false);
+  expect(writes).toEqual([]);
+});

@@ -1,0 +1,35 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { KEEP_LOGS_LABEL, ORIGIN_LABEL } from '../../shared/api/names.ts';
+import type { PodView } from '../job/pod-view.ts';
+
+/** Of which pods the end of the log is kept. */
+export const KEEP_LOGS = ['Failed', 'All', 'None'] as const;
+export type KeepLogs = (typeof KEEP_LOGS)[number];
+
+/** Pods of one Job whose logs are read: of so many that failed, of so many others, and of some more when it comes to its end. */
+const FAILED_MAX = 40;
+const OTHERS_MAX = 40;
+const AT_END_MAX = 10;
+
+/** What has been read of a Job. */
+export type TailCounts = { readonly failed: number; readonly others: number };
+
+/** Its copy on a worker cluster is all that is looked at: nobody would fetch the tails of other Jobs. */
+export const isCopy = ({ metadata }: DeepReadonly<Job>): boolean => metadata.labels?.[ORIGIN_LABEL] !== undefined;
+
+/** The Job's own word, else that of the worker. Words that mean nothing are no word. */
+export function keepLogsOf({ metadata }: DeepReadonly<Job>, otherwise: KeepLogs): KeepLogs {
+  const said = metadata.labels?.[KEEP_LOGS_LABEL];
+  return KEEP_LOGS.find((each) => each === said) ?? otherwise;
+}
+
+/** Whether the tail of this pod's log is wanted; `ends`: the Job fails with it. */
+export function wantsTail(pod: PodView, keep: KeepLogs, read: TailCounts, ends: boolean): boolean {
+  if (keep === 'None' || !hasLog(pod)) return false;
+  if (!pod.succeeded) return read.failed < FAILED_MAX + (ends ? AT_END_MAX : 0);
+  return keep === 'All' && read.others < OTHERS_MAX;
+}
+
+/** A pod of which no container has run has written nothing. */
+const hasLog = ({ pod: { spec, status } }: PodView): boolean =>
+  (spec.nodeName ?? '') !== '' && (status?.containerStatuses?.some(({ state }) => state?.terminated ?? state?.running) ?? false);

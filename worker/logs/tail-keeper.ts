@@ -1,0 +1,172 @@
+/**
+ * Reads the ends of logs while the pods are still there, which the tracking finalizer sees to, and puts them where the manager fetches them. A pod
+ * whose log is being read keeps its finalizer, for two seconds at most: then it goes without. Nothing else waits for it, and nothing is lost but a tail.
+ */
+import { gzipSync } from 'node:zlib';
+import type { Counter } from 'prom-client';
+import { cutToTail, lastLineOf } from '../../shared/api/log-tails.ts';
+import { LINE_LENGTH_MAX } from '../../shared/api/ended-pods.ts';
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { ApiError, isForbidden } from '../../shared/kube/api-error.ts';
+import type { RawClient } from '../../shared/kube/client.ts';
+import { formatKey } from '../../shared/kube/keys.ts';
+import type { Clock, Timer } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { PodView } from '../job/pod-view.ts';
+import type { TailSeen } from './ended-pod.ts';
+import { isCopy, keepLogsOf, wantsTail, type KeepLogs } from './keep-rule.ts';
+import { logRequest } from './log-request.ts';
+import type { TailStore } from './tail-store.ts';
+
+export interface TailKeeper {
+  /** Has the logs of these pods read whose are wanted, each once. `onRead` is called when none of this Job is under way any more. */
+  begin(job: DeepReadonly<Job>, pods: readonly PodView[], ends: boolean, onRead: () => void): void;
+  /** The log of this pod is being read: it is to stay. */
+  isUnderWay(jobUid: string, podUid: string): boolean;
+  tailOf(jobUid: string, podUid: string): TailSeen | undefined;
+  /** The Job has ended, or is gone. */
+  forget(jobUid: string): void;
+}
+
+export type TailKeeperDeps = {
+  readonly client: RawClient;
+  readonly store: TailStore;
+  /** Of Jobs that say nothing. */
+  readonly keepLogs: KeepLogs;
+  /** Of one log, before it is compressed. */
+  readonly tailBytes: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Label `result`. */
+  readonly reads: Counter<'result'>;
+};
+
+/** Longest that a pod stays for the sake of its log. */
+export const TAIL_PATIENCE_MS = 2_000;
+/** Reads under way at once, of all Jobs and of one: a node that does not answer must not take the others' turns. */
+const READS_MAX = 16;
+const READS_OF_JOB_MAX = 4;
+/** Who may not read logs is not told so at every pod. */
+const FORBIDDEN_PAUSE_MS = 5 * 60_000;
+
+/** What has been read, and is being, of one Job. */
+type Reading = {
+  readonly job: DeepReadonly<Job>;
+  counts: { failed: number; others: number };
+  /** UIDs of pods that were looked at. */
+  readonly seen: Set<string>;
+  readonly underWay: Set<string>;
+  /** By UID. */
+  readonly tails: Map<string, TailSeen>;
+  running: number;
+  onRead: () => void;
+};
+type Turn = { readonly reading: Reading; readonly pod: PodView; readonly given: AbortController; readonly timer: Timer };
+type Result = 'kept' | 'empty' | 'failed' | 'late' | 'full';
+
+export function createTailKeeper(deps: TailKeeperDeps): TailKeeper {
+  const { client, store, clock, log, tailBytes, reads } = deps;
+  const readings = new Map<string, Reading>();
+  const waiting: Turn[] = [];
+  let running = 0;
+  let forbiddenUntilMs = Number.NEGATIVE_INFINITY;
+
+  function take(): void {
+    while (running < READS_MAX) {
+      const next = waiting.findIndex(({ reading }) => reading.running < READS_OF_JOB_MAX);
+      const turn = next < 0 ? undefined : waiting.splice(next, 1)[0];
+      if (turn === undefined) return;
+      running++;
+      turn.reading.running++;
+      void read(turn).then((result) => {
+        running--;
+        turn.reading.running--;
+        over(turn, result);
+        take();
+      });
+    }
+  }
+
+  /** Never throws. */
+  async function read({ reading, pod, given: { signal } }: Turn): Promise<Result> {
+    const { job, tails } = reading;
+    try {
+      const text = await client.raw({ method: 'GET', ...logRequest(pod, tailBytes), signal });
+      if (signal.aborted) return 'late';
+      const lastLine = lastLineOf(text, LINE_LENGTH_MAX);
+      if (lastLine === undefined) return 'empty';
+      tails.set(pod.uid, { lastLine, kept: false });
+      const kept = await store.keep(job, pod.pod.metadata.name, gzipSync(cutToTail(text, tailBytes)), signal);
+      tails.set(pod.uid, { lastLine, kept });
+      return kept ? 'kept' : 'full';
+    } catch (error) {
+      if (signal.aborted) return 'late';
+      if (isForbidden(error)) pause(error);
+      // 400: none of its containers has begun. 404: it is gone.
+      else if (!(error instanceof ApiError) || error.code >= 500)
+        log.debug('the log of a pod could not be kept', { job: formatKey(job.metadata), pod: pod.pod.metadata.name, error });
+      return 'failed';
+    }
+  }
+
+  function pause(error: unknown): void {
+    if (clock.monotonic() < forbiddenUntilMs) return;
+    forbiddenUntilMs = clock.monotonic() + FORBIDDEN_PAUSE_MS;
+    log.warn(
+      'logs of pods cannot be kept: the worker may not read or store them; its chart gives the right, or start it with --keep-logs=None',
+      { error },
+    );
+  }
+
+  function giveUp(turn: Turn): void {
+    const position = waiting.indexOf(turn);
+    if (position >= 0) waiting.splice(position, 1);
+    turn.given.abort(new Error(`the log was not read within ${TAIL_PATIENCE_MS} ms`));
+    over(turn, 'late');
+  }
+
+  function over({ reading, pod, timer }: Turn, result: Result): void {
+    timer.cancel();
+    if (!reading.underWay.delete(pod.uid)) return;
+    reads.inc({ result });
+    if (reading.underWay.size === 0) reading.onRead();
+  }
+
+  function readingOf(job: DeepReadonly<Job>): Reading {
+    const { uid } = job.metadata;
+    const known = readings.get(uid);
+    if (known !== undefined) return known;
+    const counts = { failed: 0, others: 0 };
+    const reading: Reading = { job, counts, seen: new Set(), underWay: new Set(), tails: new Map(), running: 0, onRead: () => undefined };
+    readings.set(uid, reading);
+    return reading;
+  }
+
+  return {
+    begin(job, pods, ends, onRead) {
+      const keep = keepLogsOf(job, deps.keepLogs);
+      if (keep === 'None' || pods.length === 0 || !isCopy(job) || clock.monotonic() < forbiddenUntilMs) return;
+      for (const pod of pods) {
+        const { counts, seen } = readings.get(job.metadata.uid) ?? NOTHING_READ;
+        if (seen.has(pod.uid) || !wantsTail(pod, keep, counts, ends)) continue;
+        const reading = readingOf(job);
+        reading.onRead = onRead;
+        reading.seen.add(pod.uid);
+        reading.underWay.add(pod.uid);
+        reading.counts[pod.succeeded ? 'others' : 'failed']++;
+        const given = new AbortController();
+        const turn: Turn = { reading, pod, given, timer: clock.schedule(() => giveUp(turn), TAIL_PATIENCE_MS) };
+        waiting.push(turn);
+      }
+      take();
+    },
+    isUnderWay: (jobUid, podUid) => readings.get(jobUid)?.underWay.has(podUid) === true,
+    tailOf: (jobUid, podUid) => readings.get(jobUid)?.tails.get(podUid),
+    forget(jobUid) {
+      readings.delete(jobUid);
+      store.forget(jobUid);
+    },
+  };
+}
+
+const NOTHING_READ = { counts: { failed: 0, others: 0 }, seen: new Set<string>() };

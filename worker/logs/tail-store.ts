@@ -1,0 +1,102 @@
+/** Puts the tails of a copy's logs into its ConfigMap: one write at a time for each copy, and what comes meanwhile goes together into the next. */
+import type { ConfigMap, DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { LOG_TAILS_BYTES_MAX, logTailsName } from '../../shared/api/log-tails.ts';
+import { ORIGIN_LABEL, WORKER_FIELD_MANAGER } from '../../shared/api/names.ts';
+import { CONFIG_MAPS } from '../../shared/api/resources.ts';
+import { isAlreadyExists, isNotFound } from '../../shared/kube/api-error.ts';
+import type { WriteClient } from '../../shared/kube/client.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { withDeadline } from '../../shared/runtime/deadline.ts';
+import { ownerReferenceTo } from '../job/pod-template.ts';
+
+export interface TailStore {
+  /**
+   * Resolves when it is stored, with true, or at once with false when there is no room left for this copy. Throws what the API server answers, and when
+   * `signal` aborts first; it may be stored then all the same.
+   */
+  keep(job: DeepReadonly<Job>, pod: string, tail: Buffer, signal: AbortSignal): Promise<boolean>;
+  forget(jobUid: string): void;
+}
+
+/** In one write: a batch that comes on top of all that there was before a restart still fits into a ConfigMap. */
+const BATCH_BYTES_MAX = 256 * 1024;
+/** Longest wait for the answer to a write; those who wait for it have given up by then. */
+const WRITE_MS = 3_000;
+
+type Batch = { readonly tails: Map<string, Buffer>; bytes: number; readonly done: Promise<void> };
+type Kept = { bytes: number; exists: boolean; writing: Promise<unknown>; next: Batch | undefined };
+
+export function createTailStore(client: Pick<WriteClient, 'create' | 'patch'>, clock: Clock): TailStore {
+  const copies = new Map<string, Kept>();
+
+  async function write(job: DeepReadonly<Job>, kept: Kept, tails: ReadonlyMap<string, Buffer>, signal: AbortSignal): Promise<void> {
+    const binaryData = Object.fromEntries([...tails].map(([pod, tail]) => [pod, tail.toString('base64')]));
+    const { namespace, uid, labels } = job.metadata;
+    const name = logTailsName(uid);
+    const options = { fieldManager: WORKER_FIELD_MANAGER, signal };
+    if (!kept.exists) {
+      const { blockOwnerDeletion: _, ...owner } = ownerReferenceTo(job);
+      const origin = { [ORIGIN_LABEL]: labels?.[ORIGIN_LABEL] ?? '' };
+      try {
+        await client.create(CONFIG_MAPS, { metadata: { name, namespace, labels: origin, ownerReferences: [owner] }, binaryData }, options);
+        kept.exists = true;
+        return;
+      } catch (error) {
+        if (!isAlreadyExists(error)) throw error;
+        // Made before this worker began.
+        kept.exists = true;
+      }
+    }
+    try {
+      const all = await client.patch(CONFIG_MAPS, { namespace, name }, { type: 'merge', body: { binaryData } }, options);
+      kept.bytes = Math.max(kept.bytes, bytesOf(all));
+    } catch (error) {
+      if (isNotFound(error)) kept.exists = false;
+      throw error;
+    }
+  }
+
+  function enqueue(job: DeepReadonly<Job>, kept: Kept): Batch {
+    const tails = new Map<string, Buffer>();
+    const done = kept.writing.then(async () => {
+      kept.next = undefined;
+      await withDeadline(clock, WRITE_MS, undefined, (signal) => write(job, kept, tails, signal));
+    });
+    const batch: Batch = { tails, bytes: 0, done };
+    kept.next = batch;
+    kept.writing = Promise.allSettled([done]);
+    return batch;
+  }
+
+  return {
+    async keep(job, pod, tail, signal) {
+      const { uid } = job.metadata;
+      const kept = copies.get(uid) ?? { bytes: 0, exists: false, writing: Promise.resolve(), next: undefined };
+      copies.set(uid, kept);
+      if (kept.bytes + tail.length > LOG_TAILS_BYTES_MAX || (kept.next?.bytes ?? 0) + tail.length > BATCH_BYTES_MAX) return false;
+      kept.bytes += tail.length;
+      const batch = kept.next ?? enqueue(job, kept);
+      batch.tails.set(pod, tail);
+      batch.bytes += tail.length;
+      await until(batch.done, signal);
+      return true;
+    },
+    forget: (jobUid) => void copies.delete(jobUid),
+  };
+}
+
+const bytesOf = ({ binaryData = {} }: ConfigMap): number =>
+  Object.values(binaryData).reduce((sum, each) => sum + Math.floor((each.length * 3) / 4), 0);
+
+/** Whoever waits no longer hears nothing of what becomes of it. */
+async function until(done: Promise<void>, signal: AbortSignal): Promise<void> {
+  const over = Promise.withResolvers<never>();
+  const give = (): void => over.reject(signal.reason);
+  signal.throwIfAborted();
+  signal.addEventListener('abort', give, { once: true });
+  try {
+    await Promise.race([done, over.promise]);
+  } finally {
+    signal.removeEventListener('abort', give);
+  }
+}
