@@ -2,6 +2,7 @@ import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../shared/api/names.t
 import { isAddressRange } from '../shared/kube/address-ranges.ts';
 import type { DecisionLogConfig } from './decision-log-file.ts';
 import type { Identities } from './policy/writer.ts';
+import { REDIS_FLAGS, redisConfigOf, type RedisConfig } from './redis-flags.ts';
 import {
   bindAddress,
   durationMs,
@@ -34,7 +35,8 @@ export type ManagerConfig = {
   /** Absent: where kubectl would look, then the service account of the pod. */
   readonly kubeconfig: string | undefined;
   /** Absent: Jobs come through the API alone. */
-  readonly redisUrl: string | undefined;
+  /** undefined: no submissions are taken. */
+  readonly redis: RedisConfig | undefined;
   readonly redisPrefix: string;
   readonly submissionQueue: string;
   readonly concurrentSubmissions: number;
@@ -90,11 +92,7 @@ const FLAGS = {
     about: 'kubeconfig of the manager cluster; default: KUBECONFIG, ~/.kube/config, the pod’s service account',
     parse: text,
   },
-  'redis-url': {
-    value: 'URL',
-    about: 'Redis that carries submissions, such as redis://localhost:6379; without it Jobs come through the API alone',
-    parse: redisUrl,
-  },
+  ...REDIS_FLAGS,
   'redis-prefix': {
     value: 'PREFIX',
     fallback: SUBMISSION_QUEUE_PREFIX,
@@ -256,7 +254,7 @@ export const MANAGER_PROGRAM: Program<typeof FLAGS, ManagerConfig> = {
 function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
   return {
     kubeconfig: flags.kubeconfig,
-    redisUrl: flags['redis-url'],
+    redis: redisConfigOf(flags),
     redisPrefix: flags['redis-prefix'],
     submissionQueue: flags['submission-queue'],
     concurrentSubmissions: flags['concurrent-submissions'],
@@ -315,13 +313,6 @@ function webhook(flags: FlagValues<typeof FLAGS>): ManagerConfig['webhook'] {
     );
   }
   return { address, certFile, keyFile };
-}
-
-/** It may hold a password, so it is not quoted. */
-function redisUrl(given: string): string {
-  const protocol = URL.canParse(given) ? new URL(given).protocol : '';
-  if (protocol === 'redis:' || protocol === 'rediss:') return given;
-  throw new FlagError('is no redis:// or rediss:// URL; write one such as redis://localhost:6379');
 }
 
 function lostTimeout(given: string): number {

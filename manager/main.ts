@@ -17,6 +17,10 @@ import { createClientFactory } from './client-factory.ts';
 import { MANAGER_PROGRAM, type ManagerConfig } from './config.ts';
 import { createDecisionLogFile, type DecisionLogConfig, type DecisionLogFile } from './decision-log-file.ts';
 import { createManager } from './manager.ts';
+import { readRedisSettings } from './read-redis-settings.ts';
+import type { RedisMetrics } from './metrics.ts';
+import type { RedisProbe } from './submission/redis-probe.ts';
+import type { RedisSettings } from './submission/redis-settings.ts';
 import type { SubmissionQueue } from './submission/submission-queue.ts';
 import { createWorkerConnector } from './worker-connection.ts';
 
@@ -43,16 +47,19 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
   collectDefaultMetrics({ register: registry });
   const clientOver = createClientFactory({ registry, clock });
   const denied = createAddressRanges(settings.workerAddressDeny);
-  const { redisUrl, leaderElection, managerId, submissionQueue, webhook, recordKeySecret } = settings;
+  const { leaderElection, managerId, submissionQueue, webhook, recordKeySecret } = settings;
   const homeTransport = createHttpTransport(homeAccess, log);
   const client = clientOver(homeTransport, homeAccess, settings.home);
-  const queue = redisUrl === undefined ? undefined : await connectQueue(redisUrl, settings, log);
+  const redis = settings.redis && readRedisSettings(settings.redis);
+  const queue = redis && (await connectQueue(redis, settings, log));
+  const probing = redis && (await connectProbe(redis, log));
   const decisionLog = settings.decisionLog && (await openDecisionLog(settings.decisionLog, log));
   const manager = createManager({
     client,
     connectCluster: createWorkerConnector({ clientOver, denied, rate: settings.worker, registry, clock, log }),
     memoryPerClusterBytes: settings.workerMemoryBytes,
     ...(queue === undefined ? {} : { submissions: { queue, name: submissionQueue } }),
+    ...(probing && { redisProbe: (metrics) => probing.probe(metrics) }),
     recordKeySecret: {
       namespace: recordKeySecret.namespace ?? leaderElection?.namespace ?? homeAccess.namespace,
       name: recordKeySecret.name,
@@ -97,11 +104,15 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     await manager.run(signal);
   } finally {
     await queue?.close();
+    probing?.close();
     await decisionLog?.close(DECISION_LOG_CLOSE_MS);
     await client.close();
     await http?.close();
   }
 }
+
+/** Under the prefix that is the manager's alone. */
+const REDIS_PROBE_KEY = 'switchyard:probe';
 
 /** Where the disk does not answer the program ends all the same. */
 const DECISION_LOG_CLOSE_MS = 2_000;
@@ -122,8 +133,21 @@ async function openDecisionLog(config: DecisionLogConfig, log: Logger): Promise<
 }
 
 /** BullMQ is loaded where there is a Redis: it doubles what a manager without one would load. */
-async function connectQueue(redisUrl: string, settings: ManagerConfig, log: Logger): Promise<SubmissionQueue> {
+async function connectQueue(redis: RedisSettings, settings: ManagerConfig, log: Logger): Promise<SubmissionQueue> {
   const { connectBullmqQueue } = await import('./submission/bullmq-queue.ts');
   const { submissionQueue: name, redisPrefix: prefix, concurrentSubmissions: concurrency } = settings;
-  return connectBullmqQueue({ redisUrl, name, prefix, concurrency, textBytesMax: 2 * settings.jobRules.bytesMax, clock: systemClock, log });
+  return connectBullmqQueue({ redis, name, prefix, concurrency, textBytesMax: 2 * settings.jobRules.bytesMax, clock: systemClock, log });
+}
+
+async function connectProbe(redis: RedisSettings, log: Logger): Promise<{ probe(metrics: RedisMetrics): RedisProbe; close(): void }> {
+  const [{ connectRedis }, { createRedisProbe }] = await Promise.all([
+    import('./submission/redis-connection.ts'),
+    import('./submission/redis-probe.ts'),
+  ]);
+  const connection = connectRedis(redis, 'Impatient');
+  return {
+    probe: (metrics) =>
+      createRedisProbe({ connection, key: REDIS_PROBE_KEY, clock: systemClock, log: log.with({ part: 'redis' }), metrics }),
+    close: () => connection.disconnect(),
+  };
 }

@@ -33,12 +33,13 @@ import { createDispatch } from './dispatch/dispatch.ts';
 import { createHomeInformers } from './home-informers.ts';
 import { createIdentityAlarm, type IdentityAlarm } from './identity-alarm.ts';
 import { clusterIdentity, mayDoEverything, ownUsername } from './identity.ts';
-import { createManagerMetrics } from './metrics.ts';
+import { createManagerMetrics, type RedisMetrics } from './metrics.ts';
 import type { Identities } from './policy/writer.ts';
 import { recordKeys } from './record-key.ts';
 import { runConsumer } from './submission/consumer.ts';
 import { createOutcomeReporter } from './submission/outcome-reporter.ts';
 import { createStoryTeller } from './story/story-teller.ts';
+import type { RedisProbe } from './submission/redis-probe.ts';
 import type { SubmissionQueue } from './submission/submission-queue.ts';
 import { createWebhookServer } from './webhook/server.ts';
 
@@ -49,6 +50,8 @@ export type ManagerDeps = {
   readonly connectCluster: (cluster: string, access: ClusterAccess) => KubeClient;
   /** Where submissions come from; absent: Jobs come through the API alone. The caller closes it. */
   readonly submissions?: { readonly queue: SubmissionQueue; readonly name: string };
+  /** Looks after the Redis of the submissions; absent: nobody does. */
+  readonly redisProbe?: (metrics: RedisMetrics) => RedisProbe;
   /** The Secret with the key that seals admission records; made where it is absent. */
   readonly recordKeySecret: ObjectKey;
   /** The value of the origin label on copies; absent: the UID of the namespace kube-system. */
@@ -151,6 +154,7 @@ export function createManager(deps: ManagerDeps): Manager {
     clock,
     onDropped: () => metrics.story.dropped.inc(),
   });
+  const redisProbe = deps.redisProbe?.(metrics.redis);
   const alarm = createIdentityAlarm({ client, events, log, metrics: metrics.identity });
   let webhookServed = deps.webhook === undefined;
   let keyProblem: string | undefined = 'the key of admission records is not read yet';
@@ -163,6 +167,7 @@ export function createManager(deps: ManagerDeps): Manager {
       (each) => serveWebhook(deps, alarm, () => (webhookServed = true), each),
       (each) => manage(origin, each),
       (each) => unlessRestored(each),
+      async (each) => redisProbe?.run(each),
     ]);
     await endsWithin(clock, FLUSH_MS, Promise.all([events.flush(), storyEvents.flush()]));
   }
@@ -251,7 +256,7 @@ export function createManager(deps: ManagerDeps): Manager {
       if (missing !== undefined) return `the ${missing.resource.plural} of the manager cluster are not listed yet`;
       return webhookServed ? undefined : 'the webhook is not served yet';
     },
-    warnings: () => alarm.warnings(),
+    warnings: () => [...alarm.warnings(), ...(redisProbe?.troubles() ?? []).map(({ reason, message }) => `${reason}: ${message}`)],
   };
 }
 

@@ -8,12 +8,14 @@ export type ManagerMetrics = {
   readonly submission: SubmissionMetrics;
   readonly identity: IdentityMetrics;
   readonly story: StoryMetrics;
+  readonly redis: RedisMetrics;
 };
 export type AdmissionMetrics = ReturnType<typeof admissionMetrics>;
 export type DispatchMetrics = ReturnType<typeof dispatchMetrics>;
 export type SubmissionMetrics = ReturnType<typeof submissionMetrics>;
 export type IdentityMetrics = ReturnType<typeof identityMetrics>;
 export type StoryMetrics = ReturnType<typeof storyMetrics>;
+export type RedisMetrics = ReturnType<typeof redisMetrics>;
 
 /** Registers the manager's metrics. Call once for a registry: a second time throws. */
 export const createManagerMetrics = (registry: Registry): ManagerMetrics => ({
@@ -22,6 +24,7 @@ export const createManagerMetrics = (registry: Registry): ManagerMetrics => ({
   submission: submissionMetrics([registry]),
   identity: identityMetrics([registry]),
   story: storyMetrics([registry]),
+  redis: redisMetrics([registry]),
 });
 
 /** Seconds, from one millisecond to about eight minutes. */
@@ -272,6 +275,17 @@ function storyMetrics(registers: Registry[]) {
     dropped: new Counter({
       name: 'switchyard_story_events_dropped_total',
       help: 'Events of the way of Jobs that were not written, because --story-event-qps had no room for them.',
+      registers,
+    }),
+  };
+}
+
+function redisMetrics(registers: Registry[]) {
+  return {
+    trouble: new Gauge({
+      name: 'switchyard_redis_trouble',
+      help: '1 while the Redis that carries submissions is in this trouble, by reason; else 0. No series before it was looked at.',
+      labelNames: ['reason'],
       registers,
     }),
   };

@@ -74,10 +74,12 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/what-if': 'changed-objects changes command run',
   'manager/cli/local':
     'advice clusters command config examples job-watch manager-account pod-watch ports program programs quick-start run run-directory set-up short-path submit-examples summary webhook-certificate',
-  manager: 'client-factory config decision-log-file home-informers identity-alarm identity main manager record-key worker-connection',
+  manager:
+    'client-factory config decision-log-file home-informers identity-alarm identity main manager read-redis-settings record-key redis-flags worker-connection',
   'manager/dispatch':
     'cluster-lease cluster-probe cluster-registry cluster-removal copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',
-  'manager/submission': 'bullmq-queue consumer guarded-worker outcome-reporter redis-connection submission-marks waiting-parents',
+  'manager/submission':
+    'bullmq-queue consumer guarded-worker outcome-reporter redis-connection redis-probe submission-marks waiting-parents',
   'manager/webhook': 'server',
   'shared/controlplane/admission': 'admission-chain',
   'shared/controlplane/admission/webhook': 'webhook-client webhooks',
@@ -105,7 +107,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'worker/ttl': 'ttl-after-finished',
 };
 
-const MANAGER_SIBLINGS = ['submission', 'webhook', 'admission', 'dispatch', 'dashboard'];
+const MANAGER_SIBLINGS = ['submission', 'webhook', 'admission', 'dispatch', 'dashboard', 'story'];
 
 const withoutStrings = (code: string): string => code.replace(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g, "''");
 

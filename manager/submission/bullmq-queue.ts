@@ -7,7 +7,6 @@ import { endsWithin, sleep, type Clock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { GuardedWorker } from './guarded-worker.ts';
-import { openRedis } from './redis-connection.ts';
 import { createSubmissionMarks, type ParkedRecord, type SubmissionMarks } from './submission-marks.ts';
 import {
   SubmissionRefused,
@@ -20,13 +19,15 @@ import {
   type SubmissionQueue,
   type SubmissionRef,
 } from './submission-queue.ts';
+import { openRedis, type RedisConnection } from './redis-connection.ts';
+import type { RedisSettings } from './redis-settings.ts';
 import { textProblem } from './submission-text.ts';
 import { takeOverWaitingParents } from './waiting-parents.ts';
 
 export type BullmqQueueOptions = {
-  readonly redisUrl: string;
-  /** A connection that is there already, which the caller closes; else one is made. It needs `maxRetriesPerRequest: null`. */
-  readonly redis?: Redis;
+  readonly redis: RedisSettings;
+  /** A connection that is there already, which the caller closes; else one is made. It is a patient one. */
+  readonly connection?: RedisConnection;
   /** Whose queue it is: the manager's own keys about it lie under `switchyard:{TENANT}:`. Default: `shared`. */
   readonly tenant?: string;
   /** Name of the BullMQ queue that users put submissions on. */
@@ -72,7 +73,7 @@ type Accept = (submission: Submission) => Promise<Acceptance>;
 
 class BullmqQueue implements SubmissionQueue {
   readonly #options: BullmqQueueOptions;
-  readonly #redis: Redis;
+  readonly #redis: RedisConnection;
   readonly #submissions: Queue;
   readonly #marks: SubmissionMarks;
   /** Attempts whose outcome BullMQ is being given. */
@@ -82,8 +83,8 @@ class BullmqQueue implements SubmissionQueue {
 
   constructor(options: BullmqQueueOptions) {
     this.#options = options;
-    const { redisUrl, name, prefix, log, tenant = 'shared' } = options;
-    this.#redis = options.redis ?? openRedis(redisUrl, log);
+    const { redis, connection, name, prefix, log, tenant = 'shared' } = options;
+    this.#redis = connection ?? openRedis(redis, log);
     this.#marks = createSubmissionMarks(this.#redis, tenant);
     this.#submissions = new Queue(name, { connection: this.#redis, prefix, streams: { events: { maxLen: EVENTS_KEPT } } });
     this.#submissions.on('error', (error) => this.#logTrouble(error));
@@ -130,7 +131,7 @@ class BullmqQueue implements SubmissionQueue {
 
   async close(): Promise<void> {
     await endsWithin(this.#options.clock, CLOSE_TIMEOUT_MS, this.#submissions.close());
-    if (this.#options.redis === undefined) this.#redis.disconnect();
+    if (this.#options.connection === undefined) this.#redis.disconnect();
   }
 
   /** May run any number of times for one submission. */

@@ -1,12 +1,21 @@
-import { Redis } from 'ioredis';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import type { RedisSettings, RedisTls } from './redis-settings.ts';
 
-/** Connects at once, and again whenever the connection is lost, and says so once each time. */
-export function openRedis(url: string, log: Logger): Redis {
-  // BullMQ's workers require that a command waits for the connection, however long that takes.
-  const redis = new Redis(url, { maxRetriesPerRequest: null });
+export type RedisConnection = Redis | Cluster;
+
+/** A command that waits for the connection, however long that takes, as BullMQ's workers require; or one that fails soon. */
+export type Patience = 'Patient' | 'Impatient';
+
+const IMPATIENT_MS = 5_000;
+const SENTINEL_RETRY_MAX_MS = 2_000;
+
+/** A patient connection that says once each time that it is lost or there again. */
+export function openRedis(settings: RedisSettings, log: Logger): RedisConnection {
+  const redis = connectRedis(settings);
   let lost = false;
-  redis.on('error', (error) => {
+  redis.on('error', (error: Error) => {
     if (!lost) log.warn('the connection to Redis is lost; submissions wait, running Jobs go on', { error });
     lost = true;
   });
@@ -20,3 +29,31 @@ export function openRedis(url: string, log: Logger): Redis {
   });
   return redis;
 }
+
+/** Connects at once, and again whenever the connection is lost. The caller listens to `error`: without a listener it would throw. */
+export function connectRedis({ servers, username, password, tls }: RedisSettings, patience: Patience = 'Patient'): RedisConnection {
+  const common: Omit<RedisOptions, 'replyMapping'> = {
+    ...given({ username, password, tls: tls && tlsOptions(tls) }),
+    ...(patience === 'Patient'
+      ? { maxRetriesPerRequest: null }
+      : { maxRetriesPerRequest: 0, enableOfflineQueue: false, connectTimeout: IMPATIENT_MS, commandTimeout: IMPATIENT_MS }),
+  };
+  switch (servers.kind) {
+    case 'Single':
+      return new Redis(servers.url, common);
+    case 'Sentinel':
+      return new Redis({
+        ...common,
+        sentinels: [...servers.sentinels],
+        name: servers.name,
+        ...given({ sentinelPassword: servers.password, sentinelTLS: common.tls }),
+        enableTLSForSentinelMode: tls !== undefined,
+        sentinelRetryStrategy: (times) => Math.min(SENTINEL_RETRY_MAX_MS, times * 100),
+      });
+    case 'Cluster':
+      return new Cluster([...servers.nodes], { redisOptions: common, enableOfflineQueue: patience === 'Patient' });
+  }
+}
+
+const tlsOptions = ({ ca, cert, key, serverName }: RedisTls): NonNullable<RedisOptions['tls']> =>
+  given({ ca, cert, key, servername: serverName });

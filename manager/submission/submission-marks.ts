@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import type { DeliveredMark, Outcome, ParkedSubmission } from './submission-queue.ts';
+import type { RedisConnection } from './redis-connection.ts';
 
 /** A parked submission, as it was handed out. */
 export type ParkedRecord = ParkedSubmission & { readonly attempt: number; readonly attemptsMade?: number };
@@ -40,7 +40,7 @@ const PAGE = 1000;
 const FORGET = `if redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('HDEL', KEYS[1], ARGV[1]) end`;
 
 /** Those of one tenant. */
-export function createSubmissionMarks(redis: Redis, tenant: string): SubmissionMarks {
+export function createSubmissionMarks(redis: RedisConnection, tenant: string): SubmissionMarks {
   // In braces, so that a Redis cluster keeps them together.
   const prefix = `switchyard:{${tenant}}:`;
   const parkedKey = `${prefix}parked`;

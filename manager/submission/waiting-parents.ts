@@ -1,11 +1,11 @@
 import { Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
 import { submissionKey } from '../../shared/api/submission-key.ts';
 import type { SubmissionMarks } from './submission-marks.ts';
 import type { Outcome, ParkedSubmission } from './submission-queue.ts';
+import type { RedisConnection } from './redis-connection.ts';
 
 export type WaitingParents = {
-  readonly redis: Redis;
+  readonly redis: RedisConnection;
   readonly prefix: string;
   /** Of the queue of submissions. */
   readonly name: string;
@@ -67,7 +67,7 @@ if redis.call('SCARD', KEYS[1]) == 0 and redis.call('ZREM', KEYS[2], ARGV[1]) ==
   redis.call('ZADD', KEYS[4], 0, '0')
 end`;
 
-async function wakeIdleParents(redis: Redis, queue: string): Promise<void> {
+async function wakeIdleParents(redis: RedisConnection, queue: string): Promise<void> {
   const waitingChildren = `${queue}:waiting-children`;
   let cursor = '0';
   do {

@@ -6,6 +6,7 @@ import { Queue, QueueEvents, type Job as Submission } from 'bullmq';
 import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { connectBullmqQueue } from '../../manager/submission/bullmq-queue.ts';
+import { singleRedis } from '../../manager/submission/redis-settings.ts';
 import type { SubmissionQueue } from '../../manager/submission/submission-queue.ts';
 import { QUEUE_NAME_LABEL, SUBMISSION_ANNOTATION, SUBMISSION_SEAL_ANNOTATION, SUBMITTED_AT_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
@@ -41,7 +42,14 @@ beforeEach(async () => {
   users = new Queue(NAME, { connection });
   events = new QueueEvents(NAME, { connection });
   await events.waitUntilReady();
-  queue = connectBullmqQueue({ redisUrl: redis.url, name: NAME, prefix: 'bull', concurrency: 10, clock: systemClock, log: silentLogger });
+  queue = connectBullmqQueue({
+    redis: singleRedis(redis.url),
+    name: NAME,
+    prefix: 'bull',
+    concurrency: 10,
+    clock: systemClock,
+    log: silentLogger,
+  });
   registry = new Registry();
   world = await createDispatchWorld({ workers: ['eu-1'], realTime: true, registry, submissions: { queue, name: NAME } });
   await world.home.create(NAMESPACES, { metadata: { name: THEIRS } });

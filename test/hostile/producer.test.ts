@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DEFAULT_JOB_RULES } from '../../manager/api/job-rules.ts';
 import { connectBullmqQueue } from '../../manager/submission/bullmq-queue.ts';
+import { singleRedis } from '../../manager/submission/redis-settings.ts';
 import type { SubmissionQueue } from '../../manager/submission/submission-queue.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
@@ -38,7 +39,14 @@ beforeEach(async () => {
   events = new QueueEvents(NAME, { connection });
   await events.waitUntilReady();
   // One at a time: whoever is in the way is in everybody's way.
-  queue = connectBullmqQueue({ redisUrl: redis.url, name: NAME, prefix: 'bull', concurrency: 1, clock: systemClock, log: silentLogger });
+  queue = connectBullmqQueue({
+    redis: singleRedis(redis.url),
+    name: NAME,
+    prefix: 'bull',
+    concurrency: 1,
+    clock: systemClock,
+    log: silentLogger,
+  });
   world = await createDispatchWorld({ workers: ['eu-1'], realTime: true, submissions: { queue, name: NAME } });
 });
 afterEach(async () => {

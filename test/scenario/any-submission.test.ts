@@ -1,4 +1,5 @@
 /** Whatever BullMQ lets a producer put on the queue settles: against a real Redis, with BullMQ's own clients. */
+import { singleRedis } from '../../manager/submission/redis-settings.ts';
 import { FlowProducer, Queue, QueueEvents, Worker, type Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -41,7 +42,14 @@ afterAll(() => redis.stop());
 beforeEach(async () => {
   users = new Queue(NAME, { connection });
   events = new QueueEvents(NAME, { connection });
-  queue = connectBullmqQueue({ redisUrl: redis.url, name: NAME, prefix: 'bull', concurrency: 5, clock: systemClock, log: silentLogger });
+  queue = connectBullmqQueue({
+    redis: singleRedis(redis.url),
+    name: NAME,
+    prefix: 'bull',
+    concurrency: 5,
+    clock: systemClock,
+    log: silentLogger,
+  });
   stop = new AbortController();
   consuming = [];
   seen = [];

@@ -2,6 +2,7 @@
 import { Queue, QueueEvents, type Job } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectBullmqQueue } from '../../manager/submission/bullmq-queue.ts';
+import { singleRedis } from '../../manager/submission/redis-settings.ts';
 import {
   SubmissionRefused,
   type Acceptance,
@@ -46,7 +47,7 @@ beforeAll(async () => {
 afterAll(() => redis.stop());
 
 const connect = (): SubmissionQueue =>
-  connectBullmqQueue({ redisUrl: redis.url, name: NAME, prefix: 'bull', concurrency: 20, clock: systemClock, log: silentLogger });
+  connectBullmqQueue({ redis: singleRedis(redis.url), name: NAME, prefix: 'bull', concurrency: 20, clock: systemClock, log: silentLogger });
 
 beforeEach(() => {
   const connection = { url: redis.url, maxRetriesPerRequest: null };

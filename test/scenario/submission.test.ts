@@ -2,6 +2,7 @@
 import { Queue, QueueEvents, type Job as Submission } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectBullmqQueue } from '../../manager/submission/bullmq-queue.ts';
+import { singleRedis } from '../../manager/submission/redis-settings.ts';
 import type { SubmissionQueue } from '../../manager/submission/submission-queue.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { CLUSTERS_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
@@ -38,7 +39,14 @@ beforeEach(async () => {
   users.on('error', () => undefined); // Redis goes away on purpose.
   events.on('error', () => undefined);
   await events.waitUntilReady();
-  queue = connectBullmqQueue({ redisUrl: redis.url, name: NAME, prefix: 'bull', concurrency: 10, clock: systemClock, log: silentLogger });
+  queue = connectBullmqQueue({
+    redis: singleRedis(redis.url),
+    name: NAME,
+    prefix: 'bull',
+    concurrency: 10,
+    clock: systemClock,
+    log: silentLogger,
+  });
   world = await createDispatchWorld({ workers: ['eu-1'], realTime: true, submissions: { queue, name: NAME } });
   eu = world.worker('eu-1');
 });

@@ -179,7 +179,7 @@ describe('what the manager chart passes to the program', () => {
   test('is taken by it', () => {
     expect(managerConfig()).toEqual({
       kubeconfig: undefined,
-      redisUrl: 'redis://redis:6379',
+      redis: { servers: { kind: 'Single', url: 'redis://redis:6379' } },
       redisPrefix: 'bull',
       submissionQueue: 'switchyard-submissions',
       concurrentSubmissions: 50,

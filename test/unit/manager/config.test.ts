@@ -18,7 +18,7 @@ describe('the manager’s configuration', () => {
       leaderElection: undefined,
       recordKeySecret: { namespace: undefined, name: 'switchyard-manager-record-key' },
       webhook: undefined,
-      redisUrl: undefined,
+      redis: undefined,
       workerAddressDeny: ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128'],
     });
   });
@@ -26,7 +26,7 @@ describe('the manager’s configuration', () => {
   test('comes from flags before the environment', () => {
     const environment = { SWITCHYARD_REDIS_URL: 'redis://a:1', SWITCHYARD_KUBE_API_QPS: '7', SWITCHYARD_LEADER_ELECT: 'true' };
     expect(read(['--kube-api-qps', '0', '--leader-elect-resource-name=x'], environment)).toMatchObject({
-      redisUrl: 'redis://a:1',
+      redis: { servers: { kind: 'Single', url: 'redis://a:1' } },
       home: { qps: 0 },
       leaderElection: { namespace: undefined, name: 'x' },
     });
