@@ -77,7 +77,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   manager: 'client-factory config decision-log-file home-informers identity-alarm identity main manager record-key worker-connection',
   'manager/dispatch':
     'cluster-lease cluster-probe cluster-registry cluster-removal copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',
-  'manager/submission': 'bullmq-queue consumer outcome-reporter',
+  'manager/submission': 'bullmq-queue consumer intake outcome-reporter',
   'manager/webhook': 'server',
   'shared/controlplane/admission': 'admission-chain',
   'shared/controlplane/admission/webhook': 'webhook-client webhooks',

@@ -92,7 +92,7 @@ class BullmqQueue implements SubmissionQueue {
     const { name, prefix, concurrency, textBytesMax = TEXT_BYTES_MAX, clock } = this.#options;
     const process = (job: Job, token = ''): Promise<unknown> => {
       const problem = worker.problemOf(job);
-      return problem === undefined ? this.#process(job, token, accept) : Promise.reject(new UnrecoverableError(problem));
+      return problem === undefined ? this.#process(job, token, accept) : Promise.reject(new UnrecoverableError(`Invalid: ${problem}`));
     };
     const worker = new GuardedWorker((text) => textProblem(text, { bytesMax: textBytesMax }), name, process, {
       connection: this.#redis,
@@ -162,7 +162,7 @@ class BullmqQueue implements SubmissionQueue {
 
   /** Makes the Job, then the gate, then looks once more: the outcome may have come before there was a gate to remove. */
   async #createAndLatch(job: Job, ref: SubmissionRef, accept: Accept): Promise<Outcome | undefined> {
-    const accepted = await accept({ ...ref, name: job.name, data: job.data });
+    const accepted = await accept({ ...ref, name: job.name, data: job.data, priority: job.opts.priority ?? 0 });
     if (accepted.outcome !== undefined) return accepted.outcome;
     const parked: ParkedSubmission = { ref, job: accepted.job, uid: accepted.uid };
     const parent = { id: ref.id, queue: job.queueQualifiedName };

@@ -12,11 +12,12 @@ import { onAbort } from '../../shared/runtime/tasks.ts';
 import type { SubmissionMetrics } from '../metrics.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import { deletedOutcome, outcomeOf, outcomeOfDeleted, submissionOf } from './outcome.ts';
-import { isSealedSubmission } from './submission-seal.ts';
-import type { Outcome, ParkedSubmission, SubmissionQueue, SubmissionRef } from './submission-queue.ts';
+import { isSealedSubmission, type SealedSubmission } from './submission-seal.ts';
+import type { Outcome, ParkedSubmission, SubmissionQueue } from './submission-queue.ts';
 
 export type OutcomeReporterDeps = {
-  readonly queue: SubmissionQueue;
+  /** By tenant id, those that are served now. */
+  readonly queues: () => ReadonlyMap<string, SubmissionQueue>;
   readonly jobs: Informer<Job>;
   readonly client: ReadClient;
   /** Tell which Jobs the manager made of submissions. */
@@ -42,13 +43,13 @@ const KEPT_STANDING_BY_MS = 600_000;
  * Call before the informer runs.
  */
 export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporter {
-  const { jobs, queue, keys: sealKeys, clock, log, metrics } = deps;
+  const { jobs, queues, keys: sealKeys, clock, log, metrics } = deps;
   const keys = createWorkqueue({ name: 'outcomes', clock, rateLimit: { baseDelayMs: 100, maxDelayMs: 10_000 } });
   /** What is still to be told: a deleted Job is in no cache any more. */
-  const untold = new Map<string, { readonly ref: SubmissionRef; readonly outcome: Outcome; readonly sinceMs: number }>();
+  const untold = new Map<string, { readonly ref: SealedSubmission; readonly outcome: Outcome; readonly sinceMs: number }>();
   let telling = false;
-  const tell = (ref: SubmissionRef, outcome: Outcome): void => {
-    const key = `${ref.id}@${ref.submittedAt}`;
+  const tell = (ref: SealedSubmission, outcome: Outcome): void => {
+    const key = `${ref.tenant}/${ref.id}@${ref.submittedAt}`;
     untold.delete(key); // A later one moves to the end.
     untold.set(key, { ref, outcome, sinceMs: clock.now() });
     if (telling) keys.add(key);
@@ -77,30 +78,32 @@ export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporte
   async function reconcile(key: string): Promise<void> {
     const pending = untold.get(key);
     if (pending === undefined) return;
-    await queue.finish(pending.ref, pending.outcome);
-    metrics.outcomes.inc({ result: labelOf(pending.outcome) });
+    // Of a queue that is not served nobody waits. One that is served again finds what it has parked.
+    const queue = queues().get(pending.ref.tenant);
+    await queue?.finish(pending.ref, pending.outcome);
+    if (queue !== undefined) metrics.outcomes.inc({ result: labelOf(pending.outcome) });
     if (untold.get(key) === pending) untold.delete(key);
   }
 
-  async function sweep(): Promise<void> {
-    for await (const page of queue.parked()) {
-      for (const parked of page) {
-        const outcome = await outcomeOfParked(deps, parked);
-        if (outcome !== undefined) tell(parked.ref, outcome);
+  async function sweep(tenant: string, queue: SubmissionQueue): Promise<boolean> {
+    try {
+      for await (const page of queue.parked()) {
+        for (const parked of page) {
+          const outcome = await outcomeOfParked(deps, parked);
+          if (outcome !== undefined) tell({ ...parked.ref, tenant }, outcome);
+        }
       }
+      return true;
+    } catch (error) {
+      log.warn('parked submissions could not be checked', { tenant, error });
+      return false;
     }
   }
 
   async function runSweeps(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const swept = await sweep().then(
-        () => true,
-        (error: unknown) => {
-          log.warn('parked submissions could not be checked', { error });
-          return false;
-        },
-      );
-      await sleep(clock, swept ? SWEEP_INTERVAL_MS : SWEEP_RETRY_MS, signal);
+      const swept = await Promise.all([...queues()].map(([tenant, queue]) => sweep(tenant, queue)));
+      await sleep(clock, swept.every(Boolean) ? SWEEP_INTERVAL_MS : SWEEP_RETRY_MS, signal);
     }
   }
 

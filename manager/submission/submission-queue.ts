@@ -12,6 +12,8 @@ export type Submission = SubmissionRef & {
   /** What the submitter called it; need not be unique. */
   readonly name: string;
   readonly data: unknown;
+  /** BullMQ's: 1 is the most urgent; 0 or absent: none. */
+  readonly priority?: number;
 };
 
 /** How the Job of a submission ended; plain JSON, for submitters in any language. */
@@ -40,9 +42,18 @@ export type Acceptance = { readonly job: ObjectKey; readonly uid: string; readon
 /** A submission whose Job runs. */
 export type ParkedSubmission = { readonly ref: SubmissionRef; readonly job: ObjectKey; readonly uid: string };
 
-/** The submission can never become a Job. The message tells the submitter what to change. */
+/** Why a submission is refused: what it says is wrong, its tenant may not, its key was used for something else, or there is a limit. */
+export type RefusalCode = 'Invalid' | 'Forbidden' | 'Conflict' | 'Rejected';
+
+/** The submission can never become a Job. The message is what its submitter hears: the code, and after a colon what to change. */
 export class SubmissionRefused extends Error {
   override readonly name = 'SubmissionRefused';
+  readonly code: RefusalCode;
+
+  constructor(code: RefusalCode, what: string, options?: ErrorOptions) {
+    super(`${code}: ${what}`, options);
+    this.code = code;
+  }
 }
 
 /**

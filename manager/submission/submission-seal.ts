@@ -1,18 +1,25 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { SUBMISSION_SEAL_ANNOTATION } from '../../shared/api/names.ts';
+import { SHARED_TENANT, SUBMISSION_SEAL_ANNOTATION } from '../../shared/api/names.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import type { SubmissionRef } from './submission-queue.ts';
 
 /** The name that a Job is created under: its UID is not known before. */
 type NamedJob = { readonly namespace: string; readonly name: string };
 
+/** A submission, and the tenant whose it is. */
+export type SealedSubmission = SubmissionRef & { readonly tenant: string };
+
 /** What stands on a Job beside its submission, and says that the manager made that Job of that submission. */
-export const sealSubmission = ({ current }: RecordKeys, job: NamedJob, submission: SubmissionRef): string =>
+export const sealSubmission = ({ current }: RecordKeys, job: NamedJob, submission: SealedSubmission): string =>
   digest(current, job, submission).toString('base64url');
 
 /** Whether the manager made this Job of this submission. Whoever may create Jobs may write the annotations, but not the seal. */
-export function isSealedSubmission({ current, others }: RecordKeys, { metadata }: DeepReadonly<Job>, submission: SubmissionRef): boolean {
+export function isSealedSubmission(
+  { current, others }: RecordKeys,
+  { metadata }: DeepReadonly<Job>,
+  submission: SealedSubmission,
+): boolean {
   const given = Buffer.from(metadata.annotations?.[SUBMISSION_SEAL_ANNOTATION] ?? '', 'base64url');
   return [current, ...others].some((key) => {
     const wanted = digest(key, metadata, submission);
@@ -21,7 +28,7 @@ export function isSealedSubmission({ current, others }: RecordKeys, { metadata }
 }
 
 /** Texts in a JSON list cannot run into one another; the first says what is sealed, because the key seals other things, too. */
-const digest = (key: Uint8Array, { namespace, name }: NamedJob, { id, submittedAt }: SubmissionRef): Buffer =>
+const digest = (key: Uint8Array, { namespace, name }: NamedJob, { id, submittedAt, tenant }: SealedSubmission): Buffer =>
   createHmac('sha256', key)
-    .update(JSON.stringify(['switchyard.dev/submission', namespace, name, id, submittedAt]))
+    .update(JSON.stringify(['switchyard.dev/submission', namespace, name, id, submittedAt, ...(tenant === SHARED_TENANT ? [] : [tenant])]))
     .digest();

@@ -21,6 +21,7 @@ import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { createCrds } from '../support/crds.ts';
 import { createLine } from '../support/line.ts';
+import { sourceOf } from '../support/submission-source.ts';
 import { createWholeWorld, HOME, manifest, NAMESPACE, type JobParts, type RunningProgram, type WholeWorld } from './whole-world.ts';
 
 type Story = {
@@ -209,7 +210,7 @@ async function play(story: Story, killAfter: number | undefined): Promise<{ read
   const watching = new AbortController();
   const seen = watchEverything(world, story.clusters, watching.signal);
   const queue = story.submission === undefined ? undefined : createMemoryQueue(world, story.submission);
-  const parts = queue === undefined ? {} : { submissions: { queue, name: 'q' } };
+  const parts = queue === undefined ? {} : { submissions: sourceOf(queue) };
   const line = createLine(killAfter === undefined ? {} : { callsLeft: killAfter });
   try {
     await story.before?.(world);

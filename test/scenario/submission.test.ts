@@ -9,6 +9,7 @@ import { JOBS } from '../../shared/api/resources.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
+import { sourceOf } from '../support/submission-source.ts';
 import { createDispatchWorld, NAMESPACE, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
 
 const NAME = 'switchyard-submissions';
@@ -39,7 +40,7 @@ beforeEach(async () => {
   events.on('error', () => undefined);
   await events.waitUntilReady();
   queue = connectBullmqQueue({ redisUrl: redis.url, name: NAME, prefix: 'bull', concurrency: 10, clock: systemClock, log: silentLogger });
-  world = await createDispatchWorld({ workers: ['eu-1'], realTime: true, submissions: { queue, name: NAME } });
+  world = await createDispatchWorld({ workers: ['eu-1'], realTime: true, submissions: sourceOf(queue) });
   eu = world.worker('eu-1');
 });
 afterEach(async () => {

@@ -9,6 +9,7 @@ import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cluster.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';
+import { testTenant } from '../../../support/submission-source.ts';
 
 const NIGHTLY: Submission = {
   id: 'nightly',
@@ -46,7 +47,9 @@ async function handOut(...submissions: Submission[]): Promise<PromiseSettledResu
   const metrics = createManagerMetrics(new Registry()).submission;
   const { client } = cluster;
   await runConsumer(
-    { queue, queueName: 'q', client, keys: TEST_RECORD_KEYS, clock, log: silentLogger, metrics },
+    { client, keys: TEST_RECORD_KEYS, clock, log: silentLogger, metrics },
+    testTenant(),
+    queue,
     new AbortController().signal,
   );
   return answers;
