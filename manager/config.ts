@@ -38,7 +38,12 @@ export type ManagerConfig = {
   /** undefined: no submissions are taken. */
   readonly redis: RedisConfig | undefined;
   readonly redisPrefix: string;
+  /** '': none but those of SubmissionQueues. */
   readonly submissionQueue: string;
+  /** Where Jobs of that queue may be, the default first. */
+  readonly submissionNamespaces: readonly string[] | '*';
+  /** Whether SubmissionQueues may have Jobs created with the rights of the manager. */
+  readonly allowManagerIdentity: boolean;
   readonly concurrentSubmissions: number;
   readonly storyEventQps: number;
   /** Absent: the UID of the namespace kube-system. */
@@ -102,8 +107,18 @@ const FLAGS = {
   'submission-queue': {
     value: 'NAME',
     fallback: SUBMISSION_QUEUE,
-    about: 'BullMQ queue that carries submissions',
+    about: 'BullMQ queue that carries submissions of whoever can reach Redis; empty: none but those of SubmissionQueues',
     parse: queueName,
+  },
+  'submission-namespaces': {
+    value: 'NAMESPACE,...',
+    fallback: 'default',
+    about: 'namespaces for Jobs of that queue, the first for those that name none; *: all but kube-*. SubmissionQueues have their own',
+    parse: submissionNamespaces,
+  },
+  'allow-manager-identity': {
+    about:
+      'SubmissionQueues may have identity: Manager: their Jobs are created with the rights of the manager instead of a ServiceAccount’s',
   },
   'concurrent-submissions': { value: 'N', fallback: '50', about: 'submissions turned into Jobs at once', parse: wholeNumber(1) },
   'story-event-qps': {
@@ -257,6 +272,8 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     redis: redisConfigOf(flags),
     redisPrefix: flags['redis-prefix'],
     submissionQueue: flags['submission-queue'],
+    submissionNamespaces: flags['submission-namespaces'],
+    allowManagerIdentity: flags['allow-manager-identity'],
     concurrentSubmissions: flags['concurrent-submissions'],
     storyEventQps: flags['story-event-qps'],
     managerId: flags['manager-id'],
@@ -361,8 +378,19 @@ function resourceWeights(given: string): ReadonlyMap<string, number> {
 }
 
 function queueName(given: string): string {
+  if (given === '') return given;
   if (!given.includes(':')) return text(given);
   throw new FlagError(`${JSON.stringify(given)} contains a colon, which BullMQ uses in its keys; leave it out`);
+}
+
+function submissionNamespaces(given: string): readonly string[] | '*' {
+  if (given === '*') return given;
+  const names = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
+  const wrong = names.find((each) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(each) || each.startsWith('kube-'));
+  if (wrong === undefined && names.length > 0) return names;
+  throw new FlagError(
+    `${JSON.stringify(wrong ?? given)} is no namespace for submissions; write names of namespaces that are not kube-*, or * for all of these`,
+  );
 }
 
 function addressRanges(given: string): readonly string[] {

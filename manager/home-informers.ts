@@ -16,6 +16,7 @@ import { LIMIT_RANGES } from './api/limit-range.ts';
 import { RUNTIME_CLASSES } from './api/runtime-class.ts';
 import { LOCAL_QUEUES } from './api/local-queue.ts';
 import { PRIORITY_CLASSES } from './api/priority-class.ts';
+import { SUBMISSION_QUEUES, type SubmissionQueueObject } from './api/submission-queue.ts';
 import { RESOURCE_FLAVORS } from './api/resource-flavor.ts';
 import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
 import { WORKLOAD_PRIORITY_CLASSES } from './api/workload-priority-class.ts';
@@ -31,7 +32,9 @@ export type HomeInformersOptions = Pick<ReflectorOptions<Job>, 'client' | 'clock
   readonly course: ServerCourse;
 };
 
-export function createHomeInformers(options: HomeInformersOptions): AdmissionInformers {
+export type HomeInformers = AdmissionInformers & { readonly submissionQueues: Informer<SubmissionQueueObject> };
+
+export function createHomeInformers(options: HomeInformersOptions): HomeInformers {
   const { client, clock, random, log, rules, isAdmitted, onWentBack, course } = options;
   const common = { client, clock, random, log, onWentBack, course };
   const of = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ ...common, resource });
@@ -47,6 +50,7 @@ export function createHomeInformers(options: HomeInformersOptions): AdmissionInf
     priorityClasses: of(PRIORITY_CLASSES),
     limitRanges: of(LIMIT_RANGES),
     runtimeClasses: of(RUNTIME_CLASSES),
+    submissionQueues: of(SUBMISSION_QUEUES),
   };
 }
 

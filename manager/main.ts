@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { SHARED_TENANT } from '../shared/api/names.ts';
 import { createAddressRanges } from '../shared/kube/address-ranges.ts';
 import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
 import { createHttpTransport } from '../shared/kube/http-transport.ts';
@@ -10,18 +11,19 @@ import { systemClock } from '../shared/runtime/clock.ts';
 import { runCommandLine } from '../shared/runtime/command-line.ts';
 import { FlagError } from '../shared/runtime/flags.ts';
 import { createProgramHttp, listen } from '../shared/runtime/http-server.ts';
+import { given } from '../shared/runtime/given.ts';
 import { runProgram } from '../shared/runtime/lifecycle.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { createLogger } from '../shared/runtime/pino-logger.ts';
 import { createClientFactory } from './client-factory.ts';
 import { MANAGER_PROGRAM, type ManagerConfig } from './config.ts';
 import { createDecisionLogFile, type DecisionLogConfig, type DecisionLogFile } from './decision-log-file.ts';
-import { createManager } from './manager.ts';
+import { createManager, type SubmissionSource } from './manager.ts';
 import { readRedisSettings } from './read-redis-settings.ts';
 import type { RedisMetrics } from './metrics.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
 import type { RedisSettings } from './submission/redis-settings.ts';
-import type { SubmissionQueue } from './submission/submission-queue.ts';
+import { sharedTenant } from './submission/tenant.ts';
 import { createWorkerConnector } from './worker-connection.ts';
 
 await runCommandLine(MANAGER_PROGRAM, main);
@@ -47,18 +49,18 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
   collectDefaultMetrics({ register: registry });
   const clientOver = createClientFactory({ registry, clock });
   const denied = createAddressRanges(settings.workerAddressDeny);
-  const { leaderElection, managerId, submissionQueue, webhook, recordKeySecret } = settings;
+  const { leaderElection, managerId, webhook, recordKeySecret } = settings;
   const homeTransport = createHttpTransport(homeAccess, log);
   const client = clientOver(homeTransport, homeAccess, settings.home);
   const redis = settings.redis && readRedisSettings(settings.redis);
-  const queue = redis && (await connectQueue(redis, settings, log));
+  const submissions = redis && (await submissionSource(redis, settings, log));
   const probing = redis && (await connectProbe(redis, log));
   const decisionLog = settings.decisionLog && (await openDecisionLog(settings.decisionLog, log));
   const manager = createManager({
     client,
     connectCluster: createWorkerConnector({ clientOver, denied, rate: settings.worker, registry, clock, log }),
     memoryPerClusterBytes: settings.workerMemoryBytes,
-    ...(queue === undefined ? {} : { submissions: { queue, name: submissionQueue } }),
+    ...given({ submissions }),
     ...(probing && { redisProbe: (metrics) => probing.probe(metrics) }),
     recordKeySecret: {
       namespace: recordKeySecret.namespace ?? leaderElection?.namespace ?? homeAccess.namespace,
@@ -103,7 +105,6 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
   try {
     await manager.run(signal);
   } finally {
-    await queue?.close();
     probing?.close();
     await decisionLog?.close(DECISION_LOG_CLOSE_MS);
     await client.close();
@@ -133,12 +134,6 @@ async function openDecisionLog(config: DecisionLogConfig, log: Logger): Promise<
 }
 
 /** BullMQ is loaded where there is a Redis: it doubles what a manager without one would load. */
-async function connectQueue(redis: RedisSettings, settings: ManagerConfig, log: Logger): Promise<SubmissionQueue> {
-  const { connectBullmqQueue } = await import('./submission/bullmq-queue.ts');
-  const { submissionQueue: name, redisPrefix: prefix, concurrentSubmissions: concurrency } = settings;
-  return connectBullmqQueue({ redis, name, prefix, concurrency, textBytesMax: 2 * settings.jobRules.bytesMax, clock: systemClock, log });
-}
-
 async function connectProbe(redis: RedisSettings, log: Logger): Promise<{ probe(metrics: RedisMetrics): RedisProbe; close(): void }> {
   const [{ connectRedis }, { createRedisProbe }] = await Promise.all([
     import('./submission/redis-connection.ts'),
@@ -151,3 +146,34 @@ async function connectProbe(redis: RedisSettings, log: Logger): Promise<{ probe(
     close: () => connection.disconnect(),
   };
 }
+
+async function submissionSource(redis: RedisSettings, settings: ManagerConfig, log: Logger): Promise<SubmissionSource> {
+  const { connectBullmqQueue } = await import('./submission/bullmq-queue.ts');
+  const {
+    submissionQueue,
+    redisPrefix,
+    submissionNamespaces: namespaces,
+    concurrentSubmissions,
+    jobRules,
+    allowManagerIdentity,
+  } = settings;
+  const shared = { prefix: redisPrefix, queue: submissionQueue };
+  return {
+    shared: submissionQueue === '' ? undefined : sharedTenant(shared, { namespaces, bytesMax: 2 * jobRules.bytesMax }),
+    managerIdentity: allowManagerIdentity,
+    connect: (tenant) =>
+      connectBullmqQueue({
+        redis,
+        tenant: tenant.id,
+        name: tenant.redis.queue,
+        prefix: tenant.redis.prefix,
+        concurrency: tenant.id === SHARED_TENANT ? concurrentSubmissions : Math.min(concurrentSubmissions, CONCURRENCY_PER_TENANT),
+        textBytesMax: tenant.limits.bytes,
+        clock: systemClock,
+        log: log.with({ tenant: tenant.label }),
+      }),
+  };
+}
+
+/** Of the submissions of one queue: the others wait in Redis. */
+const CONCURRENCY_PER_TENANT = 20;

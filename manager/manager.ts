@@ -37,10 +37,12 @@ import { createManagerMetrics, type RedisMetrics } from './metrics.ts';
 import type { Identities } from './policy/writer.ts';
 import { recordKeys } from './record-key.ts';
 import { runConsumer } from './submission/consumer.ts';
+import { createIntake } from './submission/intake.ts';
 import { createOutcomeReporter } from './submission/outcome-reporter.ts';
 import { createStoryTeller } from './story/story-teller.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
 import type { SubmissionQueue } from './submission/submission-queue.ts';
+import type { Tenant } from './submission/tenant.ts';
 import { createWebhookServer } from './webhook/server.ts';
 
 export type ManagerDeps = {
@@ -48,8 +50,8 @@ export type ManagerDeps = {
   readonly client: KubeClient;
   /** Connects to a worker cluster. */
   readonly connectCluster: (cluster: string, access: ClusterAccess) => KubeClient;
-  /** Where submissions come from; absent: Jobs come through the API alone. The caller closes it. */
-  readonly submissions?: { readonly queue: SubmissionQueue; readonly name: string };
+  /** Where submissions come from; absent: Jobs come through the API alone. */
+  readonly submissions?: SubmissionSource;
   /** Looks after the Redis of the submissions; absent: nobody does. */
   readonly redisProbe?: (metrics: RedisMetrics) => RedisProbe;
   /** The Secret with the key that seals admission records; made where it is absent. */
@@ -87,6 +89,15 @@ export type ManagerDeps = {
   readonly log: Logger;
 };
 
+export type SubmissionSource = {
+  /** Opens the queue of a tenant. The manager closes it. */
+  readonly connect: (tenant: Tenant) => SubmissionQueue;
+  /** The queue that flags describe; undefined: those of SubmissionQueues alone. */
+  readonly shared: Tenant | undefined;
+  /** Whether SubmissionQueues may have Jobs created with the rights of the manager; absent: they may not. */
+  readonly managerIdentity?: boolean;
+};
+
 /** `client` has a rate limit of its own or none, because renewing the Lease must not wait behind the work. */
 export type Election = Pick<LeaderElectionOptions, 'client' | 'namespace' | 'name' | 'identity'>;
 
@@ -101,10 +112,12 @@ export interface Manager {
 }
 
 const FLUSH_MS = 3_000;
+/** The text of a submission may say in more words what the Job says in its own. */
+const BYTES_PER_JOB_BYTE = 2;
 const WORKER_MEMORY_BYTES = WORKER_MEMORY_MIB * 1024 * 1024;
 
 /**
- * Puts the manager together. Every replica watches the manager cluster and takes submissions; the leader alone admits, dispatches and
+ * Puts the manager together. Every replica watches the manager cluster; the leader alone takes submissions, admits, dispatches and
  * reports outcomes. All state is in Kubernetes: whoever leads next continues from its own, already filled, caches. One that has lost its
  * leadership writes nothing more, not even what was begun.
  */
@@ -186,7 +199,18 @@ export function createManager(deps: ManagerDeps): Manager {
     keyProblem = undefined;
     records = createRecordKeeper(keys);
     const submission = { keys, clock, log, metrics: metrics.submission };
-    const reporter = submissions && createOutcomeReporter({ queue: submissions.queue, jobs: informers.jobs, client: home, ...submission });
+    const intake =
+      submissions &&
+      createIntake({
+        ...submissions,
+        objects: informers.submissionQueues,
+        consume: (tenant, queue, each) => runConsumer({ rules, client: home, ...submission }, tenant, queue, each),
+        bytesMax: BYTES_PER_JOB_BYTE * rules.bytesMax,
+        managerIdentity: submissions.managerIdentity ?? false,
+        clock,
+        log: log.with({ part: 'intake' }),
+      });
+    const reporter = intake && createOutcomeReporter({ queues: intake.queues, jobs: informers.jobs, client: home, ...submission });
     const lostClusters = createLostClusters(clock);
     informers.workerClusters.addHandler(lostClusters.handler);
     const { workerLostTimeoutMs = DEFAULT_WORKER_LOST_TIMEOUT_MS } = deps;
@@ -238,12 +262,18 @@ export function createManager(deps: ManagerDeps): Manager {
       // The leader before may have admitted what a watch that is held up somewhere has not brought here.
       if (lost !== undefined && !(await caughtUp(Object.values(informers), leading))) return;
       story.lead(leading);
-      return allOrNone(leading, [(each) => admission.run(each), (each) => dispatch.run(each), async (each) => reporter?.run(each)]);
+      return allOrNone(leading, [
+        (each) => admission.run(each),
+        (each) => dispatch.run(each),
+        async (each) => intake?.run(each),
+        async (each) => {
+          await intake?.ready(each);
+          await reporter?.run(each);
+        },
+      ]);
     };
     await allOrNone(signal, [
       ...Object.values(informers).map((informer) => (each: AbortSignal) => informer.run(each)),
-      async (each) =>
-        submissions && runConsumer({ queue: submissions.queue, queueName: submissions.name, rules, client, ...submission }, each),
       (each) => leadWhenElected({ ...deps, onWentBack }, lead, each),
     ]);
   }

@@ -9,6 +9,7 @@ import {
   MIN_PARALLELISM_ANNOTATION,
   QUEUE_NAME_LABEL,
   SUBMISSION_ANNOTATION,
+  SUBMISSION_TENANT_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
 } from '../shared/api/names.ts';
 import type { FieldProblem } from './api/field-problem.ts';
@@ -112,9 +113,12 @@ export function controllerProblems(job: DeepReadonly<JobManifest | Job>): FieldP
 
 /** Names of Switchyard's own in a Job that is to be created; but for those that tell where a submission came from, which the consumer has put there. */
 const problemsOfNames = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] =>
-  SWITCHYARDS_NAMES.filter(
-    ({ place, name }) => name !== SUBMISSION_ANNOTATION && name !== SUBMITTED_AT_ANNOTATION && hasName(job, place, name),
-  ).map(({ place, name }) => ({ field: fieldOf(place, name), problem: 'is written by Switchyard only; remove it' }));
+  SWITCHYARDS_NAMES.filter(({ place, name }) => !OF_THE_CONSUMER.includes(name) && hasName(job, place, name)).map(({ place, name }) => ({
+    field: fieldOf(place, name),
+    problem: 'is written by Switchyard only; remove it',
+  }));
+
+const OF_THE_CONSUMER = [SUBMISSION_ANNOTATION, SUBMITTED_AT_ANNOTATION, SUBMISSION_TENANT_ANNOTATION];
 
 /** Why wishes cannot be read. */
 export const wishProblems = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] =>

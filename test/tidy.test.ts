@@ -79,7 +79,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/dispatch':
     'cluster-lease cluster-probe cluster-registry cluster-removal copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',
   'manager/submission':
-    'bullmq-queue consumer guarded-worker outcome-reporter redis-connection redis-probe submission-marks waiting-parents',
+    'bullmq-queue consumer guarded-worker intake outcome-reporter redis-connection redis-probe submission-marks waiting-parents',
   'manager/webhook': 'server',
   'shared/controlplane/admission': 'admission-chain',
   'shared/controlplane/admission/webhook': 'webhook-client webhooks',

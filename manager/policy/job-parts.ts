@@ -25,6 +25,7 @@ import {
   START_TIMEOUT_ANNOTATION,
   SUBMISSION_ANNOTATION,
   SUBMISSION_SEAL_ANNOTATION,
+  SUBMISSION_TENANT_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
   SWITCHYARD_GROUP,
 } from '../../shared/api/names.ts';
@@ -89,7 +90,8 @@ export const JOB_PARTS: readonly JobPart[] = [
   own('labels', CLUSTER_LABEL, 'The cluster of the record, for lists: where the Job runs, rests or has ended. Written with each record.'),
   own('annotations', SUBMISSION_ANNOTATION, 'Which submission the Job came from. The manager writes it when it creates the Job.'),
   own('annotations', SUBMITTED_AT_ANNOTATION, 'When that was submitted; likewise.'),
-  own('annotations', SUBMISSION_SEAL_ANNOTATION, 'That the manager has written both, and for this Job.'),
+  own('annotations', SUBMISSION_TENANT_ANNOTATION, 'The SubmissionQueue that it came through; likewise.'),
+  own('annotations', SUBMISSION_SEAL_ANNOTATION, 'That the manager has written these, and for this Job.'),
   own('labels', ORIGIN_LABEL, 'Marks a copy. Only a manager makes copies.'),
   own('annotations', ORIGIN_UID_ANNOTATION, 'Which Job a copy is of; likewise.'),
   own('annotations', ORIGIN_NAME_ANNOTATION, 'The name of that Job, where the copy has another; likewise.'),

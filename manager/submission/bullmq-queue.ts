@@ -95,7 +95,7 @@ class BullmqQueue implements SubmissionQueue {
     const { name, prefix, concurrency, textBytesMax = TEXT_BYTES_MAX, clock } = this.#options;
     const process = (job: Job, token = ''): Promise<unknown> => {
       const problem = worker.problemOf(job);
-      return problem === undefined ? this.#process(job, token, accept) : Promise.reject(new UnrecoverableError(problem));
+      return problem === undefined ? this.#process(job, token, accept) : Promise.reject(new UnrecoverableError(`Invalid: ${problem}`));
     };
     const worker = new GuardedWorker((text) => textProblem(text, { bytesMax: textBytesMax }), name, process, {
       connection: this.#redis,

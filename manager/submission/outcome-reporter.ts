@@ -12,11 +12,12 @@ import { onAbort } from '../../shared/runtime/tasks.ts';
 import type { SubmissionMetrics } from '../metrics.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import { deletedOutcome, outcomeOf, outcomeOfDeleted, submissionOf } from './outcome.ts';
-import { isSealedSubmission } from './submission-seal.ts';
-import type { Outcome, ParkedSubmission, SubmissionQueue, SubmissionRef } from './submission-queue.ts';
+import { isSealedSubmission, type SealedSubmission } from './submission-seal.ts';
+import type { Outcome, ParkedSubmission, SubmissionQueue } from './submission-queue.ts';
 
 export type OutcomeReporterDeps = {
-  readonly queue: SubmissionQueue;
+  /** By tenant id, those that are served now. */
+  readonly queues: () => ReadonlyMap<string, SubmissionQueue>;
   readonly jobs: Informer<Job>;
   readonly client: ReadClient;
   /** Tell which Jobs the manager made of submissions. */
@@ -42,15 +43,15 @@ const KEPT_STANDING_BY_MS = 600_000;
  * Call before the informer runs.
  */
 export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporter {
-  const { jobs, queue, keys: sealKeys, clock, log, metrics } = deps;
+  const { jobs, queues, keys: sealKeys, clock, log, metrics } = deps;
   const keys = createWorkqueue({ name: 'outcomes', clock, rateLimit: { baseDelayMs: 100, maxDelayMs: 10_000 } });
   /** What is still to be told: a deleted Job is in no cache any more. */
   const untold = new Map<
     string,
-    { readonly ref: SubmissionRef; readonly uid: string; readonly outcome: Outcome; readonly sinceMs: number }
+    { readonly ref: SealedSubmission; readonly uid: string; readonly outcome: Outcome; readonly sinceMs: number }
   >();
   let telling = false;
-  const tell = (ref: SubmissionRef, outcome: Outcome, uid: string): void => {
+  const tell = (ref: SealedSubmission, outcome: Outcome, uid: string): void => {
     untold.delete(uid); // A later one moves to the end.
     untold.set(uid, { ref, uid, outcome, sinceMs: clock.now() });
     if (telling) keys.add(uid);
@@ -79,30 +80,32 @@ export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporte
   async function reconcile(uid: string): Promise<void> {
     const pending = untold.get(uid);
     if (pending === undefined) return;
-    await queue.finish(pending.ref, pending.outcome, pending.uid);
-    metrics.outcomes.inc({ result: labelOf(pending.outcome) });
+    // Of a queue that is not served nobody waits. One that is served again finds what it has parked.
+    const queue = queues().get(pending.ref.tenant);
+    await queue?.finish(pending.ref, pending.outcome, pending.uid);
+    if (queue !== undefined) metrics.outcomes.inc({ result: labelOf(pending.outcome) });
     if (untold.get(uid) === pending) untold.delete(uid);
   }
 
-  async function sweep(): Promise<void> {
-    for await (const page of queue.parked()) {
-      for (const parked of page) {
-        const outcome = await outcomeOfParked(deps, parked);
-        if (outcome !== undefined) tell(parked.ref, outcome, parked.uid);
+  async function sweep(tenant: string, queue: SubmissionQueue): Promise<boolean> {
+    try {
+      for await (const page of queue.parked()) {
+        for (const parked of page) {
+          const outcome = await outcomeOfParked(deps, parked);
+          if (outcome !== undefined) tell({ ...parked.ref, tenant }, outcome, parked.uid);
+        }
       }
+      return true;
+    } catch (error) {
+      log.warn('parked submissions could not be checked', { tenant, error });
+      return false;
     }
   }
 
   async function runSweeps(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const swept = await sweep().then(
-        () => true,
-        (error: unknown) => {
-          log.warn('parked submissions could not be checked', { error });
-          return false;
-        },
-      );
-      await sleep(clock, swept ? SWEEP_INTERVAL_MS : SWEEP_RETRY_MS, signal);
+      const swept = await Promise.all([...queues()].map(([tenant, queue]) => sweep(tenant, queue)));
+      await sleep(clock, swept.every(Boolean) ? SWEEP_INTERVAL_MS : SWEEP_RETRY_MS, signal);
     }
   }
 

@@ -1,9 +1,10 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { SUBMISSION_ANNOTATION, SUBMITTED_AT_ANNOTATION } from '../../shared/api/names.ts';
+import { SHARED_TENANT, SUBMISSION_ANNOTATION, SUBMISSION_TENANT_ANNOTATION, SUBMITTED_AT_ANNOTATION } from '../../shared/api/names.ts';
 import { submissionKey } from '../../shared/api/submission-key.ts';
 import { findTrueCondition, hasTrueCondition } from '../../shared/kube/conditions.ts';
 import { writtenRecordOf } from '../api/records.ts';
-import type { JobResult, Outcome, SubmissionRef } from './submission-queue.ts';
+import type { JobResult, Outcome } from './submission-queue.ts';
+import type { SealedSubmission } from './submission-seal.ts';
 
 /** How a Job ended; undefined while it has not. */
 export function outcomeOf(job: DeepReadonly<Job>): Outcome | undefined {
@@ -26,11 +27,14 @@ export const deletedOutcome = (job: string): Outcome => ({
   failure: { reason: 'JobDeleted', message: `the Job was deleted before it had finished (${job})` },
 });
 
-/** The submission that a Job came from; undefined when it did not come through the queue. */
-export function submissionOf(job: DeepReadonly<Job>): SubmissionRef | undefined {
-  const id = job.metadata.annotations?.[SUBMISSION_ANNOTATION];
-  const submittedAt = Number(job.metadata.annotations?.[SUBMITTED_AT_ANNOTATION]);
-  return id === undefined || !Number.isSafeInteger(submittedAt) ? undefined : { key: submissionKey({ id, submittedAt }), id, submittedAt };
+/** The submission that a Job says it came from; undefined when it did not come through a queue. */
+export function submissionOf({ metadata: { annotations = {} } }: DeepReadonly<Job>): SealedSubmission | undefined {
+  const id = annotations[SUBMISSION_ANNOTATION];
+  const submittedAt = Number(annotations[SUBMITTED_AT_ANNOTATION]);
+  const tenant = annotations[SUBMISSION_TENANT_ANNOTATION] ?? SHARED_TENANT;
+  return id === undefined || !Number.isSafeInteger(submittedAt)
+    ? undefined
+    : { key: submissionKey({ id, submittedAt }), id, submittedAt, tenant };
 }
 
 function resultOf(job: DeepReadonly<Job>): JobResult {

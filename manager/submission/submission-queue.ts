@@ -74,9 +74,18 @@ export type ParkedSubmission = {
   readonly attempt?: number;
 };
 
-/** The submission can never become a Job. The message tells the submitter what to change. */
+/** Why a submission is refused: what it says is wrong, its tenant may not, its key was used for something else, or there is a limit. */
+export type RefusalCode = 'Invalid' | 'Forbidden' | 'Conflict' | 'Rejected';
+
+/** The submission can never become a Job. The message is what its submitter hears: the code, and after a colon what to change. */
 export class SubmissionRefused extends Error {
   override readonly name = 'SubmissionRefused';
+  readonly code: RefusalCode;
+
+  constructor(code: RefusalCode, what: string, options?: ErrorOptions) {
+    super(`${code}: ${what}`, options);
+    this.code = code;
+  }
 }
 
 /**

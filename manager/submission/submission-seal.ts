@@ -1,22 +1,22 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { SUBMISSION_SEAL_ANNOTATION } from '../../shared/api/names.ts';
+import { SHARED_TENANT, SUBMISSION_SEAL_ANNOTATION } from '../../shared/api/names.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import type { SubmissionRef } from './submission-queue.ts';
 
 /** The name that a Job is created under: its UID is not known before. */
 type NamedJob = { readonly namespace: string; readonly name: string };
 
+/** A submission, and the tenant whose it is. */
+export type SealedSubmission = SubmissionRef & { readonly tenant: string };
+type SealedBy = Pick<SealedSubmission, 'id' | 'submittedAt' | 'tenant'>;
+
 /** What stands on a Job beside its submission, and says that the manager made that Job of that submission. */
-export const sealSubmission = ({ current }: RecordKeys, job: NamedJob, submission: Pick<SubmissionRef, 'id' | 'submittedAt'>): string =>
+export const sealSubmission = ({ current }: RecordKeys, job: NamedJob, submission: SealedBy): string =>
   digest(current, job, submission).toString('base64url');
 
 /** Whether the manager made this Job of this submission. Whoever may create Jobs may write the annotations, but not the seal. */
-export function isSealedSubmission(
-  { current, others }: RecordKeys,
-  { metadata }: DeepReadonly<Job>,
-  submission: Pick<SubmissionRef, 'id' | 'submittedAt'>,
-): boolean {
+export function isSealedSubmission({ current, others }: RecordKeys, { metadata }: DeepReadonly<Job>, submission: SealedBy): boolean {
   const given = Buffer.from(metadata.annotations?.[SUBMISSION_SEAL_ANNOTATION] ?? '', 'base64url');
   return [current, ...others].some((key) => {
     const wanted = digest(key, metadata, submission);
@@ -25,7 +25,7 @@ export function isSealedSubmission(
 }
 
 /** Texts in a JSON list cannot run into one another; the first says what is sealed, because the key seals other things, too. */
-const digest = (key: Uint8Array, { namespace, name }: NamedJob, { id, submittedAt }: Pick<SubmissionRef, 'id' | 'submittedAt'>): Buffer =>
+const digest = (key: Uint8Array, { namespace, name }: NamedJob, { id, submittedAt, tenant }: SealedBy): Buffer =>
   createHmac('sha256', key)
-    .update(JSON.stringify(['switchyard.dev/submission', namespace, name, id, submittedAt]))
+    .update(JSON.stringify(['switchyard.dev/submission', namespace, name, id, submittedAt, ...(tenant === SHARED_TENANT ? [] : [tenant])]))
     .digest();

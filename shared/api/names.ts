@@ -95,6 +95,10 @@ export const SUBMISSION_ANNOTATION = 'switchyard.dev/submission';
 export const SUBMITTED_AT_ANNOTATION = 'switchyard.dev/submitted-at';
 /** Annotation beside them: a keyed digest, by which the manager knows that it made the Job of that submission. */
 export const SUBMISSION_SEAL_ANNOTATION = 'switchyard.dev/submission-seal';
+/** Annotation beside them: UID of the SubmissionQueue that it came through; absent: the shared queue of the manager's flags. */
+export const SUBMISSION_TENANT_ANNOTATION = 'switchyard.dev/submission-tenant';
+/** What stands in place of that UID for the shared queue. */
+export const SHARED_TENANT = 'shared';
 
 /** The BullMQ queue on which users put submissions, and BullMQ's key prefix, unless the manager is told otherwise. */
 export const SUBMISSION_QUEUE = 'switchyard-submissions';

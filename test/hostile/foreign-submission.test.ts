@@ -14,6 +14,7 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { createDispatchWorld, NAMESPACE, type DispatchWorld } from '../scenario/dispatch-world.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
+import { sourceOf } from '../support/submission-source.ts';
 
 const LIMIT_MS = 60_000;
 const NAME = 'switchyard-submissions';
@@ -51,7 +52,7 @@ beforeEach(async () => {
     log: silentLogger,
   });
   registry = new Registry();
-  world = await createDispatchWorld({ workers: ['eu-1'], realTime: true, registry, submissions: { queue, name: NAME } });
+  world = await createDispatchWorld({ workers: ['eu-1'], realTime: true, registry, submissions: sourceOf(queue) });
   await world.home.create(NAMESPACES, { metadata: { name: THEIRS } });
 }, LIMIT_MS);
 afterEach(async () => {

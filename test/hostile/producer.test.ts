@@ -12,6 +12,7 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { createDispatchWorld, NAMESPACE, type DispatchWorld } from '../scenario/dispatch-world.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
+import { sourceOf } from '../support/submission-source.ts';
 
 const NAME = 'switchyard-submissions';
 const manifest = (metadata: object = {}, spec: object = {}, pod: object = {}): object => ({
@@ -47,7 +48,7 @@ beforeEach(async () => {
     clock: systemClock,
     log: silentLogger,
   });
-  world = await createDispatchWorld({ workers: ['eu-1'], realTime: true, submissions: { queue, name: NAME } });
+  world = await createDispatchWorld({ workers: ['eu-1'], realTime: true, submissions: sourceOf(queue) });
 });
 afterEach(async () => {
   await world.close();

@@ -12,6 +12,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { ofKind, renderChart, type Chart, type Rendered } from '../support/helm.ts';
 import type { SentRequest } from '../support/line.ts';
 import { aSubmission } from '../support/submissions.ts';
+import { sourceOf } from '../support/submission-source.ts';
 import { createWholeWorld, HOME, manifest, NAMESPACE, type RunningProgram, type WholeWorld } from './whole-world.ts';
 
 const kind = (group: string, plural: string, name: string, namespaced: boolean): Resource => ({
@@ -185,7 +186,7 @@ describe('with the accounts that the charts make', () => {
     manager = world.startManager('manager', {
       user: (cluster) => userOf(cluster === HOME ? accountOf(managerChart) : MANAGER_ACCESS),
       parts: {
-        submissions: { queue, name: 'q' },
+        submissions: sourceOf(queue),
         webhook: webhookOf(managerChart),
         fairSharing: { preemptionStrategies: ['LessThanOrEqualToFinalShare'] },
       },

@@ -16,6 +16,7 @@ import { seededRandom } from '../../shared/runtime/random.ts';
 import { createCrds } from '../support/crds.ts';
 import { createLine } from '../support/line.ts';
 import { aSubmission } from '../support/submissions.ts';
+import { sourceOf } from '../support/submission-source.ts';
 import { createWholeWorld, HOME, manifest, NAMESPACE, type JobParts, type RunningProgram, type WholeWorld } from './whole-world.ts';
 
 type Story = {
@@ -204,7 +205,7 @@ async function play(story: Story, killAfter: number | undefined): Promise<{ read
   const watching = new AbortController();
   const seen = watchEverything(world, story.clusters, watching.signal);
   const queue = story.submission === undefined ? undefined : createMemoryQueue(world, story.submission);
-  const parts = queue === undefined ? {} : { submissions: { queue, name: 'q' } };
+  const parts = queue === undefined ? {} : { submissions: sourceOf(queue) };
   const line = createLine(killAfter === undefined ? {} : { callsLeft: killAfter });
   try {
     await story.before?.(world);

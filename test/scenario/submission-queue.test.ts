@@ -112,7 +112,7 @@ describe('a submission', () => {
     let deliveries = 0;
     consume(async () => {
       deliveries++;
-      throw new SubmissionRefused('spec.template: is missing');
+      throw new SubmissionRefused('Invalid', 'spec.template: is missing');
     });
     const job = await users.add('sum', {}, { attempts: 5 });
     await expect(job.waitUntilFinished(events)).rejects.toThrow('spec.template: is missing');

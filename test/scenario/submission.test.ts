@@ -10,6 +10,7 @@ import { JOBS } from '../../shared/api/resources.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
+import { sourceOf } from '../support/submission-source.ts';
 import { createDispatchWorld, NAMESPACE, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
 
 const NAME = 'switchyard-submissions';
@@ -47,7 +48,7 @@ beforeEach(async () => {
     clock: systemClock,
     log: silentLogger,
   });
-  world = await createDispatchWorld({ workers: ['eu-1'], realTime: true, submissions: { queue, name: NAME } });
+  world = await createDispatchWorld({ workers: ['eu-1'], realTime: true, submissions: sourceOf(queue) });
   eu = world.worker('eu-1');
 });
 afterEach(async () => {

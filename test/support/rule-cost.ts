@@ -157,6 +157,7 @@ function costOfCall(op: 'call' | 'rcall', args: unknown[], scope: Scope): Sized 
     case 'string':
       return { cost: before + 1, size: 20 };
     case 'startsWith':
+    case 'endsWith':
       return { cost: before + traversing(given[0]?.size ?? Infinity), size: 1 };
     default:
       throw new Error(`the cost of ${name}() is not known here: look it up in Kubernetes' CEL library`);

@@ -110,6 +110,7 @@ describe('the manager chart', () => {
       'cohorts.switchyard.dev',
       'localqueues.switchyard.dev',
       'resourceflavors.switchyard.dev',
+      'submissionqueues.switchyard.dev',
       'workerclusters.switchyard.dev',
       'workloadpriorityclasses.switchyard.dev',
     ]);
@@ -182,6 +183,8 @@ describe('what the manager chart passes to the program', () => {
       redis: { servers: { kind: 'Single', url: 'redis://redis:6379' } },
       redisPrefix: 'bull',
       submissionQueue: 'switchyard-submissions',
+      submissionNamespaces: ['default'],
+      allowManagerIdentity: false,
       concurrentSubmissions: 50,
       storyEventQps: 5,
       managerId: undefined,

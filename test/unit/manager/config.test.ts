@@ -12,6 +12,8 @@ describe('the manager’s configuration', () => {
   test('has defaults for everything', () => {
     expect(read([])).toMatchObject({
       submissionQueue: 'switchyard-submissions',
+      submissionNamespaces: ['default'],
+      allowManagerIdentity: false,
       metricsAddress: '127.0.0.1:0',
       metricsAuthentication: false,
       home: { qps: 100, burst: 200 },
@@ -107,6 +109,10 @@ describe('the manager’s configuration', () => {
       '--webhook-bind-address needs --webhook-tls-cert-file and --webhook-tls-key-file: API servers speak TLS to webhooks',
     ],
     [['--manager-id', 'a b'], '--manager-id: "a b" is no label value; write at most 63 letters, digits, "-", "_" and "."'],
+    [
+      ['--submission-namespaces', 'team,kube-system'],
+      '--submission-namespaces: "kube-system" is no namespace for submissions; write names of namespaces that are not kube-*, or * for all of these',
+    ],
     [['--submission-queue', 'a:b'], '--submission-queue: "a:b" contains a colon, which BullMQ uses in its keys; leave it out'],
   ])('that cannot be used is one line that says what to write: %s', (args, problem) => {
     expect(parseFlags(MANAGER_PROGRAM, args, {})).toEqual({ kind: 'Invalid', problem });

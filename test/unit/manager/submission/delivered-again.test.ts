@@ -10,6 +10,7 @@ import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cl
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';
 import { aSubmission } from '../../../support/submissions.ts';
+import { testTenant } from '../../../support/submission-source.ts';
 
 const NIGHTLY = aSubmission({
   id: 'nightly',
@@ -47,7 +48,9 @@ async function handOut(...submissions: Submission[]): Promise<PromiseSettledResu
   const metrics = createManagerMetrics(new Registry()).submission;
   const { client } = cluster;
   await runConsumer(
-    { queue, queueName: 'q', client, keys: TEST_RECORD_KEYS, clock, log: silentLogger, metrics },
+    { client, keys: TEST_RECORD_KEYS, clock, log: silentLogger, metrics },
+    testTenant(),
+    queue,
     new AbortController().signal,
   );
   return answers;

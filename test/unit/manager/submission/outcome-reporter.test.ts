@@ -6,8 +6,10 @@ import { sealSubmission } from '../../../../manager/submission/submission-seal.t
 import type { Outcome, ParkedSubmission, SubmissionQueue } from '../../../../manager/submission/submission-queue.ts';
 import {
   MANAGER_CONTROLLER_NAME,
+  SHARED_TENANT,
   SUBMISSION_ANNOTATION,
   SUBMISSION_SEAL_ANNOTATION,
+  SUBMISSION_TENANT_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
 } from '../../../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../../../shared/api/resources.ts';
@@ -55,7 +57,15 @@ beforeEach(async () => {
   };
   const jobs = createInformer({ client, resource: JOBS, clock, random: () => 0.5, log: silentLogger });
   const metrics = createManagerMetrics(new Registry()).submission;
-  reporter = createOutcomeReporter({ queue, jobs, client, keys: TEST_RECORD_KEYS, clock, log: silentLogger, metrics });
+  reporter = createOutcomeReporter({
+    queues: () => new Map([[SHARED_TENANT, queue]]),
+    jobs,
+    client,
+    keys: TEST_RECORD_KEYS,
+    clock,
+    log: silentLogger,
+    metrics,
+  });
   void jobs.run(stop.signal);
   await clock.advance(100);
 });
@@ -65,9 +75,14 @@ afterEach(async () => {
   await cluster.plane.close();
 });
 
-async function create(name: string): Promise<void> {
-  const seal = sealSubmission(TEST_RECORD_KEYS, { namespace: 'team', name }, { id: name, submittedAt: 1_000 });
-  const annotations = { [SUBMISSION_ANNOTATION]: name, [SUBMITTED_AT_ANNOTATION]: '1000', [SUBMISSION_SEAL_ANNOTATION]: seal };
+async function create(name: string, tenant = SHARED_TENANT): Promise<void> {
+  const seal = sealSubmission(TEST_RECORD_KEYS, { namespace: 'team', name }, { id: name, submittedAt: 1_000, tenant });
+  const annotations = {
+    [SUBMISSION_ANNOTATION]: name,
+    [SUBMITTED_AT_ANNOTATION]: '1000',
+    [SUBMISSION_SEAL_ANNOTATION]: seal,
+    ...(tenant === SHARED_TENANT ? {} : { [SUBMISSION_TENANT_ANNOTATION]: tenant }),
+  };
   await cluster.client.create(JOBS, {
     metadata: { name, namespace: 'team', annotations },
     spec: {
@@ -149,4 +164,15 @@ test('parked submissions are held against the Jobs at the start and every five m
   expect(sweeps).toBe(1);
   await clock.advance(2_000);
   expect(sweeps).toBe(2);
+});
+
+test('an outcome of a queue that is not served is nobody else’s', async () => {
+  void reporter.run(stop.signal);
+  await create('theirs', 'uid-of-their-queue');
+  await create('ours');
+  await clock.advance(100);
+  for (const name of ['theirs', 'ours'])
+    await cluster.client.delete(JOBS, { namespace: 'team', name }, { propagationPolicy: 'Background' });
+  await clock.advance(1_000);
+  expect([...told.keys()]).toEqual(['ours']);
 });

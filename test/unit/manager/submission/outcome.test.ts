@@ -47,6 +47,6 @@ describe('the outcome of a Job', () => {
 
 test('a Job says which submission it came from, if it came from one', () => {
   const annotations = { 'switchyard.dev/submission': 'a/b', 'switchyard.dev/submitted-at': '12' };
-  expect(submissionOf(anAdmittedJob({ metadata: { annotations } }))).toEqual({ key: 'a/b', id: 'a/b', submittedAt: 12 });
+  expect(submissionOf(anAdmittedJob({ metadata: { annotations } }))).toEqual({ key: 'a/b', id: 'a/b', submittedAt: 12, tenant: 'shared' });
   expect(submissionOf(anAdmittedJob())).toBeUndefined();
 });

@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import {
+  PRIORITY_CLASS_LABEL,
+  QUEUE_NAME_LABEL,
+  SHARED_TENANT,
+  SUBMISSION_ANNOTATION,
+  SUBMISSION_TENANT_ANNOTATION,
+  SUBMITTED_AT_ANNOTATION,
+} from '../../shared/api/names.ts';
+import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
+import { DEFAULT_JOB_RULES, ruleProblems, type JobRules } from '../api/job-rules.ts';
+import { prepareJob, readJobManifest, withOurWords, type JobManifest } from '../prepare-job.ts';
+import { SubmissionRefused, type Submission } from './submission-queue.ts';
+import { isSystemNamespace, mayUseNamespace, type Tenant } from './tenant.ts';
+
+/**
+ * The Job to create for a submission of `tenant`. Throws {@link SubmissionRefused}, with every field that is wrong and what to do about it: Invalid where
+ * nobody could submit this, Forbidden where the tenant may not.
+ */
+export function manifestOf(tenant: Tenant, submission: Submission, rules: JobRules = DEFAULT_JOB_RULES): JobManifest {
+  if (submission.id.length > ID_LENGTH_MAX) {
+    throw new SubmissionRefused(
+      'Invalid',
+      `the id of the submission has ${submission.id.length} characters, and at most ${ID_LENGTH_MAX} are taken; give it a shorter one`,
+    );
+  }
+  const read = readJobManifest(manifestIn(submission.data));
+  if (read.kind === 'Refused') throw invalid(read.problems);
+  const placed = inNamespace(tenant, read.manifest);
+  const { generateName: _generateName, ...metadata } = placed.metadata;
+  const prepared = prepareJob(
+    withPriorityClass(
+      tenant,
+      submission.priority ?? 0,
+      withQueue(tenant, withOurWords({ ...placed, metadata: { ...metadata, ...identityOf(tenant, submission, placed) } }, rules)),
+    ),
+    rules,
+  );
+  if (prepared.kind === 'Refused') throw invalid(prepared.problems);
+  const problems = ruleProblems(prepared.job, rules);
+  if (problems.length > 0) throw invalid(problems);
+  checkQueue(tenant, prepared.job);
+  return prepared.job;
+}
+
+const invalid = (problems: readonly FieldProblem[]): SubmissionRefused => new SubmissionRefused('Invalid', formatProblems(problems));
+
+/** `{manifest}`, or the manifest itself. */
+const manifestIn = (data: unknown): unknown => (typeof data === 'object' && data !== null && 'manifest' in data ? data.manifest : data);
+
+function inNamespace(tenant: Tenant, manifest: JobManifest): JobManifest {
+  const { namespace = tenant.namespace } = manifest.metadata;
+  if (!mayUseNamespace(tenant, namespace)) throw new SubmissionRefused('Forbidden', namespaceRefusal(tenant, namespace));
+  return { ...manifest, metadata: { ...manifest.metadata, namespace } };
+}
+
+function namespaceRefusal({ id, namespaces, namespace: own }: Tenant, namespace: string): string {
+  const field = `metadata.namespace: is ${JSON.stringify(namespace)}`;
+  if (isSystemNamespace(namespace)) return `${field}, which is of Kubernetes itself and takes no submissions; leave it out for ${own}`;
+  const allowed = namespaces === '*' ? 'any' : namespaces.join(', ');
+  const administrator =
+    id === SHARED_TENANT
+      ? 'to name it in --submission-namespaces or to make a SubmissionQueue there'
+      : 'to add it to spec.namespaces of the SubmissionQueue';
+  return `${field}, and submissions of this queue go to ${allowed}; leave it out for ${own}, or ask an administrator ${administrator}`;
+}
+
+/** Name and annotations by which the Job is known as that of the submission. */
+function identityOf(
+  tenant: Tenant,
+  submission: Submission,
+  { metadata }: JobManifest,
+): Pick<JobManifest['metadata'], 'name' | 'annotations'> {
+  const { [SUBMISSION_TENANT_ANNOTATION]: _another, ...annotations } = metadata.annotations ?? {};
+  return {
+    name: metadata.name ?? nameFor(tenant, submission, metadata.generateName),
+    annotations: {
+      ...annotations,
+      [SUBMISSION_ANNOTATION]: submission.id,
+      [SUBMITTED_AT_ANNOTATION]: String(submission.submittedAt),
+      ...(tenant.id === SHARED_TENANT ? {} : { [SUBMISSION_TENANT_ANNOTATION]: tenant.id }),
+    },
+  };
+}
+
+/** A Job that names no queue goes to the tenant's first. */
+const withQueue = ({ localQueues: [first] }: Tenant, job: JobManifest): JobManifest =>
+  first === undefined || (job.metadata.labels?.[QUEUE_NAME_LABEL] ?? '') !== '' ? job : withLabel(job, QUEUE_NAME_LABEL, first);
+
+function checkQueue({ localQueues }: Tenant, { metadata }: JobManifest): void {
+  const queue = metadata.labels?.[QUEUE_NAME_LABEL] ?? '';
+  if (localQueues.length === 0 || localQueues.includes(queue)) return;
+  throw new SubmissionRefused(
+    'Forbidden',
+    `metadata.labels[${QUEUE_NAME_LABEL}]: is ${JSON.stringify(queue)}, and submissions of this queue may name ${localQueues.join(', ')}; name one of these, or leave the label out for ${localQueues[0]}`,
+  );
+}
+
+/** BullMQ's priority says which class it is, the most urgent being 1; 0 is none. What the manifest itself names stands. */
+function withPriorityClass({ priorityClasses }: Tenant, priority: number, job: JobManifest): JobManifest {
+  if (priority <= 0 || job.metadata.labels?.[PRIORITY_CLASS_LABEL] !== undefined) return job;
+  const rule = priorityClasses.find(({ upTo }) => priority <= upTo);
+  return rule === undefined ? job : withLabel(job, PRIORITY_CLASS_LABEL, rule.name);
+}
+
+const withLabel = (job: JobManifest, name: string, value: string): JobManifest => ({
+  ...job,
+  metadata: { ...job.metadata, labels: { ...job.metadata.labels, [name]: value } },
+});
+
+/** It is kept with its Job. */
+const ID_LENGTH_MAX = 1024;
+/** Room for the dash and ten digits of a completion index, in a host name of at most 63 characters. */
+const INDEX_ROOM = 11;
+const DIGEST_LENGTH = 10;
+
+/** The same for every delivery of one submission, and different for any other. */
+function nameFor(tenant: Tenant, { id, submittedAt, name }: Submission, generateName: string | undefined): string {
+  // The shared queue's is what it was when there was no other: a submission may be delivered again after an upgrade.
+  const queue = tenant.id === SHARED_TENANT ? tenant.redis.queue : tenant.id;
+  const digest = createHash('sha256')
+    .update(JSON.stringify([queue, id, submittedAt]))
+    .digest('hex')
+    .slice(0, DIGEST_LENGTH);
+  const words = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '');
+  const prefix = generateName ?? `${words === '' ? 'job' : words}-`;
+  return `${prefix.slice(0, 63 - INDEX_ROOM - DIGEST_LENGTH)}${digest}`;
+}

@@ -1,0 +1,32 @@
+import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
+import type { SubmissionQueueObject } from '../api/submission-queue.ts';
+import { tenantOf, tenantProblem, type Tenant, type TenantProblem } from './tenant.ts';
+
+/** Whose queues are served, and whose are not, with the reason. */
+export type Tenants = {
+  readonly tenants: readonly Tenant[];
+  readonly problems: readonly { readonly tenant: Tenant; readonly problem: TenantProblem }[];
+};
+
+/** The tenants of the flags and of all objects. Where two ask for the same, the older has it, whatever the order in which they are listed. */
+export function tenantsOf(
+  shared: Tenant | undefined,
+  objects: readonly DeepReadonly<SubmissionQueueObject>[],
+  { bytesMax, managerIdentity }: { readonly bytesMax: number; readonly managerIdentity: boolean },
+): Tenants {
+  const tenants = shared === undefined ? [] : [shared];
+  const problems: { readonly tenant: Tenant; readonly problem: TenantProblem }[] = [];
+  for (const object of objects.toSorted(byAge)) {
+    if (object.metadata.deletionTimestamp !== undefined) continue;
+    const tenant = tenantOf(object, bytesMax);
+    const problem = tenantProblem(tenant, tenants, { managerIdentity });
+    if (problem === undefined) tenants.push(tenant);
+    else problems.push({ tenant, problem });
+  }
+  return { tenants, problems };
+}
+
+type Aged = DeepReadonly<SubmissionQueueObject>;
+const byAge = ({ metadata: a }: Aged, { metadata: b }: Aged): number => compared(timeOf(a), timeOf(b)) || compared(a.uid, b.uid);
+const timeOf = ({ creationTimestamp }: Aged['metadata']): string => creationTimestamp;
+const compared = (a: string, b: string): number => Number(a > b) - Number(a < b);

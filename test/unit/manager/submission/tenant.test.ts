@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import type { SubmissionQueueObject, SubmissionQueueSpec } from '../../../../manager/api/submission-queue.ts';
+import { isSystemNamespace, mayUseNamespace, sharedTenant, tenantOf, tenantProblem } from '../../../../manager/submission/tenant.ts';
+
+const object = (spec: SubmissionQueueSpec = {}, metadata: object = {}): SubmissionQueueObject => ({
+  metadata: { namespace: 'team', name: 'batch', uid: 'u1', ...metadata } as SubmissionQueueObject['metadata'],
+  spec: { serviceAccountName: 'submitter', ...spec },
+});
+const BYTES = 1_000;
+
+describe('the tenant of a SubmissionQueue', () => {
+  test('has what the object says, and defaults that are its own', () => {
+    expect(tenantOf(object(), BYTES)).toEqual({
+      id: 'u1',
+      label: 'team/batch',
+      redis: { prefix: 'switchyard:tenant:team', queue: 'batch' },
+      namespace: 'team',
+      namespaces: ['team'],
+      localQueues: [],
+      as: { namespace: 'team', name: 'submitter' },
+      limits: { bytes: 1_000, depth: 64, perSecond: Infinity, parked: 100_000 },
+      weight: 1,
+      priorityClasses: [],
+      signingKeys: [],
+      onUnadmittable: 'Fail',
+    });
+  });
+
+  test('has its priority classes from the most urgent on, and keys that end', () => {
+    const tenant = tenantOf(
+      object({
+        priorityClasses: [
+          { upTo: 100, name: 'b' },
+          { upTo: 10, name: 'a' },
+        ],
+        signing: {
+          keys: [
+            { name: 'k1', publicKey: 'x' },
+            { name: 'k2', publicKey: 'y', notAfter: '2026-01-01T00:00:00Z' },
+          ],
+        },
+      }),
+      BYTES,
+    );
+    expect(tenant.priorityClasses.map(({ name }) => name)).toEqual(['a', 'b']);
+    expect(tenant.signingKeys.map(({ notAfter }) => notAfter)).toEqual([Infinity, Date.UTC(2026, 0, 1)]);
+  });
+});
+
+test('nobody may use the namespaces of Kubernetes itself, and everybody those that are named', () => {
+  const all = sharedTenant({ prefix: 'bull', queue: 'q' }, { namespaces: '*', bytesMax: BYTES });
+  expect(isSystemNamespace('kube-system')).toBe(true);
+  expect(mayUseNamespace(all, 'kube-system')).toBe(false);
+  expect(mayUseNamespace(all, 'anything')).toBe(true);
+  expect(mayUseNamespace(tenantOf(object({ namespaces: ['more'] }), BYTES), 'more')).toBe(true);
+  expect(mayUseNamespace(tenantOf(object({ namespaces: ['kube-public'] }), BYTES), 'kube-public')).toBe(false);
+  expect(mayUseNamespace(tenantOf(object(), BYTES), 'more')).toBe(false);
+});
+
+describe('a queue is not served', () => {
+  const problemOf = (spec: SubmissionQueueSpec, managerIdentity = false): string | undefined =>
+    tenantProblem(
+      tenantOf(object(spec), BYTES),
+      [sharedTenant({ prefix: 'bull', queue: 'q' }, { namespaces: ['default'], bytesMax: BYTES })],
+      { managerIdentity },
+    )?.reason;
+
+  test.each<[string | undefined, string, string | undefined]>([
+    ['bull', 'q', 'PrefixTaken'],
+    ['bull', 'other', undefined],
+    ['switchyard', 'q', 'ReservedPrefix'],
+    ['switchyard:u1', 'q', 'ReservedPrefix'],
+    ['{switchyard}:u1', 'q', 'ReservedPrefix'],
+    ['switchyard:tenant:rich', 'q', 'ReservedPrefix'],
+    ['switchyard:tenant:team2', 'q', 'ReservedPrefix'],
+    ['switchyard:tenant:team', 'q', undefined],
+    ['switchyard:tenant:team:a', 'q', undefined],
+    ['{switchyard:tenant:team}', 'q', undefined],
+    ['switchyards', 'q', undefined],
+    [undefined, 'q', undefined],
+  ])('where the prefix is %s and the queue %s: %s', (prefix, queue, reason) => {
+    expect(problemOf({ ...(prefix === undefined ? {} : { prefix }), queue })).toBe(reason);
+  });
+
+  test('in a namespace of Kubernetes itself', () => {
+    expect(tenantProblem(tenantOf(object({}, { namespace: 'kube-system' }), BYTES), [], { managerIdentity: true })?.reason).toBe(
+      'SystemNamespace',
+    );
+  });
+
+  test('where it would create Jobs with the rights of a manager that does not allow it', () => {
+    const managers = tenantOf({ ...object(), spec: { identity: 'Manager' } }, BYTES);
+    expect(tenantProblem(managers, [], { managerIdentity: false })?.reason).toBe('ManagerIdentityNotAllowed');
+    expect(tenantProblem(managers, [], { managerIdentity: true })).toBeUndefined();
+  });
+});
