@@ -16,10 +16,21 @@ export function preempt(cycle: Cycle, nominee: Preemptive): Decision | Creditor 
   if (isStillGood(cycle, nominee)) return reserve(cycle, nominee, nominee.victims);
   const { head } = nominee;
   const { snapshot, displaced, nowMs } = cycle;
-  const outcome = nominate({ ...snapshot, admitted: without(snapshot.admitted, displaced) }, head, nowMs);
+  const left = { ...snapshot, queues: withNominatedFlavors(snapshot.queues, nominee), admitted: without(snapshot.admitted, displaced) };
+  const outcome = nominate(left, head, nowMs);
   if (outcome.kind === 'Preempt') return reserve(cycle, outcome, outcome.victims);
   if (outcome.kind === 'Fit') return reserve(cycle, { ...outcome, kind: 'Preempt', victims: [] }, []);
   return outcome.kind === 'Requeue' ? isKept(head, 'cluster') : outcome;
+}
+
+/** Of the groups that it asks for, only the flavors for which it was nominated: in others it might have more stop than it would in the next cycle (Kueue's nomination mapping). */
+function withNominatedFlavors(queues: Cycle['snapshot']['queues'], { head, queue, placement }: Preemptive): Cycle['snapshot']['queues'] {
+  const nominated = new Set(placement.flavors.map(({ flavor }) => flavor));
+  const groups = queue.groups.map((group) => {
+    const flavors = group.flavors.filter(({ name }) => nominated.has(name));
+    return flavors.length === 0 ? group : { ...group, flavors };
+  });
+  return new Map(queues).set(head.clusterQueue, { ...queue, groups });
 }
 
 function isStillGood(cycle: Cycle, { head, queue, placement, victims }: Preemptive): boolean {
