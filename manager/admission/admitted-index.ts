@@ -24,6 +24,8 @@ export type AdmittedIndex = {
   readonly quotaHeld: (clusterQueue: string, cluster: string | undefined, key: FlavorResource, upTo: number) => Amount;
   /** The same of the room of a cluster, whatever the flavor. */
   readonly roomHeld: (clusterQueue: string, cluster: string, resource: string, upTo: number) => Amount;
+  /** Whether any of them holds anything. */
+  readonly holdsAny: (clusterQueue: string, upTo: number) => boolean;
 };
 
 export interface MutableAdmittedIndex extends AdmittedIndex {
@@ -108,6 +110,10 @@ export function createAdmittedIndex(): MutableAdmittedIndex {
     on: (clusterQueue, cluster) => listOf(clusterQueue, cluster)?.entries ?? [],
     quotaHeld: (clusterQueue, cluster, key, upTo) => sumUpTo(listOf(clusterQueue, cluster)?.quota, key, upTo),
     roomHeld: (clusterQueue, cluster, resource, upTo) => sumUpTo(listOf(clusterQueue, cluster)?.room, resource, upTo),
+    holdsAny: (clusterQueue, upTo) => {
+      const all = byQueue.get(clusterQueue)?.all;
+      return all !== undefined && (hasAnyUpTo(all.quota, upTo) || hasAnyUpTo(all.room, upTo));
+    },
   };
 }
 
@@ -133,6 +139,11 @@ function add(sums: Sums, priority: number, amounts: Iterable<readonly [string, A
     else sum.set(key, next);
   }
   if (sum.size === 0) sums.delete(priority);
+}
+
+function hasAnyUpTo(sums: Sums, upTo: number): boolean {
+  for (const priority of sums.keys()) if (priority <= upTo) return true;
+  return false;
 }
 
 function sumUpTo(sums: Sums | undefined, key: string, upTo: number): Amount {

@@ -1,6 +1,7 @@
-import { larger, minus, truncated, UNLIMITED, ZERO, type Amount, type Requests } from '../api/amount.ts';
+import { larger, minus, plus, truncated, UNLIMITED, ZERO, type Amount, type Requests } from '../api/amount.ts';
 import { claimedAs, giveBack, keep, type Claimed } from './claims.ts';
 import type { ClusterState } from './cluster-state.ts';
+import { createDisplaceable, type Displaceable } from './displaceable.ts';
 import { compareNominated, type Nominated, type QueuedWorkload } from './ordering.ts';
 import { mayPreempt } from './preemption-policies.ts';
 import { available, borrowingReach, flavorResource, potentialAvailable } from './quota-tree.ts';
@@ -49,23 +50,33 @@ export const EVERYTHING_MAY_FIT: Outlook = {
   borrowing: () => 0,
 };
 
-type Surroundings = Pick<Snapshot, 'queues' | 'clusters' | 'usage' | 'fairSharing'>;
+type Obstacle = 'quota' | 'cluster' | undefined;
+
+type Surroundings = Pick<Snapshot, 'queues' | 'clusters' | 'usage' | 'admitted' | 'fairSharing'>;
 
 /** `standing`: for whom something is kept, in order. */
 export function createOutlook(snapshot: Surroundings, standing: readonly Standing[] = []): Outlook {
-  const { queues, clusters, usage } = snapshot;
+  const { queues, clusters, usage, admitted } = snapshot;
   const free = levelOf(usage);
   const keptFrom = createKept(snapshot, free, standing);
   const nothingUsed = levelOf(undefined);
+  const displaceableBy = createDisplaceable(usage, admitted);
+  /** They wait until those that they preempt have stopped, and are tried as long as that may come to anything. */
+  const preempting = new Set(standing.flatMap(({ clusterQueue, claim }) => (claim.preempts === true ? [clusterQueue] : [])));
   const isWithinRoom = (level: Level, resources: readonly string[], amounts: Vector): boolean => {
     for (let index = 0; index < resources.length; index++) {
       if ((amounts[index] ?? 0) > mostRoom(level, clusters, usage, resources[index] ?? '')) return false;
     }
     return true;
   };
-  const obstacleAt = (level: Level, queue: QueueSetup, resources: readonly string[], amounts: Vector): 'quota' | 'cluster' | undefined => {
+  const obstacleAt = (level: Level, queue: QueueSetup, resources: readonly string[], amounts: Vector): Obstacle => {
     if (!isWithinRoom(level, resources, amounts)) return 'cluster';
     return mayHaveQuota(queue, resources, amounts, level.used) ? undefined : 'quota';
+  };
+  /** Who may displace others may have what they hold. */
+  const obstacleBefore = (displaceable: Displaceable, queue: QueueSetup, resources: readonly string[], amounts: Vector): Obstacle => {
+    if (!isWithinRoom(nothingUsed, resources, amounts)) return 'cluster';
+    return mayHaveQuota(queue, resources, amounts, usage, displaceable) ? undefined : 'quota';
   };
   return {
     rootOf: (clusterQueue) => queues.get(clusterQueue)?.node.rootId ?? clusterQueue,
@@ -73,10 +84,11 @@ export function createOutlook(snapshot: Surroundings, standing: readonly Standin
     obstacle: (clusterQueue, resources, amounts, from) => {
       const queue = queues.get(clusterQueue);
       if (queue === undefined) return undefined;
-      // Who may displace others may have what they hold.
-      const level = mayPreempt(queue) ? nothingUsed : free;
-      const obstacle = obstacleAt(level, queue, resources, amounts);
-      if (obstacle !== undefined || level !== free || from === undefined || keptFrom === undefined) return obstacle;
+      if (preempting.has(clusterQueue)) return obstacleAt(nothingUsed, queue, resources, amounts);
+      const displaceable = mayPreempt(queue) ? displaceableBy(queue, from?.priority ?? Number.POSITIVE_INFINITY) : undefined;
+      if (displaceable?.isAny === true) return obstacleBefore(displaceable, queue, resources, amounts);
+      const obstacle = obstacleAt(free, queue, resources, amounts);
+      if (obstacle !== undefined || from === undefined || keptFrom === undefined) return obstacle;
       const kept = keptFrom(clusterQueue, from, leastReach(queue, resources, amounts, usage));
       return kept === free ? undefined : obstacleAt(kept, queue, resources, amounts);
     },
@@ -163,8 +175,14 @@ function mostRoom({ used, rooms }: Level, clusters: readonly ClusterState[], usa
   return most;
 }
 
-/** Whether of each resource group some flavor has so much. */
-function mayHaveQuota({ groups, node }: QueueSetup, resources: readonly string[], amounts: Vector, used: Usage | undefined): boolean {
+/** Whether of each resource group some flavor has so much, free or held by those that may be displaced. */
+function mayHaveQuota(
+  { groups, node }: QueueSetup,
+  resources: readonly string[],
+  amounts: Vector,
+  used: Usage | undefined,
+  displaceable?: Displaceable,
+): boolean {
   for (const group of groups) {
     let found = false;
     for (const { name } of group.flavors) {
@@ -174,7 +192,11 @@ function mayHaveQuota({ groups, node }: QueueSetup, resources: readonly string[]
         const resource = resources[index] ?? '';
         if (amount === 0 || !group.resources.includes(resource)) continue;
         const key = flavorResource(name, resource);
-        has = amount <= (used === undefined ? potentialAvailable(node, key) : available(node, used, key));
+        if (used === undefined) has = amount <= potentialAvailable(node, key);
+        else {
+          const free = available(node, used, key);
+          has = amount <= free || (displaceable !== undefined && amount <= plus(free, displaceable.quota(key, truncated(amount))));
+        }
       }
       found = has;
       if (found) break;

@@ -56,9 +56,9 @@ export function mayReclaimFrom({ priority, queue }: Pick<Preemptor, 'priority' |
 }
 
 /** Nobody of higher priority is displaced in the preemptor's own ClusterQueue, and nobody in others. */
-export const highestInQueue = ({ priority, queue }: Preemptor): number =>
+export const highestInQueue = ({ priority, queue }: Pick<Preemptor, 'priority' | 'queue'>): number =>
   queue.preemption.withinClusterQueue === 'LowerOrNewerEqualPriority' ? priority : priority - 1;
-export const highestInCohort = ({ priority, queue }: Preemptor): number =>
+export const highestInCohort = ({ priority, queue }: Pick<Preemptor, 'priority' | 'queue'>): number =>
   queue.preemption.reclaimWithinCohort === 'Any' ? Number.POSITIVE_INFINITY : priority - 1;
 
 const IN_QUEUE: Standing = { rule: PreemptionRule.InClusterQueue, withoutBorrowing: false };

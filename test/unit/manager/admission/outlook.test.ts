@@ -4,7 +4,8 @@ import { nominate } from '../../../../manager/admission/nominate.ts';
 import { createOutlook } from '../../../../manager/admission/outlook.ts';
 import { addUsage } from '../../../../manager/admission/quota-tree.ts';
 import { parseAmount } from '../../../../manager/api/amount.ts';
-import { aCluster, aClusterQueue, aSnapshot, aWorkload, head, queueOf } from './setup.ts';
+import { worldOf } from './preemption-world.ts';
+import { aCluster, aClusterQueue, aSnapshot, aWorkload, head, queued, queueOf } from './setup.ts';
 
 test('whoever exceeds the bounds does not fit, and the borrowing is that of the flavor that is taken', () => {
   const cpu = fc.nat(6);
@@ -34,24 +35,39 @@ test('whoever exceeds the bounds does not fit, and the borrowing is that of the 
 
 test('who may displace others is not kept from trying by what they hold', () => {
   const preemption = { withinClusterQueue: 'LowerPriority' as const };
-  const snapshot = aSnapshot(
-    [aClusterQueue('main', { default: '2' }, { preemption }), aClusterQueue('meek', { default: '2' })],
-    [aCluster('eu')],
-  );
-  for (const name of ['main', 'meek']) addUsage(queueOf(snapshot, name).node, snapshot.usage, 'default/cpu', parseAmount('cpu', '2'));
-  const outlook = createOutlook(snapshot);
+  const { setup, world } = worldOf({
+    queues: { main: { quota: { cpu: '2' }, preemption }, meek: { quota: { cpu: '2' } } },
+    admitted: ['main', 'meek'].map((queue) => ({ name: `of ${queue}`, queue, requests: { cpu: '2' } })),
+  });
+  const outlook = createOutlook({ ...world, queues: setup.queues, clusters: [aCluster('eu')] });
   expect(['main', 'meek'].map((name) => outlook.obstacle(name, ['cpu'], [1000], undefined))).toEqual([undefined, 'quota']);
   expect(outlook.obstacle('main', ['cpu'], [3000], undefined)).toBe('quota');
 });
 
+test('who waits for those that it preempts is tried, whether it finds them again or not', () => {
+  const preemption = { withinClusterQueue: 'LowerPriority' as const };
+  const { setup, world } = worldOf({
+    queues: { main: { quota: { cpu: '2' }, preemption } },
+    admitted: [{ name: 'high', queue: 'main', priority: 2, requests: { cpu: '2' } }],
+  });
+  const first = queued(aWorkload('first'), 0, 1);
+  const claim = { cluster: 'eu', flavors: [], borrowing: 0, preempts: true } as const;
+  const parts = { ...world, queues: setup.queues, clusters: [aCluster('eu')] };
+  const obstacle = (standing: Parameters<typeof createOutlook>[1]) =>
+    createOutlook(parts, standing).obstacle('main', ['cpu'], [1000], first);
+  expect([obstacle([]), obstacle([{ clusterQueue: 'main', queued: first, claim }])]).toEqual(['quota', undefined]);
+});
+
 test('a queue without a cohort has nobody to reclaim from, whatever it says', () => {
   const preemption = { reclaimWithinCohort: 'Any' as const };
-  const queues = [
-    aClusterQueue('alone', { default: '2' }, { preemption }),
-    aClusterQueue('shared', { default: '2' }, { preemption, cohortName: 'all' }),
-  ];
-  const snapshot = aSnapshot(queues, [aCluster('eu')]);
-  for (const name of ['alone', 'shared']) addUsage(queueOf(snapshot, name).node, snapshot.usage, 'default/cpu', parseAmount('cpu', '2'));
-  const outlook = createOutlook(snapshot);
+  const { setup, world } = worldOf({
+    queues: {
+      alone: { quota: { cpu: '2' }, preemption },
+      shared: { quota: { cpu: '2' }, preemption, cohort: 'all' },
+      borrower: { quota: { cpu: '0' }, cohort: 'all' },
+    },
+    admitted: ['alone', 'borrower'].map((queue) => ({ name: `of ${queue}`, queue, requests: { cpu: '2' } })),
+  });
+  const outlook = createOutlook({ ...world, queues: setup.queues, clusters: [aCluster('eu')] });
   expect(['alone', 'shared'].map((name) => outlook.obstacle(name, ['cpu'], [1000], undefined))).toEqual(['quota', undefined]);
 });
