@@ -26,8 +26,6 @@ import type { RedisSettings } from './submission/redis-settings.ts';
 import { sharedTenant } from './submission/tenant.ts';
 import { createWorkerConnector } from './worker-connection.ts';
 
-await runCommandLine(MANAGER_PROGRAM, main);
-
 async function main(config: ManagerConfig): Promise<number> {
   const log = createLogger(config.logLevel);
   const home = accessTo(config);
@@ -112,9 +110,6 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
   }
 }
 
-/** Under the prefix that is the manager's alone. */
-const REDIS_PROBE_KEY = 'switchyard:probe';
-
 /** Where the disk does not answer the program ends all the same. */
 const DECISION_LOG_CLOSE_MS = 2_000;
 
@@ -141,8 +136,7 @@ async function connectProbe(redis: RedisSettings, log: Logger): Promise<{ probe(
   ]);
   const connection = connectRedis(redis, 'Impatient');
   return {
-    probe: (metrics) =>
-      createRedisProbe({ connection, key: REDIS_PROBE_KEY, clock: systemClock, log: log.with({ part: 'redis' }), metrics }),
+    probe: (metrics) => createRedisProbe({ connection, clock: systemClock, log: log.with({ part: 'redis' }), metrics }),
     close: () => connection.disconnect(),
   };
 }
@@ -177,3 +171,6 @@ async function submissionSource(redis: RedisSettings, settings: ManagerConfig, l
 
 /** Of the submissions of one queue: the others wait in Redis. */
 const CONCURRENCY_PER_TENANT = 20;
+
+// Last: what stands below would not be there yet.
+await runCommandLine(MANAGER_PROGRAM, main);

@@ -8,8 +8,6 @@ import { judgeRedis, RedisTroubleReason, type RedisSeen, type RedisTrouble } fro
 export type RedisProbeDeps = {
   /** An impatient connection, for the probe alone. */
   readonly connection: RedisConnection;
-  /** A key that the manager may write. */
-  readonly key: string;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: RedisMetrics;
@@ -24,11 +22,13 @@ export interface RedisProbe {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** Under the prefix that is the manager's alone. */
+const KEY = 'switchyard:probe';
 const INTERVAL_MS = 10_000;
 const KEPT_MS = 60_000;
 
 /** By ability, not by answer: it writes a key, because a Redis that is full, read-only or locked answers a PING. */
-export function createRedisProbe({ connection, key, clock, log, metrics }: RedisProbeDeps): RedisProbe {
+export function createRedisProbe({ connection, clock, log, metrics }: RedisProbeDeps): RedisProbe {
   let troubles: readonly RedisTrouble[] = [];
   /** Why there is no connection: a command only says that there is none. */
   let connectionError: string | undefined;
@@ -36,7 +36,7 @@ export function createRedisProbe({ connection, key, clock, log, metrics }: Redis
   connection.on('ready', () => (connectionError = undefined));
 
   const look = async (): Promise<void> => {
-    const seen = await observe(connection, key);
+    const seen = await observe(connection);
     const now = judgeRedis(seen.problem === undefined || connectionError === undefined ? seen : { ...seen, problem: connectionError });
     const isNews = (before: readonly RedisTrouble[]) => (each: RedisTrouble) => before.every(({ reason }) => reason !== each.reason);
     for (const { reason, message } of now.filter(isNews(troubles))) log.warn('Redis is in trouble', { reason, why: message });
@@ -58,9 +58,9 @@ export function createRedisProbe({ connection, key, clock, log, metrics }: Redis
   };
 }
 
-async function observe(connection: RedisConnection, key: string): Promise<RedisSeen> {
+async function observe(connection: RedisConnection): Promise<RedisSeen> {
   try {
-    await connection.set(key, '1', 'PX', KEPT_MS);
+    await connection.set(KEY, '1', 'PX', KEPT_MS);
   } catch (error) {
     return { problem: reasonOf(error), infos: [] };
   }

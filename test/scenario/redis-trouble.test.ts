@@ -31,7 +31,7 @@ function aProbe(settings: RedisSettings): Watched {
   const connection = connectRedis(settings, 'Impatient');
   ends.push(() => connection.disconnect());
   const { redis: metrics } = createManagerMetrics(new Registry());
-  const probe = createRedisProbe({ connection, key: 'switchyard:probe', clock: new FakeClock(), log: silentLogger, metrics });
+  const probe = createRedisProbe({ connection, clock: new FakeClock(), log: silentLogger, metrics });
   return {
     ...probe,
     connection,
