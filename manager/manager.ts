@@ -39,6 +39,7 @@ import { recordKeys } from './record-key.ts';
 import { runConsumer } from './submission/consumer.ts';
 import { createIntake } from './submission/intake.ts';
 import { createOutcomeReporter } from './submission/outcome-reporter.ts';
+import { createProgressReporter } from './submission/progress-reporter.ts';
 import { createStoryTeller } from './story/story-teller.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
 import type { SubmissionQueue } from './submission/submission-queue.ts';
@@ -211,6 +212,7 @@ export function createManager(deps: ManagerDeps): Manager {
         log: log.with({ part: 'intake' }),
       });
     const reporter = intake && createOutcomeReporter({ queues: intake.queues, jobs: informers.jobs, client: home, ...submission });
+    const progress = intake && createProgressReporter({ queues: intake.queues, jobs: informers.jobs, keys, clock, log });
     const lostClusters = createLostClusters(clock);
     informers.workerClusters.addHandler(lostClusters.handler);
     const { workerLostTimeoutMs = DEFAULT_WORKER_LOST_TIMEOUT_MS } = deps;
@@ -269,6 +271,10 @@ export function createManager(deps: ManagerDeps): Manager {
         async (each) => {
           await intake?.ready(each);
           await reporter?.run(each);
+        },
+        async (each) => {
+          await intake?.ready(each);
+          await progress?.run(each);
         },
       ]);
     };

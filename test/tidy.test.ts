@@ -79,7 +79,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/dispatch':
     'cluster-lease cluster-probe cluster-registry cluster-removal copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',
   'manager/submission':
-    'bullmq-queue consumer guarded-worker intake outcome-reporter redis-connection redis-probe submission-marks waiting-parents',
+    'bullmq-queue consumer control-queue guarded-worker intake outcome-reporter progress-reporter redis-connection redis-probe removed-submissions submission-marks waiting-parents withdraw-job',
   'manager/webhook': 'server',
   'shared/controlplane/admission': 'admission-chain',
   'shared/controlplane/admission/webhook': 'webhook-client webhooks',
@@ -195,7 +195,9 @@ describe('layers', () => {
   test('bullmq is imported in few files', () => {
     expect(product.filter((file) => file.imports.some(({ specifier }) => specifier === 'bullmq')).map(({ name }) => name)).toEqual([
       'manager/submission/bullmq-queue.ts',
+      'manager/submission/control-queue.ts',
       'manager/submission/guarded-worker.ts',
+      'manager/submission/removed-submissions.ts',
       'manager/submission/waiting-parents.ts',
     ]);
   });

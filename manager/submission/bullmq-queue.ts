@@ -2,17 +2,23 @@ import { DelayedError, Job, Queue, QueueEvents, UnrecoverableError } from 'bullm
 import { Redis } from 'ioredis';
 import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../../shared/api/names.ts';
 import { FinalCode } from '../../shared/api/submission-codes.ts';
+import type { CancelAnswer } from '../../shared/api/control-queue.ts';
 import { submissionKey } from '../../shared/api/submission-key.ts';
+import type { JobResult } from '../../shared/api/submission-outcome.ts';
+import type { SubmissionProgress } from '../../shared/api/submission-progress.ts';
 import { endsWithin, sleep, type Clock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { aborted } from '../../shared/runtime/tasks.ts';
+import { serveControlQueue } from './control-queue.ts';
 import { GuardedWorker } from './guarded-worker.ts';
+import { transitionLine } from './progress.ts';
+import { withdrawRemoved } from './removed-submissions.ts';
 import { createSubmissionMarks, type ParkedRecord, type SubmissionMarks } from './submission-marks.ts';
 import {
   SubmissionRefused,
   type Acceptance,
   type DeliveredMark,
-  type JobResult,
   type Outcome,
   type ParkedSubmission,
   type Submission,
@@ -47,6 +53,9 @@ const PARKED_JITTER_MS = 2 * 3600 * 1000;
 const ENDED_KEPT = { age: 24 * 3600, count: 50_000 };
 /** `waitUntilFinished` hangs when the event it waits for was trimmed from the stream; the default is 10 000 for the whole queue. */
 const EVENTS_KEPT = 1_000_000;
+/** Whoever connects with BullMQ's default sets the length back. */
+const EVENTS_KEPT_INTERVAL_MS = 2_000;
+const LOG_LINES_KEPT = 100;
 /** Any number of managers may die with a submission in hand: that is not its fault. */
 const STALLS_ALLOWED = 1_000_000;
 /** How soon another manager takes up what a dead one had in hand: at most both together. Being wrong about its death does no harm. */
@@ -69,15 +78,19 @@ export function connectBullmqQueue(options: BullmqQueueOptions): SubmissionQueue
   return new BullmqQueue(options);
 }
 
-type Accept = (submission: Submission) => Promise<Acceptance>;
+/** What the consumer does with a submission, and with the Job of one that is not wanted any more. */
+type Handlers = {
+  readonly accept: (submission: Submission) => Promise<Acceptance>;
+  readonly withdraw: (parked: ParkedSubmission) => Promise<void>;
+};
 
 class BullmqQueue implements SubmissionQueue {
   readonly #options: BullmqQueueOptions;
   readonly #redis: RedisConnection;
   readonly #submissions: Queue;
   readonly #marks: SubmissionMarks;
-  /** Attempts whose outcome BullMQ is being given. */
-  readonly #delivering = new WeakMap<Job, DeliveredMark>();
+  /** Submissions whose end BullMQ is being given; undefined where there was no attempt. */
+  readonly #delivering = new WeakMap<Job, DeliveredMark | undefined>();
   /** Marks that are being written. */
   readonly #marking = new Set<Promise<void>>();
 
@@ -85,17 +98,18 @@ class BullmqQueue implements SubmissionQueue {
     this.#options = options;
     const { redis, connection, name, prefix, log, tenant = 'shared' } = options;
     this.#redis = connection ?? openRedis(redis, log);
-    this.#marks = createSubmissionMarks(this.#redis, tenant);
+    this.#marks = createSubmissionMarks(this.#redis, tenant, `${prefix}:${name}`);
     this.#submissions = new Queue(name, { connection: this.#redis, prefix, streams: { events: { maxLen: EVENTS_KEPT } } });
     this.#submissions.on('error', (error) => this.#logTrouble(error));
   }
 
-  async consume(accept: Accept, signal: AbortSignal): Promise<void> {
+  async consume(accept: Handlers['accept'], signal: AbortSignal, withdraw: Handlers['withdraw'] = async () => undefined): Promise<void> {
     if (signal.aborted) return;
+    const handlers = { accept, withdraw };
     const { name, prefix, concurrency, textBytesMax = TEXT_BYTES_MAX, clock } = this.#options;
     const process = (job: Job, token = ''): Promise<unknown> => {
       const problem = worker.problemOf(job);
-      return problem === undefined ? this.#process(job, token, accept) : Promise.reject(new UnrecoverableError(`Invalid: ${problem}`));
+      return problem === undefined ? this.#process(job, token, handlers) : Promise.reject(new UnrecoverableError(`Invalid: ${problem}`));
     };
     const worker = new GuardedWorker((text) => textProblem(text, { bytesMax: textBytesMax }), name, process, {
       connection: this.#redis,
@@ -112,17 +126,48 @@ class BullmqQueue implements SubmissionQueue {
     worker.on('completed', (job) => this.#taken(job));
     worker.on('failed', (job) => job !== undefined && this.#taken(job));
     const running = worker.run();
-    const takingOver = this.#takeOver(signal);
+    const beside = this.#serveBeside(handlers, signal);
     await Promise.race([running, new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))]);
     // What is in hand is finished first; without Redis there is no finishing it, and another manager takes it up.
-    const ended = worker.close().then(() => Promise.all([takingOver, ...this.#marking]));
+    const ended = worker.close().then(() => Promise.all([beside, ...this.#marking]));
     await endsWithin(clock, CLOSE_TIMEOUT_MS, ended);
   }
 
+  /** What a queue needs besides: until `signal` aborts. */
+  async #serveBeside(handlers: Handlers, signal: AbortSignal): Promise<void> {
+    const { name, prefix, clock, log } = this.#options;
+    const [redis, marks, submissions] = [this.#redis, this.#marks, this.#submissions];
+    const onError = (error: Error): void => this.#logTrouble(error);
+    const control = serveControlQueue({ redis, prefix, name, cancel: (key) => this.#cancel(key, handlers), onError });
+    await Promise.all([
+      this.#takeOver(signal),
+      this.#keepEventsAlways(signal),
+      withdrawRemoved({ redis, prefix, submissions, marks, withdraw: handlers.withdraw, clock, log }, signal),
+      aborted(signal).then(() => control.close()),
+    ]);
+  }
+
   async finish(ref: SubmissionRef, outcome: Outcome, uid: string): Promise<void> {
+    void this.#keepEvents();
     const parked = await this.#marks.settle(ref.key, uid, outcome);
     // Parked for another attempt, or not yet: then it looks again after it is.
     if (parked?.uid === uid) await this.#wake(parked.ref, parked);
+  }
+
+  async report({ key, id }: SubmissionRef, progress: SubmissionProgress): Promise<void> {
+    const text = JSON.stringify(progress);
+    const told = await this.#marks.toldOf(key);
+    if (told === text) return;
+    const before = told === undefined ? undefined : (JSON.parse(told) as SubmissionProgress);
+    const line = transitionLine(before, progress, new Date(this.#options.clock.now()).toISOString());
+    try {
+      await this.#submissions.updateJobProgress(id, progress);
+      if (line !== undefined) await this.#submissions.addJobLog(id, line, LOG_LINES_KEPT);
+    } catch (error) {
+      if ((error as { readonly code?: number }).code === NOT_THERE) return;
+      throw error;
+    }
+    await this.#marks.tell(key, text);
   }
 
   parked(): AsyncIterable<readonly ParkedSubmission[]> {
@@ -135,9 +180,9 @@ class BullmqQueue implements SubmissionQueue {
   }
 
   /** May run any number of times for one submission. */
-  async #process(job: Job, token: string, accept: Accept): Promise<unknown> {
+  async #process(job: Job, token: string, handlers: Handlers): Promise<unknown> {
     try {
-      return await this.#untilOutcome(job, token, accept);
+      return await this.#untilOutcome(job, token, handlers);
     } catch (error) {
       if (error instanceof DelayedError || error instanceof UnrecoverableError || error instanceof JobFailed) throw error;
       if (error instanceof SubmissionRefused) throw new UnrecoverableError(error.message);
@@ -149,10 +194,10 @@ class BullmqQueue implements SubmissionQueue {
   }
 
   /** Returns the answer of the submission or throws it; parks the submission and throws DelayedError when there is none yet. */
-  async #untilOutcome(job: Job, token: string, accept: Accept): Promise<unknown> {
+  async #untilOutcome(job: Job, token: string, { accept, withdraw }: Handlers): Promise<unknown> {
     const { id = '', timestamp: submittedAt, attemptsMade } = job;
     const ref: SubmissionRef = { key: submissionKey({ id, submittedAt }), id, submittedAt };
-    const { parked, outcome, delivered } = await this.#marks.look(ref.key);
+    const { parked, outcome, delivered, cancelledOf } = await this.#marks.look(ref.key);
     // 1. Of the attempt for which it was parked. One that BullMQ has taken, or that belongs to an earlier submission under this key, is for `accept` to judge.
     const isOfThis = parked?.ref.submittedAt === submittedAt && (parked.attemptsMade ?? attemptsMade) === attemptsMade;
     if (parked !== undefined && outcome !== undefined && isOfThis) {
@@ -160,16 +205,22 @@ class BullmqQueue implements SubmissionQueue {
       if (job.opts.priority !== undefined) await job.changePriority({ priority: job.opts.priority });
       return this.#answer(job, parked.attempt, outcome);
     }
-    // 2. The Job is there, or is made now.
+    // 2. Cancelled before it had a Job; or, of one that has a Job, the cancelling was cut short.
+    if (cancelledOf === submittedAt) {
+      if (parked === undefined || !isOfThis) return this.#refuse(job, 'Cancelled: the submission was cancelled before it had become a Job');
+      return this.#answer(job, parked.attempt, await this.#endCancelled(parked, withdraw));
+    }
+    // 3. The Job is there, or is made now.
     const earlier = given({ parked, delivered: takenUnmarked(parked, { submittedAt, attemptsMade }) ?? delivered });
     const submission = { ...ref, name: job.name, data: job.data as unknown, attemptsMade, priority: job.opts.priority ?? 0, ...earlier };
     const accepted = await accept(submission);
     const { uid, attempt = 1 } = accepted;
     if (accepted.outcome !== undefined) return this.#answer(job, attempt, accepted.outcome);
-    // 3. Parked: whoever writes the outcome from now on finds it, and what was written before is found here.
+    // 4. Parked: whoever writes the outcome from now on finds it, and what was written before is found here.
     await this.#marks.park({ ref, job: accepted.job, uid, attempt, attemptsMade });
     await job.moveToDelayed(this.#options.clock.now() + parkedMs(ref.key), token);
-    if ((await this.#marks.outcomeOf(uid)) !== undefined) await this.#wake(ref);
+    const since = await this.#marks.look(ref.key);
+    if (since.outcome !== undefined || since.cancelledOf === submittedAt) await this.#wake(ref);
     throw new DelayedError();
   }
 
@@ -182,9 +233,50 @@ class BullmqQueue implements SubmissionQueue {
     throw retried ? new JobFailed(message) : new UnrecoverableError(message);
   }
 
+  #refuse(job: Job, message: string): never {
+    this.#delivering.set(job, undefined);
+    throw new UnrecoverableError(message);
+  }
+
+  /** Ends what its submitter wants to end. Whatever it meets half-way, the submission then ends itself: it looks for the mark before and after it is parked. */
+  async #cancel(key: string, { withdraw }: Handlers): Promise<CancelAnswer> {
+    const found = await this.#find(key);
+    if (found === undefined) return { cancelled: false, state: 'unknown' };
+    const { ref, state } = found;
+    if (state === 'completed' || state === 'failed') return { cancelled: false, state };
+    await this.#marks.cancel(ref.key, ref.submittedAt);
+    const parked = await this.#marks.parkedFor(ref.key);
+    const isOfThis = parked?.ref.submittedAt === ref.submittedAt;
+    const outcome = isOfThis ? await this.#endCancelled(parked, withdraw) : undefined;
+    await this.#wake(ref);
+    return { cancelled: outcome === undefined || isCancelled(outcome), state };
+  }
+
+  /** The first outcome stands: a Job that has just ended is kept, and its outcome told. */
+  async #endCancelled(parked: ParkedRecord, withdraw: Handlers['withdraw']): Promise<Outcome> {
+    const { namespace, name } = parked.job;
+    const failure = { reason: FinalCode.Cancelled, message: `the submission was cancelled, and its Job ${namespace}/${name} is deleted` };
+    await this.#marks.settle(parked.ref.key, parked.uid, { kind: 'Failed', failure });
+    const outcome = (await this.#marks.outcomeOf(parked.uid)) ?? ({ kind: 'Failed', failure } as const);
+    if (isCancelled(outcome)) await withdraw(parked);
+    return outcome;
+  }
+
+  /** By its key, which is its id, or the id that BullMQ counted and the time. */
+  async #find(key: string): Promise<{ readonly ref: SubmissionRef; readonly state: string } | undefined> {
+    const [, counted] = /^(\d+)@\d+$/.exec(key) ?? [];
+    for (const id of [key, counted]) {
+      if (id === undefined) continue;
+      const time = await this.#redis.hget(this.#submissions.toKey(id), 'timestamp');
+      const ref = { key, id, submittedAt: Number(time) };
+      if (time !== null && submissionKey(ref) === key) return { ref, state: await this.#submissions.getJobState(id) };
+    }
+    return undefined;
+  }
+
   #taken(job: Job): void {
+    if (!this.#delivering.has(job)) return;
     const mark = this.#delivering.get(job);
-    if (mark === undefined) return;
     const key = submissionKey({ id: job.id ?? '', submittedAt: job.timestamp });
     // Left out, the next sweep finds the submission ended and forgets it.
     const marked = this.#marks.deliver(key, mark).catch((error: Error) => this.#logTrouble(error));
@@ -224,6 +316,21 @@ class BullmqQueue implements SubmissionQueue {
     }
   }
 
+  async #keepEventsAlways(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#keepEvents();
+      await sleep(this.#options.clock, EVENTS_KEPT_INTERVAL_MS, signal);
+    }
+  }
+
+  async #keepEvents(): Promise<void> {
+    try {
+      await this.#redis.hset(this.#submissions.toKey('meta'), 'opts.maxLenEvents', EVENTS_KEPT);
+    } catch (error) {
+      this.#logTrouble(error as Error);
+    }
+  }
+
   #logTrouble(error: Error): void {
     this.#options.log.debug('trouble with a BullMQ queue', { queue: this.#options.name, error });
   }
@@ -247,6 +354,9 @@ function parkedMs(key: string): number {
 
 /** BullMQ's code for a job that is not delayed, or is not there. */
 const NOT_DELAYED = -3;
+const NOT_THERE = -1;
+
+const isCancelled = (outcome: Outcome): boolean => outcome.kind === 'Failed' && outcome.failure.reason === FinalCode.Cancelled;
 
 /** A Job failed whose submitter wants BullMQ's attempts and back-off: an error as any other to BullMQ. */
 class JobFailed extends Error {

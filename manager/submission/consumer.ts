@@ -15,6 +15,7 @@ import { isSealedSubmission, sealSubmission, type SealedSubmission } from './sub
 import { SubmissionRefused, type Acceptance, type RefusalCode, type Submission, type SubmissionQueue } from './submission-queue.ts';
 import { manifestOf } from './tenant-manifest.ts';
 import type { Tenant } from './tenant.ts';
+import { withdrawJob } from './withdraw-job.ts';
 
 export type ConsumerDeps = {
   /** What a Job may be; absent: as the flags have it by default. */
@@ -30,7 +31,11 @@ export type ConsumerDeps = {
 
 /** Makes a Job of every submission of a tenant's queue until `signal` aborts: exactly one, however often a submission is delivered. */
 export async function runConsumer(deps: ConsumerDeps, tenant: Tenant, queue: SubmissionQueue, signal: AbortSignal): Promise<void> {
-  await queue.consume((submission) => accept(deps, tenant, submission), signal);
+  await queue.consume(
+    (submission) => accept(deps, tenant, submission),
+    signal,
+    (parked) => withdrawJob(deps.client, parked),
+  );
 }
 
 async function accept(deps: ConsumerDeps, tenant: Tenant, submission: Submission): Promise<Acceptance> {

@@ -32,7 +32,7 @@ export interface OutcomeReporter {
   run(signal: AbortSignal): Promise<void>;
 }
 
-const CONCURRENCY = 16;
+const CONCURRENCY = 32;
 const SWEEP_INTERVAL_MS = 300_000;
 const SWEEP_RETRY_MS = 5_000;
 const KEPT_STANDING_BY_MS = 600_000;

@@ -1,9 +1,10 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { SHARED_TENANT, SUBMISSION_ANNOTATION, SUBMISSION_TENANT_ANNOTATION, SUBMITTED_AT_ANNOTATION } from '../../shared/api/names.ts';
+import type { JobResult } from '../../shared/api/submission-outcome.ts';
 import { submissionKey } from '../../shared/api/submission-key.ts';
 import { findTrueCondition, hasTrueCondition } from '../../shared/kube/conditions.ts';
 import { writtenRecordOf } from '../api/records.ts';
-import type { JobResult, Outcome } from './submission-queue.ts';
+import type { Outcome } from './submission-queue.ts';
 import type { SealedSubmission } from './submission-seal.ts';
 
 /** How a Job ended; undefined while it has not. */

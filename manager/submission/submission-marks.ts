@@ -10,6 +10,8 @@ export type Marks = {
   /** How the Job ended for which it is parked. */
   readonly outcome: Outcome | undefined;
   readonly delivered: DeliveredMark | undefined;
+  /** When the submission was put on the queue that somebody has cancelled. */
+  readonly cancelledOf: number | undefined;
 };
 
 /**
@@ -20,14 +22,20 @@ export type Marks = {
 export interface SubmissionMarks {
   look(key: string): Promise<Marks>;
   outcomeOf(uid: string): Promise<Outcome | undefined>;
+  parkedFor(key: string): Promise<ParkedRecord | undefined>;
   /** Before it is parked: whoever writes the outcome afterwards finds it. */
   park(parked: ParkedRecord): Promise<void>;
   /** What stands already stands. */
   parkUnlessParked(parked: ParkedRecord): Promise<void>;
   /** Keeps the first outcome there is; the Job for which the submission is parked now. */
   settle(key: string, uid: string, outcome: Outcome): Promise<ParkedRecord | undefined>;
-  /** BullMQ has taken the outcome. */
-  deliver(key: string, mark: DeliveredMark): Promise<void>;
+  /** Somebody wants the submission of this key and time to end. */
+  cancel(key: string, submittedAt: number): Promise<void>;
+  /** BullMQ has taken the outcome of an attempt, or the refusal of a submission that became no Job. */
+  deliver(key: string, mark: DeliveredMark | undefined): Promise<void>;
+  /** What was told of the Job's progress last, as text. */
+  toldOf(key: string): Promise<string | undefined>;
+  tell(key: string, progress: string): Promise<void>;
   /** It waits for nothing any more, unless it has been parked anew. */
   forget(parked: ParkedRecord): Promise<void>;
   /** All that are parked, some at a time; one may come twice. */
@@ -37,23 +45,34 @@ export interface SubmissionMarks {
 /** At least as long as a submitter may still come to ask. */
 const KEPT_SECONDS = 7 * 24 * 3600;
 const PAGE = 1000;
-const FORGET = `if redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('HDEL', KEYS[1], ARGV[1]) end`;
+const FORGET = `
+if redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then
+  redis.call('HDEL', KEYS[1], ARGV[1])
+  redis.call('HDEL', KEYS[2], ARGV[1])
+end`;
 
-/** Those of one tenant. */
-export function createSubmissionMarks(redis: RedisConnection, tenant: string): SubmissionMarks {
+/** Those of one queue of one tenant: one that is moved to another queue has not removed what it left on the first. */
+export function createSubmissionMarks(redis: RedisConnection, tenant: string, queue: string): SubmissionMarks {
   // In braces, so that a Redis cluster keeps them together.
   const prefix = `switchyard:{${tenant}}:`;
-  const parkedKey = `${prefix}parked`;
+  const parkedKey = `${prefix}${queue}:parked`;
+  const toldKey = `${prefix}${queue}:told`;
   const outcomeKey = (uid: string): string => `${prefix}outcome:${uid}`;
-  const deliveredKey = (key: string): string => `${prefix}delivered:${key}`;
+  const deliveredKey = (key: string): string => `${prefix}${queue}:delivered:${key}`;
+  const cancelledKey = (key: string): string => `${prefix}${queue}:cancelled:${key}`;
   const outcomeOf = async (uid: string): Promise<Outcome | undefined> => parsed(await redis.get(outcomeKey(uid)));
   return {
     async look(key) {
-      const [parkedText, deliveredText] = await Promise.all([redis.hget(parkedKey, key), redis.get(deliveredKey(key))]);
+      const [parkedText, [deliveredText = null, cancelledText = null]] = await Promise.all([
+        redis.hget(parkedKey, key),
+        redis.mget(deliveredKey(key), cancelledKey(key)),
+      ]);
       const parked = parsed<ParkedRecord>(parkedText);
-      return { parked, delivered: parsed(deliveredText), outcome: parked && (await outcomeOf(parked.uid)) };
+      const outcome = parked && (await outcomeOf(parked.uid));
+      return { parked, outcome, delivered: parsed(deliveredText), cancelledOf: parsed(cancelledText) };
     },
     outcomeOf,
+    parkedFor: async (key) => parsed(await redis.hget(parkedKey, key)),
     async park(parked) {
       await redis.hset(parkedKey, parked.ref.key, JSON.stringify(parked));
     },
@@ -66,11 +85,23 @@ export function createSubmissionMarks(redis: RedisConnection, tenant: string): S
       const [, text] = await Promise.all([kept, redis.hget(parkedKey, key)]);
       return parsed(text);
     },
+    async cancel(key, submittedAt) {
+      await redis.set(cancelledKey(key), String(submittedAt), 'EX', KEPT_SECONDS);
+    },
     async deliver(key, mark) {
-      await Promise.all([redis.set(deliveredKey(key), JSON.stringify(mark), 'EX', KEPT_SECONDS), redis.hdel(parkedKey, key)]);
+      await Promise.all([
+        mark && redis.set(deliveredKey(key), JSON.stringify(mark), 'EX', KEPT_SECONDS),
+        redis.hdel(parkedKey, key),
+        redis.hdel(toldKey, key),
+        redis.del(cancelledKey(key)),
+      ]);
+    },
+    toldOf: async (key) => (await redis.hget(toldKey, key)) ?? undefined,
+    async tell(key, progress) {
+      await redis.hset(toldKey, key, progress);
     },
     async forget(parked) {
-      await redis.eval(FORGET, 1, parkedKey, parked.ref.key, JSON.stringify(parked));
+      await redis.eval(FORGET, 2, parkedKey, toldKey, parked.ref.key, JSON.stringify(parked));
     },
     async *parked() {
       let cursor = '0';

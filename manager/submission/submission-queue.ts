@@ -1,4 +1,6 @@
 import type { ObjectKey } from '../../shared/api/kubernetes.ts';
+import type { JobResult } from '../../shared/api/submission-outcome.ts';
+import type { SubmissionProgress } from '../../shared/api/submission-progress.ts';
 
 /** Which submission. */
 export type SubmissionRef = {
@@ -40,20 +42,6 @@ export type DeliveredMark = {
 export type Outcome =
   | { readonly kind: 'Completed'; readonly result: JobResult }
   | { readonly kind: 'Failed'; readonly failure: JobFailure };
-export type JobResult = {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  /** WorkerCluster on which it ran. */
-  readonly cluster?: string;
-  readonly succeeded: number;
-  readonly failed: number;
-  readonly startTime?: string;
-  readonly completionTime?: string;
-  /** Indexed Jobs: `0,2-4`. */
-  readonly completedIndexes?: string;
-  readonly failedIndexes?: string;
-};
 export type JobFailure = { readonly reason: string; readonly message: string };
 
 /** The Job that a submission became, and how it ended if it has. */
@@ -96,10 +84,17 @@ export interface SubmissionQueue {
   /**
    * Hands submissions to `accept` until `signal` aborts. {@link SubmissionRefused} fails the submission for good; any other error is the
    * world's trouble, and the submission is handed out again later, for as long as it takes.
+   * `withdraw` deletes the Job of a submission that was cancelled or removed, if it is still that of the UID.
    */
-  consume(accept: (submission: Submission) => Promise<Acceptance>, signal: AbortSignal): Promise<void>;
+  consume(
+    accept: (submission: Submission) => Promise<Acceptance>,
+    signal: AbortSignal,
+    withdraw?: (parked: ParkedSubmission) => Promise<void>,
+  ): Promise<void>;
   /** Ends the attempt of a submission whose Job has this UID. The first outcome stands. Safe to call before it is parked, and for one that is unknown. */
   finish(ref: SubmissionRef, outcome: Outcome, uid: string): Promise<void>;
+  /** Tells how the Job of a submission gets on. Told again what it was told last, it does nothing. */
+  report(ref: SubmissionRef, progress: SubmissionProgress): Promise<void>;
   /** Every parked submission, some at a time; one may come twice. */
   parked(): AsyncIterable<readonly ParkedSubmission[]>;
   close(): Promise<void>;

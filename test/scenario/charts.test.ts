@@ -5,7 +5,13 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { COHORTS } from '../../manager/api/cohort.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import type { Acceptance, Submission, SubmissionQueue } from '../../manager/submission/submission-queue.ts';
+import type {
+  Acceptance,
+  ParkedSubmission,
+  Submission,
+  SubmissionQueue,
+  SubmissionRef,
+} from '../../manager/submission/submission-queue.ts';
 import { EVENTS, JOBS, NAMESPACES, PODS, type Resource } from '../../shared/api/resources.ts';
 import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -127,14 +133,21 @@ function webhookOf(rendered: readonly Rendered[]): { address: string; certFile: 
 }
 
 /** Hands out each submission twice, as happens when a manager dies over one. */
-function createTwiceQueue(): SubmissionQueue & { add(submission: Submission): void; readonly accepted: Acceptance[] } {
+function createTwiceQueue(): SubmissionQueue & {
+  add(submission: Submission): void;
+  withdraw(ref: SubmissionRef, acceptance: Acceptance | undefined): void;
+  readonly accepted: Acceptance[];
+} {
   let take: ((submission: Submission) => void) | undefined;
+  let withdrawJob: ((parked: ParkedSubmission) => Promise<void>) | undefined;
   const accepted: Acceptance[] = [];
   return {
     accepted,
     add: (submission) => take?.(submission),
-    consume: (accept, signal) =>
+    withdraw: (ref, acceptance) => acceptance && void withdrawJob?.({ ref, job: acceptance.job, uid: acceptance.uid }),
+    consume: (accept, signal, withdraw) =>
       new Promise((resolve) => {
+        withdrawJob = withdraw;
         take = (submission) =>
           void (async () => {
             for (let delivery = 0; delivery < 2; delivery++) accepted.push(await accept(submission));
@@ -143,6 +156,7 @@ function createTwiceQueue(): SubmissionQueue & { add(submission: Submission): vo
       }),
     finish: async () => undefined,
     parked: async function* () {},
+    report: async () => undefined,
     close: async () => undefined,
   };
 }
@@ -214,6 +228,10 @@ describe('with the accounts that the charts make', () => {
     const containers = [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '100m' } } }];
     await world.submit('stuck', { spec: { template: { spec: { restartPolicy: 'Never', nodeSelector: { is: 'nowhere' }, containers } } } });
     await world.clock.advance(6_000);
+    const cancelled = aSubmission({ id: '2', submittedAt: 1, name: 'cancelled', data: manifest('cancelled') });
+    queue.add(cancelled);
+    await world.clock.advance(2_000);
+    queue.withdraw(cancelled, queue.accepted.at(-1));
     await world.client('eu-1').delete(JOBS, { namespace: NAMESPACE, name: 'lost' }, { propagationPolicy: 'Background' });
     await world.home.patch(JOBS, { namespace: NAMESPACE, name: 'shrinking' }, { type: 'merge', body: { spec: { parallelism: 1 } } });
     await world.home.delete(JOBS, { namespace: NAMESPACE, name: 'deleted' }, { propagationPolicy: 'Background' });
@@ -223,7 +241,8 @@ describe('with the accounts that the charts make', () => {
 
     for (const name of ['plain', 'submitted', 'shrinking', 'lost'])
       expect({ name, complete: await isComplete(name) }).toEqual({ name, complete: true });
-    expect(queue.accepted).toHaveLength(2);
+    expect(queue.accepted).toHaveLength(4);
+    expect((await world.home.list(JOBS)).items.map(({ metadata }) => metadata.name)).not.toContain('cancelled');
     expect(await world.jobsOn('eu-1')).toEqual([]);
     expect((await world.home.list(EVENTS)).items).not.toEqual([]);
     expect({ manager: manager.line.refused, worker: worker.line.refused }).toEqual({ manager: [], worker: [] });
@@ -259,7 +278,7 @@ describe('with the accounts that the charts make', () => {
     expect({ manager: localManager.line.refused, worker: localWorker.line.refused }).toEqual({ manager: [], worker: [] });
     const more = grantsTo(accountOf(chart), chart).filter((grant) => !grantsTo(accountOf(managerChart), managerChart).includes(grant));
     const leases = ['list coordination.k8s.io/leases', 'watch coordination.k8s.io/leases'];
-    expect(more).toEqual(['delete batch/jobs', 'list nodes', 'watch nodes', ...leases]);
+    expect(more).toEqual(['list nodes', 'watch nodes', ...leases]);
     expect(unused(more, localManager.line.sent, {})).toEqual([]);
   });
 });

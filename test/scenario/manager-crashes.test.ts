@@ -302,6 +302,7 @@ function createMemoryQueue(world: WholeWorld, data: JobManifest): SubmissionQueu
     async *parked() {
       if (accepted !== undefined && outcome === undefined) yield [{ ref: submission, job: accepted.job, uid: accepted.uid }];
     },
+    report: async () => undefined,
     close: async () => undefined,
   };
 }

@@ -35,6 +35,7 @@ describe('a submission whose Job the API server does not take', () => {
       },
       finish: async () => undefined,
       parked: async function* () {},
+      report: async () => undefined,
       close: async () => undefined,
     };
     const client = createKubeClient(

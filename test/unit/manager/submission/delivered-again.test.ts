@@ -43,6 +43,7 @@ async function handOut(...submissions: Submission[]): Promise<PromiseSettledResu
     },
     finish: async () => undefined,
     parked: async function* () {},
+    report: async () => undefined,
     close: async () => undefined,
   };
   const metrics = createManagerMetrics(new Registry()).submission;

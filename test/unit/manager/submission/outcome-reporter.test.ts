@@ -53,6 +53,7 @@ beforeEach(async () => {
       sweeps++;
       yield parked;
     },
+    report: async () => undefined,
     close: async () => undefined,
   };
   const jobs = createInformer({ client, resource: JOBS, clock, random: () => 0.5, log: silentLogger });

@@ -1,0 +1,37 @@
+import { UnrecoverableError, Worker, type Job } from 'bullmq';
+import { CANCEL, controlQueueName, type CancelAnswer, type CancelRequest } from '../../shared/api/control-queue.ts';
+import type { RedisConnection } from './redis-connection.ts';
+
+export type ControlQueue = {
+  readonly redis: RedisConnection;
+  readonly prefix: string;
+  /** Of the queue of submissions. */
+  readonly name: string;
+  readonly cancel: (key: string) => Promise<CancelAnswer>;
+  readonly onError: (error: Error) => void;
+};
+
+const CONCURRENCY = 10;
+const KEPT = { age: 3600, count: 1_000 };
+/** Any number of managers may die with a request in hand. */
+const STALLS_ALLOWED = 1_000_000;
+
+/** Does what submitters ask for beside their submissions: a worker that runs until it is closed. */
+export function serveControlQueue({ redis, prefix, name, cancel, onError }: ControlQueue): Worker {
+  const process = async (job: Job): Promise<CancelAnswer> => {
+    const { key } = (job.data ?? {}) as Partial<CancelRequest>;
+    if (job.name !== CANCEL) throw new UnrecoverableError(`Invalid: ${job.name.slice(0, 64)} is not understood; there is only ${CANCEL}`);
+    if (typeof key !== 'string') throw new UnrecoverableError('Invalid: data.key must be the key of a submission');
+    return cancel(key);
+  };
+  const worker = new Worker<CancelRequest, CancelAnswer>(controlQueueName(name), process, {
+    connection: redis,
+    prefix,
+    concurrency: CONCURRENCY,
+    maxStalledCount: STALLS_ALLOWED,
+    removeOnComplete: KEPT,
+    removeOnFail: KEPT,
+  });
+  worker.on('error', onError);
+  return worker;
+}
