@@ -5,6 +5,7 @@ import { excess, forPods } from '../api/job-requests.ts';
 import { createAdmittedIndex, type AdmittedIndex } from './admitted-index.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { Charge } from './flavor-assigner.ts';
+import { createCrowdWalks } from './crowd-walks.ts';
 import { createDeadlines, type Deadlines } from './deadlines.ts';
 import { createDisplacements, type Displacement, type Displacer } from './displacements.ts';
 import { executionDeadline, type ExecutionDeadline } from './execution-time.ts';
@@ -12,14 +13,14 @@ import { charge, discharge, type Holding } from './holding.ts';
 import type { LocalQueueUsage } from './local-queue-order.ts';
 import type { Victim } from './preemption.ts';
 import { NO_PRIORITY_CLASSES, resolvePriority, type PriorityClasses } from './priority.ts';
-import { flavorResource } from './quota-tree.ts';
+import { addUsage, flavorResource } from './quota-tree.ts';
 import { createQueueCounts, namedQueueOf } from './queue-counts.ts';
 import { heldOf } from './reclaimable.ts';
 import { createShapeAvoidance, type ShapeAvoidance } from './shape-avoidance.ts';
 import type { QueueingSetup, Snapshot } from './snapshot.ts';
 import { startDeadline, type StartDeadline } from './start-deadlines.ts';
 import { hasPlace, type Reservation } from './reservation.ts';
-import { createUsage, type Usage } from './usage.ts';
+import { createUsage, isClusterHolder, type Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
 /**
@@ -27,9 +28,14 @@ import type { Workload } from './workload.ts';
  * informer has shown the record. Both count. Usage is the sum of what their records say and nothing else, so a restart rebuilds it from them.
  */
 export interface AdmissionCache {
-  /** Replaces the queues and counts all usage anew. */
+  /** Replaces the queues. What that means for single reservations is found out by {@link goOn}. */
   setQueueing(setup: QueueingSetup): void;
+  /** Replaces the clusters, likewise. */
   setClusters(clusters: readonly ClusterState[]): void;
+  /** Has every reservation visited, by {@link goOn}. */
+  visit(visitor: (reservation: Reservation) => void): void;
+  /** Goes on with what is to be done for all reservations until `isOver`. True while something is left: nothing may be decided until then. */
+  goOn(isOver: () => boolean): boolean;
   queueing(): QueueingSetup;
   clusters(): readonly ClusterState[];
   /** What the scheduler decides on; what it charges there is not seen here. */
@@ -42,6 +48,8 @@ export interface AdmissionCache {
   forget(key: string): Reservation | undefined;
   get(key: string): Reservation | undefined;
   reservations(): IterableIterator<Reservation>;
+  /** Those of them that are on this cluster. */
+  onCluster(cluster: string): Iterable<Reservation>;
   /** How many of them there are of each ClusterQueue. */
   admittedTo(): ReadonlyMap<string, number>;
   /** The same of each LocalQueue, by `namespace/name`. */
@@ -76,7 +84,7 @@ export interface AdmissionCache {
   withdraw(isWanted: (by: Displacer) => boolean): readonly Reservation[];
   /** The reservations of those that are to be suspended for the sake of others. */
   displaced(): Iterable<Displacement & { readonly reservation: Reservation }>;
-  /** What a Workload's wish for a priority is worth has changed, for those that are `concerned`. */
+  /** What a Workload's wish for a priority is worth has changed, for those that are `concerned`: {@link goOn} takes it over. */
   reprioritize(concerned: (workload: Workload) => boolean): void;
   /** The root of the tree in which it shares quota, if there is such a ClusterQueue. */
   rootOf(clusterQueue: string): readonly string[];
@@ -105,6 +113,9 @@ export function createAdmissionCache(
   const assumedNow = new Map<string, Counted>();
   const reserved = new Map<string, Counted>();
   const refusedAlike = new Map<string, readonly [Reservation, string]>();
+  /** By shape and key, those of which nothing has arrived yet. */
+  const onTheirWay = new Map<string, Map<string, Counted>>();
+  const walks = createCrowdWalks(() => counted.values());
   const shapes = createShapeAvoidance();
   const starts = createDeadlines((reservation) => startDeadline(reservation, { setup, clusters: clustersByName }));
   const executions = createDeadlines(executionDeadline);
@@ -120,11 +131,15 @@ export function createAdmissionCache(
     amounts: held,
   });
 
-  /** All but its place among the others, which it mostly keeps. */
+  const arrived = ({ workload: { key, shape } }: Counted): void => {
+    const alike = onTheirWay.get(shape);
+    if (alike?.delete(key) === true && alike.size === 0) onTheirWay.delete(shape);
+  };
+
+  /** All but its places among the others, which it mostly keeps. */
   const drop = (key: string): Counted | undefined => {
     const entry = counted.get(key);
     if (entry === undefined) return undefined;
-    counted.delete(key);
     counts.to.replace(entry.record.clusterQueue, undefined);
     counts.from.replace(namedQueueOf(entry.workload), undefined);
     mismatched.delete(key);
@@ -133,6 +148,7 @@ export function createAdmissionCache(
     assumedNow.delete(key);
     reserved.delete(key);
     refusedAlike.delete(key);
+    arrived(entry);
     starts.forget(key);
     executions.forget(key);
     discharge(usage, holdingOf(entry));
@@ -150,9 +166,8 @@ export function createAdmissionCache(
     admitted.set({ reservation: entry, priority: priorityOf(workload), charges, leaving, sinceMs: Date.parse(record.since) });
   };
   const compare = (entry: Counted): void => {
-    const { workload, record, assumed } = entry;
-    const isOnItsWay = !assumed && workload.phase === 'Admitted' && !workload.dispatched && !workload.started;
-    const reason = isOnItsWay && workload.refusal === undefined ? shapes.refusedMeanwhile(workload.shape, record) : undefined;
+    const { workload, record } = entry;
+    const reason = workload.refusal === undefined ? shapes.refusedMeanwhile(workload.shape, record) : undefined;
     if (reason === undefined) refusedAlike.delete(workload.key);
     else refusedAlike.set(workload.key, [entry, reason]);
   };
@@ -179,7 +194,11 @@ export function createAdmissionCache(
     if (assumed) assumedNow.set(workload.key, entry);
     starts.watch(entry);
     executions.watch(entry);
-    compare(entry);
+    if (isOnItsWay(entry)) {
+      const alike = onTheirWay.get(workload.shape) ?? new Map<string, Counted>();
+      onTheirWay.set(workload.shape, alike.set(workload.key, entry));
+      compare(entry);
+    }
     charge(usage, holdingOf(entry));
     displacements.keepFor(workload.key, record);
     index(entry);
@@ -187,25 +206,42 @@ export function createAdmissionCache(
     return entry;
   };
 
+  /** Its queues say something else of it now. */
+  const review = (entry: Counted): void => {
+    const { workload, record, assumed } = entry;
+    starts.watch(entry);
+    index(entry);
+    // Whether it keeps what it does not need any more is its queue's word.
+    if (!assumed && workload.podsNeeded !== undefined) put(workload, record, false);
+  };
+
   return {
     setQueueing: (next) => {
+      const concerned = concernedBy(setup, next);
       setup = next;
-      usage = createUsage();
-      for (const entry of counted.values()) {
-        charge(usage, holdingOf(entry));
-        starts.watch(entry);
-        index(entry);
+      // However many hold something: what they hold together of each ClusterQueue is known.
+      usage = usage.keeping(isClusterHolder);
+      for (const [clusterQueue, key, amount] of admitted.quotas()) {
+        const node = next.tree.clusterQueues.get(clusterQueue);
+        if (node !== undefined) addUsage(node, usage, key, amount);
       }
-      // Whether it keeps what it does not need any more is its queue's word.
-      const sized = [...counted.values()].filter(({ workload, assumed }) => !assumed && workload.podsNeeded !== undefined);
-      for (const { workload, record } of sized) put(workload, record, false);
+      if (concerned === undefined) return;
+      walks.ask((entry) => {
+        if (concerned(entry)) review(entry);
+      });
     },
     setClusters: (next) => {
-      const isNews = contacts(next) !== contacts(clusterStates);
+      const before = clustersByName;
       clusterStates = next;
       clustersByName = new Map(next.map((each) => [each.name, each]));
-      if (isNews) for (const entry of counted.values()) starts.watch(entry);
+      const others = differing(before, clustersByName, sameContact);
+      if (others.size === 0) return;
+      walks.ask((entry) => {
+        if (others.has(entry.record.cluster)) starts.watch(entry);
+      });
     },
+    visit: walks.ask,
+    goOn: walks.goOn,
     queueing: () => setup,
     clusters: () => clusterStates,
     snapshot: () => ({
@@ -227,11 +263,15 @@ export function createAdmissionCache(
       admitted.delete(key);
       displacements.forget(key);
       const entry = drop(key);
+      counted.delete(key);
       if (entry !== undefined) holdings?.released(entry);
       return entry;
     },
     get: (key) => counted.get(key),
     reservations: () => counted.values(),
+    *onCluster(cluster) {
+      for (const { reservation } of admitted.onCluster(cluster)) yield reservation;
+    },
     admittedTo: counts.to.all,
     admittedFrom: counts.from.all,
     placements: (cluster) => placements.get(cluster) ?? 0,
@@ -244,7 +284,7 @@ export function createAdmissionCache(
     executions,
     refusedAlike: () => refusedAlike.values(),
     reviewShape: (shape) => {
-      for (const entry of counted.values()) if (entry.workload.shape === shape) compare(entry);
+      for (const entry of onTheirWay.get(shape)?.values() ?? []) compare(entry);
     },
     shapes,
     admitted,
@@ -256,9 +296,10 @@ export function createAdmissionCache(
         if (reservation !== undefined) yield { ...displacement, reservation };
       }
     },
-    reprioritize: (concerned) => {
-      for (const entry of counted.values()) if (concerned(entry.workload)) index(entry);
-    },
+    reprioritize: (concerned) =>
+      walks.ask((entry) => {
+        if (concerned(entry.workload)) index(entry);
+      }),
     rootOf: (clusterQueue) => {
       const node = setup.tree.clusterQueues.get(clusterQueue);
       return node === undefined ? [] : [node.rootId];
@@ -270,9 +311,39 @@ export function createAdmissionCache(
 /** It is admitted, and its record is written. */
 const isSettled = ({ workload, assumed }: Reservation): boolean => !assumed && hasPlace(workload);
 
-/** Since when which clusters answer. */
-const contacts = (clusters: readonly ClusterState[]): string =>
-  JSON.stringify(clusters.map(({ name, lost, reachableSinceMs }) => [name, lost, reachableSinceMs]));
+/** It was sent, and nothing is known of it. */
+const isOnItsWay = ({ workload, assumed }: Reservation): boolean =>
+  !assumed && workload.phase === 'Admitted' && !workload.dispatched && !workload.started;
+
+/** Whether it answers, and since when. */
+const sameContact = (a: ClusterState, b: ClusterState): boolean => a.lost === b.lost && a.reachableSinceMs === b.reachableSinceMs;
+
+/** Of which reservations the queues say something else now than before, however much quota there is; undefined: of none. */
+function concernedBy(before: QueueingSetup, next: QueueingSetup): ((reservation: Reservation) => boolean) | undefined {
+  const queues = differing(
+    before.queues,
+    next.queues,
+    (a, b) => a.startTimeoutMs === b.startTimeoutMs && a.keepsFinished === b.keepsFinished,
+  );
+  const localQueues = differing(
+    before.localQueues,
+    next.localQueues,
+    ({ priorityBounds: a }, { priorityBounds: b }) => a?.min === b?.min && a?.max === b?.max,
+  );
+  if (queues.size + localQueues.size === 0) return undefined;
+  return ({ workload, record }) => queues.has(record.clusterQueue) || localQueues.has(namedQueueOf(workload) ?? '');
+}
+
+/** The names of those that have come, have gone, or are not the same. */
+function differing<T>(before: ReadonlyMap<string, T>, next: ReadonlyMap<string, T>, isSame: (a: T, b: T) => boolean): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const [name, each] of before) {
+    const now = next.get(name);
+    if (now === undefined || !isSame(each, now)) names.add(name);
+  }
+  for (const name of next.keys()) if (!before.has(name)) names.add(name);
+  return names;
+}
 
 /** Whether two records are the same admission. */
 export const isSameAdmission = (a: AdmissionRecord, b: AdmissionRecord): boolean => formatAdmissionRecord(a) === formatAdmissionRecord(b);

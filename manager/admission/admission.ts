@@ -183,6 +183,7 @@ export function createAdmission({
   let changedObjects = noChangedObjects();
   /** The queues were never looked at, or not all changes are known. */
   let allChanged = true;
+  let clusterIdentities = '';
   const stale = { queueing: true, clusters: true, priorities: true, namespaces: new Set<string>(), runtimeClasses: new Set<string>() };
 
   const changed = (): void => {
@@ -226,6 +227,7 @@ export function createAdmission({
       const { tried, rerouted } = changeOf(changedObjects, before, next);
       cache.setQueueing(next);
       queues.usageChanged();
+      corrector.resolveAnew(allChanged ? undefined : standingOn(changedObjects));
       if (allChanged) {
         queues.wakeAll();
         watcher.reroute();
@@ -235,12 +237,15 @@ export function createAdmission({
       }
       allChanged = false;
       changedObjects = noChangedObjects();
-      corrector.resolveAnew();
+      corrector.lookForLosses();
       changed();
     }
     if (stale.clusters) {
       stale.clusters = false;
-      corrector.resolveAnew();
+      corrector.lookForLosses();
+      const identities = identitiesOf(informers.workerClusters.list());
+      if (identities !== clusterIdentities) corrector.resolveAnew();
+      clusterIdentities = identities;
       const next = clusterStates(informers.workerClusters.list(), log);
       const previous = cache.clusters();
       if (fingerprint(next) === fingerprint(previous)) return;
@@ -279,7 +284,8 @@ export function createAdmission({
     log,
     metrics,
   });
-  const scheduler: Scheduler = createScheduler({ cache, queues, writer, corrector, refresh, goOn: watcher.goOn, recorder, clock, metrics });
+  const goOn = (isOver: () => boolean): boolean => cache.goOn(isOver) || watcher.goOn(isOver);
+  const scheduler: Scheduler = createScheduler({ cache, queues, writer, corrector, refresh, goOn, recorder, clock, metrics });
 
   const startEstimates = createStartEstimates({
     jobs: informers.jobs,
@@ -428,6 +434,18 @@ function clusterStates(clusters: readonly DeepReadonly<WorkerCluster>[], log: Lo
     }
   });
 }
+
+/** Whose admission may not stand any more, or may again. */
+const standingOn =
+  ({ clusterQueues, resourceFlavors, namespaces }: ChangedObjects) =>
+  ({ workload, record }: Reservation): boolean =>
+    clusterQueues.has(record.clusterQueue) ||
+    namespaces.has(workload.namespace) ||
+    Object.values(record.flavors).some((flavor) => resourceFlavors.has(flavor));
+
+/** Which clusters the names stand for. */
+const identitiesOf = (clusters: readonly DeepReadonly<WorkerCluster>[]): string =>
+  JSON.stringify(clusters.map(({ metadata, status }) => [metadata.name, status?.clusterUID]));
 
 /** Which clusters are for some namespaces only. */
 const restrictions = (clusters: readonly ClusterState[]): string =>

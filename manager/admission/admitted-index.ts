@@ -32,6 +32,10 @@ export interface MutableAdmittedIndex extends AdmittedIndex {
   readonly get: (key: string) => Admitted | undefined;
   readonly set: (admitted: Admitted) => void;
   readonly delete: (key: string) => void;
+  /** What is held of the quota of each ClusterQueue, whether there is such a one or not. */
+  readonly quotas: () => Iterable<readonly [clusterQueue: string, key: FlavorResource, amount: Amount]>;
+  /** Those on a cluster, of all ClusterQueues. */
+  readonly onCluster: (cluster: string) => Iterable<Admitted>;
 }
 
 /**
@@ -106,6 +110,13 @@ export function createAdmittedIndex(): MutableAdmittedIndex {
       entries.set(key, entry);
     },
     delete: remove,
+    quotas: function* () {
+      for (const [clusterQueue, { all }] of byQueue)
+        for (const sum of all.quota.values()) for (const [key, amount] of sum) yield [clusterQueue, key, amount];
+    },
+    onCluster: function* (cluster) {
+      for (const { byCluster } of byQueue.values()) yield* byCluster.get(cluster)?.entries ?? [];
+    },
     of: (clusterQueue) => listOf(clusterQueue, undefined)?.entries ?? [],
     on: (clusterQueue, cluster) => listOf(clusterQueue, cluster)?.entries ?? [],
     quotaHeld: (clusterQueue, cluster, key, upTo) => sumUpTo(listOf(clusterQueue, cluster)?.quota, key, upTo),
@@ -117,9 +128,9 @@ export function createAdmittedIndex(): MutableAdmittedIndex {
   };
 }
 
-type List = { readonly entries: Admitted[]; readonly quota: Sums; readonly room: Sums };
+type List = { readonly entries: Admitted[]; readonly quota: Sums<FlavorResource>; readonly room: Sums<string> };
 /** By priority. There are few of those. */
-type Sums = Map<number, Map<string, Amount>>;
+type Sums<K extends string> = Map<number, Map<K, Amount>>;
 type Queue = { readonly all: List; readonly byCluster: Map<string, List> };
 
 const newList = (): List => ({ entries: [], quota: new Map(), room: new Map() });
@@ -129,9 +140,9 @@ function count({ quota, room }: List, { priority, charges, reservation }: Admitt
   add(room, priority, reservation.held, change);
 }
 
-function add(sums: Sums, priority: number, amounts: Iterable<readonly [string, Amount]>, change: typeof plus): void {
+function add<K extends string>(sums: Sums<K>, priority: number, amounts: Iterable<readonly [K, Amount]>, change: typeof plus): void {
   const known = sums.get(priority);
-  const sum = known ?? new Map<string, Amount>();
+  const sum = known ?? new Map<K, Amount>();
   if (known === undefined) sums.set(priority, sum);
   for (const [key, amount] of amounts) {
     const next = change(sum.get(key) ?? ZERO, amount);
@@ -141,12 +152,12 @@ function add(sums: Sums, priority: number, amounts: Iterable<readonly [string, A
   if (sum.size === 0) sums.delete(priority);
 }
 
-function hasAnyUpTo(sums: Sums, upTo: number): boolean {
+function hasAnyUpTo<K extends string>(sums: Sums<K>, upTo: number): boolean {
   for (const priority of sums.keys()) if (priority <= upTo) return true;
   return false;
 }
 
-function sumUpTo(sums: Sums | undefined, key: string, upTo: number): Amount {
+function sumUpTo<K extends string>(sums: Sums<K> | undefined, key: K, upTo: number): Amount {
   let total = ZERO;
   for (const [priority, sum] of sums ?? []) if (priority <= upTo) total = plus(total, sum.get(key) ?? ZERO);
   return total;

@@ -55,8 +55,10 @@ export type CorrectorDeps = {
 export interface Corrector {
   /** Starts the writes that are needed now, each once. */
   correct(signal: AbortSignal): void;
-  /** Something has changed by which admissions may stand or fall. */
-  resolveAnew(): void;
+  /** Something has changed by which admissions of those that are `concerned` may stand or fall. They are looked at when the cache goes on. */
+  resolveAnew(concerned?: (reservation: Reservation) => boolean): void;
+  /** Clusters or queues are others now: the Jobs of lost clusters are to be looked at. */
+  lookForLosses(): void;
   /** Resolves when no write is under way. */
   idle(): Promise<void>;
 }
@@ -65,6 +67,8 @@ const WRITE = { fieldManager: MANAGER_FIELD_MANAGER };
 /** After a conflict, where the Job is gone and our cache does not show it yet, and after the first failure; after further ones in a row twice as long each time. */
 const RETRY_MS = 500;
 const RETRY_MAX_MS = 60_000;
+/** So many are under way at once: a drain of thousands is not to keep everybody else. */
+const WRITES_MAX = 200;
 /** What is deleted and created anew within this time, such as by `kubectl replace --force`, costs nobody his pods. */
 const UNRESOLVED_MS = 30_000;
 
@@ -77,9 +81,14 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
   const lowerableSinceMs = new Map<string, number>();
   /** Since when the admission of a Job does not stand. */
   const unresolvedSinceMs = new Map<string, number>();
-  let resolvesAnew = true;
+  /** Whose admission does not stand, as it was found. */
+  const suspects = new Set<string>();
+  let underWay = 0;
   /** Of what becomes due next, by what that is. */
   const timers = new Map<'starts' | 'executions' | 'checks', Timer>();
+
+  /** Each Job one at a time. When one of many has been answered the pass that follows looks again. */
+  const mayWrite = (key: string): boolean => underWay < WRITES_MAX && !writes.has(key);
 
   /**
    * One write; what it decided on may be out of date, and it may fail. The pass that follows looks again, so nothing is lost by that.
@@ -88,10 +97,11 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
     send(key, async () => client.patch(JOBS, parseKey(key), patch, WRITE), what, signal, done);
 
   const send = (key: string, sent: () => Promise<Job>, what: string, signal: AbortSignal, done: (answer: Job) => unknown): void => {
-    if (writes.has(key)) return;
+    if (!mayWrite(key)) return;
     const attempt = async (): Promise<void> => {
       try {
-        const answer = await sent();
+        underWay++;
+        const answer = await sent().finally(() => underWay--);
         records.read(answer);
         await done(answer);
         failures.delete(key);
@@ -163,6 +173,8 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
   /** Suspends the Job. It keeps its record, so that its copy is suspended in place and may resume there; where it is not to, that is noted in it. */
   const evict = (eviction: Eviction, signal: AbortSignal): void => {
     const { workload, record } = eviction.reservation;
+    // What is to be written costs more than to see that it is not.
+    if (!mayWrite(workload.key)) return;
     const { reason, message, told, displacement } = eviction;
     const evicted = evictedRecord(eviction, cache, requeuingTimestamp, clock.now());
     const { fail } = evicted;
@@ -293,17 +305,17 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
     }
   };
 
-  /** Looks at all reservations when something has changed, else at those that did not stand then. */
+  /** Looks at those that did not stand when they were last looked at. */
   const findUnresolved = (signal: AbortSignal): Eviction[] => {
     const nowMs = clock.now();
-    const suspects = resolvesAnew ? cache.reservations() : [...unresolvedSinceMs.keys()].map((key) => cache.get(key));
-    resolvesAnew = false;
     const found = new Map<string, Eviction>();
-    for (const reservation of suspects) {
+    for (const key of new Set([...suspects, ...unresolvedSinceMs.keys()])) {
+      const reservation = cache.get(key);
       const message = reservation && unresolved(reservation);
       if (reservation === undefined || message === undefined) continue;
-      found.set(reservation.workload.key, { reservation, reason: EvictionReason.AdmissionUnresolved, message });
+      found.set(key, { reservation, reason: EvictionReason.AdmissionUnresolved, message });
     }
+    suspects.clear();
     for (const key of unresolvedSinceMs.keys()) if (!found.has(key)) unresolvedSinceMs.delete(key);
     for (const key of found.keys()) if (!unresolvedSinceMs.has(key)) unresolvedSinceMs.set(key, nowMs);
     if ([...unresolvedSinceMs.values()].includes(nowMs)) wakeAfter(UNRESOLVED_MS, signal);
@@ -320,10 +332,11 @@ export function createCorrector(deps: CorrectorDeps): Corrector {
   };
 
   return {
-    resolveAnew: () => {
-      resolvesAnew = true;
-      losses.lookAnew();
-    },
+    resolveAnew: (concerned = () => true) =>
+      cache.visit((reservation) => {
+        if (concerned(reservation) && unresolved(reservation) !== undefined) suspects.add(reservation.workload.key);
+      }),
+    lookForLosses: losses.lookAnew,
     correct: (signal) => {
       for (const workload of watcher.toCorrect()) putRight(workload, signal);
       const evictions = [

@@ -3,24 +3,25 @@
  * came as it should be.
  */
 export interface CrowdWalks<T> {
-  /** Has everybody visited, after what was asked for before. */
-  ask(visit: (each: T) => void): void;
+  /** Has everybody visited, after what was asked for before. `begins`: it is about to. */
+  ask(visit: (each: T) => void, begins?: () => void): void;
   /** Goes on until everybody has been visited or `isOver`. True while something is left. */
   goOn(isOver: () => boolean): boolean;
 }
 
 /** `crowd`: everybody, in an order that visits do not change. */
 export function createCrowdWalks<T>(crowd: () => Iterator<T>): CrowdWalks<T> {
-  const asked: ((each: T) => void)[] = [];
+  const asked: { readonly visit: (each: T) => void; readonly begins: (() => void) | undefined }[] = [];
   let under: { readonly visit: (each: T) => void; readonly rest: Iterator<T> } | undefined;
 
   const nextWalk = (): typeof under => {
-    const visit = asked.shift();
-    return visit && { visit, rest: crowd() };
+    const walk = asked.shift();
+    walk?.begins?.();
+    return walk && { visit: walk.visit, rest: crowd() };
   };
 
   return {
-    ask: (visit) => void asked.push(visit),
+    ask: (visit, begins) => void asked.push({ visit, begins }),
     goOn: (isOver) => {
       for (let visits = 1; ; visits++) {
         under ??= nextWalk();

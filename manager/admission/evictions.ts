@@ -51,12 +51,13 @@ export type EvictionReason = (typeof EvictionReason)[keyof typeof EvictionReason
 export function findEvictions(
   {
     reservations,
+    onCluster,
     mismatched,
     refused,
     refusedAlike,
     held,
     displaced,
-  }: Pick<AdmissionCache, 'reservations' | 'mismatched' | 'refused' | 'refusedAlike' | 'held' | 'displaced'>,
+  }: Pick<AdmissionCache, 'reservations' | 'onCluster' | 'mismatched' | 'refused' | 'refusedAlike' | 'held' | 'displaced'>,
   setup: QueueingSetup,
   clusters: readonly ClusterState[],
 ): Eviction[] {
@@ -65,7 +66,7 @@ export function findEvictions(
     ...turnedAway(refused()),
     ...turnedBack(refusedAlike()),
     ...grown(mismatched()),
-    ...drained(reservations(), setup, clusters),
+    ...drained({ reservations, onCluster }, setup, clusters),
     ...preempted(displaced()),
   ];
 }
@@ -145,11 +146,16 @@ function grown(mismatched: Iterable<Reservation>): Eviction[] {
   });
 }
 
-function drained(reservations: Iterable<Reservation>, setup: QueueingSetup, clusters: readonly ClusterState[]): Eviction[] {
+function drained(
+  { reservations, onCluster }: Pick<AdmissionCache, 'reservations' | 'onCluster'>,
+  setup: QueueingSetup,
+  clusters: readonly ClusterState[],
+): Eviction[] {
   const draining = new Set(clusters.filter((cluster) => cluster.draining).map(({ name }) => name));
-  if (draining.size === 0 && !setup.draining) return [];
   const evictions: Eviction[] = [];
-  for (const reservation of reservations) {
+  // Clusters are drained for days.
+  const concerned = setup.draining ? [...reservations()] : [...draining].flatMap((name) => [...onCluster(name)]);
+  for (const reservation of concerned) {
     const { workload, record, assumed } = reservation;
     if (assumed || !hasPlace(workload)) continue;
     if (setup.queues.get(record.clusterQueue)?.stopPolicy === 'HoldAndDrain') {

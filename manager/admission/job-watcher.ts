@@ -112,19 +112,35 @@ export function createJobWatcher(deps: {
     const workload = workloadOf(job, readRecord(job), deps.adjustments);
     if (workload === undefined) return;
     take(workload, job);
-    if (unaccounted.observe(workload)) rerouteNamespace(workload.namespace);
+    if (unaccounted.observe(workload)) requeueAlike('namespaces', workload.namespace);
     // While its admission is being written it goes where that says, whatever it carries now.
     if (cache.get(workload.key)?.assumed !== true && cache.shapes.observe(workload, deps.now())) shapeChanged(workload.shape);
   };
 
-  /** Its Jobs may be admitted again, or not any more. */
-  const rerouteNamespace = (namespace: string): void => {
-    for (const workload of pending.values()) if (workload.namespace === namespace && waits(workload.key)) enqueue(workload);
+  /** What has become known since the last walk for it began. */
+  let news: { readonly shapes: Set<string>; readonly namespaces: Set<string>; isOfAll: boolean } | undefined;
+  /** Those of this shape, or of this namespace, are to be queued anew. However much becomes known meanwhile, they are walked over once. */
+  const requeueAlike = (what: 'shapes' | 'namespaces', name: string): void => {
+    if (news === undefined) {
+      const gathered = { shapes: new Set<string>(), namespaces: new Set<string>(), isOfAll: false };
+      news = gathered;
+      const requeue = (workload: Workload): void => {
+        const { shapes, namespaces, isOfAll } = gathered;
+        const isAlike = isOfAll || shapes.has(workload.shape) || namespaces.has(workload.namespace);
+        if (isAlike && waits(workload.key)) enqueue(workload);
+      };
+      walks.ask(requeue, () => (news = undefined));
+    }
+    news[what].add(name);
+    // While somebody else leads nobody walks.
+    if (news[what].size < ALIKE_MAX) return;
+    news.isOfAll = true;
+    news[what].clear();
   };
 
   const shapeChanged = (shape: string): void => {
     cache.reviewShape(shape);
-    for (const workload of pending.values()) if (workload.shape === shape && waits(workload.key)) enqueue(workload);
+    requeueAlike('shapes', shape);
     queues.wakeWaitingForCluster();
     wakeScheduler();
   };
@@ -255,7 +271,7 @@ export function createJobWatcher(deps: {
       arrivals.delete(key);
       recorder?.ended(key, 'Deleted');
       untrusted.forget(key);
-      if (unaccounted.forget(key, job.metadata.namespace)) rerouteNamespace(job.metadata.namespace);
+      if (unaccounted.forget(key, job.metadata.namespace)) requeueAlike('namespaces', job.metadata.namespace);
       release(key);
       const workload = workloadOf(job, readRecord(job));
       if (workload !== undefined && cache.shapes.released(workload)) shapeChanged(workload.shape);
@@ -304,6 +320,9 @@ export function createJobWatcher(deps: {
     inadmissibleReasonOf: (key) => inadmissibleReasons.get(key) ?? waitingReason({ cache, queues }, key, deps.now()),
   };
 }
+
+/** So many shapes or namespaces are told apart. */
+const ALIKE_MAX = 1_000;
 
 const holdsLess = (now: Reservation | undefined, before: Reservation): boolean =>
   [...before.held].some(([resource, amount]) => amount > (now?.held.get(resource) ?? ZERO));

@@ -121,6 +121,7 @@ export function createReplayedAdmission({ setup, settings, now, at }: ReplayedAd
       if (restrictions(next) !== restrictions(before)) reroute();
       queues.wakeAfterClusterChange();
     }
+    cache.goOn(() => false);
   };
 
   return {

@@ -44,23 +44,25 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
 
   /** Cycle after cycle, until nobody is left to try. */
   const pass = async (signal: AbortSignal): Promise<void> => {
-    recorder?.pass();
-    deps.refresh();
     let sinceMs = clock.monotonic();
     const isOver = (): boolean => clock.monotonic() - sinceMs >= SLICE_MS;
-    // Before all are where they belong nothing is decided.
-    while (deps.goOn(isOver)) {
+    const letOthersGoOn = async (): Promise<void> => {
       await sleep(clock, 0, signal);
-      if (signal.aborted) return;
-      deps.refresh();
       sinceMs = clock.monotonic();
+    };
+    recorder?.pass();
+    deps.refresh();
+    // Before all are where they belong nothing is decided.
+    while (!signal.aborted && deps.goOn(isOver)) {
+      await letOthersGoOn();
+      if (!signal.aborted) deps.refresh();
     }
+    if (signal.aborted) return;
     withdraw();
     corrector.correct(signal);
     writer.retryDue(signal);
     let tried = 0;
     let most = 1;
-    sinceMs = clock.monotonic();
     while (!signal.aborted && writer.hasRoom()) {
       const startedMs = clock.now();
       const heads = most;
@@ -75,8 +77,9 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       tried += result.tried;
       if (tried < HEADS_MAX && !isOver()) continue;
       tried = 0;
-      await sleep(clock, 0, signal);
-      sinceMs = clock.monotonic();
+      await letOthersGoOn();
+      // What has become known meanwhile may forbid what was about to be decided.
+      while (!signal.aborted && deps.goOn(isOver)) await letOthersGoOn();
     }
     recorder?.looked('busy');
   };

@@ -48,6 +48,20 @@ export class Usage {
     return new Usage(this.#axes, this.#columns.slice());
   }
 
+  /** A table of its own with what those of them use that are kept. */
+  keeping(isKept: (holder: string) => boolean): Usage {
+    const { rows, keys } = this.#axes;
+    const kept = createUsage();
+    for (const holder of rows.keys()) {
+      if (!isKept(holder)) continue;
+      for (const key of keys.keys()) {
+        const amount = this.get(holder, key);
+        if (amount !== ZERO) kept.set(holder, key, amount);
+      }
+    }
+    return kept;
+  }
+
   /** What all holders use of this key; undefined: nobody anything. To be read at once, before anything is written. */
   columnOf(key: string): Column | undefined {
     const index = this.#axes.keys.get(key);
@@ -101,7 +115,9 @@ function numberOf(numbers: Map<string, number>, name: string): number {
 }
 
 /** Under this name a WorkerCluster holds usage: by resource, whatever the flavor. */
-export const clusterHolder = (cluster: string): string => `WorkerCluster/${cluster}`;
+export const clusterHolder = (cluster: string): string => `${CLUSTER_PREFIX}${cluster}`;
+export const isClusterHolder = (holder: string): boolean => holder.startsWith(CLUSTER_PREFIX);
+const CLUSTER_PREFIX = 'WorkerCluster/';
 
 /** What of a resource nobody of ours holds there. */
 export const freeOn = (cluster: ClusterState, usage: Usage, resource: string): Amount =>

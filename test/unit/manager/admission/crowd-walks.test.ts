@@ -20,6 +20,20 @@ test('everybody is visited once, however many parts it takes', () => {
   expect(walks.goOn(() => true)).toBe(false);
 });
 
+test('that a walk begins is told, though nobody is there', () => {
+  const told: string[] = [];
+  const walks = createCrowdWalks(() => [1].values());
+  const nobody = createCrowdWalks(() => [].values());
+  for (const each of [walks, nobody]) {
+    each.ask(
+      () => told.push('visited'),
+      () => told.push('begun'),
+    );
+    expect(each.goOn(() => false)).toBe(false);
+  }
+  expect(told).toEqual(['begun', 'visited', 'begun']);
+});
+
 test('whoever goes before his turn is not visited, and what is asked for later comes later', () => {
   const crowd = new Set(['a', 'b', 'c']);
   const walks = createCrowdWalks(() => crowd.values());

@@ -40,6 +40,7 @@ const evictionsOf = (
   findEvictions(
     {
       reservations: () => reservations.values(),
+      onCluster: (name) => reservations.filter(({ record }) => record.cluster === name),
       mismatched: () => mismatched,
       refused: () => refused,
       refusedAlike: () => alike,
