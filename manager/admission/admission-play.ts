@@ -1,15 +1,13 @@
 import { IndexedHeap } from '../../shared/kube/indexed-heap.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import type { AdmissionCache } from './admission-cache.ts';
-import { placesOf } from './cluster-state.ts';
-import { whyHeld } from './job-watcher.ts';
 import type { QueuedWorkload } from './ordering.ts';
 import { createPendingQueues } from './pending-queues.ts';
 import type { PriorityClasses } from './priority.ts';
+import { putInQueue, queueEntry } from './queue-entry.ts';
 import { atOnce } from './sliced-work.ts';
 import { hasPlace, type Reservation } from './reservation.ts';
 import { nextMost, runCycle } from './scheduling-cycle.ts';
-import { routeOf } from './snapshot.ts';
 import type { Workload } from './workload.ts';
 
 /** Where admission is played forward, to see when one Workload is admitted. */
@@ -76,11 +74,6 @@ export function* playing(stage: Stage, fate: Fate): Generator<undefined, Course>
   let admittedMs: number | undefined;
   let retries = 0;
 
-  const enqueue = (clusterQueue: string, strict: boolean, queued: QueuedWorkload): void => {
-    const { namespace, shape } = queued.workload;
-    const places = placesOf(cache.clusters(), namespace);
-    queues.add(clusterQueue, strict, queued, cache.shapes.knows(shape) ? [...places, shape] : places);
-  };
   const admit = (workload: Workload, record: AdmissionRecord): void => {
     const { key } = workload;
     queues.delete(key);
@@ -126,8 +119,8 @@ export function* playing(stage: Stage, fate: Fate): Generator<undefined, Course>
     queues.wakeWaitingForCluster();
     if (kind === 'End') return;
     const workload: Workload = { ...gone.workload, phase: 'Pending' };
-    const route = whyHeld(workload) ?? routeOf(workload, cache.queueing(), stage.priorityClasses);
-    if (!('reason' in route)) enqueue(route.queue.name, route.queue.strict, { workload, priority: route.priority, arrival: 0 });
+    const entry = queueEntry(workload, 0, { queueing: cache.queueing(), priorityClasses: stage.priorityClasses });
+    if (!('reason' in entry)) putInQueue(queues, cache, entry);
   };
   function* play(): Generator<undefined, Course> {
     settle();
@@ -147,7 +140,7 @@ export function* playing(stage: Stage, fate: Fate): Generator<undefined, Course>
     return { kind: 'Admitted', atMs: admittedMs };
   }
 
-  for (const { clusterQueue, strict, waiting } of lanes) for (const queued of waiting) enqueue(clusterQueue, strict, queued);
+  for (const { waiting, ...queue } of lanes) for (const queued of waiting) putInQueue(queues, cache, { ...queue, queued });
   for (const each of firstEnds(stage, fate)) happenings.set(each);
   const course = yield* play();
   cache.withdraw(() => false);

@@ -1,8 +1,9 @@
 import type { AdmissionCache } from './admission-cache.ts';
 import { compareNominated } from './ordering.ts';
 import { createOutlook } from './outlook.ts';
+import type { QueueEntry } from './queue-entry.ts';
 import type { QueueingSetup } from './snapshot.ts';
-import { sharingWith, type Waiting } from './world.ts';
+import { sharingWith } from './world.ts';
 
 /** Where a Workload stands among all that wait in the ClusterQueues that share quota with its own. */
 export type CohortPlace = {
@@ -21,15 +22,15 @@ const NAMED_MAX = 5;
  * shares decide between ClusterQueues, which every admission changes: then this is the order of those of one share.
  */
 export function cohortPlace(
-  target: Waiting,
-  byQueue: ReadonlyMap<string, readonly Waiting[]>,
+  target: QueueEntry,
+  byQueue: ReadonlyMap<string, readonly QueueEntry[]>,
   queueing: QueueingSetup,
   cache: AdmissionCache,
 ): CohortPlace | undefined {
   const root = queueing.tree.clusterQueues.get(target.clusterQueue)?.rootId ?? '';
   if (!root.startsWith(COHORT)) return undefined;
   const outlook = createOutlook(cache.snapshot());
-  const rankOf = ({ clusterQueue, queued }: Waiting) => ({
+  const rankOf = ({ clusterQueue, queued }: QueueEntry) => ({
     head: queued,
     borrowing: outlook.borrowing(clusterQueue, queued.workload.requests),
   });

@@ -12,13 +12,14 @@ import { matchFlavor } from './flavor-match.ts';
 import { whyHeldBack } from './job-watcher.ts';
 import { place } from './placement.ts';
 import { available, flavorResource, nominalQuota } from './quota-tree.ts';
+import type { QueueEntry } from './queue-entry.ts';
 import type { Reservation } from './reservation.ts';
 import { smallestChanges, type Change, type Quantities } from './smallest-changes.ts';
 import type { QueueSetup } from './snapshot.ts';
 import { standstill } from './standstill.ts';
 import { createUsage, freeOn, type Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
-import { cacheOf, queueingOf, sharingWith, waitingByQueue, waitingIn, type Waiting, type World } from './world.ts';
+import { cacheOf, queueingOf, sharingWith, waitingByQueue, waitingIn, type World } from './world.ts';
 
 /** Where a Job stands with admission, and what stands in its way. Amounts are quantities. */
 export type Explanation =
@@ -153,7 +154,7 @@ function explainPending(world: World, workload: Workload, past: Past | undefined
   };
 }
 
-const lanesOf = (byQueue: ReadonlyMap<string, readonly Waiting[]>): StartQuestion['waiting'] =>
+const lanesOf = (byQueue: ReadonlyMap<string, readonly QueueEntry[]>): StartQuestion['waiting'] =>
   [...byQueue].map(([clusterQueue, waiting]) => ({
     clusterQueue,
     strict: waiting[0]?.strict === true,

@@ -1,5 +1,5 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { ADMISSION_ANNOTATION, HOLD_ANNOTATION } from '../../shared/api/names.ts';
+import { ADMISSION_ANNOTATION } from '../../shared/api/names.ts';
 import { finishedCondition } from '../../shared/kube/conditions.ts';
 import type { EventHandler } from '../../shared/kube/informer.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
@@ -7,7 +7,7 @@ import type { AdmissionMetrics } from '../metrics.ts';
 import { QuotaReservedReason } from '../api/reasons.ts';
 import { preemptedMessage, type Preempted } from '../api/preempted.ts';
 import type { RecordReader } from '../api/records.ts';
-import { pendingChecks, rejectedBy } from './admission-checks.ts';
+import { pendingChecks } from './admission-checks.ts';
 import { refusalIn } from './avoidance.ts';
 import type { PodAdjustments } from '../api/adjusted-pod.ts';
 import { ZERO } from '../api/amount.ts';
@@ -15,15 +15,14 @@ import { isSameAdmission, type AdmissionCache } from './admission-cache.ts';
 import type { Reservation } from './reservation.ts';
 import type { AdmissionRetries } from './admission-retries.ts';
 import { cannotStartStory } from './cannot-start.ts';
-import { placesOf } from './cluster-state.ts';
 import type { DecisionRecorder } from './decision-recorder.ts';
 import { timeIsUp } from './execution-time.ts';
 import { createCrowdWalks } from './crowd-walks.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import type { PriorityClasses } from './priority.ts';
 import { createQueueCounts, namedQueueOf } from './queue-counts.ts';
-import { sizedFor } from './reclaimable.ts';
-import { routeOf, type InadmissibleReason, type Route } from './snapshot.ts';
+import { putInQueue, queueEntry } from './queue-entry.ts';
+import type { InadmissibleReason } from './snapshot.ts';
 import { waitingReason } from './waiting-reason.ts';
 import { createUnaccountedJobs } from './unaccounted-jobs.ts';
 import { createUntrustedCount } from './untrusted-count.ts';
@@ -209,33 +208,19 @@ export function createJobWatcher(deps: {
   const enqueue = (workload: Workload): void => {
     const { key } = workload;
     wait(workload);
-    const route =
-      whyHeld(workload) ??
-      retries.reasonToWait(key) ??
-      unaccounted.reasonIn(workload.namespace) ??
-      withProblem(workload, routeOf(workload, cache.queueing(), deps.priorityClasses()));
-    if ('reason' in route) {
+    const entry = queueEntry(workload, arrivalOf(key), {
+      queueing: cache.queueing(),
+      priorityClasses: deps.priorityClasses(),
+      keptOut: () => retries.reasonToWait(key) ?? unaccounted.reasonIn(workload.namespace),
+    });
+    if ('reason' in entry) {
       queues.delete(key);
-      inadmissibleReasons.set(key, route);
+      inadmissibleReasons.set(key, entry);
     } else {
       inadmissibleReasons.delete(key);
-      const { queue, priority } = route;
-      const rejected = rejectedBy(workload, queue.checks ?? []);
-      if (rejected !== undefined) {
-        queues.delete(key);
-        inadmissibleReasons.set(key, rejected);
-        return wakeScheduler();
-      }
-      const queued = { workload: sizedFor(workload, queue), priority, arrival: arrivalOf(key) };
-      queues.add(queue.name, queue.strict, queued, apartOf(workload));
+      putInQueue(queues, cache, entry);
     }
     wakeScheduler();
-  };
-
-  /** Jobs that ask for the same are not alike where a cluster has failed others of the shape of one of them. */
-  const apartOf = ({ namespace, shape }: Workload): readonly string[] => {
-    const places = placesOf(cache.clusters(), namespace);
-    return cache.shapes.knows(shape) ? [...places, shape] : places;
   };
 
   /** Pending, and not assumed: its admission is not being written. */
@@ -327,18 +312,6 @@ const ALIKE_MAX = 1_000;
 const holdsLess = (now: Reservation | undefined, before: Reservation): boolean =>
   [...before.held].some(([resource, amount]) => amount > (now?.held.get(resource) ?? ZERO));
 
-/** Why a Workload that rests is not even queued: somebody has it rest, or it has no time left, whatever else there is to say of it. */
-export function whyHeld(workload: Workload): InadmissibleReason | undefined {
-  const { hold, namespace, name } = workload;
-  if (hold === true)
-    return {
-      reason: QuotaReservedReason.Held,
-      message: `held by annotation ${HOLD_ANNOTATION}; to release it: kubectl annotate job -n ${namespace} ${name} ${HOLD_ANNOTATION}-`,
-    };
-  const message = timeIsUp(workload);
-  return message === undefined ? undefined : { reason: QuotaReservedReason.MaximumExecutionTimeExceeded, message };
-}
-
 export function whyHeldBack(workload: Workload): InadmissibleReason {
   const { untrusted, record } = workload;
   if (workload.phase === 'Reserved' && record !== undefined) return pendingChecks(record);
@@ -354,7 +327,3 @@ const evicted: InadmissibleReason = {
   reason: QuotaReservedReason.Evicted,
   message: 'suspended after admission; quota is held until nothing runs any more',
 };
-
-/** A Job that came with a record of its own and is not even queued is told of both. */
-const withProblem = (workload: Workload, route: Route | InadmissibleReason): Route | InadmissibleReason =>
-  'reason' in route && workload.untrusted !== undefined ? { ...route, message: `${route.message}; ${workload.untrusted.problem}` } : route;

@@ -1,19 +1,18 @@
 import type { AdmissionRecord } from '../api/records.ts';
 import { createAdmissionCache, isSameAdmission, type AdmissionCache } from './admission-cache.ts';
-import { placesOf, type ClusterState } from './cluster-state.ts';
+import type { ClusterState } from './cluster-state.ts';
 import type { Decision } from './decision.ts';
-import { whyHeld } from './job-watcher.ts';
 import type { LoggedSettings } from './decision-log.ts';
 import { settingsFrom } from './logged-settings.ts';
 import { createPendingQueues } from './pending-queues.ts';
 import { NO_PRIORITY_CLASSES, resolvePriority, type PriorityClasses, type PriorityWish } from './priority.ts';
-import { sizedFor } from './reclaimable.ts';
+import { putInQueue, queueEntry } from './queue-entry.ts';
 import { createReplayedUsage } from './replayed-usage.ts';
 import type { ReplayedSetup } from './replayed-setup.ts';
 import type { Reservation } from './reservation.ts';
 import { runCycle, type CycleResult } from './scheduling-cycle.ts';
 import { changeOf } from './setup-changes.ts';
-import { buildQueueingSetup, routeOf } from './snapshot.ts';
+import { buildQueueingSetup } from './snapshot.ts';
 import type { Workload } from './workload.ts';
 
 /**
@@ -63,16 +62,10 @@ export function createReplayedAdmission({ setup, settings, now, at }: ReplayedAd
   );
   const queues = createPendingQueues((localQueue) => usage?.usageOf(localQueue));
 
-  const apartOf = ({ namespace, shape }: Workload): readonly string[] => {
-    const places = placesOf(cache.clusters(), namespace);
-    return cache.shapes.knows(shape) ? [...places, shape] : places;
-  };
-
   const enqueue = (workload: Workload, arrival: number): void => {
-    const route = whyHeld(workload) ?? routeOf(workload, cache.queueing(), priorityClasses);
-    if ('reason' in route) return queues.delete(workload.key);
-    const { queue, priority } = route;
-    queues.add(queue.name, queue.strict, { workload: sizedFor(workload, queue), priority, arrival }, apartOf(workload));
+    const entry = queueEntry(workload, arrival, { queueing: cache.queueing(), priorityClasses });
+    if ('reason' in entry) queues.delete(workload.key);
+    else putInQueue(queues, cache, entry);
   };
 
   const reroute = (concerned: (workload: Workload) => boolean = () => true): void => {

@@ -1,7 +1,7 @@
 import type { Decision } from './decision.ts';
-import { placesOf } from './cluster-state.ts';
 import { createPendingQueues } from './pending-queues.ts';
 import type { Victim } from './preemption.ts';
+import { putInQueue } from './queue-entry.ts';
 import { nextMost, runCycle } from './scheduling-cycle.ts';
 import { waitingReason } from './waiting-reason.ts';
 import { cacheOf, queueingOf, waitingByQueue, type World } from './world.ts';
@@ -15,13 +15,7 @@ export function standstill(world: World, until?: string): ReadonlyMap<string, De
   const queueing = queueingOf(world);
   const cache = cacheOf(world, queueing);
   const queues = createPendingQueues();
-  for (const [clusterQueue, waiting] of waitingByQueue(world, queueing)) {
-    for (const { queued, strict } of waiting) {
-      const { namespace, shape } = queued.workload;
-      const places = placesOf(world.clusters, namespace);
-      queues.add(clusterQueue, strict, queued, cache.shapes.knows(shape) ? [...places, shape] : places);
-    }
-  }
+  for (const waiting of waitingByQueue(world, queueing).values()) for (const entry of waiting) putInQueue(queues, cache, entry);
   const decided = new Map<string, Decision>();
   /** Whom those preempt that were decided last. */
   const victimsOf = new Map<string, readonly Victim[]>();

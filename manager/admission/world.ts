@@ -6,11 +6,10 @@ import { writtenRecordOf } from '../api/records.ts';
 import { createAdmissionCache, type AdmissionCache } from './admission-cache.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { FairSharingConfig } from './fair-strategy.ts';
-import { whyHeld } from './job-watcher.ts';
-import { compareQueued, type QueuedWorkload } from './ordering.ts';
+import { compareQueued } from './ordering.ts';
 import type { PriorityClasses } from './priority.ts';
-import { sizedFor } from './reclaimable.ts';
-import { buildQueueingSetup, routeOf, type InadmissibleReason, type QueueingObjects, type QueueingSetup } from './snapshot.ts';
+import { queueEntry, type QueueEntry } from './queue-entry.ts';
+import { buildQueueingSetup, type InadmissibleReason, type QueueingObjects, type QueueingSetup } from './snapshot.ts';
 import { workloadOf, type Workload } from './workload.ts';
 
 /** All that admission looks at, as it stands at one moment: what is asked of it is answered by deciding anew on a changed copy. Nothing here is ever changed. */
@@ -61,20 +60,17 @@ export function cacheOf(world: World, queueing: QueueingSetup): AdmissionCache {
   return cache;
 }
 
-/** A Workload in the ClusterQueue in which it waits. */
-export type Waiting = { readonly clusterQueue: string; readonly strict: boolean; readonly queued: QueuedWorkload };
-
 /** Where a Workload waits, or why it is in no queue. */
-export function waitingIn(world: World, queueing: QueueingSetup, workload: Workload, arrival: number): Waiting | InadmissibleReason {
-  const route = whyHeld(workload) ?? routeOf(workload, queueing, world.priorityClasses);
-  if ('reason' in route) return route;
-  const { queue, priority } = route;
-  return { clusterQueue: queue.name, strict: queue.strict, queued: { workload: sizedFor(workload, queue), priority, arrival } };
-}
+export const waitingIn = (
+  { priorityClasses }: World,
+  queueing: QueueingSetup,
+  workload: Workload,
+  arrival: number,
+): QueueEntry | InadmissibleReason => queueEntry(workload, arrival, { queueing, priorityClasses });
 
 /** Those that wait, by ClusterQueue, in the order of the queue. */
-export function waitingByQueue(world: World, queueing: QueueingSetup): ReadonlyMap<string, readonly Waiting[]> {
-  const queues = new Map<string, Waiting[]>();
+export function waitingByQueue(world: World, queueing: QueueingSetup): ReadonlyMap<string, readonly QueueEntry[]> {
+  const queues = new Map<string, QueueEntry[]>();
   for (const [arrival, workload] of world.workloads.entries()) {
     if (workload.phase !== 'Pending') continue;
     const waiting = waitingIn(world, queueing, workload, arrival);

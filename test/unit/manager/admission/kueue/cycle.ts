@@ -47,6 +47,8 @@ export type Cycle = {
   readonly running?: readonly Holding[];
   readonly waiting: readonly Waiting[];
   readonly fairSharing?: FairSharingConfig;
+  /** What LocalQueues of namespace `team` have used, where that orders their queues. */
+  readonly used?: Readonly<Record<string, number>>;
 };
 
 const meta = (name: string) => ({ name, uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' });
@@ -74,7 +76,7 @@ const headOf = (waiting: Waiting, arrival: number) => {
  * What is decided in one cycle, a sentence for everybody whom it concerns, by name: `big runs on spot`, `big runs with 3 pods on spot`,
  * `low stops (InClusterQueue)`, `big makes room`, `big waits`, `big is too late` (another one was faster).
  */
-export function decided({ queues, cohorts = {}, flavors = {}, running = [], waiting, fairSharing }: Cycle): readonly string[] {
+export function decided({ queues, cohorts = {}, flavors = {}, running = [], waiting, fairSharing, used }: Cycle): readonly string[] {
   const clusterQueues = Object.entries(queues).map(([name, spec]) => aQueue(name, spec));
   const named = clusterQueues.flatMap(({ spec }) => (spec.resourceGroups ?? []).flatMap((group) => group.flavors.map(({ name }) => name)));
   const setup = buildQueueingSetup(
@@ -102,6 +104,7 @@ export function decided({ queues, cohorts = {}, flavors = {}, running = [], wait
     usage,
     shapes: createShapeAvoidance().fork(),
     fairSharing,
+    ...(used === undefined ? {} : { localQueueUsage: (localQueue: string) => used[localQueue.slice('team/'.length)] }),
   };
   return schedule(snapshot, waiting.map(headOf), 0).flatMap(told).toSorted();
 }
