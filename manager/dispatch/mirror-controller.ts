@@ -219,8 +219,8 @@ class Mirror implements MirrorController {
     }
     this.#dueMs.delete(key);
     const { uid, resourceVersion } = local.metadata;
-    const { finalizers } = action;
-    const body = { metadata: { uid, resourceVersion, ...given({ finalizers }) }, status: action.patch };
+    const { finalizers, annotations } = action;
+    const body = { metadata: { uid, resourceVersion, ...given({ finalizers, annotations }) }, status: action.patch };
     try {
       this.#ownWrites.wrote(
         key,
