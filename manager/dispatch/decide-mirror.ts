@@ -1,10 +1,5 @@
 import type { DeepReadonly, Job, JobStatus, Unsaved } from '../../shared/api/kubernetes.ts';
-import {
-  BUILT_IN_JOB_CONTROLLER_NAME,
-  COPIES_FINALIZER,
-  LAST_FAILURE_ANNOTATION,
-  MANAGER_CONTROLLER_NAME,
-} from '../../shared/api/names.ts';
+import { BUILT_IN_JOB_CONTROLLER_NAME, COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { findCondition, isFinished } from '../../shared/kube/conditions.ts';
 import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
 import { admittedPart } from '../api/admitted-part.ts';
