@@ -28,7 +28,8 @@ export function parseRecordKey(key: string): RecordKey | undefined {
 export const endedBefore = (ms: number): string => `${RECORDS}${countedDown(ms)}/`;
 
 /** Its value is the record's key. */
-export const nameKey = ({ endedMs, namespace, name, uid }: RecordKey): string => `${nameKeys(namespace, name)}${countedDown(endedMs)}/${safe(uid)}`;
+export const nameKey = ({ endedMs, namespace, name, uid }: RecordKey): string =>
+  `${nameKeys(namespace, name)}${countedDown(endedMs)}/${safe(uid)}`;
 export const nameKeys = (namespace: string, name: string): string => `${NAMES}${safe(namespace)}/${safe(name)}/`;
 
 export const podsKey = (uid: string, copyUid: string): string => `${podsKeys(uid)}${safe(copyUid)}`;

@@ -41,7 +41,12 @@ export type HistoryRecord = {
 };
 
 /** What the pods of one of its copies ended with. */
-export type HistoryPods = { readonly cluster: string; readonly epoch: number; readonly copyUid: string; readonly pods: readonly EndedPod[] };
+export type HistoryPods = {
+  readonly cluster: string;
+  readonly epoch: number;
+  readonly copyUid: string;
+  readonly pods: readonly EndedPod[];
+};
 
 const MESSAGE_LENGTH_MAX = 512;
 

@@ -67,7 +67,10 @@ export const podsEntry = (uid: string, pods: HistoryPods): Entry => ({
   key: podsKey(uid, pods.copyUid),
   value: Buffer.from(JSON.stringify(pods)),
 });
-export const tailEntry = (uid: string, copyUid: string, pod: string, gzip: Buffer): Entry => ({ key: tailKey(uid, copyUid, pod), value: gzip });
+export const tailEntry = (uid: string, copyUid: string, pod: string, gzip: Buffer): Entry => ({
+  key: tailKey(uid, copyUid, pod),
+  value: gzip,
+});
 
 export function createHistory(store: KeyValueStore): History {
   /** When entries without a record were first seen. */
@@ -105,7 +108,8 @@ export function createHistory(store: KeyValueStore): History {
 
   async function forget({ key, uid, ...rest }: RecordKey & { readonly key: string }): Promise<void> {
     const keys = [key, nameKey({ uid, ...rest })];
-    for (const prefix of [podsKeys(uid), tailKeys(uid)]) for await (const page of listed(prefix)) keys.push(...page.map((each) => each.key));
+    for (const prefix of [podsKeys(uid), tailKeys(uid)])
+      for await (const page of listed(prefix)) keys.push(...page.map((each) => each.key));
     await store.delete(keys);
   }
 

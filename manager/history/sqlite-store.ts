@@ -12,7 +12,9 @@ export function openSqliteStore(directory: string): KeyValueStore {
     CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID`);
   const insert = database.prepare('INSERT INTO entries (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value');
   const select = database.prepare('SELECT value FROM entries WHERE key = ?');
-  const range = database.prepare('SELECT key, length(value) AS bytes FROM entries WHERE key > ? AND key >= ? AND key < ? ORDER BY key LIMIT ?');
+  const range = database.prepare(
+    'SELECT key, length(value) AS bytes FROM entries WHERE key > ? AND key >= ? AND key < ? ORDER BY key LIMIT ?',
+  );
   const remove = database.prepare('DELETE FROM entries WHERE key = ?');
   const together = (work: () => void): void => {
     database.exec('BEGIN IMMEDIATE');
