@@ -12,6 +12,7 @@ import { createBackoff } from '../../shared/runtime/backoff.ts';
 import { endsWithin, sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
+import { aborted } from '../../shared/runtime/tasks.ts';
 import { toldEndedPods } from '../api/last-failure.ts';
 import type { AdmissionRecord, RecordReader } from '../api/records.ts';
 import type { HistoryMetrics } from '../metrics.ts';
@@ -49,6 +50,8 @@ export type HistoryWriterDeps = {
   readonly metrics: HistoryMetrics;
 };
 
+/** Longest wait for the store's answer to a write. */
+const ANSWER_MS = 15_000;
 /** Longest that a copy stays for the sake of the store. */
 export const STORE_PATIENCE_MS = 2_000;
 const GATHER_MS = 100;
@@ -109,10 +112,13 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     if (isFinished(job.status)) ended(job);
   };
 
-  /** Throws when the store does. */
-  async function writeBatch(): Promise<void> {
+  /** Throws when the store does, or takes too long, or `signal` aborts. */
+  async function writeBatch(signal?: AbortSignal): Promise<void> {
     const batch = waiting.slice(0, BATCH_MAX);
-    await history.put(batch.flatMap(({ entries }) => entries));
+    const put = history.put(batch.flatMap(({ entries }) => entries));
+    const answered = await endsWithin(clock, ANSWER_MS, signal === undefined ? put : Promise.race([put, aborted(signal)]));
+    signal?.throwIfAborted();
+    if (!answered) throw new Error(`the store has not answered within ${ANSWER_MS} ms`);
     // The oldest may have been dropped meanwhile.
     const written = new Set(batch);
     for (let k = waiting.length - 1; k >= 0; k--) {
@@ -135,11 +141,12 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
       // A copy that waits is not kept waiting for others to come.
       if (!waiting.some(({ written }) => written !== undefined)) await sleep(clock, GATHER_MS, signal);
       try {
-        await writeBatch();
+        await writeBatch(signal);
         if (inTrouble) log.info('history is written again');
         inTrouble = false;
         backoff.reset();
       } catch (error) {
+        if (signal.aborted) return;
         if (!inTrouble) log.warn('history cannot be written, it is kept in memory and tried again', { error });
         inTrouble = true;
         for (const { written } of waiting) written?.();
@@ -159,7 +166,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
   async function expireAll(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        const gone = await history.expire(clock.now(), limits);
+        const gone = (await Promise.race([history.expire(clock.now(), limits), aborted(signal)])) ?? 0;
         if (gone > 0) log.info('history of Jobs has expired', { jobs: gone });
       } catch (error) {
         log.warn('history could not be looked through for what has expired', { error });
@@ -180,7 +187,8 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
   /** What a leader before has written need not be written again. */
   async function remember(): Promise<void> {
     try {
-      for (const uid of await history.latest(KNOWN_MAX)) known.add(uid);
+      const latest = history.latest(KNOWN_MAX).then((uids) => uids.forEach((uid) => known.add(uid)));
+      if (!(await endsWithin(clock, ANSWER_MS, latest))) log.warn('what history there is cannot be read: the store does not answer');
     } catch (error) {
       log.warn('what history there is cannot be read', { error });
     }
@@ -205,7 +213,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
       }
       const stored = Promise.withResolvers<void>();
       enqueue([podsEntry(originUid, told), ...entries], () => stored.resolve());
-      if (!inTrouble) await endsWithin(clock, STORE_PATIENCE_MS, stored.promise);
+      if (!inTrouble && !(await endsWithin(clock, STORE_PATIENCE_MS, stored.promise))) inTrouble = true;
     },
     async run(signal) {
       await remember();

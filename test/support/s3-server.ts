@@ -62,14 +62,19 @@ function listing(objects: ReadonlyMap<string, Buffer>, query: URLSearchParams): 
 function isSigned(request: IncomingMessage, url: URL, body: Buffer): boolean {
   const authorization = request.headers.authorization ?? '';
   const [, date = '', region = '', signed = '', signature = ''] =
-    /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(authorization) ?? [];
+    /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
+      authorization,
+    ) ?? [];
   const payload = String(request.headers['x-amz-content-sha256'] ?? 'UNSIGNED-PAYLOAD');
   if (payload !== 'UNSIGNED-PAYLOAD' && payload !== createHash('sha256').update(body).digest('hex')) return false;
   const query = [...url.searchParams]
     .map(([name, value]) => `${strict(name)}=${strict(value)}`)
     .toSorted((a, b) => (a < b ? -1 : 1))
     .join('&');
-  const path = url.pathname.split('/').map((part) => strict(decodeURIComponent(part))).join('/');
+  const path = url.pathname
+    .split('/')
+    .map((part) => strict(decodeURIComponent(part)))
+    .join('/');
   const headers = signed.split(';').map((name) => `${name}:${String(request.headers[name] ?? '').trim()}\n`);
   const canonical = [request.method, path, query, headers.join(''), signed, payload].join('\n');
   const scope = `${date}/${region}/s3/aws4_request`;
@@ -79,4 +84,5 @@ function isSigned(request: IncomingMessage, url: URL, body: Buffer): boolean {
   return hmac(key, text).toString('hex') === signature;
 }
 const hmac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
-const strict = (text: string): string => encodeURIComponent(text).replace(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
+const strict = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);

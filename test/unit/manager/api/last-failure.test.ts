@@ -35,8 +35,14 @@ describe('the last failure', () => {
   });
 
   test.each([
-    [{ pod: 'b', cluster: 'east', exitCode: 3, reason: 'Error', lastLine: 'no such file' }, 'pod b on cluster "east" ended with exit code 3: no such file'],
-    [{ pod: 'b', cluster: 'east', index: 4, exitCode: 137, reason: 'OOMKilled' }, 'pod b of index 4 on cluster "east" ended with exit code 137 (OOMKilled)'],
+    [
+      { pod: 'b', cluster: 'east', exitCode: 3, reason: 'Error', lastLine: 'no such file' },
+      'pod b on cluster "east" ended with exit code 3: no such file',
+    ],
+    [
+      { pod: 'b', cluster: 'east', index: 4, exitCode: 137, reason: 'OOMKilled' },
+      'pod b of index 4 on cluster "east" ended with exit code 137 (OOMKilled)',
+    ],
     [{ pod: 'b', cluster: 'east', reason: 'Evicted', message: 'disk' }, 'pod b on cluster "east" Evicted: disk'],
     [{ pod: 'b', cluster: 'east' }, 'pod b on cluster "east" was stopped'],
   ])('%j is told in a sentence', (failure, sentence) => expect(tellFailure(failure)).toBe(sentence));
