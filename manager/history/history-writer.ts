@@ -187,7 +187,9 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
   /** What a leader before has written need not be written again. */
   async function remember(): Promise<void> {
     try {
-      const latest = history.latest(KNOWN_MAX).then((uids) => uids.forEach((uid) => known.add(uid)));
+      const latest = history.latest(KNOWN_MAX).then((uids) => {
+        for (const uid of uids) known.add(uid);
+      });
       if (!(await endsWithin(clock, ANSWER_MS, latest))) log.warn('what history there is cannot be read: the store does not answer');
     } catch (error) {
       log.warn('what history there is cannot be read', { error });

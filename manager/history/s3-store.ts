@@ -22,7 +22,7 @@ export function openS3Store({ endpoint, region, bucket, prefix }: S3Address, cre
     );
   }
 
-  const pathOf = (key: string): string => `/${[...`${prefix}${key}`.split('/')].map(encodeURIComponent).join('/')}`;
+  const pathOf = (key: string): string => `/${`${prefix}${key}`.split('/').map(encodeURIComponent).join('/')}`;
   /** Some at a time: a bucket answers each in its own time. */
   async function each<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
     for (let from = 0; from < items.length; from += AT_ONCE) await Promise.all(items.slice(from, from + AT_ONCE).map(work));

@@ -28,7 +28,9 @@ export function openSqliteStore(directory: string): KeyValueStore {
   };
   return {
     async put(entries) {
-      together(() => entries.forEach(({ key, value }) => insert.run(key, value)));
+      together(() => {
+        for (const { key, value } of entries) insert.run(key, value);
+      });
     },
     async get(key) {
       const value = select.get(key)?.['value'];
@@ -37,7 +39,9 @@ export function openSqliteStore(directory: string): KeyValueStore {
     list: async ({ prefix, after = '', limit }) =>
       range.all(after, prefix, `${prefix}\u007f`, limit).map(({ key, bytes }) => ({ key: String(key), bytes: Number(bytes) })),
     async delete(keys) {
-      together(() => keys.forEach((key) => remove.run(key)));
+      together(() => {
+        for (const key of keys) remove.run(key);
+      });
     },
     close: async () => database.close(),
   };

@@ -237,10 +237,10 @@ describe('what the manager chart passes to the program', () => {
     const shared = ['history.store=s3://jobs/a', 'history.credentialsSecret=keys', 'history.maxAge=24h'];
     expect(managerConfig(...shared).history).toMatchObject({ store: { kind: 'S3', bucket: 'jobs' }, limits: { ageMs: 24 * 3_600_000 } });
     expect(volumesOf(...shared)).toEqual(['webhook-tls']);
-    const { env } = containerOf(renderChart('manager', ...shared));
+    const { env = [] } = containerOf(renderChart('manager', ...shared));
     expect(env.map(({ name }) => name)).toEqual(['SWITCHYARD_REDIS_URL', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']);
     const secret = containerOf(renderChart('manager', 'history.storeSecret=where'));
-    expect(secret.env.at(-1)).toEqual({ name: 'SWITCHYARD_HISTORY_STORE', valueFrom: { secretKeyRef: { name: 'where', key: 'url' } } });
+    expect(secret.env?.at(-1)).toEqual({ name: 'SWITCHYARD_HISTORY_STORE', valueFrom: { secretKeyRef: { name: 'where', key: 'url' } } });
     expect(secret.args.filter((arg) => arg.startsWith('--history-store'))).toEqual([]);
   });
 
