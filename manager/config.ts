@@ -2,6 +2,7 @@ import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../shared/api/names.t
 import { isAddressRange } from '../shared/kube/address-ranges.ts';
 import type { DecisionLogConfig } from './decision-log-file.ts';
 import type { Identities } from './policy/writer.ts';
+import { HISTORY_FLAGS, historyConfigOf, type HistoryConfig } from './history-flags.ts';
 import { REDIS_FLAGS, redisConfigOf, type RedisConfig } from './redis-flags.ts';
 import {
   bindAddress,
@@ -76,6 +77,8 @@ export type ManagerConfig = {
   readonly admissionFairSharing: UsagePolicy | undefined;
   /** Where all that admission sees and decides is written down; undefined: nowhere. */
   readonly decisionLog: DecisionLogConfig | undefined;
+  /** Where it is kept what became of Jobs; undefined: nowhere. */
+  readonly history: HistoryConfig | undefined;
   /** What a Job may be. */
   readonly jobRules: JobRules;
   readonly logLevel: LogLevel;
@@ -255,6 +258,7 @@ const FLAGS = {
     parse: wholeNumber(1, 1_000),
   },
   'concurrent-dispatches': { value: 'N', fallback: '16', about: 'writes under way at once to each worker cluster', parse: wholeNumber(1) },
+  ...HISTORY_FLAGS,
   ...LOG_FLAGS,
 } satisfies FlagTable;
 
@@ -294,6 +298,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     fairSharing: flags['fair-sharing'] ? { preemptionStrategies: flags['fair-sharing-preemption-strategies'] } : undefined,
     admissionFairSharing: admissionFairSharing(flags),
     decisionLog: decisionLog(flags),
+    history: historyConfigOf(flags),
     jobRules: {
       bytesMax: flags['max-job-bytes'],
       resourceClaims: flags['resource-claims'],

@@ -19,6 +19,9 @@ import { createClientFactory } from './client-factory.ts';
 import { MANAGER_PROGRAM, type ManagerConfig } from './config.ts';
 import { createDecisionLogFile, type DecisionLogConfig, type DecisionLogFile } from './decision-log-file.ts';
 import { createManager, type SubmissionSource } from './manager.ts';
+import type { KeyValueStore } from './history/key-value-store.ts';
+import { openStore } from './history/open-store.ts';
+import type { StoreAddress } from './history/store-address.ts';
 import { readRedisSettings } from './read-redis-settings.ts';
 import type { RedisMetrics } from './metrics.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
@@ -54,6 +57,7 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
   const submissions = redis && (await submissionSource(redis, settings, log));
   const probing = redis && (await connectProbe(redis, log));
   const decisionLog = settings.decisionLog && (await openDecisionLog(settings.decisionLog, log));
+  const history = settings.history && { ...settings.history, store: await openHistory(settings.history.store, log) };
   const manager = createManager({
     client,
     connectCluster: createWorkerConnector({ clientOver, denied, rate: settings.worker, registry, clock, log }),
@@ -84,6 +88,7 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     jobRules: settings.jobRules,
     storyEventQps: settings.storyEventQps,
     decisionLog,
+    history,
     registry,
     clock,
     random: Math.random,
@@ -105,6 +110,7 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
   } finally {
     probing?.close();
     await decisionLog?.close(DECISION_LOG_CLOSE_MS);
+    await history?.store.close();
     await client.close();
     await http?.close();
   }
@@ -125,6 +131,17 @@ async function openDecisionLog(config: DecisionLogConfig, log: Logger): Promise<
         cause: error,
       },
     );
+  }
+}
+
+async function openHistory(address: StoreAddress, log: Logger): Promise<KeyValueStore> {
+  // Named as all programs that speak S3 know them.
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: sessionToken } = process.env;
+  const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey, sessionToken } : undefined;
+  try {
+    return await openStore(address, credentials, log);
+  } catch (error) {
+    throw new Error('--history-store cannot be used', { cause: error });
   }
 }
 

@@ -44,6 +44,9 @@ import { createStoryTeller } from './story/story-teller.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
 import type { SubmissionQueue } from './submission/submission-queue.ts';
 import type { Tenant } from './submission/tenant.ts';
+import { createHistory } from './history/history.ts';
+import { createHistoryWriter } from './history/history-writer.ts';
+import type { KeyValueStore } from './history/key-value-store.ts';
 import { createWebhookServer } from './webhook/server.ts';
 
 export type ManagerDeps = {
@@ -80,6 +83,8 @@ export type ManagerDeps = {
   readonly decisionLog?: Pick<DecisionLogFile, keyof LineSink | 'countLost'> | undefined;
   /** Events a second that tell the way of Jobs, 0: none; absent: the default of the flag. */
   readonly storyEventQps?: number;
+  /** Where it is kept what became of Jobs, and how much; absent: nowhere. The caller closes it. */
+  readonly history?: { readonly store: KeyValueStore; readonly limits: { readonly ageMs: number; readonly bytesMax: number } } | undefined;
   /** What a Job may be; absent: as the flags have it by default. */
   readonly jobRules?: JobRules;
   /** Memory that what is kept of one worker cluster may take; absent: the default of the flag. */
@@ -213,6 +218,19 @@ export function createManager(deps: ManagerDeps): Manager {
       });
     const reporter = intake && createOutcomeReporter({ queues: intake.queues, jobs: informers.jobs, client: home, ...submission });
     const progress = intake && createProgressReporter({ queues: intake.queues, jobs: informers.jobs, keys, clock, log });
+    const history =
+      deps.history &&
+      createHistoryWriter({
+        history: createHistory(deps.history.store),
+        jobs: informers.jobs,
+        readRecord: records.read,
+        limits: deps.history.limits,
+        clock,
+        random: deps.random,
+        log: log.with({ part: 'history' }),
+        metrics: metrics.history,
+      });
+    if (history !== undefined) informers.jobs.addHandler(history.handler);
     const lostClusters = createLostClusters(clock);
     informers.workerClusters.addHandler(lostClusters.handler);
     const { workerLostTimeoutMs = DEFAULT_WORKER_LOST_TIMEOUT_MS } = deps;
@@ -256,6 +274,7 @@ export function createManager(deps: ManagerDeps): Manager {
       log: log.with({ part: 'dispatch' }),
       events,
       metrics: metrics.dispatch,
+      ...given({ endings: history }),
     });
     const story = createStoryTeller({ events: storyEvents, readRecord: records.read });
     informers.jobs.addHandler(story.handler);
@@ -276,6 +295,7 @@ export function createManager(deps: ManagerDeps): Manager {
           await intake?.ready(each);
           await progress?.run(each);
         },
+        async (each) => history?.run(each),
       ]);
     };
     await allOrNone(signal, [

@@ -9,6 +9,7 @@ export type ManagerMetrics = {
   readonly identity: IdentityMetrics;
   readonly story: StoryMetrics;
   readonly redis: RedisMetrics;
+  readonly history: HistoryMetrics;
 };
 export type AdmissionMetrics = ReturnType<typeof admissionMetrics>;
 export type DispatchMetrics = ReturnType<typeof dispatchMetrics>;
@@ -16,6 +17,7 @@ export type SubmissionMetrics = ReturnType<typeof submissionMetrics>;
 export type IdentityMetrics = ReturnType<typeof identityMetrics>;
 export type StoryMetrics = ReturnType<typeof storyMetrics>;
 export type RedisMetrics = ReturnType<typeof redisMetrics>;
+export type HistoryMetrics = ReturnType<typeof historyMetrics>;
 
 /** Registers the manager's metrics. Call once for a registry: a second time throws. */
 export const createManagerMetrics = (registry: Registry): ManagerMetrics => ({
@@ -25,6 +27,7 @@ export const createManagerMetrics = (registry: Registry): ManagerMetrics => ({
   identity: identityMetrics([registry]),
   story: storyMetrics([registry]),
   redis: redisMetrics([registry]),
+  history: historyMetrics([registry]),
 });
 
 /** Seconds, from one millisecond to about eight minutes. */
@@ -286,6 +289,17 @@ function redisMetrics(registers: Registry[]) {
       name: 'switchyard_redis_trouble',
       help: '1 while the Redis that carries submissions is in this trouble, by reason; else 0. No series before it was looked at.',
       labelNames: ['reason'],
+      registers,
+    }),
+  };
+}
+
+function historyMetrics(registers: Registry[]) {
+  return {
+    entries: new Counter({
+      name: 'switchyard_history_entries_total',
+      help: 'Entries of history, records of Jobs, what their pods ended with and ends of logs, that were written, or dropped because the store took too long.',
+      labelNames: ['result'],
       registers,
     }),
   };

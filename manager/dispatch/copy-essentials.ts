@@ -1,6 +1,8 @@
+import { ENDED_PODS_BYTES_MAX } from '../../shared/api/ended-pods.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import {
   DISPATCH_EPOCH_ANNOTATION,
+  ENDED_PODS_ANNOTATION,
   FENCING_ANNOTATION,
   JOB_CONTROLLER_ANNOTATION,
   ORIGIN_LABEL,
@@ -11,6 +13,7 @@ import {
 import { given } from '../../shared/runtime/given.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import { toldStatus } from './told-status.ts';
+import { hasVerdict } from './to-local-status.ts';
 
 /**
  * The parts of a copy that decisions need, of a kind that they can rely on; it is kept a thousandfold, and its cluster may have written what
@@ -20,6 +23,7 @@ import { toldStatus } from './told-status.ts';
 export function essentialsOfCopy(copy: Job, besideOriginal: boolean): Job {
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels, annotations } = copy.metadata;
   const status = toldStatus(copy.status);
+  const spec = essentialsOfSpec(copy.spec);
   return {
     metadata: {
       name,
@@ -28,17 +32,21 @@ export function essentialsOfCopy(copy: Job, besideOriginal: boolean): Job {
       resourceVersion,
       creationTimestamp: shortText(creationTimestamp) ?? '',
       labels: texts(labels, [ORIGIN_LABEL]),
-      annotations: texts(annotations, [
-        ORIGIN_UID_ANNOTATION,
-        DISPATCH_EPOCH_ANNOTATION,
-        FENCING_ANNOTATION,
-        JOB_CONTROLLER_ANNOTATION,
-        RESUMED_FROM_ANNOTATION,
-        ...(besideOriginal ? [ORIGIN_NAME_ANNOTATION] : []),
-      ]),
+      annotations: {
+        ...texts(annotations, [
+          ORIGIN_UID_ANNOTATION,
+          DISPATCH_EPOCH_ANNOTATION,
+          FENCING_ANNOTATION,
+          JOB_CONTROLLER_ANNOTATION,
+          RESUMED_FROM_ANNOTATION,
+          ...(besideOriginal ? [ORIGIN_NAME_ANNOTATION] : []),
+        ]),
+        // Kept of a copy that is about to go.
+        ...(hasVerdict(status) || spec.suspend === true ? texts(annotations, [ENDED_PODS_ANNOTATION], ENDED_PODS_BYTES_MAX) : {}),
+      },
       ...given({ deletionTimestamp: shortText(deletionTimestamp) }),
     },
-    spec: essentialsOfSpec(copy.spec),
+    spec,
     ...given({ status }),
   };
 }
@@ -81,13 +89,13 @@ const some = (fields: Readonly<Record<string, unknown>>, names: readonly string[
   Object.fromEntries(names.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])));
 
 const SHORT_LENGTH_MAX = 253;
-const shortText = (value: unknown): string | undefined =>
-  typeof value === 'string' && value.length <= SHORT_LENGTH_MAX ? value : undefined;
+const shortText = (value: unknown, lengthMax = SHORT_LENGTH_MAX): string | undefined =>
+  typeof value === 'string' && value.length <= lengthMax ? value : undefined;
 
-const texts = (map: unknown, names: readonly string[]): Record<string, string> =>
+const texts = (map: unknown, names: readonly string[], lengthMax = SHORT_LENGTH_MAX): Record<string, string> =>
   Object.fromEntries(
     names.flatMap((name) => {
-      const value = isJsonObject(map) ? shortText(map[name]) : undefined;
+      const value = isJsonObject(map) ? shortText(map[name], lengthMax) : undefined;
       return value === undefined ? [] : [[name, value]];
     }),
   );

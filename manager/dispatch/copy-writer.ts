@@ -1,6 +1,7 @@
-import type { DeepReadonly, Job, Namespace, ObjectKey, Unsaved } from '../../shared/api/kubernetes.ts';
+import type { ConfigMap, DeepReadonly, Job, Namespace, ObjectKey, Unsaved } from '../../shared/api/kubernetes.ts';
+import { logTailsName } from '../../shared/api/log-tails.ts';
 import { DISPATCH_EPOCH_ANNOTATION, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, ORIGIN_UID_ANNOTATION } from '../../shared/api/names.ts';
-import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
+import { CONFIG_MAPS, JOBS, NAMESPACES } from '../../shared/api/resources.ts';
 import { ApiError, isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
 import { objectKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -24,6 +25,8 @@ export interface CopyWriter {
   update(copy: DeepReadonly<Job>, spec: Record<string, unknown>, annotations?: Record<string, string | null>): Promise<Job>;
   /** Tells this very version of a suspended copy what is done already; 409 when its Job controller has written to it meanwhile. */
   seed(copy: DeepReadonly<Job>, work: FinishedWork): Promise<Job>;
+  /** What the worker has put beside the copy: the ends of logs of its pods; undefined where there is nothing. */
+  tails(copy: DeepReadonly<Job>): Promise<ConfigMap | undefined>;
   /** Deletes this very object: `Foreground`, so that it is there until its pods are gone, or `Background`. */
   delete(copy: DeepReadonly<Job>, propagationPolicy: 'Foreground' | 'Background'): Promise<void>;
 }
@@ -46,6 +49,8 @@ export type NamespacePolicy =
 
 /** Longest wait for an answer to one write. */
 const WRITE_TIMEOUT_MS = 15_000;
+/** A copy does not wait longer for the ends of its logs to be read. */
+const TAILS_TIMEOUT_MS = 2_000;
 
 export function createCopyWriter(options: {
   readonly cluster: string;
@@ -187,6 +192,15 @@ export function createCopyWriter(options: {
         throw problem === undefined ? error : new DispatchRefused(problem, error);
       }),
     seed,
+    async tails({ metadata: { namespace, uid } }) {
+      const read = (signal: AbortSignal): Promise<ConfigMap> => client.get(CONFIG_MAPS, { namespace, name: logTailsName(uid) }, { signal });
+      try {
+        return await withDeadline(clock, TAILS_TIMEOUT_MS, options.signal, read);
+      } catch (error) {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }
+    },
     async delete(copy, propagationPolicy) {
       const { uid } = copy.metadata;
       try {

@@ -11,6 +11,7 @@ import type { AdmissionRecord } from '../api/records.ts';
 import { isRefusalOf, type DispatchProblem } from '../api/refusals.ts';
 import { isProvenAtRest, isProvenNowhere, nowhereMessage } from '../api/rest-proof.ts';
 import { given } from '../../shared/runtime/given.ts';
+import { annotationsOfEnd } from './end-annotations.ts';
 import { mergePatchBetween } from './json-diff.ts';
 import { isAtRest, isJudgedAtRest, isResumeUnseen, resumption } from './copy-rest.ts';
 import { counted, hasFinishedWork, seedFor, type FinishedWork } from './finished-work.ts';
@@ -84,6 +85,8 @@ export type HomeAction =
       readonly patch: Record<string, unknown>;
       /** What `metadata.finalizers` is to be with it; absent: as it is. The API server lets a status write change metadata of a Job. */
       readonly finalizers?: readonly string[];
+      /** Annotations to set with it; absent: none. */
+      readonly annotations?: Readonly<Record<string, string>>;
       /** At once: the Job has ended. Otherwise writes may be gathered. */
       readonly urgent: boolean;
     }
@@ -264,12 +267,10 @@ function withCopy(group: MirrorGroup, local: DeepReadonly<Job>, record: Admissio
   const detail = lossTold(group) ?? trouble ?? unfencedBecause(group, record, copy.cluster);
   const own = [...quotaReserved(local, record), isResting ? atRest(record) : dispatched(record, detail), ...started(local, record, remote)];
   const isOver = isResting && record.fail !== undefined;
-  const home = writeHome(
-    local,
-    isOver
-      ? failedStatus(local, remote, record.fail, [...own, ...cannotStart(record.fail)], nowMs)
-      : toLocalStatus({ local, remote, own, nowMs }),
-  );
+  const status = isOver
+    ? failedStatus(local, remote, record.fail, [...own, ...cannotStart(record.fail)], nowMs)
+    : toLocalStatus({ local, remote, own, nowMs });
+  const home = writeHome(local, status, copy);
   if (copy.deleting) return { remote: [], home };
   // Nothing can prove that it rests any more but that it is gone.
   if (local.spec.suspend === true && isResumeUnseen(copy.job)) return { remote: deletions([copy]), home };
@@ -428,7 +429,7 @@ const deletions = (copies: readonly Copy[], confirm?: 'Gone' | 'Older'): RemoteA
     return [{ kind: 'Delete', cluster, copy: job, propagationPolicy, confirm }];
   });
 
-function writeHome(local: DeepReadonly<Job>, status: JobStatus): HomeAction {
+function writeHome(local: DeepReadonly<Job>, status: JobStatus, copy?: Copy): HomeAction {
   const patch = mergePatchBetween(local.status ?? {}, status);
   if (typeof patch !== 'object' || patch === null) return NOTHING;
   // The worker's ledger is its own affair: it travels along, but is not worth a write.
@@ -440,6 +441,7 @@ function writeHome(local: DeepReadonly<Job>, status: JobStatus): HomeAction {
     patch: { ...patch },
     urgent: ends,
     ...(ends && isHeld(local) ? { finalizers: otherFinalizers(local) } : {}),
+    ...given({ annotations: copy && annotationsOfEnd(status, copy) }),
   };
 }
 

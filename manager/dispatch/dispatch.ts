@@ -8,6 +8,7 @@ import type { Lister } from '../../shared/kube/indexer.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { given } from '../../shared/runtime/given.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import { fencedJob, graceSecondsOf, judgeLoss } from '../api/fenced-off.ts';
@@ -25,6 +26,7 @@ import type { NamespacePolicy } from './copy-writer.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
 import { createHomeHistory, type HomeHistory } from './home-history.ts';
 import { createLeaderTerm } from './leader-term.ts';
+import type { CopyEndings } from './mirror-controller-deps.ts';
 import { createMirrorController, type MirrorController } from './mirror-controller.ts';
 import { chosenLabels, DEFAULT_NAMESPACE_LABELS } from './namespace-labels.ts';
 import { runOrphanCollector } from './orphan-collector.ts';
@@ -61,6 +63,8 @@ export type DispatchDeps = {
   readonly log: Logger;
   readonly events: EventRecorder;
   readonly metrics: DispatchMetrics;
+  /** Keeps what becomes of pods; absent: nobody does. */
+  readonly endings?: CopyEndings;
 };
 
 /** Mirrors admitted Jobs to their clusters and brings their status home. */
@@ -173,6 +177,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     log,
     events,
     metrics,
+    ...given({ endings: deps.endings }),
   });
   clusterQueues.addHandler({
     added: () => mirror.wakeAll(),

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { ConfigMap, DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import type { ReadClient, StatusClient, WriteClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
@@ -10,6 +10,19 @@ import type { DispatchProblem } from '../api/refusals.ts';
 import type { DispatchMetrics } from '../metrics.ts';
 import type { ClusterRegistry } from './cluster-registry.ts';
 import type { AdmissionRecord, RecordReader } from '../api/records.ts';
+
+/** What becomes of pods is kept by somebody else, before their copy goes. */
+export type CopyEndings = {
+  /** Resolves when the copy may go, soon; never rejects. */
+  keep(ending: {
+    readonly originUid: string;
+    readonly cluster: string;
+    readonly epoch: number;
+    readonly copy: DeepReadonly<Job>;
+    /** The ends of its logs; undefined where there are none. */
+    readonly tails: () => Promise<ConfigMap | undefined>;
+  }): Promise<void>;
+};
 
 /** What the mirror controller works with. */
 export type MirrorControllerDeps = {
@@ -30,4 +43,6 @@ export type MirrorControllerDeps = {
   readonly log: Logger;
   readonly events: EventRecorder;
   readonly metrics: DispatchMetrics;
+  /** Absent: nothing is kept. */
+  readonly endings?: CopyEndings;
 };

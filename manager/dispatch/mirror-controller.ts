@@ -13,6 +13,7 @@ import { isRefusalOf, refusalOf, type DispatchProblem } from '../api/refusals.ts
 import type { ParsedRecord } from '../api/records.ts';
 import { isProvenAtRest } from '../api/rest-proof.ts';
 import { toldText } from '../api/told-text.ts';
+import { keepEnding } from './copy-ending.ts';
 import { DispatchRefused } from './copy-writer.ts';
 import { decideMirror, type HomeAction, type RemoteAction } from './decide-mirror.ts';
 import { droppedFields, droppedOfOlder } from './dropped-fields.ts';
@@ -219,8 +220,8 @@ class Mirror implements MirrorController {
     }
     this.#dueMs.delete(key);
     const { uid, resourceVersion } = local.metadata;
-    const { finalizers } = action;
-    const body = { metadata: { uid, resourceVersion, ...given({ finalizers }) }, status: action.patch };
+    const { finalizers, annotations } = action;
+    const body = { metadata: { uid, resourceVersion, ...given({ finalizers, annotations }) }, status: action.patch };
     try {
       this.#ownWrites.wrote(
         key,
@@ -383,6 +384,7 @@ class Mirror implements MirrorController {
     }
     // Whoever created it did not hear of it, and creating it once more would end in the same way.
     if (confirm !== 'Gone' && hasLostController(copy)) this.#lostController(cluster, key, local, copy);
+    await keepEnding(this.#deps.endings, cluster, copy);
     await cluster.writer.delete(copy, propagationPolicy);
     cluster.deleted(copy);
     this.#works(cluster, key);

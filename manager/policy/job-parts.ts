@@ -12,6 +12,7 @@ import {
   KUEUE_MAX_EXEC_TIME_LABEL,
   KUEUE_MIN_PARALLELISM_ANNOTATION,
   KUEUE_QUEUE_NAME_LABEL,
+  LAST_FAILURE_ANNOTATION,
   MANAGER_CONTROLLER_NAME,
   MAX_EXEC_TIME_LABEL,
   MIN_PARALLELISM_ANNOTATION,
@@ -98,6 +99,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', DISPATCH_EPOCH_ANNOTATION, 'Which placement a copy belongs to; likewise.'),
   own('annotations', JOB_CONTROLLER_ANNOTATION, 'Which Job controller a copy was made for; likewise.'),
   own('annotations', RESUMED_FROM_ANNOTATION, 'What a copy said of its suspension when it was resumed; likewise.'),
+  own('annotations', LAST_FAILURE_ANNOTATION, 'What its last pod ended with that failed. The manager writes it with the final status.'),
   {
     ...own('annotations', ENDED_PODS_ANNOTATION, 'What the pods of a copy ended with. The worker that runs it writes it with the status.'),
     rules: [ENDS_ARE_TOLD_BY_THE_WORKER],

@@ -27,7 +27,7 @@ const FIRST_FAILED = 10;
 const LATEST_FAILED = 40;
 const LATEST_OTHERS = 10;
 /** Of the annotation; all annotations of an object together may have 256 KiB. */
-const BYTES_MAX = 32 * 1024;
+export const ENDED_PODS_BYTES_MAX = 32 * 1024;
 /** Texts of one pod. */
 const NAME_LENGTH_MAX = 253;
 export const LINE_LENGTH_MAX = 160;
@@ -50,14 +50,14 @@ function bounded(pods: readonly EndedPod[]): EndedPod[] {
 /** Where it is too long the oldest but the first go. */
 function textOf(pods: EndedPod[]): string {
   for (let text = JSON.stringify(pods); ; text = JSON.stringify(pods)) {
-    if (Buffer.byteLength(text) <= BYTES_MAX || pods.length === 0) return text;
+    if (Buffer.byteLength(text) <= ENDED_PODS_BYTES_MAX || pods.length === 0) return text;
     pods.splice(Math.min(1, pods.length - 1), Math.max(1, Math.floor(pods.length / 8)));
   }
 }
 
 /** What stands there, of the kind that it should be; nothing where it is something else, or more than a worker writes. */
 export function parseEndedPods(text: string | undefined): readonly EndedPod[] {
-  if (text === undefined || text.length > BYTES_MAX) return [];
+  if (text === undefined || text.length > ENDED_PODS_BYTES_MAX) return [];
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);

@@ -85,6 +85,8 @@ export const KUEUE_MIN_PARALLELISM_ANNOTATION = 'kueue.x-k8s.io/job-min-parallel
 export const KEEP_LOGS_LABEL = 'switchyard.dev/keep-logs';
 /** Annotation on a remote copy, by the worker that runs it: what its pods ended with, JSON (ended-pods.ts). */
 export const ENDED_PODS_ANNOTATION = 'switchyard.dev/ended-pods';
+/** Annotation on the local Job, once it has failed: what the last of its pods that failed ended with, JSON. Written with the final status. */
+export const LAST_FAILURE_ANNOTATION = 'switchyard.dev/last-failure';
 /** Label on a user's Job: the WorkloadPriorityClass that orders it within its ClusterQueue. */
 export const PRIORITY_CLASS_LABEL = 'switchyard.dev/priority-class';
 /** Annotation by which a user orders Jobs of one queue: an integer, higher first, as far as the LocalQueue lets it. */

@@ -16,6 +16,7 @@ import { EVENTS, JOBS, NAMESPACES, PODS, type Resource } from '../../shared/api/
 import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { ofKind, renderChart, type Chart, type Rendered } from '../support/helm.ts';
+import { openSqliteStore } from '../../manager/history/sqlite-store.ts';
 import type { SentRequest } from '../support/line.ts';
 import { aSubmission } from '../support/submissions.ts';
 import { sourceOf } from '../support/submission-source.ts';
@@ -94,6 +95,14 @@ test('the manager may list pods and events on a worker cluster, and do nothing e
   expect(onPods('managerAccess.namespaces={a}')).toEqual(['list events', 'list pods']);
   expect(onPods('managerAccess.startTroubles=false')).toEqual([]);
   expect(onPods('managerAccess.namespaces={a}', 'managerAccess.startTroubles=false')).toEqual([]);
+});
+
+test('the manager may read ConfigMaps on a worker cluster, where the ends of logs are, unless that is switched off', () => {
+  const onMaps = (...values: string[]) =>
+    grantsTo(MANAGER_ACCESS, renderChart('worker', ...values)).filter((grant) => grant.endsWith(' configmaps'));
+  expect(onMaps()).toEqual(['get configmaps']);
+  expect(onMaps('managerAccess.namespaces={a}')).toEqual(['get configmaps']);
+  expect(onMaps('managerAccess.logs=false')).toEqual([]);
 });
 
 test('bound to namespaces, the manager has rights in these, to look at nodes and to see which cluster it is, and no others', () => {
@@ -203,6 +212,7 @@ describe('with the accounts that the charts make', () => {
         submissions: sourceOf(queue),
         webhook: webhookOf(managerChart),
         fairSharing: { preemptionStrategies: ['LessThanOrEqualToFinalShare'] },
+        history: { store: openSqliteStore(':memory:'), limits: { ageMs: 1e12, bytesMax: 1e9 } },
       },
     });
     await world.home.create(COHORTS, { metadata: { name: 'all' } });

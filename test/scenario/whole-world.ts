@@ -50,7 +50,7 @@ export type ProgramOptions = {
   /** Of a worker: what imagined pods have written; with it, it keeps the ends of logs. */
   readonly podLogs?: string;
   readonly parts?: Partial<
-    Pick<ManagerDeps, 'submissions' | 'webhook' | 'registry' | 'fairSharing' | 'connectCluster' | 'workerLostTimeoutMs'>
+    Pick<ManagerDeps, 'submissions' | 'webhook' | 'registry' | 'history' | 'fairSharing' | 'connectCluster' | 'workerLostTimeoutMs'>
   >;
 };
 

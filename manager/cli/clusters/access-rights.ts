@@ -34,6 +34,8 @@ const WORK: readonly Rule[] = [
   { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
   { apiGroups: ['batch'], resources: ['jobs/status'], verbs: ['patch'] },
   { apiGroups: [''], resources: ['events', 'pods'], verbs: ['list'] },
+  // The ends of logs that the worker has put beside a copy.
+  { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] },
 ];
 const LEASES: readonly Rule[] = [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'watch', 'create', 'update'] },

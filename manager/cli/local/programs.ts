@@ -72,6 +72,7 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
   launchOurs('switchyard-manager', 'manager/main.ts', [
     `--kubeconfig=${options.managerKubeconfigFile}`,
     `--redis-url=${redisUrl}`,
+    `--history-store=${path.join(directory, 'history')}`,
     `--record-key-secret=${SYSTEM_NAMESPACE}/switchyard-manager-record-key`,
     `--webhook-bind-address=127.0.0.1:${webhook.port}`,
     `--webhook-tls-cert-file=${path.join(tls, 'tls.crt')}`,

@@ -32,6 +32,18 @@ const configOf = <Config>(
 };
 const managerConfig = (...values: string[]): ManagerConfig =>
   configOf((args, environment) => parseFlags(MANAGER_PROGRAM, args, environment), renderChart('manager', ...values));
+/** The volumes of the manager's pod, and what they are. */
+function volumesOf(...values: string[]): string[] {
+  type Volume = { name: string; emptyDir?: { sizeLimit: string }; persistentVolumeClaim?: { claimName: string } };
+  const [deployment] = ofKind(renderChart('manager', ...values), 'Deployment') as unknown as {
+    spec: { template: { spec: { volumes: Volume[] } } };
+  }[];
+  return (deployment?.spec.template.spec.volumes ?? []).map(({ name, emptyDir, persistentVolumeClaim }) =>
+    [name, emptyDir && `emptyDir ${emptyDir.sizeLimit}`, persistentVolumeClaim && `claim ${persistentVolumeClaim.claimName}`]
+      .filter(Boolean)
+      .join(' '),
+  );
+}
 const workerConfig = (...values: string[]): WorkerConfig =>
   configOf((args, environment) => parseFlags(WORKER_PROGRAM, args, environment), renderChart('worker', ...values));
 
@@ -208,9 +220,28 @@ describe('what the manager chart passes to the program', () => {
       renewIntervalMs: 10_000,
       fairSharing: undefined,
       admissionFairSharing: undefined,
+      history: {
+        store: { kind: 'Directory', path: '/var/lib/switchyard/history' },
+        limits: { ageMs: 30 * 24 * 3_600_000, bytesMax: 512 * 1024 * 1024 },
+      },
       jobRules: { bytesMax: 262_144, resourceClaims: 'Refuse', kueueQueueLabel: false },
       logLevel: 'info',
     });
+  });
+
+  test('keeps history on a volume, in a store that all share, or not at all', () => {
+    expect(managerConfig('history.enabled=false').history).toBeUndefined();
+    expect(volumesOf('history.enabled=false')).toEqual(['webhook-tls']);
+    expect(volumesOf()).toEqual(['webhook-tls', 'history emptyDir 1088Mi']);
+    expect(volumesOf('history.existingClaim=mine')).toEqual(['webhook-tls', 'history claim mine']);
+    const shared = ['history.store=s3://jobs/a', 'history.credentialsSecret=keys', 'history.maxAge=24h'];
+    expect(managerConfig(...shared).history).toMatchObject({ store: { kind: 'S3', bucket: 'jobs' }, limits: { ageMs: 24 * 3_600_000 } });
+    expect(volumesOf(...shared)).toEqual(['webhook-tls']);
+    const { env = [] } = containerOf(renderChart('manager', ...shared));
+    expect(env.map(({ name }) => name)).toEqual(['SWITCHYARD_REDIS_URL', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']);
+    const secret = containerOf(renderChart('manager', 'history.storeSecret=where'));
+    expect(secret.env?.at(-1)).toEqual({ name: 'SWITCHYARD_HISTORY_STORE', valueFrom: { secretKeyRef: { name: 'where', key: 'url' } } });
+    expect(secret.args.filter((arg) => arg.startsWith('--history-store'))).toEqual([]);
   });
 
   test('names the users that its webhook knows beside its own', () => {

@@ -1,0 +1,48 @@
+import { parseEndedPods, type EndedPod } from '../../shared/api/ended-pods.ts';
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { ENDED_PODS_ANNOTATION, LAST_FAILURE_ANNOTATION } from '../../shared/api/names.ts';
+import { given } from '../../shared/runtime/given.ts';
+import { isJsonObject, parseJson } from './json-value.ts';
+import { toldText } from './told-text.ts';
+
+type Annotated = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, 'annotations'> }>;
+
+/** What a worker cluster says that the pods of a copy ended with, as it may be shown. */
+export const toldEndedPods = ({ metadata }: Annotated): readonly EndedPod[] =>
+  parseEndedPods(metadata.annotations?.[ENDED_PODS_ANNOTATION]).map((pod) => {
+    const texts = Object.entries(pod).map(([name, value]) => [name, typeof value === 'string' ? toldText(value) : value]);
+    return { ...pod, ...Object.fromEntries(texts) };
+  });
+
+/** What a Job failed with, on the Job itself. */
+export type LastFailure = Pick<EndedPod, 'pod' | 'index' | 'exitCode' | 'reason' | 'message' | 'lastLine'> & { readonly cluster: string };
+
+/** Of the last pod that failed of a copy; undefined when nothing is known of one. */
+export function lastFailureOf(copy: Annotated, cluster: string): LastFailure | undefined {
+  const failed = toldEndedPods(copy).findLast(({ phase }) => phase !== 'Succeeded');
+  if (failed === undefined) return undefined;
+  const { pod, index, exitCode, reason, message, lastLine } = failed;
+  return { pod, cluster, ...given({ index, exitCode, reason, message, lastLine }) };
+}
+
+/** What stands on a Job of the manager cluster, where it can be read. */
+export function readLastFailure({ metadata }: Annotated): LastFailure | undefined {
+  const text = metadata.annotations?.[LAST_FAILURE_ANNOTATION];
+  const value = text === undefined ? undefined : parseJson(text);
+  if (!isJsonObject(value)) return undefined;
+  const { cluster } = value;
+  // It is one of those, with the name of a cluster.
+  const [pod] = parseEndedPods(JSON.stringify([{ ...value, phase: 'Failed' }]));
+  if (pod === undefined || typeof cluster !== 'string') return undefined;
+  const { phase: _phase, ...rest } = pod;
+  return { ...rest, cluster };
+}
+
+/** `pod sum-x of index 3 on cluster "east" ended with exit code 3 (OOMKilled): last line`. */
+export function tellFailure({ pod, index, cluster, exitCode, reason, message, lastLine }: LastFailure): string {
+  const which = index === undefined ? '' : ` of index ${index}`;
+  const how = exitCode === undefined ? (reason ?? 'was stopped') : `ended with exit code ${exitCode}`;
+  const why = exitCode === undefined || reason === undefined || reason === 'Error' ? '' : ` (${reason})`;
+  const said = lastLine ?? message;
+  return `pod ${pod}${which} on cluster "${cluster}" ${how}${why}${said === undefined ? '' : `: ${said}`}`;
+}

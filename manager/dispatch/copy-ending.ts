@@ -1,0 +1,15 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { CopyEndings } from './mirror-controller-deps.ts';
+import type { RemoteCluster } from './remote-cluster-contract.ts';
+import { copyIdentity } from './remote-job.ts';
+
+/** Has it kept what became of the pods of a copy that is about to go. */
+export async function keepEnding(
+  endings: CopyEndings | undefined,
+  { name, writer }: RemoteCluster,
+  copy: DeepReadonly<Job>,
+): Promise<void> {
+  const identity = copyIdentity(copy);
+  if (identity === undefined || endings === undefined) return;
+  await endings.keep({ originUid: identity.originUid, cluster: name, epoch: identity.epoch, copy, tails: () => writer.tails(copy) });
+}

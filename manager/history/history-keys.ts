@@ -1,0 +1,44 @@
+/**
+ * The keys of history. Records stand in the order of their ends, the newest first, so that the latest are the first that are listed, and the oldest
+ * the last; by name there is an entry that leads there. Pods and tails stand under the UID of the Job.
+ */
+
+/** Counted down from the year 2286, so that what is later comes first. */
+const LATEST_MS = 10_000_000_000_000 - 1;
+const countedDown = (ms: number): string => String(LATEST_MS - Math.min(Math.max(0, Math.floor(ms)), LATEST_MS)).padStart(13, '0');
+
+export const RECORDS = 'j/';
+export const NAMES = 'n/';
+export const PODS_OF_JOBS = 'p/';
+export const TAILS = 't/';
+
+export type RecordKey = { readonly endedMs: number; readonly namespace: string; readonly name: string; readonly uid: string };
+
+export const recordKey = ({ endedMs, namespace, name, uid }: RecordKey): string =>
+  `${RECORDS}${countedDown(endedMs)}/${safe(namespace)}/${safe(name)}/${safe(uid)}`;
+
+/** Undefined for what is no record. */
+export function parseRecordKey(key: string): RecordKey | undefined {
+  const [, down = '', namespace, name, uid] = /^j\/(\d{13})\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(key) ?? [];
+  if (namespace === undefined || name === undefined || uid === undefined) return undefined;
+  return { endedMs: LATEST_MS - Number(down), namespace, name, uid };
+}
+
+/** All that ended before then comes after this. */
+export const endedBefore = (ms: number): string => `${RECORDS}${countedDown(ms)}/`;
+
+/** Its value is the record's key. */
+export const nameKey = ({ endedMs, namespace, name, uid }: RecordKey): string =>
+  `${nameKeys(namespace, name)}${countedDown(endedMs)}/${safe(uid)}`;
+export const nameKeys = (namespace: string, name: string): string => `${NAMES}${safe(namespace)}/${safe(name)}/`;
+
+export const podsKey = (uid: string, copyUid: string): string => `${podsKeys(uid)}${safe(copyUid)}`;
+export const podsKeys = (uid: string): string => `${PODS_OF_JOBS}${safe(uid)}/`;
+export const tailKey = (uid: string, copyUid: string, pod: string): string => `${tailKeys(uid)}${safe(copyUid)}/${safe(pod)}`;
+export const tailKeys = (uid: string): string => `${TAILS}${safe(uid)}/`;
+
+/** The UID of the Job that an entry of pods or a tail belongs to. */
+export const uidIn = (key: string): string | undefined => /^[pt]\/([^/]+)\//.exec(key)?.[1];
+
+/** Part of a key, whoever made it up: names of Kubernetes are as they are. */
+const safe = (part: string): string => encodeURIComponent(part).slice(0, 300);

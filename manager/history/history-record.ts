@@ -1,0 +1,95 @@
+import type { EndedPod } from '../../shared/api/ended-pods.ts';
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { PRIORITY_CLASS_LABEL, SUBMISSION_ANNOTATION } from '../../shared/api/names.ts';
+import { parseWireTime, toWireTime } from '../../shared/api/wire-time.ts';
+import { finishedCondition } from '../../shared/kube/conditions.ts';
+import { given } from '../../shared/runtime/given.ts';
+import { queueNameOf } from '../api/job-annotations.ts';
+import type { AdmissionRecord } from '../api/records.ts';
+
+/** A Job that is over, in a few hundred bytes. */
+export type HistoryRecord = {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly outcome: 'Complete' | 'Failed' | 'Deleted';
+  readonly reason?: string;
+  readonly message?: string;
+  readonly localQueue?: string;
+  readonly clusterQueue?: string;
+  readonly flavors?: Readonly<Record<string, string>>;
+  /** The last one. */
+  readonly cluster?: string;
+  /** On how many it was placed, one after the other. */
+  readonly placements?: number;
+  readonly priorityClass?: string;
+  /** Of the queue that it came through. */
+  readonly submission?: string;
+  /** What made it, such as `CronJob/nightly`. */
+  readonly owner?: string;
+  /** RFC 3339. */
+  readonly created: string;
+  readonly admitted?: string;
+  readonly started?: string;
+  readonly ended: string;
+  /** Quantities that its pods requested together, and for how many seconds it was admitted with these, over all its admissions. */
+  readonly requests?: Readonly<Record<string, string>>;
+  readonly admittedSeconds?: number;
+  readonly succeeded: number;
+  /** Pods that failed: how often it was tried again. */
+  readonly failed: number;
+};
+
+/** What the pods of one of its copies ended with. */
+export type HistoryPods = {
+  readonly cluster: string;
+  readonly epoch: number;
+  readonly copyUid: string;
+  readonly pods: readonly EndedPod[];
+};
+
+const MESSAGE_LENGTH_MAX = 512;
+
+/** Of a Job that has ended; of one that has not, as it is deleted at `nowMs`. */
+export function historyRecord(job: DeepReadonly<Job>, record: AdmissionRecord | undefined, nowMs: number): HistoryRecord {
+  const { metadata, status } = job;
+  const end = finishedCondition(status);
+  const ended = status?.completionTime ?? end?.lastTransitionTime ?? toWireTime(nowMs);
+  return {
+    uid: metadata.uid,
+    namespace: metadata.namespace,
+    name: metadata.name,
+    outcome: end === undefined ? 'Deleted' : end.type === 'Complete' ? 'Complete' : 'Failed',
+    ...given({
+      reason: end?.type === 'Complete' ? undefined : end?.reason,
+      message: end?.type === 'Complete' ? undefined : end?.message?.slice(0, MESSAGE_LENGTH_MAX),
+      localQueue: queueNameOf(job),
+      clusterQueue: record?.clusterQueue,
+      flavors: record?.flavors,
+      cluster: record?.cluster,
+      placements: record?.epoch,
+      priorityClass: metadata.labels?.[PRIORITY_CLASS_LABEL],
+      submission: metadata.annotations?.[SUBMISSION_ANNOTATION],
+      owner: ownerOf(job),
+      admitted: record?.since,
+      started: status?.startTime ?? undefined,
+      requests: record?.requests,
+      admittedSeconds: record && admittedSeconds(record, ended),
+    }),
+    created: metadata.creationTimestamp ?? ended,
+    ended,
+    succeeded: status?.succeeded ?? 0,
+    failed: status?.failed ?? 0,
+  };
+}
+
+function admittedSeconds(record: AdmissionRecord, ended: string): number {
+  const before = record.executedSeconds ?? 0;
+  const [from, to] = [parseWireTime(record.since), parseWireTime(ended)];
+  return record.evicted === true || from === undefined || to === undefined ? before : before + Math.max(0, Math.round((to - from) / 1000));
+}
+
+function ownerOf({ metadata }: DeepReadonly<Job>): string | undefined {
+  const [owner] = metadata.ownerReferences ?? [];
+  return owner && `${owner.kind}/${owner.name}`;
+}

@@ -1,0 +1,202 @@
+/** What is known of Jobs that are over: records, what their pods ended with, and the ends of their logs, for a time and within a size. */
+import { gunzipSync } from 'node:zlib';
+import { parseWireTime } from '../../shared/api/wire-time.ts';
+import { given } from '../../shared/runtime/given.ts';
+import { isJsonObject, parseJson } from '../api/json-value.ts';
+import {
+  endedBefore,
+  nameKey,
+  nameKeys,
+  parseRecordKey,
+  podsKey,
+  podsKeys,
+  PODS_OF_JOBS,
+  recordKey,
+  RECORDS,
+  tailKey,
+  tailKeys,
+  TAILS,
+  uidIn,
+  type RecordKey,
+} from './history-keys.ts';
+import type { HistoryPods, HistoryRecord } from './history-record.ts';
+import type { Entry, KeyValueStore, Listed } from './key-value-store.ts';
+
+export type HistoryQuery = {
+  /** Absent: all. */
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly uid?: string;
+  readonly outcome?: HistoryRecord['outcome'];
+  /** Ended at or after, and before: epoch milliseconds. */
+  readonly sinceMs?: number;
+  readonly untilMs?: number;
+  readonly limit: number;
+};
+
+export interface History {
+  put(entries: readonly Entry[]): Promise<void>;
+  /** The latest first. */
+  query(query: HistoryQuery): Promise<readonly HistoryRecord[]>;
+  /** What its pods ended with, by copy, in the order of placements. */
+  podsOf(uid: string): Promise<readonly HistoryPods[]>;
+  /** The end of the log of a pod of this copy; undefined where none is kept. */
+  tail(uid: string, copyUid: string, pod: string): Promise<string | undefined>;
+  /** UIDs of the Jobs that ended last. */
+  latest(limit: number): Promise<ReadonlySet<string>>;
+  /** Lets go what is older than `ageMs` or, oldest first, what is beyond `bytesMax` in all. Tells how many Jobs that were. */
+  expire(nowMs: number, limits: { readonly ageMs: number; readonly bytesMax: number }): Promise<number>;
+}
+
+const PAGE = 1_000;
+/** Keys that one question looks at. */
+const LOOKED_AT_MAX = 200_000;
+/** A tail as it was before it was compressed. */
+const TAIL_BYTES_MAX = 1024 * 1024;
+/** Pods and tails without a record belong to Jobs that are not over, perhaps for days. */
+const UNCLAIMED_MS = 7 * 24 * 3_600_000;
+
+export const recordEntries = (record: HistoryRecord): readonly Entry[] => {
+  const key: RecordKey = { ...record, endedMs: parseWireTime(record.ended) ?? 0 };
+  return [
+    { key: recordKey(key), value: Buffer.from(JSON.stringify(record)) },
+    { key: nameKey(key), value: Buffer.from(recordKey(key)) },
+  ];
+};
+export const podsEntry = (uid: string, pods: HistoryPods): Entry => ({
+  key: podsKey(uid, pods.copyUid),
+  value: Buffer.from(JSON.stringify(pods)),
+});
+export const tailEntry = (uid: string, copyUid: string, pod: string, gzip: Buffer): Entry => ({
+  key: tailKey(uid, copyUid, pod),
+  value: gzip,
+});
+
+export function createHistory(store: KeyValueStore): History {
+  /** When entries without a record were first seen. */
+  const unclaimedSinceMs = new Map<string, number>();
+
+  async function* listed(prefix: string, after?: string): AsyncGenerator<readonly Listed[]> {
+    for (let from = after; ; ) {
+      const page = await store.list({ prefix, limit: PAGE, ...given({ after: from }) });
+      if (page.length > 0) yield page;
+      from = page.at(-1)?.key;
+      if (page.length < PAGE) return;
+    }
+  }
+
+  async function recordAt(key: string): Promise<HistoryRecord | undefined> {
+    const value = parseJson((await store.get(key))?.toString() ?? '');
+    // Written by us: whoever may write the store may make up what he likes there.
+    return isJsonObject(value) && typeof value['uid'] === 'string' ? (value as HistoryRecord) : undefined;
+  }
+
+  async function* candidates(query: HistoryQuery): AsyncGenerator<string> {
+    if (query.namespace !== undefined && query.name !== undefined) {
+      for await (const page of listed(nameKeys(query.namespace, query.name))) {
+        for (const { key } of page) yield (await store.get(key))?.toString() ?? '';
+      }
+      return;
+    }
+    let seen = 0;
+    for await (const page of listed(RECORDS, query.untilMs === undefined ? undefined : endedBefore(query.untilMs - 1))) {
+      for (const { key } of page) yield key;
+      seen += page.length;
+      if (seen >= LOOKED_AT_MAX) return;
+    }
+  }
+
+  async function forget({ key, uid, ...rest }: RecordKey & { readonly key: string }): Promise<void> {
+    const keys = [key, nameKey({ uid, ...rest })];
+    for (const prefix of [podsKeys(uid), tailKeys(uid)])
+      for await (const page of listed(prefix)) keys.push(...page.map((each) => each.key));
+    await store.delete(keys);
+  }
+
+  return {
+    put: (entries) => store.put(entries),
+    async query(query) {
+      const found: HistoryRecord[] = [];
+      for await (const key of candidates(query)) {
+        const parsed = parseRecordKey(key);
+        if (parsed === undefined || !matches(parsed, query)) continue;
+        if (query.sinceMs !== undefined && parsed.endedMs < query.sinceMs) break;
+        const record = await recordAt(key);
+        if (record === undefined || (query.outcome !== undefined && record.outcome !== query.outcome)) continue;
+        found.push(record);
+        if (found.length >= query.limit) break;
+      }
+      return found;
+    },
+    async podsOf(uid) {
+      const all: HistoryPods[] = [];
+      for await (const page of listed(podsKeys(uid))) {
+        for (const { key } of page) {
+          const value = parseJson((await store.get(key))?.toString() ?? '');
+          if (isJsonObject(value) && Array.isArray(value['pods'])) all.push(value as HistoryPods);
+        }
+      }
+      return all.toSorted((a, b) => a.epoch - b.epoch);
+    },
+    async tail(uid, copyUid, pod) {
+      const gzip = await store.get(tailKey(uid, copyUid, pod));
+      return gzip && textOf(gzip);
+    },
+    async latest(limit) {
+      const uids = new Set<string>();
+      for await (const page of listed(RECORDS)) {
+        for (const { key } of page) uids.add(parseRecordKey(key)?.uid ?? '');
+        if (uids.size >= limit) break;
+      }
+      return uids;
+    },
+    async expire(nowMs, { ageMs, bytesMax }) {
+      const extra = new Map<string, number>();
+      for (const prefix of [PODS_OF_JOBS, TAILS]) {
+        for await (const page of listed(prefix))
+          for (const { key, bytes } of page) extra.set(uidIn(key) ?? '', (extra.get(uidIn(key) ?? '') ?? 0) + key.length + bytes);
+      }
+      let bytes = 0;
+      let gone = 0;
+      const claimed = new Set<string>();
+      for await (const page of listed(RECORDS)) {
+        for (const each of page) {
+          const parsed = parseRecordKey(each.key);
+          if (parsed === undefined) continue;
+          claimed.add(parsed.uid);
+          bytes += 2 * each.key.length + each.bytes + (extra.get(parsed.uid) ?? 0);
+          if (bytes <= bytesMax && parsed.endedMs >= nowMs - ageMs) continue;
+          await forget({ ...parsed, key: each.key });
+          gone++;
+        }
+      }
+      for (const uid of unclaimedSinceMs.keys()) if (!extra.has(uid) || claimed.has(uid)) unclaimedSinceMs.delete(uid);
+      for (const uid of extra.keys()) {
+        if (claimed.has(uid)) continue;
+        const sinceMs = unclaimedSinceMs.get(uid) ?? nowMs;
+        unclaimedSinceMs.set(uid, sinceMs);
+        if (nowMs - sinceMs < Math.min(ageMs, UNCLAIMED_MS)) continue;
+        for (const prefix of [podsKeys(uid), tailKeys(uid)])
+          for await (const page of listed(prefix)) await store.delete(page.map(({ key }) => key));
+        unclaimedSinceMs.delete(uid);
+      }
+      return gone;
+    },
+  };
+}
+
+const matches = (key: RecordKey, query: HistoryQuery): boolean =>
+  (query.namespace === undefined || key.namespace === query.namespace) &&
+  (query.name === undefined || key.name === query.name) &&
+  (query.uid === undefined || key.uid === query.uid) &&
+  (query.untilMs === undefined || key.endedMs < query.untilMs);
+
+/** A worker cluster has compressed it, or whatever it likes. */
+function textOf(gzip: Buffer): string | undefined {
+  try {
+    return gunzipSync(gzip, { maxOutputLength: TAIL_BYTES_MAX }).toString();
+  } catch (error) {
+    if (error instanceof RangeError || (error as { code?: unknown }).code !== undefined) return undefined;
+    throw error;
+  }
+}

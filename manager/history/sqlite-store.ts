@@ -1,0 +1,48 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { KeyValueStore } from './key-value-store.ts';
+
+/** A file `history.db` in a directory, which is made, by the SQLite that Node brings; `:memory:` is none. One program at a time writes it. */
+export function openSqliteStore(directory: string): KeyValueStore {
+  if (directory !== ':memory:') mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const database = new DatabaseSync(directory === ':memory:' ? directory : join(directory, 'history.db'));
+  // Readers and the writer do not wait for each other, and a batch is one write to the disk. What is deleted gives its room back at once.
+  database.exec(`PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 2000;
+    CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID`);
+  const insert = database.prepare('INSERT INTO entries (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value');
+  const select = database.prepare('SELECT value FROM entries WHERE key = ?');
+  const range = database.prepare(
+    'SELECT key, length(value) AS bytes FROM entries WHERE key > ? AND key >= ? AND key < ? ORDER BY key LIMIT ?',
+  );
+  const remove = database.prepare('DELETE FROM entries WHERE key = ?');
+  const together = (work: () => void): void => {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      work();
+      database.exec('COMMIT');
+    } catch (error) {
+      database.exec('ROLLBACK');
+      throw error;
+    }
+  };
+  return {
+    async put(entries) {
+      together(() => {
+        for (const { key, value } of entries) insert.run(key, value);
+      });
+    },
+    async get(key) {
+      const value = select.get(key)?.['value'];
+      return value instanceof Uint8Array ? Buffer.from(value) : undefined;
+    },
+    list: async ({ prefix, after = '', limit }) =>
+      range.all(after, prefix, `${prefix}\u007f`, limit).map(({ key, bytes }) => ({ key: String(key), bytes: Number(bytes) })),
+    async delete(keys) {
+      together(() => {
+        for (const key of keys) remove.run(key);
+      });
+    },
+    close: async () => database.close(),
+  };
+}

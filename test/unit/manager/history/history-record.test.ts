@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { historyRecord } from '../../../../manager/history/history-record.ts';
+import { PRIORITY_CLASS_LABEL, QUEUE_NAME_LABEL, SUBMISSION_ANNOTATION } from '../../../../shared/api/names.ts';
+import { aCondition, aHomeJob, aRecord } from '../../../support/jobs.ts';
+
+const NOW_MS = Date.parse('2026-01-01T01:00:00Z');
+
+test('a Job that failed is told with who, where, when, how much and how often', () => {
+  const job = aHomeJob({
+    metadata: {
+      labels: { [QUEUE_NAME_LABEL]: 'main', [PRIORITY_CLASS_LABEL]: 'high' },
+      annotations: { [SUBMISSION_ANNOTATION]: 'nightly-17' },
+      ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name: 'nightly', uid: 'x' }],
+    },
+    status: {
+      startTime: '2026-01-01T00:00:10Z',
+      failed: 3,
+      succeeded: 1,
+      conditions: [
+        aCondition('Failed', { reason: 'BackoffLimitExceeded', message: 'm'.repeat(600), lastTransitionTime: '2026-01-01T00:01:00Z' }),
+      ],
+    },
+  });
+  const record = aRecord({
+    since: '2026-01-01T00:00:05Z',
+    epoch: 2,
+    executedSeconds: 5,
+    requests: { cpu: '2', pods: '1' },
+    flavors: { cpu: 'spot' },
+  });
+  expect(historyRecord(job, record, NOW_MS)).toEqual({
+    uid: 'uid-home-1',
+    namespace: 'team',
+    name: 'sum',
+    outcome: 'Failed',
+    reason: 'BackoffLimitExceeded',
+    message: 'm'.repeat(512),
+    localQueue: 'main',
+    clusterQueue: 'cq',
+    flavors: { cpu: 'spot' },
+    cluster: 'eu-1',
+    placements: 2,
+    priorityClass: 'high',
+    submission: 'nightly-17',
+    owner: 'CronJob/nightly',
+    created: '2026-01-01T00:00:00Z',
+    admitted: '2026-01-01T00:00:05Z',
+    started: '2026-01-01T00:00:10Z',
+    ended: '2026-01-01T00:01:00Z',
+    requests: { cpu: '2', pods: '1' },
+    admittedSeconds: 60,
+    succeeded: 1,
+    failed: 3,
+  });
+});
+
+test('one that completes says no reason, and one that is deleted before its end ends then', () => {
+  const complete = aHomeJob({ status: { completionTime: '2026-01-01T00:00:30Z', succeeded: 1, conditions: [aCondition('Complete')] } });
+  expect(historyRecord(complete, aRecord(), NOW_MS)).toMatchObject({
+    outcome: 'Complete',
+    ended: '2026-01-01T00:00:30Z',
+    admittedSeconds: 30,
+  });
+  expect(historyRecord(complete, aRecord(), NOW_MS)).not.toHaveProperty('reason');
+  const deleted = historyRecord(aHomeJob(), aRecord({ evicted: true, executedSeconds: 7 }), NOW_MS);
+  expect(deleted).toMatchObject({ outcome: 'Deleted', ended: '2026-01-01T01:00:00Z', admittedSeconds: 7, succeeded: 0, failed: 0 });
+});
