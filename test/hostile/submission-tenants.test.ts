@@ -216,10 +216,11 @@ describe('nobody gets, by what a submission says,', () => {
     await eventually(async () => ((await jobs()).includes('rich/treasure') ? true : undefined));
     const { metadata } = await world.home.get(JOBS, { namespace: 'rich', name: 'treasure' });
     const team = await producerOf('team');
-    expect(await team.outcome(manifest({ name: 'treasure', annotations: { ...metadata.annotations } }), 'sealed')).toMatch(
+    const theirs = Object.entries(metadata.annotations ?? {}).filter(([name]) => /\/subm/.test(name));
+    expect(await team.outcome(manifest({ name: 'treasure', annotations: Object.fromEntries(theirs) }), 'sealed')).toMatch(
       /^Invalid: metadata\.annotations\[switchyard\.dev\/submission-seal\]: is written by Switchyard only/,
     );
-    const { 'switchyard.dev/submission-seal': _seal, ...annotations } = metadata.annotations ?? {};
+    const annotations = Object.fromEntries(theirs.filter(([name]) => !name.endsWith('-seal')));
     await team.submit(manifest({ name: 'treasure', annotations }), 'key');
     await eventually(async () => ((await jobs()).includes('team/treasure') ? true : undefined));
     const forged = await world.home.get(JOBS, { namespace: 'team', name: 'treasure' });
