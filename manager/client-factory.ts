@@ -3,25 +3,30 @@ import { createClientMetrics } from '../shared/kube/client-metrics.ts';
 import type { AnswerLimits } from '../shared/kube/answer-limits.ts';
 import type { KubeClient } from '../shared/kube/client.ts';
 import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
-import { createKubeClient } from '../shared/kube/kube-client.ts';
-import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
+import { createKubeClient, type ActingAs } from '../shared/kube/kube-client.ts';
+import { createRateLimiter, type RateLimiter } from '../shared/kube/rate-limiter.ts';
 import type { Transport } from '../shared/kube/transport.ts';
 import type { Clock } from '../shared/runtime/clock.ts';
 import { given } from '../shared/runtime/given.ts';
 import type { ApiRate } from './config.ts';
 
-/** Without `limits`: those for a server that is trusted. */
-export type ClientFactory = (transport: Transport, access: ClusterAccess, rate: ApiRate, limits?: AnswerLimits) => KubeClient;
+/** Without `limits`: those for a server that is trusted. Clients that are given a rate limiter share it. */
+export type ClientFactory = (
+  transport: Transport,
+  access: ClusterAccess,
+  rate: ApiRate | RateLimiter,
+  options?: { readonly limits?: AnswerLimits; readonly actAs?: ActingAs },
+) => KubeClient;
 
 /** Makes clients that share their metrics, each with a rate limit of its own. Call once per registry. */
 export function createClientFactory({ registry, clock }: { readonly registry: Registry; readonly clock: Clock }): ClientFactory {
   const metricsOf = createClientMetrics(registry);
-  return (transport, { server, alias }, { qps, burst }, limits) =>
+  return (transport, { server, alias }, rate, { limits, actAs } = {}) =>
     createKubeClient(transport, {
       userAgent: 'switchyard-manager',
       clock,
-      rateLimiter: createRateLimiter({ qps, burst, clock }),
+      rateLimiter: 'acquire' in rate ? rate : createRateLimiter({ ...rate, clock }),
       metrics: metricsOf(alias ?? new URL(server).host),
-      ...given({ limits }),
+      ...given({ limits, actAs }),
     });
 }

@@ -61,6 +61,8 @@ export type ManagerConfig = {
   readonly knownUsers: Identities;
   readonly home: ApiRate;
   readonly worker: ApiRate;
+  /** Of the creation of Jobs from submissions, which is not part of the manager's other requests. */
+  readonly submissions: ApiRate;
   /** Ranges of addresses, such as `169.254.0.0/16`, in which no worker cluster may be. */
   readonly workerAddressDeny: readonly string[];
   /** That what is kept of one worker cluster may take. */
@@ -164,6 +166,8 @@ const FLAGS = {
   },
   'kube-api-qps': qpsFlag('the manager cluster', 100),
   'kube-api-burst': burstFlag('the manager cluster', 200),
+  'submission-api-qps': qpsFlag('the manager cluster for submissions', 300),
+  'submission-api-burst': burstFlag('the manager cluster for submissions', 300),
   'worker-api-qps': qpsFlag('each worker cluster', 50),
   'worker-api-burst': burstFlag('each worker cluster', 100),
   'worker-address-deny': {
@@ -289,6 +293,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     knownUsers: { managers: flags['other-managers'], localWorkers: flags['local-workers'] },
     home: { qps: flags['kube-api-qps'], burst: flags['kube-api-burst'] },
     worker: { qps: flags['worker-api-qps'], burst: flags['worker-api-burst'] },
+    submissions: { qps: flags['submission-api-qps'], burst: flags['submission-api-burst'] },
     workerAddressDeny: flags['worker-address-deny'],
     workerMemoryBytes: flags['worker-memory-limit'] * 1024 * 1024,
     concurrentDispatches: flags['concurrent-dispatches'],

@@ -6,7 +6,9 @@ import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
 import { createHttpTransport } from '../shared/kube/http-transport.ts';
 import { accessFromKubeconfig, defaultKubeconfigSource } from '../shared/kube/kubeconfig.ts';
 import { KubeconfigError } from '../shared/kube/kubeconfig/kubeconfig-error.ts';
+import type { ActingAs } from '../shared/kube/kube-client.ts';
 import { createMetricsGate } from '../shared/kube/metrics-gate.ts';
+import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import { runCommandLine } from '../shared/runtime/command-line.ts';
 import { FlagError } from '../shared/runtime/flags.ts';
@@ -54,7 +56,11 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
   const homeTransport = createHttpTransport(homeAccess, log);
   const client = clientOver(homeTransport, homeAccess, settings.home);
   const redis = settings.redis && readRedisSettings(settings.redis);
-  const submissions = redis && (await submissionSource(redis, settings, log));
+  const submissionRate = createRateLimiter({ ...settings.submissions, clock });
+  const submissions = redis && {
+    ...(await submissionSource(redis, settings, log)),
+    client: (actAs: ActingAs | undefined) => clientOver(homeTransport, homeAccess, submissionRate, given({ actAs })),
+  };
   const probing = redis && (await connectProbe(redis, log));
   const decisionLog = settings.decisionLog && (await openDecisionLog(settings.decisionLog, log));
   const history = settings.history && { ...settings.history, store: await openHistory(settings.history.store, log) };

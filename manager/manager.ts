@@ -6,6 +6,7 @@ import type { KubeClient } from '../shared/kube/client.ts';
 import type { Informer } from '../shared/kube/informer.ts';
 import { doubtingClient } from '../shared/kube/doubting-client.ts';
 import { fencedClient } from '../shared/kube/fenced-client.ts';
+import type { ActingAs } from '../shared/kube/kube-client.ts';
 import { createServerCourse } from '../shared/kube/server-course.ts';
 import { createBudgetedRecorder } from '../shared/kube/budgeted-recorder.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
@@ -43,6 +44,7 @@ import { createProgressReporter } from './submission/progress-reporter.ts';
 import { createStoryTeller } from './story/story-teller.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
 import type { SubmissionQueue } from './submission/submission-queue.ts';
+import { createTenantClients } from './submission/tenant-clients.ts';
 import type { Tenant } from './submission/tenant.ts';
 import { createHistory } from './history/history.ts';
 import { createHistoryWriter } from './history/history-writer.ts';
@@ -98,6 +100,8 @@ export type ManagerDeps = {
 export type SubmissionSource = {
   /** Opens the queue of a tenant. The manager closes it. */
   readonly connect: (tenant: Tenant) => SubmissionQueue;
+  /** A client to the manager cluster, with the budget of submissions, that acts as somebody else or as the manager; absent: no submission is created as anybody else. */
+  readonly client?: (actAs: ActingAs | undefined) => KubeClient;
   /** The queue that flags describe; undefined: those of SubmissionQueues alone. */
   readonly shared: Tenant | undefined;
   /** Whether SubmissionQueues may have Jobs created with the rights of the manager; absent: they may not. */
@@ -205,12 +209,18 @@ export function createManager(deps: ManagerDeps): Manager {
     keyProblem = undefined;
     records = createRecordKeeper(keys);
     const submission = { keys, clock, log, metrics: metrics.submission };
+    const clientFor = createTenantClients({
+      manager: home,
+      ...given({ connect: submissions?.client }),
+      fence: deposed.signal,
+      onImpersonation: () => undefined,
+    });
     const intake =
       submissions &&
       createIntake({
         ...submissions,
         objects: informers.submissionQueues,
-        consume: (tenant, queue, each) => runConsumer({ rules, client: home, ...submission }, tenant, queue, each),
+        consume: (tenant, queue, each) => runConsumer({ rules, client: clientFor(tenant), ...submission }, tenant, queue, each),
         bytesMax: BYTES_PER_JOB_BYTE * rules.bytesMax,
         managerIdentity: submissions.managerIdentity ?? false,
         clock,

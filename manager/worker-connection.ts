@@ -53,6 +53,6 @@ export function createWorkerConnector(options: WorkerConnectionOptions): (cluste
   return (cluster, access) => {
     const room = createByteRoom({ bytes: ROOM_BYTES, waitMs: limits.answerMs, clock });
     const pace = createTrafficPace({ ...PACE, clock, onHeldBack: (ms) => heldBack.inc({ cluster }, ms / 1000) });
-    return clientOver(createHttpTransport(access, log, denied, room), access, rate, { ...limits, pace });
+    return clientOver(createHttpTransport(access, log, denied, room), access, rate, { limits: { ...limits, pace } });
   };
 }

@@ -4,6 +4,7 @@ import {
   MANAGER_FIELD_MANAGER,
   ORIGIN_LABEL,
   QUEUE_NAME_LABEL,
+  SUBMISSION_USER_EXTRA,
   WORKER_CONTROLLER_NAME,
 } from '../../shared/api/names.ts';
 import type { Identities } from './writer.ts';
@@ -64,6 +65,13 @@ export const CEL_VARIABLES: readonly CelVariable[] = [
     expression: `variables.username in variables.managers && variables.fieldManager == ${quoted(MANAGER_FIELD_MANAGER)}`,
   },
   { name: 'byLocalWorker', expression: 'variables.username in variables.localWorkers' },
+  // Whoever may not impersonate with it cannot have it; who has another proof of what he is needs none.
+  {
+    name: 'bySubmission',
+    expression:
+      `!(variables.username in variables.managers) && !variables.byLocalWorker && variables.fieldManager == ${quoted(MANAGER_FIELD_MANAGER)}` +
+      ` && has(request.userInfo.extra) && ${quoted(SUBMISSION_USER_EXTRA)} in request.userInfo.extra`,
+  },
 ];
 
 /** A string in CEL. */

@@ -42,7 +42,7 @@ import {
   RELEASED_BY_ADMISSION,
   STATUS_IS_TOLD_BY_US,
 } from './conditional-rules.ts';
-import { switchyardsOwn, type Place, type WriteRule } from './write-rule.ts';
+import { ofSubmissions, switchyardsOwn, type Place, type WriteRule } from './write-rule.ts';
 
 /** A part of a Job and whose it is. Everything that Switchyard reads or writes of Jobs on the manager cluster has its row in {@link JOB_PARTS}. */
 export type JobPart = {
@@ -65,6 +65,11 @@ const own = (place: Place, name: string, says: string): JobPart => ({
   owner: 'Switchyard',
   says,
   rules: [switchyardsOwn(place, name)],
+});
+/** The manager may write it on a new Job as the ServiceAccount of a tenant, too. */
+const ofSubmission = (name: string, says: string): JobPart => ({
+  ...own('annotations', name, says),
+  rules: [ofSubmissions('annotations', name)],
 });
 const wish = (place: Place, name: string, says: string): JobPart => ({ part: { place, name }, owner: 'user', says, rules: [] });
 const field = (name: string, owner: JobPart['owner'], says: string, ...rules: WriteRule[]): JobPart => ({
@@ -89,10 +94,10 @@ export const JOB_PARTS: readonly JobPart[] = [
     'The manager puts it on with the record, and takes it off when the copies of the Job are known to be gone.',
   ),
   own('labels', CLUSTER_LABEL, 'The cluster of the record, for lists: where the Job runs, rests or has ended. Written with each record.'),
-  own('annotations', SUBMISSION_ANNOTATION, 'Which submission the Job came from. The manager writes it when it creates the Job.'),
-  own('annotations', SUBMITTED_AT_ANNOTATION, 'When that was submitted; likewise.'),
-  own('annotations', SUBMISSION_TENANT_ANNOTATION, 'The SubmissionQueue that it came through; likewise.'),
-  own('annotations', SUBMISSION_SEAL_ANNOTATION, 'That the manager has written these, and for this Job.'),
+  ofSubmission(SUBMISSION_ANNOTATION, 'Which submission the Job came from. The manager writes it when it creates the Job.'),
+  ofSubmission(SUBMITTED_AT_ANNOTATION, 'When that was submitted; likewise.'),
+  ofSubmission(SUBMISSION_TENANT_ANNOTATION, 'The SubmissionQueue that it came through; likewise.'),
+  ofSubmission(SUBMISSION_SEAL_ANNOTATION, 'That the manager has written these, and for this Job.'),
   own('labels', ORIGIN_LABEL, 'Marks a copy. Only a manager makes copies.'),
   own('annotations', ORIGIN_UID_ANNOTATION, 'Which Job a copy is of; likewise.'),
   own('annotations', ORIGIN_NAME_ANNOTATION, 'The name of that Job, where the copy has another; likewise.'),

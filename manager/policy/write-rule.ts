@@ -36,6 +36,16 @@ export const switchyardsOwn = (place: Place, name: string): WriteRule => ({
   policy: 'Fail',
 });
 
+/** The same, but for new Jobs of submissions. */
+export function ofSubmissions(place: Place, name: string): WriteRule {
+  const rule = switchyardsOwn(place, name);
+  return {
+    ...rule,
+    isBroken: (write) => !(write.writer === 'Submission' && write.oldJob === undefined) && rule.isBroken(write),
+    brokenWhen: `!(oldObject == null && variables.bySubmission) && (${rule.brokenWhen})`,
+  };
+}
+
 /** Whether a Job, stored or not, has a label, annotation or finalizer of this name. */
 export const hasName = (job: Named, place: Place, name: string): boolean => textOf(job, place, name) !== undefined;
 

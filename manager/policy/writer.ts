@@ -1,7 +1,10 @@
-import { MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
+import { MANAGER_FIELD_MANAGER, SUBMISSION_USER_EXTRA } from '../../shared/api/names.ts';
 
-/** Who writes, as far as the rules tell people and programs apart. */
-export type Writer = 'Manager' | 'LocalWorker' | 'User';
+/** Who writes, as far as the rules tell people and programs apart. Submission: the manager, as the ServiceAccount of a tenant. */
+export type Writer = 'Manager' | 'LocalWorker' | 'Submission' | 'User';
+
+/** What an API server knows of a user beside name and groups. */
+export type UserExtra = Readonly<Record<string, unknown>>;
 
 /** The user names of programs, as the API server knows them, such as `system:serviceaccount:switchyard:switchyard-manager`. */
 export type Identities = {
@@ -21,11 +24,18 @@ export type Recognition = {
  * The manager is told by its user name and by its field manager. A field manager is a word that every client chooses for itself: it proves
  * nothing, but a person with kubectl who was given the manager's identity is found out by it.
  */
-export function recognize(username: string | undefined, fieldManager: string | undefined, identities: Identities): Recognition {
+export function recognize(
+  username: string | undefined,
+  fieldManager: string | undefined,
+  identities: Identities,
+  extra: UserExtra = {},
+): Recognition {
   if (username === undefined) return { writer: 'User', sharesIdentity: false };
   if (identities.managers.includes(username)) {
     const itself = fieldManager === MANAGER_FIELD_MANAGER;
     return { writer: itself ? 'Manager' : 'User', sharesIdentity: !itself };
   }
-  return { writer: identities.localWorkers.includes(username) ? 'LocalWorker' : 'User', sharesIdentity: false };
+  if (identities.localWorkers.includes(username)) return { writer: 'LocalWorker', sharesIdentity: false };
+  const submits = fieldManager === MANAGER_FIELD_MANAGER && Object.hasOwn(extra, SUBMISSION_USER_EXTRA);
+  return { writer: submits ? 'Submission' : 'User', sharesIdentity: false };
 }

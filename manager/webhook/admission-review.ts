@@ -3,7 +3,7 @@ import { queueNameOf } from '../api/job-annotations.ts';
 import { isJsonObject, parseJson } from '../api/json-value.ts';
 import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
-import { recognize, type Identities } from '../policy/writer.ts';
+import { recognize, type Identities, type UserExtra } from '../policy/writer.ts';
 import { controllerProblems, prepared, wordsFromKueues } from '../prepare-job.ts';
 import { isCopy, validateJob } from './validate-job.ts';
 
@@ -12,7 +12,7 @@ export type AdmissionRequest = {
   readonly uid: string;
   readonly operation: string;
   readonly subResource?: string;
-  readonly userInfo: { readonly username?: string };
+  readonly userInfo: { readonly username?: string; readonly extra?: UserExtra };
   /** What the writer calls itself in managedFields, if it says so. */
   readonly fieldManager?: string;
   readonly object: Job | undefined;
@@ -37,13 +37,13 @@ export function readAdmissionReview(body: string): AdmissionRequest | string {
   if (!isJsonObject(request)) return 'the AdmissionReview has no request';
   const { uid, operation, subResource, userInfo, options, object, oldObject } = request;
   if (typeof uid !== 'string' || typeof operation !== 'string') return 'the request has no uid or no operation';
-  const username = isJsonObject(userInfo) ? userInfo['username'] : undefined;
+  const { username, extra } = isJsonObject(userInfo) ? userInfo : {};
   const fieldManager = isJsonObject(options) ? options['fieldManager'] : undefined;
   return {
     uid,
     operation,
     ...(typeof subResource === 'string' ? { subResource } : {}),
-    userInfo: typeof username === 'string' ? { username } : {},
+    userInfo: { ...(typeof username === 'string' ? { username } : {}), ...(isJsonObject(extra) ? { extra } : {}) },
     ...(typeof fieldManager === 'string' ? { fieldManager } : {}),
     object: isJob(object) ? object : undefined,
     oldObject: isJob(oldObject) ? oldObject : undefined,
@@ -79,7 +79,7 @@ export function validate(request: AdmissionRequest, identities: Identities, rule
   const { uid, operation, object: job, oldObject: oldJob, userInfo, fieldManager, subResource: subresource = '' } = request;
   if (job === undefined || (operation !== 'CREATE' && operation !== 'UPDATE')) return { uid, allowed: true };
   if (operation === 'UPDATE' && oldJob === undefined) return denied(uid, [{ field: 'oldObject', problem: 'is missing in the review' }]);
-  const { writer } = recognize(userInfo.username, fieldManager, identities);
+  const { writer } = recognize(userInfo.username, fieldManager, identities, userInfo.extra);
   const problems = validateJob({ subresource, job, oldJob, writer }, rules);
   return problems.length === 0 ? { uid, allowed: true } : denied(uid, problems);
 }

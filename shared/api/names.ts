@@ -99,6 +99,11 @@ export const SUBMITTED_AT_ANNOTATION = 'switchyard.dev/submitted-at';
 export const SUBMISSION_SEAL_ANNOTATION = 'switchyard.dev/submission-seal';
 /** Annotation beside them: UID of the SubmissionQueue that it came through; absent: the shared queue of the manager's flags. */
 export const SUBMISSION_TENANT_ANNOTATION = 'switchyard.dev/submission-tenant';
+/**
+ * Key of the extra that a request carries which the manager makes as a tenant's ServiceAccount. Nobody has it but those who may impersonate with it, so that
+ * admission knows the Jobs of submissions.
+ */
+export const SUBMISSION_USER_EXTRA = 'submission-queue.switchyard.dev';
 /** What stands in place of that UID for the shared queue. */
 export const SHARED_TENANT = 'shared';
 

@@ -103,6 +103,12 @@ class HttpTransport implements Transport {
     const credentials = await this.#access.credentials();
     const { method, path, headers, body, signal } = request;
     signal?.throwIfAborted();
+    if ('impersonate-user' in headers && 'impersonate-user' in credentials.headers) {
+      // The request would be somebody's whom nobody has asked for.
+      throw new Error(
+        'the kubeconfig impersonates a user already, and a request can act as one only; give the program an identity of its own',
+      );
+    }
     const response = await this.#poolsFor(credentials)[kind].request({
       origin: this.#origin,
       path: this.#basePath + path,

@@ -6,6 +6,7 @@ import { given } from '../runtime/given.ts';
 import { type ApiError, apiErrorOf } from './api-error.ts';
 import { type AnswerLimits, GENEROUS_LIMITS } from './answer-limits.ts';
 import { parseBoundedJson } from './bounded-json.ts';
+import { extraHeader } from './kubeconfig/impersonation.ts';
 import type { DeleteOptions, KubeClient, ListOptions, ObjectList, Patch, WatchOptions, WatchStream, WriteOptions } from './client.ts';
 import type { ClientMetrics } from './client-metrics.ts';
 import type { RateLimiter } from './rate-limiter.ts';
@@ -22,7 +23,12 @@ export type KubeClientOptions = {
   readonly metrics?: ClientMetrics;
   /** What is taken of its answers; default: {@link GENEROUS_LIMITS}. */
   readonly limits?: AnswerLimits;
+  /** Whom every request acts as; the server lets only those who may. Absent: the user whom the transport proves. */
+  readonly actAs?: ActingAs;
 };
+
+/** Another user, with groups as the server gives them. */
+export type ActingAs = { readonly user: string; readonly extra?: Readonly<Record<string, string>> };
 
 /** How often one request is sent again because the server answered 429 or 503 with Retry-After (client-go: 10). */
 const RETRIES_MAX = 10;
@@ -45,11 +51,13 @@ class TransportKubeClient implements KubeClient {
   readonly #transport: Transport;
   readonly #options: KubeClientOptions;
   readonly #limits: AnswerLimits;
+  readonly #actingAs: Readonly<Record<string, string>>;
 
   constructor(transport: Transport, options: KubeClientOptions) {
     this.#transport = transport;
     this.#options = options;
     this.#limits = options.limits ?? GENEROUS_LIMITS;
+    this.#actingAs = options.actAs === undefined ? {} : impersonationHeaders(options.actAs);
   }
 
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, options: { signal?: AbortSignal } = {}): Promise<T> {
@@ -176,7 +184,7 @@ class TransportKubeClient implements KubeClient {
 
   #request(call: Call): TransportRequest {
     const { accept = 'application/json' } = call;
-    const headers: Record<string, string> = { accept, 'user-agent': this.#options.userAgent };
+    const headers: Record<string, string> = { accept, 'user-agent': this.#options.userAgent, ...this.#actingAs };
     if (call.contentType !== undefined) headers['content-type'] = call.contentType;
     const { method, path, body, signal, bodyMaxBytes = this.#limits.objectBytes } = call;
     return { method, path, headers, bodyMaxBytes, ...given({ body, signal }) };
@@ -203,6 +211,11 @@ class TransportKubeClient implements KubeClient {
       throw error;
     }
   }
+}
+
+function impersonationHeaders({ user, extra = {} }: ActingAs): Record<string, string> {
+  const extras = Object.entries(extra).map(([key, value]) => [extraHeader(key), value]);
+  return { 'impersonate-user': user, ...Object.fromEntries(extras) };
 }
 
 type Call = {

@@ -88,6 +88,20 @@ test('the manager may create namespaces on a worker cluster only if it is let, a
   );
 });
 
+test('the manager may act as the ServiceAccounts of the names that are listed, and as no other', () => {
+  type Rule = { resources: string[]; resourceNames?: string[]; verbs: string[] };
+  const impersonating = (...values: string[]) =>
+    ofKind(renderChart('manager', ...values), 'ClusterRole')
+      .flatMap((role) => role['rules'] as Rule[])
+      .filter(({ verbs }) => verbs.includes('impersonate'))
+      .map(({ resources, resourceNames }) => [resources.join(), resourceNames?.join()]);
+  const extra = ['userextras/submission-queue.switchyard.dev', undefined];
+  expect(impersonating()).toEqual([['serviceaccounts', 'switchyard-submitter'], extra]);
+  expect(impersonating('submissions.impersonate={a,b}')).toEqual([['serviceaccounts', 'a,b'], extra]);
+  expect(impersonating('submissions.impersonate={*}')).toEqual([['serviceaccounts', undefined], extra]);
+  expect(impersonating('submissions.impersonate=null')).toEqual([]);
+});
+
 test('the manager may list pods and events on a worker cluster, and do nothing else with them, unless that is switched off', () => {
   const onPods = (...values: string[]) =>
     grantsTo(MANAGER_ACCESS, renderChart('worker', ...values)).filter((grant) => /(pods|events)$/.test(grant));
@@ -173,6 +187,11 @@ function createTwiceQueue(): SubmissionQueue & {
 /** Permissions that this run does not use, and what they are for. */
 const EVENTS_REPEATED = { 'patch events': 'an Event that happens again is counted up' };
 const KEY_MADE_ANEW = { 'patch secrets': 'a key of admission records is put into a Secret that an administrator has emptied' };
+const IMPERSONATION = {
+  'impersonate serviceaccounts':
+    'there is no SubmissionQueue here; test/hostile/submission-tenants.test.ts uses it, and has no other rights',
+  'impersonate authentication.k8s.io/userextras/submission-queue.switchyard.dev': 'likewise',
+};
 const COPY_THERE = {
   'get batch/jobs': 'a copy that is there already, made by a call whose answer was lost, is looked at before it is taken for ours',
 };
@@ -258,7 +277,9 @@ describe('with the accounts that the charts make', () => {
     expect({ manager: manager.line.refused, worker: worker.line.refused }).toEqual({ manager: [], worker: [] });
 
     const at = (cluster: string): SentRequest[] => manager.line.sent.filter((each) => each.cluster === cluster);
-    expect(unused(grantsTo(accountOf(managerChart), managerChart), at(HOME), { ...EVENTS_REPEATED, ...KEY_MADE_ANEW })).toEqual([]);
+    expect(
+      unused(grantsTo(accountOf(managerChart), managerChart), at(HOME), { ...EVENTS_REPEATED, ...KEY_MADE_ANEW, ...IMPERSONATION }),
+    ).toEqual([]);
     expect(unused(grantsTo(MANAGER_ACCESS, workerChart), at('eu-1'), COPY_THERE)).toEqual([]);
     expect(unused(grantsTo(accountOf(workerChart), workerChart), worker.line.sent, { ...EVENTS_REPEATED, ...WORKER_RARELY })).toEqual([]);
   });

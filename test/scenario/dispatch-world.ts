@@ -10,12 +10,13 @@ import type { Job, JobStatus, KubeObject } from '../../shared/api/kubernetes.ts'
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, SECRETS, type Resource } from '../../shared/api/resources.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
+import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
 import { createControlPlane, type ControlPlane } from '../../shared/controlplane/control-plane.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { createKubeClient } from '../../shared/kube/kube-client.ts';
+import { createKubeClient, type ActingAs } from '../../shared/kube/kube-client.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../shared/kube/transport.ts';
 import { sleep, systemClock, type Clock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
@@ -77,6 +78,8 @@ export type WorkerSide = {
 export type DispatchWorld = {
   readonly clock: Clock;
   readonly home: KubeClient;
+  /** A client of the manager cluster of some user, which acts as another where it is told. */
+  homeAs(user: UserInfo, actAs?: ActingAs): KubeClient;
   readonly homeLine: Line;
   worker(name: string): WorkerSide;
   addWorker(name: string, spec?: object): Promise<WorkerSide>;
@@ -177,6 +180,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
   const world: DispatchWorld = {
     clock,
     home,
+    homeAs: (user, actAs) => createKubeClient(homePlane.transport(user), { userAgent: 'test', clock, ...given({ actAs }) }),
     homeLine,
     worker(name) {
       const worker = workers.get(name);

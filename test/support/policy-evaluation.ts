@@ -16,6 +16,8 @@ export type PolicyRequest = {
   readonly oldObject: Job | undefined;
   readonly username: string;
   readonly fieldManager: string | undefined;
+  /** Of the user; absent: none. */
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
 };
 
 const anyObject = (job: Job): AnyObject => job as unknown as AnyObject;
@@ -24,7 +26,7 @@ const anyObject = (job: Job): AnyObject => job as unknown as AnyObject;
 const NO_RIGHTS = { authorize: () => ({ allowed: false, reason: '' }) };
 const JOB = { group: 'batch', version: 'v1' };
 
-function variablesOf({ subresource, object, oldObject, username, fieldManager }: PolicyRequest): Record<string, unknown> {
+function variablesOf({ subresource, object, oldObject, username, fieldManager, extra }: PolicyRequest): Record<string, unknown> {
   const request: AdmissionRequest = {
     operation: oldObject === undefined ? 'CREATE' : 'UPDATE',
     kind: { ...JOB, kind: 'Job' },
@@ -36,7 +38,7 @@ function variablesOf({ subresource, object, oldObject, username, fieldManager }:
     oldObject: oldObject && anyObject(oldObject),
     options: fieldManager === undefined ? {} : { fieldManager },
     dryRun: false,
-    user: { name: username, groups: [] },
+    user: { name: username, groups: [], ...(extra === undefined ? {} : { extra }) },
     warn: () => undefined,
   };
   return admissionVariables(request, request, NO_RIGHTS);

@@ -6,17 +6,18 @@ export function impersonationHeaders({ user, uid, groups, extra }: Impersonation
     ...(user === undefined ? {} : { 'impersonate-user': user }),
     ...(uid === undefined ? {} : { 'impersonate-uid': uid }),
     ...(groups.length === 0 ? {} : { 'impersonate-group': [...groups] }),
-    ...Object.fromEntries([...extra].map(([key, values]) => [`impersonate-extra-${headerName(key)}`, [...values]])),
+    ...Object.fromEntries([...extra].map(([key, values]) => [extraHeader(key), [...values]])),
   };
 }
 
 /** Keys of extra fields may hold what a header's name may not, such as a slash: the API server undoes percent encoding. */
-function headerName(key: string): string {
+export function extraHeader(key: string): string {
   const bytes = [...Buffer.from(key, 'utf8')];
-  return bytes
+  const name = bytes
     .map((byte) => (/[\w!#$&'*+.^`|~-]/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : escaped(byte)))
     .join('')
     .toLowerCase();
+  return `impersonate-extra-${name}`;
 }
 
 const escaped = (byte: number): string => `%${byte.toString(16).padStart(2, '0')}`;

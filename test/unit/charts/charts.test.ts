@@ -212,6 +212,7 @@ describe('what the manager chart passes to the program', () => {
       knownUsers: { managers: [], localWorkers: [] },
       home: { qps: 100, burst: 200 },
       worker: { qps: 50, burst: 100 },
+      submissions: { qps: 300, burst: 300 },
       workerAddressDeny: ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128', '127.0.0.0/8', '::1/128'],
       workerMemoryBytes: 32 * 1024 * 1024,
       workerLostTimeoutMs: 900_000,

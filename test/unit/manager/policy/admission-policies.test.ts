@@ -12,8 +12,10 @@ import {
   BUILT_IN_JOB_CONTROLLER_NAME,
   MANAGER_CONTROLLER_NAME,
   MANAGER_FIELD_MANAGER,
+  SUBMISSION_USER_EXTRA,
   WORKER_CONTROLLER_NAME,
 } from '../../../../shared/api/names.ts';
+import { given } from '../../../../shared/runtime/given.ts';
 import { matches, violations, type PolicyRequest } from '../../../support/policy-evaluation.ts';
 
 const IDENTITIES: Identities = { managers: ['manager'], localWorkers: ['worker'] };
@@ -70,17 +72,19 @@ const request: fc.Arbitrary<PolicyRequest> = fc
     operation: fc.constantFrom('CREATE', 'UPDATE', 'UPDATE', 'STATUS'),
     username: fc.constantFrom('alice', 'alice', 'manager', 'worker'),
     fieldManager: fc.constantFrom(undefined, 'kubectl-edit', MANAGER_FIELD_MANAGER),
+    extra: fc.constantFrom(undefined, { 'example.com/team': ['a'] }, { [SUBMISSION_USER_EXTRA]: ['team/batch'] }),
   })
-  .map(({ pair: [before, after], managedBy: controller, operation, username, fieldManager }) => ({
+  .map(({ pair: [before, after], managedBy: controller, operation, username, fieldManager, extra }) => ({
     subresource: operation === 'STATUS' ? 'status' : '',
     object: jobOf(operation === 'STATUS' ? { ...after, spec: before.spec } : after, controller),
     oldObject: operation === 'CREATE' ? undefined : jobOf(before, controller),
     username,
     fieldManager,
+    ...given({ extra }),
   }));
 
-const judged = ({ subresource, object, oldObject, username, fieldManager }: PolicyRequest): string[] =>
-  judgeWrite({ subresource, job: object, oldJob: oldObject, writer: recognize(username, fieldManager, IDENTITIES).writer }).map(
+const judged = ({ subresource, object, oldObject, username, fieldManager, extra }: PolicyRequest): string[] =>
+  judgeWrite({ subresource, job: object, oldJob: oldObject, writer: recognize(username, fieldManager, IDENTITIES, extra).writer }).map(
     ({ field }) => field,
   );
 const fieldOfMessage = (message: string): string => message.slice(0, message.indexOf(': '));

@@ -9,11 +9,16 @@ import { judgeWrite } from '../../../../manager/policy/judge-write.ts';
 import type { JobWrite } from '../../../../manager/policy/job-write.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import {
+  ADMISSION_ANNOTATION,
   ENDED_PODS_ANNOTATION,
   COPIES_FINALIZER,
   KUEUE_QUEUE_NAME_LABEL,
   ORIGIN_LABEL,
   QUEUE_NAME_LABEL,
+  SUBMISSION_ANNOTATION,
+  SUBMISSION_SEAL_ANNOTATION,
+  SUBMISSION_TENANT_ANNOTATION,
+  SUBMITTED_AT_ANNOTATION,
   WORKER_CONTROLLER_NAME,
 } from '../../../../shared/api/names.ts';
 import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
@@ -46,6 +51,34 @@ describe('a person', () => {
     const running = plain();
     running.spec.suspend = false;
     expect(fields(plain(), running)).toEqual([]);
+  });
+});
+
+describe('a Job of a submission, made as the ServiceAccount of a tenant', () => {
+  const ofSubmission = (annotations: Record<string, string>, spec: Partial<Job['spec']> = {}): Job => ({
+    ...aHomeJob({ spec }),
+    metadata: { ...aHomeJob().metadata, annotations },
+  });
+  const ITS_OWN = {
+    [SUBMISSION_ANNOTATION]: '7',
+    [SUBMITTED_AT_ANNOTATION]: '1000',
+    [SUBMISSION_TENANT_ANNOTATION]: 'uid',
+    [SUBMISSION_SEAL_ANNOTATION]: 'seal',
+  };
+
+  test('says of which submission it is, which a person’s may not', () => {
+    expect(fields(undefined, ofSubmission(ITS_OWN), { writer: 'Submission' })).toEqual([]);
+    expect(fields(undefined, ofSubmission(ITS_OWN))).toEqual(Object.keys(ITS_OWN).map((name) => `metadata.annotations[${name}]`));
+  });
+
+  test('may nothing more: no record, no release, and nothing at all later', () => {
+    expect(fields(undefined, ofSubmission({ [ADMISSION_ANNOTATION]: '{}' }), { writer: 'Submission' })).toEqual([
+      `metadata.annotations[${ADMISSION_ANNOTATION}]`,
+    ]);
+    expect(fields(undefined, ofSubmission(ITS_OWN, { suspend: false }), { writer: 'Submission' })).toEqual(['spec.suspend']);
+    expect(fields(ofSubmission(ITS_OWN), ofSubmission({ ...ITS_OWN, [SUBMISSION_ANNOTATION]: '8' }), { writer: 'Submission' })).toEqual([
+      `metadata.annotations[${SUBMISSION_ANNOTATION}]`,
+    ]);
   });
 });
 

@@ -1,0 +1,255 @@
+/**
+ * Somebody who may write to the queue of one tenant, and wants what is another's: its namespace, its LocalQueue, its Jobs, or the rights of the manager.
+ * The manager has the rights of the chart where it acts as a tenant; the admission policies are in force, and a policy of the administrator's.
+ */
+import { Queue, QueueEvents, type Job as Submission } from 'bullmq';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
+import { SUBMISSION_QUEUES } from '../../manager/api/submission-queue.ts';
+import { installPolicies } from '../../manager/cli/local/set-up.ts';
+import { connectBullmqQueue } from '../../manager/submission/bullmq-queue.ts';
+import { singleRedis } from '../../manager/submission/redis-settings.ts';
+import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
+import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { silentLogger } from '../../shared/runtime/logger.ts';
+import { createDispatchWorld, type DispatchWorld } from '../scenario/dispatch-world.ts';
+import { ofKind, renderChart } from '../support/helm.ts';
+import { startRedis, type TestRedis } from '../support/redis.ts';
+
+const SUBMITTER = 'switchyard-submitter';
+const MANAGER: UserInfo = {
+  name: 'system:serviceaccount:switchyard:test-switchyard-manager',
+  groups: ['system:serviceaccounts', 'system:serviceaccounts:switchyard', 'system:authenticated'],
+};
+const kind = (group: string, name: string, plural: string, namespaced: boolean): Resource => ({
+  group,
+  version: 'v1',
+  plural,
+  kind: name,
+  namespaced,
+});
+const RBAC = 'rbac.authorization.k8s.io';
+const ROLES = kind(RBAC, 'Role', 'roles', true);
+const ROLE_BINDINGS = kind(RBAC, 'RoleBinding', 'rolebindings', true);
+const ADMISSION = 'admissionregistration.k8s.io';
+
+const manifest = (metadata: object = {}, container: object = {}): object => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata,
+  spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', ...container }] } } },
+});
+
+let redis: TestRedis;
+let world: DispatchWorld;
+let open: { close(): Promise<void> }[];
+
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis.stop());
+
+beforeEach(async () => {
+  open = [];
+  world = await createDispatchWorld({
+    workers: ['eu-1'],
+    realTime: true,
+    submissions: {
+      shared: undefined,
+      client: (actAs) => world.homeAs(MANAGER, actAs),
+      connect: (tenant) =>
+        connectBullmqQueue({
+          redis: singleRedis(redis.url),
+          tenant: tenant.id,
+          name: tenant.redis.queue,
+          prefix: tenant.redis.prefix,
+          concurrency: 5,
+          clock: systemClock,
+          log: silentLogger,
+        }),
+    },
+  });
+  await grantManagerWhatTheChartGrants();
+  await installPolicies(world.home, { managers: ['kubernetes-admin', MANAGER.name], localWorkers: [] });
+  await denyPrivileged();
+  for (const name of ['rich', 'team-test', 'unbound']) await world.home.create(NAMESPACES, { metadata: { name } });
+  for (const namespace of ['team', 'team-test', 'rich']) await letSubmit(namespace, namespace === 'team-test' ? 'team' : namespace);
+  await world.home.create(LOCAL_QUEUES, { metadata: { name: 'rich', namespace: 'team' }, spec: { clusterQueue: 'main' } });
+  await world.home.create(LOCAL_QUEUES, { metadata: { name: 'main', namespace: 'rich' }, spec: { clusterQueue: 'main' } });
+  await createQueue('team', { namespaces: ['team-test', 'unbound'], localQueues: ['main'] });
+});
+afterEach(async () => {
+  await Promise.all(open.map((each) => each.close()));
+  await world.close();
+  await redis.wipe();
+});
+
+/** Of the chart's ClusterRole: the manager creates nothing by itself here. */
+async function grantManagerWhatTheChartGrants(): Promise<void> {
+  const rendered = renderChart('manager');
+  for (const [name, plural] of [
+    ['ClusterRole', 'clusterroles'],
+    ['ClusterRoleBinding', 'clusterrolebindings'],
+  ] as const)
+    for (const object of ofKind(rendered, name)) await world.home.create(kind(RBAC, name, plural, false), object);
+}
+
+async function denyPrivileged(): Promise<void> {
+  const expression =
+    '!object.spec.template.spec.containers.exists(c, has(c.securityContext) && has(c.securityContext.privileged) && c.securityContext.privileged)';
+  const ofServiceAccounts = "request.userInfo.username.startsWith('system:serviceaccount:team:')";
+  await world.home.create(kind(ADMISSION, 'ValidatingAdmissionPolicy', 'validatingadmissionpolicies', false), {
+    metadata: { name: 'no-privilege' },
+    spec: {
+      matchConstraints: { resourceRules: [{ apiGroups: ['batch'], apiVersions: ['v1'], resources: ['jobs'], operations: ['CREATE'] }] },
+      matchConditions: [{ name: 'of-tenants', expression: ofServiceAccounts }],
+      validations: [{ expression, message: 'tenants have no privileged pods', reason: 'Forbidden' }],
+    },
+  } as never);
+  await world.home.create(kind(ADMISSION, 'ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings', false), {
+    metadata: { name: 'no-privilege' },
+    spec: { policyName: 'no-privilege', validationActions: ['Deny'] },
+  } as never);
+}
+
+/** Lets the ServiceAccount of a tenant create Jobs in a namespace. */
+async function letSubmit(namespace: string, tenant: string): Promise<void> {
+  const metadata = { namespace, name: 'submit' };
+  await world.home.create(ROLES, { metadata, rules: [{ apiGroups: ['batch'], resources: ['jobs'], verbs: ['create'] }] } as never);
+  await world.home.create(ROLE_BINDINGS, {
+    metadata,
+    roleRef: { apiGroup: RBAC, kind: 'Role', name: 'submit' },
+    subjects: [{ kind: 'ServiceAccount', namespace: tenant, name: SUBMITTER }],
+  } as never);
+}
+
+const createQueue = (namespace: string, spec: object = {}) =>
+  world.home.create(SUBMISSION_QUEUES, {
+    metadata: { namespace, name: 'batch' },
+    spec: { serviceAccountName: SUBMITTER, ...spec },
+  } as never);
+
+type Producer = {
+  readonly queue: Queue;
+  submit(data: unknown, id?: string): Promise<Submission>;
+  /** What becomes of a submission, in words. */
+  outcome(data: unknown, id?: string): Promise<string>;
+};
+async function producerOf(namespace: string): Promise<Producer> {
+  const connection = { url: redis.url, maxRetriesPerRequest: null };
+  const prefix = `switchyard:tenant:${namespace}`;
+  const queue = new Queue('batch', { connection, prefix });
+  const events = new QueueEvents('batch', { connection, prefix });
+  open.push(queue, events);
+  await events.waitUntilReady();
+  const submit = (data: unknown, id?: string) => queue.add('sum', data, id === undefined ? {} : { jobId: id });
+  return {
+    queue,
+    submit,
+    outcome: async (data, id) =>
+      (await submit(data, id)).waitUntilFinished(events).then(
+        () => 'completed',
+        (error: Error) => error.message,
+      ),
+  };
+}
+const jobs = async (): Promise<string[]> =>
+  (await world.home.list(JOBS)).items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+test('a submission becomes a Job of its tenant’s namespace and queue, created as its ServiceAccount, and hears of its end', async () => {
+  const team = await producerOf('team');
+  const outcome = team.outcome({ manifest: manifest({ name: 'honest' }) });
+  const eu = world.worker('eu-1');
+  await eventually(() => eu.copy('honest'));
+  const job = await world.job('honest');
+  expect(job.metadata).toMatchObject({ namespace: 'team', labels: { [QUEUE_NAME_LABEL]: 'main' } });
+  await eu.start('honest');
+  await eu.complete('honest');
+  expect(await outcome).toBe('completed');
+});
+
+describe('nobody gets, by what a submission says,', () => {
+  test.each<[string, object, RegExp]>([
+    ['the namespace of another tenant', manifest({ namespace: 'rich' }), /^Forbidden: metadata\.namespace: is "rich"/],
+    ['the namespace default', manifest({ namespace: 'default' }), /^Forbidden: metadata\.namespace: is "default"/],
+    ['kube-system', manifest({ namespace: 'kube-system' }), /^Forbidden: metadata\.namespace: .* of Kubernetes itself/],
+    ['a namespace that is a path', manifest({ namespace: '../kube-system' }), /^Invalid: metadata\.namespace/],
+    [
+      'the LocalQueue of another',
+      manifest({ labels: { [QUEUE_NAME_LABEL]: 'rich' } }),
+      /^Forbidden: metadata\.labels\[switchyard\.dev\/queue-name\]: is "rich"/,
+    ],
+    [
+      'a namespace of its own in which its ServiceAccount has no rights',
+      manifest({ namespace: 'unbound' }),
+      /^Forbidden: jobs\.batch is forbidden: User "system:serviceaccount:team:switchyard-submitter" cannot create resource "jobs".* in the namespace "unbound"/,
+    ],
+    [
+      'pods that an administrator denies to its ServiceAccount',
+      manifest({}, { securityContext: { privileged: true } }),
+      /^Forbidden: .*tenants have no privileged pods/,
+    ],
+    [
+      'an admission record',
+      manifest({ annotations: { 'switchyard.dev/admission': '{}' } }),
+      /^Invalid: metadata\.annotations\[switchyard\.dev\/admission\]: is written by Switchyard only/,
+    ],
+  ])('%s', async (_what, data, refusal) => {
+    const team = await producerOf('team');
+    expect(await team.outcome(data)).toMatch(refusal);
+    expect(await jobs()).toEqual([]);
+  });
+
+  test('the Job of another tenant, whatever tenant, key and time it names', async () => {
+    await createQueue('rich', { localQueues: ['main'] });
+    const rich = await producerOf('rich');
+    await rich.submit(manifest({ name: 'treasure' }), 'key');
+    await eventually(async () => ((await jobs()).includes('rich/treasure') ? true : undefined));
+    const { metadata } = await world.home.get(JOBS, { namespace: 'rich', name: 'treasure' });
+    const team = await producerOf('team');
+    const theirs = Object.entries(metadata.annotations ?? {}).filter(([name]) => /\/subm/.test(name));
+    expect(await team.outcome(manifest({ name: 'treasure', annotations: Object.fromEntries(theirs) }), 'sealed')).toMatch(
+      /^Invalid: metadata\.annotations\[switchyard\.dev\/submission-seal\]: is written by Switchyard only/,
+    );
+    const annotations = Object.fromEntries(theirs.filter(([name]) => !name.endsWith('-seal')));
+    await team.submit(manifest({ name: 'treasure', annotations }), 'key');
+    await eventually(async () => ((await jobs()).includes('team/treasure') ? true : undefined));
+    const forged = await world.home.get(JOBS, { namespace: 'team', name: 'treasure' });
+    expect(forged.metadata.annotations?.['switchyard.dev/submission-tenant']).not.toBe(
+      metadata.annotations?.['switchyard.dev/submission-tenant'],
+    );
+    expect(forged.metadata.annotations?.['switchyard.dev/submission-seal']).not.toBe(
+      metadata.annotations?.['switchyard.dev/submission-seal'],
+    );
+  });
+});
+
+test('what is on a Job of the ServiceAccount’s own making is no submission: it may not write what the manager writes as it', async () => {
+  const itself = world.homeAs({ name: `system:serviceaccount:team:${SUBMITTER}`, groups: ['system:authenticated'] });
+  const annotations = { 'switchyard.dev/submission': '7', 'switchyard.dev/submitted-at': '1000' };
+  const job = manifest({ namespace: 'team', name: 'forged', labels: { [QUEUE_NAME_LABEL]: 'main' }, annotations });
+  await expect(itself.create(JOBS, job as never, { fieldManager: 'switchyard-manager' })).rejects.toThrow(/is written by Switchyard only/);
+});
+
+test('where the manager may not act as the ServiceAccount nobody is refused: the submission waits for an administrator', async () => {
+  await createQueue('rich', { serviceAccountName: 'cluster-admin', localQueues: ['main'] });
+  const rich = await producerOf('rich');
+  const submission = await rich.submit(manifest({ name: 'patient' }));
+  await eventually(async () => ((await submission.getState()) === 'delayed' ? true : undefined));
+  expect(await jobs()).toEqual([]);
+  await world.home.patch(
+    SUBMISSION_QUEUES,
+    { namespace: 'rich', name: 'batch' },
+    { type: 'merge', body: { spec: { serviceAccountName: SUBMITTER } } },
+  );
+  await eventually(async () => ((await jobs()).includes('rich/patient') ? true : undefined));
+});
