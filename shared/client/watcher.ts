@@ -48,7 +48,7 @@ export function createWatcher(queue: Queue, connection: ConnectionOptions, prefi
   let trouble: unknown;
 
   function end(id: string, ending: Ending, watches: Iterable<Watch> = watched.get(id) ?? []): void {
-    for (const watch of [...watches]) {
+    for (const watch of watches) {
       leave(watch);
       watch.ended(ending);
     }
@@ -133,7 +133,7 @@ export function createWatcher(queue: Queue, connection: ConnectionOptions, prefi
     trouble: () => trouble,
     async close() {
       clearImmediate(soon);
-      for (const id of [...watched.keys()]) end(id, { kind: 'Closed' });
+      for (const id of watched.keys()) end(id, { kind: 'Closed' });
       await events?.close();
     },
   };
