@@ -18,11 +18,13 @@ const layerOf = (name: string): string => {
 const ALLOWED: Record<string, readonly string[]> = {
   'shared/api': [],
   'shared/runtime': ['shared/api'],
+  // A package of its own for programs of users.
+  'shared/client': ['shared/api'],
   'shared/kube': ['shared/api', 'shared/runtime'],
   'shared/controlplane': ['shared/api', 'shared/runtime', 'shared/kube'],
   worker: ['shared/api', 'shared/runtime', 'shared/kube'],
-  manager: ['shared/api', 'shared/runtime', 'shared/kube', 'validation'],
-  local: ['shared/api', 'shared/runtime', 'shared/kube', 'shared/controlplane', 'worker', 'manager'],
+  manager: ['shared/api', 'shared/runtime', 'shared/kube', 'shared/client', 'validation'],
+  local: ['shared/api', 'shared/runtime', 'shared/kube', 'shared/client', 'shared/controlplane', 'worker', 'manager'],
   validation: ['shared/api', 'shared/runtime', 'shared/kube', 'shared/controlplane', 'manager'],
   cli: ['shared/runtime', 'manager', 'local'],
 };
@@ -100,6 +102,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/kube':
     'controller doubting-client event-recorder fenced-client guarded-connector http-transport informer informer-of-namespaces kube-client kubeconfig leader-election metrics-gate rate-limiter reflector response-body traffic-pace watch-stream workqueue',
   'shared/kube/kubeconfig': 'auth-provider exec-plugin in-cluster read-credentials',
+  'shared/client': 'client watcher',
   'shared/runtime': 'byte-room clock command-line deadline flags http-server leash lifecycle pino-logger program-flags tasks wake-up',
   worker: 'config elected-worker in-parallel main worker',
   'worker/fence': 'fence lease-rights worker-lease',
@@ -200,6 +203,8 @@ describe('layers', () => {
       'manager/submission/guarded-worker.ts',
       'manager/submission/removed-submissions.ts',
       'manager/submission/waiting-parents.ts',
+      'shared/client/client.ts',
+      'shared/client/watcher.ts',
     ]);
   });
 
@@ -295,7 +300,8 @@ const hasFunctions = ({ code }: SourceFile): boolean =>
 
 describe('every file', () => {
   test('time and chance come in as arguments', () => {
-    const allowed = /^shared\/runtime\/|\/(main|config)\.ts$|^manager\/cli\//;
+    // The client runs in programs of users, who have no clock for it.
+    const allowed = /^shared\/(runtime|client)\/|\/(main|config)\.ts$|^manager\/cli\//;
     expect(
       offences(
         product.filter(({ name }) => !allowed.test(name)),

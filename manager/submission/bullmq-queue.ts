@@ -1,10 +1,7 @@
-import { DelayedError, Job, Queue, QueueEvents, UnrecoverableError } from 'bullmq';
-import { Redis } from 'ioredis';
-import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../../shared/api/names.ts';
+import { DelayedError, Job, Queue, UnrecoverableError } from 'bullmq';
 import { FinalCode } from '../../shared/api/submission-codes.ts';
 import type { CancelAnswer } from '../../shared/api/control-queue.ts';
 import { submissionKey } from '../../shared/api/submission-key.ts';
-import type { JobResult } from '../../shared/api/submission-outcome.ts';
 import type { SubmissionProgress } from '../../shared/api/submission-progress.ts';
 import { endsWithin, sleep, type Clock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
@@ -367,61 +364,4 @@ class JobFailed extends Error {
 function retriesIn(data: unknown): boolean {
   const options = (data as { readonly options?: { readonly retry?: unknown } } | null)?.options;
   return options?.retry === true;
-}
-
-/** The other side of the queue: an ordinary BullMQ producer, as any program of a user may be one. */
-export interface Submitter {
-  /** Puts a Job's manifest on the queue. The same `id` again is the same submission. */
-  submit(name: string, manifest: unknown, id?: string): Promise<SubmissionHandle>;
-  close(): Promise<void>;
-}
-
-export type SubmissionHandle = {
-  readonly id: string;
-  /** Resolves with the outcome of the Job, rejects when the Job failed, was refused, or has not ended within `timeoutMs`. */
-  finished(timeoutMs: number): Promise<JobResult>;
-};
-
-export type SubmitterOptions = {
-  readonly redisUrl: string;
-  readonly name?: string;
-  readonly prefix?: string;
-  /** Called once when the connection is lost; it is made again without anybody's help. */
-  readonly onLost?: () => void;
-  readonly onRegained?: () => void;
-};
-
-/** Connects a producer to the submissions of a manager. */
-export function connectSubmitter(options: SubmitterOptions): Submitter {
-  const { redisUrl, name = SUBMISSION_QUEUE, prefix = SUBMISSION_QUEUE_PREFIX, onLost, onRegained } = options;
-  const redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
-  let lost = false;
-  let closing = false;
-  const trouble = (): void => {
-    if (!lost && !closing) onLost?.();
-    lost = true;
-  };
-  redis.on('error', trouble).on('close', trouble);
-  redis.on('ready', () => {
-    if (lost) onRegained?.();
-    lost = false;
-  });
-  const queue = new Queue(name, { connection: redis, prefix });
-  const events = new QueueEvents(name, { connection: redis, prefix });
-  // They share the connection, or copy it, and say the same as it does; without a listener they would throw.
-  queue.on('error', () => undefined);
-  events.on('error', () => undefined);
-  return {
-    async submit(submissionName, manifest, id) {
-      await events.waitUntilReady();
-      const job = await queue.add(submissionName, { manifest }, id === undefined ? {} : { jobId: id });
-      return { id: job.id ?? '', finished: (timeoutMs) => job.waitUntilFinished(events, timeoutMs) as Promise<JobResult> };
-    },
-    async close() {
-      closing = true;
-      await events.close();
-      await queue.close();
-      redis.disconnect();
-    },
-  };
 }

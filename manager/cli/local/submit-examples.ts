@@ -1,7 +1,7 @@
 import type { Job } from '../../../shared/api/kubernetes.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
+import { connect, type Client } from '../../../shared/client/client.ts';
 import type { WriteClient } from '../../../shared/kube/client.ts';
-import { connectSubmitter, type SubmissionHandle } from '../../submission/bullmq-queue.ts';
 import { EXAMPLES, readExample } from './examples.ts';
 
 /** What the submitter of a Job was told at its end. */
@@ -23,25 +23,30 @@ export type SubmitOptions = {
 
 /** Sends the examples in: those for the API by a plain create, the others by putting their manifest on the BullMQ queue. */
 export async function submitExamples({ client, redisUrl, examples, cleanUp, onConnection }: SubmitOptions): Promise<Submissions> {
-  const submitter = connectSubmitter({
-    redisUrl,
-    onLost: () => onConnection('the submitter has lost Redis and connects again as soon as it can'),
-    onRegained: () => onConnection('the submitter is connected to Redis again'),
+  const submitter = connect({
+    redis: redisUrl,
+    onConnection: (state) =>
+      onConnection(
+        state === 'Lost'
+          ? 'the submitter has lost Redis and connects again as soon as it can'
+          : 'the submitter is connected to Redis again',
+      ),
   });
   cleanUp.push(() => submitter.close());
-  const waiting: { readonly name: string; readonly handle: SubmissionHandle }[] = [];
+  const waiting: { readonly name: string; readonly key: string }[] = [];
   for (const example of EXAMPLES) {
+    const { name } = example;
     const manifest = readExample(examples, example);
     if (example.through === 'API') await client.create(JOBS, manifest as Job);
-    else waiting.push({ name: example.name, handle: await submitter.submit(example.name, manifest) });
+    else waiting.push({ name, key: await submitter.submit(manifest as object, { name }) });
   }
-  return { outcomes: (timeoutMs) => Promise.all(waiting.map(({ name, handle }) => outcomeOf(name, handle, timeoutMs))) };
+  return { outcomes: (timeoutMs) => Promise.all(waiting.map(({ name, key }) => outcomeOf(name, submitter, key, timeoutMs))) };
 }
 
-async function outcomeOf(name: string, handle: SubmissionHandle, timeoutMs: number): Promise<SubmitterOutcome> {
+async function outcomeOf(name: string, submitter: Client, key: string, timeoutMs: number): Promise<SubmitterOutcome> {
   if (timeoutMs === 0) return { name, settled: 'unsettled', value: '' };
   try {
-    return { name, settled: 'resolved', value: JSON.stringify(await handle.finished(timeoutMs)) };
+    return { name, settled: 'resolved', value: JSON.stringify(await submitter.wait(key, { timeout: timeoutMs })) };
   } catch (error) {
     return { name, settled: 'rejected', value: error instanceof Error ? error.message : String(error) };
   }

@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * What a submission's data are, whatever the order of their keys: equal for two submissions that ask for the same. A signature says who asks, and
+ * is no part of what is asked.
+ */
+export function payloadHash(data: unknown): string {
+  const { signature: _, ...asked } = isRecord(data) ? data : { data };
+  return createHash('sha256').update(canonicalJson(asked)).digest('hex');
+}
+
+/** JSON with the keys of objects in order, and without what has no value. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((item: unknown) => canonicalJson(item ?? null)).join(',')}]`;
+  if (!isRecord(value)) return JSON.stringify(value);
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  const inOrder = fields.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${inOrder.map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`).join(',')}}`;
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
