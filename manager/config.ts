@@ -15,7 +15,7 @@ import {
   type FlagValues,
   type Program,
 } from '../shared/runtime/flags.ts';
-import { ADMISSION_FLAGS, admissionFlagsOf, type AdmissionFlags } from './admission/admission-flags.ts';
+import { ADMISSION_FLAGS, admissionFlagsOf, type AdmissionFlags } from './admission-flags.ts';
 import { DEFAULT_REQUEUING_TIMESTAMP, REQUEUING_TIMESTAMPS, type RequeuingTimestamp } from './admission/requeuing.ts';
 import { FENCE_MARGIN_MS } from './api/fenced-off.ts';
 import { DEFAULT_JOB_RULES, RESOURCE_CLAIMS_RULES, type JobRules } from './api/job-rules.ts';

@@ -14,7 +14,7 @@ import type { WorkerCluster } from '../api/worker-cluster.ts';
 import type { WorkloadPriorityClass } from '../api/workload-priority-class.ts';
 import { clusterStateOf, type ClusterState } from './cluster-state.ts';
 import { endedRecord } from './execution-time.ts';
-import type { AdmissionFlags } from './admission-flags.ts';
+import type { AdmissionFlags } from '../admission-flags.ts';
 import { priorityClassesOf } from './priority.ts';
 import type { QueueingObjects } from './snapshot.ts';
 import { workloadOf, type Workload } from './workload.ts';

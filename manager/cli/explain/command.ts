@@ -1,5 +1,5 @@
 import { FlagError, oneOf, type FlagTable } from '../../../shared/runtime/flags.ts';
-import { ADMISSION_FLAGS, admissionFlagsOf } from '../../admission/admission-flags.ts';
+import { ADMISSION_FLAGS, admissionFlagsOf } from '../../admission-flags.ts';
 import { CLUSTER_FLAGS, NAMESPACE_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 import { EXPLAIN_PROGRAM } from './program.ts';

@@ -1,4 +1,4 @@
-import { ADMISSION_FLAGS, admissionFlagsOf, type AdmissionFlags } from '../../admission/admission-flags.ts';
+import { ADMISSION_FLAGS, admissionFlagsOf, type AdmissionFlags } from '../../admission-flags.ts';
 import { FlagError, oneOf, text, type FlagTable, type FlagValues, type Program } from '../../../shared/runtime/flags.ts';
 
 export type ExplainConfig = {

@@ -58,7 +58,6 @@ describe('a world', () => {
         : {
             status: {
               fairSharing: {
-                weightedShare: 0,
                 admissionFairSharingStatus: { consumedResources: { cpu }, lastUpdate: new Date(NOW_MS).toISOString() },
               },
             },

@@ -1,6 +1,6 @@
-import { durationMs, FlagError, type FlagTable, type FlagValues } from '../../shared/runtime/flags.ts';
-import { FairStrategy, type FairSharingConfig } from './fair-strategy.ts';
-import type { UsagePolicy } from './local-queue-usage.ts';
+import { durationMs, FlagError, type FlagTable, type FlagValues } from '../shared/runtime/flags.ts';
+import { FairStrategy, type FairSharingConfig } from './admission/fair-strategy.ts';
+import type { UsagePolicy } from './admission/local-queue-usage.ts';
 
 /** What flags of the manager say about who goes first and who is preempted. */
 export type AdmissionFlags = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ADMISSION_FLAGS, admissionFlagsOf } from '../../../../manager/admission/admission-flags.ts';
+import { ADMISSION_FLAGS, admissionFlagsOf } from '../../../manager/admission-flags.ts';
 
 const flags = {
   'fair-sharing': false,
