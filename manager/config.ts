@@ -15,9 +15,8 @@ import {
   type FlagValues,
   type Program,
 } from '../shared/runtime/flags.ts';
+import { ADMISSION_FLAGS, admissionFlagsOf, type AdmissionFlags } from './admission-flags.ts';
 import { DEFAULT_REQUEUING_TIMESTAMP, REQUEUING_TIMESTAMPS, type RequeuingTimestamp } from './admission/requeuing.ts';
-import { FairStrategy, type FairSharingConfig } from './admission/fair-strategy.ts';
-import type { UsagePolicy } from './admission/local-queue-usage.ts';
 import { FENCE_MARGIN_MS } from './api/fenced-off.ts';
 import { DEFAULT_JOB_RULES, RESOURCE_CLAIMS_RULES, type JobRules } from './api/job-rules.ts';
 import type { LogLevel } from '../shared/runtime/pino-logger.ts';
@@ -32,7 +31,7 @@ import {
 } from '../shared/runtime/program-flags.ts';
 
 /** How one manager runs. Everything comes from flags, or from the environment where a flag is absent. */
-export type ManagerConfig = {
+export type ManagerConfig = AdmissionFlags & {
   /** Absent: where kubectl would look, then the service account of the pod. */
   readonly kubeconfig: string | undefined;
   /** Absent: Jobs come through the API alone. */
@@ -73,10 +72,6 @@ export type ManagerConfig = {
   readonly requeuingTimestamp: RequeuingTimestamp;
   /** Between two renewals of the Lease on each worker cluster. */
   readonly renewIntervalMs: number;
-  /** How ClusterQueues share what their cohorts lend; undefined: by priority and age. */
-  readonly fairSharing: FairSharingConfig | undefined;
-  /** How usage orders the LocalQueues of ClusterQueues that ask for it; undefined: it does not. */
-  readonly admissionFairSharing: UsagePolicy | undefined;
   /** Where all that admission sees and decides is written down; undefined: nowhere. */
   readonly decisionLog: DecisionLogConfig | undefined;
   /** Where it is kept what became of Jobs; undefined: nowhere. */
@@ -217,33 +212,7 @@ const FLAGS = {
       'how often each worker is shown that this manager is in reach; workers stop copies when they have not seen that for --fence-after',
     parse: renewInterval,
   },
-  'fair-sharing': {
-    about: 'idle quota of a cohort goes to the ClusterQueue or Cohort that borrows least for its weight, instead of by priority and age',
-  },
-  'fair-sharing-preemption-strategies': {
-    value: 'STRATEGY,...',
-    fallback: Object.values(FairStrategy).join(),
-    about: `when a Job may be preempted to share fairly: ${Object.values(FairStrategy).join(', ')}, or both in this order`,
-    parse: fairStrategies,
-  },
-  'admission-fair-sharing-half-life': {
-    value: 'DURATION',
-    about:
-      'Jobs of LocalQueues that have used less go first, where their ClusterQueue asks for it; what was used this long ago counts half. Default: usage plays no part',
-    parse: halfLife,
-  },
-  'admission-fair-sharing-sampling-interval': {
-    value: 'DURATION',
-    fallback: '5m',
-    about: 'how often usage is written to the status of LocalQueues; an admission costs at once what it will use in this time',
-    parse: samplingInterval,
-  },
-  'admission-fair-sharing-resource-weights': {
-    value: 'RESOURCE=WEIGHT,...',
-    fallback: '',
-    about: 'what a core, a byte or a device counts in usage, such as cpu=1,memory=0.0000000001; 1 for each that is not named',
-    parse: resourceWeights,
-  },
+  ...ADMISSION_FLAGS,
   'decision-log': {
     value: 'FILE|-',
     about: 'writes down what admission sees and decides, to decide it again under another setup (switchyard replay); -: to standard output',
@@ -300,8 +269,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     workerLostTimeoutMs: flags['worker-lost-timeout'],
     requeuingTimestamp: flags['requeuing-timestamp'],
     renewIntervalMs: flags['fence-renew-interval'],
-    fairSharing: flags['fair-sharing'] ? { preemptionStrategies: flags['fair-sharing-preemption-strategies'] } : undefined,
-    admissionFairSharing: admissionFairSharing(flags),
+    ...admissionFlagsOf(flags),
     decisionLog: decisionLog(flags),
     history: historyConfigOf(flags),
     jobRules: {
@@ -310,16 +278,6 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
       kueueQueueLabel: flags['kueue-queue-label'],
     },
     logLevel: flags['log-level'],
-  };
-}
-
-function admissionFairSharing(flags: FlagValues<typeof FLAGS>): ManagerConfig['admissionFairSharing'] {
-  const halfLifeMs = flags['admission-fair-sharing-half-life'];
-  if (halfLifeMs === undefined) return undefined;
-  return {
-    halfLifeMs,
-    samplingIntervalMs: flags['admission-fair-sharing-sampling-interval'],
-    resourceWeights: flags['admission-fair-sharing-resource-weights'],
   };
 }
 
@@ -357,36 +315,6 @@ function renewInterval(given: string): number {
 }
 
 /** As in Kueue: one of them, or both in this order. */
-function fairStrategies(given: string): readonly FairStrategy[] {
-  const known = Object.values(FairStrategy);
-  const strategies = known.filter((strategy) => given.split(',').includes(strategy));
-  if (strategies.length > 0 && strategies.join() === given) return strategies;
-  throw new FlagError(`${JSON.stringify(given)} names no strategies; write ${known.join(' or ')}, or both in this order with a comma`);
-}
-
-function halfLife(given: string): number {
-  const halfLifeMs = durationMs(given);
-  if (halfLifeMs > 0) return halfLifeMs;
-  throw new FlagError(`${JSON.stringify(given)} would forget all usage at once; write one such as 168h, or leave the flag out`);
-}
-
-function samplingInterval(given: string): number {
-  const intervalMs = durationMs(given);
-  if (intervalMs >= 1_000) return intervalMs;
-  throw new FlagError(`${JSON.stringify(given)} is less than a second; write more, such as 5m`);
-}
-
-function resourceWeights(given: string): ReadonlyMap<string, number> {
-  const parts = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
-  return new Map(
-    parts.map((part) => {
-      const [, resource = '', weight = ''] = /^([^=]+)=([0-9.]+(?:e-?[0-9]+)?)$/.exec(part) ?? [];
-      if (resource !== '' && Number.isFinite(Number(weight))) return [resource, Number(weight)];
-      throw new FlagError(`${JSON.stringify(part)} is no weight of a resource; write one such as cpu=1 or memory=1e-10`);
-    }),
-  );
-}
-
 function queueName(given: string): string {
   if (given === '') return given;
   if (!given.includes(':')) return text(given);

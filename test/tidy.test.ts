@@ -77,7 +77,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/local':
     'advice clusters command config examples job-watch manager-account pod-watch ports program programs quick-start run run-directory set-up short-path submit-examples summary webhook-certificate',
   manager:
-    'client-factory config decision-log-file history-flags home-informers identity-alarm identity main manager read-redis-settings record-key redis-flags worker-connection',
+    'admission-flags client-factory config decision-log-file history-flags home-informers identity-alarm identity main manager read-redis-settings record-key redis-flags worker-connection',
   'manager/dispatch':
     'cluster-lease cluster-probe cluster-registry cluster-removal copy-ending copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',
   'manager/history': 'history history-writer open-store redis-store s3-store sqlite-store',

@@ -11,9 +11,9 @@ import { LOCAL_QUEUES, type LocalQueue } from '../api/local-queue.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionCache, HoldingListener } from './admission-cache.ts';
 import { localQueueOf } from './local-queue-order.ts';
-import { consumedIn, formatConsumed, type UsagePolicy } from './local-queue-usage.ts';
+import { formatConsumed, type UsagePolicy } from './local-queue-usage.ts';
 import type { Reservation } from './reservation.ts';
-import { createUsageLedger } from './usage-ledger.ts';
+import { createUsageLedger, writtenLedger } from './usage-ledger.ts';
 
 /** Follows what LocalQueues use, and writes it down so that it survives a restart. */
 export interface AdmissionFairSharing {
@@ -63,12 +63,7 @@ export function createAdmissionFairSharing(deps: AdmissionFairSharingDeps): Admi
 
   /** What was written, and what runs: together what was known before. */
   const restore = (): void => {
-    ledger = createUsageLedger(policy);
-    for (const queue of localQueues.list()) {
-      const written = queue.status?.fairSharing?.admissionFairSharingStatus;
-      if (written === undefined) continue;
-      ledger.restore(keyOfObject(queue), consumedIn(written.consumedResources), Date.parse(written.lastUpdate));
-    }
+    ledger = writtenLedger(policy, localQueues.list());
     for (const reservation of deps.cache().reservations()) count(reservation);
   };
 

@@ -19,7 +19,7 @@ import type { QueueSetup } from './snapshot.ts';
 import { standstill } from './standstill.ts';
 import { createUsage, freeOn, type Usage } from './usage.ts';
 import type { Workload } from './workload.ts';
-import { cacheOf, queueingOf, sharingWith, waitingByQueue, waitingIn, type World } from './world.ts';
+import { cacheOf, queueingOf, sharingWith, usageIn, waitingByQueue, waitingIn, type World } from './world.ts';
 
 /** Where a Job stands with admission, and what stands in its way. Amounts are quantities. */
 export type Explanation =
@@ -115,7 +115,7 @@ export function explain(world: World, job: DeepReadonly<Job>, workload: Workload
 function explainPending(world: World, workload: Workload, past: Past | undefined): Explanation {
   const { key } = workload;
   const queueing = queueingOf(world);
-  const route = waitingIn(world, queueing, workload, 0);
+  const route = waitingIn(world, queueing)(workload, 0);
   if ('reason' in route) return { kind: 'NotQueued', job: key, reason: route.reason, message: route.message };
   const { clusterQueue, queued } = route;
   const queue = queueing.queues.get(clusterQueue);
@@ -124,11 +124,12 @@ function explainPending(world: World, workload: Workload, past: Past | undefined
   const waiting = (byQueue.get(clusterQueue) ?? []).map((each) => each.queued.workload.key);
   const position = waiting.indexOf(key);
   const decision = standstill(world, key).get(key);
-  const cache = cacheOf(world, queueing);
+  const usage = usageIn(world, queueing);
+  const cache = cacheOf(world, queueing, usage);
   const reservations = [...cache.reservations()];
   const sharers = sharingWith(queueing, clusterQueue);
   const outcome = outcomeOf(decision);
-  const question = { ...world, queueing, reservations, target: route, position, waiting: lanesOf(byQueue) };
+  const question = { ...world, queueing, reservations, target: route, position, waiting: lanesOf(byQueue), usageOf: usage?.usageOf };
   const estimatedStart = outcome === 'Next' || past === undefined ? undefined : estimateStart(question, past);
   return {
     kind: 'Waiting',

@@ -1,10 +1,12 @@
+import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
+import type { LocalQueue } from '../api/local-queue.ts';
 import type { AdmissionCache, HoldingListener } from './admission-cache.ts';
 import type { UsagePolicy } from './local-queue-usage.ts';
 import { localQueueOf } from './local-queue-order.ts';
 import type { Reservation } from './reservation.ts';
-import { createUsageLedger } from './usage-ledger.ts';
+import { writtenLedger } from './usage-ledger.ts';
 
-/** What LocalQueues have used in a replay. What they had used before it the log does not tell: all begin with nothing. */
+/** What LocalQueues have used where admission is played: in a replay, whose log does not tell what they had used before, and in worlds, which know what was written. */
 export interface ReplayedUsage {
   readonly holdings: HoldingListener;
   /** What orders it among the others of its ClusterQueue; undefined where that does not ask for it. */
@@ -15,14 +17,16 @@ export interface ReplayedUsage {
 
 export type ReplayedUsageDeps = {
   readonly policy: UsagePolicy;
-  readonly cache: () => AdmissionCache;
+  readonly cache: () => Pick<AdmissionCache, 'queueing'>;
+  /** Whose statuses tell what was used before; absent: nothing was. */
+  readonly localQueues?: Iterable<DeepReadonly<LocalQueue>>;
   /** Others may go first in this ClusterQueue now; in all, where none is named. */
   readonly changed: (clusterQueue?: string, localQueue?: string) => void;
   readonly now: () => number;
 };
 
-export function createReplayedUsage({ policy, cache, changed, now }: ReplayedUsageDeps): ReplayedUsage {
-  const ledger = createUsageLedger(policy);
+export function createReplayedUsage({ policy, cache, localQueues = [], changed, now }: ReplayedUsageDeps): ReplayedUsage {
+  const ledger = writtenLedger(policy, localQueues);
   let sampledMs: number | undefined;
   const tell = (reservation: Reservation): void => changed(reservation.record.clusterQueue, localQueueOf(reservation.workload));
   return {

@@ -4,7 +4,7 @@ import type { Victim } from './preemption.ts';
 import { putInQueue } from './queue-entry.ts';
 import { nextMost, runCycle } from './scheduling-cycle.ts';
 import { waitingReason } from './waiting-reason.ts';
-import { cacheOf, queueingOf, waitingByQueue, type World } from './world.ts';
+import { cacheOf, queueingOf, usageIn, waitingByQueue, type World } from './world.ts';
 
 /**
  * What becomes of those that wait in a world if nothing in it ends or comes: the manager's scheduling cycles, one after another, until none of them comes to anything
@@ -13,8 +13,9 @@ import { cacheOf, queueingOf, waitingByQueue, type World } from './world.ts';
  */
 export function standstill(world: World, until?: string): ReadonlyMap<string, Decision> {
   const queueing = queueingOf(world);
-  const cache = cacheOf(world, queueing);
-  const queues = createPendingQueues();
+  const usage = usageIn(world, queueing, (...which) => queues.usageChanged(...which));
+  const queues = createPendingQueues((localQueue) => usage?.usageOf(localQueue));
+  const cache = cacheOf(world, queueing, usage);
   for (const waiting of waitingByQueue(world, queueing).values()) for (const entry of waiting) putInQueue(queues, cache, entry);
   const decided = new Map<string, Decision>();
   /** Whom those preempt that were decided last. */

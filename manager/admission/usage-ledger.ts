@@ -1,7 +1,11 @@
+import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
+import { keyOfObject } from '../../shared/kube/keys.ts';
 import type { Requests } from '../api/amount.ts';
+import type { LocalQueue } from '../api/local-queue.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 import {
   advanced,
+  consumedIn,
   contribution,
   countedFor,
   minusConsumed,
@@ -53,6 +57,16 @@ type Counted = { readonly localQueue: string; readonly counted: Consumed; readon
  * whoever reads it; where nothing is held nothing is written.
  */
 const WORTH_TELLING = 0.05;
+
+/** What was written to the status of these LocalQueues. With what runs, told afterwards, it is what was known before. */
+export function writtenLedger(policy: UsagePolicy, localQueues: Iterable<DeepReadonly<LocalQueue>>): UsageLedger {
+  const ledger = createUsageLedger(policy);
+  for (const queue of localQueues) {
+    const written = queue.status?.fairSharing?.admissionFairSharingStatus;
+    if (written !== undefined) ledger.restore(keyOfObject(queue), consumedIn(written.consumedResources), Date.parse(written.lastUpdate));
+  }
+  return ledger;
+}
 
 export function createUsageLedger(policy: UsagePolicy): UsageLedger {
   const entries = new Map<string, Entry>();

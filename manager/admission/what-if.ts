@@ -102,6 +102,7 @@ export function whatIf(before: World, after: World): WhatIf {
 /** How each Job of a world stands, by key; those that have finished are not there any more. */
 export function standings({ world, decisions }: Pick<Settlement, 'world' | 'decisions'>): ReadonlyMap<string, Standing> {
   const queueing = queueingOf(world);
+  const entryOf = waitingIn(world, queueing);
   const queues = [...waitingByQueue(world, queueing).values()];
   const positions = new Map(queues.flatMap((queue) => queue.map(({ queued }, position) => [queued.workload.key, position] as const)));
   return new Map(
@@ -109,7 +110,7 @@ export function standings({ world, decisions }: Pick<Settlement, 'world' | 'deci
       const { key, phase, record } = workload;
       if (phase === 'Finished') return record?.fail === undefined ? [] : [[key, { kind: 'Ends', message: record.fail.message }]];
       if (phase !== 'Pending') return [[key, standingOf(workload)]];
-      const waiting = waitingIn(world, queueing, workload, 0);
+      const waiting = entryOf(workload, 0);
       if ('reason' in waiting) return [[key, { kind: 'NotQueued', reason: waiting.reason, message: waiting.message }]];
       const decision = decisions.get(key);
       const why = decision !== undefined && 'message' in decision ? { reason: decision.reason, message: decision.message } : {};

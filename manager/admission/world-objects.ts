@@ -1,7 +1,6 @@
 import { COPIES_FINALIZER } from '../../shared/api/names.ts';
 import type { DeepReadonly, Job, JobCondition } from '../../shared/api/kubernetes.ts';
 import { QuantityError } from '../../shared/kube/quantity.ts';
-import { given } from '../../shared/runtime/given.ts';
 import type { PodAdjustments } from '../api/adjusted-pod.ts';
 import type { LostCluster } from '../api/fenced-off.ts';
 import type { LimitRange } from '../api/limit-range.ts';
@@ -15,7 +14,7 @@ import type { WorkerCluster } from '../api/worker-cluster.ts';
 import type { WorkloadPriorityClass } from '../api/workload-priority-class.ts';
 import { clusterStateOf, type ClusterState } from './cluster-state.ts';
 import { endedRecord } from './execution-time.ts';
-import type { FairSharingConfig } from './fair-strategy.ts';
+import type { AdmissionFlags } from '../admission-flags.ts';
 import { priorityClassesOf } from './priority.ts';
 import type { QueueingObjects } from './snapshot.ts';
 import { workloadOf, type Workload } from './workload.ts';
@@ -32,14 +31,13 @@ export type WorldObjects = QueueingObjects & {
 };
 
 /** What flags of the manager say about admission; absent: as where none is given. */
-export type ManagerFlags = {
-  readonly fairSharing?: FairSharingConfig | undefined;
+export type ManagerFlags = Partial<AdmissionFlags> & {
   /** After this time the Jobs of a cluster that is lost are moved; 0: never. */
   readonly workerLostTimeoutMs?: number;
 };
 
 /** The world that these objects describe. */
-export function worldOf(objects: WorldObjects, { fairSharing, workerLostTimeoutMs }: ManagerFlags, nowMs: number): World {
+export function worldOf(objects: WorldObjects, flags: ManagerFlags, nowMs: number): World {
   const { clusterQueues, localQueues, resourceFlavors, cohorts, namespaces, jobs, workerClusters, limitRanges, runtimeClasses } = objects;
   const overheads = new Map(runtimeClasses.map(({ metadata, overhead }) => [metadata.name, overhead?.podFixed]));
   const adjustments: PodAdjustments = {
@@ -57,7 +55,7 @@ export function worldOf(objects: WorldObjects, { fairSharing, workerLostTimeoutM
     workloads,
     rested: new Map(rested.map((workload) => [workload.key, workload])),
     nowMs,
-    ...given({ fairSharing, workerLostTimeoutMs }),
+    ...flags,
   };
 }
 

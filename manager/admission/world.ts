@@ -6,10 +6,14 @@ import { writtenRecordOf } from '../api/records.ts';
 import { createAdmissionCache, type AdmissionCache } from './admission-cache.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { FairSharingConfig } from './fair-strategy.ts';
+import { localQueueOf } from './local-queue-order.ts';
+import type { UsagePolicy } from './local-queue-usage.ts';
 import { compareQueued } from './ordering.ts';
 import type { PriorityClasses } from './priority.ts';
 import { queueEntry, type QueueEntry } from './queue-entry.ts';
+import { createReplayedUsage, type ReplayedUsage, type ReplayedUsageDeps } from './replayed-usage.ts';
 import { buildQueueingSetup, type InadmissibleReason, type QueueingObjects, type QueueingSetup } from './snapshot.ts';
+import { createUnaccountedJobs } from './unaccounted-jobs.ts';
 import { workloadOf, type Workload } from './workload.ts';
 
 /** All that admission looks at, as it stands at one moment: what is asked of it is answered by deciding anew on a changed copy. Nothing here is ever changed. */
@@ -20,6 +24,8 @@ export type World = {
   /** In order of arrival. */
   readonly workloads: readonly Workload[];
   readonly fairSharing?: FairSharingConfig | undefined;
+  /** How what LocalQueues have used orders those of ClusterQueues that ask for it. Absent: it does not. */
+  readonly admissionFairSharing?: UsagePolicy | undefined;
   /** Those that hold something, as they will be once nothing of them runs any more, by key: Finished where they go then. Absent: as they are, and waiting. */
   readonly rested?: ReadonlyMap<string, Workload>;
   /** Clusters that are lost, by name, as they are when all times have passed in which they might come back. */
@@ -48,9 +54,25 @@ function writtenOn(job: DeepReadonly<Job>): ParsedRecord {
 
 export const queueingOf = ({ objects, fairSharing }: World): QueueingSetup => buildQueueingSetup(objects, fairSharing);
 
+/** What LocalQueues have used, as their statuses and the Jobs tell that hold something: those are told by {@link cacheOf}. Undefined where that plays no part. */
+export function usageIn(
+  { admissionFairSharing: policy, objects, nowMs }: World,
+  queueing: QueueingSetup,
+  changed: ReplayedUsageDeps['changed'] = () => undefined,
+): ReplayedUsage | undefined {
+  if (policy === undefined) return undefined;
+  return createReplayedUsage({
+    policy,
+    cache: () => ({ queueing: () => queueing }),
+    localQueues: objects.localQueues,
+    changed,
+    now: () => nowMs,
+  });
+}
+
 /** Who holds what: as admission counts it when it starts. */
-export function cacheOf(world: World, queueing: QueueingSetup): AdmissionCache {
-  const cache = createAdmissionCache(queueing, () => world.priorityClasses);
+export function cacheOf(world: World, queueing: QueueingSetup, usage = usageIn(world, queueing)): AdmissionCache {
+  const cache = createAdmissionCache(queueing, () => world.priorityClasses, usage?.holdings, usage?.usageOf);
   cache.setClusters(world.clusters);
   for (const workload of world.workloads) {
     cache.shapes.observe(workload, world.nowMs);
@@ -60,27 +82,41 @@ export function cacheOf(world: World, queueing: QueueingSetup): AdmissionCache {
   return cache;
 }
 
-/** Where a Workload waits, or why it is in no queue. */
-export const waitingIn = (
-  { priorityClasses }: World,
+/** Finds where a Workload of this world waits, or why it is in no queue. */
+export function waitingIn(
+  { priorityClasses, workloads }: World,
   queueing: QueueingSetup,
-  workload: Workload,
-  arrival: number,
-): QueueEntry | InadmissibleReason => queueEntry(workload, arrival, { queueing, priorityClasses });
+): (workload: Workload, arrival: number) => QueueEntry | InadmissibleReason {
+  const unaccounted = createUnaccountedJobs();
+  for (const workload of workloads) unaccounted.observe(workload);
+  const keptOut = ({ namespace }: Workload): InadmissibleReason | undefined => unaccounted.reasonIn(namespace);
+  return (workload, arrival) => queueEntry(workload, arrival, { queueing, priorityClasses, keptOut });
+}
 
-/** Those that wait, by ClusterQueue, in the order of the queue. */
+/** Those that wait, by ClusterQueue, in the order of the queue as things stand. */
 export function waitingByQueue(world: World, queueing: QueueingSetup): ReadonlyMap<string, readonly QueueEntry[]> {
+  const entryOf = waitingIn(world, queueing);
   const queues = new Map<string, QueueEntry[]>();
   for (const [arrival, workload] of world.workloads.entries()) {
     if (workload.phase !== 'Pending') continue;
-    const waiting = waitingIn(world, queueing, workload, arrival);
-    if ('reason' in waiting) continue;
-    const queue = queues.get(waiting.clusterQueue) ?? [];
-    queues.set(waiting.clusterQueue, queue);
-    queue.push(waiting);
+    const entry = entryOf(workload, arrival);
+    if ('reason' in entry) continue;
+    const queue = queues.get(entry.clusterQueue) ?? [];
+    queues.set(entry.clusterQueue, queue);
+    queue.push(entry);
   }
-  for (const queue of queues.values()) queue.sort((a, b) => compareQueued(a.queued, b.queued));
+  const used = usedIn(world, queueing);
+  for (const queue of queues.values()) queue.sort((a, b) => used(a) - used(b) || compareQueued(a.queued, b.queued));
   return queues;
+}
+
+/** What the LocalQueue of one that waits has used, where that orders its ClusterQueue. */
+function usedIn(world: World, queueing: QueueingSetup): (entry: QueueEntry) => number {
+  const usage = usageIn(world, queueing);
+  if (usage === undefined) return () => 0;
+  cacheOf(world, queueing, usage);
+  // A weight of 0 makes it more than any number, and two of these must still compare.
+  return ({ queued }) => Math.min(usage.usageOf(localQueueOf(queued.workload)) ?? 0, Number.MAX_VALUE);
 }
 
 /** The ClusterQueues that share quota with this one, itself included. */

@@ -8,6 +8,11 @@ import { bullmqJobOf, idOf, keyProblem, type SubmissionPayload, type SubmitOptio
 import { Cancelled, Conflict, errorOf, Failed, Invalid, TimedOut } from './submission-errors.ts';
 import { createWatcher, parsed, type Ending, type Watcher } from './watcher.ts';
 
+// All that users of the package `switchyard/client` import comes from here.
+export { Cancelled, Conflict, Failed, Forbidden, Invalid, Rejected, SubmissionError, TimedOut } from './submission-errors.ts';
+export type { SubmissionErrorCode } from './submission-errors.ts';
+export type { CancelAnswer, JobResult, SubmissionPayload, SubmissionProgress, SubmitOptions };
+
 export type ConnectOptions = {
   /** URL of the Redis, such as `redis://localhost:6379`, or whatever BullMQ takes as a connection. */
   readonly redis: string | ConnectionOptions;

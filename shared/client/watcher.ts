@@ -106,9 +106,9 @@ export function createWatcher(queue: Queue, connection: ConnectionOptions, prefi
         { kind: 'NotFound' },
         [...watches].filter((watch) => !isMeant(watch)),
       );
+      if (progress !== null) for (const watch of watched.get(id) ?? []) watch.progress?.(parsed(progress) as SubmissionProgress);
       if (finishedOn !== null)
         end(id, failedReason === null ? { kind: 'Completed', value: parsed(returnvalue) } : { kind: 'Failed', reason: failedReason });
-      else if (progress !== null) for (const watch of watched.get(id) ?? []) watch.progress?.(parsed(progress) as SubmissionProgress);
     }
   }
 

@@ -57,15 +57,15 @@ export type QueueUnderTest = {
   close(): Promise<void>;
 };
 
-export async function startQueue(concurrency = 5): Promise<QueueUnderTest> {
+export async function startQueue(concurrency = 5, name = QUEUE_NAME): Promise<QueueUnderTest> {
   const redis = await startRedis();
   const connection = { url: redis.url, maxRetriesPerRequest: null };
   const open = () => ({
-    users: new Queue(QUEUE_NAME, { connection }),
-    events: new QueueEvents(QUEUE_NAME, { connection }),
+    users: new Queue(name, { connection }),
+    events: new QueueEvents(name, { connection }),
     queue: connectBullmqQueue({
       redis: { servers: { kind: 'Single', url: redis.url } },
-      name: QUEUE_NAME,
+      name,
       prefix: 'bull',
       concurrency,
       clock: systemClock,

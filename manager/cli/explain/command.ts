@@ -1,4 +1,5 @@
 import { FlagError, oneOf, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { ADMISSION_FLAGS, admissionFlagsOf } from '../../admission-flags.ts';
 import { CLUSTER_FLAGS, NAMESPACE_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 import { EXPLAIN_PROGRAM } from './program.ts';
@@ -7,6 +8,7 @@ const FLAGS = {
   ...CLUSTER_FLAGS,
   ...NAMESPACE_FLAG,
   output: { short: 'o', value: 'FORM', fallback: 'text', about: 'text, json', parse: oneOf(['text', 'json'] as const) },
+  ...ADMISSION_FLAGS,
 } satisfies FlagTable;
 
 export const EXPLAIN = command({
@@ -16,11 +18,12 @@ export const EXPLAIN = command({
   operands: [{ usage: '<JOB>', about: 'NAME, or NAMESPACE/NAME' }],
   flags: FLAGS,
   examples: ['explain train -n team', 'explain team/train -o json'],
-  configOf({ kubeconfig, context, namespace, output }, [job = '']) {
+  configOf({ kubeconfig, context, namespace, output, ...flags }, [job = '']) {
     const [first = '', second, ...more] = job.split('/');
     if (first === '' || second === '' || more.length > 0)
       throw new FlagError(`JOB: ${JSON.stringify(job)} is no Job; write NAME or NAMESPACE/NAME`);
-    return { kubeconfig, context, output, namespace: second === undefined ? namespace : first, name: second ?? first };
+    const named = { namespace: second === undefined ? namespace : first, name: second ?? first };
+    return { kubeconfig, context, output, ...named, flags: admissionFlagsOf(flags) };
   },
   load: async () => (await import('./run.ts')).runExplain,
 });

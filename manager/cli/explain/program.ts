@@ -1,3 +1,4 @@
+import { ADMISSION_FLAGS, admissionFlagsOf, type AdmissionFlags } from '../../admission-flags.ts';
 import { FlagError, oneOf, text, type FlagTable, type FlagValues, type Program } from '../../../shared/runtime/flags.ts';
 
 export type ExplainConfig = {
@@ -8,11 +9,14 @@ export type ExplainConfig = {
   /** Absent: the current one of the kubeconfig. */
   readonly context: string | undefined;
   readonly output: 'text' | 'json';
+  /** Those of the manager. */
+  readonly flags: AdmissionFlags;
 };
 
 const FLAGS = {
   kubeconfig: { value: 'FILE', about: 'kubeconfig of the manager cluster; default: KUBECONFIG, ~/.kube/config', parse: text },
   output: { value: 'FORM', fallback: 'text', about: 'text, json', parse: oneOf(['text', 'json'] as const) },
+  ...ADMISSION_FLAGS,
 } satisfies FlagTable;
 
 export const EXPLAIN_PROGRAM: Program<typeof FLAGS, ExplainConfig> = {
@@ -22,17 +26,18 @@ export const EXPLAIN_PROGRAM: Program<typeof FLAGS, ExplainConfig> = {
     'Explains why a Job waits, when it is likely to start, as the run times of Jobs that have ended tell, and the smallest changes after which it\n' +
     'would run now. Each of them has been tried on a copy of all that admission decides on. Reads only, with your own rights: one list each of\n' +
     'Jobs, queues, clusters, flavors, cohorts, namespaces, priority classes, limit ranges and runtime classes. Admission records are taken as they\n' +
-    'stand: without the manager’s key their seal cannot be checked. The manager’s flags are not known either: fair sharing is taken to be off.\n' +
+    'stand: without the manager’s key their seal cannot be checked. The manager does not publish its flags: give --fair-sharing and\n' +
+    '--admission-fair-sharing-... as it has them, or set the same environment variables.\n' +
     'Exit status: 0 explained, 1 there is no such Job, or something cannot be read, 2 wrong flags.',
   flags: FLAGS,
   operands: 'NAMESPACE/NAME',
   configOf,
 };
 
-function configOf({ kubeconfig, output }: FlagValues<typeof FLAGS>, operands: readonly string[]): ExplainConfig {
+function configOf({ kubeconfig, output, ...flags }: FlagValues<typeof FLAGS>, operands: readonly string[]): ExplainConfig {
   const [operand, ...rest] = operands;
   const [namespace, name, ...more] = (operand ?? '').split('/');
   if (rest.length > 0 || more.length > 0 || !namespace || !name)
     throw new FlagError('name one Job as NAMESPACE/NAME, such as npm run -s explain -- team/train');
-  return { namespace, name, kubeconfig, context: undefined, output };
+  return { namespace, name, kubeconfig, context: undefined, output, flags: admissionFlagsOf(flags) };
 }

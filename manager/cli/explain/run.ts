@@ -8,11 +8,11 @@ import { readWorld, UnreadableWorldError } from './world-reader.ts';
 
 /** Explains one Job on standard output, and resolves with the exit code. Without a namespace it is that of the kubeconfig's context. */
 export async function runExplain(config: Omit<ExplainConfig, 'namespace'> & { readonly namespace: string | undefined }): Promise<number> {
-  const { name, output } = config;
+  const { name, output, flags } = config;
   const { client, ...context } = connect(config);
   const namespace = config.namespace ?? context.namespace;
   try {
-    const { world, jobs } = await readWorld(client, Date.now());
+    const { world, jobs } = await readWorld(client, Date.now(), { flags });
     const job = jobs.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
     if (job === undefined) return refused(`there is no Job ${name} in namespace ${namespace}`);
     const workload = world.workloads.find(({ uid }) => uid === job.metadata.uid);

@@ -1,11 +1,9 @@
-import { durationMs, FlagError, listOf, oneOf, text, type FlagTable } from '../../../shared/runtime/flags.ts';
-import { FairStrategy } from '../../admission/fair-strategy.ts';
+import { durationMs, FlagError, oneOf, text, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { ADMISSION_FLAGS, admissionFlagsOf } from '../../admission-flags.ts';
 import { CLUSTER_FLAGS, NAMESPACE_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 import { CHANGE_FLAGS, changesOf, type Change, type ChangeFlag } from './changes.ts';
 import type { ChangeFile, WhatIfConfig } from './config.ts';
-
-const STRATEGIES = Object.values(FairStrategy);
 
 const FLAGS = {
   filename: {
@@ -22,13 +20,7 @@ const FLAGS = {
   ...changeFlags(),
   ...CLUSTER_FLAGS,
   ...NAMESPACE_FLAG,
-  'fair-sharing': { about: 'the manager has --fair-sharing' },
-  'fair-sharing-preemption-strategies': {
-    value: 'STRATEGY,...',
-    fallback: STRATEGIES.join(),
-    about: 'as the manager has it, with --fair-sharing',
-    parse: listOf(STRATEGIES),
-  },
+  ...ADMISSION_FLAGS,
   'worker-lost-timeout': { value: 'DURATION', fallback: '15m', about: 'as the manager has it', parse: lostTimeout },
   output: { short: 'o', value: 'FORM', fallback: 'text', about: 'text, json', parse: oneOf(['text', 'json'] as const) },
 } satisfies FlagTable;
@@ -37,7 +29,7 @@ export const WHAT_IF = command({
   words: 'what-if',
   summary: 'say who would be admitted, evicted or delayed if something were changed; changes nothing',
   about:
-    'Makes the changes on a copy of all that admission decides on, runs the manager’s own scheduling there until nothing moves any more, and tells of each Job that fares otherwise than without them. Reads only, with your own rights: one list each of Jobs, queues, clusters, flavors, cohorts, namespaces, priority classes, limit ranges and runtime classes. What the API server would refuse is refused. The manager’s own flags matter and are not published: give those of the last group as the manager has them, or set the same environment variables.',
+    'Makes the changes on a copy of all that admission decides on, runs the manager’s own scheduling there until nothing moves any more, and tells of each Job that fares otherwise than without them. Reads only, with your own rights: one list each of Jobs, queues, clusters, flavors, cohorts, namespaces, priority classes, limit ranges and runtime classes. What the API server would refuse is refused. The manager’s own flags matter and are not published: give --fair-sharing, --admission-fair-sharing-... and --worker-lost-timeout as the manager has them, or set the same environment variables.',
   flags: FLAGS,
   examples: [
     'what-if --quota main:default:cpu=+8',
@@ -53,8 +45,15 @@ export const WHAT_IF = command({
       throw new FlagError('--filename and --submit: standard input can be read once; name files');
     if (files.length === 0 && changes.length === 0)
       throw new FlagError('no change is named; name one, such as --quota main:default:cpu=+8, --drain east or -f changes.yaml');
-    const fairSharing = flags['fair-sharing'] ? { preemptionStrategies: flags['fair-sharing-preemption-strategies'] } : undefined;
-    return { files, changes, kubeconfig, context, namespace, output, fairSharing, workerLostTimeoutMs: flags['worker-lost-timeout'] };
+    return {
+      files,
+      changes,
+      kubeconfig,
+      context,
+      namespace,
+      output,
+      flags: { ...admissionFlagsOf(flags), workerLostTimeoutMs: flags['worker-lost-timeout'] },
+    };
   },
   load: async () => (await import('./run.ts')).runWhatIf,
 });

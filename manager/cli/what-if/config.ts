@@ -1,4 +1,4 @@
-import type { FairSharingConfig } from '../../admission/fair-strategy.ts';
+import type { ManagerFlags } from '../../admission/world-objects.ts';
 import type { Change } from './changes.ts';
 
 /** What the flags of the command come to. */
@@ -9,8 +9,8 @@ export type WhatIfConfig = {
   readonly context: string | undefined;
   readonly namespace: string | undefined;
   readonly output: 'text' | 'json';
-  readonly fairSharing: FairSharingConfig | undefined;
-  readonly workerLostTimeoutMs: number;
+  /** Those of the manager. */
+  readonly flags: ManagerFlags;
 };
 
 /** Manifests that are to be read, and what they are for; `copies` of a Job. */

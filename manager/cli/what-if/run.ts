@@ -16,7 +16,7 @@ import { whatIfText } from './what-if-text.ts';
 
 /** Tells what changes would do, on standard output, and resolves with the exit code. */
 export async function runWhatIf(config: WhatIfConfig, session: Session): Promise<number> {
-  const { output, fairSharing, workerLostTimeoutMs } = config;
+  const { output, flags } = config;
   const refused = async (problem: string): Promise<number> => {
     await session.errors.write(`switchyard what-if: ${problem}\n`);
     return ExitCode.Failed;
@@ -25,7 +25,6 @@ export async function runWhatIf(config: WhatIfConfig, session: Session): Promise
   try {
     const changes = [...config.files.flatMap(fromFile), ...config.changes];
     const nowMs = session.now();
-    const flags = { fairSharing, workerLostTimeoutMs };
     const { objects } = await readWorld(client, nowMs);
     const changed = changedObjects(objects, changes, config.namespace ?? context.namespace, nowMs);
     const outcome = whatIf(worldOf(objects, flags, nowMs), worldOf(changed.objects, flags, nowMs));

@@ -7,7 +7,7 @@ import { aCluster, aClusterQueue, aWorkload } from './setup.ts';
 
 function placeOf(world: World, name: string) {
   const queueing = queueingOf(world);
-  const route = waitingIn(world, queueing, world.workloads.find((each) => each.name === name) as Workload, 0);
+  const route = waitingIn(world, queueing)(world.workloads.find((each) => each.name === name) as Workload, 0);
   if ('reason' in route) throw new Error(route.message);
   return cohortPlace(route, waitingByQueue(world, queueing), queueing, cacheOf(world, queueing));
 }

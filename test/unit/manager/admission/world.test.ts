@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { cacheOf, queueingOf, waitingByQueue, waitingIn, workloadsOf } from '../../../../manager/admission/world.ts';
+import type { World } from '../../../../manager/admission/world.ts';
+import { standstill } from '../../../../manager/admission/standstill.ts';
+import type { Workload } from '../../../../manager/admission/workload.ts';
+import type { LocalQueue } from '../../../../manager/api/local-queue.ts';
 import { AS_WRITTEN } from '../../../../manager/api/adjusted-pod.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { aCluster, aClusterQueue, aWorkload } from './setup.ts';
-import { aWorld, holding } from './explained-world.ts';
+import { aWorld, holding, NOW_MS } from './explained-world.ts';
 
 const main = aClusterQueue('main', { default: '4' });
 
@@ -32,8 +36,62 @@ describe('a world', () => {
   test('has nobody wait in a queue who is held, or names a queue that there is not', () => {
     const world = aWorld([main], [], []);
     const queueing = queueingOf(world);
-    expect(waitingIn(world, queueing, aWorkload('a', {}, { hold: true }), 0)).toMatchObject({ reason: 'Held' });
-    expect(waitingIn(world, queueing, aWorkload('a', {}, { queue: 'other' }), 0)).toMatchObject({ reason: 'LocalQueueNotFound' });
+    expect(waitingIn(world, queueing)(aWorkload('a', {}, { hold: true }), 0)).toMatchObject({ reason: 'Held' });
+    expect(waitingIn(world, queueing)(aWorkload('a', {}, { queue: 'other' }), 0)).toMatchObject({ reason: 'LocalQueueNotFound' });
+  });
+
+  test('has nobody of a namespace wait in a queue while something runs there that nobody can charge', () => {
+    const lost = aWorkload('lost', {}, { phase: 'Evicting', unaccounted: true });
+    const world = aWorld([main], [], [lost, aWorkload('a')]);
+    expect(waitingIn(world, queueingOf(world))(aWorkload('a'), 0)).toMatchObject({ reason: 'NamespaceUnaccounted' });
+    expect(waitingByQueue(world, queueingOf(world)).size).toBe(0);
+    expect(waitingIn({ ...world, workloads: [] }, queueingOf(world))(aWorkload('a'), 0)).toMatchObject({ clusterQueue: 'main' });
+  });
+
+  describe('in which usage orders LocalQueues', () => {
+    const shared = aClusterQueue('main', { default: '4' }, { admissionScope: { admissionMode: 'UsageBasedAdmissionFairSharing' } });
+    const localQueue = (name: string, cpu?: string): LocalQueue => ({
+      metadata: { name, namespace: 'team', uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
+      spec: { clusterQueue: 'main' },
+      ...(cpu === undefined
+        ? {}
+        : {
+            status: {
+              fairSharing: {
+                admissionFairSharingStatus: { consumedResources: { cpu }, lastUpdate: new Date(NOW_MS).toISOString() },
+              },
+            },
+          }),
+    });
+    const policy = { halfLifeMs: 3_600_000, samplingIntervalMs: 60_000, resourceWeights: new Map() };
+    const world = (workloads: readonly Workload[], localQueues: readonly LocalQueue[]): World => ({
+      ...aWorld([shared], [aCluster('eu')], workloads, { localQueues }),
+      admissionFairSharing: policy,
+    });
+    const busy = aWorkload('of-busy', { cpu: '4' }, { queue: 'busy', createdMs: 1 });
+    const idle = aWorkload('of-idle', { cpu: '4' }, { queue: 'idle', createdMs: 2 });
+    const orderIn = (each: World) =>
+      waitingByQueue(each, queueingOf(each))
+        .get('main')
+        ?.map(({ queued }) => queued.workload.name);
+
+    test('the one of the LocalQueue that has used less goes first, as its status says', () => {
+      const each = world([busy, idle], [localQueue('busy', '9'), localQueue('idle', '1')]);
+      expect(orderIn(each)).toEqual(['of-idle', 'of-busy']);
+      expect(standstill(each).get('team/of-idle')).toMatchObject({ kind: 'Admit' });
+      expect(standstill(each).get('team/of-busy')).toMatchObject({ kind: 'Inadmissible' });
+    });
+
+    test('and what Jobs have used counts that hold something', () => {
+      const runs = { ...holding('runs', '1'), queue: 'busy' };
+      expect(orderIn(world([runs, busy, idle], [localQueue('busy'), localQueue('idle')]))).toEqual(['of-idle', 'of-busy']);
+    });
+
+    test('where the manager has no such flag, the older goes first', () => {
+      const { admissionFairSharing: _, ...each } = world([busy, idle], [localQueue('busy', '9'), localQueue('idle', '1')]);
+      expect(orderIn(each)).toEqual(['of-busy', 'of-idle']);
+      expect(standstill(each).get('team/of-busy')).toMatchObject({ kind: 'Admit' });
+    });
   });
 
   test('is made of the Jobs of this manager, the first created first', () => {

@@ -27,6 +27,21 @@ test('objects come without what no decision depends on', () => {
   expect(JSON.stringify(setupObjectsIn('queues.yaml', queue))).not.toContain('annotations');
 });
 
+test('rules over several fields are those of the definitions', () => {
+  const contradicts = queue.replace('  resourceGroups', '  preemption: {borrowWithinCohort: {policy: LowerPriority}}\n  resourceGroups');
+  expect(() => setupObjectsIn('queues.yaml', contradicts)).toThrow(
+    /document 1: ClusterQueue main is invalid: spec\.preemption: .*borrowWithinCohort is a part of reclaimWithinCohort, which is Never/,
+  );
+  const negative = queue.replace('nominalQuota: 8', 'nominalQuota: -1');
+  expect(() => setupObjectsIn('queues.yaml', negative)).toThrow(/nominalQuota must not be negative; write 0 or more/);
+});
+
+test('what is not said is as an API server would store it', () => {
+  expect(setupObjectsIn('queues.yaml', queue.replace('  resourceGroups', '  preemption: {}\n  resourceGroups'))).toMatchObject([
+    { spec: { preemption: { withinClusterQueue: 'Never', reclaimWithinCohort: 'Never' } } },
+  ]);
+});
+
 test.each([
   [queue.replace('namespaceSelector', 'namespaceSelektor'), /document 1: ClusterQueue main: spec\.namespaceSelektor is no field of it/],
   [queue.replace('nominalQuota: 8', 'nominalQuota: []'), /ClusterQueue main: spec/],

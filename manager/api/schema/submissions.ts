@@ -1,0 +1,61 @@
+import { Type } from 'typebox';
+import { SubmissionPhase } from '../../../shared/api/submission-progress.ts';
+
+const Count = (description: string) => Type.Integer({ minimum: 0, description });
+const Time = (description: string) => Type.String({ format: 'date-time', description });
+
+/** What lies on the queue. */
+export const SubmissionPayloadSchema = Type.Object(
+  {
+    manifest: Type.Object({}, { description: 'The manifest of a batch/v1 Job, as kubectl takes it.' }),
+    options: Type.Optional(
+      Type.Object({
+        retry: Type.Optional(
+          Type.Literal(true, {
+            description: 'BullMQ’s attempts and back-off apply to a Job that fails: each attempt is a Job of its own.',
+          }),
+        ),
+      }),
+    ),
+  },
+  { description: 'The data of a BullMQ job that submits a Job. The manifest alone is taken, too.' },
+);
+
+/** BullMQ's progress of a submission. */
+export const SubmissionProgressSchema = Type.Object(
+  {
+    phase: Type.Enum(Object.values(SubmissionPhase), { description: 'Where the Job stands.' }),
+    reason: Type.Optional(Type.String({ description: 'Why it waits; or how it ended: Complete, or the reason of its failure.' })),
+    cluster: Type.Optional(Type.String({ description: 'WorkerCluster that it was placed on.' })),
+    active: Count('Pods that run.'),
+    succeeded: Count('Pods that have succeeded.'),
+    failed: Count('Pods that have failed.'),
+  },
+  { description: 'How the Job of a submission gets on.' },
+);
+
+/** BullMQ's return value of a submission. */
+export const JobResultSchema = Type.Object(
+  {
+    namespace: Type.String({ description: 'Of the Job.' }),
+    name: Type.String({ description: 'Of the Job.' }),
+    uid: Type.String({ description: 'Of the Job.' }),
+    cluster: Type.Optional(Type.String({ description: 'WorkerCluster on which it ran.' })),
+    succeeded: Count('Pods that have succeeded.'),
+    failed: Count('Pods that have failed.'),
+    startTime: Type.Optional(Time('When it started.')),
+    completionTime: Type.Optional(Time('When it was complete.')),
+    completedIndexes: Type.Optional(Type.String({ description: 'Indexed Jobs: such as 0,2-4.' })),
+    failedIndexes: Type.Optional(Type.String({ description: 'Indexed Jobs: such as 0,2-4.' })),
+  },
+  {
+    description: 'What a submission resolves with when its Job has completed. One that fails has a failed reason instead, `CODE: message`.',
+  },
+);
+
+/** Those that go with the client, by name of their file. */
+export const SUBMISSION_SCHEMAS = {
+  payload: SubmissionPayloadSchema,
+  progress: SubmissionProgressSchema,
+  outcome: JobResultSchema,
+} as const;
