@@ -18,6 +18,8 @@ export type ApiServerDeps = {
   /** Absent: plain HTTP. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
   readonly bodyBytesMax: number;
+  /** What is wrong with the text of a body, before it is parsed; undefined when nothing is. */
+  readonly problemOf?: (text: string) => string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -48,7 +50,7 @@ export async function serveApi(address: string, deps: ApiServerDeps): Promise<Ap
     const { route, parameters } = match;
     const refusal = await deps.gate(request.headers.authorization, route.access(parameters));
     if (refusal !== undefined) throw new RequestRefused(refusal.status, REASONS[refusal.status], refusal.why, HEADERS[refusal.status]);
-    const body = route.body === undefined ? undefined : await readJson(request, deps.bodyBytesMax, room);
+    const body = route.body === undefined ? undefined : await readJson(request, deps, room);
     const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
     const { 'last-event-id': lastEventId } = request.headers;
     return route.handle({ parameters, query, body, lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined, signal });
@@ -114,7 +116,11 @@ async function readPair({ certFile, keyFile }: NonNullable<ApiServerDeps['tls']>
   return { cert, key };
 }
 
-async function readJson(request: IncomingMessage, bytesMax: number, room: ReturnType<typeof createByteRoom>): Promise<unknown> {
+async function readJson(
+  request: IncomingMessage,
+  { bodyBytesMax: bytesMax, problemOf }: ApiServerDeps,
+  room: ReturnType<typeof createByteRoom>,
+): Promise<unknown> {
   const announced = Number(request.headers['content-length'] ?? Number.NaN);
   if (Number.isNaN(announced))
     throw new RequestRefused(411, 'BadRequest', 'the header Content-Length is missing; say how long the body is');
@@ -126,7 +132,10 @@ async function readJson(request: IncomingMessage, bytesMax: number, room: Return
   try {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+    const problem = problemOf?.(text);
+    if (problem !== undefined) throw new RequestRefused(422, 'Invalid', problem);
+    return JSON.parse(text);
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError)
       throw new RequestRefused(400, 'BadRequest', `the body is no JSON in UTF-8: ${error.message}`);
