@@ -35,9 +35,7 @@ test('Jobs that are over stand in a table, with the reason of those that failed'
   const nowMs = Date.parse('2026-01-01T01:01:10Z');
   const lines = formatTable(historyTable(records, true, nowMs), 200).map((line) => line.replaceAll(/ +/g, ' '));
   expect(lines[0]).toBe('JOB OUTCOME QUEUE CLUSTER OK FAILED MOVES WAITED RAN ENDED');
-  expect(lines[1]).toMatch(
-    /^team\/sum Failed main east 1 3 1 10\.0s 1m00s 60m ago BackoffLimitExceeded: too often$/,
-  );
+  expect(lines[1]).toMatch(/^team\/sum Failed main east 1 3 1 10\.0s 1m00s 60m ago BackoffLimitExceeded: too often$/);
   expect(lines[2]).toMatch(/^b\/gone Deleted 0 0 0 /);
   expect(formatTable(historyTable(records, false, nowMs), 80).every((line) => line.length <= 80)).toBe(true);
 });
