@@ -79,6 +79,18 @@ describe('a Job that has failed', { timeout: LIMIT_MS }, () => {
     expect(stderr).toMatch(/ended with exit code 42: no such file$/m);
   });
 
+  test('that has written twenty megabytes shows the last 64 KiB of them', async () => {
+    await submit(
+      job('noisy', 'yes 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef | head -c 20000000; echo; echo the last; exit 1'),
+    );
+    await cli.until(() => isOver('noisy'));
+    const { stdout, stderr } = await cli.run(['logs', 'noisy', '-n', NAMESPACE, '--history-store', store]);
+    expect(stdout.length).toBeGreaterThan(60_000);
+    expect(stdout.length).toBeLessThanOrEqual(65_536);
+    expect(stdout.endsWith('\nthe last\n')).toBe(true);
+    expect(stderr).toMatch(/exit code 1: the last\n$/);
+  });
+
   test('is in the history, with its pods', async () => {
     const listed = await cli.run(['history', '-n', NAMESPACE, '--history-store', store]);
     expect(listed.stdout).toMatch(/^JOB +OUTCOME/);
