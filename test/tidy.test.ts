@@ -60,12 +60,14 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/admission':
     'admission admission-fair-sharing admission-writer corrector queue-status scheduler start-estimates waiting-reporter',
   'manager/cli':
-    'cluster-connection cluster-flags command command-docs commands confirmation explain follow-objects import-kueue local main process-session wait-for-jobs waiting with-cluster',
+    'cluster-connection cluster-flags command command-docs commands confirmation explain follow-objects history-store import-kueue local main process-session wait-for-jobs waiting with-cluster',
   'manager/cli/clusters': 'join join-cluster leave leave-cluster list set-state state',
   'manager/cli/completion': 'command complete',
   'manager/cli/doctor': 'command run',
   'manager/cli/get': 'command run',
+  'manager/cli/history': 'command run',
   'manager/cli/jobs': 'cancel flags hold operands read-jobs release run',
+  'manager/cli/logs': 'command run',
   'manager/cli/queues': 'command run',
   'manager/cli/replay': 'command run',
   'manager/cli/run': 'command run',

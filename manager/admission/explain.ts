@@ -1,5 +1,6 @@
 import { finishedCondition } from '../../shared/kube/conditions.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { readLastFailure, type LastFailure } from '../api/last-failure.ts';
 import { formatAmount, minus, ZERO, type Amount } from '../api/amount.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { capacityOf } from './cluster-state.ts';
@@ -23,7 +24,14 @@ import { cacheOf, queueingOf, sharingWith, usageIn, waitingByQueue, waitingIn, t
 
 /** Where a Job stands with admission, and what stands in its way. Amounts are quantities. */
 export type Explanation =
-  | { readonly kind: 'Finished'; readonly job: string; readonly result: string; readonly at?: string; readonly message?: string }
+  | {
+      readonly kind: 'Finished';
+      readonly job: string;
+      readonly result: string;
+      readonly at?: string;
+      readonly message?: string;
+      readonly failure?: LastFailure;
+    }
   | {
       readonly kind: 'Admitted';
       readonly job: string;
@@ -101,7 +109,11 @@ export function explain(world: World, job: DeepReadonly<Job>, workload: Workload
       kind: 'Finished',
       job: key,
       result: ended?.type ?? 'Deleted',
-      ...given({ at: ended?.lastTransitionTime, message: ended?.message || undefined }),
+      ...given({
+        at: ended?.lastTransitionTime,
+        message: ended?.message || undefined,
+        failure: ended?.type === 'Failed' ? readLastFailure(job) : undefined,
+      }),
     };
   }
   if (phase === 'Admitted' && record !== undefined) {

@@ -3,10 +3,13 @@ import type { ClusterAccess, Credentials } from '../../shared/kube/cluster-acces
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { accessFromKubeconfig, defaultKubeconfigSource, type KubeconfigSource } from '../../shared/kube/kubeconfig.ts';
+import type { TransportStream } from '../../shared/kube/transport.ts';
 import { KubeconfigError } from '../../shared/kube/kubeconfig/kubeconfig-error.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { FlagError } from '../../shared/runtime/flags.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
+
+const USER_AGENT = 'switchyard-cli';
 
 export type ClusterChoice = { readonly kubeconfig: string | undefined; readonly context: string | undefined };
 
@@ -15,6 +18,8 @@ export type ClusterConnection = {
   /** That of the context. */
   readonly namespace: string;
   readonly server: string;
+  /** What has no end, such as a log that is followed. */
+  readonly stream: (path: string, signal: AbortSignal) => Promise<TransportStream>;
   /** Who we are there, and whom we trust. */
   readonly credentials: () => Promise<Credentials>;
 };
@@ -28,8 +33,11 @@ export function connect({ kubeconfig, context }: ClusterChoice): ClusterConnecti
 export const connectWith = (source: KubeconfigSource): ClusterConnection => connectBy(accessFromKubeconfig(source, systemClock));
 
 function connectBy(access: ClusterAccess): ClusterConnection {
-  const client = createKubeClient(createHttpTransport(access, silentLogger), { userAgent: 'switchyard-cli', clock: systemClock });
-  return { client, namespace: access.namespace, server: access.server, credentials: () => access.credentials() };
+  const transport = createHttpTransport(access, silentLogger);
+  const client = createKubeClient(transport, { userAgent: USER_AGENT, clock: systemClock });
+  const stream = (path: string, signal: AbortSignal): Promise<TransportStream> =>
+    transport.stream({ method: 'GET', path, headers: { 'user-agent': USER_AGENT }, signal });
+  return { client, stream, namespace: access.namespace, server: access.server, credentials: () => access.credentials() };
 }
 
 function accessTo({ kubeconfig, context }: ClusterChoice) {

@@ -9,9 +9,11 @@ import { EXPLAIN } from './explain/command.ts';
 import { GET } from './get/command.ts';
 import { IMPORT_KUEUE } from './import-kueue/command.ts';
 import { CANCEL } from './jobs/cancel.ts';
+import { HISTORY } from './history/command.ts';
 import { HOLD } from './jobs/hold.ts';
 import { RELEASE } from './jobs/release.ts';
 import { LOCAL } from './local/command.ts';
+import { LOGS } from './logs/command.ts';
 import { QUEUES } from './queues/command.ts';
 import { REPLAY } from './replay/command.ts';
 import { RUN } from './run/command.ts';
@@ -25,6 +27,8 @@ export const COMMANDS: readonly Command[] = [
   RUN,
   GET,
   EXPLAIN,
+  LOGS,
+  HISTORY,
   WHAT_IF,
   CANCEL,
   HOLD,

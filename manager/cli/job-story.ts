@@ -1,6 +1,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { findTrueCondition, finishedCondition } from '../../shared/kube/conditions.ts';
 import { given } from '../../shared/runtime/given.ts';
+import { readLastFailure, tellFailure, type LastFailure } from '../api/last-failure.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import { writtenRecordOf } from '../api/records.ts';
 
@@ -16,6 +17,8 @@ export type JobStory = {
   /** Of the Failed condition. */
   readonly reason?: string;
   readonly message?: string;
+  /** What its last pod ended with that failed. */
+  readonly failure?: LastFailure;
 };
 
 /** The story goes on with what a Job says now. What it did earlier is kept: times on the wire have whole seconds, and ours are better. */
@@ -42,6 +45,7 @@ export function continued(story: JobStory, job: DeepReadonly<Job>, nowMs: number
     outcome: outcomeOf(ended?.type),
     reason: ended?.type === 'Failed' ? ended.reason : undefined,
     message: ended?.type === 'Failed' ? ended.message : undefined,
+    failure: ended?.type === 'Failed' ? readLastFailure(job) : undefined,
   };
   return { submittedMs: story.submittedMs, ...given(next) };
 }
@@ -60,6 +64,7 @@ export function storyLine({
   outcome,
   reason,
   message,
+  failure,
 }: JobStory): string {
   const seconds = (from: number, to: number): string => (Math.max(0, to - from) / 1000).toFixed(1);
   const parts = [
@@ -69,7 +74,7 @@ export function storyLine({
   ];
   const took = finishedMs === undefined ? '' : ` in ${seconds(submittedMs, finishedMs)} s`;
   const why = outcome === 'Failed' ? `: ${[reason, message].filter((each) => each !== undefined && each !== '').join(', ')}` : '';
-  return `${outcome === 'Failed' ? 'failed' : 'finished'}${cluster === undefined ? '' : ` on ${cluster}`}${took}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}${why}`;
+  return `${outcome === 'Failed' ? 'failed' : 'finished'}${cluster === undefined ? '' : ` on ${cluster}`}${took}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}${why}${failure === undefined ? '' : `; ${tellFailure(failure)}`}`;
 }
 
 /** Where it is on its way, for whoever waits. */
@@ -81,11 +86,13 @@ export function progressLine(story: JobStory, job: DeepReadonly<Job>): string {
 }
 
 /**
- * The exit code of the container that failed a Job whose podFailurePolicy fails it by exit code: upstream's message of that condition has it
- * ("Container main for pod ns/name failed with exit code 3 matching FailJob rule at index 0"). Undefined where no exit code is told.
+ * The exit code of the container with which a Job failed, as the worker has told it. Where it has not, that of a Job whose podFailurePolicy fails it by
+ * exit code: upstream's message of that condition has it ("Container main for pod ns/name failed with exit code 3 matching FailJob rule at index 0").
+ * Undefined where no exit code is told.
  */
-export function exitCodeOf({ outcome, reason, message }: JobStory): number | undefined {
+export function exitCodeOf({ outcome, reason, message, failure }: JobStory): number | undefined {
   if (outcome === 'Complete') return 0;
+  if (failure?.exitCode !== undefined && failure.exitCode > 0 && failure.exitCode <= 255) return failure.exitCode;
   if (reason !== 'PodFailurePolicy') return undefined;
   const code = /failed with exit code (\d{1,3}) /.exec(message ?? '')?.[1];
   return code === undefined ? undefined : Number(code);

@@ -3,12 +3,17 @@ import type { KeyValueStore } from './key-value-store.ts';
 import type { S3Credentials } from './s3-store.ts';
 import type { StoreAddress } from './store-address.ts';
 
-/** Opens the store; what it takes to speak to it is loaded only then. Throws where a directory cannot be used. */
-export async function openStore(address: StoreAddress, credentials: S3Credentials | undefined, log: Logger): Promise<KeyValueStore> {
+/** Opens the store; what it takes to speak to it is loaded only then. Throws where a directory cannot be used, or is not to be made. */
+export async function openStore(
+  address: StoreAddress,
+  credentials: S3Credentials | undefined,
+  log: Logger,
+  { create = true }: { readonly create?: boolean } = {},
+): Promise<KeyValueStore> {
   switch (address.kind) {
     case 'Directory': {
       const { openSqliteStore } = await import('./sqlite-store.ts');
-      return openSqliteStore(address.path);
+      return openSqliteStore(address.path, { create });
     }
     case 'Redis': {
       const { openRedisStore } = await import('./redis-store.ts');

@@ -1,15 +1,17 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { KeyValueStore } from './key-value-store.ts';
 
+const FILE = 'history.db';
+
 /** A file `history.db` in a directory, which is made, by the SQLite that Node brings; `:memory:` is none. One program at a time writes it. */
-export function openSqliteStore(directory: string): KeyValueStore {
-  if (directory !== ':memory:') mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const database = new DatabaseSync(directory === ':memory:' ? directory : join(directory, 'history.db'));
-  // Readers and the writer do not wait for each other, and a batch is one write to the disk. What is deleted gives its room back at once.
-  database.exec(`PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 2000;
-    CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID`);
+export function openSqliteStore(directory: string, { create = true }: { readonly create?: boolean } = {}): KeyValueStore {
+  const file = directory === ':memory:' ? directory : join(directory, FILE);
+  if (create && file !== directory) mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if (!create && !existsSync(file)) throw new Error(`there is no ${FILE} in ${directory}`);
+  const database = new DatabaseSync(file, { readOnly: !create });
+  if (create) prepare(database);
   const insert = database.prepare('INSERT INTO entries (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value');
   const select = database.prepare('SELECT value FROM entries WHERE key = ?');
   const range = database.prepare(
@@ -45,4 +47,10 @@ export function openSqliteStore(directory: string): KeyValueStore {
     },
     close: async () => database.close(),
   };
+}
+
+function prepare(database: DatabaseSync): void {
+  // Readers and the writer do not wait for each other, and a batch is one write to the disk. What is deleted gives its room back at once.
+  database.exec(`PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 2000;
+    CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID`);
 }

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { openSqliteStore } from '../../manager/history/sqlite-store.ts';
 import { createControlPlane, type ControlPlane } from '../../shared/controlplane/control-plane.ts';
 import { createWholeWorld, HOME, type WholeWorld } from '../scenario/whole-world.ts';
 import { createCrds } from '../support/crds.ts';
@@ -24,7 +25,11 @@ export type CliWorld = {
 
 const STEP_MS = 100;
 
-export async function createCliWorld(clusters: readonly string[] = ['east']): Promise<CliWorld> {
+/** With `keepsLogs` workers keep the ends of logs, and the manager keeps history in `folder/history`. */
+export async function createCliWorld(
+  clusters: readonly string[] = ['east'],
+  { keepsLogs = false }: { readonly keepsLogs?: boolean } = {},
+): Promise<CliWorld> {
   const folder = mkdtempSync(path.join(tmpdir(), 'switchyard-cli-'));
   const planes = new Map<string, ControlPlane>();
   const world = await createWholeWorld({
@@ -46,8 +51,9 @@ export async function createCliWorld(clusters: readonly string[] = ['east']): Pr
     return file;
   };
   const kubeconfig = await listen(HOME);
-  world.startManager('manager');
-  for (const cluster of clusters) world.startWorker(cluster, `worker-${cluster}`);
+  const store = keepsLogs ? openSqliteStore(path.join(folder, 'history')) : undefined;
+  world.startManager('manager', store && { parts: { history: { store, limits: { ageMs: 1e12, bytesMax: 1e9 } } } });
+  for (const cluster of clusters) world.startWorker(cluster, `worker-${cluster}`, keepsLogs ? { podLogs: '' } : {});
   await world.clock.advance(5_000);
   const start = (args: readonly string[], options?: SwitchyardOptions): RunningSwitchyard =>
     startSwitchyard(args, { kubeconfig, ...options });
@@ -77,6 +83,7 @@ export async function createCliWorld(clusters: readonly string[] = ['east']): Pr
     },
     async close() {
       await world.close();
+      await store?.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -2,6 +2,8 @@ import wrapAnsi from 'wrap-ansi';
 import type { Basis } from '../../admission/drawn-fates.ts';
 import type { StartEstimate } from '../../admission/estimate-start.ts';
 import type { ClusterHurdle, Explanation, FlavorHurdle, Holder, Waits } from '../../admission/explain.ts';
+import { tellFailure } from '../../api/last-failure.ts';
+import { plain } from '../plain-text.ts';
 import type { Change, Quantities } from '../../admission/smallest-changes.ts';
 
 const WIDTH = 80;
@@ -20,6 +22,7 @@ function linesOf(explanation: Explanation): string[] {
       return [
         `${job} has finished: ${explanation.result}${explanation.at === undefined ? '' : ` at ${explanation.at}`}.`,
         ...(explanation.message === undefined ? [] : [`  ${explanation.message}`]),
+        ...(explanation.failure === undefined ? [] : [`  ${plain(tellFailure(explanation.failure))}`]),
       ];
     case 'Admitted': {
       const { clusterQueue, cluster, since, requests, flavors, started } = explanation;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { continued, exitCodeOf, progressLine, storyLine, type JobStory } from '../../../../manager/cli/job-story.ts';
 import { formatAdmissionRecord } from '../../../../manager/api/records.ts';
 import type { Job, JobCondition } from '../../../../shared/api/kubernetes.ts';
-import { ADMISSION_ANNOTATION } from '../../../../shared/api/names.ts';
+import { ADMISSION_ANNOTATION, LAST_FAILURE_ANNOTATION } from '../../../../shared/api/names.ts';
 import { aRecord } from '../../../support/jobs.ts';
 
 const CREATED = '2026-01-01T00:00:00Z';
@@ -48,6 +48,17 @@ test('a Job that moves starts anew elsewhere', () => {
 });
 
 describe('a Job that has failed', () => {
+  test('tells what its last pod ended with, and ends with that exit code', () => {
+    const job = aJob('east', { conditions: [isTrue('Failed', { reason: 'BackoffLimitExceeded', message: 'too often' })] });
+    const failure = { pod: 'pi-x', cluster: 'east', exitCode: 3, reason: 'Error', lastLine: 'no such file' };
+    job.metadata.annotations = { ...job.metadata.annotations, [LAST_FAILURE_ANNOTATION]: JSON.stringify(failure) };
+    const story = told([1000, job]);
+    expect(storyLine(story)).toBe(
+      'failed on east in 1.0 s (queued 1.0, dispatched 0.0): BackoffLimitExceeded, too often; pod pi-x on cluster "east" ended with exit code 3: no such file',
+    );
+    expect(exitCodeOf(story)).toBe(3);
+  });
+
   const failed = (reason: string, message: string): JobStory =>
     told([1000, aJob('east', { conditions: [isTrue('Failed', { reason, message })] })]);
 

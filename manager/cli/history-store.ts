@@ -1,0 +1,36 @@
+import { text, type FlagTable } from '../../shared/runtime/flags.ts';
+import { silentLogger } from '../../shared/runtime/logger.ts';
+import { createHistory, type History } from '../history/history.ts';
+import { openStore } from '../history/open-store.ts';
+import { parseStoreAddress } from '../history/store-address.ts';
+import { CommandError } from './command-error.ts';
+import { ExitCode } from './exit-codes.ts';
+import type { Session } from './session.ts';
+
+/** Where the manager keeps history: the command reads it there. */
+export const HISTORY_STORE_FLAG = {
+  'history-store': {
+    value: 'DIRECTORY|URL',
+    about: 'where the manager keeps history, as its flag of that name has it: a directory, redis://... or s3://...',
+    parse: text,
+  },
+} satisfies FlagTable;
+
+/** Does something with the history. Throws CommandError where it cannot be read. */
+export async function withHistory<T>(address: string, session: Session, act: (history: History) => Promise<T>): Promise<T> {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: sessionToken } = session.environment;
+  const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey, sessionToken } : undefined;
+  try {
+    const parsed = parseStoreAddress(address);
+    const store = await openStore(parsed, credentials, silentLogger, { create: false });
+    try {
+      return await act(createHistory(store));
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandError(`--history-store: ${why}; write what the manager was given there`, ExitCode.Unreachable, { cause: error });
+  }
+}

@@ -1,0 +1,40 @@
+import { durationMs, FlagError, oneOf, wholeNumber, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { ALL_NAMESPACES_FLAG, CLUSTER_FLAGS, NAMESPACE_FLAG } from '../cluster-flags.ts';
+import { command } from '../command.ts';
+import { HISTORY_STORE_FLAG } from '../history-store.ts';
+import { namedJob } from '../jobs/operands.ts';
+
+const FLAGS = {
+  ...HISTORY_STORE_FLAG,
+  ...CLUSTER_FLAGS,
+  ...NAMESPACE_FLAG,
+  ...ALL_NAMESPACES_FLAG,
+  outcome: {
+    value: 'OUTCOME',
+    about: 'only those that came to Complete, Failed or Deleted',
+    parse: oneOf(['Complete', 'Failed', 'Deleted'] as const),
+  },
+  since: { value: 'DURATION', about: 'only those that ended no longer ago than this, such as 24h', parse: durationMs },
+  limit: { value: 'N', fallback: '50', about: 'so many at most, the latest first', parse: wholeNumber(1, 100_000) },
+  output: { short: 'o', value: 'FORM', fallback: 'table', about: 'table, json, yaml', parse: oneOf(['table', 'json', 'yaml'] as const) },
+} satisfies FlagTable;
+
+export const HISTORY = command({
+  words: 'history',
+  summary: 'list Jobs that are over, also those that are gone',
+  about:
+    'Reads what the manager keeps (its flag --history-store): where each Job ran, when, for how long, how often it was placed, what it came to and what its pods ended with. ' +
+    'Reads the store itself, with the rights of whoever asks; a kubeconfig is looked at for the namespace only.',
+  operands: [{ usage: '[JOB]', about: 'only those of this name, with what their pods ended with: NAME or NAMESPACE/NAME' }],
+  flags: FLAGS,
+  examples: ['history --history-store .switchyard/1/history -A', 'history nightly -o json', 'history --outcome Failed --since 24h'],
+  configOf(values, [operand]) {
+    const store = values['history-store'];
+    if (store === undefined) throw new FlagError('--history-store: is missing; write what the manager was given there');
+    const job = operand === undefined ? undefined : namedJob(operand);
+    if (values['all-namespaces'] && (job !== undefined || values.namespace !== undefined))
+      throw new FlagError('--all-namespaces: a namespace or a Job was named, too; write one of them');
+    return { ...values, store, job };
+  },
+  load: async () => (await import('./run.ts')).runHistory,
+});

@@ -1,0 +1,40 @@
+import { parseWireTime } from '../../../shared/api/wire-time.ts';
+import { tellFailure } from '../../api/last-failure.ts';
+import { toldText } from '../../api/told-text.ts';
+import type { HistoryPods, HistoryRecord } from '../../history/history-record.ts';
+import { plain } from '../plain-text.ts';
+import { formatAge, formatDuration, type Table } from '../text-table.ts';
+
+/** A line for each Job that is over. */
+export const historyTable = (records: readonly HistoryRecord[], withNamespace: boolean, nowMs: number): Table => ({
+  heads: ['JOB', 'OUTCOME', 'QUEUE', 'CLUSTER', 'OK', 'FAILED', 'MOVES', 'WAITED', 'RAN', 'ENDED'],
+  spare: ['MOVES', 'WAITED', 'QUEUE', 'OK'],
+  rows: records.map((record) => ({
+    cells: [
+      withNamespace ? `${record.namespace}/${record.name}` : record.name,
+      record.outcome,
+      record.localQueue ?? '',
+      record.cluster ?? '',
+      String(record.succeeded),
+      String(record.failed),
+      String(Math.max(0, (record.placements ?? 1) - 1)),
+      spanText(record.created, record.started ?? record.admitted),
+      spanText(record.started, record.ended),
+      `${formatAge(Math.max(0, nowMs - (parseWireTime(record.ended) ?? nowMs)))} ago`,
+    ],
+    note: record.reason === undefined ? '' : toldText(`${record.reason}${record.message === undefined ? '' : `: ${record.message}`}`, 200),
+  })),
+});
+
+function spanText(from: string | undefined, to: string | undefined): string {
+  const [fromMs, toMs] = [parseWireTime(from), parseWireTime(to)];
+  return fromMs === undefined || toMs === undefined ? '' : formatDuration(Math.max(0, toMs - fromMs));
+}
+
+/** What pods ended with, a line each. */
+export const podLines = (copies: readonly HistoryPods[]): string[] =>
+  copies.flatMap(({ cluster, pods }) =>
+    pods.map((pod) =>
+      plain(pod.phase === 'Succeeded' ? `pod ${pod.pod} on cluster "${cluster}" succeeded` : tellFailure({ ...pod, cluster })),
+    ),
+  );

@@ -1,0 +1,35 @@
+import { FlagError, text, wholeNumber, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { CLUSTER_FLAGS, NAMESPACE_FLAG } from '../cluster-flags.ts';
+import { command } from '../command.ts';
+import { HISTORY_STORE_FLAG } from '../history-store.ts';
+import { namedJob } from '../jobs/operands.ts';
+
+const FLAGS = {
+  ...HISTORY_STORE_FLAG,
+  ...CLUSTER_FLAGS,
+  ...NAMESPACE_FLAG,
+  'cluster-kubeconfig': { value: 'FILE', about: 'kubeconfig for the worker cluster on which the Job runs; default: the same', parse: text },
+  'cluster-context': { value: 'NAME', about: 'context for that cluster; default: the one of the WorkerCluster’s name', parse: text },
+  follow: { short: 'f', about: 'go on with what is written, until the pods have ended' },
+  index: { value: 'N', about: 'only pods of this completion index', parse: wholeNumber(0) },
+  failed: { about: 'only pods that failed' },
+  tail: { value: 'N', about: 'only the last lines of each pod', parse: wholeNumber(0) },
+} satisfies FlagTable;
+
+export const LOGS = command({
+  words: 'logs',
+  summary: 'print the logs of a Job’s pods, also after these are gone',
+  about:
+    'While there are pods, their logs are read from the worker cluster on which the Job runs, with the rights of whoever asks there (list pods, get pods/log). Afterwards ' +
+    'the ends of logs that the manager has kept are printed, where --history-store says from where; else what the last pod ended with. With several pods each line begins ' +
+    'with the name of its pod.',
+  operands: [{ usage: '<JOB>', about: 'NAME or NAMESPACE/NAME' }],
+  flags: FLAGS,
+  exitCodes: { 1: 'there is no such Job, or nothing of its logs is kept' },
+  examples: ['logs train -f', 'logs train --index 3 --tail 20', 'logs nightly --failed --history-store s3://jobs/history'],
+  configOf(values, [operand]) {
+    if (operand === undefined) throw new FlagError('JOB: no Job is named; write its name');
+    return { ...values, job: namedJob(operand) };
+  },
+  load: async () => (await import('./run.ts')).runLogs,
+});

@@ -1,0 +1,163 @@
+/** Goal: a person reads logs and exit codes of Jobs while they run and when nothing of them is left, by the real program, of containers that are real processes. */
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { writeFileSync } from 'node:fs';
+import { CONFIG_MAPS } from '../../shared/api/resources.ts';
+import { isFinished } from '../../shared/kube/conditions.ts';
+import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { NAMESPACE } from '../scenario/whole-world.ts';
+import { createCliWorld, type CliWorld } from './cli-world.ts';
+
+const LIMIT_MS = 300_000;
+let cli: CliWorld;
+let east: string;
+let store: string;
+beforeAll(async () => {
+  cli = await createCliWorld(['east'], { keepsLogs: true });
+  east = await cli.listen('east');
+  store = path.join(cli.folder, 'history');
+}, LIMIT_MS);
+afterAll(() => cli.close(), LIMIT_MS);
+
+const job = (name: string, script: string, spec: object = {}): string => {
+  const containers = [{ name: 'main', image: 'busybox', command: ['sh', '-c', script], resources: { requests: { cpu: '100m' } } }];
+  const where = path.join(cli.folder, `${name}.yaml`);
+  const template = { spec: { restartPolicy: 'Never', terminationGracePeriodSeconds: 0, containers } };
+  writeFileSync(
+    where,
+    stringify({
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name, namespace: NAMESPACE, labels: { [QUEUE_NAME_LABEL]: 'main' } },
+      spec: { backoffLimit: 0, ...spec, template },
+    }),
+  );
+  return where;
+};
+const submit = async (file: string): Promise<void> => {
+  const { code, stderr } = await cli.run(['submit', file]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+};
+const isOver = async (name: string): Promise<boolean> =>
+  isFinished((await cli.world.job(name)).status) && (await cli.world.jobsOn('east')).every(({ metadata }) => metadata.name !== name);
+
+describe('a Job that has failed', { timeout: LIMIT_MS }, () => {
+  test('shows the end of its log and its exit code when copy, pods and what carried them are gone', async () => {
+    await submit(job('broken', 'echo one; printf "\\033[31mit went wrong\\033[0m\\n" >&2; exit 3'));
+    await cli.until(() => isOver('broken'));
+    await cli.until(async () => (await cli.world.podsOn('east')).length === 0);
+    await cli.until(async () => (await cli.world.client('east').list(CONFIG_MAPS, { namespace: NAMESPACE })).items.length === 0);
+    const { code, stdout, stderr } = await cli.run(['logs', 'broken', '-n', NAMESPACE, '--history-store', store]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'one\n\\u{1b}[31mit went wrong\\u{1b}[0m\n' });
+    expect(stderr).toMatch(/^pod broken-[a-z0-9]{5} on cluster "east" ended with exit code 3: it went wrong\n$/);
+    const last = await cli.run(['logs', 'broken', '-n', NAMESPACE, '--history-store', store, '--tail', '1']);
+    expect(last.stdout).toBe('\\u{1b}[31mit went wrong\\u{1b}[0m\n');
+  });
+
+  test('says without a store what its last pod ended with, and what to do', async () => {
+    const { code, stdout, stderr } = await cli.run(['logs', 'broken', '-n', NAMESPACE]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/exit code 3: it went wrong\nno logs of team\/broken are kept; --history-store says/);
+  });
+
+  test('ends `run` with its exit code, whatever failed it, and says its last line', async () => {
+    const { code, stderr } = await cli.run([
+      'run',
+      '-n',
+      NAMESPACE,
+      '--queue',
+      'main',
+      '--image',
+      'busybox',
+      '--',
+      'sh',
+      '-c',
+      'echo no such file; exit 42',
+    ]);
+    expect(code).toBe(42);
+    expect(stderr).toMatch(/ended with exit code 42: no such file$/m);
+  });
+
+  test('that has written twenty megabytes shows the last 64 KiB of them', async () => {
+    await submit(
+      job('noisy', 'yes 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef | head -c 20000000; echo; echo the last; exit 1'),
+    );
+    await cli.until(() => isOver('noisy'));
+    const { stdout, stderr } = await cli.run(['logs', 'noisy', '-n', NAMESPACE, '--history-store', store]);
+    expect(stdout.length).toBeGreaterThan(60_000);
+    expect(stdout.length).toBeLessThanOrEqual(65_536);
+    expect(stdout.endsWith('\nthe last\n')).toBe(true);
+    expect(stderr).toMatch(/exit code 1: the last\n$/);
+  });
+
+  test('is in the history, with its pods', async () => {
+    const listed = await cli.run(['history', '-n', NAMESPACE, '--history-store', store]);
+    expect(listed.stdout).toMatch(/^JOB +OUTCOME/);
+    expect(listed.stdout).toMatch(/^broken +Failed +main +east +0 +1/m);
+    const { stdout } = await cli.run(['history', 'broken', '-n', NAMESPACE, '--history-store', store, '-o', 'json']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      items: [
+        {
+          name: 'broken',
+          outcome: 'Failed',
+          reason: 'BackoffLimitExceeded',
+          clusterQueue: 'main',
+          cluster: 'east',
+          placements: 1,
+          requests: { cpu: '100m', pods: '1' },
+          copies: [{ cluster: 'east', pods: [{ phase: 'Failed', container: 'main', exitCode: 3, lastLine: 'it went wrong', tail: true }] }],
+        },
+      ],
+    });
+  });
+});
+
+describe('a Job that runs', { timeout: LIMIT_MS }, () => {
+  test('is followed until its pods have ended, each line with the name of its pod', async () => {
+    const done = path.join(cli.folder, 'go-on');
+    await submit(
+      job('talking', `echo from $JOB_COMPLETION_INDEX; while [ ! -e ${done} ]; do sleep 0.05; done; echo the end`, {
+        completions: 2,
+        parallelism: 2,
+        completionMode: 'Indexed',
+      }),
+    );
+    await cli.until(async () => (await cli.world.job('talking')).status?.ready === 2);
+    const following = cli.start(['logs', 'talking', '-n', NAMESPACE, '-f', '--cluster-kubeconfig', east]);
+    await cli.until(() => /from 0[^]*from 1|from 1[^]*from 0/.test(following.said().stdout));
+    writeFileSync(done, '');
+    let ended = false;
+    const outcome = following.outcome.then((each) => ((ended = true), each));
+    await cli.until(() => ended);
+    const { code, stdout } = await outcome;
+    expect(code).toBe(0);
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.replace(/^(talking-\d)-[a-z0-9]{5}: /, '$1: '));
+    expect(lines.toSorted()).toEqual(['talking-0: from 0', 'talking-0: the end', 'talking-1: from 1', 'talking-1: the end']);
+  });
+
+  test('tells whoever has no kubeconfig of its cluster what to do', async () => {
+    await submit(job('quiet', 'sleep 600'));
+    await cli.until(async () => (await cli.world.job('quiet')).status?.ready === 1);
+    const { code, stderr } = await cli.run(['logs', 'quiet', '-n', NAMESPACE]);
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr: expect.stringMatching(
+        /it runs on cluster east, of which no kubeconfig is at hand .*; name one with --cluster-kubeconfig or --cluster-context\n$/,
+      ),
+    });
+    await cli.run(['cancel', 'quiet', '-n', NAMESPACE, '--yes']);
+  });
+});
+
+test(
+  'a Job that never was has no logs',
+  async () => {
+    const { code, stderr } = await cli.run(['logs', 'never', '-n', NAMESPACE, '--history-store', store]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'switchyard logs: there is no Job team/never, and no history of one\n' });
+  },
+  LIMIT_MS,
+);

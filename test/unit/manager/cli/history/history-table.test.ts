@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { historyTable, podLines } from '../../../../../manager/cli/history/history-table.ts';
+import { formatTable } from '../../../../../manager/cli/text-table.ts';
+
+test('Jobs that are over stand in a table, with the reason of those that failed', () => {
+  const records = [
+    {
+      uid: 'u',
+      namespace: 'team',
+      name: 'sum',
+      outcome: 'Failed' as const,
+      reason: 'BackoffLimitExceeded',
+      message: 'too\u001boften',
+      localQueue: 'main',
+      cluster: 'east',
+      placements: 2,
+      created: '2026-01-01T00:00:00Z',
+      admitted: '2026-01-01T00:00:05Z',
+      started: '2026-01-01T00:00:10Z',
+      ended: '2026-01-01T00:01:10Z',
+      succeeded: 1,
+      failed: 3,
+    },
+    {
+      uid: 'v',
+      namespace: 'b',
+      name: 'gone',
+      outcome: 'Deleted' as const,
+      created: '2026-01-01T00:00:00Z',
+      ended: '2026-01-01T00:00:10Z',
+      succeeded: 0,
+      failed: 0,
+    },
+  ];
+  const nowMs = Date.parse('2026-01-01T01:01:10Z');
+  const lines = formatTable(historyTable(records, true, nowMs), 200).map((line) => line.replaceAll(/ +/g, ' '));
+  expect(lines[0]).toBe('JOB OUTCOME QUEUE CLUSTER OK FAILED MOVES WAITED RAN ENDED');
+  expect(lines[1]).toMatch(/^team\/sum Failed main east 1 3 1 10\.0s 1m00s 60m ago BackoffLimitExceeded: too often$/);
+  expect(lines[2]).toMatch(/^b\/gone Deleted 0 0 0 /);
+  expect(formatTable(historyTable(records, false, nowMs), 80).every((line) => line.length <= 80)).toBe(true);
+});
+
+test('pods stand in a line each', () => {
+  const pods = [
+    { pod: 'sum-a', phase: 'Failed' as const, exitCode: 3, lastLine: 'no\u202efile' },
+    { pod: 'sum-b', phase: 'Succeeded' as const, exitCode: 0 },
+  ];
+  expect(podLines([{ cluster: 'east', epoch: 1, copyUid: 'c', pods }])).toEqual([
+    'pod sum-a on cluster "east" ended with exit code 3: no\\u{202e}file',
+    'pod sum-b on cluster "east" succeeded',
+  ]);
+});
