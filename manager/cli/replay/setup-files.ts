@@ -21,7 +21,11 @@ export function setupObjectsIn(file: string, text: string, kinds: readonly Setup
   return readManifests(file, text).map((manifest) => setupObject(manifest, kinds, validate));
 }
 
-function setupObject({ apiVersion, kind: named, name, fields, place }: Manifest, kinds: readonly SetupKind[], validate: Validator): LoggedObject {
+function setupObject(
+  { apiVersion, kind: named, name, fields, place }: Manifest,
+  kinds: readonly SetupKind[],
+  validate: Validator,
+): LoggedObject {
   const kind = kinds.find((each) => each === named);
   const wanted = kind && (OTHER_VERSIONS[kind] ?? OWN_VERSION);
   if (kind === undefined || apiVersion !== wanted) {
@@ -52,7 +56,13 @@ function setupObject({ apiVersion, kind: named, name, fields, place }: Manifest,
   };
 }
 
-type Own = { readonly kind: SetupKind; readonly name: string; readonly namespace: unknown; readonly fields: object; readonly place: string };
+type Own = {
+  readonly kind: SetupKind;
+  readonly name: string;
+  readonly namespace: unknown;
+  readonly fields: object;
+  readonly place: string;
+};
 
 /** What an API server would store of an object of a kind of ours. */
 function stored({ kind, name, namespace, fields, place }: Own, validate: Validator): Readonly<Record<string, unknown>> {
