@@ -203,7 +203,10 @@ async function submissionSource(
   const shared = { prefix: redisPrefix, queue: submissionQueue };
   const doorsConnection = settings.api && openRedis(redis, log.with({ part: 'api' }));
   return {
-    ...(doorsConnection && { openDoor: (tenant) => openDoor(tenant, doorsConnection), close: () => doorsConnection.disconnect() }),
+    ...(doorsConnection && {
+      openDoor: (tenant) => openDoor(tenant, doorsConnection, systemClock),
+      close: () => doorsConnection.disconnect(),
+    }),
     shared: submissionQueue === '' ? undefined : sharedTenant(shared, { namespaces, bytesMax: 2 * jobRules.bytesMax }),
     managerIdentity: allowManagerIdentity,
     connect: (tenant) =>

@@ -31,7 +31,7 @@ import type { DecisionLogFile } from './decision-log-file.ts';
 import { DEFAULT_STORY_EVENT_QPS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config.ts';
 import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/cluster-lease.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
-import { createHomeInformers } from './home-informers.ts';
+import { createHomeInformers, type HomeInformers } from './home-informers.ts';
 import { createIdentityAlarm, type IdentityAlarm } from './identity-alarm.ts';
 import { clusterIdentity, mayDoEverything, ownUsername } from './identity.ts';
 import { createManagerMetrics, type RedisMetrics } from './metrics.ts';
@@ -224,6 +224,8 @@ export function createManager(deps: ManagerDeps): Manager {
   /** Every replica takes submissions over HTTP: they lie in Redis until the leader looks at them. */
   async function serveDoors(signal: AbortSignal): Promise<void> {
     if (deps.serveApi === undefined) return;
+    // A queue that is not listed yet would be said not to exist.
+    if (!(await synced(informers.submissionQueues, signal))) return;
     const server = await deps.serveApi((namespace, queue) => doors?.of(namespace, queue));
     log.info('submissions are taken over HTTP', { url: server.url });
     await aborted(signal);
@@ -354,6 +356,17 @@ export function createManager(deps: ManagerDeps): Manager {
     },
     warnings: () => [...alarm.warnings(), ...(redisProbe?.troubles() ?? []).map(({ reason, message }) => `${reason}: ${message}`)],
   };
+}
+
+/** False when `signal` aborted first. */
+async function synced(informer: Pick<HomeInformers['submissionQueues'], 'waitForSync'>, signal: AbortSignal): Promise<boolean> {
+  try {
+    await informer.waitForSync(signal);
+    return true;
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  }
 }
 
 /** False when `signal` aborted first. */

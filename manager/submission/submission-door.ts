@@ -1,3 +1,4 @@
+import type { Clock } from '../../shared/runtime/clock.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { connect, type Client, type SubmissionView } from '../../shared/client/client.ts';
@@ -9,8 +10,13 @@ import type { Tenant } from './tenant.ts';
 const ANSWER_MS = 10_000;
 
 /** The door of a tenant: a client of its queue as any other, on a connection that the caller closes. */
-export function openDoor({ redis: { prefix, queue } }: Tenant, redis: RedisConnection): SubmissionDoor & { close(): Promise<void> } {
+export function openDoor(
+  { redis: { prefix, queue } }: Tenant,
+  redis: RedisConnection,
+  clock: Clock,
+): SubmissionDoor & { close(): Promise<void> } {
   const client = connect({ redis, prefix, queue });
+  const soon = <T>(answer: Promise<T>): Promise<T> => answered(answer, clock);
   return {
     async submit({ manifest, ...options }, wanted) {
       const key = wanted ?? crypto.randomUUID();
@@ -73,14 +79,12 @@ function refuse(error: unknown): never {
 }
 
 /** Commands wait for the connection for as long as it takes; people do not. */
-async function soon<T>(answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`Redis has not answered within ${ANSWER_MS} ms`)), ANSWER_MS);
-  });
+async function answered<T>(answer: Promise<T>, clock: Clock): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = clock.schedule(() => late.reject(new Error(`Redis has not answered within ${ANSWER_MS} ms`)), ANSWER_MS);
   try {
-    return await Promise.race([answer, late]);
+    return await Promise.race([answer, late.promise]);
   } finally {
-    clearTimeout(timer);
+    timer.cancel();
   }
 }
