@@ -55,6 +55,8 @@ export type ManagerConfig = AdmissionFlags & {
   readonly metricsAddress: string | undefined;
   /** Whether /metrics asks for a bearer token. */
   readonly metricsAuthentication: boolean;
+  /** Submissions over HTTP; undefined: none are taken that way. */
+  readonly api: ApiConfig | undefined;
   readonly webhook: { readonly address: string; readonly certFile: string; readonly keyFile: string } | undefined;
   /** Users that the webhook knows beside the manager's own. */
   readonly knownUsers: Identities;
@@ -147,6 +149,13 @@ const FLAGS = {
   },
   'webhook-tls-cert-file': { value: 'FILE', about: 'certificate of the webhook, PEM; read again when it changes', parse: text },
   'webhook-tls-key-file': { value: 'FILE', about: 'private key of the webhook, PEM', parse: text },
+  'api-bind-address': {
+    value: 'HOST:PORT',
+    about: 'submissions over HTTP, for those with a token of this cluster; without it none are taken that way',
+    parse: bindAddress,
+  },
+  'api-cert-file': { value: 'FILE', about: 'certificate of that, PEM; without it plain HTTP, on a loopback address only', parse: text },
+  'api-key-file': { value: 'FILE', about: 'private key of that certificate, PEM', parse: text },
   'other-managers': {
     value: 'USER,...',
     fallback: '',
@@ -259,6 +268,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     metricsAddress: flags['metrics-bind-address'],
     metricsAuthentication: flags['metrics-authentication'],
     webhook: webhook(flags),
+    api: api(flags),
     knownUsers: { managers: flags['other-managers'], localWorkers: flags['local-workers'] },
     home: { qps: flags['kube-api-qps'], burst: flags['kube-api-burst'] },
     worker: { qps: flags['worker-api-qps'], burst: flags['worker-api-burst'] },
@@ -285,6 +295,20 @@ function decisionLog(flags: FlagValues<typeof FLAGS>): ManagerConfig['decisionLo
   const destination = flags['decision-log'];
   if (destination === undefined) return undefined;
   return { destination, fileBytesMax: flags['decision-log-max-size'] * 1024 * 1024, filesMax: flags['decision-log-max-files'] };
+}
+
+export type ApiConfig = { readonly address: string; readonly tls?: { readonly certFile: string; readonly keyFile: string } };
+
+function api(flags: FlagValues<typeof FLAGS>): ApiConfig | undefined {
+  const address = flags['api-bind-address'];
+  const [certFile, keyFile] = [flags['api-cert-file'], flags['api-key-file']];
+  if (address === undefined) return undefined;
+  if (certFile !== undefined && keyFile !== undefined) return { address, tls: { certFile, keyFile } };
+  if (certFile !== undefined || keyFile !== undefined) throw new FlagError('--api-cert-file and --api-key-file go together');
+  if (/^(?:127\.[\d.]+|\[::1\]|localhost):/.test(address)) return { address };
+  throw new FlagError(
+    '--api-bind-address needs --api-cert-file and --api-key-file where others can reach it: tokens must not be read on the way',
+  );
 }
 
 function webhook(flags: FlagValues<typeof FLAGS>): ManagerConfig['webhook'] {

@@ -7,7 +7,7 @@ import { createHttpTransport } from '../shared/kube/http-transport.ts';
 import { accessFromKubeconfig, defaultKubeconfigSource } from '../shared/kube/kubeconfig.ts';
 import { KubeconfigError } from '../shared/kube/kubeconfig/kubeconfig-error.ts';
 import type { ActingAs } from '../shared/kube/kube-client.ts';
-import { createMetricsGate } from '../shared/kube/metrics-gate.ts';
+import { createAccessGate, createMetricsGate } from '../shared/kube/access-gate.ts';
 import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import { runCommandLine } from '../shared/runtime/command-line.ts';
@@ -20,6 +20,8 @@ import { createLogger } from '../shared/runtime/pino-logger.ts';
 import { createClientFactory } from './client-factory.ts';
 import { MANAGER_PROGRAM, type ManagerConfig } from './config.ts';
 import { createDecisionLogFile, type DecisionLogConfig, type DecisionLogFile } from './decision-log-file.ts';
+import type { DoorOf } from './http/submission-routes.ts';
+import { serveSubmissions } from './http/serve-submissions.ts';
 import { createManager, type SubmissionSource } from './manager.ts';
 import type { KeyValueStore } from './history/key-value-store.ts';
 import { openStore } from './history/open-store.ts';
@@ -29,6 +31,7 @@ import type { RedisMetrics } from './metrics.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
 import type { RedisSettings } from './submission/redis-settings.ts';
 import { sharedTenant } from './submission/tenant.ts';
+import { textProblem } from './submission/submission-text.ts';
 import { createWorkerConnector } from './worker-connection.ts';
 
 async function main(config: ManagerConfig): Promise<number> {
@@ -62,6 +65,9 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     client: (actAs: ActingAs | undefined) => clientOver(homeTransport, homeAccess, submissionRate, given({ actAs })),
   };
   const probing = redis && (await connectProbe(redis, log));
+  const { api } = settings;
+  // Like that of the metrics it has a limit of its own.
+  const accessGate = () => createAccessGate({ client: clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }), clock, log });
   const decisionLog = settings.decisionLog && (await openDecisionLog(settings.decisionLog, log));
   const history = settings.history && { ...settings.history, store: await openHistory(settings.history.store, log) };
   const manager = createManager({
@@ -95,6 +101,17 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     storyEventQps: settings.storyEventQps,
     decisionLog,
     history,
+    serveApi:
+      api &&
+      ((doorOf: DoorOf) =>
+        serveSubmissions(api, {
+          doorOf,
+          bodyBytesMax: BODY_BYTES_PER_JOB_BYTE * settings.jobRules.bytesMax,
+          problemOf: (text) => textProblem(text, { bytesMax: BODY_BYTES_PER_JOB_BYTE * settings.jobRules.bytesMax }),
+          gate: accessGate(),
+          clock,
+          log,
+        })),
     registry,
     clock,
     random: Math.random,
@@ -115,6 +132,7 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     await manager.run(signal);
   } finally {
     probing?.close();
+    submissions?.close?.();
     await decisionLog?.close(DECISION_LOG_CLOSE_MS);
     await history?.store.close();
     await client.close();
@@ -164,8 +182,16 @@ async function connectProbe(redis: RedisSettings, log: Logger): Promise<{ probe(
   };
 }
 
-async function submissionSource(redis: RedisSettings, settings: ManagerConfig, log: Logger): Promise<SubmissionSource> {
-  const { connectBullmqQueue } = await import('./submission/bullmq-queue.ts');
+async function submissionSource(
+  redis: RedisSettings,
+  settings: ManagerConfig,
+  log: Logger,
+): Promise<SubmissionSource & { close?(): void }> {
+  const [{ connectBullmqQueue }, { openDoor }, { openRedis }] = await Promise.all([
+    import('./submission/bullmq-queue.ts'),
+    import('./submission/submission-door.ts'),
+    import('./submission/redis-connection.ts'),
+  ]);
   const {
     submissionQueue,
     redisPrefix,
@@ -175,7 +201,12 @@ async function submissionSource(redis: RedisSettings, settings: ManagerConfig, l
     allowManagerIdentity,
   } = settings;
   const shared = { prefix: redisPrefix, queue: submissionQueue };
+  const doorsConnection = settings.api && openRedis(redis, log.with({ part: 'api' }));
   return {
+    ...(doorsConnection && {
+      openDoor: (tenant) => openDoor(tenant, doorsConnection, systemClock),
+      close: () => doorsConnection.disconnect(),
+    }),
     shared: submissionQueue === '' ? undefined : sharedTenant(shared, { namespaces, bytesMax: 2 * jobRules.bytesMax }),
     managerIdentity: allowManagerIdentity,
     connect: (tenant) =>
@@ -191,6 +222,9 @@ async function submissionSource(redis: RedisSettings, settings: ManagerConfig, l
       }),
   };
 }
+
+/** What is around a Job, such as options, is small; JSON may be written in more words than are stored. */
+const BODY_BYTES_PER_JOB_BYTE = 2;
 
 /** Of the submissions of one queue: the others wait in Redis. */
 const CONCURRENCY_PER_TENANT = 20;

@@ -31,13 +31,16 @@ import type { DecisionLogFile } from './decision-log-file.ts';
 import { DEFAULT_STORY_EVENT_QPS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config.ts';
 import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/cluster-lease.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
-import { createHomeInformers } from './home-informers.ts';
+import { createHomeInformers, type HomeInformers } from './home-informers.ts';
 import { createIdentityAlarm, type IdentityAlarm } from './identity-alarm.ts';
 import { clusterIdentity, mayDoEverything, ownUsername } from './identity.ts';
 import { createManagerMetrics, type RedisMetrics } from './metrics.ts';
+import type { ApiServer } from './http/server.ts';
+import type { DoorOf } from './http/submission-routes.ts';
 import type { Identities } from './policy/writer.ts';
 import { recordKeys } from './record-key.ts';
 import { runConsumer } from './submission/consumer.ts';
+import { createDoors, type DoorsDeps } from './submission/doors.ts';
 import { createIntake } from './submission/intake.ts';
 import { createOutcomeReporter } from './submission/outcome-reporter.ts';
 import { createProgressReporter } from './submission/progress-reporter.ts';
@@ -60,6 +63,8 @@ export type ManagerDeps = {
   readonly submissions?: SubmissionSource;
   /** Looks after the Redis of the submissions; absent: nobody does. */
   readonly redisProbe?: (metrics: RedisMetrics) => RedisProbe;
+  /** Serves submissions over HTTP; absent: nobody does. */
+  readonly serveApi?: ((doorOf: DoorOf) => Promise<ApiServer>) | undefined;
   /** The Secret with the key that seals admission records; made where it is absent. */
   readonly recordKeySecret: ObjectKey;
   /** The value of the origin label on copies; absent: the UID of the namespace kube-system. */
@@ -102,6 +107,8 @@ export type SubmissionSource = {
   readonly connect: (tenant: Tenant) => SubmissionQueue;
   /** A client to the manager cluster, with the budget of submissions, that acts as somebody else or as the manager; absent: no submission is created as anybody else. */
   readonly client?: (actAs: ActingAs | undefined) => KubeClient;
+  /** Opens the queue of a tenant for those who submit over HTTP; absent: nobody does. */
+  readonly openDoor?: DoorsDeps['open'];
   /** The queue that flags describe; undefined: those of SubmissionQueues alone. */
   readonly shared: Tenant | undefined;
   /** Whether SubmissionQueues may have Jobs created with the rights of the manager; absent: they may not. */
@@ -178,6 +185,18 @@ export function createManager(deps: ManagerDeps): Manager {
     onDropped: () => metrics.story.dropped.inc(),
   });
   const redisProbe = deps.redisProbe?.(metrics.redis);
+  const managerIdentity = submissions?.managerIdentity ?? false;
+  const bytesMax = BYTES_PER_JOB_BYTE * rules.bytesMax;
+  const doors =
+    submissions?.openDoor &&
+    createDoors({
+      shared: submissions.shared,
+      open: submissions.openDoor,
+      objects: informers.submissionQueues,
+      bytesMax,
+      managerIdentity,
+      log: log.with({ part: 'api' }),
+    });
   const alarm = createIdentityAlarm({ client, events, log, metrics: metrics.identity });
   let webhookServed = deps.webhook === undefined;
   let keyProblem: string | undefined = 'the key of admission records is not read yet';
@@ -189,6 +208,7 @@ export function createManager(deps: ManagerDeps): Manager {
     await allOrNone(signal, [
       (each) => serveWebhook(deps, alarm, () => (webhookServed = true), each),
       (each) => manage(origin, each),
+      (each) => serveDoors(each),
       (each) => unlessRestored(each),
       async (each) => redisProbe?.run(each),
     ]);
@@ -199,6 +219,18 @@ export function createManager(deps: ManagerDeps): Manager {
   async function unlessRestored(signal: AbortSignal): Promise<void> {
     await aborted(AbortSignal.any([signal, restored.signal]));
     if (!signal.aborted) throw restored.signal.reason;
+  }
+
+  /** Every replica takes submissions over HTTP: they lie in Redis until the leader looks at them. */
+  async function serveDoors(signal: AbortSignal): Promise<void> {
+    if (deps.serveApi === undefined) return;
+    // A queue that is not listed yet would be said not to exist.
+    if (!(await synced(informers.submissionQueues, signal))) return;
+    const server = await deps.serveApi((namespace, queue) => doors?.of(namespace, queue));
+    log.info('submissions are taken over HTTP', { url: server.url });
+    await aborted(signal);
+    await server.close();
+    await doors?.close();
   }
 
   /** Nothing is looked at before it can be told who wrote the records on it. */
@@ -221,8 +253,8 @@ export function createManager(deps: ManagerDeps): Manager {
         ...submissions,
         objects: informers.submissionQueues,
         consume: (tenant, queue, each) => runConsumer({ rules, client: clientFor(tenant), ...submission }, tenant, queue, each),
-        bytesMax: BYTES_PER_JOB_BYTE * rules.bytesMax,
-        managerIdentity: submissions.managerIdentity ?? false,
+        bytesMax,
+        managerIdentity,
         clock,
         log: log.with({ part: 'intake' }),
       });
@@ -324,6 +356,17 @@ export function createManager(deps: ManagerDeps): Manager {
     },
     warnings: () => [...alarm.warnings(), ...(redisProbe?.troubles() ?? []).map(({ reason, message }) => `${reason}: ${message}`)],
   };
+}
+
+/** False when `signal` aborted first. */
+async function synced(informer: Pick<HomeInformers['submissionQueues'], 'waitForSync'>, signal: AbortSignal): Promise<boolean> {
+  try {
+    await informer.waitForSync(signal);
+    return true;
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  }
 }
 
 /** False when `signal` aborted first. */

@@ -83,8 +83,9 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/dispatch':
     'cluster-lease cluster-probe cluster-registry cluster-removal copy-ending copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',
   'manager/history': 'history history-writer open-store redis-store s3-store sqlite-store',
+  'manager/http': 'send-events serve-submissions server submission-routes',
   'manager/submission':
-    'bullmq-queue consumer control-queue guarded-worker intake outcome-reporter progress-reporter redis-connection redis-probe removed-submissions submission-marks tenant-client tenant-clients waiting-parents withdraw-job',
+    'bullmq-queue consumer control-queue doors guarded-worker intake outcome-reporter progress-reporter redis-connection redis-probe removed-submissions submission-door submission-marks tenant-client tenant-clients waiting-parents withdraw-job',
   'manager/webhook': 'server',
   'shared/controlplane/admission': 'admission-chain',
   'shared/controlplane/admission/webhook': 'webhook-client webhooks',
@@ -102,7 +103,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/controlplane/storage': 'persistence store',
   'shared/controlplane/subresources': 'namespace-finalize pod-subresources scale-subresource service-account-token',
   'shared/kube':
-    'controller doubting-client event-recorder fenced-client guarded-connector http-transport informer informer-of-namespaces kube-client kubeconfig leader-election metrics-gate rate-limiter reflector response-body traffic-pace watch-stream workqueue',
+    'access-gate controller doubting-client event-recorder fenced-client guarded-connector http-transport informer informer-of-namespaces kube-client kubeconfig leader-election rate-limiter reflector response-body traffic-pace watch-stream workqueue',
   'shared/kube/kubeconfig': 'auth-provider exec-plugin in-cluster read-credentials',
   'shared/client': 'client watcher',
   'shared/runtime': 'byte-room clock command-line deadline flags http-server leash lifecycle pino-logger program-flags tasks wake-up',
@@ -113,7 +114,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'worker/ttl': 'ttl-after-finished',
 };
 
-const MANAGER_SIBLINGS = ['submission', 'webhook', 'admission', 'dispatch', 'history', 'dashboard', 'story'];
+const MANAGER_SIBLINGS = ['http', 'submission', 'webhook', 'admission', 'dispatch', 'history', 'dashboard', 'story'];
 
 const withoutStrings = (code: string): string => code.replace(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g, "''");
 

@@ -12,7 +12,7 @@ import { createHttpTransport } from '../shared/kube/http-transport.ts';
 import { createKubeClient } from '../shared/kube/kube-client.ts';
 import { accessFromKubeconfig, defaultKubeconfigSource } from '../shared/kube/kubeconfig.ts';
 import { KubeconfigError } from '../shared/kube/kubeconfig/kubeconfig-error.ts';
-import { createMetricsGate } from '../shared/kube/metrics-gate.ts';
+import { createMetricsGate } from '../shared/kube/access-gate.ts';
 import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import { runCommandLine } from '../shared/runtime/command-line.ts';

@@ -30,6 +30,19 @@ export type WaitOptions = {
   readonly signal?: AbortSignal;
 };
 
+/** A submission as the queue has it. */
+export type SubmissionView = {
+  readonly key: string;
+  /** Epoch milliseconds. */
+  readonly submittedAt: number;
+  readonly payloadHash: string;
+  readonly progress?: SubmissionProgress;
+} & (
+  | { readonly state: 'Delayed' | 'Accepted' }
+  | { readonly state: 'Completed'; readonly result: JobResult }
+  | { readonly state: 'Failed'; readonly failedReason: string }
+);
+
 /** Submits Jobs to Switchyard, and hears what becomes of them. */
 export interface Client {
   /**
@@ -45,6 +58,8 @@ export interface Client {
   cancel(key: string, options?: { readonly timeout?: number }): Promise<CancelAnswer>;
   /** How the Job gets on, as it is now and whenever that changes, until it ends. Who reads slowly gets the latest. */
   progress(key: string): AsyncIterable<SubmissionProgress>;
+  /** What is known of it now; undefined when the queue does not know it, or not any more. */
+  look(key: string): Promise<SubmissionView | undefined>;
   /** A line for each transition of the Job. */
   logs(key: string): Promise<readonly string[]>;
   close(): Promise<void>;
@@ -148,6 +163,18 @@ export function connect(options: ConnectOptions): Client {
       } finally {
         stop();
       }
+    },
+    async look(key) {
+      const { id, submittedAt } = idOf(key);
+      const job = await submissions.getJob(id);
+      if (job === undefined || (submittedAt !== undefined && job.timestamp !== submittedAt)) return undefined;
+      const state = await job.getState();
+      const progress = typeof job.progress === 'object' ? { progress: job.progress as SubmissionProgress } : {};
+      const seen = { key, submittedAt: job.timestamp, payloadHash: payloadHash(job.data), ...progress };
+      if (state === 'completed') return { ...seen, state: 'Completed', result: job.returnvalue as JobResult };
+      if (state === 'failed') return { ...seen, state: 'Failed', failedReason: job.failedReason };
+      // One whose Job runs is parked as delayed, too; it was looked at.
+      return { ...seen, state: state === 'delayed' && job.processedOn === undefined ? 'Delayed' : 'Accepted' };
     },
     async logs(key) {
       const { logs } = await submissions.getJobLogs(idOf(key).id);

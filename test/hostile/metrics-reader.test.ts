@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ControlPlane, createControlPlane } from '../../shared/controlplane/control-plane.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
-import { createMetricsGate } from '../../shared/kube/metrics-gate.ts';
+import { createMetricsGate } from '../../shared/kube/access-gate.ts';
 import type { Transport } from '../../shared/kube/transport.ts';
 import { createProgramHttp, listen } from '../../shared/runtime/http-server.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';

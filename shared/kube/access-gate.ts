@@ -6,7 +6,24 @@ import { ApiError } from './api-error.ts';
 import type { RawClient } from './client.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 
-export type MetricsGateDeps = {
+/** What somebody wants to do, as a SubjectAccessReview has it; one of the two. */
+export type AccessAttributes =
+  | { readonly nonResourceAttributes: { readonly path: string; readonly verb: string } }
+  | {
+      readonly resourceAttributes: {
+        readonly namespace: string;
+        readonly verb: string;
+        readonly group: string;
+        readonly resource: string;
+        readonly subresource?: string;
+        readonly name?: string;
+      };
+    };
+
+/** Judges the header `Authorization` for one thing to do; undefined lets in. Never rejects. */
+export type AccessGate = (authorization: string | undefined, attributes: AccessAttributes) => Promise<HttpRefusal | undefined>;
+
+export type AccessGateDeps = {
   /** The API server that knows the tokens. Without a rate limit of its own: this one holds strangers back. */
   readonly client: RawClient;
   readonly clock: Clock;
@@ -25,25 +42,33 @@ const STRANGERS_MAX = 32;
 const STRANGERS_QPS = 10;
 const STRANGERS_BURST = 20;
 
+/** Lets in whose user may `get` the path /metrics. */
+export function createMetricsGate(deps: AccessGateDeps): MetricsGate {
+  const gate = createAccessGate(deps);
+  return (authorization) => gate(authorization, METRICS);
+}
+
+const METRICS: AccessAttributes = { nonResourceAttributes: { path: '/metrics', verb: 'get' } };
+
 /**
- * Lets in who has a bearer token that the API server knows (TokenReview) and whose user may `get` the path /metrics (SubjectAccessReview).
+ * Lets in who has a bearer token that the API server knows (TokenReview) and whose user may do what is asked for (SubjectAccessReview).
  * Answers are kept for a while, equal questions asked once; without a token nothing is asked. When nobody can be asked, nobody is let in.
  */
-export function createMetricsGate({ client, clock, log }: MetricsGateDeps): MetricsGate {
+export function createAccessGate({ client, clock, log }: AccessGateDeps): AccessGate {
   const answers = createAnswers(clock);
   const asking = new Map<string, Promise<HttpRefusal | undefined>>();
   const limiter = createRateLimiter({ qps: STRANGERS_QPS, burst: STRANGERS_BURST, clock });
 
-  const ask = async (token: string, key: string, isStranger: boolean): Promise<HttpRefusal | undefined> => {
+  const ask = async (token: string, attributes: AccessAttributes, key: string, isStranger: boolean): Promise<HttpRefusal | undefined> => {
     const deadline = new AbortController();
     const timer = clock.schedule(() => deadline.abort(new Error(`no answer in ${ANSWER_MS} ms`)), ANSWER_MS);
     try {
       if (isStranger) await limiter.acquire(deadline.signal);
-      const refusal = await judge(client, token, deadline.signal);
+      const refusal = await judge(client, token, attributes, deadline.signal);
       answers.keep(key, refusal);
       return refusal;
     } catch (error) {
-      log.warn('nobody can be asked who reads the metrics; they are not shown', { error });
+      log.warn('nobody can be asked who somebody is and what he may do; he is not let in', { error });
       return unanswered(error);
     } finally {
       timer.cancel();
@@ -51,11 +76,13 @@ export function createMetricsGate({ client, clock, log }: MetricsGateDeps): Metr
     }
   };
 
-  return async (authorization) => {
+  return async (authorization, attributes) => {
     const token = bearerToken(authorization);
     if (token === undefined) return UNAUTHENTICATED;
     // The token itself is not kept.
-    const key = createHash('sha256').update(token).digest('base64');
+    const key = createHash('sha256')
+      .update(JSON.stringify([token, attributes]))
+      .digest('base64');
     const known = answers.find(key);
     if (known?.fresh === true) return known.refusal;
     const underWay = asking.get(key);
@@ -63,7 +90,7 @@ export function createMetricsGate({ client, clock, log }: MetricsGateDeps): Metr
     // Who was allowed before does not wait behind a crowd of strangers.
     const isStranger = known === undefined || known.refusal !== undefined;
     if (isStranger && asking.size >= STRANGERS_MAX) return BUSY;
-    const question = ask(token, key, isStranger);
+    const question = ask(token, attributes, key, isStranger);
     asking.set(key, question);
     return question;
   };
@@ -71,7 +98,7 @@ export function createMetricsGate({ client, clock, log }: MetricsGateDeps): Metr
 
 const UNAUTHENTICATED: HttpRefusal = {
   status: 401,
-  why: 'metrics are shown to those with a bearer token of this cluster: send Authorization: Bearer TOKEN',
+  why: 'a bearer token of this cluster is asked for: send Authorization: Bearer TOKEN',
 };
 const BUSY: HttpRefusal = { status: 503, why: 'too many unknown tokens are being looked at; try again later' };
 
@@ -107,7 +134,12 @@ function createAnswers(clock: Clock) {
 
 type UserInfo = { username?: string; uid?: string; groups?: string[]; extra?: Record<string, string[]> };
 
-async function judge(client: RawClient, token: string, signal: AbortSignal): Promise<HttpRefusal | undefined> {
+async function judge(
+  client: RawClient,
+  token: string,
+  attributes: AccessAttributes,
+  signal: AbortSignal,
+): Promise<HttpRefusal | undefined> {
   const { authenticated, user } = await create<{ authenticated?: boolean; user?: UserInfo }>(
     client,
     '/apis/authentication.k8s.io/v1/tokenreviews',
@@ -122,12 +154,12 @@ async function judge(client: RawClient, token: string, signal: AbortSignal): Pro
     {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SubjectAccessReview',
-      spec: { user: username, uid, groups, extra, nonResourceAttributes: { path: '/metrics', verb: 'get' } },
+      spec: { user: username, uid, groups, extra, ...attributes },
     },
     signal,
   );
   if (allowed === true && denied !== true) return undefined;
-  return { status: 403, why: 'the user of the bearer token may not get the path /metrics: grant nonResourceURLs [/metrics], verbs [get]' };
+  return { status: 403, why: forbidden(attributes) };
 }
 
 /** The status of a review. */
@@ -140,4 +172,15 @@ async function create<T extends object>(client: RawClient, path: string, body: o
 function unanswered(error: unknown): HttpRefusal {
   const how = error instanceof ApiError ? `answered ${error.code} ${error.reason}`.trimEnd() : 'did not answer';
   return { status: 503, why: `cannot find out who asks: the API server ${how}` };
+}
+
+/** With what whoever grants rights has to grant. */
+function forbidden(attributes: AccessAttributes): string {
+  if ('nonResourceAttributes' in attributes) {
+    const { path, verb } = attributes.nonResourceAttributes;
+    return `the user of the bearer token may not ${verb} the path ${path}: grant nonResourceURLs [${path}], verbs [${verb}]`;
+  }
+  const { verb, group, resource, subresource, namespace } = attributes.resourceAttributes;
+  const what = subresource === undefined ? resource : `${resource}/${subresource}`;
+  return `the user of the bearer token may not ${verb} ${what} in namespace ${namespace}: grant apiGroups [${group}], resources [${what}], verbs [${verb}]`;
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ApiError } from '../../../../shared/kube/api-error.ts';
 import type { RawClient } from '../../../../shared/kube/client.ts';
-import { createMetricsGate } from '../../../../shared/kube/metrics-gate.ts';
+import { createMetricsGate } from '../../../../shared/kube/access-gate.ts';
 import type { MetricsGate } from '../../../../shared/runtime/http-server.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

@@ -1,0 +1,53 @@
+import type { Route } from './route.ts';
+
+/** The OpenAPI 3.1 document of what is served, made of the routes themselves. */
+export function openApiOf(routes: readonly Route[], schemas: Readonly<Record<string, object>>): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route);
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Switchyard', version: 'v1', description: 'Submissions of Jobs, for programs that do not speak BullMQ.' },
+    paths,
+    components: { schemas: { ...schemas, Status: STATUS }, securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+    security: [{ token: [] }],
+  };
+}
+
+const STATUS = {
+  type: 'object',
+  description: 'A Kubernetes Status: message names field and remedy.',
+  required: ['kind', 'status', 'reason', 'message', 'code'],
+  properties: {
+    kind: { const: 'Status' },
+    apiVersion: { const: 'v1' },
+    metadata: { type: 'object' },
+    status: { const: 'Failure' },
+    reason: { type: 'string' },
+    message: { type: 'string' },
+    code: { type: 'integer' },
+  },
+};
+
+/** What every route may answer. */
+const REFUSALS: Route['answers'] = {
+  401: { about: 'no token, or one that the cluster does not know', schema: 'Status' },
+  403: { about: 'the user of the token may not do this', schema: 'Status' },
+  503: { about: 'something that is needed does not answer; try again', schema: 'Status' },
+};
+
+function operationOf({ path, summary, body, answers }: Route): object {
+  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
+  return {
+    summary,
+    parameters,
+    ...(body === undefined ? {} : { requestBody: { required: true, content: { 'application/json': { schema: refTo(body) } } } }),
+    responses: Object.fromEntries(
+      Object.entries({ ...REFUSALS, ...answers }).map(([status, { about, schema, contentType = 'application/json' }]) => [
+        status,
+        { description: about, ...(schema === undefined ? {} : { content: { [contentType]: { schema: refTo(schema) } } }) },
+      ]),
+    ),
+  };
+}
+
+const refTo = (schema: string): object => ({ $ref: `#/components/schemas/${schema}` });

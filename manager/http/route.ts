@@ -1,0 +1,62 @@
+import type { AccessAttributes } from '../../shared/kube/access-gate.ts';
+
+export type Parameters = Readonly<Record<string, string>>;
+
+/** What is served under one method and path, and who may ask for it. */
+export type Route = {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Segments in braces are parameters: `/apis/x/namespaces/{namespace}/things/{name}`. */
+  readonly path: string;
+  /** In a few words, for people. */
+  readonly summary: string;
+  /** What the user must be allowed to do; asked of the API server. */
+  readonly access: (parameters: Parameters) => AccessAttributes;
+  /** Names of schemas in the OpenAPI document: of the body, and of answers by status. */
+  readonly body?: string;
+  readonly answers: Readonly<Record<number, { readonly about: string; readonly schema?: string; readonly contentType?: string }>>;
+  readonly handle: (request: ApiRequest) => Promise<ApiAnswer>;
+};
+
+export type ApiRequest = {
+  readonly parameters: Parameters;
+  readonly query: URLSearchParams;
+  /** Of requests with a body: parsed JSON. */
+  readonly body: unknown;
+  /** The last event that the client has seen, where it goes on with a stream. */
+  readonly lastEventId: string | undefined;
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal;
+};
+
+export type ApiAnswer =
+  | { readonly kind: 'Json'; readonly status: number; readonly body: object; readonly headers?: Readonly<Record<string, string>> }
+  /** Server-sent events, until they end. */
+  | { readonly kind: 'Events'; readonly events: AsyncIterable<ServerEvent> };
+
+export type ServerEvent = { readonly id: string; readonly event: string; readonly data: object };
+
+/** A request that cannot be served: told as a Kubernetes `Status`. */
+export class RequestRefused extends Error {
+  override readonly name = 'RequestRefused';
+  readonly status: number;
+  /** A word for programs, as Kubernetes has them: `NotFound`, `Conflict`, `Invalid`, ... */
+  readonly reason: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, reason: string, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.reason = reason;
+    this.headers = headers;
+  }
+}
+
+export const statusOf = (code: number, reason: string, message: string): object => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  message,
+  reason,
+  code,
+});

@@ -1,0 +1,36 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { ServerEvent } from './route.ts';
+
+/** Less than what proxies between here and there take for silence. */
+const HEARTBEAT_MS = 15_000;
+
+/**
+ * Writes server-sent events until they end or the client leaves. Who reads slowly is waited for: the next event is asked for once the last
+ * one has gone, so that nothing piles up here.
+ */
+export async function sendEvents(
+  response: ServerResponse,
+  events: AsyncIterable<ServerEvent>,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream', connection: 'close' });
+  response.flushHeaders();
+  const beat = (): void => {
+    if (!response.writableNeedDrain) response.write(': still here\n\n');
+    timer = clock.schedule(beat, HEARTBEAT_MS);
+  };
+  let timer = clock.schedule(beat, HEARTBEAT_MS);
+  try {
+    for await (const { id, event, data } of events) {
+      if (signal.aborted) return;
+      // Neither has a line end: ids are ours, and JSON has none.
+      const isTaken = response.write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+      if (!isTaken) await once(response, 'drain', { signal });
+    }
+    response.end();
+  } finally {
+    timer.cancel();
+  }
+}

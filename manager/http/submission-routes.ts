@@ -1,0 +1,231 @@
+import { createHash } from 'node:crypto';
+import type { AccessAttributes } from '../../shared/kube/access-gate.ts';
+import { DoorProblem, type DoorPayload, type DoorView, type SubmissionDoor } from '../api/submission-door.ts';
+import { isJsonObject } from '../api/json-value.ts';
+import { RequestRefused, type Parameters, type Route, type ServerEvent } from './route.ts';
+
+/** The door of a SubmissionQueue; undefined when there is none of that name, or it is not served. */
+export type DoorOf = (namespace: string, queue: string) => SubmissionDoor | undefined;
+
+const COLLECTION = '/apis/submissions/v1/namespaces/{namespace}/queues/{queue}/submissions';
+const ONE = `${COLLECTION}/{key}`;
+
+const access =
+  (verb: string) =>
+  ({ namespace = '', queue = '' }: Parameters): AccessAttributes => ({
+    resourceAttributes: { namespace, verb, group: 'switchyard.dev', resource: 'submissionqueues', subresource: 'submissions', name: queue },
+  });
+
+/** Submissions over HTTP, for those who do not speak BullMQ: they lie on the same queue, and become Jobs as all others. */
+export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
+  const door = ({ namespace = '', queue = '' }: Parameters): SubmissionDoor => {
+    const found = doorOf(namespace, queue);
+    if (found === undefined)
+      throw notFound(`SubmissionQueue ${namespace}/${queue} does not exist, or takes nothing; see its condition Ready`);
+    return found;
+  };
+  const submit = async (parameters: Parameters, body: unknown) => {
+    const payload = payloadOf(body);
+    const { key, isNew } = await door(parameters).submit(payload, parameters['key']).catch(refuse);
+    const headers = { location: locationOf(parameters, key) };
+    return { kind: 'Json', status: isNew ? 201 : 200, body: { key }, headers } as const;
+  };
+  const submitted: Route['answers'] = {
+    201: { about: 'taken', schema: 'Submitted' },
+    200: { about: 'taken before, with the same payload', schema: 'Submitted' },
+    400: { about: 'the body is no JSON', schema: 'Status' },
+    404: { about: 'there is no such queue', schema: 'Status' },
+    409: { about: 'another payload lies under this key', schema: 'Status' },
+    413: { about: 'the body is too large', schema: 'Status' },
+    422: { about: 'the payload or the key cannot be used', schema: 'Status' },
+  };
+  return [
+    {
+      method: 'POST',
+      path: COLLECTION,
+      summary: 'Submits a Job under a key that is made for it',
+      access: access('create'),
+      body: 'Payload',
+      answers: submitted,
+      handle: ({ parameters, body }) => submit(parameters, body),
+    },
+    {
+      method: 'POST',
+      path: ONE,
+      summary: 'Submits a Job under a key; the same again is the same submission',
+      access: access('create'),
+      body: 'Payload',
+      answers: submitted,
+      handle: ({ parameters, body }) => submit(parameters, body),
+    },
+    {
+      method: 'GET',
+      path: ONE,
+      summary: 'How a submission gets on, and how it ended',
+      access: access('get'),
+      answers: {
+        200: { about: 'as it is now', schema: 'Submission' },
+        404: { about: 'it is not there, or not any more', schema: 'Status' },
+      },
+      async handle({ parameters }) {
+        const { key = '' } = parameters;
+        const view = await door(parameters).look(key);
+        if (view === undefined) throw unknownKey(key);
+        return { kind: 'Json', status: 200, body: view };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: ONE,
+      summary: 'Cancels a submission: its Job is deleted',
+      access: access('delete'),
+      answers: {
+        200: { about: 'whether it ends as Cancelled; it does not when it had ended', schema: 'Cancelled' },
+        202: { about: 'no manager has seen to it yet; it will', schema: 'Cancelled' },
+        404: { about: 'it is not there, or not any more', schema: 'Status' },
+      },
+      async handle({ parameters }) {
+        const { key = '' } = parameters;
+        try {
+          const answer = await door(parameters).cancel(key);
+          if (answer.state === 'unknown') throw unknownKey(key);
+          return { kind: 'Json', status: 200, body: answer };
+        } catch (error) {
+          if (error instanceof DoorProblem && error.code === 'TimedOut')
+            return { kind: 'Json', status: 202, body: { cancelled: false, state: 'pending' } };
+          throw error;
+        }
+      },
+    },
+    {
+      method: 'GET',
+      path: `${ONE}/events`,
+      summary: 'A submission as it is now and whenever that changes, until it has ended, as server-sent events',
+      access: access('get'),
+      answers: {
+        200: {
+          about: 'events `progress` and, last, `ended`; data is a Submission',
+          schema: 'Submission',
+          contentType: 'text/event-stream',
+        },
+        404: { about: 'it is not there, or not any more', schema: 'Status' },
+      },
+      async handle({ parameters, lastEventId, signal }) {
+        const { key = '' } = parameters;
+        const from = door(parameters);
+        if ((await from.look(key)) === undefined) throw unknownKey(key);
+        return { kind: 'Events', events: eventsOf(from.follow(key, signal), lastEventId) };
+      },
+    },
+  ];
+}
+
+/** By what it says, so that whoever comes back is not told again what he has seen. */
+async function* eventsOf(views: AsyncIterable<DoorView>, lastEventId: string | undefined): AsyncGenerator<ServerEvent> {
+  for await (const view of views) {
+    const id = createHash('sha256').update(JSON.stringify(view)).digest('base64url').slice(0, 16);
+    const event = view.state === 'Completed' || view.state === 'Failed' ? 'ended' : 'progress';
+    if (id !== lastEventId) yield { id, event, data: view };
+  }
+}
+
+/** `{manifest, options}`, or the manifest itself. */
+function payloadOf(body: unknown): DoorPayload {
+  if (!isJsonObject(body)) throw invalid('the body is no JSON object; give the manifest of a batch/v1 Job, or {manifest, options}');
+  if (!('manifest' in body)) return { manifest: body };
+  const { manifest, options = {}, ...others } = body;
+  if (!isJsonObject(manifest)) throw invalid('manifest: is no object; give the manifest of a batch/v1 Job');
+  if (!isJsonObject(options)) throw invalid('options: is no object');
+  const { name, retry, priority, delayMs, ...unknown } = options;
+  const [other] = [...Object.keys(others), ...Object.keys(unknown).map((field) => `options.${field}`)];
+  if (other !== undefined)
+    throw invalid(`${other}: is unknown; there are manifest, options.name, options.retry, options.priority, options.delayMs`);
+  if (name !== undefined && typeof name !== 'string') throw invalid('options.name: is no text');
+  if (retry !== undefined && typeof retry !== 'boolean') throw invalid('options.retry: write true or false');
+  const whole = (field: string, value: unknown, max: number): number | undefined => {
+    if (value === undefined) return undefined;
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= max) return value;
+    throw invalid(`options.${field}: is no whole number from 0 to ${max}`);
+  };
+  const wished = { priority: whole('priority', priority, PRIORITY_MAX), delayMs: whole('delayMs', delayMs, DELAY_MAX_MS) };
+  return {
+    manifest,
+    ...(name === undefined ? {} : { name }),
+    ...(retry === true ? { retry } : {}),
+    ...(wished.priority === undefined ? {} : { priority: wished.priority }),
+    ...(wished.delayMs === undefined ? {} : { delayMs: wished.delayMs }),
+  };
+}
+
+/** BullMQ's. */
+const PRIORITY_MAX = 2_097_151;
+const DELAY_MAX_MS = 365 * 24 * 3600 * 1000;
+
+const locationOf = ({ namespace = '', queue = '' }: Parameters, key: string): string =>
+  COLLECTION.replace('{namespace}', encodeURIComponent(namespace)).replace('{queue}', encodeURIComponent(queue)) +
+  `/${encodeURIComponent(key)}`;
+
+const invalid = (message: string): RequestRefused => new RequestRefused(422, 'Invalid', message);
+const notFound = (message: string): RequestRefused => new RequestRefused(404, 'NotFound', message);
+const unknownKey = (key: string): RequestRefused =>
+  notFound(`the queue does not know a submission ${JSON.stringify(key)}, or not any more`);
+
+function refuse(error: unknown): never {
+  if (!(error instanceof DoorProblem)) throw error;
+  throw error.code === 'Conflict' ? new RequestRefused(409, 'Conflict', error.message) : invalid(error.message);
+}
+
+const TEXT = { type: 'string' };
+const COUNT = { type: 'integer', minimum: 0 };
+/** Of the OpenAPI document. */
+export const SUBMISSION_SCHEMAS: Readonly<Record<string, object>> = {
+  Payload: {
+    description: 'The manifest of a batch/v1 Job, or that with options.',
+    oneOf: [
+      { type: 'object', required: ['spec'], description: 'batch/v1 Job' },
+      {
+        type: 'object',
+        required: ['manifest'],
+        additionalProperties: false,
+        properties: {
+          manifest: { type: 'object', description: 'batch/v1 Job' },
+          options: {
+            type: 'object',
+            additionalProperties: false,
+            properties: {
+              name: { ...TEXT, description: 'what people and metrics call it' },
+              retry: { type: 'boolean', description: 'a failed Job is tried again, three attempts in all' },
+              priority: { ...COUNT, maximum: PRIORITY_MAX, description: '1 is the most urgent, 0 none' },
+              delayMs: { ...COUNT, maximum: DELAY_MAX_MS, description: 'how long it stays on the queue before it is looked at' },
+            },
+          },
+        },
+      },
+    ],
+  },
+  Submitted: { type: 'object', required: ['key'], properties: { key: TEXT } },
+  Cancelled: { type: 'object', required: ['cancelled', 'state'], properties: { cancelled: { type: 'boolean' }, state: TEXT } },
+  Submission: {
+    type: 'object',
+    required: ['key', 'submittedAt', 'state'],
+    properties: {
+      key: TEXT,
+      submittedAt: { type: 'string', format: 'date-time' },
+      state: { enum: ['Delayed', 'Accepted', 'Completed', 'Failed'] },
+      progress: {
+        type: 'object',
+        required: ['phase', 'active', 'succeeded', 'failed'],
+        properties: {
+          phase: { enum: ['Queued', 'Admitted', 'Running', 'Suspended', 'Finished'] },
+          reason: TEXT,
+          cluster: TEXT,
+          active: COUNT,
+          succeeded: COUNT,
+          failed: COUNT,
+        },
+      },
+      result: { type: 'object', required: ['namespace', 'name', 'uid', 'succeeded', 'failed'] },
+      failure: { type: 'object', required: ['code', 'message'], properties: { code: TEXT, message: TEXT } },
+    },
+  },
+};

@@ -1,0 +1,55 @@
+import type { Informer } from '../../shared/kube/informer.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { SubmissionDoor } from '../api/submission-door.ts';
+import type { SubmissionQueueObject } from '../api/submission-queue.ts';
+import { tenantsOf } from './tenants.ts';
+import type { Tenant } from './tenant.ts';
+
+type OpenDoor = SubmissionDoor & { close(): Promise<void> };
+
+export type DoorsDeps = {
+  readonly shared: Tenant | undefined;
+  readonly objects: Pick<Informer<SubmissionQueueObject>, 'addHandler' | 'list'>;
+  readonly open: (tenant: Tenant) => OpenDoor;
+  readonly bytesMax: number;
+  readonly managerIdentity: boolean;
+  readonly log: Logger;
+};
+
+/** The doors of the SubmissionQueues that are served, opened when somebody first comes. Every replica has its own. */
+export interface Doors {
+  of(namespace: string, queue: string): SubmissionDoor | undefined;
+  close(): Promise<void>;
+}
+
+/** Call before the informer runs. */
+export function createDoors({ shared, objects, open, bytesMax, managerIdentity, log }: DoorsDeps): Doors {
+  const doors = new Map<string, OpenDoor>();
+  /** By `namespace/name`; undefined while nobody has asked since they changed. */
+  let served: ReadonlyMap<string, Tenant> | undefined;
+  const leave = (id: string): void => {
+    const door = doors.get(id);
+    doors.delete(id);
+    door?.close().catch((error: unknown) => log.warn('a queue could not be closed', { error }));
+  };
+  const changed = (): void => {
+    served = undefined;
+  };
+  objects.addHandler({ added: changed, updated: changed, deleted: (object) => (changed(), leave(object.metadata.uid)) });
+  return {
+    of(namespace, queue) {
+      served ??= new Map(
+        tenantsOf(shared, objects.list(), { bytesMax, managerIdentity })
+          .tenants.filter((tenant) => tenant !== shared)
+          .map((tenant) => [tenant.label, tenant]),
+      );
+      const tenant = served.get(`${namespace}/${queue}`);
+      if (tenant === undefined) return undefined;
+      // Prefix and queue of an object cannot be changed.
+      const door = doors.get(tenant.id) ?? open(tenant);
+      doors.set(tenant.id, door);
+      return door;
+    },
+    close: async () => void (await Promise.allSettled([...doors.values()].map((door) => door.close()))),
+  };
+}

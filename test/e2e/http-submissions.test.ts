@@ -1,0 +1,245 @@
+/**
+ * Submissions over HTTP: a manager as a process with `--api-bind-address`, an API server with RBAC, a real Redis, two tenants with the tokens of
+ * ServiceAccounts, and clients that misbehave.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SUBMISSION_QUEUES } from '../../manager/api/submission-queue.ts';
+import { installKinds } from '../../manager/cli/local/set-up.ts';
+import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { ChildProgram } from '../support/child-program.ts';
+import { type EmbeddedCluster, startCluster } from '../support/embedded-cluster.ts';
+import { startRedis, type TestRedis } from '../support/redis.ts';
+
+const RBAC = 'rbac.authorization.k8s.io';
+const SERVICE_ACCOUNTS: Resource = { group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true };
+const rbac = (kind: string, plural: string): Resource => ({ group: RBAC, version: 'v1', plural, kind, namespaced: true });
+const manifest = (metadata: object = {}): object => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: { generateName: 'sum-', labels: { [QUEUE_NAME_LABEL]: 'main' }, ...metadata },
+  spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } } },
+});
+
+const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-api-'));
+let cluster: EmbeddedCluster;
+let redis: TestRedis;
+let manager: ChildProgram;
+let url = '';
+const tokens = new Map<string, string>();
+
+beforeAll(async () => {
+  redis = await startRedis();
+  cluster = await startCluster(systemClock);
+  const { kubeconfig } = await cluster.plane.listen();
+  const file = path.join(directory, 'kubeconfig');
+  writeFileSync(file, kubeconfig);
+  await installKinds(cluster.client, process.cwd());
+  for (const tenant of ['team', 'rich']) await createTenant(tenant);
+  manager = new ChildProgram('the manager', [
+    process.execPath,
+    'manager/main.ts',
+    `--kubeconfig=${file}`,
+    `--redis-url=${redis.url}`,
+    '--submission-queue=',
+    '--api-bind-address=127.0.0.1:0',
+  ]);
+  url = await manager.find((line) =>
+    line.includes('submissions are taken over HTTP') ? /"url":"(http:[^"]+)"/.exec(line)?.[1] : undefined,
+  );
+}, 120_000);
+afterAll(async () => {
+  await manager.stop();
+  await cluster.plane.close();
+  await redis.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** A queue, a ServiceAccount that may create Jobs, and one whose token programs have that submit. */
+async function createTenant(namespace: string): Promise<void> {
+  const { client } = cluster;
+  await client.create(NAMESPACES, { metadata: { name: namespace } });
+  const role = async (name: string, account: string, rule: object): Promise<void> => {
+    await client.create(SERVICE_ACCOUNTS, { metadata: { namespace, name: account } });
+    await client.create(rbac('Role', 'roles'), { metadata: { namespace, name }, rules: [rule] } as never);
+    await client.create(rbac('RoleBinding', 'rolebindings'), {
+      metadata: { namespace, name },
+      roleRef: { apiGroup: RBAC, kind: 'Role', name },
+      subjects: [{ kind: 'ServiceAccount', namespace, name: account }],
+    } as never);
+  };
+  await role('create-jobs', 'creator', { apiGroups: ['batch'], resources: ['jobs'], verbs: ['create'] });
+  await role('submit', 'submitter', {
+    apiGroups: ['switchyard.dev'],
+    resources: ['submissionqueues/submissions'],
+    verbs: ['create', 'get', 'delete'],
+  });
+  const answer = await client.raw({
+    method: 'POST',
+    path: `/api/v1/namespaces/${namespace}/serviceaccounts/submitter/token`,
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
+  });
+  tokens.set(namespace, (JSON.parse(answer) as { status: { token: string } }).status.token);
+  await client.create(SUBMISSION_QUEUES, { metadata: { namespace, name: 'batch' }, spec: { serviceAccountName: 'creator' } } as never);
+}
+
+type Call = { readonly as?: string; readonly of?: string; readonly body?: unknown; readonly headers?: Record<string, string> };
+const pathOf = (key: string, of = 'team'): string =>
+  `/apis/submissions/v1/namespaces/${of}/queues/batch/submissions${key === '' ? '' : `/${key}`}`;
+async function call(
+  method: string,
+  key: string,
+  { as = 'team', of = 'team', body, headers = {} }: Call = {},
+): Promise<{ status: number; json: Record<string, unknown>; headers: Headers }> {
+  const response = await fetch(url + pathOf(key, of), {
+    method,
+    headers: { ...(as === '' ? {} : { authorization: `Bearer ${tokens.get(as) ?? as}` }), ...headers },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  return { status: response.status, json: (await response.json()) as Record<string, unknown>, headers: response.headers };
+}
+
+/** The events of a submission until it has ended, or until `enough`. */
+async function eventsOf(
+  key: string,
+  { lastEventId, enough = () => false }: { lastEventId?: string; enough?: (data: string) => boolean } = {},
+) {
+  const response = await fetch(`${url}${pathOf(key)}/events`, {
+    headers: { authorization: `Bearer ${tokens.get('team')}`, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) },
+  });
+  const events: { id: string; event: string; data: Record<string, unknown> }[] = [];
+  let text = '';
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    text += new TextDecoder().decode(chunk);
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const [, id = '', event = '', data = '{}'] = /^id: (.*)\nevent: (.*)\ndata: (.*)$/.exec(text.slice(0, end)) ?? [];
+      text = text.slice(end + 2);
+      if (event !== '') events.push({ id, event, data: JSON.parse(data) as Record<string, unknown> });
+      // Leaving the loop closes the connection.
+      if (event !== '' && enough(data)) return events;
+    }
+  }
+  return events;
+}
+
+describe('somebody with the right token', () => {
+  test('submits, follows what becomes of it, and cancels: the Job is gone', { timeout: 60_000 }, async () => {
+    const made = await call('POST', 'nightly-1', { body: { manifest: manifest({ name: 'sum-1' }), options: { priority: 3 } } });
+    expect(made).toMatchObject({ status: 201, json: { key: 'nightly-1' } });
+    expect(made.headers.get('location')).toBe(pathOf('nightly-1'));
+    expect(await call('POST', 'nightly-1', { body: { manifest: manifest({ name: 'sum-1' }), options: { priority: 3 } } })).toMatchObject({
+      status: 200,
+    });
+    const other = await call('POST', 'nightly-1', { body: manifest({ name: 'sum-2' }) });
+    expect(other).toMatchObject({ status: 409, json: { kind: 'Status', reason: 'Conflict', code: 409 } });
+
+    const waits = await eventsOf('nightly-1', { enough: (data) => data.includes('"Queued"') });
+    expect(waits.at(-1)).toMatchObject({
+      event: 'progress',
+      data: { key: 'nightly-1', state: 'Accepted', progress: { phase: 'Queued', active: 0 } },
+    });
+    expect(await cluster.client.get(JOBS, { namespace: 'team', name: 'sum-1' })).toMatchObject({ spec: { suspend: true } });
+
+    const [rest, cancelled] = await Promise.all([
+      eventsOf('nightly-1', { lastEventId: waits.at(-1)?.id ?? '' }),
+      call('DELETE', 'nightly-1'),
+    ]);
+    expect(cancelled).toMatchObject({ status: 200, json: { cancelled: true } });
+    // What was seen is not told again.
+    expect(rest.map(({ id }) => id)).not.toContain(waits.at(-1)?.id);
+    expect(rest.at(-1)).toMatchObject({ event: 'ended', data: { state: 'Failed', failure: { code: 'Cancelled' } } });
+    expect(await call('GET', 'nightly-1')).toMatchObject({ status: 200, json: { state: 'Failed', failure: { code: 'Cancelled' } } });
+    const left = await cluster.client.list(JOBS, { namespace: 'team' });
+    expect(left.items.filter(({ metadata }) => metadata.name === 'sum-1' && metadata.deletionTimestamp === undefined)).toEqual([]);
+  });
+
+  test('gets a key where none is given, and hears why a manifest is refused', { timeout: 60_000 }, async () => {
+    const { status, json } = await call('POST', '', { body: manifest({ namespace: 'kube-system' }) });
+    expect(status).toBe(201);
+    const events = await eventsOf(String(json['key']));
+    expect(events.at(-1)).toMatchObject({ event: 'ended', data: { state: 'Failed', failure: { code: 'Forbidden' } } });
+  });
+});
+
+describe('is refused', () => {
+  test('whoever has no token, one of chance, or that of another tenant', async () => {
+    expect(await call('GET', 'x', { as: '' })).toMatchObject({ status: 401, json: { kind: 'Status', reason: 'Unauthorized' } });
+    expect(await call('GET', 'x', { as: 'guessed' })).toMatchObject({ status: 401 });
+    for (const method of ['GET', 'POST', 'DELETE'])
+      expect(await call(method, 'x', { as: 'rich', of: 'team', ...(method === 'POST' ? { body: manifest() } : {}) }), method).toMatchObject(
+        {
+          status: 403,
+          json: { reason: 'Forbidden', message: expect.stringContaining('submissionqueues/submissions') as string },
+        },
+      );
+    expect(await call('POST', 'x', { as: 'rich', of: 'rich', body: manifest() })).toMatchObject({ status: 201 });
+  });
+
+  test.each([
+    ['what is no JSON', '{"manifest":', 422, 'not JSON'],
+    ['what is no object', '[1]', 422, 'manifest'],
+    ['an option that is unknown', { manifest: {}, options: { colour: 1 } }, 422, 'options.colour'],
+    ['a priority that is no number', { manifest: {}, options: { priority: 'high' } }, 422, 'options.priority'],
+    ['what nests without end', `${'['.repeat(50_000)}${']'.repeat(50_000)}`, 422, 'levels deep'],
+    ['what is too large', `"${'x'.repeat(2_000_000)}"`, 413, 'bytes'],
+  ])('%s', async (_what, body, status, message) => {
+    expect(await call('POST', 'odd', { body })).toMatchObject({ status, json: { message: expect.stringContaining(message) as string } });
+  });
+
+  test('a key that BullMQ does not take', async () => {
+    expect(await call('POST', '17', { body: manifest() })).toMatchObject({
+      status: 422,
+      json: { message: expect.stringContaining('digits') as string },
+    });
+  });
+
+  test('another method, path, queue or key', async () => {
+    const put = await call('PUT', 'x', { body: '{}' });
+    expect(put).toMatchObject({ status: 405 });
+    expect(put.headers.get('allow')).toBe('POST, GET, DELETE');
+    expect((await fetch(`${url}/apis/submissions/v1`)).status).toBe(404);
+    expect(await call('GET', 'never')).toMatchObject({ status: 404, json: { reason: 'NotFound' } });
+    expect(await call('DELETE', 'never')).toMatchObject({ status: 404 });
+  });
+});
+
+test('whoever announces 100 MB is told so before any of it is read', async () => {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    `POST ${pathOf('big')} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${tokens.get('team')}\r\ncontent-length: 100000000\r\n\r\n{`,
+  );
+  const answer = await new Promise<string>((resolve) => socket.once('data', (data) => resolve(data.toString())));
+  expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+  await new Promise((resolve) => socket.once('close', resolve));
+});
+
+test('the OpenAPI document names every path, and what it answers', async () => {
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, { responses: object }>>;
+    components: { schemas: object };
+  };
+  expect(
+    Object.entries(document.paths).map(([at, operations]) => `${at.replace(/.*queues/, '')}: ${Object.keys(operations).join(' ')}`),
+  ).toEqual(['/{queue}/submissions: post', '/{queue}/submissions/{key}: post get delete', '/{queue}/submissions/{key}/events: get']);
+  const refs = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name);
+  expect(refs.filter((name) => !(name in document.components.schemas))).toEqual([]);
+});
+
+test('the examples of docs/http-api.md work as they stand there', { timeout: 60_000 }, async () => {
+  const examples = [...readFileSync('docs/http-api.md', 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = '']) => text);
+  expect(examples.length).toBeGreaterThan(2);
+  const script = path.join(directory, 'examples.sh');
+  writeFileSync(script, `set -e\n${examples.join('\n')}`);
+  await using shell = new ChildProgram('the examples', ['bash', script], { SERVER: url, TOKEN: tokens.get('team') ?? '' });
+  const lines: string[] = [];
+  shell.onLine((line) => lines.push(line));
+  await shell.failsWhenEnded().catch((error: unknown) => expect(String(error)).toContain('has ended (0)'));
+  expect(lines.join('\n')).toContain('"state":"Accepted"');
+  expect(lines.join('\n')).toContain('"cancelled":true');
+});
