@@ -10,7 +10,7 @@ import { FlagError, listOf, wholeNumber, type FlagTable } from '../../shared/run
 import { FAIR_SHARING, measureChanges, PREEMPTION, type Policy } from './admission-changes.ts';
 import { cpuCluster, cpuQueue, createAdmissionCore } from './admission-core.ts';
 import { cpuMs } from './cpu-time.ts';
-import { KUEUE_SHAPES, playShape } from './kueue-shapes.ts';
+import { KUEUE_SHAPES, playShape, type Shape } from './kueue-shapes.ts';
 import { defineSuite } from './suite.ts';
 
 const LIMITS = ['room', 'quota'] as const;
@@ -75,7 +75,7 @@ export const admissionSuite = defineSuite(
 const LOAD_TITLES = ['queues', 'clusters', 'requests', 'scarce', 'policies'];
 
 function shapeLine(name: string, preempts: boolean): readonly string[] {
-  const { jobs, seconds, floorSeconds, lostSeconds, preemptions, cpuSeconds, cycles } = playShape(name, preempts);
+  const { jobs, seconds, floorSeconds, lostSeconds, preemptions, cpuSeconds, cycles } = playShape(shapeNamed(name), preempts);
   return [
     name,
     preempts ? 'with preemption' : 'without preemption',
@@ -182,3 +182,9 @@ function numbers(given: string): readonly number[] {
 }
 
 const print = (cells: readonly string[]): void => console.log(`| ${cells.join(' | ')} |`);
+
+function shapeNamed(name: string): Shape {
+  const shape = KUEUE_SHAPES[name];
+  if (shape === undefined) throw new Error(`no shape is called ${name}`);
+  return shape;
+}

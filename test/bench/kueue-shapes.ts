@@ -10,7 +10,7 @@ type JobClass = {
   readonly priority: number;
   readonly cpu: number;
 };
-type Shape = {
+export type Shape = {
   readonly cohorts: number;
   readonly queues: number;
   readonly nominal: number;
@@ -61,10 +61,7 @@ type Event = { readonly id: string; readonly atMs: number; readonly happen: () =
 const PREEMPTION = { withinClusterQueue: 'LowerPriority', reclaimWithinCohort: 'Any' } as const;
 
 /** Plays a shape in virtual time, in which neither deciding nor stopping takes any. */
-export function playShape(name: string, preempts: boolean): ShapeResult {
-  const shape = KUEUE_SHAPES[name];
-  if (shape === undefined) throw new Error(`no shape is called ${name}`);
-  const { cohorts, queues, nominal, borrowing, classes } = shape;
+export function playShape({ cohorts, queues, nominal, borrowing, classes }: Shape, preempts: boolean): ShapeResult {
   const clusterQueues = Array.from({ length: cohorts * queues }, (_, index) =>
     cpuQueue(`queue-${index}`, nominal, borrowing, {
       cohortName: `cohort-${index % cohorts}`,
