@@ -8,9 +8,10 @@ import type { StatusClient } from '../../shared/kube/client.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { objectKey } from '../../shared/kube/keys.ts';
-import { sleep, type Clock } from '../../shared/runtime/clock.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { given } from '../../shared/runtime/given.ts';
+import { createTimeSlices } from '../../shared/runtime/time-slices.ts';
 import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import { CLUSTER_QUEUES, type ClusterQueue, type ClusterQueueStatus, type FlavorUsage } from '../api/cluster-queue.ts';
 import { COHORTS, type Cohort } from '../api/cohort.ts';
@@ -75,12 +76,9 @@ export function createQueueStatus(deps: QueueStatusDeps): QueueStatus {
   };
 
   const update = async (signal: AbortSignal): Promise<void> => {
-    let sinceMs = clock.monotonic();
-    /** False: it is to be left alone. */
+    const slices = createTimeSlices(clock, SLICE_MS);
     const mayGoOn = async (): Promise<boolean> => {
-      if (clock.monotonic() - sinceMs < SLICE_MS) return true;
-      await sleep(clock, 0, signal);
-      sinceMs = clock.monotonic();
+      await slices.nextWhenOver(signal);
       return !signal.aborted;
     };
     const setup = cache.queueing();
