@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject, ObjectKey } from '../../shared/api/kubernetes.ts';
 import { MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
 import type { Resource } from '../../shared/api/resources.ts';
@@ -10,6 +11,7 @@ import { objectKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { given } from '../../shared/runtime/given.ts';
+import { createTimeSlices } from '../../shared/runtime/time-slices.ts';
 import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import { CLUSTER_QUEUES, type ClusterQueue, type ClusterQueueStatus, type FlavorUsage } from '../api/cluster-queue.ts';
 import { COHORTS, type Cohort } from '../api/cohort.ts';
@@ -22,6 +24,7 @@ import { formatAmount, minus, ZERO, type Amount } from '../api/amount.ts';
 import type { JobWatcher } from './job-watcher.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import { namedQueueOf } from './queue-counts.ts';
+import { createQueueGauges, type QueueGauges } from './queue-gauges.ts';
 import { splitFlavorResource, subtreeQuota, type QuotaNode } from './quota-tree.ts';
 import type { QueueingSetup } from './snapshot.ts';
 import type { Usage } from './usage.ts';
@@ -50,10 +53,13 @@ export interface QueueStatus {
 }
 
 const INTERVAL_MS = 1_000;
+/** So long it keeps others waiting at a time, however many queues there are. */
+const SLICE_MS = 5;
 
 export function createQueueStatus(deps: QueueStatusDeps): QueueStatus {
   const { client, cache, informers, fairSharing, clock, log } = deps;
   const changes = createWakeUp(clock, INTERVAL_MS);
+  const gauges = createQueueGauges();
 
   const write = async <T extends KubeObject & { status?: object }>(
     resource: Resource<T>,
@@ -69,23 +75,32 @@ export function createQueueStatus(deps: QueueStatusDeps): QueueStatus {
     }
   };
 
-  const update = async (): Promise<void> => {
+  const update = async (signal: AbortSignal): Promise<void> => {
+    const slices = createTimeSlices(clock, SLICE_MS);
+    const mayGoOn = async (): Promise<boolean> => {
+      await slices.nextWhenOver(signal);
+      return !signal.aborted;
+    };
     const setup = cache.queueing();
     const counts = countsOf(deps, setup);
-    observe(deps, setup, counts);
+    const observing = observe(deps, gauges, setup, counts);
+    while (observing.next().done !== true) if (!(await mayGoOn())) return;
     const nowMs = clock.now();
     for (const queue of informers.clusterQueues.list()) {
+      if (!(await mayGoOn())) return;
       const status = clusterQueueStatus(queue.metadata.name, setup, cache.usage(), counts);
       const conditions = [activeCondition(problemOfQueue(queue.metadata.name, setup), queue.status?.conditions ?? [], nowMs)];
       const fair = fairSharing ? fairSharingStatus(setup.tree.clusterQueues.get(queue.metadata.name), cache.usage()) : undefined;
       const next: ClusterQueueStatus = { ...status, conditions, ...given({ fairSharing: fair }) };
-      if (!isSame(next, queue.status)) await write(CLUSTER_QUEUES, objectKey(queue), { ...next, fairSharing: fair ?? null });
+      if (!isDeepStrictEqual(next, queue.status)) await write(CLUSTER_QUEUES, objectKey(queue), { ...next, fairSharing: fair ?? null });
     }
     for (const cohort of informers.cohorts.list()) {
+      if (!(await mayGoOn())) return;
       const fair = fairSharing ? fairSharingStatus(setup.tree.cohorts.get(cohort.metadata.name), cache.usage()) : undefined;
-      if (!isSame(fair, cohort.status?.fairSharing)) await write(COHORTS, objectKey(cohort), { fairSharing: fair ?? null });
+      if (!isDeepStrictEqual(fair, cohort.status?.fairSharing)) await write(COHORTS, objectKey(cohort), { fairSharing: fair ?? null });
     }
     for (const queue of informers.localQueues.list()) {
+      if (!(await mayGoOn())) return;
       const count = counts.localQueues.get(`${queue.metadata.namespace}/${queue.metadata.name}`) ?? NONE;
       const conditions = [activeCondition(problemOfLocalQueue(queue.spec.clusterQueue, setup), queue.status?.conditions ?? [], nowMs)];
       const next: LocalQueueStatus = {
@@ -95,13 +110,13 @@ export function createQueueStatus(deps: QueueStatusDeps): QueueStatus {
         // What it has used is written elsewhere.
         ...given({ fairSharing: queue.status?.fairSharing }),
       };
-      if (!isSame(next, queue.status)) await write(LOCAL_QUEUES, objectKey(queue), next);
+      if (!isDeepStrictEqual(next, queue.status)) await write(LOCAL_QUEUES, objectKey(queue), next);
     }
   };
 
   return {
     changed: changes.wake,
-    run: (signal) => changes.run(update, signal),
+    run: (signal) => changes.run(() => update(signal), signal),
   };
 }
 
@@ -189,26 +204,37 @@ function activeCondition(problem: Problem, present: readonly Condition[], nowMs:
 }
 
 /** Gauges of all queues; those of a queue that is gone are taken away. */
-function observe({ cache, queues, metrics, fairSharing }: QueueStatusDeps, setup: QueueingSetup, counts: Counts): void {
-  const gauges = [metrics.pending, metrics.active, metrics.usage, metrics.nominalQuota, metrics.weightedShare, metrics.cohortWeightedShare];
-  for (const gauge of gauges) gauge.reset();
+function* observe(
+  { cache, queues, metrics, fairSharing }: QueueStatusDeps,
+  gauges: QueueGauges,
+  setup: QueueingSetup,
+  counts: Counts,
+): Generator<undefined, void> {
   if (fairSharing) {
-    for (const [cluster_queue, node] of setup.tree.clusterQueues)
-      metrics.weightedShare.set({ cluster_queue }, measuredShare(node, cache.usage()));
-    for (const [cohort, node] of setup.tree.cohorts) metrics.cohortWeightedShare.set({ cohort }, measuredShare(node, cache.usage()));
-  }
-  for (const [cluster_queue, { active, inadmissible }] of queues.counts()) {
-    metrics.pending.set({ cluster_queue, status: 'active' }, active);
-    metrics.pending.set({ cluster_queue, status: 'inadmissible' }, inadmissible);
-  }
-  for (const [cluster_queue, node] of setup.tree.clusterQueues) {
-    metrics.active.set({ cluster_queue }, counts.clusterQueues.get(cluster_queue)?.admitted ?? 0);
-    for (const [key, quota] of node.quotas) {
-      const { flavor, resource } = splitFlavorResource(key);
-      metrics.nominalQuota.set({ cluster_queue, flavor, resource }, inBaseUnit(resource, quota.nominal));
-      metrics.usage.set({ cluster_queue, flavor, resource }, inBaseUnit(resource, cache.usage().get(node.id, key)));
+    for (const [cluster_queue, node] of setup.tree.clusterQueues) {
+      gauges.set(metrics.weightedShare, { cluster_queue }, measuredShare(node, cache.usage()));
+      yield;
+    }
+    for (const [cohort, node] of setup.tree.cohorts) {
+      gauges.set(metrics.cohortWeightedShare, { cohort }, measuredShare(node, cache.usage()));
+      yield;
     }
   }
+  for (const [cluster_queue, { active, inadmissible }] of queues.counts()) {
+    gauges.set(metrics.pending, { cluster_queue, status: 'active' }, active);
+    gauges.set(metrics.pending, { cluster_queue, status: 'inadmissible' }, inadmissible);
+    yield;
+  }
+  for (const [cluster_queue, node] of setup.tree.clusterQueues) {
+    gauges.set(metrics.active, { cluster_queue }, counts.clusterQueues.get(cluster_queue)?.admitted ?? 0);
+    for (const [key, quota] of node.quotas) {
+      const { flavor, resource } = splitFlavorResource(key);
+      gauges.set(metrics.nominalQuota, { cluster_queue, flavor, resource }, inBaseUnit(resource, quota.nominal));
+      gauges.set(metrics.usage, { cluster_queue, flavor, resource }, inBaseUnit(resource, cache.usage().get(node.id, key)));
+    }
+    yield;
+  }
+  gauges.endRound();
 }
 
 /** Kueue's: what is infinite is no number. */
@@ -218,12 +244,3 @@ function measuredShare(node: QuotaNode, usage: Usage): number {
 }
 
 const inBaseUnit = (resource: string, amount: Amount): number => (resource === 'cpu' ? amount / 1000 : amount);
-
-/** Compares as JSON with sorted keys: the API server returns fields in an order of its own. */
-const isSame = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
-const canonical = (value: unknown): string | undefined =>
-  JSON.stringify(value, (_key, each: unknown) =>
-    typeof each === 'object' && each !== null && !Array.isArray(each)
-      ? Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : each,
-  );

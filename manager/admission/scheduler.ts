@@ -1,4 +1,5 @@
 import { sleep, type Clock, type Timer } from '../../shared/runtime/clock.ts';
+import { createTimeSlices } from '../../shared/runtime/time-slices.ts';
 import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionCache } from './admission-cache.ts';
@@ -44,17 +45,12 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
 
   /** Cycle after cycle, until nobody is left to try. */
   const pass = async (signal: AbortSignal): Promise<void> => {
-    let sinceMs = clock.monotonic();
-    const isOver = (): boolean => clock.monotonic() - sinceMs >= SLICE_MS;
-    const letOthersGoOn = async (): Promise<void> => {
-      await sleep(clock, 0, signal);
-      sinceMs = clock.monotonic();
-    };
+    const slices = createTimeSlices(clock, SLICE_MS);
     recorder?.pass();
     deps.refresh();
     // Before all are where they belong nothing is decided.
-    while (!signal.aborted && deps.goOn(isOver)) {
-      await letOthersGoOn();
+    while (!signal.aborted && deps.goOn(slices.isOver)) {
+      await slices.next(signal);
       if (!signal.aborted) deps.refresh();
     }
     if (signal.aborted) return;
@@ -75,11 +71,11 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       if (!result.progressed) return recorder?.looked('idle');
       most = nextMost(most, result);
       tried += result.tried;
-      if (tried < HEADS_MAX && !isOver()) continue;
+      if (tried < HEADS_MAX && !slices.isOver()) continue;
       tried = 0;
-      await letOthersGoOn();
+      await slices.next(signal);
       // What has become known meanwhile may forbid what was about to be decided.
-      while (!signal.aborted && deps.goOn(isOver)) await letOthersGoOn();
+      while (!signal.aborted && deps.goOn(slices.isOver)) await slices.next(signal);
     }
     recorder?.looked('busy');
   };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { QuotaNode } from './quota-tree.ts';
 import type { QueueingSetup, QueueSetup } from './snapshot.ts';
 import type { Workload } from './workload.ts';
@@ -46,7 +47,12 @@ export function changeOf(changed: ChangedObjects, before: QueueingSetup, next: Q
   }
   const tried = new Set(concerned);
   for (const [name, { rootId }] of next.tree.clusterQueues) if (roots.has(rootId)) tried.add(name);
-  const routes = new Set([...concerned].filter((name) => routeOf(name, before) !== routeOf(name, next)));
+  const isRoutedAnew = (name: string): boolean =>
+    changed.clusterQueues.has(name)
+      ? routeOf(name, before) !== routeOf(name, next)
+      : // What it says of itself is as it was. A flavor may be of thousands.
+        !isDeepStrictEqual(before.inactive.get(name), next.inactive.get(name));
+  const routes = new Set([...concerned].filter(isRoutedAnew));
   const { localQueues, namespaces } = changed;
   if (routes.size + localQueues.size + namespaces.size === 0) return { tried, rerouted: undefined };
   const leadsTo = (local: string, { localQueues: setups }: QueueingSetup): boolean => routes.has(setups.get(local)?.clusterQueue ?? '');

@@ -21,15 +21,28 @@ export type ControllerOptions = {
 
 /** Runs `concurrency` loops over the queue until it is shut down; resolves when the last reconcile has ended. */
 export async function runController(options: ControllerOptions): Promise<void> {
-  await Promise.all(Array.from({ length: options.concurrency }, () => workOff(options)));
+  const turn = createTurns();
+  await Promise.all(Array.from({ length: options.concurrency }, () => workOff(options, turn)));
 }
 
-async function workOff(options: ControllerOptions): Promise<void> {
+async function workOff(options: ControllerOptions, turn: () => Promise<void>): Promise<void> {
   const { queue } = options;
   for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+    await turn();
     await reconcileOnce(options, key);
     queue.done(key);
   }
+}
+
+/** Most reconciles find nothing to do, and end without waiting for anything: after so many the event loop has its turn, or a hundred thousand would keep all others waiting. */
+const KEYS_A_TURN = 500;
+
+function createTurns(): () => Promise<void> {
+  let keys = 0;
+  return async () => {
+    if (keys++ === 0) setImmediate(() => (keys = 0));
+    if (keys > KEYS_A_TURN) await new Promise((resolve) => void setImmediate(resolve));
+  };
 }
 
 /** One reconcile and what becomes of its key. Never throws: a key that fails is everyone's neighbour. */

@@ -156,7 +156,9 @@ class CachingInformer<T extends KubeObject> implements Informer<T>, ReflectorSin
   }
 
   listEnded(resourceVersion: string): void {
-    const vanished = [...this.#cache.keys()].filter((key) => !this.#listed.has(key));
+    // All that was listed is there: where there are as many, nothing else is.
+    const hasVanished = this.#cache.size() > this.#listed.size;
+    const vanished = hasVanished ? [...this.#cache.keys()].filter((key) => !this.#listed.has(key)) : [];
     this.#listed = new Set();
     for (const key of vanished) this.#remove(key, undefined);
     this.#resourceVersion = resourceVersion;

@@ -7,6 +7,7 @@ import { given } from '../runtime/given.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import { onAbort } from '../runtime/tasks.ts';
+import { createTimeSlices } from '../runtime/time-slices.ts';
 import { ApiError, hasStatusCause, isGone } from './api-error.ts';
 import type { ObjectList, ReadClient, WatchClient, WatchEvent } from './client.ts';
 import { checkListed, checkWatched } from './object-shape.ts';
@@ -85,6 +86,9 @@ const FAULT_BACKOFF_BASE_MS = 15_000;
 const FAULT_BACKOFF_MAX_MS = 10 * 60_000;
 /** Who has given no such answer for this long is believed again. */
 const FAULT_FORGOTTEN_MS = 15 * 60_000;
+/** What a page brings is taken in so long at a time: hundreds of large objects take longer than others should wait. */
+const SLICE_MS = 10;
+const ITEMS_AT_ONCE = 20;
 /** All pages of one list together: one page now and then would be a list that never ends. */
 const LIST_MAX_MS = 5 * 60_000;
 /** A watch that ends no sooner than this before its time ended because its time was over. */
@@ -392,7 +396,12 @@ async function listPages<T extends KubeObject>(
     signal.throwIfAborted();
     heard();
     for (const item of page.items) checkListed(item);
-    sink.page(page.items);
+    const slices = createTimeSlices(clock, SLICE_MS);
+    for (let start = 0; start < page.items.length; start += ITEMS_AT_ONCE) {
+      await slices.nextWhenOver(signal);
+      signal.throwIfAborted();
+      sink.page(page.items.slice(start, start + ITEMS_AT_ONCE));
+    }
     const { continueToken: next } = page;
     if (next === undefined) {
       sink.listEnded(page.resourceVersion);

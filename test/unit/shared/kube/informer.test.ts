@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
+import type { Pod } from '../../../../shared/api/kubernetes.ts';
+import type { Clock } from '../../../../shared/runtime/clock.ts';
 import { seededRandom } from '../../../../shared/runtime/random.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import { aWorld, cached, lists, watches } from './informer-world.ts';
 
 test('what exists is in the cache and reported before the informer counts as synced', async () => {
@@ -40,6 +43,31 @@ test('a long list comes in pages, and nothing of it is lost', async () => {
   await world.start();
   expect(cached(world.informer)).toHaveLength(1203);
   expect(world.api.requests.filter((request) => request.startsWith('GET'))).toHaveLength(3);
+});
+
+test('a page that takes long to be taken in is so a part at a time', async () => {
+  const clock = new FakeClock();
+  let workedMs = 0;
+  const slow: Clock = {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic() + workedMs,
+    schedule: (callback, delayMs) => clock.schedule(callback, delayMs),
+  };
+  const transform = (pod: Pod): Pod => {
+    workedMs++;
+    return pod;
+  };
+  const world = aWorld({ clock: slow, transform });
+  for (let index = 0; index < 100; index++) world.api.put(`pod-${index}`);
+  const taken: number[] = [];
+  const others = (): void => {
+    taken.push(cached(world.informer).length);
+    if (!world.informer.hasSynced()) clock.schedule(others, 0);
+  };
+  await world.start();
+  others();
+  await clock.advance(1);
+  expect(taken).toEqual([20, 40, 60, 80, 100]);
 });
 
 test('a list whose continue token has expired is fetched again in one piece', async () => {
