@@ -11,7 +11,7 @@ import {
 import { aCondition, aHomeJob, TEST_RECORD_KEYS } from '../../../support/jobs.ts';
 
 const ofTenant = (name: string, tenant: string, sealedFor = tenant, status: Job['status'] = {}): Job => {
-  const { namespace = '' } = aHomeJob().metadata;
+  const { namespace } = aHomeJob().metadata;
   const seal = sealSubmission(TEST_RECORD_KEYS, { namespace, name }, { id: name, submittedAt: 1, tenant: sealedFor });
   const annotations = {
     [SUBMISSION_ANNOTATION]: name,
