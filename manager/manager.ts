@@ -50,6 +50,7 @@ import type { SubmissionQueue } from './submission/submission-queue.ts';
 import { createQueueReporter } from './submission/queue-reporter.ts';
 import { createTenantClients } from './submission/tenant-clients.ts';
 import type { Tenant } from './submission/tenant.ts';
+import { watchUnadmittableJobs } from './submission/unadmittable-jobs.ts';
 import { countUnendedJobs } from './submission/unended-jobs.ts';
 import { createHistory } from './history/history.ts';
 import { createHistoryWriter } from './history/history-writer.ts';
@@ -248,6 +249,9 @@ export function createManager(deps: ManagerDeps): Manager {
         clock,
         log: log.with({ part: 'intake' }),
       });
+    const unadmittableJobs =
+      intake &&
+      watchUnadmittableJobs({ queues: intake.queues, tenants: intake.tenants, jobs: informers.jobs, client: home, keys, clock, log });
     const queueReporter = createQueueReporter({
       objects: informers.submissionQueues,
       client: home,
@@ -331,7 +335,7 @@ export function createManager(deps: ManagerDeps): Manager {
         async (each) => intake?.run(each),
         async (each) => {
           await intake?.ready(each);
-          if (intake !== undefined) await queueReporter.run(each);
+          if (intake !== undefined) await Promise.all([queueReporter.run(each), unadmittableJobs?.run(each)]);
         },
         async (each) => {
           await intake?.ready(each);

@@ -29,6 +29,8 @@ export type IntakeDeps = {
 export interface Intake {
   /** By tenant id; none before {@link ready}. One that is just being opened again is closed for a while, and then refuses what is asked of it. */
   queues(): ReadonlyMap<string, SubmissionQueue>;
+  /** Those whose queues are served, by id. */
+  tenants(): ReadonlyMap<string, Tenant>;
   /** Why the queues of others are not served, by tenant id. */
   problems(): ReadonlyMap<string, TenantProblem>;
   /** Resolves when every SubmissionQueue that there is has been looked at, and when `signal` aborts. */
@@ -83,6 +85,7 @@ export function createIntake(deps: IntakeDeps): Intake {
 
   return {
     queues: () => open,
+    tenants: () => new Map([...served].map(([id, { tenant }]) => [id, tenant])),
     problems: () => unserved,
     ready: (signal) => Promise.race([looked.promise, aborted(signal)]),
     async run(signal) {
