@@ -241,7 +241,7 @@ export function createManager(deps: ManagerDeps): Manager {
         ...submissions,
         objects: informers.submissionQueues,
         consume: (tenant, queue, each) => {
-          const gated = gatedQueue({ gate, tenant, queue, onResult: (result) => queueReporter.counted(tenant, result) });
+          const gated = gatedQueue({ gate, tenant, queue, clock, onResult: (result) => queueReporter.counted(tenant, result) });
           return runConsumer({ rules, client: clientFor(tenant), ...submission }, tenant, gated, each);
         },
         bytesMax: BYTES_PER_JOB_BYTE * rules.bytesMax,

@@ -1,11 +1,14 @@
-import { SubmissionRefused, type Submission, type SubmissionQueue } from './submission-queue.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import type { FairGate } from './fair-gate.ts';
+import { signatureProblem } from './signature.ts';
+import { SubmissionRefused, type Acceptance, type Submission, type SubmissionQueue } from './submission-queue.ts';
 import type { Tenant } from './tenant.ts';
 
 export type GatedQueueDeps = {
   readonly gate: FairGate;
   readonly tenant: Tenant;
   readonly queue: SubmissionQueue;
+  readonly clock: Clock;
   /** Told what became of each submission that was handed out. */
   readonly onResult: (result: 'accepted' | 'refused' | 'failed') => void;
 };
@@ -13,15 +16,19 @@ export type GatedQueueDeps = {
 /** A submission at which the code that judges it breaks is not handed out for ever. */
 const BREAKS_MAX = 5;
 
-/** The queue of a tenant behind the gate: a submission that is handed out waits for its turn. */
-export function gatedQueue({ gate, tenant, queue, onResult }: GatedQueueDeps): Pick<SubmissionQueue, 'consume'> {
+/** The queue of a tenant behind the gate: a submission that is handed out waits for its turn, and must be signed where the tenant wants it. */
+export function gatedQueue({ gate, tenant, queue, clock, onResult }: GatedQueueDeps): Pick<SubmissionQueue, 'consume'> {
   const breaks = new Map<string, number>();
   return {
     consume: (accept, signal, withdraw) =>
       queue.consume(
         async (submission) => {
           try {
-            const acceptance = await gate.turn(tenant, submission.parked !== undefined, () => accept(submission), signal);
+            const work = (): Promise<Acceptance> => {
+              const problem = signatureProblem(tenant, submission, clock.now());
+              return problem === undefined ? accept(submission) : Promise.reject(new SubmissionRefused('Forbidden', problem));
+            };
+            const acceptance = await gate.turn(tenant, submission.parked !== undefined, work, signal);
             breaks.delete(submission.key);
             onResult('accepted');
             return acceptance;

@@ -23,7 +23,8 @@ const NEVER: ReadonlySet<string> = new Set([
 /** Why the Job can never be admitted; undefined where it might be, or has been. */
 export function unadmittable(job: DeepReadonly<Job>): string | undefined {
   const { metadata, status } = job;
-  if (metadata.annotations?.[ADMISSION_ANNOTATION] !== undefined || metadata.deletionTimestamp !== undefined || isFinished(status)) return undefined;
+  if (metadata.annotations?.[ADMISSION_ANNOTATION] !== undefined || metadata.deletionTimestamp !== undefined || isFinished(status))
+    return undefined;
   const condition = findCondition(status?.conditions, SwitchyardCondition.QuotaReserved);
   if (condition?.status !== 'False' || !NEVER.has(condition.reason ?? '')) return undefined;
   return `${condition.reason}: ${condition.message ?? ''}`;

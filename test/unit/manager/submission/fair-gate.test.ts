@@ -115,7 +115,7 @@ describe('a queue behind the gate', () => {
     const bad = aSubmission({ id: 'bad', submittedAt: 1, name: 'a', data: {} });
     const later = aSubmission({ id: 'later', submittedAt: 1, name: 'a', data: {} });
     const { queue } = queueOf(good, bad, later);
-    const gated = gatedQueue({ gate: gateOf(0), tenant: tenant('a'), queue, onResult: (result) => results.push(result) });
+    const gated = gatedQueue({ gate: gateOf(0), tenant: tenant('a'), queue, clock, onResult: (result) => results.push(result) });
     await gated.consume(async ({ id }) => {
       if (id === 'bad') throw new SubmissionRefused('Invalid', 'no');
       if (id === 'later') throw new Error('the API server is away');
@@ -127,7 +127,7 @@ describe('a queue behind the gate', () => {
   test('refuses a submission at which our own code breaks, after a few times and not before', async () => {
     const poison = aSubmission({ id: 'poison', submittedAt: 1, name: 'a', data: {} });
     const { queue, answers } = queueOf(poison, poison, poison, poison, poison, poison);
-    const gated = gatedQueue({ gate: gateOf(0), tenant: tenant('a'), queue, onResult: () => undefined });
+    const gated = gatedQueue({ gate: gateOf(0), tenant: tenant('a'), queue, clock, onResult: () => undefined });
     await gated.consume(() => Promise.reject(new RangeError('Maximum call stack size exceeded')), stop.signal);
     expect(answers.map((answer) => answer instanceof SubmissionRefused)).toEqual([false, false, false, false, true, false]);
     expect((answers[4] as Error).message).toMatch(/^Invalid: the submission could not be read/);
