@@ -4,17 +4,17 @@ import type { AnswerLimits } from '../shared/kube/answer-limits.ts';
 import type { KubeClient } from '../shared/kube/client.ts';
 import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
 import { createKubeClient, type ActingAs } from '../shared/kube/kube-client.ts';
-import { createRateLimiter, type RateLimiter } from '../shared/kube/rate-limiter.ts';
+import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
 import type { Transport } from '../shared/kube/transport.ts';
 import type { Clock } from '../shared/runtime/clock.ts';
 import { given } from '../shared/runtime/given.ts';
 import type { ApiRate } from './config.ts';
 
-/** Without `limits`: those for a server that is trusted. Clients that are given a rate limiter share it. */
+/** Without `limits`: those for a server that is trusted. */
 export type ClientFactory = (
   transport: Transport,
   access: ClusterAccess,
-  rate: ApiRate | RateLimiter,
+  rate: ApiRate,
   options?: { readonly limits?: AnswerLimits; readonly actAs?: ActingAs },
 ) => KubeClient;
 
@@ -25,7 +25,7 @@ export function createClientFactory({ registry, clock }: { readonly registry: Re
     createKubeClient(transport, {
       userAgent: 'switchyard-manager',
       clock,
-      rateLimiter: 'acquire' in rate ? rate : createRateLimiter({ ...rate, clock }),
+      rateLimiter: createRateLimiter({ ...rate, clock }),
       metrics: metricsOf(alias ?? new URL(server).host),
       ...given({ limits, actAs }),
     });

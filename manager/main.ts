@@ -8,7 +8,6 @@ import { accessFromKubeconfig, defaultKubeconfigSource } from '../shared/kube/ku
 import { KubeconfigError } from '../shared/kube/kubeconfig/kubeconfig-error.ts';
 import type { ActingAs } from '../shared/kube/kube-client.ts';
 import { createAccessGate, createMetricsGate } from '../shared/kube/access-gate.ts';
-import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
 import { systemClock } from '../shared/runtime/clock.ts';
 import { runCommandLine } from '../shared/runtime/command-line.ts';
 import { FlagError } from '../shared/runtime/flags.ts';
@@ -59,10 +58,10 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
   const homeTransport = createHttpTransport(homeAccess, log);
   const client = clientOver(homeTransport, homeAccess, settings.home);
   const redis = settings.redis && readRedisSettings(settings.redis);
-  const submissionRate = createRateLimiter({ ...settings.submissions, clock });
   const submissions = redis && {
     ...(await submissionSource(redis, settings, log)),
-    client: (actAs: ActingAs | undefined) => clientOver(homeTransport, homeAccess, submissionRate, given({ actAs })),
+    // The gate in front of it has the limit.
+    client: (actAs: ActingAs | undefined) => clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }, given({ actAs })),
   };
   const probing = redis && (await connectProbe(redis, log));
   const { api } = settings;
@@ -209,6 +208,8 @@ async function submissionSource(
     }),
     shared: submissionQueue === '' ? undefined : sharedTenant(shared, { namespaces, bytesMax: 2 * jobRules.bytesMax }),
     managerIdentity: allowManagerIdentity,
+    rate: settings.submissions,
+    turnsMax: concurrentSubmissions,
     connect: (tenant) =>
       connectBullmqQueue({
         redis,
@@ -217,6 +218,7 @@ async function submissionSource(
         prefix: tenant.redis.prefix,
         concurrency: tenant.id === SHARED_TENANT ? concurrentSubmissions : Math.min(concurrentSubmissions, CONCURRENCY_PER_TENANT),
         textBytesMax: tenant.limits.bytes,
+        textDepthMax: tenant.limits.depth,
         clock: systemClock,
         log: log.with({ tenant: tenant.label }),
       }),

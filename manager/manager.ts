@@ -7,6 +7,7 @@ import type { Informer } from '../shared/kube/informer.ts';
 import { doubtingClient } from '../shared/kube/doubting-client.ts';
 import { fencedClient } from '../shared/kube/fenced-client.ts';
 import type { ActingAs } from '../shared/kube/kube-client.ts';
+import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
 import { createServerCourse } from '../shared/kube/server-course.ts';
 import { createBudgetedRecorder } from '../shared/kube/budgeted-recorder.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
@@ -28,7 +29,7 @@ import { LOCAL_QUEUES } from './api/local-queue.ts';
 import { createLostClusters } from './api/lost-clusters.ts';
 import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
 import type { DecisionLogFile } from './decision-log-file.ts';
-import { DEFAULT_STORY_EVENT_QPS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config.ts';
+import { DEFAULT_STORY_EVENT_QPS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB, type ApiRate } from './config.ts';
 import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/cluster-lease.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
 import { createHomeInformers, type HomeInformers } from './home-informers.ts';
@@ -41,14 +42,19 @@ import type { Identities } from './policy/writer.ts';
 import { recordKeys } from './record-key.ts';
 import { runConsumer } from './submission/consumer.ts';
 import { createDoors, type DoorsDeps } from './submission/doors.ts';
+import { createFairGate } from './submission/fair-gate.ts';
+import { gatedQueue } from './submission/gated-queue.ts';
 import { createIntake } from './submission/intake.ts';
 import { createOutcomeReporter } from './submission/outcome-reporter.ts';
 import { createProgressReporter } from './submission/progress-reporter.ts';
 import { createStoryTeller } from './story/story-teller.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
 import type { SubmissionQueue } from './submission/submission-queue.ts';
+import { createQueueReporter } from './submission/queue-reporter.ts';
 import { createTenantClients } from './submission/tenant-clients.ts';
 import type { Tenant } from './submission/tenant.ts';
+import { watchUnadmittableJobs } from './submission/unadmittable-jobs.ts';
+import { countUnendedJobs } from './submission/unended-jobs.ts';
 import { createHistory } from './history/history.ts';
 import { createHistoryWriter } from './history/history-writer.ts';
 import type { KeyValueStore } from './history/key-value-store.ts';
@@ -111,6 +117,10 @@ export type SubmissionSource = {
   readonly openDoor?: DoorsDeps['open'];
   /** The queue that flags describe; undefined: those of SubmissionQueues alone. */
   readonly shared: Tenant | undefined;
+  /** How many Jobs are created of submissions in a second; absent: as many as there are. */
+  readonly rate?: ApiRate;
+  /** Submissions that are turned into Jobs at once; absent: the default of the flag. */
+  readonly turnsMax?: number;
   /** Whether SubmissionQueues may have Jobs created with the rights of the manager; absent: they may not. */
   readonly managerIdentity?: boolean;
 };
@@ -129,6 +139,7 @@ export interface Manager {
 }
 
 const FLUSH_MS = 3_000;
+const DEFAULT_TURNS_MAX = 50;
 /** The text of a submission may say in more words what the Job says in its own. */
 const BYTES_PER_JOB_BYTE = 2;
 const WORKER_MEMORY_BYTES = WORKER_MEMORY_MIB * 1024 * 1024;
@@ -245,19 +256,44 @@ export function createManager(deps: ManagerDeps): Manager {
       manager: home,
       ...given({ connect: submissions?.client }),
       fence: deposed.signal,
-      onImpersonation: () => undefined,
+      onImpersonation: (tenant, problem) => queueReporter.impersonation(tenant, problem),
+    });
+    const unended = countUnendedJobs(keys, () => gate.ended());
+    informers.jobs.addHandler(unended.handler);
+    const gate = createFairGate({
+      rate: createRateLimiter({ ...(submissions?.rate ?? { qps: 0, burst: 1 }), clock }),
+      turnsMax: submissions?.turnsMax ?? DEFAULT_TURNS_MAX,
+      unended: unended.of,
+      onTurn: ({ label }, waitedMs) => metrics.submission.turnWait.observe({ queue: label }, waitedMs / 1_000),
+      clock,
     });
     const intake =
       submissions &&
       createIntake({
         ...submissions,
         objects: informers.submissionQueues,
-        consume: (tenant, queue, each) => runConsumer({ rules, client: clientFor(tenant), ...submission }, tenant, queue, each),
+        consume: (tenant, queue, each) => {
+          const gated = gatedQueue({ gate, tenant, queue, clock, onResult: (result) => queueReporter.counted(tenant, result) });
+          return runConsumer({ rules, client: clientFor(tenant), ...submission }, tenant, gated, each);
+        },
         bytesMax,
         managerIdentity,
         clock,
         log: log.with({ part: 'intake' }),
       });
+    const unadmittableJobs =
+      intake &&
+      watchUnadmittableJobs({ queues: intake.queues, tenants: intake.tenants, jobs: informers.jobs, client: home, keys, clock, log });
+    const queueReporter = createQueueReporter({
+      objects: informers.submissionQueues,
+      client: home,
+      queues: () => intake?.queues() ?? new Map(),
+      problems: () => intake?.problems() ?? new Map(),
+      unended: unended.of,
+      clock,
+      log: log.with({ part: 'intake' }),
+      metrics: metrics.submission,
+    });
     const reporter = intake && createOutcomeReporter({ queues: intake.queues, jobs: informers.jobs, client: home, ...submission });
     const progress = intake && createProgressReporter({ queues: intake.queues, jobs: informers.jobs, keys, clock, log });
     const history =
@@ -329,6 +365,10 @@ export function createManager(deps: ManagerDeps): Manager {
         (each) => admission.run(each),
         (each) => dispatch.run(each),
         async (each) => intake?.run(each),
+        async (each) => {
+          await intake?.ready(each);
+          if (intake !== undefined) await Promise.all([queueReporter.run(each), unadmittableJobs?.run(each)]);
+        },
         async (each) => {
           await intake?.ready(each);
           await reporter?.run(each);

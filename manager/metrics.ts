@@ -254,6 +254,31 @@ function submissionMetrics(registers: Registry[]) {
       labelNames: ['result'],
       registers,
     }),
+    queueSubmissions: new Counter({
+      name: 'switchyard_submission_queue_submissions_total',
+      help: 'What became of submissions that were handed out, by queue (namespace/name of its SubmissionQueue, or shared): accepted, refused or failed (tried again).',
+      labelNames: ['queue', 'result'],
+      registers,
+    }),
+    backlog: new Gauge({
+      name: 'switchyard_submission_queue_backlog',
+      help: 'Submissions in Redis that nobody has taken up yet.',
+      labelNames: ['queue'],
+      registers,
+    }),
+    parked: new Gauge({
+      name: 'switchyard_submission_queue_parked',
+      help: 'Submissions whose Jobs have not ended.',
+      labelNames: ['queue'],
+      registers,
+    }),
+    turnWait: new Histogram({
+      name: 'switchyard_submission_turn_wait_seconds',
+      help: 'Time that submissions waited for their turn behind the gate that all queues share.',
+      labelNames: ['queue'],
+      buckets: LATENCY_BUCKETS,
+      registers,
+    }),
     submissionDuration: new Histogram({
       name: 'switchyard_submission_duration_seconds',
       help: 'Time from taking a submission to the Job being created.',

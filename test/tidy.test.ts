@@ -85,7 +85,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/history': 'history history-writer open-store redis-store s3-store sqlite-store',
   'manager/http': 'send-events serve-submissions server submission-routes',
   'manager/submission':
-    'bullmq-queue consumer control-queue doors guarded-worker intake outcome-reporter progress-reporter redis-connection redis-probe removed-submissions submission-door submission-marks tenant-client tenant-clients waiting-parents withdraw-job',
+    'bullmq-queue consumer control-queue doors fair-gate gated-queue guarded-worker intake outcome-reporter progress-reporter queue-reporter redis-connection redis-probe removed-submissions submission-door submission-marks tenant-client tenant-clients unadmittable-jobs waiting-parents withdraw-job',
   'manager/webhook': 'server',
   'shared/controlplane/admission': 'admission-chain',
   'shared/controlplane/admission/webhook': 'webhook-client webhooks',
@@ -236,7 +236,7 @@ const CONSTANT_TABLES = ['shared/controlplane/schema/builtin.ts'];
 const EFFECT_WORDS =
   /\basync\b|\bawait\b|\bPromise\.|new Promise|\.then\(|Date\.now|Math\.random|setTimeout|setInterval|setImmediate|process\.|console\.|new Date\(\)|performance\.now/;
 const PURE_NODE_MODULES = ['node:path', 'node:util', 'node:net', 'node:buffer', 'node:assert'];
-const PURE_CRYPTO = ['createHash', 'createHmac', 'timingSafeEqual'];
+const PURE_CRYPTO = ['createHash', 'createHmac', 'createPublicKey', 'timingSafeEqual', 'verify'];
 const EFFECTFUL_PACKAGES = ['undici', 'bullmq', 'ioredis', 'pino', '@kubernetes/client-node', '@peculiar/x509'];
 
 /** What makes a file effectful by itself; undefined where nothing does. */

@@ -40,6 +40,8 @@ export type BullmqQueueOptions = {
   readonly concurrency: number;
   /** A submission of more is refused unread; default: 512 KiB. */
   readonly textBytesMax?: number;
+  /** Likewise of one that nests deeper; default: 64 levels. */
+  readonly textDepthMax?: number;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -103,22 +105,27 @@ class BullmqQueue implements SubmissionQueue {
   async consume(accept: Handlers['accept'], signal: AbortSignal, withdraw: Handlers['withdraw'] = async () => undefined): Promise<void> {
     if (signal.aborted) return;
     const handlers = { accept, withdraw };
-    const { name, prefix, concurrency, textBytesMax = TEXT_BYTES_MAX, clock } = this.#options;
+    const { name, prefix, concurrency, textBytesMax = TEXT_BYTES_MAX, textDepthMax, clock } = this.#options;
     const process = (job: Job, token = ''): Promise<unknown> => {
       const problem = worker.problemOf(job);
       return problem === undefined ? this.#process(job, token, handlers) : Promise.reject(new UnrecoverableError(`Invalid: ${problem}`));
     };
-    const worker = new GuardedWorker((text) => textProblem(text, { bytesMax: textBytesMax }), name, process, {
-      connection: this.#redis,
-      prefix,
-      concurrency,
-      autorun: false,
-      maxStalledCount: STALLS_ALLOWED,
-      lockDuration: LOCK_MS,
-      stalledInterval: STALLED_CHECK_MS,
-      removeOnComplete: ENDED_KEPT,
-      removeOnFail: ENDED_KEPT,
-    });
+    const worker = new GuardedWorker(
+      (text) => textProblem(text, { bytesMax: textBytesMax, ...given({ depthMax: textDepthMax }) }),
+      name,
+      process,
+      {
+        connection: this.#redis,
+        prefix,
+        concurrency,
+        autorun: false,
+        maxStalledCount: STALLS_ALLOWED,
+        lockDuration: LOCK_MS,
+        stalledInterval: STALLED_CHECK_MS,
+        removeOnComplete: ENDED_KEPT,
+        removeOnFail: ENDED_KEPT,
+      },
+    );
     worker.on('error', (error) => this.#logTrouble(error));
     worker.on('completed', (job) => this.#taken(job));
     worker.on('failed', (job) => job !== undefined && this.#taken(job));
@@ -165,6 +172,11 @@ class BullmqQueue implements SubmissionQueue {
       throw error;
     }
     await this.#marks.tell(key, text);
+  }
+
+  async backlog(): Promise<number> {
+    const { waiting = 0, prioritized = 0 } = await this.#submissions.getJobCounts('waiting', 'prioritized');
+    return waiting + prioritized;
   }
 
   parked(): AsyncIterable<readonly ParkedSubmission[]> {

@@ -30,7 +30,12 @@ export type ConsumerDeps = {
 };
 
 /** Makes a Job of every submission of a tenant's queue until `signal` aborts: exactly one, however often a submission is delivered. */
-export async function runConsumer(deps: ConsumerDeps, tenant: Tenant, queue: SubmissionQueue, signal: AbortSignal): Promise<void> {
+export async function runConsumer(
+  deps: ConsumerDeps,
+  tenant: Tenant,
+  queue: Pick<SubmissionQueue, 'consume'>,
+  signal: AbortSignal,
+): Promise<void> {
   await queue.consume(
     (submission) => accept(deps, tenant, submission),
     signal,

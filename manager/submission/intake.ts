@@ -7,7 +7,7 @@ import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import type { SubmissionQueue } from './submission-queue.ts';
 import { tenantsOf } from './tenants.ts';
-import type { Tenant } from './tenant.ts';
+import type { Tenant, TenantProblem } from './tenant.ts';
 
 export type IntakeDeps = {
   /** The tenant of the manager's flags; undefined: there is none. */
@@ -29,6 +29,10 @@ export type IntakeDeps = {
 export interface Intake {
   /** By tenant id; none before {@link ready}. One that is just being opened again is closed for a while, and then refuses what is asked of it. */
   queues(): ReadonlyMap<string, SubmissionQueue>;
+  /** Those whose queues are served, by id. */
+  tenants(): ReadonlyMap<string, Tenant>;
+  /** Why the queues of others are not served, by tenant id. */
+  problems(): ReadonlyMap<string, TenantProblem>;
   /** Resolves when every SubmissionQueue that there is has been looked at, and when `signal` aborts. */
   ready(signal: AbortSignal): Promise<void>;
   /** Takes submissions until `signal` aborts. Whatever happens to one queue, the others go on. */
@@ -46,6 +50,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   const served = new Map<string, Served>();
   const leaving = new Set<Promise<void>>();
   const open = new Map<string, SubmissionQueue>();
+  let unserved: ReadonlyMap<string, TenantProblem> = new Map();
   const looked = Promise.withResolvers<void>();
 
   /** Begins when whoever served it before has ended. */
@@ -57,7 +62,11 @@ export function createIntake(deps: IntakeDeps): Intake {
 
   function review(): void {
     const { tenants, problems } = tenantsOf(shared, objects.list(), { bytesMax, managerIdentity });
-    for (const { tenant, problem } of problems) log.warn('no submissions are taken from a queue', { tenant: tenant.label, ...problem });
+    for (const { tenant, problem } of problems) {
+      if (unserved.get(tenant.id)?.reason !== problem.reason)
+        log.warn('no submissions are taken from a queue', { tenant: tenant.label, ...problem });
+    }
+    unserved = new Map(problems.map(({ tenant, problem }) => [tenant.id, problem]));
     const wanted = new Map(tenants.map((tenant) => [tenant.id, tenant]));
     for (const [id, { tenant, stop, ended }] of served) {
       const now = wanted.get(id);
@@ -76,6 +85,8 @@ export function createIntake(deps: IntakeDeps): Intake {
 
   return {
     queues: () => open,
+    tenants: () => new Map([...served].map(([id, { tenant }]) => [id, tenant])),
+    problems: () => unserved,
     ready: (signal) => Promise.race([looked.promise, aborted(signal)]),
     async run(signal) {
       await objects.waitForSync(signal).catch((error: unknown) => {

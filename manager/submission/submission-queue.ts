@@ -95,6 +95,8 @@ export interface SubmissionQueue {
   finish(ref: SubmissionRef, outcome: Outcome, uid: string): Promise<void>;
   /** Tells how the Job of a submission gets on. Told again what it was told last, it does nothing. */
   report(ref: SubmissionRef, progress: SubmissionProgress): Promise<void>;
+  /** Submissions that nobody has taken up yet. Absent: it cannot tell. */
+  backlog?(): Promise<number>;
   /** Every parked submission, some at a time; one may come twice. */
   parked(): AsyncIterable<readonly ParkedSubmission[]>;
   close(): Promise<void>;

@@ -99,7 +99,7 @@ const defaultPrefix = (namespace: string): string => `switchyard:tenant:${namesp
 
 /** Why a tenant's queue is not served. */
 export type TenantProblem = {
-  readonly reason: 'SystemNamespace' | 'PrefixTaken' | 'ReservedPrefix' | 'ManagerIdentityNotAllowed';
+  readonly reason: 'SystemNamespace' | 'PrefixTaken' | 'ReservedPrefix' | 'ManagerIdentityNotAllowed' | 'InvalidSigningKey';
   readonly message: string;
 };
 

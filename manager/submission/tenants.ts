@@ -1,5 +1,6 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
+import { ed25519KeyOf } from './signature.ts';
 import { tenantOf, tenantProblem, type Tenant, type TenantProblem } from './tenant.ts';
 
 /** Whose queues are served, and whose are not, with the reason. */
@@ -19,11 +20,19 @@ export function tenantsOf(
   for (const object of objects.toSorted(byAge)) {
     if (object.metadata.deletionTimestamp !== undefined) continue;
     const tenant = tenantOf(object, bytesMax);
-    const problem = tenantProblem(tenant, tenants, { managerIdentity });
+    const problem = tenantProblem(tenant, tenants, { managerIdentity }) ?? signingProblem(tenant);
     if (problem === undefined) tenants.push(tenant);
     else problems.push({ tenant, problem });
   }
   return { tenants, problems };
+}
+
+/** A queue of which a key cannot be read is not served: its submitters would be told that their signatures are wrong. */
+function signingProblem({ signingKeys }: Tenant): TenantProblem | undefined {
+  const wrong = signingKeys.find(({ publicKey }) => ed25519KeyOf(publicKey) === undefined);
+  if (wrong === undefined) return undefined;
+  const message = `spec.signing.keys: ${wrong.name} is no Ed25519 public key; write it as PEM, or as base64 of its DER or of its 32 bytes`;
+  return { reason: 'InvalidSigningKey', message };
 }
 
 type Aged = DeepReadonly<SubmissionQueueObject>;

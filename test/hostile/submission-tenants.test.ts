@@ -2,6 +2,7 @@
  * Somebody who may write to the queue of one tenant, and wants what is another's: its namespace, its LocalQueue, its Jobs, or the rights of the manager.
  * The manager has the rights of the chart where it acts as a tenant; the admission policies are in force, and a policy of the administrator's.
  */
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { Queue, QueueEvents, type Job as Submission } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
@@ -10,7 +11,9 @@ import { installPolicies } from '../../manager/cli/local/set-up.ts';
 import { connectBullmqQueue } from '../../manager/submission/bullmq-queue.ts';
 import { singleRedis } from '../../manager/submission/redis-settings.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { payloadHash } from '../../shared/api/payload-hash.ts';
 import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
+import { signedText } from '../../shared/api/submission-signature.ts';
 import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
@@ -238,6 +241,22 @@ test('what is on a Job of the ServiceAccount’s own making is no submission: it
   const annotations = { 'switchyard.dev/submission': '7', 'switchyard.dev/submitted-at': '1000' };
   const job = manifest({ namespace: 'team', name: 'forged', labels: { [QUEUE_NAME_LABEL]: 'main' }, annotations });
   await expect(itself.create(JOBS, job as never, { fieldManager: 'switchyard-manager' })).rejects.toThrow(/is written by Switchyard only/);
+});
+
+test('where a queue wants signatures, who can write to Redis alone submits nothing', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const bytes = publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+  await createQueue('rich', { localQueues: ['main'], signing: { keys: [{ name: 'ci', publicKey: bytes }] } });
+  const rich = await producerOf('rich');
+  expect(await rich.outcome({ manifest: manifest({ name: 'forged' }) }, 'nightly')).toMatch(/^Forbidden: signature: is missing/);
+  const data = { manifest: manifest({ name: 'honest' }) };
+  const expires = new Date(Date.now() + 60_000).toISOString();
+  const text = signedText({ queue: 'rich/batch', key: 'nightly-2', payloadHash: payloadHash(data), expires });
+  const signature = { key: 'ci', expires, value: sign(null, Buffer.from(text), privateKey).toString('base64') };
+  expect(await rich.outcome({ ...data, signature }, 'nightly-3')).toMatch(/^Forbidden: signature\.value/);
+  await rich.submit({ ...data, signature }, 'nightly-2');
+  await eventually(async () => ((await jobs()).includes('rich/honest') ? true : undefined));
+  expect(await jobs()).toEqual(['rich/honest']);
 });
 
 test('where the manager may not act as the ServiceAccount nobody is refused: the submission waits for an administrator', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { COHORTS } from '../../manager/api/cohort.ts';
+import { SUBMISSION_QUEUES } from '../../manager/api/submission-queue.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import type {
   Acceptance,
@@ -235,6 +236,11 @@ describe('with the accounts that the charts make', () => {
       },
     });
     await world.home.create(COHORTS, { metadata: { name: 'all' } });
+    // Nobody serves it, and its status says so.
+    await world.home.create(SUBMISSION_QUEUES, {
+      metadata: { namespace: NAMESPACE, name: 'batch' },
+      spec: { prefix: 'switchyard', serviceAccountName: 'a' },
+    });
     worker = world.startWorker('eu-1', 'worker', {
       user: () => userOf(accountOf(workerChart)),
       fenceAfterMs: 60_000,

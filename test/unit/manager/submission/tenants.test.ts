@@ -35,3 +35,13 @@ test('one that is being deleted is served no more, and makes room', () => {
   const leaving = object('b', 1, { deletionTimestamp: '2026-01-01T00:00:00Z' });
   expect(tenantsOf(undefined, [leaving, object('a', 2)], RULES)).toMatchObject({ tenants: [{ id: 'a' }], problems: [] });
 });
+
+test('a queue with a key that cannot be read is not served', () => {
+  const wrong = object('a', 1);
+  wrong.spec = { ...wrong.spec, signing: { keys: [{ name: 'ci', publicKey: 'x' }] } };
+  const { tenants, problems } = tenantsOf(undefined, [wrong], RULES);
+  expect([tenants, problems[0]?.problem]).toMatchObject([
+    [],
+    { reason: 'InvalidSigningKey', message: expect.stringContaining('ci is no Ed25519 public key') as string },
+  ]);
+});

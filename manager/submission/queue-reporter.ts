@@ -1,0 +1,104 @@
+import { MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
+import { isNotFound } from '../../shared/kube/api-error.ts';
+import type { StatusClient } from '../../shared/kube/client.ts';
+import type { Informer } from '../../shared/kube/informer.ts';
+import { objectKey } from '../../shared/kube/keys.ts';
+import { endsWithin, sleep, type Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../api/submission-queue.ts';
+import type { SubmissionMetrics } from '../metrics.ts';
+import type { SubmissionQueue } from './submission-queue.ts';
+import { submissionQueueStatus } from './submission-queue-status.ts';
+import type { Tenant, TenantProblem } from './tenant.ts';
+
+export type QueueReporterDeps = {
+  readonly objects: Pick<Informer<SubmissionQueueObject>, 'list'>;
+  readonly client: StatusClient;
+  /** By tenant id, those that are served now. */
+  readonly queues: () => ReadonlyMap<string, SubmissionQueue>;
+  /** By tenant id, why others are not. */
+  readonly problems: () => ReadonlyMap<string, TenantProblem>;
+  /** Jobs of a tenant that have not ended. */
+  readonly unended: (tenant: string) => number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: SubmissionMetrics;
+};
+
+/** Tells how each queue is doing: in the status of its SubmissionQueue, and in metrics. */
+export interface QueueReporter {
+  /** Something became of a submission. */
+  counted(tenant: Tenant, result: 'accepted' | 'refused' | 'failed'): void;
+  /** Why Jobs cannot be created as the ServiceAccount of the tenant; undefined: they can. */
+  impersonation(tenant: Tenant, problem: string | undefined): void;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Counts change with each submission; they are told this often at most. */
+const INTERVAL_MS = 10_000;
+const ANSWER_MS = 3_000;
+
+export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
+  const { objects, client, queues, problems, unended, clock, log, metrics } = deps;
+  const results = new Map<string, { accepted: number; refused: number }>();
+  const impersonationProblems = new Map<string, string>();
+
+  /** Undefined where Redis does not say. */
+  async function backlogOf(queue: SubmissionQueue | undefined): Promise<number | undefined> {
+    if (queue?.backlog === undefined) return undefined;
+    let backlog: number | undefined;
+    const asked = queue.backlog().then(
+      (count) => (backlog = count),
+      (error: unknown) => log.debug('the backlog of a queue could not be read', { error }),
+    );
+    return (await endsWithin(clock, ANSWER_MS, asked)) ? backlog : undefined;
+  }
+
+  async function report(object: ReturnType<QueueReporterDeps['objects']['list']>[number]): Promise<void> {
+    const { uid } = object.metadata;
+    const [label, problem] = [`${object.metadata.namespace}/${object.metadata.name}`, problems().get(uid)];
+    const backlog = problem === undefined ? await backlogOf(queues().get(uid)) : undefined;
+    const { accepted, refused } = results.get(uid) ?? { accepted: 0, refused: 0 };
+    const parked = unended(uid);
+    if (backlog !== undefined) metrics.backlog.set({ queue: label }, backlog);
+    metrics.parked.set({ queue: label }, parked);
+    const facts = { problem, impersonationProblem: impersonationProblems.get(uid), backlog, parked, accepted, refused };
+    const status = submissionQueueStatus(object, facts, clock.now());
+    if (status === undefined) return;
+    const patch = { type: 'merge', body: { status } } as const;
+    await client.patchStatus(SUBMISSION_QUEUES, objectKey(object), patch, { fieldManager: MANAGER_FIELD_MANAGER });
+  }
+
+  function forgetGone(ids: ReadonlySet<string>): void {
+    for (const each of [results, impersonationProblems]) for (const id of each.keys()) if (!ids.has(id)) each.delete(id);
+  }
+
+  return {
+    counted({ id, label }, result) {
+      metrics.queueSubmissions.inc({ queue: label, result });
+      const counts = results.get(id) ?? { accepted: 0, refused: 0 };
+      if (result !== 'failed') counts[result]++;
+      results.set(id, counts);
+    },
+    impersonation({ id }, problem) {
+      if (problem === undefined) impersonationProblems.delete(id);
+      else impersonationProblems.set(id, problem);
+    },
+    async run(signal) {
+      metrics.backlog.reset();
+      metrics.parked.reset();
+      while (!signal.aborted) {
+        const all = objects.list();
+        forgetGone(new Set(all.map(({ metadata }) => metadata.uid)));
+        await Promise.all(
+          all.map((object) =>
+            report(object).catch((error: unknown) => {
+              if (!signal.aborted && !isNotFound(error)) log.warn('the status of a SubmissionQueue could not be written', { error });
+            }),
+          ),
+        );
+        await sleep(clock, INTERVAL_MS, signal);
+      }
+    },
+  };
+}

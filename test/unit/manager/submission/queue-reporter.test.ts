@@ -1,0 +1,95 @@
+import { Registry } from 'prom-client';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../../../../manager/api/submission-queue.ts';
+import { createManagerMetrics } from '../../../../manager/metrics.ts';
+import { createQueueReporter, type QueueReporter } from '../../../../manager/submission/queue-reporter.ts';
+import type { SubmissionQueue } from '../../../../manager/submission/submission-queue.ts';
+import { tenantOf, type TenantProblem } from '../../../../manager/submission/tenant.ts';
+import { createInformer } from '../../../../shared/kube/informer.ts';
+import { silentLogger } from '../../../../shared/runtime/logger.ts';
+import { createCrds } from '../../../support/crds.ts';
+import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cluster.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const KEY = { namespace: 'default', name: 'batch' };
+let clock: FakeClock;
+let cluster: EmbeddedCluster;
+let object: SubmissionQueueObject;
+let reporter: QueueReporter;
+let registry: Registry;
+let backlog: () => Promise<number>;
+let problems: Map<string, TenantProblem>;
+let stop: AbortController;
+
+beforeEach(async () => {
+  clock = new FakeClock();
+  cluster = await startCluster(clock);
+  const { client } = cluster;
+  await createCrds(client);
+  await clock.advance(100);
+  object = await client.create(SUBMISSION_QUEUES, { metadata: KEY, spec: { serviceAccountName: 'a' } } as never);
+  const objects = createInformer({ client, resource: SUBMISSION_QUEUES, clock, random: () => 0.5, log: silentLogger });
+  registry = new Registry();
+  backlog = async () => 7;
+  problems = new Map();
+  stop = new AbortController();
+  reporter = createQueueReporter({
+    objects,
+    client,
+    queues: () => new Map([[object.metadata.uid, { backlog: () => backlog() } as SubmissionQueue]]),
+    problems: () => problems,
+    unended: () => 2,
+    clock,
+    log: silentLogger,
+    metrics: createManagerMetrics(registry).submission,
+  });
+  void objects.run(stop.signal);
+  await clock.advance(100);
+});
+afterEach(async () => {
+  stop.abort(new Error('the test is over'));
+  await clock.advance(20_000);
+  await cluster.plane.close();
+});
+const status = async () => (await cluster.client.get(SUBMISSION_QUEUES, KEY)).status;
+
+test('status and metrics say what is in the queue, what became of it, and what is wrong, and no more than once in ten seconds', async () => {
+  const tenant = tenantOf(object, 1_000);
+  void reporter.run(stop.signal);
+  await clock.advance(1_000);
+  expect(await status()).toMatchObject({ backlog: 7, parked: 2, accepted: 0, conditions: [{ status: 'True', reason: 'Serving' }] });
+  for (let n = 0; n < 100; n++) reporter.counted(tenant, 'accepted');
+  reporter.counted(tenant, 'refused');
+  reporter.counted(tenant, 'failed');
+  reporter.impersonation(tenant, 'the manager may not');
+  await clock.advance(5_000);
+  expect(await status()).toMatchObject({ accepted: 0 });
+  await clock.advance(10_000);
+  expect(await status()).toMatchObject({
+    accepted: 100,
+    refused: 1,
+    conditions: [{ status: 'False', reason: 'ImpersonationForbidden', message: 'the manager may not' }],
+  });
+  expect(await registry.metrics()).toContain('switchyard_submission_queue_backlog{queue="default/batch"} 7');
+  expect(await registry.metrics()).toContain('switchyard_submission_queue_submissions_total{queue="default/batch",result="failed"} 1');
+  reporter.impersonation(tenant, undefined);
+  backlog = () => new Promise(() => undefined);
+  await clock.advance(20_000);
+  expect(await status()).toMatchObject({ backlog: 7, conditions: [{ status: 'Unknown', reason: 'Unreachable' }] });
+});
+
+test('a queue that is not served says why, and Redis is not asked', async () => {
+  problems.set(object.metadata.uid, { reason: 'PrefixTaken', message: 'somebody else has it' });
+  backlog = () => Promise.reject(new Error('asked'));
+  void reporter.run(stop.signal);
+  await clock.advance(1_000);
+  expect(await status()).toMatchObject({ conditions: [{ status: 'False', reason: 'PrefixTaken', message: 'somebody else has it' }] });
+});
+
+test('nothing is written while nothing changes', async () => {
+  void reporter.run(stop.signal);
+  await clock.advance(1_000);
+  const { metadata } = await cluster.client.get(SUBMISSION_QUEUES, KEY);
+  await clock.advance(60_000);
+  expect((await cluster.client.get(SUBMISSION_QUEUES, KEY)).metadata.resourceVersion).toBe(metadata.resourceVersion);
+});
