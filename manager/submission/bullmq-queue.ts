@@ -83,13 +83,21 @@ type Handlers = {
   readonly withdraw: (parked: ParkedSubmission) => Promise<void>;
 };
 
+/** What is noted once BullMQ has taken the end of a submission. */
+type Delivery = {
+  /** Undefined where there was no attempt. */
+  readonly mark: DeliveredMark | undefined;
+  /** What it was parked for. */
+  readonly parked: ParkedRecord | undefined;
+};
+
 class BullmqQueue implements SubmissionQueue {
   readonly #options: BullmqQueueOptions;
   readonly #redis: RedisConnection;
   readonly #submissions: Queue;
   readonly #marks: SubmissionMarks;
-  /** Submissions whose end BullMQ is being given; undefined where there was no attempt. */
-  readonly #delivering = new WeakMap<Job, DeliveredMark | undefined>();
+  /** Submissions whose end BullMQ is being given. */
+  readonly #delivering = new WeakMap<Job, Delivery>();
   /** Marks that are being written. */
   readonly #marking = new Set<Promise<void>>();
 
@@ -194,7 +202,6 @@ class BullmqQueue implements SubmissionQueue {
       return await this.#untilOutcome(job, token, handlers);
     } catch (error) {
       if (error instanceof DelayedError || error instanceof UnrecoverableError || error instanceof JobFailed) throw error;
-      if (error instanceof SubmissionRefused) throw new UnrecoverableError(error.message);
       // Not by failing: a submission has as many attempts as its submitter thought of, which is one by default.
       const delayMs = Math.min(RETRY_MAX_MS, 500 * 2 ** Math.min(10, job.attemptsStarted));
       await job.moveToDelayed(this.#options.clock.now() + delayMs, token);
@@ -212,19 +219,26 @@ class BullmqQueue implements SubmissionQueue {
     if (parked !== undefined && outcome !== undefined && isOfThis) {
       // It was woken at the head of the queue; a retry waits as its submitter said.
       if (job.opts.priority !== undefined) await job.changePriority({ priority: job.opts.priority });
-      return this.#answer(job, parked.attempt, outcome);
+      return this.#answer(job, outcome, parked.attempt, parked);
     }
     // 2. Cancelled before it had a Job; or, of one that has a Job, the cancelling was cut short.
     if (cancelledOf === submittedAt) {
-      if (parked === undefined || !isOfThis) return this.#refuse(job, 'Cancelled: the submission was cancelled before it had become a Job');
-      return this.#answer(job, parked.attempt, await this.#endCancelled(parked, withdraw));
+      if (parked === undefined || !isOfThis) throw this.#refusal(job, 'Cancelled: the submission was cancelled before it had become a Job');
+      return this.#answer(job, await this.#endCancelled(parked, withdraw), parked.attempt, parked);
     }
     // 3. The Job is there, or is made now.
     const earlier = given({ parked, delivered: takenUnmarked(parked, { submittedAt, attemptsMade }) ?? delivered });
     const submission = { ...ref, name: job.name, data: job.data as unknown, attemptsMade, priority: job.opts.priority ?? 0, ...earlier };
-    const accepted = await accept(submission);
+    const waited = isOfThis ? parked : undefined;
+    const accepted = await accept(submission).catch((error: unknown) => {
+      throw error instanceof SubmissionRefused ? this.#refusal(job, error.message, waited) : error;
+    });
     const { uid, attempt = 1 } = accepted;
-    if (accepted.outcome !== undefined) return this.#answer(job, attempt, accepted.outcome);
+    if (accepted.outcome !== undefined) {
+      // Written down before BullMQ hears of it: what is parked for no outcome, and gone from BullMQ, would pass for removed.
+      if (waited !== undefined) await this.#marks.settle(ref.key, waited.uid, accepted.outcome);
+      return this.#answer(job, accepted.outcome, attempt, waited);
+    }
     // 4. Parked: whoever writes the outcome from now on finds it, and what was written before is found here.
     await this.#marks.park({ ref, job: accepted.job, uid, attempt, attemptsMade });
     await job.moveToDelayed(this.#options.clock.now() + parkedMs(ref.key), token);
@@ -234,17 +248,17 @@ class BullmqQueue implements SubmissionQueue {
   }
 
   /** What the submitter's `waitUntilFinished` resolves with, or rejects with. */
-  #answer(job: Job, attempt: number, outcome: Outcome): unknown {
-    this.#delivering.set(job, { attempt, submittedAt: job.timestamp, attemptsMade: job.attemptsMade });
+  #answer(job: Job, outcome: Outcome, attempt: number, parked: ParkedRecord | undefined): unknown {
+    this.#delivering.set(job, { parked, mark: { attempt, submittedAt: job.timestamp, attemptsMade: job.attemptsMade } });
     if (outcome.kind === 'Completed') return outcome.result;
     const message = `${outcome.failure.reason}: ${outcome.failure.message}`;
     const retried = retriesIn(job.data) && !Object.hasOwn(FinalCode, outcome.failure.reason);
     throw retried ? new JobFailed(message) : new UnrecoverableError(message);
   }
 
-  #refuse(job: Job, message: string): never {
-    this.#delivering.set(job, undefined);
-    throw new UnrecoverableError(message);
+  #refusal(job: Job, message: string, parked?: ParkedRecord): UnrecoverableError {
+    this.#delivering.set(job, { parked, mark: undefined });
+    return new UnrecoverableError(message);
   }
 
   /** Ends what its submitter wants to end. Whatever it meets half-way, the submission then ends itself: it looks for the mark before and after it is parked. */
@@ -284,11 +298,11 @@ class BullmqQueue implements SubmissionQueue {
   }
 
   #taken(job: Job): void {
-    if (!this.#delivering.has(job)) return;
-    const mark = this.#delivering.get(job);
+    const delivery = this.#delivering.get(job);
+    if (delivery === undefined) return;
     const key = submissionKey({ id: job.id ?? '', submittedAt: job.timestamp });
     // Left out, the next sweep finds the submission ended and forgets it.
-    const marked = this.#marks.deliver(key, mark).catch((error: Error) => this.#logTrouble(error));
+    const marked = this.#marks.deliver(key, delivery.mark, delivery.parked).catch((error: Error) => this.#logTrouble(error));
     this.#marking.add(marked);
     void marked.then(() => this.#marking.delete(marked));
   }

@@ -55,6 +55,8 @@ export async function withdrawRemoved(options: RemovedSubmissions, signal: Abort
 }
 
 async function sweepAll(options: RemovedSubmissions): Promise<void> {
+  // The nodes of a Redis cluster may lose one thing and not the other: what is missing there may have been forgotten, not removed.
+  if (options.redis.isCluster) return;
   for await (const page of options.marks.parked()) await withdrawIfGone(options, page);
 }
 

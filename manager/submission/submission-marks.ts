@@ -32,7 +32,7 @@ export interface SubmissionMarks {
   /** Somebody wants the submission of this key and time to end. */
   cancel(key: string, submittedAt: number): Promise<void>;
   /** BullMQ has taken the outcome of an attempt, or the refusal of a submission that became no Job. */
-  deliver(key: string, mark: DeliveredMark | undefined): Promise<void>;
+  deliver(key: string, mark: DeliveredMark | undefined, parked: ParkedRecord | undefined): Promise<void>;
   /** What was told of the Job's progress last, as text. */
   toldOf(key: string): Promise<string | undefined>;
   tell(key: string, progress: string): Promise<void>;
@@ -61,6 +61,9 @@ export function createSubmissionMarks(redis: RedisConnection, tenant: string, qu
   const deliveredKey = (key: string): string => `${prefix}${queue}:delivered:${key}`;
   const cancelledKey = (key: string): string => `${prefix}${queue}:cancelled:${key}`;
   const outcomeOf = async (uid: string): Promise<Outcome | undefined> => parsed(await redis.get(outcomeKey(uid)));
+  const forget = async (parked: ParkedRecord): Promise<void> => {
+    await redis.eval(FORGET, 2, parkedKey, toldKey, parked.ref.key, JSON.stringify(parked));
+  };
   return {
     async look(key) {
       const [parkedText, [deliveredText = null, cancelledText = null]] = await Promise.all([
@@ -88,11 +91,10 @@ export function createSubmissionMarks(redis: RedisConnection, tenant: string, qu
     async cancel(key, submittedAt) {
       await redis.set(cancelledKey(key), String(submittedAt), 'EX', KEPT_SECONDS);
     },
-    async deliver(key, mark) {
+    async deliver(key, mark, parked) {
       await Promise.all([
         mark && redis.set(deliveredKey(key), JSON.stringify(mark), 'EX', KEPT_SECONDS),
-        redis.hdel(parkedKey, key),
-        redis.hdel(toldKey, key),
+        parked && forget(parked),
         redis.del(cancelledKey(key)),
       ]);
     },
@@ -100,9 +102,7 @@ export function createSubmissionMarks(redis: RedisConnection, tenant: string, qu
     async tell(key, progress) {
       await redis.hset(toldKey, key, progress);
     },
-    async forget(parked) {
-      await redis.eval(FORGET, 2, parkedKey, toldKey, parked.ref.key, JSON.stringify(parked));
-    },
+    forget,
     async *parked() {
       let cursor = '0';
       do {

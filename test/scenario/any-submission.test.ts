@@ -2,7 +2,7 @@
 import { FlowProducer, Queue, Worker, type Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Acceptance, Submission } from '../../manager/submission/submission-queue.ts';
+import { SubmissionRefused, type Acceptance, type Submission } from '../../manager/submission/submission-queue.ts';
 import { MARKS, QUEUE_NAME, done, failed, running, startQueue, type QueueUnderTest } from '../support/queue-under-test.ts';
 
 let world: QueueUnderTest;
@@ -163,6 +163,27 @@ describe('a submission whose Job has ended', () => {
     await world.finish(job, done(1), 2);
     expect(await job.waitUntilFinished(world.events, 10_000)).toMatchObject({ succeeded: 1 });
     client.disconnect();
+  });
+
+  test('and that is refused when it looks again waits for nothing any more, and another under its key is left alone', async () => {
+    let refuses = false;
+    world.consume((submission) => {
+      if (refuses) throw new SubmissionRefused('Conflict', 'the key was used for another payload');
+      return running(submission);
+    });
+    const redis = new Redis(world.redis.url);
+    const [job, other] = await world.users.addBulk(['again', 'other'].map((jobId) => ({ name: 'sum', data: {}, opts: { jobId } })));
+    if (job === undefined || other === undefined) throw new Error('both are there');
+    await Promise.all([world.isParked(job), world.isParked(other)]);
+    refuses = true;
+    // What is parked under the other's key was put on the queue at another time.
+    const record = JSON.parse((await redis.hget(`${MARKS}parked`, 'other')) ?? '') as { ref: object };
+    await redis.hset(`${MARKS}parked`, 'other', JSON.stringify({ ...record, ref: { ...record.ref, submittedAt: 1 } }));
+    const rejected = [job, other].map((each) => expect(each.waitUntilFinished(world.events, 10_000)).rejects.toThrow('Conflict: '));
+    await Promise.all([job.promote(), other.promote()]);
+    await Promise.all(rejected);
+    await expect.poll(world.parkedKeys).toEqual(['other']);
+    redis.disconnect();
   });
 
   test('is forgotten by a sweep that finds it ended', async () => {

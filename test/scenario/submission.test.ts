@@ -5,6 +5,8 @@ import { connectBullmqQueue } from '../../manager/submission/bullmq-queue.ts';
 import { singleRedis } from '../../manager/submission/redis-settings.ts';
 import type { SubmissionQueue } from '../../manager/submission/submission-queue.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
+import type { SubmissionProgress } from '../../shared/api/submission-progress.ts';
+import { connect, type Client } from '../../shared/client/client.ts';
 import { CLUSTERS_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
@@ -158,6 +160,48 @@ describe('while the manager is away', () => {
     await world.start();
     expect(await results[0]).toMatchObject({ name: 'ends', succeeded: 1 });
     expect(await results[1]).toMatch(/^JobDeleted: /);
+  });
+});
+
+describe('with the client', () => {
+  let client: Client;
+  beforeEach(() => {
+    client = connect({ redis: redis.url });
+  });
+  afterEach(() => client.close());
+
+  test('a submitter sees its Job go from the queue to its end', async () => {
+    const key = await client.submit(manifest());
+    const seen: SubmissionProgress[] = [];
+    const following = (async () => {
+      for await (const progress of client.progress(key)) seen.push(progress);
+    })();
+    const name = await copyName();
+    await eu.start(name);
+    await eventually(async () => (seen.some(({ phase }) => phase === 'Running') ? true : undefined));
+    expect(seen.at(-1)).toEqual({ phase: 'Running', cluster: 'eu-1', active: 1, succeeded: 0, failed: 0 });
+    await eu.complete(name);
+    expect(await client.wait(key)).toMatchObject({ name, cluster: 'eu-1', succeeded: 1 });
+    await following;
+    expect((await client.logs(key)).join('\n')).toMatch(/Z Running on eu-1/);
+  });
+
+  test('a submitter cancels: its Job is deleted, and it hears that it was cancelled', async () => {
+    const key = await client.submit(manifest({ name: 'unwanted' }));
+    const end = expect(client.wait(key)).rejects.toMatchObject({ code: 'Cancelled' });
+    await eventually(() => eu.copy('unwanted'));
+    await parked((await users.getJob(key)) as Submission);
+    expect(await client.cancel(key)).toMatchObject({ cancelled: true });
+    await end;
+    await eventually(async () => ((await jobs()).every(({ metadata }) => metadata.deletionTimestamp !== undefined) ? true : undefined));
+  });
+
+  test('a submission that is removed from the queue takes its Job with it', async () => {
+    const key = await client.submit(manifest({ name: 'removed' }));
+    const submission = (await users.getJob(key)) as Submission;
+    await parked(submission);
+    await submission.remove();
+    await eventually(async () => ((await jobs()).every(({ metadata }) => metadata.deletionTimestamp !== undefined) ? true : undefined));
   });
 });
 
