@@ -37,6 +37,7 @@ import {
 } from './mirror-group.ts';
 import { changesTemplate, copyIdentity, copyName, fencingChange, hasLostController, remoteJob, specChange } from './remote-job.ts';
 import { fencedOff, fencedOffAfterMs, fencedOffStatus, isInTheWay, isStopped, lossTold } from './lost-place.ts';
+import { retainedCopies } from './retained-copies.ts';
 import { isWaitingToStart } from './start-troubles.ts';
 import { atRest, cannotStart, dispatched, notDispatched, quotaReserved, started } from './own-conditions.ts';
 import { carryOutVerdict, failedStatus, hasVerdict, toLocalStatus, type OwnCondition, withTerminal } from './to-local-status.ts';
@@ -110,7 +111,7 @@ export const COPY_LOST_DELAY_MS = 10_000;
  * UID of the Job are touched. In order:
  *
  *  1. No such Job, or it is not the manager's: its copies are orphans and go.
- *  2. The Job has finished (its final status is home), or is being deleted: its copies go. One that is being deleted stays, with our
+ *  2. The Job has finished (its final status is home), or is being deleted: its copies go, those of a finished one perhaps after a while. One that is being deleted stays, with our
  *     finalizer, until the recorded cluster has shown that there is none, or is lost and fenced off, and so has every other that shows one.
  *  3. It was never admitted: nothing runs anywhere. Where its record is lost, all clusters are asked before it counts as such.
  *  4. Copies of an earlier Job of this name, of an earlier placement or on another cluster go, and those of a later placement once it is confirmed
@@ -157,7 +158,11 @@ function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
   const { local } = group;
   const copies = group.copies.filter(({ job }) => copyIdentity(job) !== undefined);
   if (local === undefined || local.spec.managedBy !== MANAGER_CONTROLLER_NAME) return remove(copies, local === undefined); // 1
-  if (isFinished(local.status)) return { remote: deletions(copies), home: release(local) }; // 2
+  if (isFinished(local.status)) {
+    const stay = retainedCopies(group, local, copies, nowMs);
+    const gone = deletions(copies.filter((copy) => !stay.copies.has(copy)));
+    return { remote: gone, home: release(local), ...given({ againAfterMs: stay.againAfterMs }) }; // 2
+  }
   if (local.metadata.deletionTimestamp !== undefined) return windUp(group, local, copies, nowMs); // 2
   if (group.record.kind !== 'Record') return holdBack(group, local, copies, nowMs); // 3
   const { record } = group.record;

@@ -17,10 +17,12 @@ import { laterVersion } from '../api/home-version.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import type { AdmissionRecord, RecordReader } from '../api/records.ts';
+import { retentionOf } from '../api/retention.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import { WORKER_CLUSTERS, type WorkerCluster, type WorkerClusterSpec } from '../api/worker-cluster.ts';
 import type { DispatchMetrics } from '../metrics.ts';
 import { ClusterEventReason } from '../api/reasons.ts';
+import { keepEnding } from './copy-ending.ts';
 import { createClusterRegistry, type ClusterRegistry } from './cluster-registry.ts';
 import type { NamespacePolicy } from './copy-writer.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
@@ -136,6 +138,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         servedNamespaces: spec.servedNamespaces,
         concurrency: deps.concurrencyPerCluster,
         reconcile: (cluster, localKey) => mirror.reconcileRemote(cluster, localKey),
+        retention: () => retentionOf(workerClusters.get({ namespace: '', name })?.spec ?? {}),
+        onRetained: (cluster, copy) => void keepEnding(deps.endings, cluster, copy),
         onCopyChanged: (localKey) => mirror.copyChanged(name, localKey),
         memoryBytes: deps.memoryPerClusterBytes,
         onContactChanged(cluster) {
@@ -191,6 +195,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       const { name } = next.metadata;
       homeHistory.clustersChanged();
       if (lossIn(next) !== lossIn(previous)) mirror.wakeJobsOf({ name, uid: next.status?.clusterUID, localKeys: [] });
+      if (JSON.stringify(next.spec.retainFinished) !== JSON.stringify(previous.spec.retainFinished))
+        mirror.wakeJobsOf({ name, uid: undefined, localKeys: clusters.get(name)?.localKeys() ?? [] });
     },
   });
   namespaces.addHandler({

@@ -2,6 +2,7 @@ import type { DeepReadonly, Job, JobStatus } from '../../shared/api/kubernetes.t
 import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
 import type { LossJudgement } from '../api/fenced-off.ts';
+import type { Retention } from '../api/retention.ts';
 import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
@@ -45,6 +46,8 @@ export type ClusterView = {
   readonly leaving?: boolean;
   readonly jobController: string;
   readonly local: boolean;
+  /** How long copies of Jobs that have ended stay there; absent: they go. */
+  readonly retains?: Retention;
   /** Why the copy could not be made when last tried. */
   readonly problem: DispatchProblem | undefined;
   /** Why writes for the Job go on failing, and are tried again. */

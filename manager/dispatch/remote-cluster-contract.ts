@@ -5,6 +5,7 @@ import type { WriteTroubles } from './write-troubles.ts';
 import type { StartInquiries } from './start-inquiries.ts';
 import type { ClusterHealth } from './cluster-health.ts';
 import type { AbilityNow } from './cluster-ability.ts';
+import type { Retention } from '../api/retention.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
 import type { WorkerFinding } from './worker-watch.ts';
 import type { Capacity } from './node-capacity.ts';
@@ -99,6 +100,10 @@ export type RemoteClusterOptions = {
   readonly concurrency: number;
   /** Carries out what one Job needs on this cluster. */
   readonly reconcile: (cluster: RemoteCluster, localKey: string) => Promise<ReconcileResult>;
+  /** How long copies of Jobs that have ended stay there now; undefined: they go. */
+  readonly retention: () => Retention | undefined;
+  /** A copy has ended that is to stay. */
+  readonly onRetained: (cluster: RemoteCluster, copy: DeepReadonly<Job>) => void;
   /** A copy of this Job has changed. */
   readonly onCopyChanged: (localKey: string) => void;
   /** Contact was gained or lost. */

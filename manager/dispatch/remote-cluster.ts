@@ -11,7 +11,9 @@ import { createObjectBudget } from '../../shared/kube/object-budget.ts';
 import type { UnusableAnswer } from '../../shared/kube/unusable-answer.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
 import { sleep, type Timer } from '../../shared/runtime/clock.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
+import { RETAINED_MAX } from '../api/retention.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
 import { afterProbe, NEVER_PROBED, withFault, type ClusterFault, type ClusterHealth, type ProbeResult } from './cluster-health.ts';
@@ -22,6 +24,7 @@ import { createClusterProbe, type ClusterProbe } from './cluster-probe.ts';
 import { essentialsOfCopy } from './copy-essentials.ts';
 import { createCopyWriter, type CopyWriter } from './copy-writer.ts';
 import { createDoubts, type Doubts } from './doubts.ts';
+import { createFinishedCopies, type FinishedCopies } from './finished-copies.ts';
 import { leasedWrites } from './leased-writes.ts';
 import { listOnce } from './list-once.ts';
 import type { ClusterView, Contact, Copy } from './mirror-group.ts';
@@ -62,6 +65,7 @@ class ConnectedCluster implements RemoteCluster {
   readonly #copies: Informer<Job>;
   readonly #nodes: Informer<Node>;
   readonly #ownWrites: OwnWrites<Job>;
+  readonly #finished: FinishedCopies;
   readonly #queue: Workqueue;
   readonly #problems = new Map<string, DispatchProblem>();
   readonly #stopped = new AbortController();
@@ -124,12 +128,19 @@ class ConnectedCluster implements RemoteCluster {
     this.#newCopies = () => newCopies({ budget: createObjectBudget(options.memoryBytes), onFault: () => undefined });
     this.#nodes = createInformer({ client, resource: NODES, clock, random, log, transform: essentialsOfNode, budget, onFault, onWentBack });
     this.#ownWrites = createOwnWrites(this.#copies);
+    this.#finished = createFinishedCopies(RETAINED_MAX, (key) => options.onCopyChanged(key));
     const changed = (copy: DeepReadonly<Job>): void => {
       const key = localKeyOf(copy);
+      if (this.#finished.saw(key, copy) && options.retention() !== undefined) options.onRetained(this, copy);
       options.onCopyChanged(key);
       this.#reconciliation.copyChanged(key);
     };
-    this.#copies.addHandler({ added: changed, updated: changed, deleted: changed });
+    const deleted = (copy: DeepReadonly<Job>): void => {
+      this.#finished.gone(localKeyOf(copy));
+      options.onCopyChanged(localKeyOf(copy));
+      this.#reconciliation.copyChanged(localKeyOf(copy));
+    };
+    this.#copies.addHandler({ added: changed, updated: changed, deleted });
     const onChanged = (): void => this.#workerChanged();
     const watching = { client, clock, random, log, budget, onFault, onWentBack };
     this.#worker = createWorkerWatch({ ...watching, namespace: leaseNamespace, jobController, onChanged });
@@ -193,6 +204,7 @@ class ConnectedCluster implements RemoteCluster {
       waiting: this.starts.told(localKey),
       doubt: this.doubts.of(localKey, sinceMs),
       untouchedSinceMs: this.doubts.untouchedSinceMs(localKey),
+      ...given({ retains: this.#finished.isBeyond(localKey) ? undefined : this.#options.retention() }),
     };
   }
 

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createHistory, type History } from '../../manager/history/history.ts';
 import type { KeyValueStore } from '../../manager/history/key-value-store.ts';
 import { openSqliteStore } from '../../manager/history/sqlite-store.ts';
+import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { readLastFailure } from '../../manager/api/last-failure.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { logTailsName } from '../../shared/api/log-tails.ts';
@@ -94,6 +95,37 @@ test('Jobs that succeed cost the manager no call on their cluster but those that
   ]);
   const [record] = await history.query({ namespace: NAMESPACE, name: 'a', limit: 1 });
   expect(await history.podsOf(record!.uid)).toMatchObject([{ cluster: 'east', pods: [{ phase: 'Succeeded', exitCode: 0 }] }]);
+});
+
+test('copies of Jobs that failed stay where their cluster keeps them, with their pods, while what they ended with is kept at once', async () => {
+  startWorker();
+  const retain = (retainFinished: object | null) =>
+    world.home.patch(WORKER_CLUSTERS, { namespace: '', name: 'east' }, { type: 'merge', body: { spec: { retainFinished } } });
+  await retain({ failed: '10m' });
+  await world.clock.advance(5_000);
+  for (const name of ['a', 'b']) await world.submit(name, FAILING);
+  await world.submit('fine');
+  await until(async () => (await Promise.all(['a', 'b', 'fine'].map(isOver))).every(Boolean));
+  await world.clock.advance(10_000);
+  const names = async (): Promise<string[]> => (await world.jobsOn('east')).map(({ metadata }) => metadata.name).toSorted();
+  expect(await names()).toEqual(['a', 'b']);
+  expect(await world.podsOn('east')).toHaveLength(2);
+  const [record] = await history.query({ namespace: NAMESPACE, name: 'a', limit: 1 });
+  const [kept] = await history.podsOf(record!.uid);
+  expect(await history.tail(record!.uid, kept!.copyUid, kept!.pods[0]!.pod)).toBe('it went wrong\n');
+  await world.home.delete(JOBS, { namespace: NAMESPACE, name: 'b' }, { propagationPolicy: 'Background' });
+  await world.clock.advance(10_000);
+  expect(await names()).toEqual(['a']);
+  await world.clock.advance(600_000);
+  expect(await names()).toEqual([]);
+
+  await world.submit('c', FAILING);
+  await until(() => isOver('c'));
+  await world.clock.advance(10_000);
+  expect(await names()).toEqual(['c']);
+  await retain(null);
+  await world.clock.advance(5_000);
+  expect(await names()).toEqual([]);
 });
 
 describe('a cluster that makes things up', () => {

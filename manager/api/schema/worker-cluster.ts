@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { BUILT_IN_JOB_CONTROLLER_NAME, WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { AGE_COLUMN, type KindSchema } from '../kind-definition.ts';
-import { Conditions, ObjectName, OneOf, ResourceList, withRules } from '../schema-parts.ts';
+import { Conditions, Duration, ObjectName, OneOf, ResourceList, withRules } from '../schema-parts.ts';
 
 /** A label key, or its prefix with a star for the name. */
 const LABEL_KEY_OR_PREFIX =
@@ -55,6 +55,18 @@ export const WorkerClusterSpecSchema = Type.Object(
         'x-kubernetes-list-type': 'set',
         description: 'Namespaces whose Jobs it takes, and the only ones in which the manager looks for Jobs there; all when absent.',
       }),
+    ),
+    retainFinished: Type.Optional(
+      Type.Object(
+        {
+          complete: Type.Optional(Duration('0s', 'Of those that completed.')),
+          failed: Type.Optional(Duration('0s', 'Of those that failed.')),
+        },
+        {
+          description:
+            'For how long copies of Jobs that have ended stay there with their pods, so that kubectl logs works: of 100 at most, the latest, and no longer than the Job itself. They go at once when absent.',
+        },
+      ),
     ),
     leaseNamespace: Type.Optional(
       Type.String({
