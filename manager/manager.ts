@@ -38,6 +38,8 @@ import { createManagerMetrics, type RedisMetrics } from './metrics.ts';
 import type { Identities } from './policy/writer.ts';
 import { recordKeys } from './record-key.ts';
 import { runConsumer } from './submission/consumer.ts';
+import { ended } from './submission/ledger.ts';
+import { createSubmissionLedger } from './submission/ledger-store.ts';
 import { createIntake } from './submission/intake.ts';
 import { createOutcomeReporter } from './submission/outcome-reporter.ts';
 import { createProgressReporter } from './submission/progress-reporter.ts';
@@ -215,18 +217,36 @@ export function createManager(deps: ManagerDeps): Manager {
       fence: deposed.signal,
       onImpersonation: () => undefined,
     });
+    const ledger = createSubmissionLedger({
+      client: home,
+      namespace: deps.recordKeySecret.namespace,
+      runs: ({ job }) => !informers.jobs.hasSynced() || informers.jobs.get(job) !== undefined,
+      clock,
+      log: log.with({ part: 'ledger' }),
+      metrics: metrics.ledger,
+    });
     const intake =
       submissions &&
       createIntake({
         ...submissions,
         objects: informers.submissionQueues,
-        consume: (tenant, queue, each) => runConsumer({ rules, client: clientFor(tenant), ...submission }, tenant, queue, each),
+        consume: (tenant, queue, each) =>
+          runConsumer({ rules, client: clientFor(tenant), jobs: informers.jobs, ledger, ...submission }, tenant, queue, each),
         bytesMax: BYTES_PER_JOB_BYTE * rules.bytesMax,
         managerIdentity: submissions.managerIdentity ?? false,
         clock,
         log: log.with({ part: 'intake' }),
       });
-    const reporter = intake && createOutcomeReporter({ queues: intake.queues, jobs: informers.jobs, client: home, ...submission });
+    const reporter =
+      intake &&
+      createOutcomeReporter({
+        queues: intake.queues,
+        jobs: informers.jobs,
+        client: home,
+        onEnded: ({ tenant, key, made }, uid, outcome) =>
+          ledger.of(tenant).mark(key, ended({ uid, ...given({ attempt: made?.attempt }) }, outcome, clock.now())),
+        ...submission,
+      });
     const progress = intake && createProgressReporter({ queues: intake.queues, jobs: informers.jobs, keys, clock, log });
     const history =
       deps.history &&
@@ -296,7 +316,11 @@ export function createManager(deps: ManagerDeps): Manager {
       return allOrNone(leading, [
         (each) => admission.run(each),
         (each) => dispatch.run(each),
-        async (each) => intake?.run(each),
+        async (each) => intake && ledger.run(each),
+        async (each) => {
+          await ledger.loaded(each);
+          await intake?.run(each);
+        },
         async (each) => {
           await intake?.ready(each);
           await reporter?.run(each);

@@ -84,7 +84,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
     'cluster-lease cluster-probe cluster-registry cluster-removal copy-ending copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',
   'manager/history': 'history history-writer open-store redis-store s3-store sqlite-store',
   'manager/submission':
-    'bullmq-queue consumer control-queue guarded-worker intake outcome-reporter progress-reporter redis-connection redis-probe removed-submissions submission-marks tenant-client tenant-clients waiting-parents withdraw-job',
+    'bullmq-queue consumer control-queue guarded-worker intake ledger-store outcome-reporter progress-reporter redis-connection redis-probe removed-submissions submission-marks tenant-client tenant-clients waiting-parents withdraw-job',
   'manager/webhook': 'server',
   'shared/controlplane/admission': 'admission-chain',
   'shared/controlplane/admission/webhook': 'webhook-client webhooks',
