@@ -192,6 +192,11 @@ const IMPERSONATION = {
     'there is no SubmissionQueue here; test/hostile/submission-tenants.test.ts uses it, and has no other rights',
   'impersonate authentication.k8s.io/userextras/submission-queue.switchyard.dev': 'likewise',
 };
+const SUBMISSIONS_RARELY = {
+  'get batch/jobs': 'whether the Job of a submission is there is asked where the cache does not know it',
+  'get configmaps': 'a part of the ledger is read back after a write whose answer was lost',
+  'delete configmaps': 'parts of the ledger go after seven days',
+};
 const COPY_THERE = {
   'get batch/jobs': 'a copy that is there already, made by a call whose answer was lost, is looked at before it is taken for ours',
 };
