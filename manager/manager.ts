@@ -44,6 +44,8 @@ import { runConsumer } from './submission/consumer.ts';
 import { createDoors, type DoorsDeps } from './submission/doors.ts';
 import { createFairGate } from './submission/fair-gate.ts';
 import { gatedQueue } from './submission/gated-queue.ts';
+import { ended } from './submission/ledger.ts';
+import { createSubmissionLedger } from './submission/ledger-store.ts';
 import { createIntake } from './submission/intake.ts';
 import { createOutcomeReporter } from './submission/outcome-reporter.ts';
 import { createProgressReporter } from './submission/progress-reporter.ts';
@@ -267,6 +269,14 @@ export function createManager(deps: ManagerDeps): Manager {
       onTurn: ({ label }, waitedMs) => metrics.submission.turnWait.observe({ queue: label }, waitedMs / 1_000),
       clock,
     });
+    const ledger = createSubmissionLedger({
+      client: home,
+      namespace: deps.recordKeySecret.namespace,
+      runs: ({ job }) => !informers.jobs.hasSynced() || informers.jobs.get(job) !== undefined,
+      clock,
+      log: log.with({ part: 'ledger' }),
+      metrics: metrics.ledger,
+    });
     const intake =
       submissions &&
       createIntake({
@@ -274,7 +284,7 @@ export function createManager(deps: ManagerDeps): Manager {
         objects: informers.submissionQueues,
         consume: (tenant, queue, each) => {
           const gated = gatedQueue({ gate, tenant, queue, clock, onResult: (result) => queueReporter.counted(tenant, result) });
-          return runConsumer({ rules, client: clientFor(tenant), ...submission }, tenant, gated, each);
+          return runConsumer({ rules, client: clientFor(tenant), jobs: informers.jobs, ledger, ...submission }, tenant, gated, each);
         },
         bytesMax,
         managerIdentity,
@@ -294,7 +304,16 @@ export function createManager(deps: ManagerDeps): Manager {
       log: log.with({ part: 'intake' }),
       metrics: metrics.submission,
     });
-    const reporter = intake && createOutcomeReporter({ queues: intake.queues, jobs: informers.jobs, client: home, ...submission });
+    const reporter =
+      intake &&
+      createOutcomeReporter({
+        queues: intake.queues,
+        jobs: informers.jobs,
+        client: home,
+        onEnded: ({ tenant, key, made }, uid, outcome) =>
+          ledger.of(tenant).mark(key, ended({ uid, ...given({ attempt: made?.attempt }) }, outcome, clock.now())),
+        ...submission,
+      });
     const progress = intake && createProgressReporter({ queues: intake.queues, jobs: informers.jobs, keys, clock, log });
     const history =
       deps.history &&
@@ -364,7 +383,11 @@ export function createManager(deps: ManagerDeps): Manager {
       return allOrNone(leading, [
         (each) => admission.run(each),
         (each) => dispatch.run(each),
-        async (each) => intake?.run(each),
+        async (each) => intake && ledger.run(each),
+        async (each) => {
+          await ledger.loaded(each);
+          await intake?.run(each);
+        },
         async (each) => {
           await intake?.ready(each);
           if (intake !== undefined) await Promise.all([queueReporter.run(each), unadmittableJobs?.run(each)]);

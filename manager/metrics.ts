@@ -6,6 +6,7 @@ export type ManagerMetrics = {
   readonly admission: AdmissionMetrics;
   readonly dispatch: DispatchMetrics;
   readonly submission: SubmissionMetrics;
+  readonly ledger: LedgerMetrics;
   readonly identity: IdentityMetrics;
   readonly story: StoryMetrics;
   readonly redis: RedisMetrics;
@@ -14,6 +15,7 @@ export type ManagerMetrics = {
 export type AdmissionMetrics = ReturnType<typeof admissionMetrics>;
 export type DispatchMetrics = ReturnType<typeof dispatchMetrics>;
 export type SubmissionMetrics = ReturnType<typeof submissionMetrics>;
+export type LedgerMetrics = ReturnType<typeof ledgerMetrics>;
 export type IdentityMetrics = ReturnType<typeof identityMetrics>;
 export type StoryMetrics = ReturnType<typeof storyMetrics>;
 export type RedisMetrics = ReturnType<typeof redisMetrics>;
@@ -24,6 +26,7 @@ export const createManagerMetrics = (registry: Registry): ManagerMetrics => ({
   admission: admissionMetrics([registry]),
   dispatch: dispatchMetrics([registry]),
   submission: submissionMetrics([registry]),
+  ledger: ledgerMetrics([registry]),
   identity: identityMetrics([registry]),
   story: storyMetrics([registry]),
   redis: redisMetrics([registry]),
@@ -283,6 +286,27 @@ function submissionMetrics(registers: Registry[]) {
       name: 'switchyard_submission_duration_seconds',
       help: 'Time from taking a submission to the Job being created.',
       buckets: LATENCY_BUCKETS,
+      registers,
+    }),
+  };
+}
+
+function ledgerMetrics(registers: Registry[]) {
+  return {
+    entries: new Gauge({
+      name: 'switchyard_submission_ledger_entries',
+      help: 'Entries in the ledger of submissions; one that changed late is counted twice.',
+      registers,
+    }),
+    chunks: new Gauge({ name: 'switchyard_submission_ledger_chunks', help: 'ConfigMaps of the ledger of submissions.', registers }),
+    horizon: new Gauge({
+      name: 'switchyard_submission_ledger_horizon_seconds',
+      help: 'For how long the keys of submissions are remembered, of the tenant with the most: seven days, less where there were too many.',
+      registers,
+    }),
+    writes: new Counter({
+      name: 'switchyard_submission_ledger_writes_total',
+      help: 'Writes to the ledger of submissions.',
       registers,
     }),
   };

@@ -9,6 +9,8 @@ import {
   MIN_PARALLELISM_ANNOTATION,
   QUEUE_NAME_LABEL,
   SUBMISSION_ANNOTATION,
+  SUBMISSION_ATTEMPT_ANNOTATION,
+  SUBMISSION_PAYLOAD_ANNOTATION,
   SUBMISSION_TENANT_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
 } from '../shared/api/names.ts';
@@ -118,7 +120,13 @@ const problemsOfNames = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] =
     problem: 'is written by Switchyard only; remove it',
   }));
 
-const OF_THE_CONSUMER = [SUBMISSION_ANNOTATION, SUBMITTED_AT_ANNOTATION, SUBMISSION_TENANT_ANNOTATION];
+const OF_THE_CONSUMER = [
+  SUBMISSION_ANNOTATION,
+  SUBMITTED_AT_ANNOTATION,
+  SUBMISSION_TENANT_ANNOTATION,
+  SUBMISSION_PAYLOAD_ANNOTATION,
+  SUBMISSION_ATTEMPT_ANNOTATION,
+];
 
 /** Why wishes cannot be read. */
 export const wishProblems = (job: DeepReadonly<JobManifest | Job>): FieldProblem[] =>

@@ -1,18 +1,31 @@
-import type { Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { MANAGER_FIELD_MANAGER, SUBMISSION_SEAL_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
-import { ApiError, hasStatusCause, isAlreadyExists } from '../../shared/kube/api-error.ts';
+import { FinalCode } from '../../shared/api/submission-codes.ts';
+import { ApiError, hasStatusCause, isAlreadyExists, isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
-import { objectKey } from '../../shared/kube/keys.ts';
+import type { Informer } from '../../shared/kube/informer.ts';
+import { formatKey, objectKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { SubmissionMetrics } from '../metrics.ts';
 import type { JobRules } from '../api/job-rules.ts';
 import type { JobManifest } from '../prepare-job.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
-import { outcomeOf } from './outcome.ts';
-import { isSealedSubmission, sealSubmission, type SealedSubmission } from './submission-seal.ts';
-import { SubmissionRefused, type Acceptance, type RefusalCode, type Submission, type SubmissionQueue } from './submission-queue.ts';
+import { created, ended, entryOfParked, intendedEntry, judge, refused, type Delivery, type LedgerEntry } from './ledger.ts';
+import type { SubmissionLedger } from './ledger-store.ts';
+import { deletedOutcome, outcomeOf, submissionOf } from './outcome.ts';
+import { payloadHash } from './payload-hash.ts';
+import { isSealedSubmission, sealSubmission, type MadeOf, type SealedSubmission } from './submission-seal.ts';
+import {
+  SubmissionRefused,
+  type Acceptance,
+  type Outcome,
+  type ParkedSubmission,
+  type RefusalCode,
+  type Submission,
+  type SubmissionQueue,
+} from './submission-queue.ts';
 import { manifestOf } from './tenant-manifest.ts';
 import type { Tenant } from './tenant.ts';
 import { withdrawJob } from './withdraw-job.ts';
@@ -22,6 +35,9 @@ export type ConsumerDeps = {
   readonly rules?: JobRules;
   /** Creates Jobs, as whoever the tenant says. */
   readonly client: ReadClient & WriteClient;
+  readonly jobs: Pick<Informer<Job>, 'get'>;
+  /** What became of every submission. */
+  readonly ledger: SubmissionLedger;
   /** Seal what is made of a submission. */
   readonly keys: RecordKeys;
   readonly clock: Clock;
@@ -29,7 +45,10 @@ export type ConsumerDeps = {
   readonly metrics: SubmissionMetrics;
 };
 
-/** Makes a Job of every submission of a tenant's queue until `signal` aborts: exactly one, however often a submission is delivered. */
+/**
+ * Makes Jobs of the submissions of a tenant's queue until `signal` aborts: one for each attempt under a key, however often it is delivered, and whatever
+ * Redis has forgotten. The intent is written before a Job is made, and that Job has a name that follows from tenant, key and attempt.
+ */
 export async function runConsumer(
   deps: ConsumerDeps,
   tenant: Tenant,
@@ -39,30 +58,122 @@ export async function runConsumer(
   await queue.consume(
     (submission) => accept(deps, tenant, submission),
     signal,
-    (parked) => withdrawJob(deps.client, parked),
+    (parked) => withdraw(deps, tenant, parked),
   );
 }
 
 async function accept(deps: ConsumerDeps, tenant: Tenant, submission: Submission): Promise<Acceptance> {
   const { clock, log, metrics } = deps;
   const startedAtMs = clock.now();
+  const about = { tenant: tenant.label, submission: submission.id };
   try {
-    const manifest = manifestOf(tenant, submission, deps.rules);
-    const { job, created } = await createJob(deps, tenant, sealed(manifest, { ...submission, tenant: tenant.id }, deps.keys), submission);
-    metrics.submissions.inc({ result: created ? 'created' : 'duplicate' });
+    const { entry, isNew } = await settled(deps, tenant, submission);
+    metrics.submissions.inc({ result: isNew ? 'created' : 'duplicate' });
     metrics.submissionDuration.observe((clock.now() - startedAtMs) / 1000);
-    log.info('accepted a submission', {
-      tenant: tenant.label,
-      submission: submission.id,
-      job: `${job.metadata.namespace}/${job.metadata.name}`,
-      created,
-    });
-    return { job: objectKey(job), uid: job.metadata.uid, outcome: outcomeOf(job) };
+    log.info('accepted a submission', { ...about, job: formatKey(entry.job), attempt: entry.attempt, created: isNew });
+    const { job, uid, attempt } = entry;
+    return { job, uid, attempt, outcome: entry.state === 'Ended' ? entry.outcome : undefined };
   } catch (error) {
-    const refused = error instanceof SubmissionRefused;
-    metrics.submissions.inc({ result: refused ? 'refused' : 'failed' });
-    if (refused) log.info('refused a submission', { tenant: tenant.label, submission: submission.id, detail: error.message });
-    else log.warn('a submission could not be turned into a Job yet', { tenant: tenant.label, submission: submission.id, error });
+    const isRefusal = error instanceof SubmissionRefused;
+    metrics.submissions.inc({ result: isRefusal ? 'refused' : 'failed' });
+    if (isRefusal) log.info('refused a submission', { ...about, detail: error.message });
+    else log.warn('a submission could not be turned into a Job yet', { ...about, error });
+    throw error;
+  }
+}
+
+/** Nobody wants the submission any more: that is written first, so that it does not come back. */
+async function withdraw({ ledger, client, clock }: ConsumerDeps, tenant: Tenant, parked: ParkedSubmission): Promise<void> {
+  const message = `the submission was cancelled, and its Job ${formatKey(parked.job)} is deleted`;
+  const outcome: Outcome = { kind: 'Failed', failure: { reason: FinalCode.Cancelled, message } };
+  ledger.of(tenant.id).mark(parked.ref.key, ended(parked, outcome, clock.now()));
+  await withdrawJob(client, parked);
+}
+
+type MadeEntry = LedgerEntry & { readonly state: 'Created' | 'Ended' };
+type Settled = { readonly entry: MadeEntry; readonly isNew: boolean };
+
+/** Until there is a Job, or an outcome. What is found out on the way is written, and then judged anew. */
+async function settled(deps: ConsumerDeps, tenant: Tenant, submission: Submission): Promise<Settled> {
+  const { clock } = deps;
+  const { key } = submission;
+  const ledger = deps.ledger.of(tenant.id);
+  const delivery = { ...submission, payload: payloadHash(submission.data) };
+  let isNew = false;
+  for (;;) {
+    const parked = entryOfParked(ledger.get(key), delivery, clock.now());
+    // Written without haste: it can be found out again.
+    if (parked !== undefined) ledger.adopt(key, parked);
+    const judgment = judge(ledger.get(key), delivery);
+    switch (judgment.kind) {
+      case 'Conflict':
+        throw conflict(judgment.entry);
+      case 'Ended':
+        return { entry: judgment.entry, isNew };
+      case 'Created': {
+        const outcome = isNew ? undefined : await outcomeOfMade(deps, judgment.entry);
+        if (outcome === undefined) return { entry: judgment.entry, isNew };
+        ledger.mark(key, ended(judgment.entry, outcome, clock.now()));
+        break;
+      }
+      case 'New':
+      case 'Again':
+        isNew = await make(deps, tenant, submission, delivery, judgment.kind === 'New' ? judgment.attempt : judgment.entry);
+    }
+  }
+}
+
+const conflict = ({ job }: LedgerEntry): SubmissionRefused =>
+  new SubmissionRefused(
+    'Conflict',
+    `the key of the submission was used for another payload, of which the Job ${formatKey(job)} was made; its result stands. Give this one another key`,
+  );
+
+/** Undefined while the Job is there and has not ended. */
+async function outcomeOfMade({ jobs, client }: ConsumerDeps, { job: key, uid }: MadeEntry): Promise<Outcome | undefined> {
+  const cached = jobs.get(key);
+  if (cached?.metadata.uid === uid) return outcomeOf(cached);
+  // It may be too new for the cache.
+  const job = await client.get(JOBS, key).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+  return job?.metadata.uid === uid ? outcomeOf(job) : deletedOutcome(`Job ${formatKey(key)}`);
+}
+
+/** Writes the intent and makes the Job, or finds it made; true when it was made now. `begun`: the attempt, or the entry of it whose intent may be written. */
+async function make(
+  deps: ConsumerDeps,
+  tenant: Tenant,
+  submission: Submission,
+  delivery: Delivery,
+  begun: number | LedgerEntry,
+): Promise<boolean> {
+  const { clock, rules, keys } = deps;
+  const { key } = submission;
+  const ledger = deps.ledger.of(tenant.id);
+  const attempt = typeof begun === 'number' ? begun : begun.attempt;
+  const made: MadeOf = { payload: delivery.payload, attempt };
+  const intended = typeof begun === 'number' ? undefined : begun.job;
+  const sealedAs = { ...submission, tenant: tenant.id, made };
+  // 1. Under the name of the intent it may be there already, also where it would have another name by now, or would not be taken any more.
+  const there = intended && deps.jobs.get(intended);
+  if (there !== undefined && isOf(there, sealedAs, keys)) {
+    ledger.mark(key, created(attempt, objectKey(there), there.metadata.uid, clock.now()));
+    return false;
+  }
+  // 2. The intent.
+  const manifest = sealed(manifestOf(tenant, { ...submission, made }, rules), sealedAs, keys);
+  const name = { namespace: manifest.metadata.namespace ?? '', name: manifest.metadata.name ?? '' };
+  const isSame = intended !== undefined && formatKey(intended) === formatKey(name);
+  await (isSame ? ledger.written(key) : ledger.put(key, intendedEntry(delivery, attempt, name, clock.now())));
+  // 3. The Job.
+  try {
+    const { job, isNew } = await createJob(deps, manifest, sealedAs);
+    ledger.mark(key, created(attempt, objectKey(job), job.metadata.uid, clock.now()));
+    return isNew;
+  } catch (error) {
+    if (error instanceof SubmissionRefused) ledger.mark(key, refused(attempt, clock.now()));
     throw error;
   }
 }
@@ -75,14 +186,13 @@ function sealed(manifest: JobManifest, submission: SealedSubmission, keys: Recor
 
 async function createJob(
   { client, keys }: ConsumerDeps,
-  { id: tenant }: Tenant,
   manifest: JobManifest,
-  submission: Submission,
-): Promise<{ readonly job: Job; readonly created: boolean }> {
+  submission: SealedSubmission,
+): Promise<{ readonly job: Job; readonly isNew: boolean }> {
   try {
-    return { job: await client.create(JOBS, manifest, { fieldManager: MANAGER_FIELD_MANAGER }), created: true };
+    return { job: await client.create(JOBS, manifest, { fieldManager: MANAGER_FIELD_MANAGER }), isNew: true };
   } catch (error) {
-    if (isAlreadyExists(error)) return { job: await earlierDelivery(client, keys, manifest, { ...submission, tenant }), created: false };
+    if (isAlreadyExists(error)) return { job: await earlierDelivery(client, keys, manifest, submission), isNew: false };
     throw isFinal(error) ? new SubmissionRefused(codeOf(error), error.message, { cause: error }) : error;
   }
 }
@@ -91,11 +201,18 @@ async function earlierDelivery(client: ReadClient, keys: RecordKeys, manifest: J
   const key = { namespace: manifest.metadata.namespace ?? '', name: manifest.metadata.name ?? '' };
   const job = await client.get(JOBS, key);
   // Somebody who guessed the name may have been there first.
-  if (isSealedSubmission(keys, job, submission)) return job;
+  if (isOf(job, submission, keys)) return job;
   throw new SubmissionRefused(
     'Conflict',
-    `metadata.name: a Job ${key.namespace}/${key.name} exists already and is not of this submission; choose another name, or use generateName`,
+    `metadata.name: a Job ${formatKey(key)} exists already and is not of this submission; choose another name, or use generateName`,
   );
+}
+
+/** Whether the manager made this Job of this key, payload and attempt, also where that was put on the queue at another time. */
+function isOf(job: DeepReadonly<Job>, { tenant, key, made }: SealedSubmission, keys: RecordKeys): boolean {
+  const of = submissionOf(job);
+  if (of?.key !== key || of.tenant !== tenant || !isSealedSubmission(keys, job, of)) return false;
+  return of.made === undefined || (of.made.payload === made?.payload && of.made.attempt === made.attempt);
 }
 
 /** The server has looked at the Job and said no. It would say so again: waiting does not help, a changed manifest may. */

@@ -20,6 +20,8 @@ export type OutcomeReporterDeps = {
   readonly queues: () => ReadonlyMap<string, SubmissionQueue>;
   readonly jobs: Informer<Job>;
   readonly client: ReadClient;
+  /** Hears how every Job ended, before its submitter does; absent: nobody. */
+  readonly onEnded?: (ref: SealedSubmission, uid: string, outcome: Outcome) => void;
   /** Tell which Jobs the manager made of submissions. */
   readonly keys: RecordKeys;
   readonly clock: Clock;
@@ -80,6 +82,7 @@ export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporte
   async function reconcile(uid: string): Promise<void> {
     const pending = untold.get(uid);
     if (pending === undefined) return;
+    deps.onEnded?.(pending.ref, pending.uid, pending.outcome);
     // Of a queue that is not served nobody waits. One that is served again finds what it has parked.
     const queue = queues().get(pending.ref.tenant);
     await queue?.finish(pending.ref, pending.outcome, pending.uid);

@@ -1,5 +1,12 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { SHARED_TENANT, SUBMISSION_ANNOTATION, SUBMISSION_TENANT_ANNOTATION, SUBMITTED_AT_ANNOTATION } from '../../shared/api/names.ts';
+import {
+  SHARED_TENANT,
+  SUBMISSION_ANNOTATION,
+  SUBMISSION_ATTEMPT_ANNOTATION,
+  SUBMISSION_PAYLOAD_ANNOTATION,
+  SUBMISSION_TENANT_ANNOTATION,
+  SUBMITTED_AT_ANNOTATION,
+} from '../../shared/api/names.ts';
 import type { JobResult } from '../../shared/api/submission-outcome.ts';
 import { submissionKey } from '../../shared/api/submission-key.ts';
 import { findTrueCondition, hasTrueCondition } from '../../shared/kube/conditions.ts';
@@ -33,9 +40,10 @@ export function submissionOf({ metadata: { annotations = {} } }: DeepReadonly<Jo
   const id = annotations[SUBMISSION_ANNOTATION];
   const submittedAt = Number(annotations[SUBMITTED_AT_ANNOTATION]);
   const tenant = annotations[SUBMISSION_TENANT_ANNOTATION] ?? SHARED_TENANT;
-  return id === undefined || !Number.isSafeInteger(submittedAt)
-    ? undefined
-    : { key: submissionKey({ id, submittedAt }), id, submittedAt, tenant };
+  if (id === undefined || !Number.isSafeInteger(submittedAt)) return undefined;
+  const [payload, attempt] = [annotations[SUBMISSION_PAYLOAD_ANNOTATION], Number(annotations[SUBMISSION_ATTEMPT_ANNOTATION])];
+  const made = payload === undefined ? {} : { made: { payload, attempt } };
+  return { key: submissionKey({ id, submittedAt }), id, submittedAt, tenant, ...made };
 }
 
 function resultOf(job: DeepReadonly<Job>): JobResult {

@@ -7,9 +7,11 @@ import type { SubmissionRef } from './submission-queue.ts';
 /** The name that a Job is created under: its UID is not known before. */
 type NamedJob = { readonly namespace: string; readonly name: string };
 
-/** A submission, and the tenant whose it is. */
-export type SealedSubmission = SubmissionRef & { readonly tenant: string };
-type SealedBy = Pick<SealedSubmission, 'id' | 'submittedAt' | 'tenant'>;
+/** A submission, the tenant whose it is, and what of it the Job was made of; that is absent from Jobs of a version without a ledger. */
+export type SealedSubmission = SubmissionRef & { readonly tenant: string; readonly made?: MadeOf };
+/** Hash of the payload, and which attempt it is, counted from 1. */
+export type MadeOf = { readonly payload: string; readonly attempt: number };
+type SealedBy = Pick<SealedSubmission, 'id' | 'submittedAt' | 'tenant' | 'made'>;
 
 /** What stands on a Job beside its submission, and says that the manager made that Job of that submission. */
 export const sealSubmission = ({ current }: RecordKeys, job: NamedJob, submission: SealedBy): string =>
@@ -25,7 +27,10 @@ export function isSealedSubmission({ current, others }: RecordKeys, { metadata }
 }
 
 /** Texts in a JSON list cannot run into one another; the first says what is sealed, because the key seals other things, too. */
-const digest = (key: Uint8Array, { namespace, name }: NamedJob, { id, submittedAt, tenant }: SealedBy): Buffer =>
-  createHmac('sha256', key)
-    .update(JSON.stringify(['switchyard.dev/submission', namespace, name, id, submittedAt, ...(tenant === SHARED_TENANT ? [] : [tenant])]))
-    .digest();
+function digest(key: Uint8Array, { namespace, name }: NamedJob, { id, submittedAt, tenant, made }: SealedBy): Buffer {
+  const parts: unknown[] = ['switchyard.dev/submission', namespace, name, id, submittedAt];
+  if (tenant !== SHARED_TENANT) parts.push(tenant);
+  // A list, so that it is not taken for a tenant.
+  if (made !== undefined) parts.push([made.payload, made.attempt]);
+  return createHmac('sha256', key).update(JSON.stringify(parts)).digest();
+}

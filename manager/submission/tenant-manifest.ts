@@ -4,6 +4,8 @@ import {
   QUEUE_NAME_LABEL,
   SHARED_TENANT,
   SUBMISSION_ANNOTATION,
+  SUBMISSION_ATTEMPT_ANNOTATION,
+  SUBMISSION_PAYLOAD_ANNOTATION,
   SUBMISSION_TENANT_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
 } from '../../shared/api/names.ts';
@@ -11,13 +13,17 @@ import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
 import { DEFAULT_JOB_RULES, ruleProblems, type JobRules } from '../api/job-rules.ts';
 import { prepareJob, readJobManifest, withOurWords, type JobManifest } from '../prepare-job.ts';
 import { SubmissionRefused, type Submission } from './submission-queue.ts';
+import type { MadeOf } from './submission-seal.ts';
 import { isSystemNamespace, mayUseNamespace, type Tenant } from './tenant.ts';
+
+/** What is to become a Job; `made` absent: nothing is remembered of it, and it is the first attempt. */
+export type SubmittedAttempt = Submission & { readonly made?: MadeOf };
 
 /**
  * The Job to create for a submission of `tenant`. Throws {@link SubmissionRefused}, with every field that is wrong and what to do about it: Invalid where
  * nobody could submit this, Forbidden where the tenant may not.
  */
-export function manifestOf(tenant: Tenant, submission: Submission, rules: JobRules = DEFAULT_JOB_RULES): JobManifest {
+export function manifestOf(tenant: Tenant, submission: SubmittedAttempt, rules: JobRules = DEFAULT_JOB_RULES): JobManifest {
   if (submission.id.length > ID_LENGTH_MAX) {
     throw new SubmissionRefused(
       'Invalid',
@@ -68,20 +74,24 @@ function namespaceRefusal({ id, namespaces, namespace: own }: Tenant, namespace:
 /** Name and annotations by which the Job is known as that of the submission. */
 function identityOf(
   tenant: Tenant,
-  submission: Submission,
+  submission: SubmittedAttempt,
   { metadata }: JobManifest,
 ): Pick<JobManifest['metadata'], 'name' | 'annotations'> {
-  const { [SUBMISSION_TENANT_ANNOTATION]: _another, ...annotations } = metadata.annotations ?? {};
+  const { made } = submission;
   return {
-    name: metadata.name ?? nameFor(tenant, submission, metadata.generateName),
+    name: nameFor(tenant, submission, metadata),
     annotations: {
-      ...annotations,
+      ...Object.fromEntries(Object.entries(metadata.annotations ?? {}).filter(([name]) => !OURS.includes(name))),
       [SUBMISSION_ANNOTATION]: submission.id,
       [SUBMITTED_AT_ANNOTATION]: String(submission.submittedAt),
+      ...(made && { [SUBMISSION_PAYLOAD_ANNOTATION]: made.payload, [SUBMISSION_ATTEMPT_ANNOTATION]: String(made.attempt) }),
       ...(tenant.id === SHARED_TENANT ? {} : { [SUBMISSION_TENANT_ANNOTATION]: tenant.id }),
     },
   };
 }
+
+/** Not for the submitter to say. */
+const OURS: readonly string[] = [SUBMISSION_TENANT_ANNOTATION, SUBMISSION_PAYLOAD_ANNOTATION, SUBMISSION_ATTEMPT_ANNOTATION];
 
 /** A Job that names no queue goes to the tenant's first. */
 const withQueue = ({ localQueues: [first] }: Tenant, job: JobManifest): JobManifest =>
@@ -114,18 +124,20 @@ const ID_LENGTH_MAX = 1024;
 const INDEX_ROOM = 11;
 const DIGEST_LENGTH = 10;
 
-/** The same for every delivery of one submission, and different for any other. */
-function nameFor(tenant: Tenant, { id, submittedAt, name }: Submission, generateName: string | undefined): string {
+/** The same for every delivery of one attempt under one key, and different for any other; a name of the submitter's own is that of the first attempt. */
+function nameFor(tenant: Tenant, { key, id, submittedAt, name, made }: SubmittedAttempt, metadata: JobManifest['metadata']): string {
+  const attempt = made?.attempt ?? 1;
+  if (metadata.name !== undefined && attempt === 1) return metadata.name;
   // The shared queue's is what it was when there was no other: a submission may be delivered again after an upgrade.
   const queue = tenant.id === SHARED_TENANT ? tenant.redis.queue : tenant.id;
   const digest = createHash('sha256')
-    .update(JSON.stringify([queue, id, submittedAt]))
+    .update(JSON.stringify([queue, ...(key === id ? [key] : [id, submittedAt]), ...(attempt === 1 ? [] : ['attempt', attempt])]))
     .digest('hex')
     .slice(0, DIGEST_LENGTH);
   const words = name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-+|-+$/g, '');
-  const prefix = generateName ?? `${words === '' ? 'job' : words}-`;
+  const prefix = metadata.generateName ?? `${metadata.name ?? (words === '' ? 'job' : words)}-`;
   return `${prefix.slice(0, 63 - INDEX_ROOM - DIGEST_LENGTH)}${digest}`;
 }

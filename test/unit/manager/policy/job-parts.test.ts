@@ -28,6 +28,8 @@ describe('the table', () => {
       names.FENCE_TOKEN_ANNOTATION,
       names.RENEWALS_SEEN_ANNOTATION,
       names.RESTORES_SEEN_ANNOTATION,
+      // Of ConfigMaps on the manager cluster.
+      names.LEDGER_LABEL,
     ];
     const ours = Object.values(names).filter((name) => name.startsWith(`${names.SWITCHYARD_GROUP}/`) && !elsewhere.includes(name));
     expect(ours.filter((name) => !NAMED_PARTS.some((part) => part.name === name))).toEqual([]);

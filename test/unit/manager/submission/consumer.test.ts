@@ -13,6 +13,7 @@ import { given } from '../../../../shared/runtime/given.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';
+import { memoryLedger } from '../../../support/ledger.ts';
 import { aSubmission } from '../../../support/submissions.ts';
 import { testTenant } from '../../../support/submission-source.ts';
 
@@ -48,7 +49,15 @@ describe('a submission whose Job the API server does not take', () => {
     );
     const metrics = createManagerMetrics(new Registry()).submission;
     await runConsumer(
-      { client, keys: TEST_RECORD_KEYS, clock: new FakeClock(), log: silentLogger, metrics },
+      {
+        client,
+        keys: TEST_RECORD_KEYS,
+        clock: new FakeClock(),
+        log: silentLogger,
+        metrics,
+        jobs: { get: () => undefined },
+        ledger: memoryLedger(),
+      },
       testTenant(),
       queue,
       new AbortController().signal,
