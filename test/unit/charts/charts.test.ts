@@ -230,6 +230,15 @@ describe('what the manager chart passes to the program', () => {
     });
   });
 
+  test('takes submissions over HTTPS where it is asked to, with the rights to ask who submits', () => {
+    const objects = renderChart('manager', 'api.enabled=true', 'api.port=9000');
+    const [certFile, keyFile] = ['/etc/switchyard/webhook-tls/tls.crt', '/etc/switchyard/webhook-tls/tls.key'];
+    expect(managerConfig('api.enabled=true', 'api.port=9000').api).toEqual({ address: '0.0.0.0:9000', tls: { certFile, keyFile } });
+    expect(JSON.stringify(ofKind(objects, 'Service'))).toContain('"name":"api","port":9000,"targetPort":"api"');
+    expect(JSON.stringify(ofKind(objects, 'ClusterRole'))).toContain('tokenreviews');
+    expect(JSON.stringify(ofKind(renderChart('manager'), 'ClusterRole'))).not.toContain('tokenreviews');
+  });
+
   test('keeps history on a volume, in a store that all share, or not at all', () => {
     expect(managerConfig('history.enabled=false').history).toBeUndefined();
     expect(volumesOf('history.enabled=false')).toEqual(['webhook-tls']);
