@@ -218,7 +218,8 @@ class BullmqQueue implements SubmissionQueue {
     const isOfThis = parked?.ref.submittedAt === submittedAt && (parked.attemptsMade ?? attemptsMade) === attemptsMade;
     if (parked !== undefined && outcome !== undefined && isOfThis) {
       // It was woken at the head of the queue; a retry waits as its submitter said.
-      if (job.opts.priority !== undefined) await job.changePriority({ priority: job.opts.priority });
+      const priority = priorityOf(job);
+      if (priority > 0) await job.changePriority({ priority });
       return this.#answer(job, outcome, parked.attempt, parked);
     }
     // 2. Cancelled before it had a Job; or, of one that has a Job, the cancelling was cut short.
@@ -228,7 +229,7 @@ class BullmqQueue implements SubmissionQueue {
     }
     // 3. The Job is there, or is made now.
     const earlier = given({ parked, delivered: takenUnmarked(parked, { submittedAt, attemptsMade }) ?? delivered });
-    const submission = { ...ref, name: job.name, data: job.data as unknown, attemptsMade, priority: job.opts.priority ?? 0, ...earlier };
+    const submission = { ...ref, name: job.name, data: job.data as unknown, attemptsMade, priority: priorityOf(job), ...earlier };
     const waited = isOfThis ? parked : undefined;
     const accepted = await accept(submission).catch((error: unknown) => {
       throw error instanceof SubmissionRefused ? this.#refusal(job, error.message, waited) : error;
@@ -385,6 +386,9 @@ const isCancelled = (outcome: Outcome): boolean => outcome.kind === 'Failed' && 
 class JobFailed extends Error {
   override readonly name = 'JobFailed';
 }
+
+/** Whoever writes to Redis without BullMQ may have written anything. */
+const priorityOf = ({ opts: { priority = 0 } }: Job): number => (Number.isSafeInteger(priority) && priority > 0 ? priority : 0);
 
 /** `{manifest, options: {retry: true}}` */
 function retriesIn(data: unknown): boolean {

@@ -1,6 +1,8 @@
-import { UnrecoverableError, Worker, type Job } from 'bullmq';
+import { UnrecoverableError, type Job, type Worker } from 'bullmq';
 import { CANCEL, controlQueueName, type CancelAnswer, type CancelRequest } from '../../shared/api/control-queue.ts';
+import { GuardedWorker } from './guarded-worker.ts';
 import type { RedisConnection } from './redis-connection.ts';
+import { textProblem } from './submission-text.ts';
 
 export type ControlQueue = {
   readonly redis: RedisConnection;
@@ -11,6 +13,8 @@ export type ControlQueue = {
   readonly onError: (error: Error) => void;
 };
 
+/** A key has at most 1024 characters. */
+const TEXT_BYTES_MAX = 8 * 1024;
 const CONCURRENCY = 10;
 const KEPT = { age: 3600, count: 1_000 };
 /** Any number of managers may die with a request in hand. */
@@ -19,12 +23,14 @@ const STALLS_ALLOWED = 1_000_000;
 /** Does what submitters ask for beside their submissions: a worker that runs until it is closed. */
 export function serveControlQueue({ redis, prefix, name, cancel, onError }: ControlQueue): Worker {
   const process = async (job: Job): Promise<CancelAnswer> => {
+    const problem = worker.problemOf(job);
+    if (problem !== undefined) throw new UnrecoverableError(`Invalid: ${problem}`);
     const { key } = (job.data ?? {}) as Partial<CancelRequest>;
     if (job.name !== CANCEL) throw new UnrecoverableError(`Invalid: ${job.name.slice(0, 64)} is not understood; there is only ${CANCEL}`);
     if (typeof key !== 'string') throw new UnrecoverableError('Invalid: data.key must be the key of a submission');
     return cancel(key);
   };
-  const worker = new Worker<CancelRequest, CancelAnswer>(controlQueueName(name), process, {
+  const worker = new GuardedWorker((text) => textProblem(text, { bytesMax: TEXT_BYTES_MAX }), controlQueueName(name), process, {
     connection: redis,
     prefix,
     concurrency: CONCURRENCY,

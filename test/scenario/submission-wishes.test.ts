@@ -97,6 +97,7 @@ describe('a submission that is cancelled', () => {
     expect(await cancel('over')).toEqual({ cancelled: false, state: 'completed' });
     expect(await cancel('nobody')).toEqual({ cancelled: false, state: 'unknown' });
     await expect(cancel(7)).rejects.toThrow(/^Invalid: data\.key/);
+    await expect(cancel('x'.repeat(1_000_000))).rejects.toThrow(/^Invalid: .* bytes/);
     expect(world.withdrawn).toEqual([]);
   });
 });
