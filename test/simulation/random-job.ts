@@ -1,5 +1,6 @@
 /** Jobs of every kind, small enough that a run ends soon. */
 import type { Job, JobSpec, Unsaved } from '../../shared/api/kubernetes.ts';
+import { ORIGIN_LABEL } from '../../shared/api/names.ts';
 import type { Dice } from './dice.ts';
 
 export const OTHER_CONTROLLER = 'example.com/other';
@@ -28,7 +29,9 @@ export function randomJob(dice: Dice, namespace: string, name: string): Unsaved<
   if (spec.template.spec?.restartPolicy === 'Never' && dice.chance(0.15)) tolerate(spec);
   if (dice.chance(0.1)) selectByHand(spec, name);
   if (dice.chance(0.04)) spec.managedBy = OTHER_CONTROLLER;
-  return { metadata: { namespace, name }, spec };
+  // Every other one is the copy of a Job of some manager, of whose pods the logs are kept.
+  const labels = name.endsWith('1') || name.endsWith('3') ? { [ORIGIN_LABEL]: 'some-manager' } : {};
+  return { metadata: { namespace, name, labels }, spec };
 }
 
 function sizeOf(kind: string, dice: Dice): Pick<JobSpec, 'completions' | 'parallelism' | 'completionMode'> {
