@@ -39,7 +39,10 @@ afterEach(async () => {
 
 /** Puts so many submissions on the queue of a tenant. */
 async function submit(namespace: string, count: number): Promise<void> {
-  const queue = new Queue('batch', { connection: { url: redis.url, maxRetriesPerRequest: null }, prefix: `switchyard:tenant:${namespace}` });
+  const queue = new Queue('batch', {
+    connection: { url: redis.url, maxRetriesPerRequest: null },
+    prefix: `switchyard:tenant:${namespace}`,
+  });
   producers.push(queue);
   await queue.addBulk(Array.from({ length: count }, () => ({ name: 'sum', data: { manifest: MANIFEST } })));
 }
