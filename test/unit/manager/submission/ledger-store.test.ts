@@ -206,7 +206,7 @@ function unreliable(random: Random, late: (() => Promise<unknown>)[], made: stri
 }
 
 describe('in any order of crashes, lost and late answers, deletions and deliveries', () => {
-  const runs = Number(process.env['SWITCHYARD_LEDGER_RUNS'] ?? 25);
+  const runs = Number(process.env['SWITCHYARD_LEDGER_RUNS'] ?? 60);
   test.each(Array.from({ length: runs }, (_, index) => index + 1))('a key has one Job (seed %i)', async (seed) => {
     const random = seededRandom(seed);
     const tenant = testTenant({ id: `tenant-${seed}`, namespace: 'team' });
