@@ -15,7 +15,7 @@ import type { RecordKeys } from '../api/record-seal.ts';
 import { created, ended, entryOfParked, intendedEntry, judge, refused, type Delivery, type LedgerEntry } from './ledger.ts';
 import type { SubmissionLedger } from './ledger-store.ts';
 import { deletedOutcome, outcomeOf, submissionOf } from './outcome.ts';
-import { payloadHash } from './payload-hash.ts';
+import { shortPayloadHash } from './ledger-hash.ts';
 import { isSealedSubmission, sealSubmission, type MadeOf, type SealedSubmission } from './submission-seal.ts';
 import {
   SubmissionRefused,
@@ -98,7 +98,7 @@ async function settled(deps: ConsumerDeps, tenant: Tenant, submission: Submissio
   const { clock } = deps;
   const { key } = submission;
   const ledger = deps.ledger.of(tenant.id);
-  const delivery = { ...submission, payload: payloadHash(submission.data) };
+  const delivery = { ...submission, payload: shortPayloadHash(submission.data) };
   let isNew = false;
   for (;;) {
     const parked = entryOfParked(ledger.get(key), delivery, clock.now());

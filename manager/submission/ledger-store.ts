@@ -9,7 +9,7 @@ import { aborted } from '../../shared/runtime/tasks.ts';
 import type { LedgerMetrics } from '../metrics.ts';
 import type { LedgerEntry, Transition } from './ledger.ts';
 import { LEDGER_LIMITS, LedgerBook, type LedgerLimits, type LedgerWrite } from './ledger-book.ts';
-import { keyHash } from './payload-hash.ts';
+import { keyHash } from './ledger-hash.ts';
 
 export type LedgerDeps = {
   readonly client: ReadClient & WriteClient;

@@ -4,7 +4,7 @@ import type { Outcome, Submission } from './submission-queue.ts';
 
 /** What is known of the latest attempt of a submission, for as long as its key is remembered. */
 export type LedgerEntry = {
-  /** Hash of what was submitted, see payload-hash.ts. */
+  /** Hash of what was submitted, see ledger-hash.ts. */
   readonly payload: string;
   /** Counted from 1. */
   readonly attempt: number;

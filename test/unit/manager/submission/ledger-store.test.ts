@@ -11,6 +11,7 @@ import { LEDGER_LABEL } from '../../../../shared/api/names.ts';
 import { CONFIG_MAPS, JOBS, NAMESPACES } from '../../../../shared/api/resources.ts';
 import { ApiError } from '../../../../shared/kube/api-error.ts';
 import type { ReadClient, WriteClient } from '../../../../shared/kube/client.ts';
+import { sleep } from '../../../../shared/runtime/clock.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { seededRandom, type Random } from '../../../../shared/runtime/random.ts';
 import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cluster.ts';
@@ -117,6 +118,36 @@ describe('the ledger', () => {
     expect(calls).toHaveLength(3);
   });
 
+  test.each([
+    ['one a second', 1_000, 1, 60, 3],
+    ['a hundred a second', 10, 1, 2_000, 0.25],
+    ['a burst of a thousand', 0, 1_000, 1, 0.02],
+  ])('costs few calls for each submission, intent, Job and end together: %s', async (_name, everyMs, atOnce, times, callsMax) => {
+    const calls: string[] = [];
+    const { client } = cluster;
+    const slow = async <T>(call: () => Promise<T>): Promise<T> => {
+      await sleep(clock, 10);
+      return call();
+    };
+    const noted = noting(client, calls);
+    const create: Client['create'] = (...call) => slow(() => noted.create(...call));
+    const patch: Client['patch'] = (...call) => slow(() => noted.patch(...call));
+    const ledger = (await start({ ...noted, create, patch })).of('shared');
+    const submit = async (key: string): Promise<void> => {
+      await ledger.put(key, intent(key));
+      await sleep(clock, 5);
+      ledger.mark(key, created(1, { namespace: 'team', name: key }, 'u', clock.now()));
+      await sleep(clock, 10_000);
+      ledger.mark(key, ended({ uid: 'u' }, DONE, clock.now()));
+    };
+    for (let time = 0; time < times; time++) {
+      for (let index = 0; index < atOnce; index++) void submit(`job-${time}-${index}`);
+      await clock.advance(everyMs);
+    }
+    await clock.advance(20_000);
+    expect(calls.length / (times * atOnce)).toBeLessThan(callsMax);
+  });
+
   test('says that nothing was written while it cannot be, and writes it when it can', async () => {
     let isCut = true;
     const ledger = await start(noting(cluster.client, [], () => isCut && stops.length > 0));
@@ -206,7 +237,7 @@ function unreliable(random: Random, late: (() => Promise<unknown>)[], made: stri
 }
 
 describe('in any order of crashes, lost and late answers, deletions and deliveries', () => {
-  const runs = Number(process.env['SWITCHYARD_LEDGER_RUNS'] ?? 25);
+  const runs = Number(process.env['SWITCHYARD_LEDGER_RUNS'] ?? 60);
   test.each(Array.from({ length: runs }, (_, index) => index + 1))('a key has one Job (seed %i)', async (seed) => {
     const random = seededRandom(seed);
     const tenant = testTenant({ id: `tenant-${seed}`, namespace: 'team' });
