@@ -5,11 +5,18 @@ import { RequestRefused } from './route.ts';
 /** Bodies of nearly all requests are small, and are read without asking; the others share one room. */
 const SMALL_BODY_BYTES = 32 * 1024;
 
+export type BodyLimits = {
+  readonly bodyBytesMax: number;
+  /** What is wrong with the text, before it is parsed; undefined when nothing is. */
+  readonly problemOf?: (text: string) => string | undefined;
+};
+
 /** The JSON of a request, of which nothing has been read before. Throws {@link RequestRefused}. */
 export async function readJson(
   request: IncomingMessage,
   response: ServerResponse,
-  { bytesMax, room }: { readonly bytesMax: number; readonly room: ByteRoom },
+  { bodyBytesMax: bytesMax, problemOf }: BodyLimits,
+  room: ByteRoom,
 ): Promise<unknown> {
   const length = request.headers['content-length'];
   if (length === undefined) throw new RequestRefused(411, 'BadRequest', 'the header Content-Length is missing; say how long the body is');
@@ -29,7 +36,10 @@ export async function readJson(
     let bytes = 0;
     // The parser of HTTP gives no more than was announced.
     for await (const chunk of request) bytes += (chunk as Buffer).copy(body, bytes);
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body.subarray(0, bytes)));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body.subarray(0, bytes));
+    const problem = problemOf?.(text);
+    if (problem !== undefined) throw new RequestRefused(422, 'Invalid', problem);
+    return JSON.parse(text);
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError)
       throw new RequestRefused(400, 'BadRequest', `the body is no JSON in UTF-8: ${error.message}`);

@@ -22,6 +22,8 @@ export type ApiServerDeps = {
   /** Read again when they change. Absent: plain HTTP. */
   readonly tls?: CertificateFiles;
   readonly bodyBytesMax: number;
+  /** What is wrong with the text of a body, before it is parsed; undefined when nothing is. */
+  readonly problemOf?: (text: string) => string | undefined;
   /** Absent: nothing is counted. */
   readonly metrics?: ApiMetrics;
   readonly clock: Clock;
@@ -74,7 +76,7 @@ export async function serveApi(address: string, deps: ApiServerDeps): Promise<Ap
 }
 
 function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: ServerResponse) => void {
-  const { routes, openApi, gate, bodyBytesMax, metrics, clock, log } = deps;
+  const { routes, openApi, gate, metrics, clock, log } = deps;
   const room = createByteRoom({ bytes: BODIES_BYTES, waitMs: ROOM_WAIT_MS, clock });
   const streams = createOpenStreams({ all: STREAMS_MAX, perToken: STREAMS_PER_TOKEN_MAX });
   /** Of each connection. Only its own end tells all of them: a response that waits behind another one hears nothing. */
@@ -97,7 +99,7 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
     asked.route = route;
     const refusal = await gate(request.headers.authorization, route.access(parameters));
     if (refusal !== undefined) throw new RequestRefused(refusal.status, REASONS[refusal.status], refusal.why, HEADERS[refusal.status]);
-    const body = route.body === undefined ? undefined : await readJson(request, response, { bytesMax: bodyBytesMax, room });
+    const body = route.body === undefined ? undefined : await readJson(request, response, deps, room);
     const query = new URLSearchParams(/\?(.*)$/s.exec(request.url ?? '')?.[1]);
     const { 'last-event-id': lastEventId } = request.headers;
     return route.handle({ parameters, query, body, lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined, signal });
@@ -142,11 +144,12 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
     together.add(stop);
     underWay++;
     const asked: Asked = { route: undefined };
-    const sinceMs = clock.now();
+    const sinceMs = clock.monotonic();
     response.once('finish', () => {
       const labels = { route: asked.route?.path ?? 'other', method: asked.route?.method ?? 'other' };
       metrics?.requests.inc({ ...labels, code: String(response.statusCode) });
-      if (response.getHeader('content-type') === 'application/json') metrics?.duration.observe(labels, (clock.now() - sinceMs) / 1_000);
+      if (response.getHeader('content-type') === 'application/json')
+        metrics?.duration.observe(labels, (clock.monotonic() - sinceMs) / 1_000);
     });
     void handle(request, response, asked, stop).finally(() => {
       together.delete(stop);
