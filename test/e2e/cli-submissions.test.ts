@@ -47,7 +47,11 @@ afterAll(async () => {
 });
 let doors: { close(): Promise<void> };
 beforeEach(async () => {
-  const door = openDoor(sharedTenant({ prefix: 'bull', queue: QUEUE_NAME }, { namespaces: ['team'], bytesMax: 1_000_000 }), redis);
+  const door = openDoor(
+    sharedTenant({ prefix: 'bull', queue: QUEUE_NAME }, { namespaces: ['team'], bytesMax: 1_000_000 }),
+    redis,
+    systemClock,
+  );
   doors = door;
   server = await serveSubmissions(
     { address: '127.0.0.1:0' },

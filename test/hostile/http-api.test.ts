@@ -81,7 +81,11 @@ async function* forEver(events: readonly ServerEvent[], signal?: AbortSignal): A
   await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-const get = (at: string, token: string | undefined = 'a', init: RequestInit = {}): Promise<Response> =>
+const get = (
+  at: string,
+  token: string | undefined = 'a',
+  init: Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> } = {},
+): Promise<Response> =>
   fetch(server.url + at, { ...init, headers: { ...init.headers, ...(token === '' ? {} : { authorization: `Bearer ${token}` }) } });
 
 /** A connection that sends this, and what comes back on it. */

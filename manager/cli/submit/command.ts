@@ -33,7 +33,7 @@ export const SUBMIT = command({
     'submit job.yaml',
     'submit a.yaml b.yaml -q main --wait',
     'submit job.yaml --dry-run',
-    'submit job.yaml --via http --submission-queue nightly --key run-17 --wait',
+    'submit job.yaml --via http --submission-queue nightly --key run-17',
     'submit job.yaml --via redis --redis-url redis://localhost:6379',
   ],
   configOf(values, files) {
