@@ -26,7 +26,7 @@ import type { KeyValueStore } from './history/key-value-store.ts';
 import { openStore } from './history/open-store.ts';
 import type { StoreAddress } from './history/store-address.ts';
 import { readRedisSettings } from './read-redis-settings.ts';
-import type { RedisMetrics } from './metrics.ts';
+import type { ApiMetrics, RedisMetrics } from './metrics.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
 import type { RedisSettings } from './submission/redis-settings.ts';
 import { sharedTenant } from './submission/tenant.ts';
@@ -102,9 +102,10 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     history,
     serveApi:
       api &&
-      ((doorOf: DoorOf) =>
+      ((doorOf: DoorOf, metrics: ApiMetrics) =>
         serveSubmissions(api, {
           doorOf,
+          metrics,
           bodyBytesMax: BODY_BYTES_PER_JOB_BYTE * settings.jobRules.bytesMax,
           problemOf: (text) => textProblem(text, { bytesMax: BODY_BYTES_PER_JOB_BYTE * settings.jobRules.bytesMax }),
           gate: accessGate(),

@@ -35,7 +35,7 @@ import { createDispatch } from './dispatch/dispatch.ts';
 import { createHomeInformers, type HomeInformers } from './home-informers.ts';
 import { createIdentityAlarm, type IdentityAlarm } from './identity-alarm.ts';
 import { clusterIdentity, mayDoEverything, ownUsername } from './identity.ts';
-import { createManagerMetrics, type RedisMetrics } from './metrics.ts';
+import { createManagerMetrics, type ApiMetrics, type RedisMetrics } from './metrics.ts';
 import type { ApiServer } from './http/server.ts';
 import type { DoorOf } from './http/submission-routes.ts';
 import type { Identities } from './policy/writer.ts';
@@ -72,7 +72,7 @@ export type ManagerDeps = {
   /** Looks after the Redis of the submissions; absent: nobody does. */
   readonly redisProbe?: (metrics: RedisMetrics) => RedisProbe;
   /** Serves submissions over HTTP; absent: nobody does. */
-  readonly serveApi?: ((doorOf: DoorOf) => Promise<ApiServer>) | undefined;
+  readonly serveApi?: ((doorOf: DoorOf, metrics: ApiMetrics) => Promise<ApiServer>) | undefined;
   /** The Secret with the key that seals admission records; made where it is absent. */
   readonly recordKeySecret: ObjectKey;
   /** The value of the origin label on copies; absent: the UID of the namespace kube-system. */
@@ -239,7 +239,7 @@ export function createManager(deps: ManagerDeps): Manager {
     if (deps.serveApi === undefined) return;
     // A queue that is not listed yet would be said not to exist.
     if (!(await synced(informers.submissionQueues, signal))) return;
-    const server = await deps.serveApi((namespace, queue) => doors?.of(namespace, queue));
+    const server = await deps.serveApi((namespace, queue) => doors?.of(namespace, queue), metrics.api);
     log.info('submissions are taken over HTTP', { url: server.url });
     await aborted(signal);
     await server.close();

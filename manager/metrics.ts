@@ -11,6 +11,7 @@ export type ManagerMetrics = {
   readonly story: StoryMetrics;
   readonly redis: RedisMetrics;
   readonly history: HistoryMetrics;
+  readonly api: ApiMetrics;
 };
 export type AdmissionMetrics = ReturnType<typeof admissionMetrics>;
 export type DispatchMetrics = ReturnType<typeof dispatchMetrics>;
@@ -20,6 +21,7 @@ export type IdentityMetrics = ReturnType<typeof identityMetrics>;
 export type StoryMetrics = ReturnType<typeof storyMetrics>;
 export type RedisMetrics = ReturnType<typeof redisMetrics>;
 export type HistoryMetrics = ReturnType<typeof historyMetrics>;
+export type ApiMetrics = ReturnType<typeof apiMetrics>;
 
 /** Registers the manager's metrics. Call once for a registry: a second time throws. */
 export const createManagerMetrics = (registry: Registry): ManagerMetrics => ({
@@ -31,6 +33,7 @@ export const createManagerMetrics = (registry: Registry): ManagerMetrics => ({
   story: storyMetrics([registry]),
   redis: redisMetrics([registry]),
   history: historyMetrics([registry]),
+  api: apiMetrics([registry]),
 });
 
 /** Seconds, from one millisecond to about eight minutes. */
@@ -351,5 +354,25 @@ function historyMetrics(registers: Registry[]) {
       labelNames: ['result'],
       registers,
     }),
+  };
+}
+
+/** Of the HTTP API. Routes are patterns of paths, so that no client makes up series. */
+function apiMetrics(registers: Registry[]) {
+  return {
+    requests: new Counter({
+      name: 'switchyard_api_requests_total',
+      help: 'Requests to the HTTP API that were answered, by route, method and status; route and method are other where none matched.',
+      labelNames: ['route', 'method', 'code'],
+      registers,
+    }),
+    duration: new Histogram({
+      name: 'switchyard_api_request_duration_seconds',
+      help: 'Time until a request to the HTTP API was answered, streams not counted.',
+      labelNames: ['route', 'method'],
+      buckets: LATENCY_BUCKETS,
+      registers,
+    }),
+    streams: new Gauge({ name: 'switchyard_api_streams', help: 'Streams of events of the HTTP API that are open.', registers }),
   };
 }

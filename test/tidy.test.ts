@@ -71,7 +71,8 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/queues': 'command run',
   'manager/cli/replay': 'command run',
   'manager/cli/run': 'command run',
-  'manager/cli/submit': 'command run',
+  'manager/cli/submissions': 'by-http by-redis flags run with-way',
+  'manager/cli/submit': 'command read-file run',
   'manager/cli/top': 'command run',
   'manager/cli/explain': 'command program run world-reader',
   'manager/cli/import-kueue': 'command program run',
@@ -83,7 +84,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/dispatch':
     'cluster-lease cluster-probe cluster-registry cluster-removal copy-ending copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',
   'manager/history': 'history history-writer open-store redis-store s3-store sqlite-store',
-  'manager/http': 'send-events serve-submissions server submission-routes',
+  'manager/http': 'request-body send-events serve-submissions server submission-routes',
   'manager/submission':
     'bullmq-queue consumer control-queue doors fair-gate gated-queue guarded-worker intake ledger-store outcome-reporter progress-reporter queue-reporter redis-connection redis-probe removed-submissions submission-door submission-marks tenant-client tenant-clients unadmittable-jobs waiting-parents withdraw-job',
   'manager/webhook': 'server',
@@ -107,7 +108,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/kube/kubeconfig': 'auth-provider exec-plugin in-cluster read-credentials',
   'shared/client': 'client signing watcher',
   'shared/runtime':
-    'byte-room clock command-line deadline flags http-server leash lifecycle pino-logger program-flags tasks time-slices wake-up',
+    'byte-room clock command-line deadline flags http-server leash lifecycle pino-logger program-flags serving-certificate tasks time-slices wake-up',
   worker: 'config elected-worker in-parallel main worker',
   'worker/fence': 'fence lease-rights worker-lease',
   'worker/job': 'apply claim controller observe orphan-pods tracking-finalizer triggers',

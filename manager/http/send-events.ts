@@ -7,8 +7,8 @@ import type { ServerEvent } from './route.ts';
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Writes server-sent events until they end or the client leaves. Who reads slowly is waited for: the next event is asked for once the last
- * one has gone, so that nothing piles up here.
+ * Writes server-sent events until they end, or `signal` aborts: then the client comes back with the id of the last one. Who reads slowly is waited
+ * for: the next event is asked for once the last one has gone, so that nothing piles up here.
  */
 export async function sendEvents(
   response: ServerResponse,
@@ -24,7 +24,7 @@ export async function sendEvents(
   let timer = clock.schedule(beat, HEARTBEAT_MS);
   try {
     for await (const { id, event, data } of events) {
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       // Neither has a line end: ids are ours, and JSON has none.
       const isTaken = response.write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
       if (!isTaken) await once(response, 'drain', { signal });

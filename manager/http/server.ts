@@ -1,25 +1,31 @@
-import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import type { AccessGate } from '../../shared/kube/access-gate.ts';
 import { createByteRoom } from '../../shared/runtime/byte-room.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { boundTo, limitConnections, parseAddress, pathOf, SERVER_LIMITS } from '../../shared/runtime/http-server.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { sendEvents } from './send-events.ts';
+import { readServingCertificate, watchServingCertificate, type CertificateFiles } from '../../shared/runtime/serving-certificate.ts';
+import type { ApiMetrics } from '../metrics.ts';
 import { matchRoute } from './match-route.ts';
+import { createOpenStreams } from './open-streams.ts';
+import { readJson } from './request-body.ts';
 import { RequestRefused, statusOf, type ApiAnswer, type Route } from './route.ts';
+import { sendEvents } from './send-events.ts';
 
 export type ApiServerDeps = {
   readonly routes: readonly Route[];
   /** Served to everybody, at `/openapi.json`. */
   readonly openApi: object;
   readonly gate: AccessGate;
-  /** Absent: plain HTTP. */
-  readonly tls?: { readonly certFile: string; readonly keyFile: string };
+  /** Read again when they change. Absent: plain HTTP. */
+  readonly tls?: CertificateFiles;
   readonly bodyBytesMax: number;
   /** What is wrong with the text of a body, before it is parsed; undefined when nothing is. */
   readonly problemOf?: (text: string) => string | undefined;
+  /** Absent: nothing is counted. */
+  readonly metrics?: ApiMetrics;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -28,122 +34,151 @@ export type ApiServerDeps = {
 const BODIES_BYTES = 16 * 1024 * 1024;
 const ROOM_WAIT_MS = 3_000;
 const CONNECTIONS_MAX = 1_024;
+const HANDSHAKE_TIMEOUT_MS = 5_000;
+/** Under way at once, beside streams: of all, and on one connection. */
+const REQUESTS_MAX = 512;
+const PIPELINED_MAX = 16;
 const STREAMS_MAX = 512;
+const STREAMS_PER_TOKEN_MAX = 128;
+/** Then a client comes back for the rest, and is asked who it is: what was taken from it ends here. */
+const STREAM_MAX_MS = 600_000;
 
 export type ApiServer = { readonly url: string; close(): Promise<void> };
 
 /** Serves routes on `host:port`; port 0 takes any free one. Nothing of a body is read before its sender is known and may send it. */
 export async function serveApi(address: string, deps: ApiServerDeps): Promise<ApiServer> {
-  const { tls, log } = deps;
+  const { tls, clock, log } = deps;
   const { host, port } = parseAddress(address);
-  const room = createByteRoom({ bytes: BODIES_BYTES, waitMs: ROOM_WAIT_MS, clock: deps.clock });
-  let streams = 0;
-
-  const answerOf = async (request: IncomingMessage, signal: AbortSignal): Promise<ApiAnswer> => {
-    const path = pathOf(request);
-    const match = matchRoute(deps.routes, request.method === 'HEAD' ? 'GET' : (request.method ?? ''), path);
-    if (match.kind === 'None') throw new RequestRefused(404, 'NotFound', `${path} is not served; see /openapi.json for what is`);
-    if (match.kind === 'OtherMethods') {
-      const allow = match.allowed.join(', ');
-      throw new RequestRefused(405, 'MethodNotAllowed', `${request.method} is not served here, but ${allow}`, { allow });
-    }
-    const { route, parameters } = match;
-    const refusal = await deps.gate(request.headers.authorization, route.access(parameters));
-    if (refusal !== undefined) throw new RequestRefused(refusal.status, REASONS[refusal.status], refusal.why, HEADERS[refusal.status]);
-    const body = route.body === undefined ? undefined : await readJson(request, deps, room);
-    const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
-    const { 'last-event-id': lastEventId } = request.headers;
-    return route.handle({ parameters, query, body, lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined, signal });
-  };
-
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const gone = new AbortController();
-    response.once('close', () => gone.abort(new Error('the client has left')));
-    response.setHeader('x-content-type-options', 'nosniff');
-    response.setHeader('cache-control', 'no-store');
-    if (pathOf(request) === '/openapi.json' && request.method === 'GET') return sendJson(response, 200, deps.openApi);
-    try {
-      const answer = await answerOf(request, gone.signal);
-      if (answer.kind === 'Json') return sendJson(response, answer.status, answer.body, answer.headers);
-      if (streams >= STREAMS_MAX)
-        throw new RequestRefused(429, 'TooManyRequests', 'too many streams are open; close some', { 'retry-after': '5' });
-      streams++;
-      try {
-        await sendEvents(response, answer.events, { clock: deps.clock, signal: gone.signal });
-      } finally {
-        streams--;
-      }
-    } catch (error) {
-      if (gone.signal.aborted || response.headersSent) return void response.destroy();
-      if (error instanceof RequestRefused) {
-        // What is left of a body that nobody reads must not be taken for the next request.
-        if (!request.complete) response.setHeader('connection', 'close');
-        return sendJson(response, error.status, statusOf(error.status, error.reason, error.message), error.headers);
-      }
-      log.warn('a request could not be served', { path: pathOf(request), error });
-      sendJson(response, 503, statusOf(503, 'ServiceUnavailable', 'something that is needed does not answer; try again'), {
-        'retry-after': '5',
-      });
-    }
-  };
-
-  const listener = (request: IncomingMessage, response: ServerResponse): void => void handle(request, response);
+  const listener = listenerOf(deps);
+  const shown = tls && (await readServingCertificate(tls));
   // As in shared/runtime/http-server.ts: an import of this module would load an HTTP client of 13 MiB.
-  const server: Server =
-    tls === undefined
-      ? process.getBuiltinModule('node:http').createServer(SERVER_LIMITS, listener)
-      : createTlsServer({ ...SERVER_LIMITS, ...(await readPair(tls)) }, listener);
+  const { createServer } = process.getBuiltinModule('node:http');
+  const secure = shown && createTlsServer({ ...SERVER_LIMITS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...shown }, listener);
+  const server: Server = secure ?? createServer(SERVER_LIMITS, listener);
+  // Who asks before sending a body is answered before it.
+  server.on('checkContinue', listener);
   limitConnections(server, CONNECTIONS_MAX);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
+  const stopWatching = secure && watchServingCertificate({ server: secure, shown, ...tls, of: 'API', clock, log });
   return {
     url: `${tls === undefined ? 'http' : 'https'}://${boundTo(server)}`,
-    close: () =>
-      new Promise((resolve) => {
+    close: () => {
+      stopWatching?.();
+      return new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
-      }),
+      });
+    },
   };
 }
 
-const REASONS = { 401: 'Unauthorized', 403: 'Forbidden', 503: 'ServiceUnavailable' } as const;
-const HEADERS = { 401: { 'www-authenticate': 'Bearer' }, 403: {}, 503: { 'retry-after': '5' } } as const;
+function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: ServerResponse) => void {
+  const { routes, openApi, gate, metrics, clock, log } = deps;
+  const room = createByteRoom({ bytes: BODIES_BYTES, waitMs: ROOM_WAIT_MS, clock });
+  const streams = createOpenStreams({ all: STREAMS_MAX, perToken: STREAMS_PER_TOKEN_MAX });
+  /** Of each connection. Only its own end tells all of them: a response that waits behind another one hears nothing. */
+  const onConnection = new WeakMap<Socket, Set<AbortController>>();
+  let underWay = 0;
 
-async function readPair({ certFile, keyFile }: NonNullable<ApiServerDeps['tls']>): Promise<{ cert: string; key: string }> {
-  const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
-  return { cert, key };
-}
+  async function answerOf(request: IncomingMessage, response: ServerResponse, asked: Asked, signal: AbortSignal): Promise<ApiAnswer> {
+    const path = pathOf(request);
+    if (underWay > REQUESTS_MAX)
+      throw new RequestRefused(503, 'ServiceUnavailable', 'too many requests at once; try again', { 'retry-after': '1' });
+    const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
+    if (path === '/openapi.json' && method === 'GET') return { kind: 'Json', status: 200, body: openApi };
+    const match = matchRoute(routes, method, path);
+    if (match.kind === 'None') throw new RequestRefused(404, 'NotFound', 'this path is not served; see /openapi.json for what is');
+    if (match.kind === 'OtherMethods') {
+      const allow = match.allowed.join(', ');
+      throw new RequestRefused(405, 'MethodNotAllowed', `${request.method} is not served here, but ${allow}`, { allow });
+    }
+    const { route, parameters } = match;
+    asked.route = route;
+    const refusal = await gate(request.headers.authorization, route.access(parameters));
+    if (refusal !== undefined) throw new RequestRefused(refusal.status, REASONS[refusal.status], refusal.why, HEADERS[refusal.status]);
+    const body = route.body === undefined ? undefined : await readJson(request, response, deps, room);
+    const query = new URLSearchParams(/\?(.*)$/s.exec(request.url ?? '')?.[1]);
+    const { 'last-event-id': lastEventId } = request.headers;
+    return route.handle({ parameters, query, body, lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined, signal });
+  }
 
-async function readJson(
-  request: IncomingMessage,
-  { bodyBytesMax: bytesMax, problemOf }: ApiServerDeps,
-  room: ReturnType<typeof createByteRoom>,
-): Promise<unknown> {
-  const announced = Number(request.headers['content-length'] ?? Number.NaN);
-  if (Number.isNaN(announced))
-    throw new RequestRefused(411, 'BadRequest', 'the header Content-Length is missing; say how long the body is');
-  if (announced > bytesMax)
-    throw new RequestRefused(413, 'RequestEntityTooLarge', `the body has ${announced} bytes, and at most ${bytesMax} are taken`);
-  const giveBack = await room.take(announced);
-  if (giveBack === undefined)
-    throw new RequestRefused(503, 'ServiceUnavailable', 'too many large bodies at once; try again', { 'retry-after': '1' });
-  try {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
-    const problem = problemOf?.(text);
-    if (problem !== undefined) throw new RequestRefused(422, 'Invalid', problem);
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError)
-      throw new RequestRefused(400, 'BadRequest', `the body is no JSON in UTF-8: ${error.message}`);
-    throw error;
-  } finally {
-    giveBack();
+  async function handle(request: IncomingMessage, response: ServerResponse, asked: Asked, stop: AbortController): Promise<void> {
+    for (const [name, value] of Object.entries(EVERY_ANSWER)) response.setHeader(name, value);
+    try {
+      const answer = await answerOf(request, response, asked, stop.signal);
+      if (answer.kind === 'Json') return sendJson(response, answer.status, answer.body, answer.headers);
+      const closeStream = streams.open(request.headers.authorization);
+      if (closeStream === undefined)
+        throw new RequestRefused(429, 'TooManyRequests', 'too many streams are open; close some', { 'retry-after': '5' });
+      underWay--;
+      metrics?.streams.set(streams.size);
+      const timer = clock.schedule(() => stop.abort(new Error('the stream is old enough')), STREAM_MAX_MS);
+      try {
+        await sendEvents(response, answer.events, { clock, signal: stop.signal });
+      } finally {
+        timer.cancel();
+        closeStream();
+        underWay++;
+        metrics?.streams.set(streams.size);
+      }
+    } catch (error) {
+      if (error instanceof RequestRefused && !response.headersSent) {
+        // What is left of a body that nobody reads must not be taken for the next request.
+        if (!request.complete) response.setHeader('connection', 'close');
+        return sendJson(response, error.status, statusOf(error.status, error.reason, error.message), error.headers);
+      }
+      if (!stop.signal.aborted) log.warn('a request could not be served', { path: pathOf(request), error });
+      if (stop.signal.aborted || response.headersSent) return void response.destroy();
+      sendJson(response, 503, statusOf(503, 'ServiceUnavailable', 'something that is needed does not answer; try again'), HEADERS[503]);
+    }
+  }
+
+  return (request, response) => {
+    const stop = new AbortController();
+    const together = onConnection.get(request.socket) ?? newConnection(request.socket);
+    // Whoever does not wait for answers is not waited for.
+    if (together.size >= PIPELINED_MAX) return void request.socket.destroy();
+    together.add(stop);
+    underWay++;
+    const asked: Asked = { route: undefined };
+    const sinceMs = clock.monotonic();
+    response.once('finish', () => {
+      const labels = { route: asked.route?.path ?? 'other', method: asked.route?.method ?? 'other' };
+      metrics?.requests.inc({ ...labels, code: String(response.statusCode) });
+      if (response.getHeader('content-type') === 'application/json')
+        metrics?.duration.observe(labels, (clock.monotonic() - sinceMs) / 1_000);
+    });
+    void handle(request, response, asked, stop).finally(() => {
+      together.delete(stop);
+      underWay--;
+    });
+  };
+
+  function newConnection(socket: Socket): Set<AbortController> {
+    const requests = new Set<AbortController>();
+    onConnection.set(socket, requests);
+    socket.once('close', () => {
+      for (const stop of requests) stop.abort(new Error('the client has left'));
+    });
+    return requests;
   }
 }
+
+/** What is known of a request so far. */
+type Asked = { route: Route | undefined };
+
+/** No browser is to take an answer for a page, keep it, or frame it. */
+const EVERY_ANSWER = {
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+} as const;
+const REASONS = { 401: 'Unauthorized', 403: 'Forbidden', 503: 'ServiceUnavailable' } as const;
+const HEADERS = { 401: { 'www-authenticate': 'Bearer' }, 403: {}, 503: { 'retry-after': '5' } } as const;
 
 function sendJson(response: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {
   const text = `${JSON.stringify(body)}\n`;

@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, type Server } from 'node:https';
+import { createServer } from 'node:https';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { createByteRoom } from '../../shared/runtime/byte-room.ts';
 import { answer, boundTo, limitConnections, parseAddress, pathOf, SERVER_LIMITS } from '../../shared/runtime/http-server.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { readServingCertificate, watchServingCertificate } from '../../shared/runtime/serving-certificate.ts';
 import type { JobRules } from '../api/job-rules.ts';
 import { recognize, type Identities } from '../policy/writer.ts';
 import {
@@ -37,7 +37,6 @@ export interface WebhookServer {
   listen(address: string): Promise<{ readonly url: string; close(): Promise<void> }>;
 }
 
-const TLS_CHECK_INTERVAL_MS = 10_000;
 /** Above what an API server sends: an object of at most 3 MiB, twice. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
 /** Of the bodies that are being read. Those of nearly all Jobs are small, and are read without asking; the others share one room. */
@@ -93,14 +92,14 @@ export function createWebhookServer({ certFile, keyFile, identities, onSharedIde
     handler,
     listen: async (address) => {
       const { host, port } = parseAddress(address);
-      const pair = await readPair(certFile, keyFile);
-      const server = createServer({ ...SERVER_LIMITS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...pair }, serve);
+      const shown = await readServingCertificate({ certFile, keyFile });
+      const server = createServer({ ...SERVER_LIMITS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...shown }, serve);
       limitConnections(server, CONNECTIONS_MAX);
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject);
         server.listen(port, host, resolve);
       });
-      const stopWatching = watchPair({ server, pair, certFile, keyFile, clock, log });
+      const stopWatching = watchServingCertificate({ server, shown, of: 'webhook', certFile, keyFile, clock, log });
       return {
         url: `https://${boundTo(server)}`,
         close: () => {
@@ -112,42 +111,6 @@ export function createWebhookServer({ certFile, keyFile, identities, onSharedIde
         },
       };
     },
-  };
-}
-
-type Pair = { readonly cert: string; readonly key: string };
-
-async function readPair(certFile: string, keyFile: string): Promise<Pair> {
-  const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
-  return { cert, key };
-}
-
-type WatchedPair = Pick<WebhookDeps, 'certFile' | 'keyFile' | 'clock' | 'log'> & { readonly server: Server; readonly pair: Pair };
-
-/**
- * Reads the files every ten seconds rather than watching them: a mounted Secret is swapped by symbolic links, which file watchers miss. Half a
- * pair, or one that does not match, is refused by the TLS library, and the old one stays until the next look.
- */
-function watchPair({ server, pair, certFile, keyFile, clock, log }: WatchedPair): () => void {
-  let current = pair;
-  let stopped = false;
-  const check = async (): Promise<void> => {
-    try {
-      const next = await readPair(certFile, keyFile);
-      if (!stopped && (next.cert !== current.cert || next.key !== current.key)) {
-        server.setSecureContext(next);
-        current = next;
-        log.info('the webhook certificate was reloaded', { certFile });
-      }
-    } catch (error) {
-      log.error('the webhook certificate could not be reloaded', { certFile, keyFile, error });
-    }
-    if (!stopped) timer = clock.schedule(() => void check(), TLS_CHECK_INTERVAL_MS);
-  };
-  let timer = clock.schedule(() => void check(), TLS_CHECK_INTERVAL_MS);
-  return () => {
-    stopped = true;
-    timer.cancel();
   };
 }
 

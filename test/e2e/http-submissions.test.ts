@@ -98,7 +98,7 @@ async function call(
 ): Promise<{ status: number; json: Record<string, unknown>; headers: Headers }> {
   const response = await fetch(url + pathOf(key, of), {
     method,
-    headers: { ...(as === '' ? {} : { authorization: `Bearer ${tokens.get(as) ?? as}` }), ...headers },
+    headers: { 'content-type': 'application/json', ...(as === '' ? {} : { authorization: `Bearer ${tokens.get(as) ?? as}` }), ...headers },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   return { status: response.status, json: (await response.json()) as Record<string, unknown>, headers: response.headers };

@@ -1,13 +1,20 @@
 import { durationMs, FlagError, oneOf, text, type FlagTable } from '../../../shared/runtime/flags.ts';
 import { CLUSTER_FLAGS, FORM_FLAG, NAMESPACE_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
+import { SUBMISSION_FLAGS, wayChoice } from '../submissions/flags.ts';
 
 const FLAGS = {
   ...CLUSTER_FLAGS,
   ...NAMESPACE_FLAG,
   ...FORM_FLAG,
   queue: { short: 'q', value: 'NAME', about: 'LocalQueue of the Jobs that name none', parse: text },
-  via: { value: 'WAY', fallback: 'api', about: 'api: straight to the manager cluster', parse: oneOf(['api'] as const) },
+  via: {
+    value: 'WAY',
+    fallback: 'api',
+    about: 'api: straight to the manager cluster; redis or http: onto a queue of submissions, by BullMQ or by the manager’s HTTP API',
+    parse: oneOf(['api', 'redis', 'http'] as const),
+  },
+  ...SUBMISSION_FLAGS,
   wait: { short: 'w', about: 'until all have ended; fails when one of them does' },
   timeout: { value: 'DURATION', fallback: '0s', about: 'give up waiting after so long; 0s: never', parse: durationMs },
   'dry-run': { about: 'have the API server check them, and say where and when each would run; nothing is made' },
@@ -18,15 +25,31 @@ export const SUBMIT = command({
   summary: 'submit Jobs from files',
   about:
     'Reads batch/v1 Jobs (YAML or JSON, several documents in a file). All are read and checked before the first is made. They are made Switchyard’s (suspended, ' +
-    'spec.managedBy) whether or not a webhook would do it. --dry-run also needs the rights of explain.',
+    'spec.managedBy) whether or not a webhook would do it. --dry-run also needs the rights of explain. --via redis and --via http put them onto a queue of ' +
+    'submissions instead, where a key makes that the same submission is never a second Job; http needs the right to create submissionqueues/submissions.',
   operands: [{ usage: '<FILE...>', about: 'manifests; - is standard input' }],
   flags: FLAGS,
-  examples: ['submit job.yaml', 'submit a.yaml b.yaml -q main --wait', 'submit job.yaml --dry-run'],
+  examples: [
+    'submit job.yaml',
+    'submit a.yaml b.yaml -q main --wait',
+    'submit job.yaml --dry-run',
+    'submit job.yaml --via http --submission-queue nightly --key run-17',
+    'submit job.yaml --via redis --redis-url redis://localhost:6379',
+  ],
   configOf(values, files) {
     if (files.filter((file) => file === '-').length > 1) throw new FlagError('FILE: - is named twice; standard input can be read once');
     if (values.timeout > 0 && !values.wait) throw new FlagError('--timeout: nothing is waited for; write --wait, too');
     if (values.wait && values['dry-run']) throw new FlagError('--dry-run: nothing is made that could be waited for; leave --wait out');
-    return { ...values, files };
+    if (values.via === 'api') {
+      if (values.key !== undefined)
+        throw new FlagError('--key: what goes straight to the cluster has none; write --via redis or --via http, too');
+      return { kind: 'Cluster' as const, ...values, files };
+    }
+    if (values['dry-run']) throw new FlagError('--dry-run: a queue only takes; leave --via out');
+    return { kind: 'Queue' as const, ...values, files, way: wayChoice(values, values.via) };
   },
-  load: async () => (await import('./run.ts')).runSubmit,
+  load: async () => async (config, session) =>
+    config.kind === 'Queue'
+      ? (await import('../submissions/run.ts')).runSubmitToQueue(config, session)
+      : (await import('./run.ts')).runSubmit(config, session),
 });

@@ -8,7 +8,24 @@ import { CommandError } from '../command-error.ts';
 export type SubmitDefaults = { readonly namespace: string; readonly queue: string | undefined };
 
 /** The Jobs of a file, ready to be made. Throws {@link CommandError} naming file, document and field of the first that cannot be one. */
-export function jobsOf(file: string, text: string, defaults: SubmitDefaults): JobManifest[] {
+export const jobsOf = (file: string, text: string, defaults: SubmitDefaults): JobManifest[] =>
+  itemsOf(file, text).map(({ where, item }) => jobOf(where, item, defaults));
+
+/**
+ * The Jobs of a file as they are put on a queue of submissions, which says itself where they go and makes them Switchyard's: nothing is added but
+ * the LocalQueue. Throws as {@link jobsOf}.
+ */
+export const submissionsOf = (file: string, text: string, queue: string | undefined): object[] =>
+  itemsOf(file, text).map(({ where, item }) => {
+    const read = readJobManifest(item);
+    if (read.kind === 'Refused') throw refused(where, read.problems);
+    if (queue === undefined || !isJsonObject(item)) return read.manifest;
+    const metadata = isJsonObject(item['metadata']) ? item['metadata'] : {};
+    const labels = isJsonObject(metadata['labels']) ? metadata['labels'] : {};
+    return { ...item, metadata: { ...metadata, labels: { [QUEUE_NAME_LABEL]: queue, ...labels } } };
+  });
+
+function itemsOf(file: string, text: string): { readonly where: string; readonly item: unknown }[] {
   const documents = parseAllDocuments(text);
   const found = [...documents].flatMap((document, index) => {
     const where = documents.length === 1 ? file : `${file}, document ${index + 1}`;
@@ -17,7 +34,7 @@ export function jobsOf(file: string, text: string, defaults: SubmitDefaults): Jo
     const value: unknown = document.toJS();
     if (value === null || value === undefined) return [];
     const items = isJsonObject(value) && value['kind'] === 'List' && Array.isArray(value['items']) ? value['items'] : [value];
-    return items.map((item: unknown) => jobOf(where, item, defaults));
+    return items.map((item: unknown) => ({ where, item }));
   });
   if (found.length === 0) throw new CommandError(`${file}: there is no Job in it; write a batch/v1 Job`);
   return found;

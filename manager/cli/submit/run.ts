@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Job } from '../../../shared/api/kubernetes.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
@@ -6,7 +5,6 @@ import { explain } from '../../admission/explain.ts';
 import type { JobManifest } from '../../prepare-job.ts';
 import type { ClusterChoice } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
-import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { explanationText } from '../explain/explanation-text.ts';
 import { readWorld, UnreadableWorldError } from '../explain/world-reader.ts';
@@ -17,6 +15,7 @@ import { waitForJobs } from '../wait-for-jobs.ts';
 import { waitingFor } from '../waiting.ts';
 import { withCluster } from '../with-cluster.ts';
 import { jobsOf } from './manifests.ts';
+import { textOf } from './read-file.ts';
 
 export type SubmitConfig = ClusterChoice & {
   readonly files: readonly string[];
@@ -59,20 +58,6 @@ async function inOrder<A, B>(all: readonly A[], each: (one: A) => Promise<B>): P
   const results: B[] = [];
   for (const one of all) results.push(await each(one));
   return results;
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file === '-' ? process.stdin.fd : file, 'utf8');
-  } catch (error) {
-    throw new CommandError(
-      `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}; name a file that you may read`,
-      ExitCode.Usage,
-      {
-        cause: error,
-      },
-    );
-  }
 }
 
 /** Each as if it were the last that was submitted, in the world as it is now. */

@@ -254,6 +254,26 @@ describe('what the manager chart passes to the program', () => {
     expect(secret.args.filter((arg) => arg.startsWith('--history-store'))).toEqual([]);
   });
 
+  test('takes submissions over HTTP where it is let, from those whom the cluster knows', () => {
+    const off = renderChart('manager');
+    expect([managerConfig().api, JSON.stringify(off).includes('submissionqueues/submissions')]).toEqual([undefined, false]);
+    const certificate = (of: string) => ({ certFile: `/etc/switchyard/${of}/tls.crt`, keyFile: `/etc/switchyard/${of}/tls.key` });
+    expect(managerConfig('api.enabled=true').api).toEqual({ address: '0.0.0.0:8443', tls: certificate('webhook-tls') });
+    expect(managerConfig('api.enabled=true', 'api.port=9000', 'api.tls.existingSecret=own').api).toEqual({
+      address: '0.0.0.0:9000',
+      tls: certificate('api-tls'),
+    });
+    expect(
+      [volumesOf('api.enabled=true'), volumesOf('api.enabled=true', 'api.tls.existingSecret=own')].map(([, second]) => second),
+    ).toEqual(['history emptyDir 1088Mi', 'api-tls']);
+    const on = renderChart('manager', 'api.enabled=true');
+    const [service] = ofKind(on, 'Service') as unknown as { spec: { ports: { name: string; port: number }[] } }[];
+    expect(service?.spec.ports).toContainEqual({ name: 'api', port: 8443, targetPort: 'api' });
+    const rules = rulesOf(on, 'ClusterRole').map(({ resources, verbs }) => `${verbs.join(',')} ${resources.join(',')}`);
+    for (const rule of ['create tokenreviews', 'create subjectaccessreviews', 'create,get,delete submissionqueues/submissions'])
+      expect(rules.filter((each) => each === rule)).toEqual([rule]);
+  });
+
   test('names the users that its webhook knows beside its own', () => {
     const users = ['localWorker.users={system:serviceaccount:switchyard:worker}', 'config.otherManagers={hub}'];
     expect(managerConfig('localWorker.enabled=true', ...users).knownUsers).toEqual({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { CommandError } from '../../../../../manager/cli/command-error.ts';
-import { jobsOf } from '../../../../../manager/cli/submit/manifests.ts';
+import { jobsOf, submissionsOf } from '../../../../../manager/cli/submit/manifests.ts';
 import { QUEUE_NAME_LABEL } from '../../../../../shared/api/names.ts';
 
 const DEFAULTS = { namespace: 'team', queue: 'main' };
@@ -50,5 +50,19 @@ describe('a file that is refused names itself, document and field', () => {
 
   test('and so does one without a queue', () => {
     expect(() => jobsOf('f.yaml', stringify(aJob()), { namespace: 'team', queue: undefined })).toThrow(/queue-name\]: is missing/);
+  });
+});
+
+describe('the Jobs of a file, for a queue of submissions', () => {
+  test('are what the file says: the queue knows where they go', () => {
+    expect(submissionsOf('f.yaml', stringify(aJob()), undefined)).toEqual([aJob()]);
+    expect(submissionsOf('f.yaml', stringify(aJob()), 'main')).toEqual([aJob({ name: 'a', labels: { [QUEUE_NAME_LABEL]: 'main' } })]);
+    const own = { name: 'a', labels: { [QUEUE_NAME_LABEL]: 'own' } };
+    expect(submissionsOf('f.yaml', stringify(aJob(own)), 'main')).toEqual([aJob(own)]);
+  });
+
+  test('are refused where they are none', () => {
+    expect(() => submissionsOf('f.yaml', 'kind: Pod', undefined)).toThrow(CommandError);
+    expect(() => submissionsOf('f.yaml', '', undefined)).toThrow('there is no Job in it');
   });
 });

@@ -1,0 +1,50 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ByteRoom } from '../../shared/runtime/byte-room.ts';
+import { RequestRefused } from './route.ts';
+
+/** Bodies of nearly all requests are small, and are read without asking; the others share one room. */
+const SMALL_BODY_BYTES = 32 * 1024;
+
+export type BodyLimits = {
+  readonly bodyBytesMax: number;
+  /** What is wrong with the text, before it is parsed; undefined when nothing is. */
+  readonly problemOf?: (text: string) => string | undefined;
+};
+
+/** The JSON of a request, of which nothing has been read before. Throws {@link RequestRefused}. */
+export async function readJson(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { bodyBytesMax: bytesMax, problemOf }: BodyLimits,
+  room: ByteRoom,
+): Promise<unknown> {
+  const length = request.headers['content-length'];
+  if (length === undefined) throw new RequestRefused(411, 'BadRequest', 'the header Content-Length is missing; say how long the body is');
+  const announced = Number(length);
+  if (announced > bytesMax)
+    throw new RequestRefused(413, 'RequestEntityTooLarge', `the body has ${announced} bytes, and at most ${bytesMax} are taken`);
+  const [mediaType] = (request.headers['content-type'] ?? 'application/json').split(';', 1);
+  if (mediaType?.trim().toLowerCase() !== 'application/json')
+    throw new RequestRefused(415, 'UnsupportedMediaType', 'only JSON is understood; send Content-Type: application/json');
+  const giveBack = announced <= SMALL_BODY_BYTES ? () => undefined : await room.take(announced);
+  if (giveBack === undefined)
+    throw new RequestRefused(503, 'ServiceUnavailable', 'too many large bodies at once; try again', { 'retry-after': '1' });
+  try {
+    // Whoever asks first sends nothing before this.
+    if (request.headers.expect !== undefined) response.writeContinue();
+    const body = Buffer.allocUnsafe(announced);
+    let bytes = 0;
+    // The parser of HTTP gives no more than was announced.
+    for await (const chunk of request) bytes += (chunk as Buffer).copy(body, bytes);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body.subarray(0, bytes));
+    const problem = problemOf?.(text);
+    if (problem !== undefined) throw new RequestRefused(422, 'Invalid', problem);
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError)
+      throw new RequestRefused(400, 'BadRequest', `the body is no JSON in UTF-8: ${error.message}`);
+    throw error;
+  } finally {
+    giveBack();
+  }
+}
