@@ -105,7 +105,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/kube':
     'access-gate controller doubting-client event-recorder fenced-client guarded-connector http-transport informer informer-of-namespaces kube-client kubeconfig leader-election rate-limiter reflector response-body traffic-pace watch-stream workqueue',
   'shared/kube/kubeconfig': 'auth-provider exec-plugin in-cluster read-credentials',
-  'shared/client': 'client watcher',
+  'shared/client': 'client signing watcher',
   'shared/runtime':
     'byte-room clock command-line deadline flags http-server leash lifecycle pino-logger program-flags tasks time-slices wake-up',
   worker: 'config elected-worker in-parallel main worker',

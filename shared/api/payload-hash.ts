@@ -4,9 +4,12 @@ import { createHash } from 'node:crypto';
  * What a submission's data are, whatever the order of their keys: equal for two submissions that ask for the same. A signature says who asks, and
  * is no part of what is asked.
  */
-export function payloadHash(data: unknown): string {
+export const payloadHash = (data: unknown): string => createHash('sha256').update(payloadText(data)).digest('hex');
+
+/** What is hashed. */
+export function payloadText(data: unknown): string {
   const { signature: _, ...asked } = isRecord(data) ? data : { data };
-  return createHash('sha256').update(canonicalJson(asked)).digest('hex');
+  return canonicalJson(asked);
 }
 
 /** JSON with the keys of objects in order, and without what has no value. */

@@ -5,13 +5,14 @@ import { payloadHash } from '../api/payload-hash.ts';
 import type { JobResult } from '../api/submission-outcome.ts';
 import type { SubmissionProgress } from '../api/submission-progress.ts';
 import { bullmqJobOf, idOf, keyProblem, type SubmissionPayload, type SubmitOptions } from './payload.ts';
+import { createSigner, type SigningOptions } from './signing.ts';
 import { Cancelled, Conflict, errorOf, Failed, Invalid, TimedOut } from './submission-errors.ts';
 import { createWatcher, parsed, type Ending, type Watcher } from './watcher.ts';
 
 // All that users of the package `switchyard/client` import comes from here.
 export { Cancelled, Conflict, Failed, Forbidden, Invalid, Rejected, SubmissionError, TimedOut } from './submission-errors.ts';
 export type { SubmissionErrorCode } from './submission-errors.ts';
-export type { CancelAnswer, JobResult, SubmissionPayload, SubmissionProgress, SubmitOptions };
+export type { CancelAnswer, JobResult, SubmissionPayload, SigningOptions, SubmissionProgress, SubmitOptions };
 
 export type ConnectOptions = {
   /** URL of the Redis, such as `redis://localhost:6379`, or whatever BullMQ takes as a connection. */
@@ -20,6 +21,8 @@ export type ConnectOptions = {
   readonly prefix?: string;
   /** Name of the queue. Default: that of a manager's shared queue. */
   readonly queue?: string;
+  /** Signs what is submitted, for queues that take signed submissions alone. */
+  readonly signing?: SigningOptions;
   /** Called when the connection is lost, and when it is there again: it is made anew without anybody's help. */
   readonly onConnection?: (state: 'Lost' | 'Regained') => void;
 };
@@ -71,7 +74,8 @@ const CONTROL_KEPT = { age: 3600 };
 
 /** Connects at once, and again whenever the connection is lost; meanwhile calls wait. */
 export function connect(options: ConnectOptions): Client {
-  const { redis, prefix = SUBMISSION_QUEUE_PREFIX, queue = SUBMISSION_QUEUE, onConnection = () => undefined } = options;
+  const { redis, prefix = SUBMISSION_QUEUE_PREFIX, queue = SUBMISSION_QUEUE, onConnection = () => undefined, signing } = options;
+  const signatureOf = signing && createSigner(signing);
   const connection: ConnectionOptions = typeof redis === 'string' ? { url: redis, maxRetriesPerRequest: null } : redis;
   // Without its metadata: they would set the length of the queue's stream of events to BullMQ's default.
   const open = (name: string): Queue => new Queue(name, { connection, prefix, skipMetasUpdate: true });
@@ -86,7 +90,9 @@ export function connect(options: ConnectOptions): Client {
       const key = each.key ?? crypto.randomUUID();
       const problem = keyProblem(key);
       if (problem !== undefined) throw new Invalid(key, problem);
-      return { ...bullmqJobOf(manifest, key, each), key, isChosen: each.key !== undefined };
+      const { data, ...job } = bullmqJobOf(manifest, key, each);
+      const signature = signatureOf?.(data, key, Date.now());
+      return { ...job, data: signature === undefined ? data : { ...data, signature }, key, isChosen: each.key !== undefined };
     });
     await submissions.addBulk(jobs.map(({ name, data, opts }) => ({ name, data, opts })));
     await Promise.all(jobs.filter(({ isChosen }) => isChosen).map(({ key, data }) => refuseOtherPayload(key, data)));

@@ -1,3 +1,5 @@
+import type { SubmissionSignature } from '../api/submission-signature.ts';
+
 /** What lies on the queue: the data of a BullMQ job. A manifest alone is taken, too. */
 export type SubmissionPayload = {
   /** Of a `batch/v1` Job. */
@@ -6,6 +8,8 @@ export type SubmissionPayload = {
     /** BullMQ's `attempts` and back-off apply to a Job that fails: each attempt is a Job of its own. */
     readonly retry?: true;
   };
+  /** For queues that take signed submissions alone. */
+  readonly signature?: SubmissionSignature;
 };
 
 export type SubmitOptions = {

@@ -89,14 +89,7 @@ describe('a submission', () => {
     const rejected = expect(submission.waitUntilFinished(events)).rejects.toThrow(/^BackoffLimitExceeded: too often .*on cluster "eu-1"/);
     const name = await copyName();
     await eu.start(name);
-    const condition = (type: string) => ({
-      type,
-      status: 'True',
-      reason: 'BackoffLimitExceeded',
-      message: 'too often',
-      lastTransitionTime: '2026-01-01T00:00:00Z',
-    });
-    await eu.report(name, { active: 0, failed: 1, conditions: [condition('FailureTarget'), condition('Failed')] });
+    await fail(name);
     await rejected;
   });
 
@@ -160,6 +153,43 @@ describe('while the manager is away', () => {
     await world.start();
     expect(await results[0]).toMatchObject({ name: 'ends', succeeded: 1 });
     expect(await results[1]).toMatch(/^JobDeleted: /);
+  });
+});
+
+/** Its copy fails. */
+async function fail(name: string): Promise<void> {
+  const condition = (type: string) => ({
+    type,
+    status: 'True',
+    reason: 'BackoffLimitExceeded',
+    message: 'too often',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  });
+  await eu.report(name, { active: 0, failed: 1, conditions: [condition('FailureTarget'), condition('Failed')] });
+}
+
+describe.each([
+  { how: 'somebody retries it', opts: {}, options: {} },
+  { how: 'BullMQ does, as its submitter wished', opts: { attempts: 2, backoff: 50 }, options: { retry: true } },
+])('when its Job has failed and $how', ({ opts, options }) => {
+  test('a submission runs again, as another Job', async () => {
+    const submission = await users.add('sum', { manifest: manifest(), options }, { jobId: 'again', ...opts });
+    const first = await copyName();
+    await parked(submission);
+    await eu.start(first);
+    await fail(first);
+    if (opts.attempts === undefined) {
+      await eventually(async () => ((await submission.getState()) === 'failed' ? true : undefined));
+      await submission.retry();
+    }
+    const second = await eventually(
+      async () => (await eu.client.list(JOBS)).items.find(({ metadata }) => metadata.name !== first)?.metadata.name,
+    );
+    const result: Promise<unknown> = submission.waitUntilFinished(events);
+    await eu.start(second);
+    await eu.complete(second);
+    expect(await result).toMatchObject({ name: second, succeeded: 1 });
+    expect((await jobs()).map(({ metadata }) => metadata.name).toSorted()).toEqual([first, second].toSorted());
   });
 });
 

@@ -17,6 +17,16 @@ export const SubmissionPayloadSchema = Type.Object(
         ),
       }),
     ),
+    signature: Type.Optional(
+      Type.Object(
+        {
+          key: Type.String({ description: 'Name of the key in the SubmissionQueue.' }),
+          expires: Time('From then on it proves nothing.'),
+          value: Type.String({ description: 'Base64 of the Ed25519 signature.' }),
+        },
+        { description: 'For queues that take signed submissions alone.' },
+      ),
+    ),
   },
   { description: 'The data of a BullMQ job that submits a Job. The manifest alone is taken, too.' },
 );
