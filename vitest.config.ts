@@ -6,7 +6,7 @@ import { ClosingLineReporter } from './test/support/closing-line-reporter.ts';
 const ALONE = [
   'test/e2e/**/*.test.ts',
   'test/hostile/**/*.test.ts',
-  'test/scenario/{submission,submission-queue,import-kueue,worker-namespaces}.test.ts',
+  'test/scenario/{submission,submission-queue,submission-wishes,any-submission,client,many-outcomes,import-kueue,worker-namespaces}.test.ts',
   'test/simulation/durability.test.ts',
 ];
 
@@ -18,6 +18,7 @@ export default defineConfig({
     // Many times what tests take on a quiet machine: a busy one may give a process a tenth of a core.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 40_000 } },
     reporters: ['default', new ClosingLineReporter()],
     // Projects run in the order of their names.
     projects: [

@@ -15,7 +15,7 @@ afterEach(() => world.renew());
 
 /** Its Job runs, then ends. */
 async function settles(job: Job, succeeded: number): Promise<void> {
-  const result: Promise<unknown> = job.waitUntilFinished(world.events, 10_000);
+  const result: Promise<unknown> = job.waitUntilFinished(world.events, 40_000);
   await world.isParked(job);
   await world.finish(job, done(succeeded));
   expect(await result).toMatchObject({ succeeded });
@@ -31,8 +31,8 @@ describe('settles', () => {
   test('what a scheduler of BullMQ makes, again and again', async () => {
     world.consume();
     const first = await world.users.upsertJobScheduler('nightly', { every: 500 }, { name: 'sum', data: {} });
-    await expect.poll(() => world.seen.map(({ id }) => id), { timeout: 10_000 }).toContain(first?.id);
-    await expect.poll(() => world.seen.length, { timeout: 10_000 }).toBeGreaterThan(1);
+    await expect.poll(() => world.seen.map(({ id }) => id)).toContain(first?.id);
+    await expect.poll(() => world.seen.length).toBeGreaterThan(1);
     await world.users.removeJobScheduler('nightly');
     for (const { id } of world.seen.slice(0, 2)) {
       expect(id).toMatch(/^repeat:nightly:\d+$/);
@@ -45,7 +45,7 @@ describe('settles', () => {
     world.consume();
     const delayed = await world.users.add('sum', {}, { delay: 300 });
     const bulk = await world.users.addBulk([1, 2, 3].map((priority) => ({ name: 'sum', data: {}, opts: { priority } })));
-    await expect.poll(() => world.seen.length, { timeout: 5_000 }).toBe(4);
+    await expect.poll(() => world.seen.length).toBe(4);
     for (const [index, job] of [delayed, ...bulk].entries()) await settles(job, index);
     expect(world.seen.map(({ priority }) => priority).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3]);
   });
@@ -68,7 +68,7 @@ describe('settles', () => {
     });
     const child = outer.children?.[0]?.job as Job;
     await settles(child, 6);
-    await expect.poll(() => outer.job.getState(), { timeout: 5_000 }).toBe('completed');
+    await expect.poll(() => outer.job.getState()).toBe('completed');
     expect(Object.values(await outer.job.getChildrenValues())).toMatchObject([{ succeeded: 6 }]);
     await Promise.all([steps.close(), flows.close()]);
   });
@@ -89,18 +89,18 @@ describe('a submission whose Job has ended', () => {
     await expect.poll(() => world.seen.length).toBe(6);
     await world.users.addBulk(Array.from({ length: 50 }, () => ({ name: 'next', data: {} })));
     await world.users.addBulk(Array.from({ length: 50 }, () => ({ name: 'last', data: {}, opts: { priority: 1 } })));
-    const results = [urgent, prioritized].map((job) => job.waitUntilFinished(world.events, 10_000));
+    const results = [urgent, prioritized].map((job) => job.waitUntilFinished(world.events, 40_000));
     await Promise.all([world.finish(urgent, done(1)), world.finish(prioritized, done(2))]);
     expect(await Promise.all(results)).toMatchObject([{ succeeded: 1 }, { succeeded: 2 }]);
     gate.resolve();
-    await expect.poll(() => world.seen.length, { timeout: 10_000 }).toBe(106);
+    await expect.poll(() => world.seen.length).toBe(106);
   });
 
   test('and that somebody retries is handed out with what was delivered', async () => {
     world.consume((submission) => running(submission, (submission.delivered?.attempt ?? 0) + 1));
     const job = await world.users.add('sum', {}, { jobId: 'again' });
     await world.isParked(job);
-    const first = job.waitUntilFinished(world.events, 10_000);
+    const first = job.waitUntilFinished(world.events, 40_000);
     const rejected = expect(first).rejects.toThrow('BackoffLimitExceeded: it did not work');
     await world.finish(job, failed('BackoffLimitExceeded'));
     await rejected;
@@ -112,7 +112,7 @@ describe('a submission whose Job has ended', () => {
     // That the first attempt is told of again does not end the second.
     await world.finish(job, failed('BackoffLimitExceeded'));
     await world.finish(job, done(2), 2);
-    expect(await job.waitUntilFinished(world.events, 10_000)).toMatchObject({ succeeded: 2 });
+    expect(await job.waitUntilFinished(world.events, 40_000)).toMatchObject({ succeeded: 2 });
   });
 
   test('is tried again by BullMQ as often as its submitter asked for, when it asked for that', async () => {
@@ -121,11 +121,11 @@ describe('a submission whose Job has ended', () => {
       world.users.add('sum', {}, { jobId: 'once', attempts: 3 }),
       world.users.add('sum', { options: { retry: true } }, { jobId: 'thrice', attempts: 3 }),
     ]);
-    const rejected = [once, thrice].map((job) => expect(job.waitUntilFinished(world.events, 10_000)).rejects.toThrow('DeadlineExceeded'));
+    const rejected = [once, thrice].map((job) => expect(job.waitUntilFinished(world.events, 40_000)).rejects.toThrow('DeadlineExceeded'));
     await world.isParked(once);
     await world.finish(once, failed('DeadlineExceeded'));
     for (const attempt of [1, 2, 3]) {
-      await expect.poll(() => world.seen.filter(({ id }) => id === 'thrice').length, { timeout: 5_000 }).toBe(attempt);
+      await expect.poll(() => world.seen.filter(({ id }) => id === 'thrice').length).toBe(attempt);
       await world.isParked(thrice);
       await world.finish(thrice, failed('DeadlineExceeded'), attempt);
     }
@@ -137,7 +137,7 @@ describe('a submission whose Job has ended', () => {
   test('is not tried again when somebody deleted the Job', async () => {
     world.consume();
     const job = await world.users.add('sum', { options: { retry: true } }, { attempts: 3 });
-    const rejected = expect(job.waitUntilFinished(world.events, 10_000)).rejects.toThrow('JobDeleted');
+    const rejected = expect(job.waitUntilFinished(world.events, 40_000)).rejects.toThrow('JobDeleted');
     await world.isParked(job);
     await world.finish(job, failed('JobDeleted'));
     await rejected;
@@ -150,7 +150,7 @@ describe('a submission whose Job has ended', () => {
     const job = await world.users.add('sum', {}, { jobId: 'unnoted' });
     await world.isParked(job);
     const record = await client.hget(`${MARKS}parked`, 'unnoted');
-    const rejected = expect(job.waitUntilFinished(world.events, 10_000)).rejects.toThrow('Evicted');
+    const rejected = expect(job.waitUntilFinished(world.events, 40_000)).rejects.toThrow('Evicted');
     await world.finish(job, failed('Evicted'));
     await rejected;
     await expect.poll(world.parkedKeys).toEqual([]);
@@ -161,7 +161,7 @@ describe('a submission whose Job has ended', () => {
     await world.isParked(job);
     expect(world.seen.at(-1)).toMatchObject({ attemptsMade: 1, delivered: { attempt: 1, attemptsMade: 0 } });
     await world.finish(job, done(1), 2);
-    expect(await job.waitUntilFinished(world.events, 10_000)).toMatchObject({ succeeded: 1 });
+    expect(await job.waitUntilFinished(world.events, 40_000)).toMatchObject({ succeeded: 1 });
     client.disconnect();
   });
 
@@ -179,7 +179,7 @@ describe('a submission whose Job has ended', () => {
     // What is parked under the other's key was put on the queue at another time.
     const record = JSON.parse((await redis.hget(`${MARKS}parked`, 'other')) ?? '') as { ref: object };
     await redis.hset(`${MARKS}parked`, 'other', JSON.stringify({ ...record, ref: { ...record.ref, submittedAt: 1 } }));
-    const rejected = [job, other].map((each) => expect(each.waitUntilFinished(world.events, 10_000)).rejects.toThrow('Conflict: '));
+    const rejected = [job, other].map((each) => expect(each.waitUntilFinished(world.events, 40_000)).rejects.toThrow('Conflict: '));
     await Promise.all([job.promote(), other.promote()]);
     await Promise.all(rejected);
     await expect.poll(world.parkedKeys).toEqual(['other']);
@@ -193,7 +193,7 @@ describe('a submission whose Job has ended', () => {
     await world.isParked(job);
     const record = await client.hget(`${MARKS}parked`, 'left');
     await world.finish(job, done(1));
-    await job.waitUntilFinished(world.events, 10_000);
+    await job.waitUntilFinished(world.events, 40_000);
     await expect.poll(world.parkedKeys).toEqual([]);
     await client.hset(`${MARKS}parked`, 'left', record ?? '');
     await world.finish(job, done(1));
@@ -221,7 +221,7 @@ test('what the version before has parked is taken over, also where BullMQ cannot
   const client = new Redis(world.redis.url);
   const ended = jobs[2] as Job;
   await client.set(`switchyard:outcome:${QUEUE_NAME}:${ended.timestamp}:ended`, JSON.stringify(done(9)));
-  const results = jobs.map((job) => job.waitUntilFinished(world.events, 10_000) as Promise<unknown>);
+  const results = jobs.map((job) => job.waitUntilFinished(world.events, 40_000) as Promise<unknown>);
   world.consume(accept);
   for (const job of jobs.slice(0, 2)) {
     await world.isParked(job);

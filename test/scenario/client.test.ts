@@ -100,7 +100,7 @@ describe('a submission', () => {
     const end = expect(client.wait(key)).rejects.toMatchObject({ code: 'Cancelled' });
     // The test, the manager and the client read the events.
     const redis = new Redis(world.redis.url);
-    await expect.poll(async () => String(await redis.client('LIST')).match(/ cmd=xread /g)?.length, { timeout: 10_000 }).toBe(3);
+    await expect.poll(async () => String(await redis.client('LIST')).match(/ cmd=xread /g)?.length).toBe(3);
     redis.disconnect();
     await job.remove();
     await end;
@@ -125,9 +125,9 @@ describe('a submission', () => {
     const following = (async () => {
       for await (const progress of client.progress(key)) seen.push(progress);
     })();
-    await expect.poll(() => seen.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => seen.length).toBe(1);
     await world.queue.report(refOf(job), { phase: 'Running', cluster: 'west', ...numbers, active: 1 });
-    await expect.poll(() => seen.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => seen.length).toBe(2);
     await world.finish(job, done(1));
     await following;
     expect(seen.map(({ phase }) => phase)).toEqual(['Queued', 'Running']);
@@ -172,7 +172,7 @@ test('a crash of Redis delays what is asked of the client, and nothing is lost',
   const job = await parked(key);
   const result = patient.wait(key);
   await world.redis.crash();
-  await expect.poll(() => states, { timeout: 10_000 }).toEqual(['Lost']);
+  await expect.poll(() => states).toEqual(['Lost']);
   const later = patient.submit(MANIFEST, { key: 'later' });
   await world.redis.restart();
   expect(await later).toBe('later');

@@ -34,7 +34,7 @@ test(
     const other = new Queue(QUEUE_NAME, { connection: world.connection });
     await other.waitUntilReady();
     await other.close();
-    await expect.poll(() => redis.hget(`bull:${QUEUE_NAME}:meta`, 'opts.maxLenEvents'), { timeout: 10_000 }).toBe('1000000');
+    await expect.poll(() => redis.hget(`bull:${QUEUE_NAME}:meta`, 'opts.maxLenEvents')).toBe('1000000');
     await settleAll(jobs);
     // What a client does that goes on: it reads from the last event that it has seen.
     const heard = new Set<string>();

@@ -17,13 +17,13 @@ async function cancel(key: unknown): Promise<CancelAnswer> {
   const answers = new QueueEvents(controlQueueName(QUEUE_NAME), { connection: world.connection });
   try {
     await answers.waitUntilReady();
-    return (await (await control.add(CANCEL, { key })).waitUntilFinished(answers, 10_000)) as CancelAnswer;
+    return (await (await control.add(CANCEL, { key })).waitUntilFinished(answers, 40_000)) as CancelAnswer;
   } finally {
     await Promise.all([control.close(), answers.close()]);
   }
 }
 const rejection = (job: Job): Promise<string> =>
-  job.waitUntilFinished(world.events, 10_000).then(
+  job.waitUntilFinished(world.events, 40_000).then(
     (value) => `resolved with ${JSON.stringify(value)}`,
     (error: Error) => error.message,
   );
@@ -93,7 +93,7 @@ describe('a submission that is cancelled', () => {
     const job = await world.users.add('sum', {}, { jobId: 'over' });
     await world.isParked(job);
     await world.finish(job, done(1));
-    await job.waitUntilFinished(world.events, 10_000);
+    await job.waitUntilFinished(world.events, 40_000);
     expect(await cancel('over')).toEqual({ cancelled: false, state: 'completed' });
     expect(await cancel('nobody')).toEqual({ cancelled: false, state: 'unknown' });
     await expect(cancel(7)).rejects.toThrow(/^Invalid: data\.key/);
@@ -111,9 +111,7 @@ describe('a submission that is removed from the queue', () => {
     ]);
     await Promise.all(jobs.map(world.isParked));
     for (const job of jobs) await job.remove();
-    await expect
-      .poll(() => world.withdrawn.map(({ ref }) => ref.key).toSorted(), { timeout: 5_000 })
-      .toEqual(jobs.map((job) => refOf(job).key).toSorted());
+    await expect.poll(() => world.withdrawn.map(({ ref }) => ref.key).toSorted()).toEqual(jobs.map((job) => refOf(job).key).toSorted());
     await expect.poll(world.parkedKeys).toEqual([]);
   });
 
@@ -129,7 +127,7 @@ describe('a submission that is removed from the queue', () => {
     );
     await redis.set(`${MARKS.slice(0, MARKS.indexOf('}') + 2)}outcome:u-2`, JSON.stringify(done(1)));
     world.consume();
-    await expect.poll(world.parkedKeys, { timeout: 5_000 }).toEqual([]);
+    await expect.poll(world.parkedKeys).toEqual([]);
     expect(world.withdrawn.map(({ uid }) => uid)).toEqual(['u-1']);
     redis.disconnect();
   });
@@ -139,11 +137,11 @@ describe('a submission that is removed from the queue', () => {
     const job = await world.users.add('sum', {}, { jobId: 'over', removeOnComplete: true });
     const other = await world.users.add('sum', {}, { jobId: 'beside' });
     await Promise.all([job, other].map(world.isParked));
-    const result = job.waitUntilFinished(world.events, 10_000);
+    const result = job.waitUntilFinished(world.events, 40_000);
     await world.finish(job, done(1));
     await result;
     await other.remove();
-    await expect.poll(() => world.withdrawn.map(({ ref }) => ref.key), { timeout: 5_000 }).toEqual(['beside']);
+    await expect.poll(() => world.withdrawn.map(({ ref }) => ref.key)).toEqual(['beside']);
   });
 });
 

@@ -111,7 +111,7 @@ export async function startQueue(concurrency = 5, name = QUEUE_NAME): Promise<Qu
     },
     finish: (job, outcome, attempt = 1) => now.queue.finish(refOf(job), outcome, uidOf(refOf(job).key, attempt)),
     async isParked(job) {
-      await expect.poll(() => job.getState(), { timeout: 5_000 }).toBe('delayed');
+      await expect.poll(() => job.getState()).toBe('delayed');
     },
     async parkedKeys() {
       const keys: string[] = [];
