@@ -285,8 +285,7 @@ describe('in any order of crashes, lost and late answers, deletions and deliveri
       const chance = random();
       const key = `key-${Math.floor(random() * 3)}`;
       if (chance < 0.55) void deliver(key);
-      else if (chance < 0.65)
-        await Promise.allSettled([late.shift()?.()]);
+      else if (chance < 0.65) await Promise.allSettled([late.shift()?.()]);
       else if (chance < 0.75) {
         manager.kill();
         await manager.stop();
