@@ -164,7 +164,9 @@ describe('a key', () => {
     expect(await second).toBe(`completed: ${next}`);
     await redis.wipe();
     expect(await end(await submit('flaky'))).toBe(`completed: ${next}`);
-    expect(new Set((await jobs()).map(({ metadata }) => metadata.annotations?.[SUBMISSION_ATTEMPT_ANNOTATION]))).toEqual(new Set(['1', '2']));
+    expect(new Set((await jobs()).map(({ metadata }) => metadata.annotations?.[SUBMISSION_ATTEMPT_ANNOTATION]))).toEqual(
+      new Set(['1', '2']),
+    );
     expect(await names()).toHaveLength(2);
   });
 
