@@ -22,6 +22,7 @@ import { createDecisionLogFile, type DecisionLogConfig, type DecisionLogFile } f
 import type { DoorOf } from './http/submission-routes.ts';
 import { serveSubmissions } from './http/serve-submissions.ts';
 import { createManager, type SubmissionSource } from './manager.ts';
+import { createHistory } from './history/history.ts';
 import type { KeyValueStore } from './history/key-value-store.ts';
 import { openStore } from './history/open-store.ts';
 import type { StoreAddress } from './history/store-address.ts';
@@ -106,6 +107,7 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
         serveSubmissions(api, {
           doorOf,
           metrics,
+          ...(history && { history: createHistory(history.store) }),
           bodyBytesMax: BODY_BYTES_PER_JOB_BYTE * settings.jobRules.bytesMax,
           problemOf: (text) => textProblem(text, { bytesMax: BODY_BYTES_PER_JOB_BYTE * settings.jobRules.bytesMax }),
           gate: accessGate(),

@@ -84,7 +84,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/dispatch':
     'cluster-lease cluster-probe cluster-registry cluster-removal copy-ending copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',
   'manager/history': 'history history-writer open-store redis-store s3-store sqlite-store',
-  'manager/http': 'request-body send-events serve-submissions server submission-routes',
+  'manager/http': 'history-routes request-body send-events serve-submissions server submission-routes',
   'manager/submission':
     'bullmq-queue consumer control-queue doors fair-gate gated-queue guarded-worker intake ledger-store outcome-reporter progress-reporter queue-reporter redis-connection redis-probe removed-submissions submission-door submission-marks tenant-client tenant-clients unadmittable-jobs waiting-parents withdraw-job',
   'manager/webhook': 'server',

@@ -1,14 +1,20 @@
+import { HISTORY_SCHEMAS, historyRoutes, type HistoryReader } from './history-routes.ts';
 import { openApiOf } from './openapi.ts';
 import { serveApi, type ApiServer, type ApiServerDeps } from './server.ts';
 import { SUBMISSION_SCHEMAS, submissionRoutes, type DoorOf } from './submission-routes.ts';
 
-export type ServeSubmissionsDeps = Omit<ApiServerDeps, 'routes' | 'openApi' | 'tls'> & { readonly doorOf: DoorOf };
+export type ServeSubmissionsDeps = Omit<ApiServerDeps, 'routes' | 'openApi' | 'tls'> & {
+  readonly doorOf: DoorOf;
+  /** Absent: none is kept, or none is served. */
+  readonly history?: HistoryReader;
+};
 
-/** Serves submissions, and the document that says how. */
+/** Serves submissions and history, and the document that says how. */
 export function serveSubmissions(
   { address, tls }: { readonly address: string; readonly tls?: ApiServerDeps['tls'] },
-  { doorOf, ...deps }: ServeSubmissionsDeps,
+  { doorOf, history, ...deps }: ServeSubmissionsDeps,
 ): Promise<ApiServer> {
-  const routes = submissionRoutes(doorOf);
-  return serveApi(address, { ...deps, routes, openApi: openApiOf(routes, SUBMISSION_SCHEMAS), ...(tls === undefined ? {} : { tls }) });
+  const routes = [...submissionRoutes(doorOf), ...(history === undefined ? [] : historyRoutes(history))];
+  const schemas = { ...SUBMISSION_SCHEMAS, ...(history === undefined ? {} : HISTORY_SCHEMAS) };
+  return serveApi(address, { ...deps, routes, openApi: openApiOf(routes, schemas), ...(tls === undefined ? {} : { tls }) });
 }

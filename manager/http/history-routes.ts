@@ -1,0 +1,114 @@
+import type { AccessAttributes } from '../../shared/kube/access-gate.ts';
+import { given } from '../../shared/runtime/given.ts';
+import { RequestRefused, type Parameters, type Route } from './route.ts';
+
+/** What is known of Jobs that are over, as far as it is served. */
+export type HistoryReader = {
+  query(query: {
+    readonly namespace: string;
+    readonly name?: string;
+    readonly limit: number;
+  }): Promise<readonly (object & { readonly uid: string })[]>;
+  podsOf(
+    uid: string,
+  ): Promise<readonly { readonly copyUid: string; readonly cluster: string; readonly pods: readonly { readonly pod: string }[] }[]>;
+  tail(uid: string, copyUid: string, pod: string): Promise<string | undefined>;
+};
+
+const COLLECTION = '/apis/history/v1/namespaces/{namespace}/jobs';
+const ONE = `${COLLECTION}/{name}`;
+const LIMIT = 100;
+const LIMIT_MAX = 1_000;
+
+/** Who may read the Jobs of a namespace may read what became of them; who may read logs there, what is kept of those. */
+const jobs =
+  (verb: string) =>
+  ({ namespace = '', name }: Parameters): AccessAttributes => ({
+    resourceAttributes: { namespace, verb, group: 'batch', resource: 'jobs', ...given({ name }) },
+  });
+const logs = ({ namespace = '', pod = '' }: Parameters): AccessAttributes => ({
+  resourceAttributes: { namespace, verb: 'get', group: '', resource: 'pods', subresource: 'log', name: pod },
+});
+
+/** History over HTTP, by namespaces. */
+export function historyRoutes(history: HistoryReader): readonly Route[] {
+  const latest = async ({ namespace = '', name = '' }: Parameters): Promise<object & { readonly uid: string }> => {
+    const [record] = await history.query({ namespace, name, limit: 1 });
+    if (record === undefined) throw notFound(`there is no history of a Job ${namespace}/${name}`);
+    return record;
+  };
+  return [
+    {
+      method: 'GET',
+      path: COLLECTION,
+      summary: 'Jobs of a namespace that are over, the latest first; `limit` says how many',
+      access: jobs('list'),
+      answers: { 200: { about: 'records', schema: 'History' }, 422: { about: 'limit is no number', schema: 'Status' } },
+      async handle({ parameters: { namespace = '' }, query }) {
+        const items = await history.query({ namespace, limit: limitOf(query.get('limit')) });
+        return { kind: 'Json', status: 200, body: { items } };
+      },
+    },
+    {
+      method: 'GET',
+      path: ONE,
+      summary: 'What became of the last Job of a name, and what its pods ended with',
+      access: jobs('get'),
+      answers: { 200: { about: 'its record', schema: 'HistoryRecord' }, 404: { about: 'there is none', schema: 'Status' } },
+      async handle({ parameters }) {
+        const record = await latest(parameters);
+        return { kind: 'Json', status: 200, body: { ...record, copies: await history.podsOf(record.uid) } };
+      },
+    },
+    {
+      method: 'GET',
+      path: `${ONE}/pods/{pod}/log`,
+      summary: 'What is kept of the log of one of its pods',
+      access: logs,
+      answers: { 200: { about: 'the end of the log', schema: 'LogTail' }, 404: { about: 'none is kept', schema: 'Status' } },
+      async handle({ parameters }) {
+        const { pod = '' } = parameters;
+        const { uid } = await latest(parameters);
+        const copy = (await history.podsOf(uid)).findLast(({ pods }) => pods.some((each) => each.pod === pod));
+        const log = copy && (await history.tail(uid, copy.copyUid, pod));
+        if (copy === undefined || log === undefined) throw notFound(`no log of pod ${pod} is kept`);
+        return { kind: 'Json', status: 200, body: { pod, cluster: copy.cluster, log } };
+      },
+    },
+  ];
+}
+
+function limitOf(text: string | null): number {
+  if (text === null) return LIMIT;
+  const limit = Number(text);
+  if (/^\d{1,6}$/.test(text) && limit >= 1 && limit <= LIMIT_MAX) return limit;
+  throw new RequestRefused(422, 'Invalid', `limit: is no whole number from 1 to ${LIMIT_MAX}`);
+}
+
+const notFound = (message: string): RequestRefused => new RequestRefused(404, 'NotFound', message);
+
+const TEXT = { type: 'string' };
+const RECORD = {
+  type: 'object',
+  required: ['uid', 'namespace', 'name', 'outcome', 'created', 'ended', 'succeeded', 'failed'],
+  description: 'A Job that is over; docs/logs.md has its fields.',
+  properties: {
+    uid: TEXT,
+    namespace: TEXT,
+    name: TEXT,
+    outcome: { enum: ['Complete', 'Failed', 'Deleted'] },
+    reason: TEXT,
+    cluster: TEXT,
+    created: { type: 'string', format: 'date-time' },
+    ended: { type: 'string', format: 'date-time' },
+    succeeded: { type: 'integer' },
+    failed: { type: 'integer' },
+    copies: { type: 'array', items: { type: 'object' }, description: 'what the pods of each of its copies ended with' },
+  },
+};
+/** Of the OpenAPI document. */
+export const HISTORY_SCHEMAS: Readonly<Record<string, object>> = {
+  HistoryRecord: RECORD,
+  History: { type: 'object', required: ['items'], properties: { items: { type: 'array', items: RECORD } } },
+  LogTail: { type: 'object', required: ['pod', 'cluster', 'log'], properties: { pod: TEXT, cluster: TEXT, log: TEXT } },
+};

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { historyRoutes, type HistoryReader } from '../../../../manager/http/history-routes.ts';
+import { matchRoute } from '../../../../manager/http/match-route.ts';
+import { RequestRefused, type ApiAnswer } from '../../../../manager/http/route.ts';
+
+const asked: object[] = [];
+const history: HistoryReader = {
+  async query(query) {
+    asked.push(query);
+    return query.name === 'never' ? [] : [{ uid: 'u1' }];
+  },
+  podsOf: async () => [{ copyUid: 'c1', cluster: 'east', pods: [{ pod: 'sum-a' }, { pod: 'sum-b' }] }],
+  tail: async (uid, copyUid, pod) => (pod === 'sum-a' ? `log of ${uid}/${copyUid}/${pod}\n` : undefined),
+};
+function routeOf(path: string) {
+  const match = matchRoute(historyRoutes(history), 'GET', `/apis/history/v1/namespaces/team/jobs${path}`);
+  if (match.kind !== 'Route') throw new Error(match.kind);
+  return match;
+}
+const ask = async (path: string, query = ''): Promise<ApiAnswer> => {
+  const { route, parameters } = routeOf(path);
+  const signal = new AbortController().signal;
+  return route.handle({ parameters, query: new URLSearchParams(query), body: undefined, lastEventId: undefined, signal });
+};
+
+describe('history over HTTP', () => {
+  test('is asked for by namespace, and no more of it at once than some', async () => {
+    expect(await ask('', 'limit=7')).toEqual({ kind: 'Json', status: 200, body: { items: [{ uid: 'u1' }] } });
+    expect(asked.at(-1)).toEqual({ namespace: 'team', limit: 7 });
+    await ask('');
+    expect(asked.at(-1)).toEqual({ namespace: 'team', limit: 100 });
+    await expect(ask('', 'limit=100000')).rejects.toThrow(new RequestRefused(422, 'Invalid', 'limit: is no whole number from 1 to 1000'));
+  });
+
+  test('has a Job with its pods, and the end of a log', async () => {
+    expect(await ask('/sum')).toMatchObject({ body: { uid: 'u1', copies: [{ cluster: 'east' }] } });
+    expect(await ask('/sum/pods/sum-a/log')).toMatchObject({ body: { pod: 'sum-a', cluster: 'east', log: 'log of u1/c1/sum-a\n' } });
+    await expect(ask('/never')).rejects.toThrow('there is no history of a Job team/never');
+    for (const pod of ['sum-b', 'foreign']) await expect(ask(`/sum/pods/${pod}/log`)).rejects.toThrow(`no log of pod ${pod} is kept`);
+  });
+
+  test('is for those who may read the Jobs, and logs for those who may read logs', () => {
+    const accessTo = (path: string) => {
+      const { route, parameters } = routeOf(path);
+      return route.access(parameters);
+    };
+    expect(accessTo('')).toEqual({ resourceAttributes: { namespace: 'team', verb: 'list', group: 'batch', resource: 'jobs' } });
+    expect(accessTo('/sum')).toEqual({
+      resourceAttributes: { namespace: 'team', verb: 'get', group: 'batch', resource: 'jobs', name: 'sum' },
+    });
+    expect(accessTo('/sum/pods/sum-a/log')).toEqual({
+      resourceAttributes: { namespace: 'team', verb: 'get', group: '', resource: 'pods', subresource: 'log', name: 'sum-a' },
+    });
+  });
+});
