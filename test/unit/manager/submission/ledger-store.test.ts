@@ -285,10 +285,7 @@ describe('in any order of crashes, lost and late answers, deletions and deliveri
       const chance = random();
       const key = `key-${Math.floor(random() * 3)}`;
       if (chance < 0.55) void deliver(key);
-      else if (chance < 0.65)
-        await late
-          .shift()?.()
-          .catch(() => undefined);
+      else if (chance < 0.65) await Promise.allSettled([late.shift()?.()]);
       else if (chance < 0.75) {
         manager.kill();
         await manager.stop();
@@ -297,7 +294,7 @@ describe('in any order of crashes, lost and late answers, deletions and deliveri
       } else if (chance < 0.8) {
         // Somebody deletes the Job, once it is known that it was made.
         hasFaults = false;
-        for (const call of late.splice(0)) await call().catch(() => undefined);
+        for (const call of late.splice(0)) await Promise.allSettled([call()]);
         await Promise.all([deliver(key), clock.advance(20_000)]);
         const [job] = (await cluster.client.list(JOBS, { namespace: 'team', labelSelector: `key=${seed}-${key}` })).items;
         if (job !== undefined)
@@ -308,7 +305,7 @@ describe('in any order of crashes, lost and late answers, deletions and deliveri
       await clock.advance(random() * 500);
     }
     hasFaults = false;
-    for (const call of late.splice(0)) await call().catch(() => undefined);
+    for (const call of late.splice(0)) await Promise.allSettled([call()]);
     const last = Promise.all(['key-0', 'key-1', 'key-2'].map(deliver));
     await clock.advance(30_000);
     const answers = (await last) as PromiseSettledResult<Acceptance>[][];
