@@ -51,7 +51,8 @@ import { createOutcomeReporter } from './submission/outcome-reporter.ts';
 import { createProgressReporter } from './submission/progress-reporter.ts';
 import { createStoryTeller } from './story/story-teller.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
-import type { SubmissionQueue } from './submission/submission-queue.ts';
+import type { Outcome, SubmissionQueue } from './submission/submission-queue.ts';
+import type { SealedSubmission } from './submission/submission-seal.ts';
 import { createQueueReporter } from './submission/queue-reporter.ts';
 import { createTenantClients } from './submission/tenant-clients.ts';
 import type { Tenant } from './submission/tenant.ts';
@@ -291,9 +292,21 @@ export function createManager(deps: ManagerDeps): Manager {
         clock,
         log: log.with({ part: 'intake' }),
       });
+    /** The first outcome stands. */
+    const onEnded = ({ tenant, key, made }: SealedSubmission, uid: string, outcome: Outcome): void =>
+      ledger.of(tenant).mark(key, ended({ uid, ...given({ attempt: made?.attempt }) }, outcome, clock.now()));
     const unadmittableJobs =
       intake &&
-      watchUnadmittableJobs({ queues: intake.queues, tenants: intake.tenants, jobs: informers.jobs, client: home, keys, clock, log });
+      watchUnadmittableJobs({
+        queues: intake.queues,
+        tenants: intake.tenants,
+        jobs: informers.jobs,
+        client: home,
+        onEnded,
+        keys,
+        clock,
+        log: log.with({ part: 'intake' }),
+      });
     const queueReporter = createQueueReporter({
       objects: informers.submissionQueues,
       client: home,
@@ -310,8 +323,7 @@ export function createManager(deps: ManagerDeps): Manager {
         queues: intake.queues,
         jobs: informers.jobs,
         client: home,
-        onEnded: ({ tenant, key, made }, uid, outcome) =>
-          ledger.of(tenant).mark(key, ended({ uid, ...given({ attempt: made?.attempt }) }, outcome, clock.now())),
+        onEnded,
         ...submission,
       });
     const progress = intake && createProgressReporter({ queues: intake.queues, jobs: informers.jobs, keys, clock, log });

@@ -9,8 +9,8 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import { submissionOf } from './outcome.ts';
-import type { SubmissionQueue } from './submission-queue.ts';
-import { isSealedSubmission } from './submission-seal.ts';
+import type { Outcome, SubmissionQueue } from './submission-queue.ts';
+import { isSealedSubmission, type SealedSubmission } from './submission-seal.ts';
 import type { Tenant } from './tenant.ts';
 import { steadyMs, unadmittable, unadmittableOutcome } from './unadmittable.ts';
 import { withdrawJob } from './withdraw-job.ts';
@@ -22,6 +22,8 @@ export type UnadmittableJobsDeps = {
   readonly jobs: Informer<Job>;
   /** Deletes Jobs. */
   readonly client: Pick<WriteClient, 'delete'>;
+  /** Told of each end before anybody else is. */
+  readonly onEnded?: (ref: SealedSubmission, uid: string, outcome: Outcome) => void;
   /** Tell which Jobs the manager made of submissions. */
   readonly keys: RecordKeys;
   readonly clock: Clock;
@@ -75,7 +77,9 @@ export function watchUnadmittableJobs(deps: UnadmittableJobsDeps): UnadmittableJ
     // Its queue may be served again, or say otherwise.
     if (queue === undefined || tenant?.onUnadmittable !== 'Fail') return due.addAfter(key, LOOK_AGAIN_MS);
     const { uid } = job.metadata;
-    await queue.finish(ref, unadmittableOutcome(job, why), uid);
+    const outcome = unadmittableOutcome(job, why);
+    deps.onEnded?.(ref, uid, outcome);
+    await queue.finish(ref, outcome, uid);
     await withdrawJob(client, { ref, job: objectKey(job), uid });
     log.info('gave up a submission whose Job could never be admitted', { tenant: tenant.label, submission: ref.id, job: key, detail: why });
   }

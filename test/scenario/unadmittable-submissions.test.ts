@@ -31,7 +31,7 @@ beforeEach(() => (accept = undefined));
 afterEach(() => world.close());
 
 /** A Job that asks for so much cpu, in a LocalQueue. */
-async function submit(id: string, cpu: string, queue = 'main'): Promise<void> {
+async function submit(id: string, cpu: string, queue = 'main'): Promise<Acceptance | undefined> {
   const containers = [{ name: 'main', image: 'busybox', resources: { requests: { cpu } } }];
   const manifest = {
     apiVersion: 'batch/v1',
@@ -39,7 +39,9 @@ async function submit(id: string, cpu: string, queue = 'main'): Promise<void> {
     metadata: { name: id, labels: { [QUEUE_NAME_LABEL]: queue } },
     spec: { template: { spec: { restartPolicy: 'Never', containers } } },
   };
-  await accept?.(aSubmission({ id, submittedAt: 1, name: id, data: { manifest } }));
+  const accepted = accept?.(aSubmission({ id, submittedAt: 1, name: id, data: { manifest } }));
+  await world.settle(2_000); // What the ledger writes it writes within a second.
+  return accepted;
 }
 const jobs = async (): Promise<string[]> => (await world.home.list(JOBS)).items.map(({ metadata }) => metadata.name);
 const reasonOf = (id: string): string => {
@@ -60,6 +62,10 @@ test('an unknown queue, and more than a queue ever gives, fail within two minute
   await world.settle(10_000);
   expect(await jobs()).toEqual(['waits']);
   expect([...outcomes.keys()].toSorted()).toEqual(['huge', 'lost']);
+  // And so does whoever submits it again, although Redis has forgotten the first: the ledger has not.
+  expect(await submit('lost', '1', 'nowhere')).toMatchObject({
+    outcome: { failure: { reason: 'Rejected', message: expect.stringContaining('LocalQueueNotFound') as string } },
+  });
 });
 
 test('where the queue says that they wait, they wait', async () => {
