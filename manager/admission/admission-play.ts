@@ -54,7 +54,7 @@ export const ENDS_MAX = 128;
 type Happening = { readonly key: string; readonly atMs: number; readonly kind: 'End' | 'Stop'; readonly retry?: () => void };
 
 /** So many ends are played at a time. */
-const SLICE = 8;
+const SLICE = 4;
 
 /**
  * Admits, by the scheduling cycles of the manager, whoever fits; lets the next Job end; and so on, until this Workload is admitted. Nobody new comes.
@@ -141,7 +141,9 @@ export function* playing(stage: Stage, fate: Fate): Generator<undefined, Course>
   }
 
   for (const { waiting, ...queue } of lanes) for (const queued of waiting) putInQueue(queues, cache, { ...queue, queued });
+  yield;
   for (const each of firstEnds(stage, fate)) happenings.set(each);
+  yield;
   const course = yield* play();
   cache.withdraw(() => false);
   for (const [key, workload] of assumed) {

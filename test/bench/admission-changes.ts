@@ -1,5 +1,6 @@
 /** How long whatever an administrator changes stops everything else, while very many Jobs wait: the whole of admission goes on beside it. */
 import { memoryUsage } from 'node:process';
+import type { LineSink } from '../../manager/admission/decision-recorder.ts';
 import { FairStrategy } from '../../manager/admission/fair-strategy.ts';
 import type { ClusterQueue, ClusterQueueSpec } from '../../manager/api/cluster-queue.ts';
 import type { ResourceFlavor } from '../../manager/api/resource-flavor.ts';
@@ -42,8 +43,8 @@ export async function measureChanges(load: ChangesLoad): Promise<readonly (reado
   return lines;
 }
 
-function fill({ waiting, running, queueCount, clusterCount, policy }: ChangesLoad): AdmissionWhole {
-  const whole = createAdmissionWhole(policy === 'fair' ? FAIR_SHARING : undefined);
+export function fill({ waiting, running, queueCount, clusterCount, policy }: ChangesLoad, decisionLog?: LineSink): AdmissionWhole {
+  const whole = createAdmissionWhole(policy === 'fair' ? FAIR_SHARING : undefined, decisionLog);
   for (let index = 0; index < queueCount; index++) {
     const spec = { cohortName: `cohort-${index % 10}`, ...(policy === 'none' ? {} : { preemption: PREEMPTION }) };
     whole.queue(cpuQueue(`queue-${index}`, running / queueCount, undefined, spec));

@@ -1,6 +1,7 @@
 /** The whole of admission, with caches that are filled by hand and an API server that takes everything: what an administrator changes reaches it as in a manager. */
 import { Registry } from 'prom-client';
 import { createAdmission } from '../../manager/admission/admission.ts';
+import type { LineSink } from '../../manager/admission/decision-recorder.ts';
 import type { FairSharingConfig } from '../../manager/admission/fair-strategy.ts';
 import { CLUSTER_QUEUES, type ClusterQueue } from '../../manager/api/cluster-queue.ts';
 import { COHORTS } from '../../manager/api/cohort.ts';
@@ -29,7 +30,7 @@ const NAMESPACE = 'team';
 
 export type AdmissionWhole = ReturnType<typeof createAdmissionWhole>;
 
-export function createAdmissionWhole(fairSharing: FairSharingConfig | undefined) {
+export function createAdmissionWhole(fairSharing: FairSharingConfig | undefined, decisionLog?: LineSink) {
   const informers = {
     jobs: keptInformer(JOBS),
     namespaces: keptInformer(NAMESPACES),
@@ -41,9 +42,9 @@ export function createAdmissionWhole(fairSharing: FairSharingConfig | undefined)
     workloadPriorityClasses: keptInformer(WORKLOAD_PRIORITY_CLASSES),
     priorityClasses: keptInformer(PRIORITY_CLASSES),
   };
-  let running = 0;
+  const running = new Set<string>();
   const admission = createAdmission({
-    client: takingClient(informers, () => running++),
+    client: takingClient(informers, ({ name }) => running.add(name)),
     events: { event: () => undefined, flush: () => Promise.resolve() },
     storyEvents: { event: () => undefined, flush: () => Promise.resolve() },
     informers,
@@ -51,6 +52,7 @@ export function createAdmissionWhole(fairSharing: FairSharingConfig | undefined)
     lostClusters: createLostClusters(systemClock),
     workerLostTimeoutMs: 0,
     fairSharing,
+    decisionLog,
     clock: systemClock,
     log: silentLogger,
     metrics: createManagerMetrics(new Registry()).admission,
@@ -63,8 +65,18 @@ export function createAdmissionWhole(fairSharing: FairSharingConfig | undefined)
   return {
     informers,
     admission,
-    /** How many have been admitted. */
-    running: (): number => running,
+    /** How many have been admitted, and have not ended. */
+    running: (): number => running.size,
+    /** So many of those end, the first first. */
+    end: (count: number): void => {
+      for (const name of [...running].slice(0, count)) {
+        running.delete(name);
+        const job = informers.jobs.get({ namespace: NAMESPACE, name });
+        if (job === undefined) throw new Error(`${name} is not there`);
+        const complete = { type: 'Complete', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' };
+        informers.jobs.put({ ...structuredClone(job as Job), status: { conditions: [complete] } });
+      }
+    },
     queue: (queue: ClusterQueue): void => {
       informers.clusterQueues.put(queue);
       informers.localQueues.put({
@@ -137,7 +149,7 @@ function keptInformer<T extends KubeObject>(resource: Resource<T>): KeptInformer
 }
 
 /** Stores what is written at once, and tells of it as a watch would. */
-function takingClient(informers: Readonly<Record<string, unknown>>, released: () => void): WriteClient & StatusClient {
+function takingClient(informers: Readonly<Record<string, unknown>>, released: (key: ObjectKey) => void): WriteClient & StatusClient {
   const byPlural = new Map(Object.values(informers).map((each) => [(each as KeptInformer<KubeObject>).resource.plural, each]));
   let version = 1;
   const take = async <T extends KubeObject>(resource: Resource<T>, key: ObjectKey, patch: Patch): Promise<T> => {
@@ -147,7 +159,7 @@ function takingClient(informers: Readonly<Record<string, unknown>>, released: ()
     if (before === undefined) throw new Error(`${resource.plural} ${key.name} is not there`);
     const merged = merge(before, patch.body) as T;
     const next = { ...merged, metadata: { ...merged.metadata, resourceVersion: `${++version}` } };
-    if (JSON.stringify(patch.body).includes('"suspend":false')) released();
+    if (JSON.stringify(patch.body).includes('"suspend":false')) released(key);
     informer.put(next);
     return next;
   };

@@ -9,6 +9,7 @@ import { seededRandom } from '../../shared/runtime/random.ts';
 import { FlagError, listOf, wholeNumber, type FlagTable } from '../../shared/runtime/flags.ts';
 import { FAIR_SHARING, measureChanges, PREEMPTION, type Policy } from './admission-changes.ts';
 import { cpuCluster, cpuQueue, createAdmissionCore } from './admission-core.ts';
+import { measureDecisionLog } from './admission-log.ts';
 import { cpuMs } from './cpu-time.ts';
 import { KUEUE_SHAPES, playShape, type Shape } from './kueue-shapes.ts';
 import { defineSuite } from './suite.ts';
@@ -16,7 +17,7 @@ import { defineSuite } from './suite.ts';
 const LIMITS = ['room', 'quota'] as const;
 const REQUESTS = ['equal', 'different'] as const;
 const POLICIES = ['none', 'preemption', 'fair'] as const satisfies readonly Policy[];
-const PARTS = ['decisions', 'changes', 'kueue'] as const;
+const PARTS = ['decisions', 'changes', 'log', 'kueue'] as const;
 
 const FLAGS = {
   waiting: { value: 'N', fallback: '100000', about: 'Jobs that wait', parse: wholeNumber(1) },
@@ -66,6 +67,10 @@ export const admissionSuite = defineSuite(
           console.log(`${waiting} Jobs wait in ${queueCount} queues for ${clusterCount} clusters, policies: ${policy}`);
           for (const line of await measureChanges({ waiting, running: RUNNING, ...combination })) print(line);
         }
+      }
+      if (parts.includes('log')) {
+        for (const combination of combinations)
+          for await (const line of measureDecisionLog({ waiting, running: RUNNING, ...combination })) print(line);
       }
       if (parts.includes('kueue')) for (const name of shapes) for (const preempts of [false, true]) print(shapeLine(name, preempts));
       return true;
