@@ -3,6 +3,7 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { connectBullmqQueue } from '../../../manager/submission/bullmq-queue.ts';
 import { singleRedis } from '../../../manager/submission/redis-settings.ts';
+import type { ParkedSubmission } from '../../../manager/submission/submission-queue.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 import { inParallel } from '../../../worker/in-parallel.ts';
@@ -72,7 +73,7 @@ export async function measureParking(redisUrl: string, { parked, settled }: { pa
     log: silentLogger,
   });
   resources.defer(() => leader.close());
-  const ended = [];
+  const ended: ParkedSubmission[] = [];
   for await (const page of leader.parked()) {
     ended.push(...page.slice(0, settled - ended.length));
     if (ended.length >= settled) break;
