@@ -48,6 +48,13 @@ const SUITES: ReadonlyMap<string, SuiteEntry> = new Map([
     },
   ],
   [
+    'intake',
+    {
+      about: 'submissions: accepted, parked and settled a second, what parked ones cost, accepted to created, Jobs made of a backlog',
+      load: async () => (await import('./intake.ts')).intakeSuite,
+    },
+  ],
+  [
     'control-plane',
     {
       about: 'the embedded control plane over the network: writes a second, watch fan-out, lists, memory per object',
