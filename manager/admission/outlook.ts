@@ -167,8 +167,10 @@ function mostRoom({ used, rooms }: Level, clusters: readonly ClusterState[], usa
   let most = clusters.length === 0 ? UNLIMITED : ZERO;
   const table = usage.tableOf(clusters);
   const column = used?.columnOf(resource);
-  for (const [index, capacity] of table.capacities(resource).entries()) {
+  const capacities = table.capacities(resource);
+  for (let index = 0; index < clusters.length; index++) {
     if (clusters[index]?.closed !== undefined) continue;
+    const capacity = capacities[index] ?? ZERO;
     most = larger(most, column === undefined ? capacity : minus(capacity, cellOf(column, table.rows[index] ?? -1)));
   }
   rooms.set(resource, most);
