@@ -66,6 +66,14 @@ export function place(
   };
 }
 
+/** Whether a place that was found earlier in the same cycle is still one: others may have taken the room, or one like it has gone there to try. */
+export function stillHolds({ cluster }: Placed, workload: Workload, { clusters, usage, shapes }: Surroundings, nowMs: number): boolean {
+  const state = clusters.find(({ name }) => name === cluster);
+  if (state === undefined || state.closed !== undefined || !mayGoNow(workload, state, shapes, nowMs)) return false;
+  for (const [resource, amount] of workload.requests) if (amount > ZERO && amount > freeOn(state, usage, resource)) return false;
+  return true;
+}
+
 /** What stands against one cluster, in words. */
 function verdictOf(
   workload: Workload,
