@@ -6,7 +6,7 @@ import type { Decision, Head, Inadmissible, WaitsFor } from './decision.ts';
 import { assignFlavors, type FlavorOption } from './flavor-assigner.ts';
 import { charge } from './holding.ts';
 import { placeIn, type Creditor, type Fit } from './nominate.ts';
-import type { Placed } from './placement.ts';
+import { stillHolds, type Placed } from './placement.ts';
 import { shortagesOn } from './preemption.ts';
 import { available } from './quota-tree.ts';
 import type { QueueSetup, Snapshot } from './snapshot.ts';
@@ -79,11 +79,9 @@ function placementNow(cycle: Cycle, fit: Fit): Placed | undefined {
 function placementLeft({ snapshot, hasStanding, nowMs }: Cycle, { head, queue, placement }: Fit): Placed | undefined {
   const { workload } = head.queued;
   if (hasQuota(queue, snapshot.usage, placement.flavors)) {
-    // The same flavors, on another cluster if need be.
+    if (stillHolds(placement, workload, snapshot, nowMs)) return placement;
+    // The same flavors, on another cluster.
     const options = placement.flavors.map((flavor) => [flavor]);
-    const chosen = snapshot.clusters.find(({ name }) => name === placement.cluster);
-    const there = placeIn({ ...snapshot, clusters: chosen === undefined ? [] : [chosen] }, workload, options, nowMs);
-    if (there.kind === 'Placed') return there;
     const elsewhere = placeIn(snapshot, workload, options, nowMs);
     if (elsewhere.kind === 'Placed') return elsewhere;
   }

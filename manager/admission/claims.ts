@@ -40,8 +40,12 @@ export const claimedAs = (workload: Workload, queue: QueueSetup, claim: Claim, u
 export function reachOf({ clusterQueue, claim }: Standing, { queues, usage }: Pick<Snapshot, 'queues' | 'usage'>): number {
   const queue = queues.get(clusterQueue);
   if (queue === undefined) return claim.borrowing;
-  const asked = claim.flavors.flatMap(({ charges }) => charges).filter(([, amount]) => amount > ZERO);
-  return asked.reduce((height, [key, amount]) => Math.max(height, borrowingReach(queue.node, usage, key, amount).height), 0);
+  let height = 0;
+  for (const { charges } of claim.flavors) {
+    for (const [key, amount] of charges)
+      if (amount > ZERO) height = Math.max(height, borrowingReach(queue.node, usage, key, amount).height);
+  }
+  return height;
 }
 
 /**

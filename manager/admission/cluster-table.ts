@@ -6,12 +6,15 @@ export class ClusterTable {
   readonly clusters: readonly ClusterState[];
   /** Of what they use, in the table of usage. */
   readonly rows: readonly number[];
+  /** A number for each of them, for whoever computes one: until the next one does. */
+  readonly scratch: Float64Array;
   readonly #capacities = new Map<string, readonly Amount[]>();
   #kinds: readonly number[] | undefined;
 
   constructor(clusters: readonly ClusterState[], rowOf: (cluster: string) => number) {
     this.clusters = clusters;
     this.rows = clusters.map(({ name }) => rowOf(name));
+    this.scratch = new Float64Array(clusters.length);
   }
 
   /** What each of them has of a resource. */

@@ -72,7 +72,7 @@ function inadmissible(
   nowMs: number,
 ): Inadmissible {
   const { workload } = head.queued;
-  const atBest = assignFlavors(workload, queue, createUsage());
+  const atBest = assignFlavors(workload, queue, NOTHING_USED);
   const { groups, mismatches } = atBest.kind === 'Fit' ? atBest : { groups: [], mismatches: [] };
   const mayEnd = couldEverBePlaced(workload, groups, snapshot.clusters);
   if (options.kind === 'NoFit' && mayEnd) return fitsNoFlavor(head, 'quota', options);
@@ -92,6 +92,9 @@ function inadmissible(
     },
   };
 }
+
+/** Nobody writes to it. */
+const NOTHING_USED = createUsage();
 
 const fitsNoFlavor = (head: Head, waitsFor: WaitsFor, { reason, message }: InadmissibleReason): Inadmissible => ({
   kind: 'Inadmissible',

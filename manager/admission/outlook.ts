@@ -113,37 +113,47 @@ const levelOf = (used: Usage | undefined): Level => ({ used, rooms: new Map() })
  * order is not known before all are nominated: nothing counts as kept from those that may go before one of these, or have something kept for their queue.
  */
 function createKept(
-  { queues, fairSharing }: Surroundings,
+  { queues, usage, fairSharing }: Surroundings,
   free: Level,
   standing: readonly Standing[],
 ): ((clusterQueue: string | undefined, from: QueuedWorkload, borrowing: number) => Level) | undefined {
   // What is kept for who preempts is for the most part what others still hold.
   const fixed = standing.filter(({ clusterQueue, claim }) => queues.has(clusterQueue) && claim.preempts !== true);
   if (fixed.length === 0) return undefined;
-  /** After the first, the first two, ...; and, by who does not count of them. */
-  const levels: { readonly level: Level; readonly claimed: Claimed; readonly without: Map<number, Level> }[] = [];
+  /** What is kept for the first, for the second, ..., as far as it has been asked; and levels by how many of them count. */
+  const kept: Claimed[] = [];
+  const levels = new Map<number, { readonly level: Level; readonly without: Map<number, Level> }>();
 
-  const levelAfter = (count: number): Level => {
-    for (let index = levels.length; index < count; index++) {
+  /** Most are asked about all of them. */
+  const levelAfter = (count: number): { readonly level: Level; readonly without: Map<number, Level> } => {
+    const known = levels.get(count);
+    if (known !== undefined) return known;
+    const used = usage.fork();
+    for (let index = 0; index < count; index++) {
       const next = fixed[index];
       const queue = queues.get(next?.clusterQueue ?? '');
-      const used = (levels[index - 1]?.level ?? free).used?.fork();
-      if (next === undefined || queue === undefined || used === undefined) break;
-      const claimed = claimedAs(next.queued.workload, queue, next.claim, used);
+      if (next === undefined || queue === undefined) break;
+      const claimed = kept[index] ?? claimedAs(next.queued.workload, queue, next.claim, used);
+      kept[index] = claimed;
       keep(claimed, used);
-      levels.push({ level: levelOf(used), claimed, without: new Map() });
     }
-    return levels[count - 1]?.level ?? free;
+    const found = { level: levelOf(used), without: new Map<number, Level>() };
+    levels.set(count, found);
+    return found;
   };
   const levelWithout = (own: number, count: number): Level => {
-    const used = levelAfter(count).used?.fork();
-    const [after, left] = [levels[count - 1], levels[own]];
-    if (used === undefined || after === undefined || left === undefined) return free;
-    giveBack(left.claimed, used);
+    const after = levelAfter(count);
+    const known = after.without.get(own);
+    if (known !== undefined) return known;
+    const used = after.level.used?.fork();
+    const left = kept[own];
+    if (used === undefined || left === undefined) return free;
+    giveBack(left, used);
     const level = levelOf(used);
     after.without.set(own, level);
     return level;
   };
+  const all = (count: number): Level => (count === 0 ? free : levelAfter(count).level);
 
   return (clusterQueue, from, borrowing) => {
     const own = fixed.findIndex((each) => each.clusterQueue === clusterQueue);
@@ -152,8 +162,8 @@ function createKept(
     let count = fixed.length;
     const first: Nominated = { head: from, borrowing: fairSharing === undefined ? borrowing : 0 };
     for (let before = fixed[count - 1]; before !== undefined && goesBefore(first, before); before = fixed[count - 1]) count--;
-    if (fairSharing !== undefined) return own >= 0 || count < fixed.length ? free : levelAfter(count);
-    return own < 0 || own >= count ? levelAfter(count) : (levels[count - 1]?.without.get(own) ?? levelWithout(own, count));
+    if (fairSharing !== undefined) return own >= 0 || count < fixed.length ? free : all(count);
+    return own < 0 || own >= count ? all(count) : levelWithout(own, count);
   };
 }
 
@@ -167,8 +177,10 @@ function mostRoom({ used, rooms }: Level, clusters: readonly ClusterState[], usa
   let most = clusters.length === 0 ? UNLIMITED : ZERO;
   const table = usage.tableOf(clusters);
   const column = used?.columnOf(resource);
-  for (const [index, capacity] of table.capacities(resource).entries()) {
+  const capacities = table.capacities(resource);
+  for (let index = 0; index < clusters.length; index++) {
     if (clusters[index]?.closed !== undefined) continue;
+    const capacity = capacities[index] ?? ZERO;
     most = larger(most, column === undefined ? capacity : minus(capacity, cellOf(column, table.rows[index] ?? -1)));
   }
   rooms.set(resource, most);

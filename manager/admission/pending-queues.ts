@@ -75,7 +75,10 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
   /** Those that had somebody stopped by what is kept for others. */
   const behindOthers = new Set<PendingQueue>();
   /** Those whose first would have something kept for it if there were a place. */
-  const withoutPlace = new Map<PendingQueue, Nominated>();
+  const withoutPlace = new IndexedHeap<{ readonly queue: PendingQueue; readonly nominated: Nominated }>(
+    ({ queue }) => queue.name,
+    (a, b) => compareNominated(a.nominated, b.nominated),
+  );
   const claims = createStandingClaims(({ clusterQueue }) => {
     // What was kept is free for others.
     parked.unkept(queues.get(clusterQueue)?.seen?.root);
@@ -112,17 +115,11 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
   };
 
   const giveTheNextAPlace = (): void => {
-    let next: PendingQueue | undefined;
-    let best: Nominated | undefined;
-    for (const [queue, nominated] of withoutPlace) {
-      if (best !== undefined && compareNominated(best, nominated) <= 0) continue;
-      next = queue;
-      best = nominated;
-    }
-    if (next === undefined || best === undefined) return;
-    const head = { clusterQueue: next.name, queued: best.head };
-    if (!claims.hasPlaceFor(head, best.borrowing)) return;
-    withoutPlace.delete(next);
+    const first = withoutPlace.peek();
+    if (first === undefined) return;
+    const { queue: next, nominated } = first;
+    if (!claims.hasPlaceFor({ clusterQueue: next.name, queued: nominated.head }, nominated.borrowing)) return;
+    withoutPlace.delete(next.name);
     next.considered = undefined;
     forgive(next, ({ waitsFor }) => waitsFor !== 'setup');
   };
@@ -134,7 +131,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     const { queue, queued } = entry;
     const wasFirst = queue.strict && queue.first() === queued;
     queue.delete(entry);
-    if (withoutPlace.get(queue)?.head === queued) withoutPlace.delete(queue);
+    if (withoutPlace.get(queue.name)?.nominated.head === queued) withoutPlace.delete(queue.name);
     // Its successor may have something kept for it, and a StrictFIFO queue goes on.
     if (wasFirst || queue.size === 0 || queue.considered === undefined) activate(queue);
     else if (queue.parked !== undefined) parked.changed(queue);
@@ -175,7 +172,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
     const head = { clusterQueue: queue.name, queued: first };
     const borrowing = outlook.borrowing(queue.name, first.workload.requests);
     if (claims.hasPlaceFor(head, borrowing)) return true;
-    withoutPlace.set(queue, { head: first, borrowing });
+    withoutPlace.set({ queue, nominated: { head: first, borrowing } });
     queue.considered = first;
     return false;
   };
@@ -291,11 +288,11 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       if (queue.first() === queued) queue.considered = queued;
       if (isBehindOthers(inadmissibility)) behindOthers.add(queue);
       const { claim, retryAtMs } = inadmissibility;
-      withoutPlace.delete(queue);
+      withoutPlace.delete(queue.name);
       if (claim === undefined) {
         if (claims.get(queue.name)?.queued === queued) claims.delete(queue.name);
       } else if (!claims.set({ clusterQueue: queue.name, queued, claim })) {
-        withoutPlace.set(queue, { head: queued, borrowing: claim.borrowing });
+        withoutPlace.set({ queue, nominated: { head: queued, borrowing: claim.borrowing } });
       }
       activate(queue);
       if (retryAtMs === undefined || retryAtMs === entry.class.retryAtMs) return undefined;

@@ -66,6 +66,14 @@ export function place(
   };
 }
 
+/** Whether a place that was found earlier in the same cycle is still one: others may have taken the room, or one like it has gone there to try. */
+export function stillHolds({ cluster }: Placed, workload: Workload, { clusters, usage, shapes }: Surroundings, nowMs: number): boolean {
+  const state = clusters.find(({ name }) => name === cluster);
+  if (state === undefined || state.closed !== undefined || !mayGoNow(workload, state, shapes, nowMs)) return false;
+  for (const [resource, amount] of workload.requests) if (amount > ZERO && amount > freeOn(state, usage, resource)) return false;
+  return true;
+}
+
 /** What stands against one cluster, in words. */
 function verdictOf(
   workload: Workload,
@@ -126,15 +134,16 @@ export type Taker = Candidate & { readonly state: ClusterState };
 export function takers(workload: Workload, groups: OptionGroups, snapshot: Surroundings, nowMs: number): readonly Taker[] {
   const { clusters, usage, shapes } = snapshot;
   const table = usage.tableOf(clusters);
-  const room = roomsFor(workload, table, usage, 'missing');
+  const rooms = roomsFor(workload, table, usage, 'missing');
   const flavorsOn = offersOf(groups, table);
   const found: Taker[] = [];
   for (const [index, state] of clusters.entries()) {
-    const flavors = state.closed === undefined && room(index) !== NO_ROOM ? flavorsOn(index) : undefined;
+    const room = rooms[index] ?? NO_ROOM;
+    const flavors = state.closed === undefined && room !== NO_ROOM ? flavorsOn(index) : undefined;
     if (flavors === undefined || !mayGoNow(workload, state, shapes, nowMs)) continue;
-    found.push({ cluster: state.name, clusterUID: state.uid, state, flavors, resumes: resumesOn(workload, state), room: room(index) });
+    found.push({ cluster: state.name, clusterUID: state.uid, state, flavors, resumes: resumesOn(workload, state), room });
   }
-  return found.sort((a, b) => (isBetter(a, b) ? -1 : isBetter(b, a) ? 1 : 0));
+  return found.sort(compareCandidates);
 }
 
 type Surroundings = Pick<Snapshot, 'clusters' | 'usage'> & { readonly shapes: Pick<ShapesOfCycle, 'of'> };
@@ -151,25 +160,34 @@ function bestOf(
   by: 'free' | 'missing',
 ): Candidate | undefined {
   const table = usage.tableOf(clusters);
-  const roomOn = roomsFor(workload, table, usage, by);
+  const rooms = roomsFor(workload, table, usage, by);
   const flavorsOn = offersOf(groups, table);
   const mayResume = by === 'free' && workload.record !== undefined;
-  let best: Candidate | undefined;
+  let best: ClusterState | undefined;
+  let bestFlavors: readonly FlavorOption[] = [];
+  let bestResumes = false;
+  let bestRoom = NO_ROOM;
   for (let index = 0; index < clusters.length; index++) {
     const cluster = clusters[index];
     if (cluster === undefined || cluster.closed !== undefined) continue;
-    const left = roomOn(index);
+    const left = rooms[index] ?? NO_ROOM;
     if (left === NO_ROOM) continue;
     const flavors = flavorsOn(index);
     if (flavors === undefined) continue;
     // Who lacks nothing is as good as any other that lacks nothing.
     const room = by === 'free' ? left : Math.min(0, left);
-    if (best !== undefined && !mayResume && flavors === best.flavors && room < best.room) continue;
-    const candidate = { cluster: cluster.name, clusterUID: cluster.uid, flavors, resumes: mayResume && resumesOn(workload, cluster), room };
-    if (best !== undefined && !isBetter(candidate, best)) continue;
-    if (mayGoNow(workload, cluster, shapes, nowMs)) best = candidate;
+    const resumes = mayResume && resumesOn(workload, cluster);
+    if (best !== undefined) {
+      const byFlavor = flavors === bestFlavors ? 0 : compareFlavors(flavors, bestFlavors);
+      if (byFlavor > 0 || (byFlavor === 0 && !isBetterCluster(cluster.name, resumes, room, best.name, bestResumes, bestRoom))) continue;
+    }
+    if (!mayGoNow(workload, cluster, shapes, nowMs)) continue;
+    best = cluster;
+    bestFlavors = flavors;
+    bestResumes = resumes;
+    bestRoom = room;
   }
-  return best;
+  return best && { cluster: best.name, clusterUID: best.uid, flavors: bestFlavors, resumes: bestResumes, room: bestRoom };
 }
 
 const resumesOn = ({ record }: Workload, cluster: ClusterState): boolean =>
@@ -205,14 +223,27 @@ type Candidate = {
   readonly room: number;
 };
 
-function isBetter(a: Candidate, b: Candidate): boolean {
-  for (const [index, flavor] of a.flavors.entries()) {
-    const difference = flavor.rank - (b.flavors[index]?.rank ?? 0);
-    if (difference !== 0) return difference < 0;
+/** Negative when `a` goes first. */
+function compareCandidates(a: Candidate, b: Candidate): number {
+  const byFlavor = compareFlavors(a.flavors, b.flavors);
+  if (byFlavor !== 0) return byFlavor;
+  if (isBetterCluster(a.cluster, a.resumes, a.room, b.cluster, b.resumes, b.room)) return -1;
+  return isBetterCluster(b.cluster, b.resumes, b.room, a.cluster, a.resumes, a.room) ? 1 : 0;
+}
+
+/** Of each group the one that is preferred decides, the first group first. */
+function compareFlavors(a: readonly FlavorOption[], b: readonly FlavorOption[]): number {
+  for (let index = 0; index < a.length; index++) {
+    const difference = (a[index]?.rank ?? 0) - (b[index]?.rank ?? 0);
+    if (difference !== 0) return difference;
   }
-  if (a.resumes !== b.resumes) return a.resumes;
-  if (a.room !== b.room) return a.room > b.room;
-  return a.cluster < b.cluster;
+  return 0;
+}
+
+/** Of clusters whose flavors are as good; in plain values, because every cluster is compared for every decision. */
+function isBetterCluster(a: string, aResumes: boolean, aRoom: number, b: string, bResumes: boolean, bRoom: number): boolean {
+  if (aResumes !== bResumes) return aResumes;
+  return aRoom === bRoom ? a < b : aRoom > bRoom;
 }
 
 /** The flavors that each cluster offers; the same list for clusters that offer the same. */
@@ -280,30 +311,29 @@ function isWished({ wish }: Workload, cluster: ClusterState): boolean {
 
 /**
  * What would be left on each cluster after placement: the free share of the scarcest resource. {@link NO_ROOM}: it does not fit, or, where it is asked how much is missing, could
- * not even if nobody else were there. Where no capacity is known, fewer pods of ours mean more room: 1 with none, towards 0 with many.
+ * not even if nobody else were there. Where no capacity is known, fewer pods of ours mean more room: 1 with none, towards 0 with many. To be read before it is asked for again:
+ * the list is the table's, so that a decision leaves nothing behind for each of hundreds of clusters.
  */
-function roomsFor(workload: Workload, table: ClusterTable, usage: Usage, by: 'free' | 'missing'): (index: number) => number {
-  const asked = askedOf(workload).map(([resource, amount]) => ({
-    amount,
-    capacities: table.capacities(resource),
-    used: usage.columnOf(resource),
-  }));
-  const pods = usage.columnOf('pods');
-  const { rows } = table;
-  return (index) => {
-    const row = rows[index] ?? -1;
-    let room = 1;
-    let limited = false;
-    for (const { amount, capacities, used } of asked) {
+function roomsFor(workload: Workload, table: ClusterTable, usage: Usage, by: 'free' | 'missing'): Float64Array {
+  const { rows, scratch: rooms } = table;
+  rooms.fill(UNLIMITED);
+  for (const [resource, amount] of workload.requests) {
+    if (amount <= ZERO) continue;
+    const capacities = table.capacities(resource);
+    const used = usage.columnOf(resource);
+    for (let index = 0; index < rooms.length; index++) {
       const capacity = capacities[index] ?? ZERO;
-      if (capacity === UNLIMITED) continue;
-      const left = capacity - (used === undefined ? 0 : cellOf(used, row)) - amount;
-      if (by === 'free' ? left < 0 : amount > capacity) return NO_ROOM;
-      limited = true;
-      room = Math.min(room, left / capacity);
+      const room = rooms[index] ?? NO_ROOM;
+      if (capacity === UNLIMITED || room === NO_ROOM) continue;
+      const left = capacity - (used === undefined ? 0 : cellOf(used, rows[index] ?? -1)) - amount;
+      if (by === 'free' ? left < 0 : amount > capacity) rooms[index] = NO_ROOM;
+      else if (left / capacity < room) rooms[index] = left / capacity;
     }
-    return limited ? room : 1 / (1 + (pods === undefined ? 0 : cellOf(pods, row)));
-  };
+  }
+  const pods = usage.columnOf('pods');
+  for (let index = 0; index < rooms.length; index++)
+    if (rooms[index] === UNLIMITED) rooms[index] = 1 / (1 + (pods === undefined ? 0 : cellOf(pods, rows[index] ?? -1)));
+  return rooms;
 }
 
 const NO_ROOM = Number.NEGATIVE_INFINITY;

@@ -114,8 +114,8 @@ export function createAdmissionCore(
       queues.add(clusterQueue, false, { workload, priority, arrival: arrivals++ });
     },
     release,
-    /** One cycle: how many it admitted; undefined when nothing was left to decide. */
-    cycle: (nowMs: number, admitted?: (key: string, clusterQueue: string) => void): number | undefined => {
+    /** One cycle: of how many heads it decided, and how many of them it admitted; undefined when nothing was left to decide. */
+    cycle: (nowMs: number, admitted?: (key: string, clusterQueue: string) => void): { decided: number; admitted: number } | undefined => {
       const result = runCycle(
         {
           cache,
@@ -135,7 +135,7 @@ export function createAdmissionCore(
       );
       most = nextMost(most, result);
       if (result.displaces) stopDisplaced(nowMs);
-      return result.tried === 0 || !result.progressed ? undefined : result.admitted;
+      return result.tried === 0 || !result.progressed ? undefined : { decided: result.tried, admitted: result.admitted };
     },
   };
 }

@@ -5,12 +5,14 @@
  * time, so that other programs of the machine do not count.
  */
 import { memoryUsage } from 'node:process';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { FlagError, listOf, wholeNumber, type FlagTable } from '../../shared/runtime/flags.ts';
 import { FAIR_SHARING, measureChanges, PREEMPTION, type Policy } from './admission-changes.ts';
 import { cpuCluster, cpuQueue, createAdmissionCore } from './admission-core.ts';
 import { measureDecisionLog } from './admission-log.ts';
-import { cpuMs } from './cpu-time.ts';
+import { cpuMs, threadCpuMs } from './cpu-time.ts';
 import { KUEUE_SHAPES, playShape, type Shape } from './kueue-shapes.ts';
 import { defineSuite } from './suite.ts';
 
@@ -36,6 +38,12 @@ const FLAGS = {
     about: `who may displace whom: ${POLICIES.join(', ')} (preemption and fair sharing)`,
     parse: listOf(POLICIES),
   },
+  'warm-up': {
+    value: 'N',
+    fallback: '500',
+    about: 'Jobs that end before that and are not counted: what compiles meanwhile takes longer',
+    parse: wholeNumber(0),
+  },
   releases: { value: 'N', fallback: '500', about: 'Jobs that end, or that arrive and preempt, one after the other', parse: wholeNumber(1) },
   parts: { value: 'LIST', fallback: PARTS.join(','), about: `what to measure: ${PARTS.join(', ')}`, parse: listOf(PARTS) },
   shapes: {
@@ -51,15 +59,27 @@ const RUNNING = 2_000;
 
 export const admissionSuite = defineSuite(
   FLAGS,
-  ({ waiting, queues, clusters, requests, limits, policies, releases, parts, shapes }) =>
+  ({ waiting, queues, clusters, requests, limits, policies, 'warm-up': warmUp, releases, parts, shapes }) =>
     async () => {
       const combinations = queues.flatMap((queueCount) =>
         clusters.flatMap((clusterCount) => policies.map((policy) => ({ queueCount, clusterCount, policy }))),
       );
       if (parts.includes('decisions')) {
-        print([...LOAD_TITLES, 'fill/s', 'release p50', 'p99', 'decisions/s', 'preemption p50', 'p99', 'longest cycle', 'bytes/Job']);
+        print([
+          ...LOAD_TITLES,
+          'fill/s',
+          'release p50',
+          'p99',
+          'admitted/s',
+          'decisions/s',
+          'preemption p50',
+          'p99',
+          'longest cycle',
+          'bytes/Job',
+        ]);
         for (const combination of combinations)
-          for (const kind of requests) for (const limit of limits) print(measure({ waiting, ...combination, kind, limit, releases }));
+          for (const kind of requests)
+            for (const limit of limits) print(measure({ waiting, ...combination, kind, limit, warmUp, releases }));
       }
       if (parts.includes('changes')) {
         for (const combination of combinations) {
@@ -100,10 +120,11 @@ type Load = {
   readonly kind: (typeof REQUESTS)[number];
   readonly limit: (typeof LIMITS)[number];
   readonly policy: Policy;
+  readonly warmUp: number;
   readonly releases: number;
 };
 
-function measure({ waiting, queueCount, clusterCount, kind, limit, policy, releases }: Load): readonly string[] {
+function measure({ waiting, queueCount, clusterCount, kind, limit, policy, warmUp, releases }: Load): readonly string[] {
   const plenty = 1_000_000;
   const preempts = policy !== 'none';
   // Two queues next to each other are of one cohort: where some preempt, nobody waits in the first of them, and the other borrows all that is its own.
@@ -119,40 +140,60 @@ function measure({ waiting, queueCount, clusterCount, kind, limit, policy, relea
   );
   const crowded = (index: number): number => Math.min(queueCount - 1, (index % queueCount) | 1);
   const random = seededRandom(1);
+  collectGarbage();
   const bytesBefore = memoryUsage().heapUsed;
   const core = createAdmissionCore(clusterQueues, states, policy === 'fair' ? { fairSharing: FAIR_SHARING } : {});
   for (let index = 0; index < waiting; index++) {
     const cpu = kind === 'equal' ? '1' : `${500 + Math.floor(random() * 1_000_000) / 1000}m`;
     core.arrive(`queue-${preempts ? crowded(index) : index % queueCount}`, `job-${index}`, cpu);
   }
+  collectGarbage();
   const bytes = (memoryUsage().heapUsed - bytesBefore) / waiting;
   let longestMs = 0;
-  const settle = (): number => {
-    let admitted = 0;
+  const settle = (): Decided => {
+    const total = { decided: 0, admitted: 0 };
     for (let beforeMs = cpuMs(); ; ) {
       const result = core.cycle(1);
       const nowMs = cpuMs();
       longestMs = Math.max(longestMs, nowMs - beforeMs);
       beforeMs = nowMs;
-      if (result === undefined) return admitted;
-      admitted += result;
+      if (result === undefined) return total;
+      total.decided += result.decided;
+      total.admitted += result.admitted;
     }
   };
   const filledMs = cpuMs();
-  const filled = settle();
+  const filled = settle().admitted;
   const fillMs = cpuMs() - filledMs;
-  const timesOf = <T>(each: Iterable<T>, happen: (one: T) => void): { readonly times: readonly number[]; readonly admitted: number } => {
+  const timesOf = <T>(
+    each: Iterable<T>,
+    happen: (one: T) => void,
+  ): Decided & { readonly times: readonly number[]; readonly ownTimes: readonly number[] } => {
     const times: number[] = [];
-    let admitted = 0;
+    const ownTimes: number[] = [];
+    const total = { decided: 0, admitted: 0 };
     for (const one of each) {
+      const ownStartedMs = threadCpuMs();
       const startedMs = cpuMs();
       happen(one);
-      admitted += settle();
+      const { decided, admitted } = settle();
       times.push(cpuMs() - startedMs);
+      ownTimes.push(threadCpuMs() - ownStartedMs);
+      total.decided += decided;
+      total.admitted += admitted;
     }
-    return { times: times.toSorted((a, b) => a - b), admitted };
+    return { ...total, times: times.toSorted((a, b) => a - b), ownTimes: ownTimes.toSorted((a, b) => a - b) };
   };
-  const ends = timesOf([...core.running.keys()].slice(0, releases), core.release);
+  const oldest = function* (count: number): Generator<string> {
+    for (let index = 0; index < count; index++) {
+      const [key] = core.running.keys();
+      if (key !== undefined) yield key;
+    }
+  };
+  timesOf(oldest(warmUp), core.release);
+  // What the waiting Jobs and the filling have left behind is no part of what a release costs.
+  collectGarbage();
+  const ends = timesOf(oldest(releases), core.release);
   const totalMs = ends.times.reduce((sum, ms) => sum + ms, 0);
   // In turn one that takes back what its queue has lent, and one that is worth more than those of its own queue.
   const arrivals = preempts
@@ -169,12 +210,22 @@ function measure({ waiting, queueCount, clusterCount, kind, limit, policy, relea
     `${Math.round((filled / fillMs) * 1000)}`,
     percentile(ends.times, 0.5),
     percentile(ends.times, 0.99),
+    percentile(ends.ownTimes, 0.99),
     `${Math.round((ends.admitted / totalMs) * 1000)}`,
+    `${Math.round((ends.decided / totalMs) * 1000)}`,
     arrivals === undefined ? '' : percentile(arrivals.times, 0.5),
     arrivals === undefined ? '' : percentile(arrivals.times, 0.99),
     `${longestMs.toFixed(1)} ms`,
     `${Math.round(bytes)}`,
   ];
+}
+
+type Decided = { decided: number; admitted: number };
+
+/** So that what a part has left behind is not collected in the next one. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc()');
 }
 
 const percentile = (sorted: readonly number[], share: number): string =>
