@@ -120,6 +120,8 @@ test('a Job created anew at once under the name of one that a cluster refused is
   await world.settle(100);
   eu.line.instead = undefined;
   await world.home.delete(JOBS, { namespace: NAMESPACE, name: 'sum' }, { propagationPolicy: 'Background' });
+  // The manager takes its finalizer off; no time passes.
+  await world.settle();
   // Of another shape: one like it would not be sent there for a while.
   const containers = [{ name: 'main', image: 'another', resources: { requests: { cpu: '1' } } }];
   await world.submit('sum', { ...on('eu-1'), spec: { template: { spec: { restartPolicy: 'Never', containers } } } });
