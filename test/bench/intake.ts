@@ -65,7 +65,5 @@ function print(sizes: Sizes, acceptance: AcceptanceFigures, parking: ParkingFigu
   console.log(
     `  a backlog of ${sizes.backlog}            ${Math.round(creation.perSecond)} Jobs a second (at least ${CREATED_PER_SECOND_MIN})`,
   );
-  console.log(
-    `  API calls of the manager         ${creation.callsPerJob.toFixed(2)} a Job of the backlog, ${creation.callsPerJobAtRate.toFixed(2)} at 100 a second`,
-  );
+  console.log(`  API calls of the manager         ${creation.callsPerJob.toFixed(2)} a Job of the backlog`);
 }

@@ -23,7 +23,6 @@ export type CreationFigures = {
   /** Of a backlog. */
   readonly perSecond: number;
   readonly callsPerJob: number;
-  readonly callsPerJobAtRate: number;
 };
 
 /** By a whole manager, without clusters to dispatch to: the Jobs wait. */
@@ -67,7 +66,6 @@ export async function measureCreation(
   await all(warmUp);
 
   const latencies: Promise<number>[] = [];
-  const beforeRate = await calls();
   const startedMs = performance.now();
   for (const [index, { name, data, opts }] of submissions('rate', PER_SECOND * seconds).entries()) {
     const dueMs = startedMs + (index * 1000) / PER_SECOND - performance.now();
@@ -78,7 +76,6 @@ export async function measureCreation(
   }
   const sorted = (await Promise.all(latencies)).toSorted((a, b) => a - b);
   const quantile = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-  const callsPerJobAtRate = ((await calls()) - beforeRate) / sorted.length;
 
   const waiting = submissions('backlog', backlog);
   await queue.pause();
@@ -93,7 +90,6 @@ export async function measureCreation(
     createdP99Ms: quantile(0.99),
     perSecond: backlog / backlogSeconds,
     callsPerJob: ((await calls()) - before) / backlog,
-    callsPerJobAtRate,
   };
 }
 
