@@ -1,8 +1,9 @@
 import { compareAdmitted, type Admitted } from './admitted-index.ts';
+import { takesNobodyElsewhere } from './fair-bound.ts';
 import { fairPreemption, type FairCandidate, type FairRule, type FairSearch } from './fair-preemption.ts';
 import { mostUsedFirst } from './local-queue-order.ts';
 import type { CandidateSearch } from './preemption-candidates.ts';
-import { mayReclaimFrom, standingInQueue } from './preemption-rules.ts';
+import { highestInQueue, mayReclaimFrom, standingInQueue } from './preemption-rules.ts';
 import { isBorrowingAny, type QuotaNode } from './quota-tree.ts';
 
 export type FairVictimSearch = Pick<
@@ -19,8 +20,10 @@ type Candidate = FairCandidate & { readonly admitted: Admitted };
 /** Whom a Workload displaces with fair sharing; undefined where there is no set whose end would be enough. */
 export function findFairVictims(search: FairVictimSearch): readonly { readonly admitted: Admitted; readonly rule: FairRule }[] | undefined {
   const { preemptor, charges, contested, usage, strategies, fits, takeAway, putBack } = search;
+  const { node } = preemptor.queue;
+  if (!displacesItsOwn(search) && takesNobodyElsewhere({ preemptor: { queue: node, charges }, contested, usage })) return undefined;
   const victims = fairPreemption<Candidate>({
-    preemptor: { queue: preemptor.queue.node, charges },
+    preemptor: { queue: node, charges },
     contested,
     candidates: candidatesOf(search),
     strategies,
@@ -31,6 +34,9 @@ export function findFairVictims(search: FairVictimSearch): readonly { readonly a
   });
   return victims.length === 0 ? undefined : victims.map(({ candidate, rule }) => ({ admitted: candidate.admitted, rule }));
 }
+
+const displacesItsOwn = ({ preemptor, admitted }: FairVictimSearch): boolean =>
+  preemptor.queue.preemption.withinClusterQueue !== 'Never' && admitted.holdsAny(preemptor.queue.name, highestInQueue(preemptor));
 
 /**
  * Those of its own ClusterQueue that its policy gives up, and those of all others of the tree that borrow of what is contested, as far as its policy for these

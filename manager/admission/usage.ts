@@ -14,6 +14,8 @@ export class Usage {
   #columns: (Column | undefined)[];
   /** What is not marked with this is shared. */
   #owner: Owner = {};
+  /** Holds until something is written. */
+  readonly #derived = new Map<(usage: Usage) => unknown, unknown>();
 
   constructor(axes: Axes, columns: (Column | undefined)[]) {
     this.#axes = axes;
@@ -27,6 +29,7 @@ export class Usage {
   };
 
   set(holder: string, key: string, amount: Amount): void {
+    if (this.#derived.size > 0) this.#derived.clear();
     const { rows, keys } = this.#axes;
     const row = numberOf(rows, holder);
     const column = this.#ownColumn(numberOf(keys, key));
@@ -46,6 +49,16 @@ export class Usage {
     // From here on both share what there is.
     this.#owner = {};
     return new Usage(this.#axes, this.#columns.slice());
+  }
+
+  /** What `make` makes of it: kept, and made anew once something was written. */
+  derived<T>(make: (usage: Usage) => T): T {
+    // Under each function stands what it has made.
+    const known = this.#derived.get(make) as T | undefined;
+    if (known !== undefined) return known;
+    const made = make(this);
+    this.#derived.set(make, made);
+    return made;
   }
 
   /** A table of its own with what those of them use that are kept. */
