@@ -31,8 +31,9 @@ function searchIn(
     { left: { in: 'root', weight: left }, root: {} },
   );
   const jobs = running.map(([of, cpu]): FairCandidate => ({ queue: queue(of), charges: charges({ cpu }) }));
-  const put: FairSearch<FairCandidate>['restore'] = (to, job) =>
-    job.charges.forEach(([key, amount]) => addUsage(job.queue, to, key, amount));
+  const put: FairSearch<FairCandidate>['restore'] = (to, job) => {
+    for (const [key, amount] of job.charges) addUsage(job.queue, to, key, amount);
+  };
   for (const job of jobs) put(usage, job);
   const own = queue(wants[0]);
   const asked = charges({ cpu: wants[1] });
