@@ -6,7 +6,7 @@ import type { HostPort, RedisServers } from './submission/redis-settings.ts';
 const HOST_PORTS: ValueShape = {
   type: 'array',
   minItems: 1,
-  items: { type: 'string', pattern: `^([[][0-9a-fA-F:]+[]]|[^]:[, ]+):${wholeNumberPattern(1, 65_535)}$` },
+  items: { type: 'string', pattern: `^(\\[[0-9a-fA-F:]+\\]|[^\\]:\\[, ]+):${wholeNumberPattern(1, 65_535)}$` },
 };
 
 /** How the Redis that carries submissions is reached. */

@@ -193,7 +193,7 @@ export const wholeNumber = (least: number, most = WHOLE_NUMBER_MAX): Parser<numb
 
 /** Requests per second: a number from 0, which may have a fraction. */
 export const rate: Parser<number> = shaped({ type: 'number', minimum: 0, maximum: WHOLE_NUMBER_MAX }, (given) => {
-  if (/^\d{1,9}(\.\d{1,9})?$/.test(given)) return Number(given);
+  if (/^\d{1,9}(\.\d{1,20})?(e-\d{1,2})?$/.test(given)) return Number(given);
   throw new FlagError(`${JSON.stringify(given)} cannot be used; write a number of at least 0`);
 });
 

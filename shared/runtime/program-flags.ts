@@ -3,7 +3,12 @@ import { bindAddress, CONFIG_FLAG, oneOf, rate, text, wholeNumber, type FlagTabl
 import { LOG_LEVELS } from './pino-logger.ts';
 
 export const LOG_FLAGS = {
-  'log-level': { value: 'LEVEL', fallback: 'info', about: LOG_LEVELS.join(', '), parse: oneOf(LOG_LEVELS) },
+  'log-level': {
+    value: 'LEVEL',
+    fallback: 'info',
+    about: `what is logged: ${LOG_LEVELS.join(', ')}, of which each has those after it`,
+    parse: oneOf(LOG_LEVELS),
+  },
 } satisfies FlagTable;
 
 /** Of programs with `readsConfigFile`. */

@@ -28,8 +28,10 @@ export const SWITCH: ValueShape = { type: 'boolean' };
 
 /** The text that a flag would be given for such a value; undefined: its type is not the shape's, or the text would read otherwise. */
 export function textOfValue(value: unknown, shape: ValueShape): string | undefined {
+  if ('anyOf' in shape) return shape.anyOf.map((each) => textOfValue(value, each)).find((each) => each !== undefined);
+  if ('enum' in shape && Array.isArray(value) && !shape.enum.some((each) => JSON.stringify(each) === JSON.stringify(value))) return undefined;
   if ('type' in shape && !isOfType(value, shape.type)) return undefined;
-  if (Array.isArray(value)) return joined(value.map(scalarText));
+  if (Array.isArray(value)) return joined(value.map((each) => ('items' in shape ? textOfValue(each, shape.items) : scalarText(each))));
   if (typeof value === 'object' && value !== null) return joined(Object.entries(value).map(pairText));
   return scalarText(value);
 }
@@ -64,7 +66,8 @@ const scalarText = (value: unknown): string | undefined =>
 
 /** What a shape asks for, in words. */
 export function shapeInWords(shape: ValueShape): string {
-  if (!('type' in shape)) return 'something else';
+  if ('enum' in shape) return `one of ${shape.enum.map((each) => JSON.stringify(each)).join(', ')}`;
+  if ('anyOf' in shape) return shape.anyOf[0] === undefined ? 'nothing' : shapeInWords(shape.anyOf[0]);
   const words = {
     boolean: 'true or false',
     integer: 'a whole number',
