@@ -25,7 +25,9 @@ function linesOf(name: string, value: ChartValue, depth: number): string[] {
 /** Helm reads YAML 1.1, and does not take every plain text that its grammar allows in a list. Lists of texts stand on one line. */
 function yamlOf(name: string, value: unknown): string[] {
   if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return [`${name}: [${value.map(listed).join(', ')}]`];
-  return stringify({ [name]: value }, { compat: 'yaml-1.1', lineWidth: 0 }).trimEnd().split('\n');
+  return stringify({ [name]: value }, { compat: 'yaml-1.1', lineWidth: 0 })
+    .trimEnd()
+    .split('\n');
 }
 
 const listed = (item: string): string =>

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 /**
  * What may stand for the value of a flag where it is no text: in a configuration file, and among the values of a chart. A part of JSON Schema
  * (draft 7), with patterns that Go takes, too. A list is written on the command line with commas, a map as KEY=VALUE with commas.
@@ -29,7 +31,9 @@ export const SWITCH: ValueShape = { type: 'boolean' };
 /** The text that a flag would be given for such a value; undefined: its type is not the shape's, or the text would read otherwise. */
 export function textOfValue(value: unknown, shape: ValueShape): string | undefined {
   if ('anyOf' in shape) return shape.anyOf.map((each) => textOfValue(value, each)).find((each) => each !== undefined);
-  if ('enum' in shape && Array.isArray(value) && !shape.enum.some((each) => JSON.stringify(each) === JSON.stringify(value))) return undefined;
+  // Which of some texts it is, the parser says in better words.
+  if ('enum' in shape && [value, ...shape.enum].some(Array.isArray) && !shape.enum.some((each) => isDeepStrictEqual(each, value)))
+    return undefined;
   if ('type' in shape && !isOfType(value, shape.type)) return undefined;
   if (Array.isArray(value)) return joined(value.map((each) => ('items' in shape ? textOfValue(each, shape.items) : scalarText(each))));
   if (typeof value === 'object' && value !== null) return joined(Object.entries(value).map(pairText));
