@@ -1,4 +1,5 @@
 import { durationMs, FlagError, type FlagTable, type FlagValues } from '../shared/runtime/flags.ts';
+import { durationShape, shaped, type ValueShape } from '../shared/runtime/value-shape.ts';
 import { FairStrategy, type FairSharingConfig } from './admission/fair-strategy.ts';
 import type { UsagePolicy } from './admission/local-queue-usage.ts';
 
@@ -10,6 +11,15 @@ export type AdmissionFlags = {
   readonly admissionFairSharing: UsagePolicy | undefined;
 };
 
+const FAIR_STRATEGIES = Object.values(FairStrategy);
+/** A number, or its text: YAML has several ways to write a small one. */
+const WEIGHT: ValueShape = {
+  anyOf: [
+    { type: 'number', minimum: 0, maximum: 1e20 },
+    { type: 'string', pattern: '^([0-9]+([.][0-9]*)?|[.][0-9]+)(e-?[0-9]{1,2})?$' },
+  ],
+};
+
 /** The flags of the manager, and of the commands that decide as it does: nobody tells them which it has. */
 export const ADMISSION_FLAGS = {
   'fair-sharing': {
@@ -19,25 +29,25 @@ export const ADMISSION_FLAGS = {
     value: 'STRATEGY,...',
     fallback: Object.values(FairStrategy).join(),
     about: `when a Job may be preempted to share fairly: ${Object.values(FairStrategy).join(', ')}, or both in this order`,
-    parse: fairStrategies,
+    parse: shaped({ enum: [FAIR_STRATEGIES.slice(0, 1), FAIR_STRATEGIES.slice(1), FAIR_STRATEGIES] }, fairStrategies),
   },
   'admission-fair-sharing-half-life': {
     value: 'DURATION',
     about:
       'Jobs of LocalQueues that have used less go first, where their ClusterQueue asks for it; what was used this long ago counts half. Default: usage plays no part',
-    parse: halfLife,
+    parse: shaped(durationShape(1), halfLife),
   },
   'admission-fair-sharing-sampling-interval': {
     value: 'DURATION',
     fallback: '5m',
     about: 'how often usage is written to the status of LocalQueues; an admission costs at once what it will use in this time',
-    parse: samplingInterval,
+    parse: shaped(durationShape(1_000), samplingInterval),
   },
   'admission-fair-sharing-resource-weights': {
     value: 'RESOURCE=WEIGHT,...',
     fallback: '',
     about: 'what a core, a byte or a device counts in usage, such as cpu=1,memory=0.0000000001; 1 for each that is not named',
-    parse: resourceWeights,
+    parse: shaped({ type: 'object', additionalProperties: WEIGHT }, resourceWeights),
   },
 } satisfies FlagTable;
 

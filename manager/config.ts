@@ -4,6 +4,7 @@ import type { DecisionLogConfig } from './decision-log-file.ts';
 import type { Identities } from './policy/writer.ts';
 import { HISTORY_FLAGS, historyConfigOf, type HistoryConfig } from './history-flags.ts';
 import { REDIS_FLAGS, redisConfigOf, type RedisConfig } from './redis-flags.ts';
+import { durationOrZero, durationShape, shaped, type ValueShape } from '../shared/runtime/value-shape.ts';
 import {
   bindAddress,
   durationMs,
@@ -22,6 +23,7 @@ import { DEFAULT_JOB_RULES, RESOURCE_CLAIMS_RULES, type JobRules } from './api/j
 import type { LogLevel } from '../shared/runtime/pino-logger.ts';
 import {
   burstFlag,
+  CONFIG_FILE_FLAGS,
   leaderElectionFlags,
   leaderElectionOf,
   LOG_FLAGS,
@@ -85,6 +87,19 @@ export type ManagerConfig = AdmissionFlags & {
 /** Requests per second to one API server; qps 0 means no limit. */
 export type ApiRate = { readonly qps: number; readonly burst: number };
 
+const NAMESPACES_SHAPE: ValueShape = {
+  anyOf: [
+    { enum: [['*']] },
+    {
+      type: 'array',
+      minItems: 1,
+      items: { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$', not: { pattern: '^kube-' } },
+    },
+  ],
+};
+/** A list of names, of which no one may hold a comma. */
+const NAMES = { type: 'array', items: { type: 'string', pattern: '^ *[^, ][^,]*$' } } as const;
+
 /** Less would refuse what kubectl makes of a few lines. */
 const JOB_BYTES_MIN = 16 * 1024;
 /** Ten thousand copies of 10 KiB, of which about a fifth is kept, fit in. */
@@ -94,6 +109,7 @@ export const DEFAULT_WORKER_LOST_TIMEOUT_MS = 900_000;
 export const DEFAULT_STORY_EVENT_QPS = 5;
 
 const FLAGS = {
+  ...CONFIG_FILE_FLAGS,
   kubeconfig: {
     value: 'FILE',
     about: 'kubeconfig of the manager cluster; default: KUBECONFIG, ~/.kube/config, the pod’s service account',
@@ -110,13 +126,13 @@ const FLAGS = {
     value: 'NAME',
     fallback: SUBMISSION_QUEUE,
     about: 'BullMQ queue that carries submissions of whoever can reach Redis; empty: none but those of SubmissionQueues',
-    parse: queueName,
+    parse: shaped({ type: 'string', pattern: '^[^:]*$' }, queueName),
   },
   'submission-namespaces': {
     value: 'NAMESPACE,...',
     fallback: 'default',
     about: 'namespaces for Jobs of that queue, the first for those that name none; *: all but kube-*. SubmissionQueues have their own',
-    parse: submissionNamespaces,
+    parse: shaped(NAMESPACES_SHAPE, submissionNamespaces),
   },
   'allow-manager-identity': {
     about:
@@ -132,7 +148,7 @@ const FLAGS = {
   'manager-id': {
     value: 'ID',
     about: 'marks this manager’s copies on worker clusters; default: the UID of the namespace kube-system',
-    parse: managerId,
+    parse: shaped({ type: 'string', pattern: '^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$' }, managerId),
   },
   'record-key-secret': {
     value: '[NAMESPACE/]NAME',
@@ -160,13 +176,13 @@ const FLAGS = {
     value: 'USER,...',
     fallback: '',
     about: 'users of other managers for which this cluster is a worker cluster: they may make copies on it',
-    parse: userNames,
+    parse: shaped(NAMES, userNames),
   },
   'local-workers': {
     value: 'USER,...',
     fallback: '',
     about: 'users of the workers that run copies on the manager cluster (a WorkerCluster with local: true): they tell the status of those',
-    parse: userNames,
+    parse: shaped(NAMES, userNames),
   },
   'kube-api-qps': qpsFlag('the manager cluster', 100),
   'kube-api-burst': burstFlag('the manager cluster', 200),
@@ -178,7 +194,7 @@ const FLAGS = {
     value: 'CIDR,...',
     fallback: '169.254.0.0/16,fe80::/10,fd00:ec2::254/128',
     about: 'no worker cluster is connected to at these addresses, under whatever name; empty: at any',
-    parse: addressRanges,
+    parse: shaped({ type: 'array', items: { type: 'string', pattern: '^[0-9A-Fa-f.:]+/[0-9]{1,3}$' } }, addressRanges),
   },
   'max-job-bytes': {
     value: 'BYTES',
@@ -206,7 +222,7 @@ const FLAGS = {
     fallback: '15m',
     about:
       'after this time the Jobs of a cluster that is lost run elsewhere, if its worker has stopped them by then: at least its --fence-after, their grace period and 30s; 0 is never',
-    parse: lostTimeout,
+    parse: shaped(durationOrZero(FENCE_MARGIN_MS + 1), lostTimeout),
   },
   'requeuing-timestamp': {
     value: REQUEUING_TIMESTAMPS.join('|'),
@@ -219,7 +235,7 @@ const FLAGS = {
     fallback: '10s',
     about:
       'how often each worker is shown that this manager is in reach; workers stop copies when they have not seen that for --fence-after',
-    parse: renewInterval,
+    parse: shaped(durationShape(500, 60_000), renewInterval),
   },
   ...ADMISSION_FLAGS,
   'decision-log': {
@@ -249,6 +265,7 @@ export const MANAGER_PROGRAM: Program<typeof FLAGS, ManagerConfig> = {
   usage: 'npm run manager --',
   about: 'Admits Jobs against quota, picks a worker cluster for each, mirrors it there and brings its status home.',
   flags: FLAGS,
+  readsConfigFile: true,
   configOf,
 };
 

@@ -1,21 +1,32 @@
 import { FlagError, text, type FlagTable, type FlagValues } from '../shared/runtime/flags.ts';
+import { shaped, wholeNumberPattern, type ValueShape } from '../shared/runtime/value-shape.ts';
 import { given } from '../shared/runtime/given.ts';
 import type { HostPort, RedisServers } from './submission/redis-settings.ts';
+
+const HOST_PORTS: ValueShape = {
+  type: 'array',
+  minItems: 1,
+  items: { type: 'string', pattern: `^(\\[[0-9a-fA-F:]+\\]|[^\\]:\\[, ]+):${wholeNumberPattern(1, 65_535)}$` },
+};
 
 /** How the Redis that carries submissions is reached. */
 export const REDIS_FLAGS = {
   'redis-url': {
     value: 'URL',
     about: 'Redis or Valkey that carries submissions, such as redis://localhost:6379; without any, Jobs come through the API alone',
-    parse: redisUrl,
+    parse: shaped({ type: 'string', pattern: '^rediss?://.+$' }, redisUrl),
   },
-  'redis-sentinels': { value: 'HOST:PORT,...', about: 'sentinels that know the master, instead of --redis-url', parse: hostPorts },
+  'redis-sentinels': {
+    value: 'HOST:PORT,...',
+    about: 'sentinels that know the master, instead of --redis-url',
+    parse: shaped(HOST_PORTS, hostPorts),
+  },
   'redis-sentinel-name': { value: 'NAME', about: 'what the sentinels call the master', parse: text },
   'redis-sentinel-password-file': { value: 'FILE', about: 'password of the sentinels', parse: text },
   'redis-cluster-nodes': {
     value: 'HOST:PORT,...',
     about: 'some nodes of a Redis Cluster, instead of --redis-url; prefixes of queues then need a hash tag, such as {bull}',
-    parse: hostPorts,
+    parse: shaped(HOST_PORTS, hostPorts),
   },
   'redis-username': { value: 'NAME', about: 'ACL user; default: that of the URL', parse: text },
   'redis-password-file': { value: 'FILE', about: 'its password, instead of one in the URL', parse: text },

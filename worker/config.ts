@@ -10,9 +10,11 @@ import {
   type FlagValues,
   type Program,
 } from '../shared/runtime/flags.ts';
+import { durationOrZero, shaped } from '../shared/runtime/value-shape.ts';
 import type { LogLevel } from '../shared/runtime/pino-logger.ts';
 import {
   burstFlag,
+  CONFIG_FILE_FLAGS,
   leaderElectionFlags,
   leaderElectionOf,
   LOG_FLAGS,
@@ -44,7 +46,11 @@ export type WorkerConfig = WorkerSettings &
     readonly logLevel: LogLevel;
   };
 
+/** Renewals come every ten seconds (the manager's --fence-renew-interval), and one or the other may be late. */
+const FENCE_AFTER_MS_MIN = 5_000;
+
 const FLAGS = {
+  ...CONFIG_FILE_FLAGS,
   kubeconfig: {
     value: 'FILE',
     about: 'kubeconfig of the cluster; default: KUBECONFIG, ~/.kube/config, the pod’s service account',
@@ -56,13 +62,13 @@ const FLAGS = {
     fallback: WORKER_CONTROLLER_NAME,
     about:
       'spec.managedBy of the Jobs to run; kubernetes.io/job-controller replaces the built-in controller and takes Jobs without the field, too',
-    parse: controllerName,
+    parse: shaped({ type: 'string', maxLength: 63, pattern: '^[a-z0-9.-]+/[^/].*$' }, controllerName),
   },
   controllers: {
     value: 'LIST',
     fallback: 'job',
     about: `controllers to run, separated by commas: ${WORKER_CONTROLLERS.join(', ')}`,
-    parse: controllers,
+    parse: shaped({ type: 'array', minItems: 1, items: { enum: WORKER_CONTROLLERS } }, controllers),
   },
   'concurrent-job-syncs': { value: 'N', fallback: '5', about: 'Jobs worked on at once', parse: wholeNumber(1) },
   'concurrent-ttl-after-finished-syncs': { value: 'N', fallback: '5', about: 'expired Jobs worked on at once', parse: wholeNumber(1) },
@@ -77,7 +83,7 @@ const FLAGS = {
     value: 'DURATION',
     fallback: '60s',
     about: 'stop the pods of copies whose manager has given no sign for this long, until it is back (docs/fencing.md); 0: never',
-    parse: fenceAfter,
+    parse: shaped(durationOrZero(FENCE_AFTER_MS_MIN), fenceAfter),
   },
   'lease-namespace': {
     value: 'NAME',
@@ -110,6 +116,7 @@ export const WORKER_PROGRAM: Program<typeof FLAGS, WorkerConfig> = {
   usage: 'npm run worker --',
   about: 'Runs the Jobs of one cluster: Switchyard’s Job controller.',
   flags: FLAGS,
+  readsConfigFile: true,
   configOf,
 };
 
@@ -143,9 +150,6 @@ function controllerName(given: string): string {
     `${JSON.stringify(given)} is no value of spec.managedBy; write a domain and a path, such as ${WORKER_CONTROLLER_NAME}`,
   );
 }
-
-/** Renewals come every ten seconds (the manager's --fence-renew-interval), and one or the other may be late. */
-const FENCE_AFTER_MS_MIN = 5_000;
 
 function fenceAfter(given: string): number {
   const afterMs = given === '0' ? 0 : durationMs(given);

@@ -1,3 +1,4 @@
+import { readConfigFile } from './config-file.ts';
 import { EXIT_USAGE, FlagError, parseFlags, type FlagTable, type Program } from './flags.ts';
 
 /**
@@ -8,7 +9,7 @@ export async function runCommandLine<Table extends FlagTable, Config>(
   program: Program<Table, Config>,
   main: (config: Config) => Promise<number>,
 ): Promise<never> {
-  const parsed = parseFlags(program, process.argv.slice(2), process.env);
+  const parsed = parseFlags(program, process.argv.slice(2), process.env, readConfigFile);
   switch (parsed.kind) {
     case 'Help':
       process.stdout.write(parsed.text);

@@ -1,6 +1,7 @@
 /** Flags of a program: a table says which there are, and each may be given as an environment variable, too. */
 import { isRefusedByFetch } from './fetch-ports.ts';
 import { parseAddress } from './http-server.ts';
+import { durationShape, shaped, SWITCH, TEXT, type Parser, type ValueShape } from './value-shape.ts';
 
 /** A flag with a value, or, without `value` and `parse`, a switch. */
 export type Flag<T = unknown> = ValueFlag<T> | SwitchFlag;
@@ -13,7 +14,7 @@ export type ValueFlag<T> = {
   readonly fallback?: string;
   readonly about: string;
   /** Throws {@link FlagError} saying what is wrong with the text and what to write instead. */
-  readonly parse: (text: string) => T;
+  readonly parse: Parser<T>;
 };
 /** `--leader-elect`, or `--leader-elect=true|false`; false when absent. */
 export type SwitchFlag = { readonly short?: string; readonly about: string; readonly value?: never };
@@ -37,6 +38,8 @@ export type Program<Table extends FlagTable, Config> = {
   readonly flags: Table;
   /** What stands for the arguments that are no flags in the help text, such as FILE...; absent: there are none. */
   readonly operands?: string;
+  /** Whether it takes `--config FILE`: what stands there counts where neither the flag nor its variable is given. */
+  readonly readsConfigFile?: true;
   /** Makes the configuration. Throws {@link FlagError} for flags that do not go together. */
   readonly configOf: (values: FlagValues<Table>, operands: readonly string[]) => Config;
 };
@@ -54,18 +57,38 @@ export class FlagError extends Error {
   override readonly name = 'FlagError';
 }
 
+/** What its value looks like where it is no text. */
+export const shapeOf = (flag: Flag): ValueShape => (flag.value === undefined ? SWITCH : (flag.parse.shape ?? TEXT));
+
+/** The flag that names the configuration file, in programs that read one. */
+export const CONFIG_FLAG = 'config';
+
+/** The name of a flag as a key of a configuration file or of a chart: `kube-api-qps` is kubeApiQps. */
+export const keyOf = (name: string): string => name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A flag wins over its variable, and that over the fallback. An empty variable, or an empty value of a flag without a fallback, counts as absent. */
+/** What a configuration file says: texts by the names of flags. */
+export type Settings = { readonly file: string; readonly texts: ReadonlyMap<string, string> };
+/** Throws {@link FlagError} that names the file, the key and the remedy. */
+export type SettingsReader = (flags: FlagTable, file: string) => Settings;
+
+/**
+ * A flag wins over its variable, that over the configuration file, and that over the fallback. An empty variable, or an empty value of a flag
+ * without a fallback, counts as absent.
+ */
 export function parseFlags<Table extends FlagTable, Config>(
   program: Program<Table, Config>,
   args: readonly string[],
   environment: Environment,
+  readSettings?: SettingsReader,
 ): ParsedFlags<Config> {
   try {
     const read = readArguments(program, args);
     if (read === 'Help') return { kind: 'Help', text: helpText(program) };
-    return { kind: 'Run', config: program.configOf(flagValues(program.flags, read.given, environment), read.operands) };
+    const file = program.readsConfigFile === undefined ? undefined : (read.given.get(CONFIG_FLAG) ?? environment[variableOf(CONFIG_FLAG)]);
+    const settings = file === undefined || file === '' ? undefined : readSettings?.(program.flags, file);
+    return { kind: 'Run', config: program.configOf(flagValues(program.flags, read.given, environment, settings), read.operands) };
   } catch (error) {
     if (error instanceof FlagError) return { kind: 'Invalid', problem: error.message };
     throw error;
@@ -106,38 +129,48 @@ function nextValue(name: string, placeholder: string, rest: string[]): string {
   return next;
 }
 
-/** What flags come to that were given by these names, or as variables. Throws {@link FlagError} for the first that cannot be used. */
+/** What flags come to that were given by these names, as variables or in a file. Throws {@link FlagError} for the first that cannot be used. */
 export function flagValues<Table extends FlagTable>(
   flags: Table,
   given: ReadonlyMap<string, string>,
   environment: Environment,
+  settings?: Settings,
 ): FlagValues<Table> {
-  const values = Object.entries(flags).map(([name, flag]) => [name, valueOf(name, flag, given.get(name), environment[variableOf(name)])]);
+  const values = Object.entries(flags).map(([name, flag]) => [name, valueOf(flag, sourceOf(name, given, environment, settings))]);
   // Built name by name from the table that the type is derived from.
   return Object.fromEntries(values) as FlagValues<Table>;
 }
 
-function valueOf(name: string, flag: Flag, given: string | undefined, variable: string | undefined): unknown {
-  const outside = given ?? (variable === '' ? undefined : variable);
+type Source = { readonly text: string | undefined; readonly name: string };
+
+/** Where the text of a flag comes from, and what a complaint about it begins with. */
+function sourceOf(name: string, given: ReadonlyMap<string, string>, environment: Environment, settings: Settings | undefined): Source {
+  const variable = environment[variableOf(name)];
+  if (given.has(name)) return { text: given.get(name), name: `--${name}` };
+  if (variable !== undefined && variable !== '') return { text: variable, name: `--${name} (from ${variableOf(name)})` };
+  if (settings?.texts.has(name)) return { text: settings.texts.get(name), name: `${settings.file}: ${keyOf(name)}` };
+  return { text: undefined, name: `--${name}` };
+}
+
+function valueOf(flag: Flag, { text: outside, name }: Source): unknown {
   try {
     if (flag.value === undefined) return outside === undefined ? false : truth(outside);
     if (flag.fallback !== undefined) return flag.parse(outside ?? flag.fallback);
     return outside === undefined || outside === '' ? undefined : flag.parse(outside);
   } catch (error) {
     if (!(error instanceof FlagError)) throw error;
-    const source = given === undefined && outside !== undefined ? ` (from ${variableOf(name)})` : '';
-    throw new FlagError(`--${name}${source}: ${error.message}`, { cause: error });
+    throw new FlagError(`${name}: ${error.message}`, { cause: error });
   }
 }
 
-function helpText<Table extends FlagTable, Config>({ usage, about, flags, operands }: Program<Table, Config>): string {
+function helpText<Table extends FlagTable, Config>({ usage, about, flags, operands, readsConfigFile }: Program<Table, Config>): string {
   const lines = Object.entries<Flag>(flags).map(([name, flag]) => {
     const fallback = flag.value === undefined ? undefined : flag.fallback;
     const head = flag.value === undefined ? `--${name}` : `--${name} ${flag.value}`;
     return `  ${head}\n      ${flag.about}${fallback === undefined || fallback === '' ? '' : ` (default ${fallback})`}`;
   });
   const first = Object.keys(flags)[0] ?? '';
-  const variables = `Every flag can also be given as an environment variable: --${first} as ${variableOf(first)}.`;
+  const variables = `Every flag can also be given as an environment variable: --${first} as ${variableOf(first)}.${readsConfigFile === undefined ? '' : ` In the file of --config it is the key ${keyOf(first)}.`}`;
   return `Usage: ${usage} [flags]${operands === undefined ? '' : ` ${operands}`}\n\n${about}\n${variables}\n\n${lines.join('\n')}\n  --help\n      print this\n`;
 }
 
@@ -151,29 +184,28 @@ export const text = (given: string): string => {
 const WHOLE_NUMBER_MAX = 999_999_999;
 
 /** A whole number from `least` to `most`. */
-export const wholeNumber =
-  (least: number, most = WHOLE_NUMBER_MAX) =>
-  (given: string): number => {
+export const wholeNumber = (least: number, most = WHOLE_NUMBER_MAX): Parser<number> =>
+  shaped({ type: 'integer', minimum: least, maximum: most }, (given) => {
     if (/^\d{1,15}$/.test(given) && Number(given) >= least && Number(given) <= most) return Number(given);
     const range = most === WHOLE_NUMBER_MAX ? `of at least ${least}` : `from ${least} to ${most}`;
     throw new FlagError(`${JSON.stringify(given)} cannot be used; write a whole number ${range}`);
-  };
+  });
 
 /** Requests per second: a number from 0, which may have a fraction. */
-export const rate = (given: string): number => {
-  if (/^\d{1,9}(\.\d{1,9})?$/.test(given)) return Number(given);
+export const rate: Parser<number> = shaped({ type: 'number', minimum: 0, maximum: WHOLE_NUMBER_MAX }, (given) => {
+  if (/^\d{1,9}(\.\d{1,20})?(e-\d{1,2})?$/.test(given)) return Number(given);
   throw new FlagError(`${JSON.stringify(given)} cannot be used; write a number of at least 0`);
-};
+});
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 /** `500ms`, `1s`, `2m` or `1h`, in milliseconds. */
-export const durationMs = (given: string): number => {
+export const durationMs: Parser<number> = shaped(durationShape(), (given) => {
   const [, amount, unit = ''] = /^(\d{1,9})(ms|s|m|h)$/.exec(given) ?? [];
   const unitMs = UNITS_MS[unit];
   if (unitMs === undefined) throw new FlagError(`${JSON.stringify(given)} is no duration; write 500ms, 1s or 2m`);
   return Number(amount) * unitMs;
-};
+});
 
 /** Where to listen for HTTP: `127.0.0.1:8080`, `[::1]:8080` or `:8080`. */
 export function bindAddress(given: string): string {
@@ -197,21 +229,19 @@ function addressOf(given: string): ReturnType<typeof parseAddress> {
   }
 }
 
-export const oneOf =
-  <T extends string>(choices: readonly T[]) =>
-  (given: string): T => {
+export const oneOf = <T extends string>(choices: readonly T[]): Parser<T> =>
+  shaped({ enum: choices }, (given) => {
     const choice = choices.find((each) => each === given);
     if (choice === undefined) throw new FlagError(`${JSON.stringify(given)} is unknown; choose from ${choices.join(', ')}`);
     return choice;
-  };
+  });
 
 /** Some of the choices, separated by commas; each counts once. */
-export const listOf =
-  <T extends string>(choices: readonly T[]) =>
-  (given: string): readonly T[] => {
+export const listOf = <T extends string>(choices: readonly T[]): Parser<readonly T[]> =>
+  shaped({ type: 'array', items: { enum: choices } }, (given) => {
     const words = given.split(',').map((word) => word.trim());
     return [...new Set(words.filter((word) => word !== '').map(oneOf(choices)))];
-  };
+  });
 
 const truth = (given: string): boolean => {
   if (given === 'true' || given === 'false') return given === 'true';

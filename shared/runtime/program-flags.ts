@@ -1,9 +1,24 @@
 /** Flags that several programs have: each means the same everywhere. */
-import { bindAddress, oneOf, rate, text, wholeNumber, type FlagTable, type FlagValues } from './flags.ts';
+import { bindAddress, CONFIG_FLAG, oneOf, rate, text, wholeNumber, type FlagTable, type FlagValues } from './flags.ts';
 import { LOG_LEVELS } from './pino-logger.ts';
 
 export const LOG_FLAGS = {
-  'log-level': { value: 'LEVEL', fallback: 'info', about: LOG_LEVELS.join(', '), parse: oneOf(LOG_LEVELS) },
+  'log-level': {
+    value: 'LEVEL',
+    fallback: 'info',
+    about: `what is logged: ${LOG_LEVELS.join(', ')}, of which each has those after it`,
+    parse: oneOf(LOG_LEVELS),
+  },
+} satisfies FlagTable;
+
+/** Of programs with `readsConfigFile`. */
+export const CONFIG_FILE_FLAGS = {
+  [CONFIG_FLAG]: {
+    value: 'FILE',
+    about:
+      'YAML with settings: keys are the names of these flags in camelCase, such as kubeApiQps; a flag or variable that is given counts more',
+    parse: text,
+  },
 } satisfies FlagTable;
 
 export const METRICS_FLAGS = {

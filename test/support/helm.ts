@@ -22,9 +22,15 @@ export function helm(...args: readonly string[]): string {
 /** What an API server offers that helm does not take for granted. */
 const OFFERED = ['--api-versions', 'admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy'];
 
+/** `key=value` as Helm's --set takes it, or `key:=JSON`. */
+const setting = (value: string): string[] => {
+  const [, key, json] = /^([^=]+):=(.*)$/s.exec(value) ?? [];
+  return key === undefined ? ['--set', value] : ['--set-json', `${key}=${json}`];
+};
+
 /** `helm template` of a chart, as objects. */
 export function renderChart(chart: Chart, ...values: readonly string[]): Rendered[] {
-  const set = [...REQUIRED_VALUES[chart], ...values].flatMap((value) => ['--set', value]);
+  const set = [...REQUIRED_VALUES[chart], ...values].flatMap(setting);
   const text = helm('template', 'test', CHARTS[chart], '--namespace', 'switchyard', '--kube-version', '1.36.0', ...OFFERED, ...set);
   return parseAllDocuments(text)
     .map((document) => document.toJS() as Rendered | null)

@@ -283,8 +283,9 @@ describe('what the manager chart passes to the program', () => {
     expect(() => renderChart('manager', 'localWorker.enabled=true')).toThrow(/localWorker\.users must name the user that the worker/);
   });
 
-  test('denies worker clusters no address where the list is empty', () => {
-    expect(managerConfig('config.workerAddressDeny=null').workerAddressDeny).toEqual([]);
+  test('denies worker clusters no address where the list is empty, and those of the program’s default where there is none', () => {
+    expect(managerConfig('config.workerAddressDeny:=[]').workerAddressDeny).toEqual([]);
+    expect(managerConfig('config.workerAddressDeny=null').workerAddressDeny).toEqual(['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128']);
   });
 
   test('says what the values say', () => {
@@ -342,7 +343,7 @@ describe('what the manager chart passes to the program', () => {
   test('is a plain number where a value is large, though YAML makes it a float', () => {
     const set = REQUIRED_VALUES.manager.flatMap((value) => ['--set', value]);
     const text = helm('template', 'test', CHARTS.manager, '--kube-version', '1.36.0', ...set, '--set-json', 'config.kubeApiBurst=2000000');
-    expect(text).toContain('--kube-api-burst=2000000\n');
+    expect(text).toContain('--kube-api-burst=2000000"\n');
   });
 
   test('leaves the Redis URL in its Secret when there is one', () => {

@@ -1,0 +1,204 @@
+/** The values of the chart switchyard-manager. */
+import { MANAGER_PROGRAM } from '../../manager/config.ts';
+import { choice, flagValue, flagValues, group, isOn, port, text, texts, wholeNumber, type ChartValue } from './chart-value.ts';
+import { headValues, METRICS_AUTHENTICATION, metricsValues, podValues } from './shared-values.ts';
+
+const FLAGS = MANAGER_PROGRAM.flags;
+const ADDRESSES_DENIED = ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128', '127.0.0.0/8', '::1/128'];
+
+export const MANAGER_VALUES: ChartValue = group('', {
+  ...headValues('managers'),
+  localWorker: group(
+    "The manager's cluster may also be a worker: a WorkerCluster with `local: true`, and the chart switchyard-worker beside this one (with managerAccess.create=false). Lets the manager delete Jobs, which are its copies, and see the nodes.",
+    {
+      enabled: isOn('', false),
+      users: texts(
+        'The user that the worker runs as, such as system:serviceaccount:switchyard:switchyard-worker: nobody else writes the status of copies.',
+        [],
+        '^[^,]+$',
+      ),
+      leaseNamespace: text(
+        'Namespace of the Leases by which the two know of each other: config.leaseNamespace of the worker chart, spec.leaseNamespace of the WorkerCluster.',
+        'kube-system',
+        { maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
+      ),
+    },
+  ),
+  crds: group('', {
+    install: isOn('Installs and upgrades the CustomResourceDefinitions with the release. They are kept on uninstall.', true),
+  }),
+  redis: group('Redis carries submissions only; nothing that is already a Job depends on it.', {
+    url: text('redis://[user:password@]host:port[/db]. Either this or existingSecret is required.', '', { pattern: '^(rediss?://.+)?$' }),
+    existingSecret: text("A Secret of the release's namespace whose key holds the URL."),
+    existingSecretKey: text('', 'url', { minLength: 1 }),
+  }),
+  submissions: group('', {
+    impersonate: texts(
+      'Names of ServiceAccounts that SubmissionQueues may name, in whatever namespace: the manager may act as these, to create Jobs with no other rights than theirs. ["*"] is any, those of Kubernetes\' own controllers among them, which is all that an administrator may do. [] is none.',
+      ['switchyard-submitter'],
+      '^([*]|[a-z0-9]([-a-z0-9.]*[a-z0-9])?)$',
+    ),
+  }),
+  config: group('Flags of the manager, by their names in camelCase.', {
+    ...flagValues(FLAGS, {
+      'manager-id': '',
+      'log-level': 'info',
+      'kube-api-qps': 100,
+      'kube-api-burst': 200,
+      'submission-api-qps': 300,
+      'submission-api-burst': 300,
+      'worker-api-qps': 50,
+      'worker-api-burst': 100,
+      'worker-lost-timeout': '15m',
+      'requeuing-timestamp': 'Eviction',
+    }),
+    workerAddressDeny: flagValue(FLAGS, 'worker-address-deny', {
+      default: ADDRESSES_DENIED,
+      about:
+        "No worker cluster is connected to at these addresses, under whatever name: link-local ones, the metadata service of a cloud, and the manager's own pod.",
+    }),
+    ...flagValues(FLAGS, {
+      'other-managers': [],
+      'max-job-bytes': 262_144,
+      'resource-claims': 'Refuse',
+      'kueue-queue-label': false,
+    }),
+    workerMemoryLimit: flagValue(FLAGS, 'worker-memory-limit', {
+      default: 32,
+      about:
+        "MiB for what is kept of one worker cluster's Jobs and nodes; one that has more is not Ready. 32 is enough for ten thousand running Jobs.",
+    }),
+    fenceRenewInterval: flagValue(FLAGS, 'fence-renew-interval', {
+      default: '10s',
+      about:
+        "How often each worker is shown that the manager is in reach. At most a third of the workers' config.fenceAfter (docs/fencing.md).",
+    }),
+    fairSharing: group('How ClusterQueues share what their cohorts lend (docs/fair-sharing.md).', {
+      enabled: flagValue(FLAGS, 'fair-sharing', {
+        default: false,
+        about: 'Whether by weights. Otherwise whoever comes first by priority and age borrows.',
+      }),
+      preemptionStrategies: flagValue(FLAGS, 'fair-sharing-preemption-strategies', {
+        default: ['LessThanOrEqualToFinalShare', 'LessThanInitialShare'],
+        about: 'When a Job may be preempted for that: one of these, or both in this order.',
+      }),
+    }),
+    admissionFairSharing: group('How what LocalQueues have used orders their Jobs, in ClusterQueues that ask for it.', {
+      halfLife: flagValue(FLAGS, 'admission-fair-sharing-half-life', {
+        default: '',
+        about: 'After this time what was used counts half, such as 168h. Empty: usage plays no part.',
+      }),
+      samplingInterval: flagValue(FLAGS, 'admission-fair-sharing-sampling-interval', { default: '5m' }),
+      resourceWeights: flagValue(FLAGS, 'admission-fair-sharing-resource-weights', {
+        default: {},
+        about: 'What a core, a byte or a device counts, by resource; 1 for each that is not named. For example cpu: "1", memory: "1e-10".',
+      }),
+    }),
+    decisionLog: flagValue(FLAGS, 'decision-log', {
+      default: '',
+      shape: { enum: ['-'] },
+      about:
+        '"-" writes what admission sees and decides to standard output, to decide it again with `switchyard replay` (docs/decision-log.md). Empty: it is not written.',
+    }),
+    submissionQueue: flagValue(FLAGS, 'submission-queue', {
+      default: 'switchyard-submissions',
+      about:
+        "Name of the BullMQ queue that carries submissions of whoever can reach Redis; their Jobs are created with the manager's rights. Empty: none but those of SubmissionQueues, each with a ServiceAccount of its own (docs/submissions.md).",
+    }),
+    submissionNamespaces: flagValue(FLAGS, 'submission-namespaces', {
+      default: ['default'],
+      about: 'Namespaces for Jobs of that queue, the first for those that name none. ["*"]: all but kube-*.',
+    }),
+    ...flagValues(FLAGS, {
+      'allow-manager-identity': false,
+      'redis-prefix': undefined,
+      'concurrent-submissions': undefined,
+      'concurrent-dispatches': undefined,
+      'story-event-qps': undefined,
+    }),
+  }),
+  history: group('What became of Jobs, exit codes and the ends of logs (docs/logs.md).', {
+    enabled: isOn('', true),
+    store: text(
+      'redis://... or s3://BUCKET/PREFIX?endpoint=URL&region=NAME, which all replicas share and which outlives them. Empty: a volume of the pod.',
+      '',
+      { pattern: '^((rediss?|s3)://.+)?$' },
+    ),
+    storeSecret: text('A Secret with such a URL under the key `url`, instead: it may hold a password.'),
+    credentialsSecret: text('A Secret with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for s3://.'),
+    existingClaim: text(
+      'A PersistentVolumeClaim for the volume. Empty: an emptyDir, which goes with the pod. A volume is of one pod: with more replicas the next leader does not see what the one before has written, unless they share a claim that allows that (ReadWriteMany).',
+    ),
+    maxAge: flagValue(FLAGS, 'history-max-age', {
+      default: '720h',
+      about: 'How long after a Job has ended it is kept. What is beyond this age and maxSizeMiB goes, those that ended first.',
+    }),
+    maxSizeMiB: flagValue(FLAGS, 'history-max-size', { default: 512 }),
+  }),
+  webhook: group('', {
+    failurePolicy: choice('Ignore lets Jobs through unprepared while no manager answers; Fail refuses them.', 'Fail', ['Fail', 'Ignore']),
+    timeoutSeconds: wholeNumber('', 5, 1, 30),
+    port: port('', 9443),
+    excludedNamespaces: texts('Namespaces whose Jobs the webhook never sees.', ['kube-system']),
+    tls: group('', {
+      existingSecret: text(
+        "A kubernetes.io/tls Secret with the webhook's certificate. Empty: the chart makes a self-signed one and keeps it over upgrades.",
+      ),
+      caBundle: text('Base64 of the CA that signed the existing certificate.'),
+      certManager: group('', { enabled: isOn('Lets cert-manager issue the certificate and inject the CA instead.', false) }),
+    }),
+  }),
+  api: group(
+    'Submissions over HTTPS for those with a token of this cluster (docs/http-api.md), at the port `api` of the Service. Also makes a ClusterRole NAME-submitter: bound in a namespace, it lets submit to the SubmissionQueues there.',
+    {
+      enabled: isOn('', false),
+      port: port('', 8443),
+      tls: group('', {
+        existingSecret: text(
+          "A kubernetes.io/tls Secret. Empty: the webhook's certificate, which is that of NAME.NAMESPACE.svc; its Secret has the CA, too (ca.crt).",
+        ),
+      }),
+    },
+  ),
+  admissionPolicy: group('', {
+    enabled: isOn(
+      'ValidatingAdmissionPolicies that hold the rules of who may write what (docs/security.md) while no manager answers. They are made where the API server offers them (Kubernetes 1.30 and later); `helm template` needs to be told: --api-versions admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy',
+      true,
+    ),
+  }),
+  metrics: metricsValues(flagValue(FLAGS, 'metrics-authentication', { default: false, about: METRICS_AUTHENTICATION })),
+  ...podValues('256Mi'),
+});
+
+/** Flags that are no value of the chart, and why. */
+export const MANAGER_FLAGS_OF_CHART: Readonly<Partial<Record<keyof typeof FLAGS, string>>> = {
+  config: 'config.* are its keys, and are passed as flags; a file of one’s own comes by extraArgs and a volume',
+  kubeconfig: 'the pod’s ServiceAccount',
+  'redis-url': 'redis.url or redis.existingSecret, by a variable that comes from a Secret',
+  'redis-sentinels': 'extraArgs',
+  'redis-sentinel-name': 'extraArgs',
+  'redis-sentinel-password-file': 'extraArgs',
+  'redis-cluster-nodes': 'extraArgs',
+  'redis-username': 'extraArgs',
+  'redis-password-file': 'extraArgs',
+  'redis-tls': 'extraArgs',
+  'redis-tls-ca-file': 'extraArgs',
+  'redis-tls-cert-file': 'extraArgs',
+  'redis-tls-key-file': 'extraArgs',
+  'redis-tls-server-name': 'extraArgs',
+  'record-key-secret': 'by the name of the release',
+  'leader-elect': 'always on',
+  'leader-elect-resource-namespace': 'the namespace of the release',
+  'leader-elect-resource-name': 'by the name of the release',
+  'metrics-bind-address': 'metrics.port',
+  'webhook-bind-address': 'webhook.port',
+  'webhook-tls-cert-file': 'webhook.tls',
+  'webhook-tls-key-file': 'webhook.tls',
+  'api-bind-address': 'api.enabled and api.port',
+  'api-cert-file': 'api.tls',
+  'api-key-file': 'api.tls',
+  'local-workers': 'localWorker.users, where localWorker.enabled',
+  'decision-log-max-size': 'the decision log of a pod goes to standard output',
+  'decision-log-max-files': 'likewise',
+  'history-store': 'history.store, history.storeSecret or the volume',
+};

@@ -1,0 +1,82 @@
+/** The values of the chart switchyard-worker. */
+import { WORKER_PROGRAM } from '../../worker/config.ts';
+import { flagValue, flagValues, group, isOn, texts, type ChartValue } from './chart-value.ts';
+import { headValues, METRICS_AUTHENTICATION, metricsValues, podValues } from './shared-values.ts';
+
+const FLAGS = WORKER_PROGRAM.flags;
+
+export const WORKER_VALUES: ChartValue = group('', {
+  ...headValues('workers'),
+  managerAccess: group(
+    'What the manager uses to create, watch and delete its copies on this cluster, and to keep its Lease in config.leaseNamespace.',
+    {
+      create: isOn('', true),
+      tokenSecret: isOn('Also makes a long-lived token Secret for the account; otherwise issue tokens with `kubectl create token`.', true),
+      namespaces: texts(
+        'Namespaces of this cluster in which the manager may work on Jobs; they must exist. Name the same ones as spec.servedNamespaces of the WorkerCluster. Empty: all namespaces.',
+        [],
+        '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$',
+      ),
+      createNamespaces: isOn('Whether it may create namespaces, as a WorkerCluster with `namespaces: Create` asks for.', false),
+      nodes: isOn('Whether it may list nodes, to know what they offer. Without this, give spec.capacity in the WorkerCluster.', true),
+      startTroubles: isOn(
+        'Whether it may list events and pods, to tell a Job that does not start why not (an image that cannot be pulled, a quota). Without this it is not told.',
+        true,
+      ),
+      logs: isOn(
+        'Whether it may read the ends of logs that the worker has put beside copies (ConfigMaps), to keep them when the copies go. Without this exit codes are kept, and no logs.',
+        true,
+      ),
+    },
+  ),
+  config: group('Flags of the worker, by their names in camelCase.', {
+    controllerName: flagValue(FLAGS, 'controller-name', {
+      default: 'switchyard.dev/worker',
+      about:
+        'spec.managedBy of the Jobs this controller runs. kubernetes.io/job-controller replaces the built-in controller, which must then be switched off (kube-controller-manager --controllers=*,-job-controller).',
+    }),
+    controllers: flagValue(FLAGS, 'controllers', {
+      default: ['job'],
+      about: 'job, ttl-after-finished. The latter only where the built-in TTL controller does not run.',
+    }),
+    ...flagValues(FLAGS, { 'concurrent-job-syncs': 5 }),
+    fenceAfter: flagValue(FLAGS, 'fence-after', {
+      default: '60s',
+      about:
+        "Stop the pods of copies whose manager has given no sign for this long, until it is back (docs/fencing.md); 0: never. At least 5s, and three times the manager's --fence-renew-interval.",
+    }),
+    leaseNamespace: flagValue(FLAGS, 'lease-namespace', {
+      default: 'kube-system',
+      shape: { type: 'string', maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
+      about:
+        'Namespace of the Leases by which worker and managers know of each other: spec.leaseNamespace of the WorkerCluster. It must exist.',
+    }),
+    keepLogs: flagValue(FLAGS, 'keep-logs', {
+      default: 'Failed',
+      about:
+        'Of which pods of copies the end of the log is kept when they go, where their Job does not say: Failed, All, or None (of none, whatever Jobs say; the worker then has no right to read logs and to make ConfigMaps).',
+    }),
+    ...flagValues(FLAGS, {
+      'log-tail-bytes': 65_536,
+      'kube-api-qps': 50,
+      'kube-api-burst': 100,
+      'log-level': 'info',
+      'concurrent-ttl-after-finished-syncs': undefined,
+      'job-batch-period': undefined,
+    }),
+  }),
+  metrics: metricsValues(flagValue(FLAGS, 'metrics-authentication', { default: false, about: METRICS_AUTHENTICATION })),
+  ...podValues('192Mi'),
+});
+
+/** Flags that are no value of the chart, and why. */
+export const WORKER_FLAGS_OF_CHART: Readonly<Partial<Record<keyof typeof FLAGS, string>>> = {
+  config: 'config.* are its keys, and are passed as flags; a file of one’s own comes by extraArgs and a volume',
+  kubeconfig: 'the pod’s ServiceAccount',
+  context: 'the pod’s ServiceAccount',
+  namespace: 'the roles of the chart are those of a worker that looks at all namespaces',
+  'leader-elect': 'always on',
+  'leader-elect-resource-namespace': 'the namespace of the release',
+  'leader-elect-resource-name': 'by the name of the release',
+  'metrics-bind-address': 'metrics.port',
+};
