@@ -80,7 +80,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/import-kueue': 'command program run',
   'manager/cli/what-if': 'changed-objects changes command run',
   'manager/cli/local':
-    'advice clusters command config examples job-watch manager-account pod-watch ports program programs quick-start run run-directory set-up short-path submit-examples summary webhook-certificate',
+    'advice clusters command config examples job-watch manager-account pod-watch ports program programs prometheus quick-start run run-directory set-up short-path submit-examples summary webhook-certificate',
   manager:
     'admission-flags client-factory config decision-log-file history-flags home-informers identity-alarm identity main manager read-redis-settings record-key redis-flags worker-connection',
   'manager/dispatch':

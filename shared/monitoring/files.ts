@@ -1,6 +1,8 @@
 import { stringify } from 'yaml';
 import { ALERTS } from './alerts.ts';
 import type { Program } from './alert.ts';
+import { DASHBOARDS } from './dashboards/dashboards.ts';
+import { grafanaDashboard } from './dashboards/grafana.ts';
 import { runbookIndex } from './runbook-index.ts';
 
 const WRITTEN = '# Written by scripts/generate-monitoring.ts from shared/monitoring.\n';
@@ -11,6 +13,7 @@ export function monitoringFiles(): ReadonlyMap<string, string> {
     ['charts/switchyard-manager/files/alerts.yaml', alertFile('manager')],
     ['charts/switchyard-worker/files/alerts.yaml', alertFile('worker')],
     ['docs/runbooks/README.md', runbookIndex(ALERTS)],
+    ...DASHBOARDS.map((dashboard) => [dashboardFile(dashboard.uid), `${JSON.stringify(grafanaDashboard(dashboard), null, 2)}\n`] as const),
   ]);
 }
 
@@ -20,3 +23,5 @@ const alertFile = (program: Program): string =>
     ALERTS.filter((alert) => alert.program === program).map(({ program: _program, ...alert }) => alert),
     { lineWidth: 0 },
   )}`;
+
+const dashboardFile = (uid: string): string => `charts/switchyard-manager/files/dashboards/${uid}.json`;
