@@ -6,7 +6,7 @@
 //   node scripts/run.mjs PROGRAM [ARGUMENTS...]      (see PROGRAMS; `npm start` and `npm test` call this)
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -14,6 +14,8 @@ const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const BIN = path.join(ROOT, 'node_modules', '.bin');
 const LEASH = path.join(ROOT, 'shared', 'runtime', 'leash.sh');
 const EXIT_USAGE = 2;
+/** Debian's package, unpacked: installed it would start a server of its own. */
+const PROMETHEUS = path.join(ROOT, 'node_modules', '.cache', 'prometheus');
 const STAMP = path.join(ROOT, 'node_modules', '.switchyard-installed');
 
 /** Each program is a list of command lines, run in order until one fails. The user's arguments go to the last. */
@@ -93,6 +95,18 @@ function provideRedis() {
   if (install() !== 0 && (apt('update', '-q') !== 0 || install() !== 0)) fail(byHand);
 }
 
+/** promtool and prometheus, for the tests of alerts and for --prometheus. Whoever wants them says so when they are missing. */
+function providePrometheus() {
+  const own = path.join(PROMETHEUS, 'usr', 'bin');
+  if ((canRun('promtool') && canRun('prometheus')) || existsSync(path.join(own, 'promtool')) || !canRun('dpkg-deb')) return;
+  console.log('Fetching Prometheus with apt-get (first run) ...');
+  mkdirSync(PROMETHEUS, { recursive: true });
+  spawnSync('apt-get', ['download', '-q', 'prometheus'], { cwd: PROMETHEUS, stdio: 'ignore' });
+  const fetched = readdirSync(PROMETHEUS).find((file) => file.endsWith('.deb'));
+  if (fetched === undefined || spawnSync('dpkg-deb', ['-x', fetched, '.'], { cwd: PROMETHEUS, stdio: 'ignore' }).status !== 0)
+    console.log('Prometheus could not be fetched (sudo apt-get install prometheus); what needs it is skipped, and says so.');
+}
+
 function checkNode() {
   const version = spawnSync('node', ['--version'], { env: environment(), encoding: 'utf8' }).stdout ?? '';
   if (Number(version.slice(1).split('.')[0]) >= 24) return;
@@ -103,7 +117,7 @@ function checkNode() {
 
 const environment = () => ({
   ...process.env,
-  PATH: `${BIN}${path.delimiter}${process.env.PATH ?? ''}`,
+  PATH: [BIN, process.env.PATH ?? '', path.join(PROMETHEUS, 'usr', 'bin')].join(path.delimiter),
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? path.join(ROOT, 'node_modules', '.cache', 'compile'),
 });
 
@@ -166,6 +180,7 @@ const program = PROGRAMS[name];
 installModules();
 checkNode();
 if (program.redis) provideRedis();
+if (name === 'test' || args.includes('--prometheus')) providePrometheus();
 for (const [index, [command, ...fixed]] of program.commands.entries()) {
   const code = await run(command, index === program.commands.length - 1 ? [...fixed, ...args] : fixed);
   if (code !== 0) process.exit(code);

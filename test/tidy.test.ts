@@ -21,10 +21,12 @@ const ALLOWED: Record<string, readonly string[]> = {
   // A package of its own for programs of users.
   'shared/client': ['shared/api'],
   'shared/kube': ['shared/api', 'shared/runtime'],
+  // What somebody looks at and is woken by.
+  'shared/monitoring': [],
   'shared/controlplane': ['shared/api', 'shared/runtime', 'shared/kube'],
   worker: ['shared/api', 'shared/runtime', 'shared/kube'],
-  manager: ['shared/api', 'shared/runtime', 'shared/kube', 'shared/client', 'validation'],
-  local: ['shared/api', 'shared/runtime', 'shared/kube', 'shared/client', 'shared/controlplane', 'worker', 'manager'],
+  manager: ['shared/api', 'shared/runtime', 'shared/kube', 'shared/client', 'shared/monitoring', 'validation'],
+  local: ['shared/api', 'shared/runtime', 'shared/kube', 'shared/client', 'shared/controlplane', 'shared/monitoring', 'worker', 'manager'],
   validation: ['shared/api', 'shared/runtime', 'shared/kube', 'shared/controlplane', 'manager'],
   cli: ['shared/runtime', 'manager', 'local'],
 };
@@ -78,7 +80,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/import-kueue': 'command program run',
   'manager/cli/what-if': 'changed-objects changes command run',
   'manager/cli/local':
-    'advice clusters command config examples job-watch manager-account pod-watch ports program programs quick-start run run-directory set-up short-path submit-examples summary webhook-certificate',
+    'advice clusters command config examples job-watch manager-account pod-watch ports program programs prometheus quick-start run run-directory set-up short-path submit-examples summary webhook-certificate',
   manager:
     'admission-flags client-factory config decision-log-file history-flags home-informers identity-alarm identity main manager read-redis-settings record-key redis-flags worker-connection',
   'manager/dispatch':

@@ -11,6 +11,8 @@ export type LocalConfig = {
   readonly directory: string | undefined;
   /** First of the ports to listen on; 0: any free ports. */
   readonly portBase: number;
+  /** A Prometheus looks at the programs. */
+  readonly prometheus: boolean;
   /** Give up on the examples after this long, in milliseconds. */
   readonly timeoutMs: number;
   readonly logLevel: LogLevel;
@@ -29,6 +31,10 @@ const FLAGS = {
     fallback: '0',
     about: `listen on PORT and the ${PORT_NAMES.length - 1} after it; 0 takes any free ones`,
     parse: portBase,
+  },
+  prometheus: {
+    about:
+      'bring up Prometheus, too (Debian’s package of that name), at a port behind the others; it scrapes the programs and has the alerts of Switchyard',
   },
   timeout: { value: 'SECONDS', fallback: '120', about: 'give up on the examples after so long', parse: wholeNumber(1, 86_400) },
   ...LOG_FLAGS,
@@ -49,6 +55,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): LocalConfig {
     keep: flags.keep,
     directory: flags.dir,
     portBase: flags['port-base'],
+    prometheus: flags.prometheus,
     timeoutMs: flags.timeout * 1000,
     logLevel: flags['log-level'],
   };

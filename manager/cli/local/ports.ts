@@ -47,7 +47,17 @@ export async function choosePorts(base: number): Promise<Ports> {
   }
 }
 
-function hold(port: number, name: PortName, held: Server[]): Promise<number> {
+/** One more, for a program that not every run has: the port behind those of the run, or with 0 any that is free. */
+export async function chooseOneMore(base: number, name: string): Promise<number> {
+  const held: Server[] = [];
+  try {
+    return await hold(base === 0 ? 0 : base + PORT_NAMES.length, name, held);
+  } finally {
+    await Promise.all(held.map((server) => new Promise((resolve) => server.close(resolve))));
+  }
+}
+
+function hold(port: number, name: string, held: Server[]): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => {

@@ -21,6 +21,7 @@ import { createManagerAccount, MANAGER_USERNAME } from './manager-account.ts';
 import { watchPods } from './pod-watch.ts';
 import type { Ports } from './ports.ts';
 import { startPrograms } from './programs.ts';
+import { startPrometheus } from './prometheus.ts';
 import { createFromFile, installKinds, installPolicies, installWebhooks, joinCluster } from './set-up.ts';
 import { submitExamples } from './submit-examples.ts';
 import { summarize } from './summary.ts';
@@ -32,6 +33,8 @@ export type QuickStart = {
   /** Empty, and of this run alone. */
   readonly directory: string;
   readonly ports: Ports;
+  /** undefined: no Prometheus is started. */
+  readonly prometheusPort: number | undefined;
   readonly display: Display;
   readonly startMillis: number;
   /** What must be undone at the end, whatever happens; the last started is the first stopped. */
@@ -43,7 +46,7 @@ const WORKER_CLUSTERS = ['east', 'west'] as const;
 
 /** Resolves with the exit code once the examples have run, or never when everything is to stay up. */
 export async function quickStart(
-  { config, directory, ports, display, startMillis, cleanUp }: QuickStart,
+  { config, directory, ports, prometheusPort, display, startMillis, cleanUp }: QuickStart,
   signal: AbortSignal,
 ): Promise<number> {
   const sinceStart = (): string => formatDuration(Date.now() - startMillis);
@@ -58,6 +61,7 @@ export async function quickStart(
   // 2, 3
   const managerKubeconfigFile = path.join(directory, 'switchyard-manager.kubeconfig');
   const certificate = await selfSignedCertificate(Date.now());
+  const onRestart = (name: string, how: string): void => display.note(`${name} ended with ${how} and was started again`);
   const programs = await startPrograms({
     directory,
     root: ROOT,
@@ -79,11 +83,17 @@ export async function quickStart(
       for (const { name, kubeconfig } of clusters.workers) await joinCluster(manager.client, name, kubeconfig);
       await createFromFile(manager.client, path.join(ROOT, 'examples', 'queues.yaml'));
     },
-    onRestart: (name, how) => display.note(`${name} ended with ${how} and was started again`),
+    onRestart,
     onWaiting: (names) => display.doing(names.length === 0 ? '' : `waiting for ${names.join(', ')} ...`),
     cleanUp,
   });
   display.note(`manager, workers and Redis are up after ${sinceStart()}`);
+  if (prometheusPort !== undefined) {
+    display.doing('starting Prometheus ...');
+    const { metricsUrls } = programs;
+    const url = await startPrometheus({ directory, port: prometheusPort, metricsUrls, env: process.env, onRestart, cleanUp });
+    display.note(`prometheus ${url} scrapes them every second and judges the alerts: ${url}/alerts`);
+  }
 
   // 4, 5
   const pods = watchPods(clusters.workers, signal);

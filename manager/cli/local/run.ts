@@ -3,7 +3,7 @@ import path from 'node:path';
 import { FlagError } from '../../../shared/runtime/flags.ts';
 import type { LocalConfig } from './config.ts';
 import { lineDisplay, terminalDisplay } from './display.ts';
-import { choosePorts } from './ports.ts';
+import { chooseOneMore, choosePorts } from './ports.ts';
 import { prepareDirectory } from './run-directory.ts';
 import { shortPath } from './short-path.ts';
 
@@ -26,11 +26,12 @@ export async function runLocal(config: LocalConfig): Promise<number> {
   process.stdout.on('error', () => stopBy('SIGPIPE'));
   const run = async (): Promise<number> => {
     const ports = await choosePorts(config.portBase);
+    const prometheusPort = config.prometheus ? await chooseOneMore(config.portBase, 'prometheus') : undefined;
     const directory = prepareDirectory(config.directory, path.resolve('.switchyard'));
     display.note(`starting three clusters, Redis, the manager and the workers in ${shortPath(directory)}`);
     // Only now, because there is much to load, and somebody is waiting for a first word.
     const { quickStart } = await import('./quick-start.ts');
-    return quickStart({ config, directory, ports, display, startMillis, cleanUp }, stop.signal);
+    return quickStart({ config, directory, ports, prometheusPort, display, startMillis, cleanUp }, stop.signal);
   };
   try {
     return await Promise.race([run(), stopped.promise.then((signal) => EXIT_CODES[signal])]);

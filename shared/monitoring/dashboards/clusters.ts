@@ -1,0 +1,113 @@
+import { CLUSTER, MANAGER, type Dashboard } from './dashboard.ts';
+
+const OF = 'job=~"$manager", cluster=~"$cluster"';
+
+export const CLUSTERS: Dashboard = {
+  uid: 'switchyard-clusters',
+  title: 'Clusters',
+  about: 'Each worker cluster: whether it is reached, what runs there, and how fast what happens there comes home.',
+  variables: [MANAGER, CLUSTER],
+  rows: [
+    {
+      title: 'State',
+      panels: [
+        {
+          title: 'Ready',
+          about: '1 where Jobs are placed.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [{ expr: `max by (cluster) (switchyard_cluster_ready{${OF}})`, legend: '{{cluster}}' }],
+        },
+        {
+          title: 'Conditions',
+          about: 'Reachable, Synced, Able, Ready, WorkerAlive of the WorkerCluster: 1 where True.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [{ expr: `max by (cluster, condition) (switchyard_cluster_condition{${OF}})`, legend: '{{cluster}} {{condition}}' }],
+        },
+        {
+          title: 'Last word',
+          about:
+            'Seconds since the last event of a watch. Rises where nothing happens, too; together with lag it means that nothing is heard.',
+          kind: 'timeseries',
+          unit: 's',
+          queries: [{ expr: `time() - max by (cluster) (switchyard_cluster_last_watch_event_seconds{${OF}})`, legend: '{{cluster}}' }],
+        },
+      ],
+    },
+    {
+      title: 'Work',
+      panels: [
+        {
+          title: 'Copies',
+          about: 'Jobs that are on the cluster.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [{ expr: `sum by (cluster) (switchyard_remote_copies{${OF}})`, legend: '{{cluster}}' }],
+        },
+        {
+          title: 'Use of capacity',
+          about: 'What admitted Jobs ask for, as a part of what the nodes offer.',
+          kind: 'timeseries',
+          unit: 'percentunit',
+          queries: [
+            {
+              expr: `max by (cluster, resource) (switchyard_cluster_used{${OF}}) / max by (cluster, resource) (switchyard_cluster_allocatable{${OF}} > 0)`,
+              legend: '{{cluster}} {{resource}}',
+            },
+          ],
+        },
+        {
+          title: 'Dispatched a second',
+          about: 'Copies created.',
+          kind: 'timeseries',
+          unit: 'ops',
+          queries: [
+            { expr: `sum by (cluster) (rate(switchyard_dispatched_workloads_total{${OF}}[$__rate_interval]))`, legend: '{{cluster}}' },
+          ],
+        },
+      ],
+    },
+    {
+      title: 'Speed',
+      panels: [
+        {
+          title: 'From admission to copy',
+          about: 'The 95th percentile.',
+          kind: 'timeseries',
+          unit: 's',
+          queries: [
+            {
+              expr: `histogram_quantile(0.95, sum by (cluster, le) (rate(switchyard_dispatch_duration_seconds_bucket{${OF}}[$__rate_interval])))`,
+              legend: '{{cluster}}',
+            },
+          ],
+        },
+        {
+          title: 'Status lag',
+          about: 'From a change of the copy to the write at home, the 99th percentile. An alert fires at 30 s.',
+          kind: 'timeseries',
+          unit: 's',
+          queries: [
+            {
+              expr: `histogram_quantile(0.99, sum by (cluster, le) (rate(switchyard_status_lag_seconds_bucket{${OF}}[$__rate_interval])))`,
+              legend: '{{cluster}}',
+            },
+          ],
+        },
+        {
+          title: 'Calls a second',
+          about: 'Of the manager to the API servers. `home` is the manager cluster.',
+          kind: 'timeseries',
+          unit: 'ops',
+          queries: [
+            {
+              expr: 'sum by (cluster) (rate(switchyard_client_requests_total{job=~"$manager"}[$__rate_interval]))',
+              legend: '{{cluster}}',
+            },
+          ],
+        },
+      ],
+    },
+  ],
+};

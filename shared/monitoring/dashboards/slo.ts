@@ -1,0 +1,87 @@
+import { MANAGER, type Dashboard, type Panel } from './dashboard.ts';
+
+const OF = 'job=~"$manager"';
+
+/** Which part of what a histogram has seen in the chosen time was at most `seconds`, which is one of its buckets. */
+const within = (title: string, about: string, histogram: string, seconds: number): Panel => ({
+  title,
+  about,
+  kind: 'stat',
+  unit: 'percentunit',
+  queries: [
+    {
+      expr: `sum(increase(${histogram}_bucket{${OF}, le="${seconds}"}[$__range])) / sum(increase(${histogram}_count{${OF}}[$__range]))`,
+      legend: `within ${seconds} s`,
+    },
+  ],
+});
+
+const quantiles = (title: string, about: string, histogram: string, by: string): Panel => ({
+  title,
+  about,
+  kind: 'timeseries',
+  unit: 's',
+  queries: [0.5, 0.99].map((quantile) => ({
+    expr: `histogram_quantile(${quantile}, sum by (${by}, le) (rate(${histogram}_bucket{${OF}}[$__rate_interval])))`,
+    legend: `{{${by}}} ${quantile}`,
+  })),
+});
+
+export const SLO: Dashboard = {
+  uid: 'switchyard-slo',
+  title: 'SLO',
+  about: 'What is promised of the time that things take, over the time that is chosen above.',
+  variables: [MANAGER],
+  rows: [
+    {
+      title: 'In the chosen time',
+      panels: [
+        within(
+          'Dispatched in time',
+          'Of the Jobs that were admitted, the part whose copy was made within a second.',
+          'switchyard_dispatch_duration_seconds',
+          1,
+        ),
+        within(
+          'Home in time',
+          'Of the changes on worker clusters, the part that stood in the Job at home within five seconds.',
+          'switchyard_status_lag_seconds',
+          5,
+        ),
+        within(
+          'Cycles in time',
+          'Of the scheduling cycles, the part that took at most a tenth of a second.',
+          'switchyard_admission_attempt_duration_seconds',
+          0.1,
+        ),
+        {
+          title: 'Leading',
+          about: 'The part of the time in which a manager was leading.',
+          kind: 'stat',
+          unit: 'percentunit',
+          queries: [{ expr: `avg_over_time((max(switchyard_leader{${OF}}) or vector(0))[$__range:1m])`, legend: 'leading' }],
+        },
+        {
+          title: 'Intake open',
+          about: 'The part of the time in which nothing was wrong with Redis that keeps submissions from being taken.',
+          kind: 'stat',
+          unit: 'percentunit',
+          queries: [
+            {
+              expr: `1 - avg_over_time((max(switchyard_redis_trouble{${OF}, reason!~"NotDurable|Evicting"}))[$__range:1m])`,
+              legend: 'open',
+            },
+          ],
+        },
+      ],
+    },
+    {
+      title: 'Over time',
+      panels: [
+        quantiles('Wait for admission', 'Median and 99th percentile.', 'switchyard_admission_wait_time_seconds', 'cluster_queue'),
+        quantiles('From admission to copy', 'Median and 99th percentile.', 'switchyard_dispatch_duration_seconds', 'cluster'),
+        quantiles('Status lag', 'Median and 99th percentile.', 'switchyard_status_lag_seconds', 'cluster'),
+      ],
+    },
+  ],
+};

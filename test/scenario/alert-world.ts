@@ -1,0 +1,96 @@
+import type { Situation } from '../support/promtool.ts';
+
+const MANAGER = 'job="switchyard-manager",pod="manager-0"';
+const STANDBY = 'job="switchyard-manager",pod="manager-1"';
+const worker = (cluster: string): string => `job="switchyard-worker",pod="worker-0",cluster="${cluster}"`;
+const CONDITIONS = ['Reachable', 'Synced', 'Able', 'Ready', 'WorkerAlive'];
+const REDIS_TROUBLES = ['Unreachable', 'Unauthenticated', 'NotAllowed', 'ReadOnly', 'Full', 'Loading', 'Evicting', 'NotDurable', 'TooOld'];
+
+/** Names of series, as Prometheus scrapes them from a manager that leads, and from the worker of a cluster. */
+export const ofManager = (name: string, labels = ''): string => `${name}{${MANAGER}${labels === '' ? '' : `,${labels}`}}`;
+export const ofStandby = (name: string, labels = ''): string => `${name}{${STANDBY}${labels === '' ? '' : `,${labels}`}}`;
+export const ofWorker = (cluster: string, name: string, labels = ''): string =>
+  `${name}{${worker(cluster)}${labels === '' ? '' : `,${labels}`}}`;
+export const condition = (cluster: string, type: string): string =>
+  ofManager('switchyard_cluster_condition', `cluster="${cluster}",condition="${type}"`);
+export const headWaits = (queue = 'batch'): string => ofManager('switchyard_admission_head_waiting_seconds', `cluster_queue="${queue}"`);
+export const admitted = (queue = 'batch', cluster = 'east'): string =>
+  ofManager('switchyard_admitted_workloads_total', `cluster_queue="${queue}",cluster="${cluster}"`);
+export const usage = (queue = 'batch', resource = 'cpu'): string =>
+  ofManager('switchyard_cluster_queue_resource_usage', `cluster_queue="${queue}",flavor="default",resource="${resource}"`);
+export const nominal = (queue = 'batch', resource = 'cpu'): string =>
+  ofManager('switchyard_cluster_queue_nominal_quota', `cluster_queue="${queue}",flavor="default",resource="${resource}"`);
+export const pending = (status = 'active', queue = 'batch'): string =>
+  ofManager('switchyard_pending_workloads', `cluster_queue="${queue}",status="${status}"`);
+export const fresh = ofManager('switchyard_admission_wait_time_seconds_bucket', 'cluster_queue="batch",le="320"');
+export const evicted = ofManager('switchyard_evicted_workloads_total', 'cluster_queue="batch",reason="Preempted"');
+/** Of the Job controller of the manager cluster, whose target is none of ours. */
+export const leftToUs =
+  'job_controller_jobs_by_external_controller_total{job="kube-controller-manager",controller_name="switchyard.dev/manager"}';
+export const webhook = (outcome: string): string =>
+  ofManager('switchyard_webhook_requests_total', `webhook="validate",outcome="${outcome}"`);
+export const redisTrouble = (reason: string): string => ofManager('switchyard_redis_trouble', `reason="${reason}"`);
+export const syncs = (result: string, cluster = 'east'): string =>
+  ofWorker(cluster, 'job_controller_job_syncs_total', `completion_mode="NonIndexed",action="reconciling",result="${result}"`);
+export const tracked = (event: string, cluster = 'east'): string =>
+  ofWorker(cluster, 'job_controller_terminated_pods_tracking_finalizer_total', `event="${event}"`);
+export const lag = (cluster: string, le: string): string =>
+  ofManager('switchyard_status_lag_seconds_bucket', `cluster="${cluster}",le="${le}"`);
+export const oldest = ofManager('switchyard_submission_queue_oldest_seconds', 'namespace="team",submission_queue="main"');
+export const poison = ofManager('switchyard_submission_queue_failed', 'namespace="team",submission_queue="main"');
+
+/** Three hours of an installation with two managers, two worker clusters and a queue in which Jobs come and go. */
+export function healthy(changes: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const series: Record<string, string> = {
+    [ofManager('switchyard_leader')]: '1x180',
+    [ofStandby('switchyard_leader')]: '0x180',
+    [headWaits()]: '12x180',
+    [admitted()]: '0+2x180',
+    [usage()]: '3x180',
+    [nominal()]: '4x180',
+    [usage('batch', 'memory')]: '1x180',
+    [nominal('batch', 'memory')]: '4x180',
+    [pending()]: '1x180',
+    [pending('inadmissible')]: '0x180',
+    [fresh]: '0+2x180',
+    [evicted]: '0x180',
+    [leftToUs]: '0+2x180',
+    [oldest]: '1x180',
+    [poison]: '0x180',
+    [webhook('allowed')]: '0+5x180',
+    [webhook('refused')]: '0+1x180',
+    [webhook('error')]: '0x180',
+    [ofManager('switchyard_history_entries_total', 'result="written"')]: '0+2x180',
+    [ofManager('switchyard_history_entries_total', 'result="dropped"')]: '0x180',
+    [ofManager('switchyard_certificate_not_after_seconds', 'certificate="webhook"')]: '7776000x180',
+  };
+  for (const reason of REDIS_TROUBLES) series[redisTrouble(reason)] = '0x180';
+  for (const cluster of ['east', 'west']) {
+    for (const type of CONDITIONS) series[condition(cluster, type)] = '1x180';
+    series[ofManager('switchyard_cluster_ready', `cluster="${cluster}"`)] = '1x180';
+    series[ofManager('switchyard_remote_copies', `cluster="${cluster}"`)] = '3x180';
+    for (const [le, values] of [
+      ['0.5', '0+19x180'],
+      ['10', '0+20x180'],
+      ['60', '0+20x180'],
+      ['+Inf', '0+20x180'],
+    ] as const)
+      series[lag(cluster, le)] = values;
+    series[ofWorker(cluster, 'switchyard_worker_fenced', 'origin="home"')] = '0x180';
+    series[syncs('success', cluster)] = '0+50x180';
+    series[syncs('error', cluster)] = '0+1x180';
+    series[tracked('add', cluster)] = '1+10x180';
+    series[tracked('delete', cluster)] = '0+10x180';
+  }
+  return { ...series, ...changes };
+}
+
+export const quiet = (name: string, series: Readonly<Record<string, string>>, at = '75m'): Situation => ({ name, series, at, fires: [] });
+
+/** The same with all samples of series of one name away. */
+export const without = (series: Readonly<Record<string, string>>, name: RegExp): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(series).filter(([key]) => !name.test(key)));
+
+/** What is gone at the minute. */
+export const only = (series: Readonly<Record<string, string>>, name: RegExp): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(series).filter(([key]) => name.test(key)));

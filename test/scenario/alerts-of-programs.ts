@@ -1,0 +1,127 @@
+import type { Situation } from '../support/promtool.ts';
+import { healthy, ofManager, ofStandby, quiet, syncs, tracked, without } from './alert-world.ts';
+
+const dropped = ofManager('switchyard_history_entries_total', 'result="dropped"');
+const notAfter = ofManager('switchyard_certificate_not_after_seconds', 'certificate="webhook"');
+
+export const PROGRAM_SITUATIONS: readonly Situation[] = [
+  {
+    name: 'both managers stand by',
+    series: healthy({ [ofManager('switchyard_leader')]: '1x9 0x120' }),
+    at: '15m',
+    fires: [
+      {
+        alert: 'SwitchyardNoLeader',
+        summary: 'no manager leads',
+        description:
+          'For 2m no manager has been leading, or none is scraped. Nothing is admitted and nothing dispatched, and after their fence the workers stop the Jobs that run.',
+      },
+    ],
+  },
+  {
+    name: 'no manager is there at all',
+    series: without(healthy(), /job="switchyard-manager"|controller_name/),
+    at: '15m',
+    fires: [
+      {
+        alert: 'SwitchyardNoLeader',
+        summary: 'no manager leads',
+        description:
+          'For 2m no manager has been leading, or none is scraped. Nothing is admitted and nothing dispatched, and after their fence the workers stop the Jobs that run.',
+      },
+    ],
+  },
+  quiet(
+    'one manager goes, and the other takes over',
+    healthy({ [ofManager('switchyard_leader')]: '1x9 _x120', [ofStandby('switchyard_leader')]: '0x10 1x120' }),
+    '11m',
+  ),
+  {
+    name: 'two managers take the lead from each other every few minutes',
+    series: healthy({
+      [ofManager('switchyard_leader')]: `${'1x4 0x4 '.repeat(12)}`.trim(),
+      [ofStandby('switchyard_leader')]: `${'0x4 1x4 '.repeat(12)}`.trim(),
+    }),
+    at: '75m',
+    fires: [
+      {
+        alert: 'SwitchyardLeaderFlapping',
+        summary: 'managers take turns at leading',
+        description:
+          'Managers began or ceased to lead 24 times in the last 1h (6 are tolerated). Each time everything is listed anew, and nothing is admitted meanwhile.',
+      },
+    ],
+  },
+  quiet(
+    'both managers are updated, one after the other',
+    healthy({ [ofManager('switchyard_leader')]: '1x30 0x1 1x120', [ofStandby('switchyard_leader')]: '0x30 1x1 0x120' }),
+    '40m',
+  ),
+  {
+    name: 'the store of history is too slow',
+    series: healthy({ [dropped]: '0x9 0+4x120' }),
+    at: '40m',
+    fires: [
+      {
+        alert: 'SwitchyardHistoryDropping',
+        summary: 'what became of Jobs is not kept',
+        description:
+          'About 60 entries of history (records, exit codes, ends of logs) were dropped in the last 15m, because the store took too long.',
+      },
+    ],
+  },
+  quiet('some entries of history were dropped an hour ago', healthy({ [dropped]: '0x9 5x170' }), '70m'),
+  {
+    name: 'every fifth sync of Jobs on one cluster fails',
+    series: healthy({ [syncs('success', 'west')]: '0+40x180', [syncs('error', 'west')]: '0+10x180' }),
+    at: '60m',
+    fires: [
+      {
+        alert: 'SwitchyardSyncErrors',
+        labels: { cluster: 'west' },
+        summary: 'the Job controller fails at 20% of its syncs',
+        description:
+          '20% of the syncs of Jobs on this cluster ended in an error for 15m (0.1 is the limit). They are tried again, ever more rarely: pods are made, counted and removed late or not at all.',
+      },
+    ],
+  },
+  quiet('conflicts have some syncs tried again', healthy({ [syncs('error', 'west')]: '0+4x180' }), '60m'),
+  {
+    name: 'three ended pods keep their finalizer',
+    series: healthy({ [tracked('add', 'west')]: '3x180', [tracked('delete', 'west')]: '0x180' }),
+    at: '60m',
+    fires: [
+      {
+        alert: 'SwitchyardFinalizersLeft',
+        labels: { job: 'switchyard-worker', pod: 'worker-0', cluster: 'west' },
+        summary: 'ended pods keep their finalizer',
+        description:
+          '3 pods that have ended still have the finalizer batch.kubernetes.io/job-tracking: they stay, and their Jobs do not end. For 15m each has taken longer than 60 s on average.',
+      },
+    ],
+  },
+  quiet(
+    'hundreds of pods end at any moment, and each is counted within a second',
+    healthy({ [tracked('add', 'west')]: '300+6000x180', [tracked('delete', 'west')]: '0+6000x180' }),
+    '60m',
+  ),
+  quiet(
+    'a worker starts anew',
+    healthy({ [tracked('add', 'west')]: '1+10x50 0+10x120', [tracked('delete', 'west')]: '0+10x50 0+10x120' }),
+    '70m',
+  ),
+  {
+    name: 'a certificate that should have been renewed is not',
+    series: healthy({ [notAfter]: '518400x180' }),
+    at: '60m',
+    fires: [
+      {
+        alert: 'SwitchyardCertificateExpiring',
+        labels: { certificate: 'webhook' },
+        summary: 'the certificate webhook ends soon',
+        description:
+          'The certificate webhook ends in 5d 23h 0m 0s; it should have been renewed more than 7 days before. After that the API server does not trust the webhook.',
+      },
+    ],
+  },
+];

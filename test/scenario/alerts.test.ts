@@ -1,0 +1,40 @@
+/** Goal: each alert is heard when what it is for happens, says so with the numbers, and is silent in the healthy world next to it. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ALERTS } from '../../shared/monitoring/alerts.ts';
+import { ruleFile } from '../../shared/monitoring/alert.ts';
+import { playSituations, promtoolProblem, type Situation } from '../support/promtool.ts';
+import { CLUSTER_SITUATIONS } from './alerts-of-clusters.ts';
+import { INTAKE_SITUATIONS } from './alerts-of-intake.ts';
+import { PROGRAM_SITUATIONS } from './alerts-of-programs.ts';
+import { QUEUE_SITUATIONS } from './alerts-of-queues.ts';
+import { QUIET_SITUATIONS } from './alerts-in-quiet.ts';
+
+const GROUPS = ruleFile(ALERTS, { manager: '(.+/)?switchyard-manager', worker: '(.+/)?switchyard-worker' }).groups;
+const SITUATIONS: readonly Situation[] = [
+  ...CLUSTER_SITUATIONS,
+  ...QUEUE_SITUATIONS,
+  ...INTAKE_SITUATIONS,
+  ...PROGRAM_SITUATIONS,
+  ...QUIET_SITUATIONS,
+];
+const problem = promtoolProblem();
+
+test('every alert is heard in some situation, and situations have names of their own', () => {
+  const heard = new Set(SITUATIONS.flatMap(({ fires }) => fires.map(({ alert }) => alert)));
+  expect(ALERTS.map(({ name }) => name).filter((name) => !heard.has(name))).toEqual([]);
+  expect(new Set(SITUATIONS.map(({ name }) => name)).size).toBe(SITUATIONS.length);
+});
+
+describe.skipIf(problem !== undefined)(`alerts${problem === undefined ? '' : ` (skipped: ${problem})`}`, () => {
+  let wrong: ReadonlyMap<string, string>;
+  beforeAll(() => {
+    wrong = playSituations(GROUPS, SITUATIONS);
+  });
+
+  test.each(SITUATIONS.map(({ name, fires }) => [name, fires.map(({ alert }) => alert).join(', ') || 'nothing']))(
+    '%s: %s fires',
+    (name) => {
+      expect(wrong.get(name) ?? 'as it should be').toBe('as it should be');
+    },
+  );
+});
