@@ -90,8 +90,8 @@ describe.skipIf(!canRunImages())('the tree of the image', () => {
       '%s becomes ready on a cluster of its own',
       { timeout: LIMIT_MS },
       async (name) => {
-        const [pod] = await cluster.kubelet.roll(NAMESPACE, name);
-        const url = `http://${pod?.address('metrics')}`;
+        const pod = await cluster.kubelet.roll(NAMESPACE, name);
+        const url = `http://${pod.address('metrics')}`;
         const ready = await fetch(`${url}/readyz`);
         expect(ready.status).toBe(200);
         expect(await (await fetch(`${url}/metrics`)).text()).toContain('process_cpu_seconds_total');

@@ -1,7 +1,7 @@
 /**
  * Runs the programs of Deployments as they say it, where there is neither a container engine nor a Deployment controller: each in a root file system of its own
- * (chroot), as the user that the pod asks for, with the pod's command line, environment, volumes and ServiceAccount. Three things are not as on a cluster: ports
- * are those that are free on this machine, programs listen on a loopback address, and a manager may connect to such addresses.
+ * (chroot), as the user that the pod asks for, with the pod's command line, environment, volumes and ServiceAccount. What is not as on a cluster: ports are those
+ * that are free on this machine, programs listen on a loopback address, a manager may connect to such addresses, and of the replicas of a Deployment one runs.
  */
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -26,7 +26,10 @@ export const SERVICES: Resource<Service> = { group: '', version: 'v1', plural: '
 const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
 const POLL_MS = 50;
 
-type Deployment = KubeObject & { readonly spec: { readonly replicas?: number; readonly template: PodTemplate } };
+type Deployment = KubeObject & {
+  readonly spec: { readonly replicas?: number; readonly template: PodTemplate };
+  readonly status?: { readonly observedGeneration?: number };
+};
 type PodTemplate = { readonly metadata?: { readonly labels?: Readonly<Record<string, string>> }; readonly spec: PodSpec };
 type PodSpec = {
   readonly serviceAccountName?: string;
@@ -91,12 +94,17 @@ export type RunningPod = {
   address(port: string): string;
   /** Until its readiness probe is content. */
   ready(): Promise<void>;
+  isReady(): Promise<boolean>;
 };
 
 export class TestKubelet implements AsyncDisposable {
   readonly #image: Image;
   #cluster: ClusterAtHand | undefined;
-  readonly #pods = new Map<string, RunningPod[]>();
+  /** By namespace/name of the Deployment. */
+  readonly #pods = new Map<string, { readonly pod: RunningPod; readonly template: string }>();
+  #started = 0;
+  #stopping = false;
+  #following: Promise<void> | undefined;
   /** By namespace/name:port of a Service. */
   readonly #endpoints = new Map<string, string>();
 
@@ -111,26 +119,81 @@ export class TestKubelet implements AsyncDisposable {
     this.#cluster = cluster;
   }
 
-  /** Starts `replicas` pods of a Deployment as it stands there now, and stops those that ran before it. Resolves when the new ones are ready. */
-  async roll(namespace: string, name: string, replicas = 1): Promise<readonly RunningPod[]> {
-    const { client } = this.#at();
-    const { spec } = await client.get(DEPLOYMENTS, { namespace, name });
-    await this.stop(namespace, name);
-    const pods: RunningPod[] = [];
-    this.#pods.set(`${namespace}/${name}`, pods);
-    for (let index = 0; index < replicas; index += 1) pods.push(await this.#start(namespace, `${name}-${index}`, spec.template));
-    await this.#publish(namespace, spec.template, pods[0]);
-    await Promise.all(pods.map((pod) => pod.ready()));
-    return pods;
+  /** From now on runs what Deployments there say, and tells their status, so that `kubectl rollout status` ends. */
+  follow(): void {
+    this.#following ??= this.#follow();
+  }
+
+  /** What runs of a Deployment. */
+  podOf(namespace: string, name: string): RunningPod | undefined {
+    return this.#pods.get(`${namespace}/${name}`)?.pod;
+  }
+
+  /** All that run. */
+  pods(): readonly RunningPod[] {
+    return [...this.#pods.values()].map(({ pod }) => pod);
+  }
+
+  /** Starts the pod of a Deployment as it stands there now, and stops the one that ran before it. Resolves when the new one is ready. */
+  async roll(namespace: string, name: string): Promise<RunningPod> {
+    const pod = await this.#roll(await this.#at().client.get(DEPLOYMENTS, { namespace, name }));
+    await pod.ready();
+    return pod;
   }
 
   async stop(namespace: string, name: string): Promise<void> {
-    await Promise.all((this.#pods.get(`${namespace}/${name}`) ?? []).map(({ program }) => program.stop()));
+    const running = this.#pods.get(`${namespace}/${name}`);
     this.#pods.delete(`${namespace}/${name}`);
+    await running?.pod.program.stop();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#pods.values()].flat().map(({ program }) => program.stop()));
+    this.#stopping = true;
+    await this.#following;
+    await Promise.all([...this.#pods.values()].map(({ pod }) => pod.program.stop()));
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#stopping) {
+      const { items } = await this.#at().client.list(DEPLOYMENTS);
+      for (const deployment of items) await this.#runAsTold(deployment);
+      const wanted = new Set(items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
+      for (const key of this.#pods.keys()) if (!wanted.has(key)) await this.stop(...(key.split('/') as [string, string]));
+      await sleep(systemClock, POLL_MS);
+    }
+  }
+
+  async #runAsTold(deployment: Deployment): Promise<void> {
+    const { metadata, spec, status } = deployment;
+    const namespace = metadata.namespace ?? '';
+    const running = this.#pods.get(`${namespace}/${metadata.name}`);
+    const replicas = spec.replicas ?? 1;
+    if (replicas === 0) await this.stop(namespace, metadata.name);
+    else if (running?.template !== JSON.stringify(spec.template) || running.pod.program.hasEnded()) {
+      // As on a cluster, where a volume waits for its Secret.
+      const started = await this.#roll(deployment).catch((error: unknown) => error);
+      if (started instanceof Error && !isNotFound(started)) throw started;
+      return;
+    } else if (status?.observedGeneration !== metadata.generation && !(await running.pod.isReady())) return;
+    if (status?.observedGeneration === metadata.generation) return;
+    const told = {
+      observedGeneration: metadata.generation,
+      replicas,
+      updatedReplicas: replicas,
+      readyReplicas: replicas,
+      availableReplicas: replicas,
+    };
+    const key = { namespace, name: metadata.name };
+    await this.#at().client.patchStatus(DEPLOYMENTS, key, { type: 'merge', body: { status: told } });
+  }
+
+  async #roll({ metadata, spec }: Deployment): Promise<RunningPod> {
+    const namespace = metadata.namespace ?? '';
+    await this.stop(namespace, metadata.name);
+    const pod = await this.#start(namespace, `${metadata.name}-${++this.#started}`, spec.template);
+    this.#pods.set(`${namespace}/${metadata.name}`, { pod, template: JSON.stringify(spec.template) });
+    await this.#publish(namespace, spec.template, pod);
+    return pod;
   }
 
   #at(): ClusterAtHand {
@@ -181,7 +244,8 @@ export class TestKubelet implements AsyncDisposable {
       const number = container.ports?.find((each) => each.name === port)?.containerPort ?? Number(port);
       return `127.0.0.1:${ports.get(number) ?? number}`;
     };
-    return { program, lines, address, ready: () => untilReady(container, program, address) };
+    const isReady = (): Promise<boolean> => isContent(container, address);
+    return { program, lines, address, isReady, ready: () => untilReady(isReady, program) };
   }
 
   async #filesOf(volume: Volume, at: PodPlace): Promise<Map<string, string>> {
@@ -254,14 +318,14 @@ export class TestKubelet implements AsyncDisposable {
   }
 
   /** What the endpoints controller and kube-proxy do. */
-  async #publish(namespace: string, { metadata, spec }: PodTemplate, pod: RunningPod | undefined): Promise<void> {
+  async #publish(namespace: string, { metadata, spec }: PodTemplate, pod: RunningPod): Promise<void> {
     const labels = metadata?.labels ?? {};
     for (const service of (await this.#at().client.list(SERVICES, { namespace })).items) {
       const selector = Object.entries(service.spec.selector ?? {});
       if (selector.length === 0 || !selector.every(([key, value]) => labels[key] === value)) continue;
       for (const { port, targetPort = port } of service.spec.ports) {
         const target = spec.containers[0].ports?.find((each) => each.name === targetPort || each.containerPort === targetPort);
-        if (pod !== undefined && target !== undefined)
+        if (target !== undefined)
           this.#endpoints.set(`${namespace}/${service.metadata.name}:${port}`, pod.address(target.name ?? String(target.containerPort)));
       }
     }
@@ -290,20 +354,18 @@ function write(file: string, content: string): void {
   chmodSync(file, 0o644);
 }
 
-async function untilReady({ readinessProbe }: Container, program: ChildProgram, address: (port: string | number) => string): Promise<void> {
-  const probe = readinessProbe?.httpGet;
-  if (probe === undefined) return;
-  const url = `${(probe.scheme ?? 'HTTP').toLowerCase()}://${address(probe.port)}${probe.path}`;
-  const ended = program.failsWhenEnded();
+async function untilReady(isReady: () => Promise<boolean>, program: ChildProgram): Promise<void> {
   const poll = async (): Promise<void> => {
-    while (!(await answers(url))) await sleep(systemClock, POLL_MS);
+    while (!(await isReady())) await sleep(systemClock, POLL_MS);
   };
-  await Promise.race([poll(), ended]);
+  await Promise.race([poll(), program.failsWhenEnded()]);
 }
 
-async function answers(url: string): Promise<boolean> {
+async function isContent({ readinessProbe }: Container, address: (port: string | number) => string): Promise<boolean> {
+  const probe = readinessProbe?.httpGet;
+  if (probe === undefined) return true;
   try {
-    return (await fetch(url)).ok;
+    return (await fetch(`${(probe.scheme ?? 'HTTP').toLowerCase()}://${address(probe.port)}${probe.path}`)).ok;
   } catch {
     return false; // nobody listens there yet
   }
