@@ -4,34 +4,15 @@
  * the client beside it. `node scripts/build-package.ts [DIRECTORY]`.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { innerPackageFile, withPlainNames } from './package/plain-javascript.ts';
+import { withPlainNames } from './package/plain-javascript.ts';
+import { ROOT, writePlainJavaScript } from './package/write-plain-javascript.ts';
 
-const ROOT = path.join(import.meta.dirname, '..');
 const target = path.resolve(process.argv[2] ?? path.join(ROOT, 'dist'));
-const CODE = ['manager', 'shared', 'worker'];
-const AS_IT_IS = ['charts', 'examples'];
 
-rmSync(target, { recursive: true, force: true });
-for (const folder of CODE)
-  for (const entry of readdirSync(path.join(ROOT, folder), { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || entry.name.endsWith('.md')) continue;
-    const file = path.join(entry.parentPath, entry.name);
-    const to = path.join(target, path.relative(ROOT, file));
-    mkdirSync(path.dirname(to), { recursive: true });
-    if (entry.name.endsWith('.ts'))
-      writeFileSync(to.replace(/\.ts$/, '.js'), withPlainNames(stripTypeScriptTypes(readFileSync(file, 'utf8'))));
-    else cpSync(file, to);
-  }
+writePlainJavaScript(target);
 writeDeclarations();
-for (const folder of AS_IT_IS) cpSync(path.join(ROOT, folder), path.join(target, folder), { recursive: true });
-writeFileSync(
-  path.join(target, 'package.json'),
-  innerPackageFile(JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { name: string; version: string }),
-);
-chmodSync(path.join(target, 'manager', 'cli', 'main.js'), 0o755);
 
 /** Of the client, and of what it imports. */
 function writeDeclarations(): void {

@@ -45,6 +45,7 @@ const PROGRAMS = {
   licenses: { redis: false, commands: [['node', 'scripts/licenses.ts']] },
   sbom: { redis: false, commands: [['node', 'scripts/sbom.ts']] },
   'build-package': { redis: false, commands: [['node', '--disable-warning=ExperimentalWarning', 'scripts/build-package.ts']] },
+  image: { redis: false, commands: [['node', 'scripts/image/build.ts']] },
   node: { redis: false, commands: [['node']] },
 };
 

@@ -1,6 +1,7 @@
 import type { Transport } from '../kube/transport.ts';
 import { given } from '../runtime/given.ts';
 import type { Admission } from './admission/admission-request.ts';
+import type { ClusterNetwork } from './admission/webhook/webhooks.ts';
 import {
   createAdmissionChain,
   createNamespaceLifecycle,
@@ -48,6 +49,8 @@ export type ControlPlaneOptions = ControllersOptions & {
   readonly dataDir?: string;
   /** Where objects are kept instead of in `dataDir`: whoever holds it can start another control plane from it, or from what it was once. */
   readonly persistence?: Persistence;
+  /** How Services are reached, which webhooks may name; absent: none is. */
+  readonly clusterNetwork?: ClusterNetwork;
 };
 
 export type ListenOptions = {
@@ -90,7 +93,15 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     (namespace, name) => serviceAccounts.table.get(namespace, name)?.object.metadata.uid,
   );
   const authenticator = createAuthenticator(new Map([[token, ADMIN]]), tokens.userOf);
-  const guards = createGuards({ store, resources, authenticator, clock, random, log });
+  const guards = createGuards({
+    store,
+    resources,
+    authenticator,
+    clock,
+    random,
+    log,
+    ...given({ clusterNetwork: options.clusterNetwork }),
+  });
   const admission = createReinvokingAdmission(createAdmissionChain(admissionPlugins(store, resources, guards)));
   const registry = createRegistry({ clock, random, admission });
   const podLogs = createPodLogs();

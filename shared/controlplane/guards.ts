@@ -1,4 +1,5 @@
 import type { Clock } from '../runtime/clock.ts';
+import { given } from '../runtime/given.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import { createAdmissionChain } from './admission/admission-chain.ts';
@@ -9,7 +10,7 @@ import type { ParamObjects } from './admission/policy/params.ts';
 import { createWebhookClient } from './admission/webhook/webhook-client.ts';
 import { WEBHOOK_RESOURCES } from './admission/webhook/webhook-configuration.ts';
 import type { Equivalent } from './admission/request-selection.ts';
-import { createWebhookAdmission } from './admission/webhook/webhooks.ts';
+import { type ClusterNetwork, createWebhookAdmission } from './admission/webhook/webhooks.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import { BOOTSTRAP_CLUSTER_ROLE_BINDINGS, BOOTSTRAP_CLUSTER_ROLES } from './auth/bootstrap-roles.ts';
 import { preventEscalation } from './admission/escalation.ts';
@@ -48,9 +49,10 @@ export type GuardsDeps = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  readonly clusterNetwork?: ClusterNetwork;
 };
 
-export function createGuards({ store, resources, authenticator, clock, random, log }: GuardsDeps): Guards {
+export function createGuards({ store, resources, authenticator, clock, random, log, clusterNetwork }: GuardsDeps): Guards {
   const objectsOf = (table: string) => (): AnyObject[] =>
     store
       .table(table)
@@ -82,6 +84,7 @@ export function createGuards({ store, resources, authenticator, clock, random, l
     },
     equivalents: (request) => equivalentsOf(resources, request),
     client,
+    ...given({ clusterNetwork }),
     authorizer,
     newUid: () => newUid(random),
     log,

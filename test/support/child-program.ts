@@ -15,10 +15,16 @@ export class ChildProgram implements AsyncDisposable {
   readonly #listeners = new Set<(line: string) => void>();
   readonly #ended: Promise<unknown>;
 
-  constructor(name: string, command: readonly [string, ...string[]], environment: Readonly<Record<string, string>> = {}) {
+  /** Without `inherit` it has no other variables than these. */
+  constructor(
+    name: string,
+    command: readonly [string, ...string[]],
+    environment: Readonly<Record<string, string>> = {},
+    { inherit = true }: { readonly inherit?: boolean } = {},
+  ) {
     this.#name = name;
     const [file, ...args] = command;
-    this.#child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...environment } });
+    this.#child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...(inherit ? process.env : {}), ...environment } });
     // A program that cannot be started ends, too: with 'error' in place of 'exit'.
     this.#ended = once(this.#child, 'exit').catch((error: unknown) => this.#hear(String(error)));
     const kill = (): void => void this.#child.kill('SIGKILL');

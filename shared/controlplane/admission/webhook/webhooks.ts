@@ -29,6 +29,7 @@ export type WebhookAdmissionDeps = {
   /** The same resource in its other served versions, or under another group. */
   readonly equivalents: (request: AdmissionRequest) => readonly Equivalent[];
   readonly client: WebhookClient;
+  readonly clusterNetwork?: ClusterNetwork;
   readonly authorizer: Authorizer;
   readonly newUid: () => string;
   readonly log: Logger;
@@ -228,11 +229,11 @@ async function ask(
   if (reviewVersion === undefined) {
     throw new Error('could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)');
   }
-  const { url, caBundle } = webhook.clientConfig;
+  const { url, service, caBundle } = webhook.clientConfig;
   let answer: string;
   try {
     answer = await deps.client.call({
-      url: url ?? refuseService(webhook.clientConfig.service),
+      ...(url === undefined ? ofService(service, deps.clusterNetwork) : { url }),
       ...given({ caBundle }),
       timeoutSeconds: webhook.timeoutSeconds ?? 10,
       body: JSON.stringify(writeReview(inVersion(request, version), request, uid, reviewVersion)),
@@ -248,10 +249,19 @@ async function ask(
   }
 }
 
-/** This control plane has no cluster network, so a service never has endpoints. */
-function refuseService(service: WebhookService | undefined): never {
-  const host = `${service?.name}.${service?.namespace}.svc`;
-  throw new Error(`Post "https://${host}:${service?.port ?? 443}${service?.path ?? ''}": service "${service?.name}" not found`);
+/** Where whoever serves the port of a Service listens (`host:port`); undefined: nobody does. */
+export type ClusterNetwork = (service: { readonly namespace: string; readonly name: string; readonly port: number }) => string | undefined;
+
+/** Without a cluster network a service never has endpoints. */
+function ofService(
+  service: WebhookService | undefined,
+  network: ClusterNetwork | undefined,
+): { readonly url: string; readonly connectTo: string } {
+  const { name = '', namespace = '', port = 443, path = '' } = service ?? {};
+  const url = `https://${name}.${namespace}.svc:${port}${path}`;
+  const connectTo = network?.({ namespace, name, port });
+  if (connectTo === undefined) throw new Error(`Post "${url}": service "${name}" not found`);
+  return { url, connectTo };
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

