@@ -47,6 +47,7 @@ import { gatedQueue } from './submission/gated-queue.ts';
 import { ended } from './submission/ledger.ts';
 import { createSubmissionLedger } from './submission/ledger-store.ts';
 import { createIntake } from './submission/intake.ts';
+import { createNotedJobs } from './submission/noted-jobs.ts';
 import { createOutcomeReporter } from './submission/outcome-reporter.ts';
 import { createProgressReporter } from './submission/progress-reporter.ts';
 import { createStoryTeller } from './story/story-teller.ts';
@@ -278,6 +279,13 @@ export function createManager(deps: ManagerDeps): Manager {
       log: log.with({ part: 'ledger' }),
       metrics: metrics.ledger,
     });
+    const notedJobs = createNotedJobs({
+      jobs: informers.jobs,
+      client: home,
+      ledger: submissions && ledger,
+      clock,
+      log: log.with({ part: 'intake' }),
+    });
     const intake =
       submissions &&
       createIntake({
@@ -383,6 +391,7 @@ export function createManager(deps: ManagerDeps): Manager {
       log: log.with({ part: 'dispatch' }),
       events,
       metrics: metrics.dispatch,
+      isNoted: notedJobs.isNoted,
       ...given({ endings: history }),
     });
     const story = createStoryTeller({ events: storyEvents, readRecord: records.read });
@@ -396,6 +405,7 @@ export function createManager(deps: ManagerDeps): Manager {
         (each) => admission.run(each),
         (each) => dispatch.run(each),
         async (each) => intake && ledger.run(each),
+        (each) => notedJobs.run(each),
         async (each) => {
           await ledger.loaded(each);
           await intake?.run(each);

@@ -67,6 +67,8 @@ export type DispatchDeps = {
   readonly metrics: DispatchMetrics;
   /** Keeps what becomes of pods; absent: nobody does. */
   readonly endings?: CopyEndings;
+  /** Whether the intake has noted this Job for good; absent: of all. */
+  readonly isNoted?: (job: DeepReadonly<Job>) => boolean;
 };
 
 /** Mirrors admitted Jobs to their clusters and brings their status home. */
@@ -181,6 +183,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     log,
     events,
     metrics,
+    isNoted: deps.isNoted ?? (() => true),
     ...given({ endings: deps.endings }),
   });
   clusterQueues.addHandler({

@@ -1,3 +1,6 @@
+import { DispatchedReason } from '../api/reasons.ts';
+import type { DispatchProblem } from '../api/refusals.ts';
+import { toldText } from '../api/told-text.ts';
 import type { DeepReadonly, JobSpec } from '../../shared/api/kubernetes.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import { MUTABLE_FIELDS } from './remote-job.ts';
@@ -73,3 +76,11 @@ function nameOf(item: unknown): string | undefined {
   const name = isJsonObject(item) ? item['name'] : undefined;
   return typeof name === 'string' ? name : undefined;
 }
+
+/** What the Job is told of that. */
+export const fieldsDropped = (cluster: string, fields: readonly string[]): DispatchProblem => ({
+  reason: DispatchedReason.FieldsDropped,
+  message:
+    `cluster "${cluster}" has not kept ${toldText(fields.join(', '))} of the Job, and the copy was deleted; bring that cluster to a version that has these fields, ` +
+    'switch their features on there, or leave them out',
+});

@@ -43,6 +43,8 @@ export type MirrorControllerDeps = {
   readonly log: Logger;
   readonly events: EventRecorder;
   readonly metrics: DispatchMetrics;
+  /** Whether it is noted for good that this Job was made of a submission. */
+  readonly isNoted: (job: DeepReadonly<Job>) => boolean;
   /** Absent: nothing is kept. */
   readonly endings?: CopyEndings;
 };

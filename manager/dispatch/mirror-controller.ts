@@ -8,15 +8,15 @@ import { formatKey, keyOfObject, parseKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
-import { DispatchedReason, JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
+import { JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
 import { isRefusalOf, refusalOf, type DispatchProblem } from '../api/refusals.ts';
 import type { ParsedRecord } from '../api/records.ts';
 import { isProvenAtRest } from '../api/rest-proof.ts';
-import { toldText } from '../api/told-text.ts';
 import { keepEnding } from './copy-ending.ts';
 import { DispatchRefused } from './copy-writer.ts';
 import { decideMirror, type HomeAction, type RemoteAction } from './decide-mirror.ts';
-import { droppedFields, droppedOfOlder } from './dropped-fields.ts';
+import { droppedFields, droppedOfOlder, fieldsDropped } from './dropped-fields.ts';
+import { finalizersLeft } from './finalizers-left.ts';
 import { isInPlace } from './in-place.ts';
 import { neverSent } from './lease-not-held.ts';
 import { isCertain, mayBeAnywhere, recordIn, type Copy, type MirrorGroup } from './mirror-group.ts';
@@ -211,7 +211,7 @@ class Mirror implements MirrorController {
       return undefined;
     }
     if (action.kind === 'Release') return this.#release(key, local, action);
-    const { home, clock, metrics, readRecord } = this.#deps;
+    const { home, clock, metrics, readRecord, isNoted } = this.#deps;
     const nowMs = clock.now();
     const dueMs = this.#dueMs.get(key) ?? nowMs + STATUS_WINDOW_MS;
     if (!action.urgent && nowMs < dueMs) {
@@ -220,7 +220,8 @@ class Mirror implements MirrorController {
     }
     this.#dueMs.delete(key);
     const { uid, resourceVersion } = local.metadata;
-    const { finalizers, annotations } = action;
+    const { annotations } = action;
+    const finalizers = action.finalizers && finalizersLeft(action.finalizers, () => isNoted(local));
     const body = { metadata: { uid, resourceVersion, ...given({ finalizers, annotations }) }, status: action.patch };
     try {
       this.#ownWrites.wrote(
@@ -241,11 +242,12 @@ class Mirror implements MirrorController {
   /** Nothing of the Job is left anywhere: it may go. */
   async #release(
     key: string,
-    { metadata }: DeepReadonly<Job>,
-    { finalizers, patch: status }: HomeAction & { kind: 'Release' },
+    local: DeepReadonly<Job>,
+    { finalizers: others, patch: status }: HomeAction & { kind: 'Release' },
   ): Promise<number | undefined> {
-    const { home } = this.#deps;
-    const { uid, resourceVersion } = metadata;
+    const { home, isNoted } = this.#deps;
+    const { uid, resourceVersion } = local.metadata;
+    const finalizers = finalizersLeft(others, () => isNoted(local));
     const body = { metadata: { uid, resourceVersion, finalizers }, ...given({ status }) };
     const options = { fieldManager: MANAGER_FIELD_MANAGER };
     try {
@@ -481,13 +483,6 @@ function isUntold({ local, record }: MirrorGroup, problem: DispatchProblem | und
   if (record.kind !== 'Record' || !isRefusalOf(record.record.epoch, problem)) return false;
   return !isRefusalOf(record.record.epoch, findCondition(local?.status?.conditions, SwitchyardCondition.Dispatched));
 }
-
-const fieldsDropped = (cluster: string, fields: readonly string[]): DispatchProblem => ({
-  reason: DispatchedReason.FieldsDropped,
-  message:
-    `cluster "${cluster}" has not kept ${toldText(fields.join(', '))} of the Job, and the copy was deleted; bring that cluster to a version that has these fields, ` +
-    'switch their features on there, or leave them out',
-});
 
 /** An earlier create may still be carried out, whatever the next one is answered. Once the time for that is over, the next one looks. */
 const mayBeMadeYet = ({ record, clusters }: MirrorGroup, cluster: string): boolean => {

@@ -27,6 +27,7 @@ import {
   SUBMISSION_ANNOTATION,
   SUBMISSION_ATTEMPT_ANNOTATION,
   SUBMISSION_PAYLOAD_ANNOTATION,
+  SUBMISSION_FINALIZER,
   SUBMISSION_SEAL_ANNOTATION,
   SUBMISSION_TENANT_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
@@ -69,9 +70,9 @@ const own = (place: Place, name: string, says: string): JobPart => ({
   rules: [switchyardsOwn(place, name)],
 });
 /** The manager may write it on a new Job as the ServiceAccount of a tenant, too. */
-const ofSubmission = (name: string, says: string): JobPart => ({
-  ...own('annotations', name, says),
-  rules: [ofSubmissions('annotations', name)],
+const ofSubmission = (name: string, says: string, place: Place = 'annotations'): JobPart => ({
+  ...own(place, name, says),
+  rules: [ofSubmissions(place, name)],
 });
 const wish = (place: Place, name: string, says: string): JobPart => ({ part: { place, name }, owner: 'user', says, rules: [] });
 const field = (name: string, owner: JobPart['owner'], says: string, ...rules: WriteRule[]): JobPart => ({
@@ -102,6 +103,11 @@ export const JOB_PARTS: readonly JobPart[] = [
   ofSubmission(SUBMISSION_PAYLOAD_ANNOTATION, 'Hash of what was submitted; likewise.'),
   ofSubmission(SUBMISSION_ATTEMPT_ANNOTATION, 'Which attempt of the submission the Job is; likewise.'),
   ofSubmission(SUBMISSION_SEAL_ANNOTATION, 'That the manager has written these, and for this Job.'),
+  ofSubmission(
+    SUBMISSION_FINALIZER,
+    'The manager creates the Job of a submission with it, and takes it off once it is noted for good that the Job was made.',
+    'finalizers',
+  ),
   own('labels', ORIGIN_LABEL, 'Marks a copy. Only a manager makes copies.'),
   own('annotations', ORIGIN_UID_ANNOTATION, 'Which Job a copy is of; likewise.'),
   own('annotations', ORIGIN_NAME_ANNOTATION, 'The name of that Job, where the copy has another; likewise.'),

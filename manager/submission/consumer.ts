@@ -1,5 +1,5 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { MANAGER_FIELD_MANAGER, SUBMISSION_SEAL_ANNOTATION } from '../../shared/api/names.ts';
+import { MANAGER_FIELD_MANAGER, SUBMISSION_FINALIZER, SUBMISSION_SEAL_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { FinalCode } from '../../shared/api/submission-codes.ts';
 import { ApiError, hasStatusCause, isAlreadyExists, isNotFound } from '../../shared/kube/api-error.ts';
@@ -179,9 +179,10 @@ async function make(
 }
 
 function sealed(manifest: JobManifest, submission: SealedSubmission, keys: RecordKeys): JobManifest {
-  const { namespace = '', name = '', annotations } = manifest.metadata;
+  const { namespace = '', name = '', annotations, finalizers = [] } = manifest.metadata;
   const seal = sealSubmission(keys, { namespace, name }, submission);
-  return { ...manifest, metadata: { ...manifest.metadata, annotations: { ...annotations, [SUBMISSION_SEAL_ANNOTATION]: seal } } };
+  const ours = { annotations: { ...annotations, [SUBMISSION_SEAL_ANNOTATION]: seal }, finalizers: [...finalizers, SUBMISSION_FINALIZER] };
+  return { ...manifest, metadata: { ...manifest.metadata, ...ours } };
 }
 
 async function createJob(

@@ -37,6 +37,8 @@ export interface TenantLedger {
   get(key: string): LedgerEntry | undefined;
   /** Resolves when the entry is written. Rejects when that could not be done at first; it is tried again, and may have been done. */
   put(key: string, entry: LedgerEntry): Promise<void>;
+  /** Whether what stands of this key is written. */
+  isWritten(key: string): boolean;
   /** Resolves when what stands of this key is written, as {@link put}. */
   written(key: string): Promise<void>;
   /** What was found out elsewhere; written as a {@link mark}. */
@@ -161,6 +163,10 @@ class TenantStore implements TenantLedger {
   put(key: string, entry: LedgerEntry): Promise<void> {
     this.book.put(keyHash(key), entry);
     return this.written(key);
+  }
+
+  isWritten(key: string): boolean {
+    return !this.book.isDirty(keyHash(key));
   }
 
   written(key: string): Promise<void> {

@@ -58,6 +58,8 @@ export const ADMISSION_ANNOTATION = 'switchyard.dev/admission';
 export const CLUSTER_LABEL = 'switchyard.dev/cluster';
 /** Finalizer on the local Job from its admission on: what it holds is held until its copies are known to be gone. */
 export const COPIES_FINALIZER = 'switchyard.dev/copies';
+/** Finalizer on the Job of a submission from its creation on: it does not vanish before it is noted that it was made, or it would be made again. */
+export const SUBMISSION_FINALIZER = 'switchyard.dev/submission';
 /** Finalizer on a WorkerCluster from its first use on: it stays until no Job's record names it. */
 export const WORKER_CLUSTER_FINALIZER = 'switchyard.dev/jobs';
 /** Annotation by which a user restricts placement: cluster names or a label selector. */

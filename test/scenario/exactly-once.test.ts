@@ -14,10 +14,10 @@ import { testTenant } from '../support/submission-source.ts';
 import { createDispatchWorld, NAMESPACE, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
 
 const NAME = 'switchyard-submissions';
-const manifest = (parts: object = {}): object => ({
+const manifest = (parts: object = {}, clusters = 'eu-1'): object => ({
   apiVersion: 'batch/v1',
   kind: 'Job',
-  metadata: { namespace: NAMESPACE, labels: { [QUEUE_NAME_LABEL]: 'main' }, annotations: { [CLUSTERS_ANNOTATION]: 'eu-1' } },
+  metadata: { namespace: NAMESPACE, labels: { [QUEUE_NAME_LABEL]: 'main' }, annotations: { [CLUSTERS_ANNOTATION]: clusters } },
   spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } }, ...parts },
 });
 
@@ -220,4 +220,28 @@ describe('a manager that dies', () => {
     expect(await names()).toHaveLength(1);
     await until(async () => JSON.stringify((await chunks())[0]?.data).includes('\\"C\\"'));
   });
+
+  test.each(['while no manager is there', 'while it still lives'])(
+    'between Job and mark, and whose Job somebody deletes %s, has the next tell that and make none',
+    async (when) => {
+      world.homeLine.instead = ({ method, path }) => (method === 'PATCH' && path.includes('/configmaps/') ? failure : undefined);
+      const waits = { manifest: manifest({}, 'nowhere') };
+      const lost = await submit('deleted', waits);
+      await parked(lost);
+      const [name = ''] = await names();
+      const remove = (): Promise<void> => world.home.delete(JOBS, { namespace: NAMESPACE, name }, { propagationPolicy: 'Background' });
+      if (when === 'while it still lives') {
+        await remove();
+        await until(async () => (await jobs()).every(({ metadata }) => metadata.deletionTimestamp !== undefined));
+      }
+      await world.stop();
+      if (when === 'while no manager is there') await remove();
+      await redis.wipe();
+      world.homeLine.instead = undefined;
+      await world.start();
+      const again = await submit('deleted', waits);
+      expect(await end(again)).toMatch(/^JobDeleted: /);
+      await until(async () => (await names()).length === 0);
+    },
+  );
 });

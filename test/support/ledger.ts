@@ -9,6 +9,7 @@ export function memoryLedger(): SubmissionLedger & { readonly entries: Map<strin
     return {
       get: (key) => entries.get(name(key)),
       put: async (key, entry) => void entries.set(name(key), entry),
+      isWritten: () => true,
       written: async () => undefined,
       adopt: (key, entry) => void entries.set(name(key), entry),
       mark(key, transition) {

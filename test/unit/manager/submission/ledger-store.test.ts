@@ -292,13 +292,16 @@ describe('in any order of crashes, lost and late answers, deletions and deliveri
         manager = await boot();
         await clock.advance(20_000);
       } else if (chance < 0.8) {
-        // Somebody deletes the Job, once it is known that it was made.
+        // Somebody deletes the Job. Its finalizer goes once it is noted that it was made.
         hasFaults = false;
         await Promise.allSettled(late.splice(0).map((call) => call()));
         await Promise.all([deliver(key), clock.advance(20_000)]);
         const [job] = (await cluster.client.list(JOBS, { namespace: 'team', labelSelector: `key=${seed}-${key}` })).items;
-        if (job !== undefined)
-          await cluster.client.delete(JOBS, { namespace: 'team', name: job.metadata.name }, { propagationPolicy: 'Background' });
+        const name = { namespace: 'team', name: job?.metadata.name ?? '' };
+        if (job !== undefined) {
+          await cluster.client.delete(JOBS, name, { propagationPolicy: 'Background' });
+          await cluster.client.patch(JOBS, name, { type: 'merge', body: { metadata: { finalizers: [] } } });
+        }
         deleted.add(key);
         hasFaults = true;
       }
