@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Dashboard, Panel } from '../../../../shared/monitoring/dashboards/dashboard.ts';
-import { DASHBOARDS } from '../../../../shared/monitoring/dashboards/dashboards.ts';
-import { grafanaDashboard } from '../../../../shared/monitoring/dashboards/grafana.ts';
+import type { Dashboard, Panel } from '../../../../../shared/monitoring/dashboards/dashboard.ts';
+import { DASHBOARDS } from '../../../../../shared/monitoring/dashboards/dashboards.ts';
+import { grafanaDashboard } from '../../../../../shared/monitoring/dashboards/grafana.ts';
 
 type Placed = { id: number; type: string; title: string; gridPos: { x: number; y: number; w: number; h: number } };
 type Json = {
