@@ -1,0 +1,178 @@
+/**
+ * Goal: what dashboards and alerts ask is answered, with the right numbers: by a real Prometheus that scrapes a real installation, in which Jobs have run. It takes a
+ * minute, so it is asked for: SWITCHYARD_SLOW=1.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ALERTS } from '../../shared/monitoring/alerts.ts';
+import { DASHBOARDS } from '../../shared/monitoring/dashboards/dashboards.ts';
+import { EXAMPLES } from '../../manager/cli/local/examples.ts';
+import { LocalRun } from '../support/local-run.ts';
+import { createPrometheus, prometheusProblem, type Prometheus, type Sample } from '../support/prometheus.ts';
+import { switchyard } from '../support/switchyard-process.ts';
+
+const LIMIT_MS = 300_000;
+const problem = process.env['SWITCHYARD_SLOW'] === undefined ? 'SWITCHYARD_SLOW is not set' : prometheusProblem();
+
+/** So many Jobs are run after the examples, one after the other, so that what is counted already goes on rising. */
+const MORE_JOBS = 3;
+const FINISHED = EXAMPLES.length + MORE_JOBS;
+const FAILED = EXAMPLES.filter(({ ends }) => ends === 'Failed').length;
+const BY_REDIS = EXAMPLES.filter(({ through }) => through === 'BullMQ');
+
+/** What is wrong with the answer to a query; undefined where nothing is. */
+type Expectation = (samples: readonly Sample[]) => string | undefined;
+const each =
+  (label: string, names: readonly string[], within: readonly [number, number]): Expectation =>
+  (samples) => {
+    const missing = names.filter((name) => !samples.some(({ labels }) => labels[label] === name));
+    if (missing.length > 0) return `there is no series of ${label} ${missing.join(', ')}`;
+    return between(...within)(samples);
+  };
+const between =
+  (least: number, most: number): Expectation =>
+  (samples) => {
+    if (samples.length === 0) return 'there is no series';
+    const wrong = samples.filter(({ value }) => !(value >= least && value <= most));
+    return wrong.length === 0 ? undefined : `not from ${least} to ${most}: ${JSON.stringify(wrong)}`;
+  };
+const sums =
+  (total: number): Expectation =>
+  (samples) => {
+    const sum = samples.reduce((sofar, { value }) => sofar + value, 0);
+    return samples.length > 0 && sum === total ? undefined : `${sum} in ${samples.length} series, and not ${total}`;
+  };
+const by =
+  (label: string, counts: Readonly<Record<string, number>>): Expectation =>
+  (samples) => {
+    const told = Object.fromEntries(samples.map(({ labels, value }) => [labels[label] ?? '', value]));
+    const wrong = Object.entries(counts).filter(([name, count]) => told[name] !== count);
+    return wrong.length === 0 ? undefined : `${JSON.stringify(told)}, and not ${JSON.stringify(counts)}`;
+  };
+
+const CLUSTERS = ['east', 'west'];
+/** Jobs of the quick start take seconds, and a second has some hundredths of a Job. */
+const A_RATE = between(0, 5);
+const SOME_RATE = between(0.001, 5);
+const A_LATENCY = between(0, 30);
+const A_QUEUE = each('cluster_queue', ['batch'], [0, 0]);
+
+const EXPECTED: Readonly<Record<string, readonly Expectation[]>> = {
+  'overview/Leading managers': [sums(1)],
+  'overview/Clusters ready': [sums(2), sums(2)],
+  'overview/Jobs waiting': [sums(0)],
+  'overview/Jobs admitted': [sums(0)],
+  'overview/Jobs finished': [by('result', { Complete: FINISHED - FAILED, Failed: FAILED })],
+  'overview/Alerts': [sums(0)],
+  'overview/Jobs a second': [SOME_RATE, SOME_RATE, SOME_RATE],
+  'overview/Waiting, by queue': [A_QUEUE],
+  'overview/Copies, by cluster': [each('cluster', CLUSTERS, [0, 0])],
+  'overview/Processor time': [each('job', ['switchyard-manager'], [0.001, 2])],
+  'overview/Memory': [each('job', ['switchyard-manager'], [50e6, 1e9])],
+  'overview/Event loop lag': [between(0, 2)],
+  'queues/Use of nominal quota': [between(0, 0)],
+  'queues/Nominal quota': [by('resource', { cpu: 4, memory: 2 ** 30 })],
+  'queues/Jobs admitted': [A_QUEUE],
+  'queues/Waiting': [by('status', { active: 0, inadmissible: 0 })],
+  'queues/Why': [between(0, 0)],
+  'queues/How long the first has waited': [A_QUEUE],
+  'queues/Wait for admission': [A_LATENCY, A_LATENCY],
+  'queues/Run time': [between(0, 60)],
+  'queues/Admitted, evicted a second': [SOME_RATE, between(0, 0)],
+  'queues/Admitted': [between(0, 0)],
+  'queues/Use': [between(0, 0)],
+  'clusters/Ready': [each('cluster', CLUSTERS, [1, 1])],
+  'clusters/Conditions': [each('cluster', CLUSTERS, [1, 1])],
+  'clusters/Last word': [each('cluster', CLUSTERS, [0, 300])],
+  'clusters/Copies': [each('cluster', CLUSTERS, [0, 0])],
+  'clusters/Use of capacity': [each('cluster', CLUSTERS, [0, 0])],
+  'clusters/Dispatched a second': [A_RATE],
+  'clusters/From admission to copy': [A_LATENCY],
+  'clusters/Status lag': [A_LATENCY],
+  'clusters/Calls a second': [each('cluster', [...CLUSTERS, 'home'], [0.001, 100])],
+  'intake/Submissions a second': [A_RATE],
+  'intake/Outcomes': [by('result', { completed: BY_REDIS.length - FAILED, failed: FAILED })],
+  'intake/From submission to Job': [between(0, 30)],
+  'intake/Troubles of Redis': [each('reason', ['Unreachable', 'NotDurable'], [0, 0])],
+  'intake/Webhook requests a second': [A_RATE],
+  'intake/Time of the webhook': [between(0, 5)],
+  'intake/Ledger of submissions': [between(0, BY_REDIS.length)],
+  'intake/For how long': [sums(7 * 86_400)],
+  'intake/History a second': [by('result', { dropped: 0 })],
+  'job-controller/Jobs finished': [sums(FINISHED)],
+  'job-controller/Pods finished a second': [A_RATE],
+  'job-controller/Pods created a second': [A_RATE],
+  'job-controller/Syncs a second': [A_RATE],
+  'job-controller/Time of a sync': [between(0, 5)],
+  'job-controller/Ended pods with their finalizer': [between(0, 0)],
+  'job-controller/Depth of the work queues': [each('name', ['job'], [0, 0])],
+  'job-controller/Wait in the work queues': [each('name', ['job'], [0, 30])],
+  'job-controller/Fenced': [between(0, 0)],
+  'slo/Dispatched in time': [between(0.01, 1)],
+  'slo/Home in time': [between(0.01, 1)],
+  'slo/Cycles in time': [between(0.01, 1)],
+  'slo/Leading': [between(0.5, 1)],
+  'slo/Intake open': [between(0.5, 1)],
+  'slo/Wait for admission': [A_LATENCY, A_LATENCY],
+  'slo/From admission to copy': [A_LATENCY, A_LATENCY],
+  'slo/Status lag': [A_LATENCY, A_LATENCY],
+};
+
+const PANELS = DASHBOARDS.flatMap((dashboard) =>
+  dashboard.rows.flatMap(({ panels }) =>
+    panels.map((panel) => ({ name: `${dashboard.uid.replace('switchyard-', '')}/${panel.title}`, panel, dashboard })),
+  ),
+);
+/** Of programs of Kubernetes, which the quick start has none of. */
+const OF_OTHERS = /^apiserver_/;
+
+test('every panel has an expectation, and every expectation a panel', () => {
+  expect(Object.keys(EXPECTED).toSorted()).toEqual([...new Set(PANELS.map(({ name }) => name))].toSorted());
+});
+
+describe.skipIf(problem !== undefined)(
+  `a Prometheus beside the quick start${problem === undefined ? '' : ` (skipped: ${problem})`}`,
+  () => {
+    let run: LocalRun;
+    let prometheus: Prometheus;
+
+    beforeAll(async () => {
+      run = new LocalRun({ args: ['--keep', '--prometheus'] });
+      await run.waitFor(/Everything stays up/);
+      const [, url = ''] = /^prometheus (http:\S+) /m.exec(run.output) ?? [];
+      prometheus = createPrometheus(url);
+      for (let index = 0; index < MORE_JOBS; index++) {
+        const { code, stderr } = await switchyard(['run', '--image', 'debian', '--', 'true'], {
+          kubeconfig: run.file('manager.kubeconfig'),
+        });
+        expect({ code, stderr }).toMatchObject({ code: 0 });
+      }
+      // Scraped since all of them have ended, wherever that is told.
+      await prometheus.becomes('sum(switchyard_finished_workloads_total)', FINISHED);
+      await prometheus.becomes('sum(job_controller_jobs_finished_total)', FINISHED);
+      await prometheus.becomes('sum(switchyard_remote_copies)', 0);
+    }, LIMIT_MS);
+    afterAll(async () => run[Symbol.asyncDispose]());
+
+    test.each(PANELS)('$name', async ({ name, panel, dashboard }) => {
+      const expectations = EXPECTED[name] ?? [];
+      const problems = await Promise.all(
+        panel.queries.map(async ({ expr }, index) => expectations[index]?.(await prometheus.ofDashboard(dashboard, expr)) ?? undefined),
+      );
+      expect(expectations).toHaveLength(panel.queries.length);
+      expect(problems.filter((each) => each !== undefined)).toEqual([]);
+    });
+
+    test('every series that an alert judges is there', async () => {
+      const names = new Set(ALERTS.flatMap(({ expr }) => [...expr.matchAll(/\b([a-z_]+)\{/g)].map(([, name = '']) => name)));
+      const missing = [];
+      for (const name of names) if (!OF_OTHERS.test(name) && (await prometheus.query(`count(${name})`)).length === 0) missing.push(name);
+      expect(missing).toEqual([]);
+    });
+
+    test('every alert can be judged, and none is heard', async () => {
+      const rules = await prometheus.rules();
+      expect(rules.map(({ name }) => name).toSorted()).toEqual(ALERTS.map(({ name }) => name).toSorted());
+      expect(rules.filter(({ health, state }) => health !== 'ok' || state !== 'inactive')).toEqual([]);
+    });
+  },
+);
