@@ -1,6 +1,7 @@
 /** The values of the chart switchyard-manager. */
 import { MANAGER_PROGRAM } from '../../manager/config.ts';
 import { choice, flagValue, flagValues, group, isOn, port, text, texts, wholeNumber, type ChartValue } from './chart-value.ts';
+import { DASHBOARD_VALUES, prometheusRuleValues } from './monitoring-values.ts';
 import { headValues, METRICS_AUTHENTICATION, metricsValues, podValues } from './shared-values.ts';
 
 const FLAGS = MANAGER_PROGRAM.flags;
@@ -167,6 +168,8 @@ export const MANAGER_VALUES: ChartValue = group('', {
     ),
   }),
   metrics: metricsValues(flagValue(FLAGS, 'metrics-authentication', { default: false, about: METRICS_AUTHENTICATION })),
+  ...prometheusRuleValues('manager'),
+  ...DASHBOARD_VALUES,
   ...podValues('256Mi'),
 });
 

@@ -1,6 +1,7 @@
 /** The values of the chart switchyard-worker. */
 import { WORKER_PROGRAM } from '../../worker/config.ts';
 import { flagValue, flagValues, group, isOn, texts, type ChartValue } from './chart-value.ts';
+import { prometheusRuleValues } from './monitoring-values.ts';
 import { headValues, METRICS_AUTHENTICATION, metricsValues, podValues } from './shared-values.ts';
 
 const FLAGS = WORKER_PROGRAM.flags;
@@ -66,6 +67,7 @@ export const WORKER_VALUES: ChartValue = group('', {
     }),
   }),
   metrics: metricsValues(flagValue(FLAGS, 'metrics-authentication', { default: false, about: METRICS_AUTHENTICATION })),
+  ...prometheusRuleValues('worker'),
   ...podValues('192Mi'),
 });
 
