@@ -46,6 +46,7 @@ const PROGRAMS = {
   sbom: { redis: false, commands: [['node', 'scripts/sbom.ts']] },
   'build-package': { redis: false, commands: [['node', '--disable-warning=ExperimentalWarning', 'scripts/build-package.ts']] },
   image: { redis: false, commands: [['node', 'scripts/image/build.ts']] },
+  release: { redis: false, commands: [['node', 'scripts/release/main.ts']] },
   node: { redis: false, commands: [['node']] },
 };
 

@@ -21,6 +21,8 @@ export interface Installation extends AsyncDisposable {
   readonly image: Image;
   /** A folder of this test's own; the shell has its name as FOLDER. */
   readonly folder: string;
+  /** As far as docs/install.md leads without a Job. */
+  install(): Promise<void>;
   /** Runs the blocks of a document under these headings (all where none is named), in their order. Throws with the block's place and what it printed where one fails. */
   follow(document: string, headings?: readonly string[]): Promise<readonly (ShellBlock & { readonly output: string })[]>;
   /** Runs what is not in a document. */
@@ -38,6 +40,8 @@ export const canInstall = (): boolean => canRunImages() && KUBECTL !== undefined
 /** A stand-in for an engine, on the reader's PATH: it takes the command lines of `npm run image`, and builds nothing, as the tree is assembled by this test. */
 const ENGINE = '#!/bin/sh\ncase "$1" in info|build|images|push) ;; save) : > "${2#--output=}" ;; *) exit 1 ;; esac\n';
 
+const CONTROLLERS = ['garbage-collector', 'namespace', 'pod-gc'] as const;
+
 export async function startInstallation(): Promise<Installation> {
   await using starting = new AsyncDisposableStack();
   const folder = mkdtempSync(path.join(tmpdir(), 'switchyard-installation-'));
@@ -47,11 +51,7 @@ export async function startInstallation(): Promise<Installation> {
   const redis = await startRedis();
   starting.defer(() => redis.stop());
   const start = async (name: ClusterName): Promise<InstalledCluster> => {
-    const cluster = await startInstalledCluster(
-      name,
-      image,
-      name === 'home' ? ['garbage-collector', 'namespace', 'pod-gc'] : ['garbage-collector', 'namespace', 'pod-gc', 'node-agent'],
-    );
+    const cluster = await startInstalledCluster(name, image, name === 'home' ? CONTROLLERS : [...CONTROLLERS, 'node-agent']);
     starting.use(cluster);
     cluster.kubelet.follow();
     return cluster;
@@ -83,21 +83,26 @@ export async function startInstallation(): Promise<Installation> {
     return { ...block, output };
   };
   const said = (): string =>
-    CLUSTERS.flatMap((name) => clusters[name].kubelet.pods().map((pod) => `${name}: ${pod.lines.slice(-15).join('\n')}`)).join('\n--\n');
+    CLUSTERS.flatMap((name) => [
+      `${name}: ${String(clusters[name].kubelet.problem ?? '')}`,
+      ...clusters[name].kubelet.pods().map((pod) => `${name}: ${pod.lines.slice(-15).join('\n')}`),
+    ]).join('\n--\n');
+  const follow: Installation['follow'] = async (document, headings) => {
+    const all = shellBlocks(readFileSync(path.join(ROOT, document), 'utf8'));
+    const missing = headings?.find((heading) => !all.some((block) => block.heading === heading));
+    if (missing !== undefined) throw new Error(`${document} has no commands under ${missing}`);
+    const results = [];
+    for (const block of all) if (headings === undefined || headings.includes(block.heading)) results.push(await run(block, document));
+    return results;
+  };
   const resources = starting.move();
   return {
     clusters,
     redis,
     image,
     folder,
-    async follow(document, headings) {
-      const all = shellBlocks(readFileSync(path.join(ROOT, document), 'utf8'));
-      const missing = headings?.find((heading) => !all.some((block) => block.heading === heading));
-      if (missing !== undefined) throw new Error(`${document} has no commands under ${missing}`);
-      const results = [];
-      for (const block of all) if (headings === undefined || headings.includes(block.heading)) results.push(await run(block, document));
-      return results;
-    },
+    install: async () => void (await follow('docs/install.md', ['What you need', 'The workers', 'The manager', 'Joining', 'Quota'])),
+    follow,
     sh: (text) => shell.run(text),
     here: (words, happens) => void hooks.set(words, happens),
     said,

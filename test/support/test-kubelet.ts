@@ -105,6 +105,8 @@ export class TestKubelet implements AsyncDisposable {
   #started = 0;
   #stopping = false;
   #following: Promise<void> | undefined;
+  /** What went wrong last. */
+  problem: unknown;
   /** By namespace/name:port of a Service. */
   readonly #endpoints = new Map<string, string>();
 
@@ -155,10 +157,15 @@ export class TestKubelet implements AsyncDisposable {
 
   async #follow(): Promise<void> {
     while (!this.#stopping) {
-      const { items } = await this.#at().client.list(DEPLOYMENTS);
-      for (const deployment of items) await this.#runAsTold(deployment);
-      const wanted = new Set(items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
-      for (const key of this.#pods.keys()) if (!wanted.has(key)) await this.stop(...(key.split('/') as [string, string]));
+      try {
+        const { items } = await this.#at().client.list(DEPLOYMENTS);
+        for (const deployment of items) await this.#runAsTold(deployment);
+        const wanted = new Set(items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
+        for (const key of this.#pods.keys()) if (!wanted.has(key)) await this.stop(...(key.split('/') as [string, string]));
+      } catch (error) {
+        // Its API server may be stopped and restored; what a kubelet could not do it does when it is there again. The last one is for a test that fails.
+        this.problem = error;
+      }
       await sleep(systemClock, POLL_MS);
     }
   }
@@ -170,9 +177,8 @@ export class TestKubelet implements AsyncDisposable {
     const replicas = spec.replicas ?? 1;
     if (replicas === 0) await this.stop(namespace, metadata.name);
     else if (running?.template !== JSON.stringify(spec.template) || running.pod.program.hasEnded()) {
-      // As on a cluster, where a volume waits for its Secret.
-      const started = await this.#roll(deployment).catch((error: unknown) => error);
-      if (started instanceof Error && !isNotFound(started)) throw started;
+      // A volume whose Secret is missing has it wait, as on a cluster.
+      await this.#roll(deployment);
       return;
     } else if (status?.observedGeneration !== metadata.generation && !(await running.pod.isReady())) return;
     if (status?.observedGeneration === metadata.generation) return;
