@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
-import { COPIES_FINALIZER } from '../../shared/api/names.ts';
+import { COPIES_FINALIZER, SUBMISSION_FINALIZER } from '../../shared/api/names.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { type EmbeddedCluster, startCluster } from '../support/embedded-cluster.ts';
 import { findKubectls } from '../support/kubectl.ts';
@@ -30,6 +30,7 @@ describe.skipIf(kubectl === undefined)('the documented command', () => {
     const finalizers: Readonly<Record<string, string[]>> = {
       ours: [COPIES_FINALIZER],
       both: ['example.com/own', COPIES_FINALIZER],
+      submitted: [SUBMISSION_FINALIZER, COPIES_FINALIZER],
       theirs: ['example.com/own'],
       none: [],
     };
@@ -54,6 +55,7 @@ describe.skipIf(kubectl === undefined)('the documented command', () => {
         [namespace, 'both', ['example.com/own']],
         [namespace, 'none', []],
         [namespace, 'ours', []],
+        [namespace, 'submitted', []],
         [namespace, 'theirs', ['example.com/own']],
       ]),
     );
