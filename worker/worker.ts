@@ -142,7 +142,7 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
   }
 
   async function work(signal: AbortSignal): Promise<void> {
-    const working = [...controllers.map(runController), jobParts?.invariants.run(signal)];
+    const working = [...controllers.map(runController), jobParts?.invariants.run(signal) ?? Promise.resolve()];
     await aborted(signal);
     for (const { queue } of controllers) queue.shutDown();
     await Promise.all(working);

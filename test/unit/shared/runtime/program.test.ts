@@ -30,12 +30,12 @@ describe('the HTTP endpoints of a program', () => {
   test('tell metrics, health, and what it is not ready for', async () => {
     let problem: string | undefined = 'not synced';
     let warnings: readonly string[] = [];
-    let report: InvariantReport | undefined;
+    const reports: InvariantReport[] = [];
     const handler = createProgramHttp({
       metrics: { metrics: async () => 'up 1\n', contentType: 'text/plain; version=0.0.4' },
       readiness: { informers: () => problem },
       warnings: () => warnings,
-      invariants: () => report,
+      invariants: () => reports[0],
     });
     const server = await listen(handler, '127.0.0.1:0');
     const get = async (path: string): Promise<string> => {
@@ -52,8 +52,8 @@ describe('the HTTP endpoints of a program', () => {
     problem = 'not synced';
     expect(await get('/readyz')).toBe('503 informers: not synced\nwarning: somebody should look\n');
     expect(await get('/debug/invariants')).toMatch(/^404 .*ask the leader/);
-    report = { violations: { one_copy_runs: 0 }, dumps: [] };
-    const withheld = { ...report, dumps: 'in the log, and here with --metrics-authentication' };
+    reports.push({ violations: { one_copy_runs: 0 }, dumps: [] });
+    const withheld = { ...reports[0], dumps: 'in the log, and here with --metrics-authentication' };
     expect(await get('/debug/invariants')).toBe(`200 ${JSON.stringify(withheld, null, 2)}\n`);
     expect(await get('/other')).toMatch(/^404/);
     await server.close();
