@@ -124,6 +124,7 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     metrics: registry,
     readiness: { caches: () => manager.unreadiness() },
     warnings: () => manager.warnings(),
+    invariants: () => manager.invariants(),
     ...(settings.metricsAuthentication
       ? { metricsGate: createMetricsGate({ client: clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }), clock, log }) }
       : {}),

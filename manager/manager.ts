@@ -32,7 +32,10 @@ import type { DecisionLogFile } from './decision-log-file.ts';
 import { DEFAULT_STORY_EVENT_QPS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB, type ApiRate } from './config.ts';
 import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/cluster-lease.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
-import { createHomeInformers, type HomeInformers } from './home-informers.ts';
+import { caughtUp, synced } from './awaited-informers.ts';
+import { createHomeInformers } from './home-informers.ts';
+import { createLiveInvariants, type LiveInvariants } from './invariants/live-invariants.ts';
+import type { InvariantReport } from '../shared/runtime/invariant-report.ts';
 import { createIdentityAlarm, type IdentityAlarm } from './identity-alarm.ts';
 import { clusterIdentity, mayDoEverything, ownUsername } from './identity.ts';
 import { createManagerMetrics, type ApiMetrics, type RedisMetrics } from './metrics.ts';
@@ -106,6 +109,8 @@ export type ManagerDeps = {
   readonly jobRules?: JobRules;
   /** Memory that what is kept of one worker cluster may take; absent: the default of the flag. */
   readonly memoryPerClusterBytes?: number;
+  /** What part of their grace periods live invariants give; absent: all. For simulations, whose stories are short. */
+  readonly invariantPatience?: number;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly random: Random;
@@ -138,6 +143,8 @@ export interface Manager {
   unreadiness(): string | undefined;
   /** What is wrong although it works: somebody should look. */
   warnings(): readonly string[];
+  /** Whether what is promised holds; undefined while it is not looked at. */
+  invariants(): InvariantReport | undefined;
   /** Works until `signal` aborts. Rejects when it cannot go on, such as after losing leadership. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -159,6 +166,7 @@ export function createManager(deps: ManagerDeps): Manager {
   deps.decisionLog?.countLost(metrics.admission.decisionLogDropped);
   /** Known before the first Job is looked at. */
   let records: RecordKeeper | undefined;
+  let invariants: LiveInvariants | undefined;
   const deposed = new AbortController();
   const restored = new AbortController();
   const onWentBack = (error: Error): void => {
@@ -394,6 +402,19 @@ export function createManager(deps: ManagerDeps): Manager {
       isNoted: notedJobs.isNoted,
       ...given({ endings: history }),
     });
+    const watched = createLiveInvariants({
+      ...informers,
+      readRecord: records.read,
+      accountOf: admission.accountOf,
+      dispatch,
+      events,
+      metrics: metrics.invariants,
+      patience: deps.invariantPatience ?? 1,
+      clock,
+      log: log.with({ part: 'invariants' }),
+    });
+    invariants = watched;
+    informers.jobs.addHandler(watched.handler);
     const story = createStoryTeller({ events: storyEvents, readRecord: records.read });
     informers.jobs.addHandler(story.handler);
     const lead = async (leading: AbortSignal, lost?: AbortSignal): Promise<void> => {
@@ -404,6 +425,7 @@ export function createManager(deps: ManagerDeps): Manager {
       return allOrNone(leading, [
         (each) => admission.run(each),
         (each) => dispatch.run(each),
+        (each) => watched.run(each),
         async (each) => intake && ledger.run(each),
         (each) => notedJobs.run(each),
         async (each) => {
@@ -439,30 +461,9 @@ export function createManager(deps: ManagerDeps): Manager {
       if (missing !== undefined) return `the ${missing.resource.plural} of the manager cluster are not listed yet`;
       return webhookServed ? undefined : 'the webhook is not served yet';
     },
+    invariants: () => invariants?.report(),
     warnings: () => [...alarm.warnings(), ...(redisProbe?.troubles() ?? []).map(({ reason, message }) => `${reason}: ${message}`)],
   };
-}
-
-/** False when `signal` aborted first. */
-async function synced(informer: Pick<HomeInformers['submissionQueues'], 'waitForSync'>, signal: AbortSignal): Promise<boolean> {
-  try {
-    await informer.waitForSync(signal);
-    return true;
-  } catch (error) {
-    if (signal.aborted) return false;
-    throw error;
-  }
-}
-
-/** False when `signal` aborted first. */
-async function caughtUp(informers: readonly Pick<Informer<Job>, 'catchUp'>[], signal: AbortSignal): Promise<boolean> {
-  try {
-    await Promise.all(informers.map((informer) => informer.catchUp(signal)));
-    return true;
-  } catch (error) {
-    if (signal.aborted) return false;
-    throw error;
-  }
 }
 
 async function leadWhenElected(

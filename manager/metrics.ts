@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { createInvariantMetrics, type InvariantMetrics } from '../shared/runtime/invariant-metrics.ts';
 import { EstimateOutcome } from './admission/estimate-outcome.ts';
 
 /** Every metric of the manager, registered once. Names follow Kueue's, with our prefix. */
@@ -12,6 +13,7 @@ export type ManagerMetrics = {
   readonly redis: RedisMetrics;
   readonly history: HistoryMetrics;
   readonly api: ApiMetrics;
+  readonly invariants: InvariantMetrics;
 };
 export type AdmissionMetrics = ReturnType<typeof admissionMetrics>;
 export type DispatchMetrics = ReturnType<typeof dispatchMetrics>;
@@ -34,6 +36,7 @@ export const createManagerMetrics = (registry: Registry): ManagerMetrics => ({
   redis: redisMetrics([registry]),
   history: historyMetrics([registry]),
   api: apiMetrics([registry]),
+  invariants: createInvariantMetrics(registry),
 });
 
 /** Seconds, from one millisecond to about eight minutes. */

@@ -82,10 +82,11 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/local':
     'advice clusters command config examples job-watch manager-account pod-watch ports program programs prometheus quick-start run run-directory set-up short-path submit-examples summary webhook-certificate',
   manager:
-    'admission-flags client-factory config decision-log-file history-flags home-informers identity-alarm identity main manager read-redis-settings record-key redis-flags worker-connection',
+    'admission-flags awaited-informers client-factory config decision-log-file history-flags home-informers identity-alarm identity main manager read-redis-settings record-key redis-flags worker-connection',
   'manager/dispatch':
     'cluster-lease cluster-probe cluster-registry cluster-removal copy-ending copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',
   'manager/history': 'history history-writer open-store redis-store s3-store sqlite-store',
+  'manager/invariants': 'live-invariants',
   'manager/http': 'history-routes request-body send-events serve-submissions server submission-routes',
   'manager/submission':
     'bullmq-queue consumer control-queue doors fair-gate gated-queue guarded-worker intake ledger-store noted-jobs outcome-reporter progress-reporter queue-reporter redis-connection redis-probe removed-submissions submission-door submission-marks tenant-client tenant-clients unadmittable-jobs waiting-parents withdraw-job',
@@ -110,15 +111,27 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'shared/kube/kubeconfig': 'auth-provider exec-plugin in-cluster read-credentials',
   'shared/client': 'client signing watcher',
   'shared/runtime':
-    'byte-room clock command-line config-file deadline flags http-server leash lifecycle pino-logger program-flags serving-certificate tasks time-slices wake-up',
+    'byte-room clock command-line config-file deadline flags http-server invariant-watch leash lifecycle pino-logger program-flags serving-certificate tasks time-slices wake-up',
   worker: 'config elected-worker in-parallel main worker',
   'worker/fence': 'fence lease-rights worker-lease',
+  'worker/invariants': 'live-invariants',
   'worker/job': 'apply claim controller observe orphan-pods tracking-finalizer triggers',
   'worker/logs': 'tail-keeper tail-store',
   'worker/ttl': 'ttl-after-finished',
 };
 
-const MANAGER_SIBLINGS = ['http', 'submission', 'webhook', 'admission', 'dispatch', 'history', 'dashboard', 'story'];
+const MANAGER_SIBLINGS = [
+  'http',
+  'invariants',
+  'canary',
+  'submission',
+  'webhook',
+  'admission',
+  'dispatch',
+  'history',
+  'dashboard',
+  'story',
+];
 
 const withoutStrings = (code: string): string => code.replace(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g, "''");
 

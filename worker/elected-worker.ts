@@ -39,5 +39,6 @@ export function createElectedWorker(deps: ElectedWorkerDeps): Worker {
       if (!signal.aborted) throw new Error('leadership was lost');
     },
     problem: () => worker?.problem(),
+    invariants: () => worker?.invariants(),
   };
 }

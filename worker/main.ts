@@ -91,6 +91,7 @@ async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, s
   const http = createProgramHttp({
     metrics: registry,
     readiness: { worker: () => worker.problem() },
+    invariants: () => worker.invariants(),
     ...(config.metricsAuthentication ? { metricsGate: createMetricsGate({ client: newClient(0), clock: systemClock, log }) } : {}),
   });
   const server = config.metricsAddress === undefined ? undefined : await listen(http, config.metricsAddress);

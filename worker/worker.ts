@@ -12,11 +12,14 @@ import { keyOfObject } from '../shared/kube/keys.ts';
 import { createWorkqueue, type RateLimit } from '../shared/kube/workqueue.ts';
 import { createWorkqueueMetrics } from '../shared/kube/workqueue-metrics.ts';
 import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
+import { createInvariantMetrics } from '../shared/runtime/invariant-metrics.ts';
+import type { InvariantReport } from '../shared/runtime/invariant-report.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Random } from '../shared/runtime/random.ts';
 import { given } from '../shared/runtime/given.ts';
 import { aborted } from '../shared/runtime/tasks.ts';
 import { createFence, type Fence, type FenceDeps, type FenceSettings } from './fence/fence.ts';
+import { createLiveInvariants } from './invariants/live-invariants.ts';
 import { createJobReconciler } from './job/controller.ts';
 import { createJobMemory } from './job/job-memory.ts';
 import { createJobMetrics } from './job/metrics.ts';
@@ -74,6 +77,8 @@ export interface Worker {
   run(signal: AbortSignal): Promise<void>;
   /** What the worker waits for before it can work; undefined when it is ready. */
   problem(): string | undefined;
+  /** Whether what is promised holds; undefined while it is not looked at. */
+  invariants(): InvariantReport | undefined;
 }
 
 const JOB_RETRIES: RateLimit = { baseDelayMs: 1000, maxDelayMs: 60_000 };
@@ -122,6 +127,7 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
         await endsWithin(clock, FLUSH_MS, recorder.flush());
       }
     },
+    invariants: () => jobParts?.invariants.report(),
     problem: () => {
       const waiting = informers.filter((informer) => !informer.hasSynced()).map(({ resource }) => resource.plural);
       return waiting.length === 0 ? undefined : `the cache of ${waiting.join(' and ')} is not filled yet`;
@@ -136,7 +142,7 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
   }
 
   async function work(signal: AbortSignal): Promise<void> {
-    const working = controllers.map(runController);
+    const working = [...controllers.map(runController), jobParts?.invariants.run(signal) ?? Promise.resolve()];
     await aborted(signal);
     for (const { queue } of controllers) queue.shutDown();
     await Promise.all(working);
@@ -150,6 +156,9 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
     const triggers = { jobs, queue, orphanQueue, memory, metrics, clock, controllerName, batchPeriodMs };
     jobs.addHandler(jobTriggers(triggers));
     pods.addHandler(podTriggers(triggers));
+    const promises = { jobs, pods, controllerName, recorder, metrics: createInvariantMetrics(registry), clock, log };
+    const invariants = createLiveInvariants(promises);
+    pods.addHandler(invariants.handler);
     const tails = logs === undefined || logs.keepLogs === 'None' ? undefined : createTails(logs);
     jobs.addHandler({ deleted: ({ metadata: { uid } }) => tails?.forget(uid) });
     const shared = { client, jobs, pods, memory, controllerName, clock, log };
@@ -162,6 +171,7 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
     const kept = presence && createFence({ ...presence, registry, clock, random, log, ...leases });
     const fence = kept ?? NO_FENCE;
     return {
+      invariants,
       fences: kept === undefined ? [] : [kept],
       controllers: [
         {

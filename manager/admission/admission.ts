@@ -82,6 +82,11 @@ export type AdmissionDeps = {
   readonly metrics: AdmissionMetrics;
 };
 
+export type JobAccount =
+  | { readonly kind: 'Unknown' }
+  | { readonly kind: 'Waits' }
+  | { readonly kind: 'Charges'; readonly held: Reservation['held'] };
+
 export interface Admission {
   /**
    * Waits until the informers are synced, then admits until `signal` aborts. Call it on the leader only. The informers are run by the
@@ -90,6 +95,8 @@ export interface Admission {
   run(signal: AbortSignal): Promise<void>;
   /** Keys of Jobs that are being admitted to this cluster, whose records no cache may show yet. */
   admitting(cluster: string): readonly string[];
+  /** What admission makes of a Job: it waits, quota is charged for it, or it was never heard of. */
+  accountOf(key: string): JobAccount;
   /** Why a pending Job waits, as it was last found out; `position` is the number of Jobs of its ClusterQueue that go before it. */
   explain(key: string): { readonly inadmissibleReason: InadmissibleReason | undefined; readonly position: number | undefined } | undefined;
 }
@@ -370,6 +377,11 @@ export function createAdmission({
       }
     },
     admitting: (cluster) => [...cache.assumed()].flatMap(({ workload, record }) => (record.cluster === cluster ? [workload.key] : [])),
+    accountOf: (key) => {
+      const reservation = cache.get(key);
+      if (reservation !== undefined) return { kind: 'Charges', held: reservation.held };
+      return { kind: watcher.isPending(key) || watcher.reasonOf(key) !== undefined ? 'Waits' : 'Unknown' };
+    },
     explain: (key) => {
       const inadmissibleReason = inadmissibleReasonOf(key);
       const position = queues.position(key);

@@ -183,6 +183,8 @@ export const JobEventReason = {
   Preempted: 'Preempted',
   /** It was suspended, because it has been admitted for as long in all as it says that it may be. */
   MaximumExecutionTimeExceeded: 'MaximumExecutionTimeExceeded',
+  /** Something that is promised of it does not hold; the message says what was seen. Also on the WorkerCluster where the Job is gone. */
+  InvariantViolated: 'InvariantViolated',
 } as const;
 export type JobEventReason = (typeof JobEventReason)[keyof typeof JobEventReason];
 

@@ -6,6 +6,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
+import { parseKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { given } from '../../shared/runtime/given.ts';
@@ -19,6 +20,7 @@ import type { RecordKeys } from '../api/record-seal.ts';
 import type { AdmissionRecord, RecordReader } from '../api/records.ts';
 import { retentionOf } from '../api/retention.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
+import type { ShownCopy } from '../api/shown-copy.ts';
 import { WORKER_CLUSTERS, type WorkerCluster, type WorkerClusterSpec } from '../api/worker-cluster.ts';
 import type { DispatchMetrics } from '../metrics.ts';
 import { ClusterEventReason } from '../api/reasons.ts';
@@ -33,6 +35,10 @@ import { createMirrorController, type MirrorController } from './mirror-controll
 import { chosenLabels, DEFAULT_NAMESPACE_LABELS } from './namespace-labels.ts';
 import { runOrphanCollector } from './orphan-collector.ts';
 import { createRemoteCluster } from './remote-cluster.ts';
+import type { RemoteCluster } from './remote-cluster-contract.ts';
+import { recordIn } from './mirror-group.ts';
+import { recordedPlace } from './recorded-place.ts';
+import { shownCopy } from './shown-copies.ts';
 
 export type DispatchDeps = {
   /** The manager cluster. */
@@ -75,6 +81,14 @@ export type DispatchDeps = {
 export interface Dispatch {
   /** Works until `signal` aborts. The informers must be running or about to. */
   run(signal: AbortSignal): Promise<void>;
+  /** Names of the worker clusters that may be written to, and of which all copies are known; none while the manager cluster was restored and not all have been seen since. */
+  shown(): ReadonlySet<string>;
+  /** What clusters have of the Jobs of this name. */
+  shownCopies(localKey: string): readonly ShownCopy[];
+  /** The names of Jobs of which there are copies. */
+  copiedKeys(): Iterable<string>;
+  /** The WorkerCluster that the record of this Job leads to; undefined where none does. */
+  placeOf(localKey: string): string | undefined;
 }
 
 const HOME_ANSWER_MS = 5_000;
@@ -208,7 +222,28 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       if (JSON.stringify(metadata.labels) !== JSON.stringify(previous.metadata.labels)) mirror.wakeAll(metadata.name);
     },
   });
+  const isShown = (cluster: RemoteCluster, localKey: string): boolean => cluster.view(localKey).contact === 'Ready';
   return {
+    shown: () =>
+      homeHistory.problem() === undefined
+        ? new Set(
+            clusters
+              .all()
+              .filter((each) => each.contact() === 'Ready')
+              .map(({ name }) => name),
+          )
+        : new Set(),
+    shownCopies: (localKey) =>
+      clusters.all().flatMap((cluster) => cluster.copiesOf(localKey).flatMap((copy) => shownCopy(copy, isShown(cluster, localKey)) ?? [])),
+    *copiedKeys() {
+      for (const cluster of clusters.all()) yield* cluster.localKeys();
+    },
+    placeOf(localKey) {
+      const job = jobs.get(parseKey(localKey));
+      const record = job && recordIn(readRecord(job));
+      const place = record && recordedPlace(record, clusters.places);
+      return place?.kind === 'Known' ? place.cluster : undefined;
+    },
     async run(signal) {
       const synced = await allSynced([jobs, workerClusters, flavors, clusterQueues, namespaces], signal);
       if (!synced) return;

@@ -17,7 +17,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import type { IdentityProblem } from './cluster-identities.ts';
 import type { LeaderTerm } from './leader-term.ts';
-import type { ClusterView, Copy } from './mirror-group.ts';
+import type { ClusterView, Contact, Copy } from './mirror-group.ts';
 
 /**
  * One worker cluster as the manager sees it: a cache of the copies there, a queue of its own for the writes to it, and its health.
@@ -33,6 +33,8 @@ export interface RemoteCluster {
   /** Why copies here do not start. */
   readonly starts: StartInquiries;
   health(): ClusterHealth;
+  /** Ready: it answers, our Lease there is held, and all its copies are known. */
+  contact(): Contact;
   /** Whether copies can be made here. */
   ability(): AbilityNow;
   /** A copy was made, or was there. */

@@ -196,7 +196,7 @@ class ConnectedCluster implements RemoteCluster {
     const { jobController, local, servedNamespaces } = this.#options;
     const served = servesNamespace(servedNamespaces, parseKey(localKey).namespace);
     return {
-      contact: served ? this.#contact() : 'NotServed',
+      contact: served ? this.contact() : 'NotServed',
       jobController,
       local,
       problem: this.#problems.get(localKey),
@@ -270,7 +270,7 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   /** Who has not renewed its Lease in time, such as a program that stood still, must not write: it may be somebody else's. */
-  #contact(): Contact {
+  contact(): Contact {
     const { contact } = this.#health;
     return contact === 'Ready' && !this.#lease.isHeld() ? 'Lost' : contact;
   }
@@ -360,7 +360,7 @@ class ConnectedCluster implements RemoteCluster {
 
   #tokenAsked(): string | undefined {
     const token = this.#worker.fenceToken();
-    const isToBeTold = this.#health.failures === 0 && this.#contact() === 'Ready' && !this.#options.givenUp();
+    const isToBeTold = this.#health.failures === 0 && this.contact() === 'Ready' && !this.#options.givenUp();
     return isToBeTold && token !== this.#lease.confirmed() ? token : undefined;
   }
 

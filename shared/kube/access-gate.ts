@@ -45,10 +45,8 @@ const STRANGERS_BURST = 20;
 /** Lets in whose user may `get` the path /metrics. */
 export function createMetricsGate(deps: AccessGateDeps): MetricsGate {
   const gate = createAccessGate(deps);
-  return (authorization) => gate(authorization, METRICS);
+  return (authorization, path = '/metrics') => gate(authorization, { nonResourceAttributes: { path, verb: 'get' } });
 }
-
-const METRICS: AccessAttributes = { nonResourceAttributes: { path: '/metrics', verb: 'get' } };
 
 /**
  * Lets in who has a bearer token that the API server knows (TokenReview) and whose user may do what is asked for (SubjectAccessReview).

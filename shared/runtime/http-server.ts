@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { InvariantReport } from './invariant-report.ts';
 
 /** Where and whether a program is well; `undefined` means yes, a string says what is wrong. */
 export type HealthCheck = () => string | undefined;
@@ -9,27 +10,37 @@ export type ProgramHttpOptions = {
   readonly metrics: { metrics(): Promise<string>; readonly contentType: string };
   /** /readyz: by name, each must be content. /healthz only says that the program answers. */
   readonly readiness: Readonly<Record<string, HealthCheck>>;
-  /** Who may read /metrics; absent: everybody. Health is for everybody. */
+  /** Answers /debug/invariants, JSON: whether what is promised holds; undefined: that is not looked at now. What was seen names Jobs of all tenants: without a gate it is left out. */
+  readonly invariants?: () => InvariantReport | undefined;
+  /** Who may read /metrics and /debug/invariants; absent: everybody. Health is for everybody. */
   readonly metricsGate?: MetricsGate;
   /** What somebody should look at although the program works: lines of /readyz that change nothing else. */
   readonly warnings?: () => readonly string[];
 };
 
-/** Judges the header `Authorization`; undefined lets in. Never rejects. */
-export type MetricsGate = (authorization: string | undefined) => Promise<HttpRefusal | undefined>;
+/** Judges the header `Authorization` of who wants to read this path; undefined lets in. Never rejects. */
+export type MetricsGate = (authorization: string | undefined, path?: string) => Promise<HttpRefusal | undefined>;
 export type HttpRefusal = { readonly status: 401 | 403 | 503; readonly why: string };
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** /metrics, /healthz (also /livez) and /readyz, without a socket. */
-export function createProgramHttp({ metrics, readiness, metricsGate, warnings = () => [] }: ProgramHttpOptions): HttpHandler {
+/** /metrics, /debug/invariants, /healthz (also /livez) and /readyz, without a socket. */
+export function createProgramHttp({ metrics, readiness, invariants, metricsGate, warnings = () => [] }: ProgramHttpOptions): HttpHandler {
   return async (request, response) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, 405, 'text/plain', 'only GET is served here\n');
     switch (pathOf(request)) {
       case '/metrics': {
-        const refusal = await metricsGate?.(request.headers.authorization);
+        const refusal = await metricsGate?.(request.headers.authorization, pathOf(request));
         if (refusal !== undefined) return refuse(response, refusal);
         return answer(response, 200, metrics.contentType, await metrics.metrics());
+      }
+      case '/debug/invariants': {
+        const refusal = await metricsGate?.(request.headers.authorization, pathOf(request));
+        if (refusal !== undefined) return refuse(response, refusal);
+        const report = invariants?.();
+        if (report === undefined) return answer(response, 404, 'text/plain', 'invariants are not looked at here: ask the leader\n');
+        const told = metricsGate === undefined ? { violations: report.violations, dumps: DUMPS_WITHHELD } : report;
+        return answer(response, 200, 'application/json', `${JSON.stringify(told, null, 2)}\n`);
       }
       case '/healthz':
       case '/livez':
@@ -46,6 +57,8 @@ export function createProgramHttp({ metrics, readiness, metricsGate, warnings = 
     }
   };
 }
+
+const DUMPS_WITHHELD = 'in the log, and here with --metrics-authentication';
 
 /** Without the query. It may be anything that a client sends, also what is no URL. */
 export const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?', 1)[0] ?? '/';

@@ -47,6 +47,7 @@ describe.each<Chart>(['manager', 'worker'])('the metrics of the %s, with authent
     const http = createProgramHttp({
       metrics: { metrics: async () => 'secret_things 1\n', contentType: 'text/plain' },
       readiness: { caches: () => undefined },
+      invariants: () => ({ violations: {}, dumps: [] }),
       metricsGate: createMetricsGate({ client, clock, log: silentLogger }),
     });
     port = await listen(http, '127.0.0.1:0');
@@ -91,6 +92,8 @@ describe.each<Chart>(['manager', 'worker'])('the metrics of the %s, with authent
     await bindReader('prometheus');
     expect(await read(reader)).toBe('200 secret_things 1\n');
     expect(await read(stranger)).toMatch(/^403 .*may not get the path \/metrics/);
+    expect(await read(reader, '/debug/invariants')).toMatch(/^403 .*may not get the path \/debug\/invariants/);
+    expect(await read(undefined, '/debug/invariants')).toMatch(/^401 /);
     expect(await read(`${reader}x`)).toMatch(/^401 /);
     expect(await read()).toMatch(/^401 /);
     expect((await fetch(`${port.url}/metrics`)).headers.get('www-authenticate')).toBe('Bearer');

@@ -8,6 +8,7 @@ import { LEASES, NAMESPACES } from '../../../shared/api/resources.ts';
 import type { ClusterAccess } from '../../../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient } from '../../../shared/kube/kube-client.ts';
+import { BROKEN_PROMISE } from '../../../shared/runtime/invariant-watch.ts';
 import type { Transport } from '../../../shared/kube/transport.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { silentLogger, type LogFields, type Logger } from '../../../shared/runtime/logger.ts';
@@ -149,6 +150,8 @@ export const RIVAL_MANAGER = 'rival-manager';
 const WORKER_LOST_TIMEOUT_MS = 150_000;
 const FAIR_SHARING: FairSharingConfig = { preemptionStrategies: Object.values(FairStrategy) };
 const USAGE: UsagePolicy = { halfLifeMs: 600_000, samplingIntervalMs: 60_000, resourceWeights: new Map([['pods', 0]]) };
+/** Stories last for minutes. */
+const INVARIANT_PATIENCE = 0.25;
 const FENCE = { fenceAfterMs: 30_000, leaseNamespace: 'kube-system' };
 
 /** One that is alone is not elected: that would be most of what happens in a quiet world. */
@@ -164,6 +167,7 @@ const managerProgram = (name: string, { rival, workers }: Yard, home: Cluster, e
       ...(rival === undefined ? {} : { managerId: 'yard' }),
       ...(elected ? { leaderElection: { client: connect(home), namespace: MANAGER_NAMESPACE, name: 'switchyard-manager', identity } } : {}),
       concurrentDispatches: 4,
+      invariantPatience: INVARIANT_PATIENCE,
       workerLostTimeoutMs: WORKER_LOST_TIMEOUT_MS,
       ...(sharesFairly ? { fairSharing: FAIR_SHARING, admissionFairSharing: USAGE } : {}),
       registry: new Registry(),
@@ -216,7 +220,7 @@ function watchfulLogger(name: string, trace: (line: string) => void, defects: st
     const { error, ...rest } = fields;
     const text = error === undefined ? `${message} ${JSON.stringify(rest)}` : `${message}: ${describeError(error)}`;
     trace(`${name}: log: ${text}`);
-    if (hasCause(error, isBlunder) || message === 'an event handler threw') defects.push(`${name}: ${text}`);
+    if (hasCause(error, isBlunder) || message === 'an event handler threw' || message === BROKEN_PROMISE) defects.push(`${name}: ${text}`);
   };
   const logger: Logger = { ...silentLogger, info: look, warn: look, error: look, with: () => logger };
   return logger;

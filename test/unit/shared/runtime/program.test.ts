@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { createBackoff } from '../../../../shared/runtime/backoff.ts';
 import { createProgramHttp, listen, parseAddress } from '../../../../shared/runtime/http-server.ts';
+import type { InvariantReport } from '../../../../shared/runtime/invariant-report.ts';
 import { runProgram } from '../../../../shared/runtime/lifecycle.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { createLogger } from '../../../../shared/runtime/pino-logger.ts';
@@ -29,10 +30,12 @@ describe('the HTTP endpoints of a program', () => {
   test('tell metrics, health, and what it is not ready for', async () => {
     let problem: string | undefined = 'not synced';
     let warnings: readonly string[] = [];
+    const reports: InvariantReport[] = [];
     const handler = createProgramHttp({
       metrics: { metrics: async () => 'up 1\n', contentType: 'text/plain; version=0.0.4' },
       readiness: { informers: () => problem },
       warnings: () => warnings,
+      invariants: () => reports[0],
     });
     const server = await listen(handler, '127.0.0.1:0');
     const get = async (path: string): Promise<string> => {
@@ -48,6 +51,10 @@ describe('the HTTP endpoints of a program', () => {
     expect(await get('/readyz')).toBe('200 ok\nwarning: somebody should look\n');
     problem = 'not synced';
     expect(await get('/readyz')).toBe('503 informers: not synced\nwarning: somebody should look\n');
+    expect(await get('/debug/invariants')).toMatch(/^404 .*ask the leader/);
+    reports.push({ violations: { one_copy_runs: 0 }, dumps: [] });
+    const withheld = { ...reports[0], dumps: 'in the log, and here with --metrics-authentication' };
+    expect(await get('/debug/invariants')).toBe(`200 ${JSON.stringify(withheld, null, 2)}\n`);
     expect(await get('/other')).toMatch(/^404/);
     await server.close();
     await expect(fetch(server.url)).rejects.toThrow();

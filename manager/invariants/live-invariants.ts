@@ -1,0 +1,132 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { JOBS } from '../../shared/api/resources.ts';
+import { findCondition, isFinished } from '../../shared/kube/conditions.ts';
+import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
+import type { EventHandler } from '../../shared/kube/informer.ts';
+import type { Lister } from '../../shared/kube/indexer.ts';
+import { keyOfObject, parseKey } from '../../shared/kube/keys.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { InvariantMetrics } from '../../shared/runtime/invariant-metrics.ts';
+import { createInvariantWatch, type InvariantWatch } from '../../shared/runtime/invariant-watch.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Violation } from '../../shared/runtime/violations.ts';
+import { isDispatched } from '../api/dispatch-proof.ts';
+import { JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
+import type { RecordReader } from '../api/records.ts';
+import type { ShownCopy } from '../api/shown-copy.ts';
+import { WORKER_CLUSTERS, type WorkerCluster } from '../api/worker-cluster.ts';
+import { type Account, findingsOfJob, JOB_GRACE_MS, type JobInvariant, type JobSeen, type LocalJobSeen } from './job-invariants.ts';
+
+/** Watches the promises that are made of Jobs: on the leader, in what admission and dispatch have in their caches. */
+export type LiveInvariants = InvariantWatch & {
+  /** Of the Jobs of the manager cluster. */
+  readonly handler: EventHandler<Job>;
+};
+
+export type LiveInvariantsDeps = {
+  readonly jobs: Lister<Job>;
+  readonly workerClusters: Lister<WorkerCluster>;
+  readonly readRecord: RecordReader;
+  readonly accountOf: (key: string) => Account;
+  readonly dispatch: DispatchSeen;
+  readonly events: EventRecorder;
+  readonly metrics: InvariantMetrics;
+  /** What part of all grace periods is given: 1, but for simulations. */
+  readonly patience: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+/** What dispatch can show. */
+export type DispatchSeen = {
+  /** The worker clusters that answer now, of which all copies are known; none while nothing may be set going. */
+  shown(): ReadonlySet<string>;
+  /** What they show of the Jobs of this name. */
+  shownCopies(localKey: string): readonly ShownCopy[];
+  /** The names of Jobs of which there are copies. */
+  copiedKeys(): Iterable<string>;
+  /** The WorkerCluster that the record of this Job leads to; undefined where none does. */
+  placeOf(localKey: string): string | undefined;
+};
+
+/**
+ * A cluster that was out of sight, or was restored from a backup, may show for so long what nobody has seen to yet: its worker notices, its copies are put in
+ * order, and pods take their grace period.
+ */
+const SETTLING_MS = 240_000;
+
+export function createLiveInvariants(deps: LiveInvariantsDeps): LiveInvariants {
+  const { jobs, workerClusters, readRecord, accountOf, dispatch, events, metrics, patience, clock, log } = deps;
+  /** Since when each cluster has been shown without a break, on the clock's `monotonic`. */
+  const shownSinceMs = new Map<string, number>();
+
+  const begin = (): void => {
+    const shown = dispatch.shown();
+    for (const name of shownSinceMs.keys()) if (!shown.has(name)) shownSinceMs.delete(name);
+    for (const name of shown) if (!shownSinceMs.has(name)) shownSinceMs.set(name, clock.monotonic());
+  };
+  const isInSight = (cluster: string): boolean =>
+    clock.monotonic() - (shownSinceMs.get(cluster) ?? clock.monotonic()) >= patience * SETTLING_MS;
+
+  const localSeen = (key: string, job: DeepReadonly<Job>): LocalJobSeen => {
+    const parsed = readRecord(job);
+    const record = parsed.kind === 'Record' ? parsed.record : parsed.last;
+    const place = dispatch.placeOf(key);
+    const told = findCondition(job.status?.conditions, SwitchyardCondition.Dispatched);
+    return {
+      uid: job.metadata.uid,
+      suspended: job.spec.suspend === true,
+      finished: isFinished(job.status),
+      deleting: job.metadata.deletionTimestamp !== undefined,
+      record,
+      place,
+      placeInSight: place !== undefined && isInSight(place),
+      saysDispatched: record !== undefined && isDispatched(job.status, record),
+      saysWhyNot: told?.status === 'False',
+      account: accountOf(key),
+    };
+  };
+  const see = (key: string): JobSeen => {
+    const job = jobs.get(parseKey(key));
+    return {
+      job: job?.spec.managedBy === MANAGER_CONTROLLER_NAME ? localSeen(key, job) : undefined,
+      copies: dispatch.shownCopies(key).map((copy) => ({ ...copy, inSight: copy.inSight && isInSight(copy.cluster) })),
+    };
+  };
+
+  const onViolation = ({ subject, invariant, message }: Violation<JobInvariant>): void => {
+    const text = `${invariant}: ${message}`;
+    const job = jobs.get(parseKey(subject));
+    if (job !== undefined) return events.event(JOBS, job, 'Warning', JobEventReason.InvariantViolated, text);
+    for (const { cluster } of dispatch.shownCopies(subject)) {
+      const workerCluster = workerClusters.get({ namespace: '', name: cluster });
+      if (workerCluster !== undefined)
+        events.event(WORKER_CLUSTERS, workerCluster, 'Warning', JobEventReason.InvariantViolated, `Job ${subject}: ${text}`);
+    }
+  };
+
+  const watch = createInvariantWatch<JobInvariant>({
+    graceMs: JOB_GRACE_MS,
+    patience,
+    begin,
+    findingsOf: (key) => findingsOfJob(see(key)),
+    *subjects() {
+      for (const job of jobs.list()) if (job.spec.managedBy === MANAGER_CONTROLLER_NAME) yield keyOfObject(job);
+      yield* dispatch.copiedKeys();
+    },
+    seen: (key) => ({ ...jsonOf(see(key)), cached: jobs.get(parseKey(key))?.metadata.resourceVersion }),
+    onViolation,
+    metrics,
+    clock,
+    log,
+  });
+  const changed = (job: DeepReadonly<Job>): void => {
+    if (job.spec.managedBy === MANAGER_CONTROLLER_NAME) watch.changed(keyOfObject(job));
+  };
+  return { ...watch, handler: { added: changed, updated: changed, deleted: changed } };
+}
+
+/** Amounts by resource, where JSON has no maps. */
+const jsonOf = (seen: JobSeen): object =>
+  JSON.parse(JSON.stringify(seen, (_, value: unknown) => (value instanceof Map ? Object.fromEntries(value) : value))) as object;
