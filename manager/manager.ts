@@ -6,8 +6,6 @@ import type { KubeClient } from '../shared/kube/client.ts';
 import type { Informer } from '../shared/kube/informer.ts';
 import { doubtingClient } from '../shared/kube/doubting-client.ts';
 import { fencedClient } from '../shared/kube/fenced-client.ts';
-import type { ActingAs } from '../shared/kube/kube-client.ts';
-import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
 import { createServerCourse } from '../shared/kube/server-course.ts';
 import { createBudgetedRecorder } from '../shared/kube/budgeted-recorder.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
@@ -29,7 +27,7 @@ import { LOCAL_QUEUES } from './api/local-queue.ts';
 import { createLostClusters } from './api/lost-clusters.ts';
 import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
 import type { DecisionLogFile } from './decision-log-file.ts';
-import { DEFAULT_STORY_EVENT_QPS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB, type ApiRate } from './config.ts';
+import { DEFAULT_STORY_EVENT_QPS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config.ts';
 import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/cluster-lease.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
 import { caughtUp, synced } from './awaited-informers.ts';
@@ -43,25 +41,10 @@ import type { ApiServer } from './http/server.ts';
 import type { DoorOf } from './http/submission-routes.ts';
 import type { Identities } from './policy/writer.ts';
 import { recordKeys } from './record-key.ts';
-import { runConsumer } from './submission/consumer.ts';
-import { createDoors, type DoorsDeps } from './submission/doors.ts';
-import { createFairGate } from './submission/fair-gate.ts';
-import { gatedQueue } from './submission/gated-queue.ts';
-import { ended } from './submission/ledger.ts';
-import { createSubmissionLedger } from './submission/ledger-store.ts';
-import { createIntake } from './submission/intake.ts';
-import { createNotedJobs } from './submission/noted-jobs.ts';
-import { createOutcomeReporter } from './submission/outcome-reporter.ts';
-import { createProgressReporter } from './submission/progress-reporter.ts';
+import { createDoors } from './submission/doors.ts';
+import { createSubmissions, type SubmissionSource } from './submission/submissions.ts';
 import { createStoryTeller } from './story/story-teller.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
-import type { Outcome, SubmissionQueue } from './submission/submission-queue.ts';
-import type { SealedSubmission } from './submission/submission-seal.ts';
-import { createQueueReporter } from './submission/queue-reporter.ts';
-import { createTenantClients } from './submission/tenant-clients.ts';
-import type { Tenant } from './submission/tenant.ts';
-import { watchUnadmittableJobs } from './submission/unadmittable-jobs.ts';
-import { countUnendedJobs } from './submission/unended-jobs.ts';
 import { createHistory } from './history/history.ts';
 import { createHistoryWriter } from './history/history-writer.ts';
 import type { KeyValueStore } from './history/key-value-store.ts';
@@ -117,23 +100,6 @@ export type ManagerDeps = {
   readonly log: Logger;
 };
 
-export type SubmissionSource = {
-  /** Opens the queue of a tenant. The manager closes it. */
-  readonly connect: (tenant: Tenant) => SubmissionQueue;
-  /** A client to the manager cluster, with the budget of submissions, that acts as somebody else or as the manager; absent: no submission is created as anybody else. */
-  readonly client?: (actAs: ActingAs | undefined) => KubeClient;
-  /** Opens the queue of a tenant for those who submit over HTTP; absent: nobody does. */
-  readonly openDoor?: DoorsDeps['open'];
-  /** The queue that flags describe; undefined: those of SubmissionQueues alone. */
-  readonly shared: Tenant | undefined;
-  /** How many Jobs are created of submissions in a second; absent: as many as there are. */
-  readonly rate?: ApiRate;
-  /** Submissions that are turned into Jobs at once; absent: the default of the flag. */
-  readonly turnsMax?: number;
-  /** Whether SubmissionQueues may have Jobs created with the rights of the manager; absent: they may not. */
-  readonly managerIdentity?: boolean;
-};
-
 /** `client` has a rate limit of its own or none, because renewing the Lease must not wait behind the work. */
 export type Election = Pick<LeaderElectionOptions, 'client' | 'namespace' | 'name' | 'identity'>;
 
@@ -150,7 +116,6 @@ export interface Manager {
 }
 
 const FLUSH_MS = 3_000;
-const DEFAULT_TURNS_MAX = 50;
 /** The text of a submission may say in more words what the Job says in its own. */
 const BYTES_PER_JOB_BYTE = 2;
 const WORKER_MEMORY_BYTES = WORKER_MEMORY_MIB * 1024 * 1024;
@@ -263,86 +228,20 @@ export function createManager(deps: ManagerDeps): Manager {
     if (keys === undefined) return;
     keyProblem = undefined;
     records = createRecordKeeper(keys);
-    const submission = { keys, clock, log, metrics: metrics.submission };
-    const clientFor = createTenantClients({
-      manager: home,
-      ...given({ connect: submissions?.client }),
+    const intake = createSubmissions({
+      source: submissions,
+      home,
       fence: deposed.signal,
-      onImpersonation: (tenant, problem) => queueReporter.impersonation(tenant, problem),
-    });
-    const unended = countUnendedJobs(keys, () => gate.ended());
-    informers.jobs.addHandler(unended.handler);
-    const gate = createFairGate({
-      rate: createRateLimiter({ ...(submissions?.rate ?? { qps: 0, burst: 1 }), clock }),
-      turnsMax: submissions?.turnsMax ?? DEFAULT_TURNS_MAX,
-      unended: unended.of,
-      onTurn: ({ label }, waitedMs) => metrics.submission.turnWait.observe({ queue: label }, waitedMs / 1_000),
-      clock,
-    });
-    const ledger = createSubmissionLedger({
-      client: home,
-      namespace: deps.recordKeySecret.namespace,
-      runs: ({ job }) => !informers.jobs.hasSynced() || informers.jobs.get(job) !== undefined,
-      clock,
-      log: log.with({ part: 'ledger' }),
-      metrics: metrics.ledger,
-    });
-    const notedJobs = createNotedJobs({
       jobs: informers.jobs,
-      client: home,
-      ledger: submissions && ledger,
-      clock,
-      log: log.with({ part: 'intake' }),
-    });
-    const intake =
-      submissions &&
-      createIntake({
-        ...submissions,
-        objects: informers.submissionQueues,
-        consume: (tenant, queue, each) => {
-          const gated = gatedQueue({ gate, tenant, queue, clock, onResult: (result) => queueReporter.counted(tenant, result) });
-          return runConsumer({ rules, client: clientFor(tenant), jobs: informers.jobs, ledger, ...submission }, tenant, gated, each);
-        },
-        bytesMax,
-        managerIdentity,
-        clock,
-        log: log.with({ part: 'intake' }),
-      });
-    /** The first outcome stands. */
-    const onEnded = ({ tenant, key, made }: SealedSubmission, uid: string, outcome: Outcome): void =>
-      ledger.of(tenant).mark(key, ended({ uid, ...given({ attempt: made?.attempt }) }, outcome, clock.now()));
-    const unadmittableJobs =
-      intake &&
-      watchUnadmittableJobs({
-        queues: intake.queues,
-        tenants: intake.tenants,
-        jobs: informers.jobs,
-        client: home,
-        onEnded,
-        keys,
-        clock,
-        log: log.with({ part: 'intake' }),
-      });
-    const queueReporter = createQueueReporter({
       objects: informers.submissionQueues,
-      client: home,
-      queues: () => intake?.queues() ?? new Map(),
-      problems: () => intake?.problems() ?? new Map(),
-      unended: unended.of,
+      ledgerNamespace: deps.recordKeySecret.namespace,
+      keys,
+      rules,
+      bytesMax,
       clock,
-      log: log.with({ part: 'intake' }),
-      metrics: metrics.submission,
+      log,
+      metrics,
     });
-    const reporter =
-      intake &&
-      createOutcomeReporter({
-        queues: intake.queues,
-        jobs: informers.jobs,
-        client: home,
-        onEnded,
-        ...submission,
-      });
-    const progress = intake && createProgressReporter({ queues: intake.queues, jobs: informers.jobs, keys, clock, log });
     const history =
       deps.history &&
       createHistoryWriter({
@@ -399,7 +298,7 @@ export function createManager(deps: ManagerDeps): Manager {
       log: log.with({ part: 'dispatch' }),
       events,
       metrics: metrics.dispatch,
-      isNoted: notedJobs.isNoted,
+      isNoted: intake.isNoted,
       ...given({ endings: history }),
     });
     const watched = createLiveInvariants({
@@ -426,24 +325,7 @@ export function createManager(deps: ManagerDeps): Manager {
         (each) => admission.run(each),
         (each) => dispatch.run(each),
         (each) => watched.run(each),
-        async (each) => intake && ledger.run(each),
-        (each) => notedJobs.run(each),
-        async (each) => {
-          await ledger.loaded(each);
-          await intake?.run(each);
-        },
-        async (each) => {
-          await intake?.ready(each);
-          if (intake !== undefined) await Promise.all([queueReporter.run(each), unadmittableJobs?.run(each)]);
-        },
-        async (each) => {
-          await intake?.ready(each);
-          await reporter?.run(each);
-        },
-        async (each) => {
-          await intake?.ready(each);
-          await progress?.run(each);
-        },
+        (each) => intake.run(each),
         async (each) => history?.run(each),
       ]);
     };

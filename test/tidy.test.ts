@@ -89,7 +89,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/invariants': 'live-invariants',
   'manager/http': 'history-routes request-body send-events serve-submissions server submission-routes',
   'manager/submission':
-    'bullmq-queue consumer control-queue doors fair-gate gated-queue guarded-worker intake ledger-store noted-jobs outcome-reporter progress-reporter queue-reporter redis-connection redis-probe removed-submissions submission-door submission-marks tenant-client tenant-clients unadmittable-jobs waiting-parents withdraw-job',
+    'bullmq-queue consumer control-queue doors fair-gate gated-queue guarded-worker intake ledger-store noted-jobs outcome-reporter progress-reporter queue-reporter redis-connection redis-probe removed-submissions submission-door submission-marks submissions tenant-client tenant-clients unadmittable-jobs waiting-parents withdraw-job',
   'manager/webhook': 'server',
   'shared/controlplane/admission': 'admission-chain',
   'shared/controlplane/admission/webhook': 'webhook-client webhooks',

@@ -1,4 +1,4 @@
-import type { SubmissionSource } from '../../manager/manager.ts';
+import type { SubmissionSource } from '../../manager/submission/submissions.ts';
 import type { SubmissionQueue } from '../../manager/submission/submission-queue.ts';
 import { sharedTenant, type Tenant } from '../../manager/submission/tenant.ts';
 

@@ -1,0 +1,162 @@
+import type { Job } from '../../shared/api/kubernetes.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import type { Informer } from '../../shared/kube/informer.ts';
+import type { ActingAs } from '../../shared/kube/kube-client.ts';
+import { createRateLimiter } from '../../shared/kube/rate-limiter.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { given } from '../../shared/runtime/given.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { allOrNone } from '../../shared/runtime/tasks.ts';
+import type { JobRules } from '../api/job-rules.ts';
+import type { RecordKeys } from '../api/record-seal.ts';
+import type { SubmissionQueueObject } from '../api/submission-queue.ts';
+import type { ApiRate } from '../config.ts';
+import type { ManagerMetrics } from '../metrics.ts';
+import { runConsumer } from './consumer.ts';
+import type { DoorsDeps } from './doors.ts';
+import { createFairGate } from './fair-gate.ts';
+import { gatedQueue } from './gated-queue.ts';
+import { createIntake } from './intake.ts';
+import { ended } from './ledger.ts';
+import { createSubmissionLedger, type SubmissionLedger } from './ledger-store.ts';
+import { createNotedJobs, type NotedJobs } from './noted-jobs.ts';
+import { createOutcomeReporter } from './outcome-reporter.ts';
+import { createProgressReporter } from './progress-reporter.ts';
+import { createQueueReporter } from './queue-reporter.ts';
+import type { Outcome, SubmissionQueue } from './submission-queue.ts';
+import type { SealedSubmission } from './submission-seal.ts';
+import { createTenantClients } from './tenant-clients.ts';
+import type { Tenant } from './tenant.ts';
+import { watchUnadmittableJobs } from './unadmittable-jobs.ts';
+import { countUnendedJobs } from './unended-jobs.ts';
+
+export type SubmissionSource = {
+  /** Opens the queue of a tenant. The manager closes it. */
+  readonly connect: (tenant: Tenant) => SubmissionQueue;
+  /** A client to the manager cluster, with the budget of submissions, that acts as somebody else or as the manager; absent: no submission is created as anybody else. */
+  readonly client?: (actAs: ActingAs | undefined) => KubeClient;
+  /** Opens the queue of a tenant for those who submit over HTTP; absent: nobody does. */
+  readonly openDoor?: DoorsDeps['open'];
+  /** The queue that flags describe; undefined: those of SubmissionQueues alone. */
+  readonly shared: Tenant | undefined;
+  /** How many Jobs are created of submissions in a second; absent: as many as there are. */
+  readonly rate?: ApiRate;
+  /** Submissions that are turned into Jobs at once; absent: the default of the flag. */
+  readonly turnsMax?: number;
+  /** Whether SubmissionQueues may have Jobs created with the rights of the manager; absent: they may not. */
+  readonly managerIdentity?: boolean;
+};
+
+export type SubmissionsDeps = {
+  /** Undefined: none are taken. */
+  readonly source: SubmissionSource | undefined;
+  /** The manager cluster. */
+  readonly home: KubeClient;
+  /** Nothing is written once it aborts. */
+  readonly fence: AbortSignal;
+  readonly jobs: Informer<Job>;
+  readonly objects: Informer<SubmissionQueueObject>;
+  readonly ledgerNamespace: string;
+  readonly keys: RecordKeys;
+  readonly rules: JobRules;
+  /** What a submission may have at most, as text. */
+  readonly bytesMax: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Pick<ManagerMetrics, 'submission' | 'ledger'>;
+};
+
+/** All that has to do with submissions: from the queues of tenants to the end of their Jobs. */
+export interface Submissions extends Pick<NotedJobs, 'isNoted'> {
+  /** For the leader. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const DEFAULT_TURNS_MAX = 50;
+
+/** Call before the informers run. */
+export function createSubmissions(deps: SubmissionsDeps): Submissions {
+  const { source, jobs, home, clock, log } = deps;
+  const notedJobs = (ledger: SubmissionLedger | undefined): NotedJobs =>
+    createNotedJobs({ jobs, client: home, ledger, clock, log: log.with({ part: 'intake' }) });
+  // Jobs of submissions may be there from when some were taken.
+  return source === undefined ? notedJobs(undefined) : fromQueues(deps, source, notedJobs);
+}
+
+function fromQueues(
+  { home, fence, jobs, objects, ledgerNamespace, keys, rules, bytesMax, clock, log, metrics }: SubmissionsDeps,
+  source: SubmissionSource,
+  notedJobs: (ledger: SubmissionLedger) => NotedJobs,
+): Submissions {
+  const common = { keys, clock, log, metrics: metrics.submission };
+  const intakeLog = log.with({ part: 'intake' });
+  const clientFor = createTenantClients({
+    manager: home,
+    ...given({ connect: source.client }),
+    fence,
+    onImpersonation: (tenant, problem) => queueReporter.impersonation(tenant, problem),
+  });
+  const unended = countUnendedJobs(keys, () => gate.ended());
+  jobs.addHandler(unended.handler);
+  const gate = createFairGate({
+    rate: createRateLimiter({ ...(source.rate ?? { qps: 0, burst: 1 }), clock }),
+    turnsMax: source.turnsMax ?? DEFAULT_TURNS_MAX,
+    unended: unended.of,
+    onTurn: ({ label }, waitedMs) => metrics.submission.turnWait.observe({ queue: label }, waitedMs / 1_000),
+    clock,
+  });
+  const ledger = createSubmissionLedger({
+    client: home,
+    namespace: ledgerNamespace,
+    runs: ({ job }) => !jobs.hasSynced() || jobs.get(job) !== undefined,
+    clock,
+    log: log.with({ part: 'ledger' }),
+    metrics: metrics.ledger,
+  });
+  const noted = notedJobs(ledger);
+  const intake = createIntake({
+    ...source,
+    objects,
+    consume: (tenant, queue, each) => {
+      const gated = gatedQueue({ gate, tenant, queue, clock, onResult: (result) => queueReporter.counted(tenant, result) });
+      return runConsumer({ rules, client: clientFor(tenant), jobs, ledger, ...common }, tenant, gated, each);
+    },
+    bytesMax,
+    managerIdentity: source.managerIdentity ?? false,
+    clock,
+    log: intakeLog,
+  });
+  /** The first outcome stands. */
+  const onEnded = ({ tenant, key, made }: SealedSubmission, uid: string, outcome: Outcome): void =>
+    ledger.of(tenant).mark(key, ended({ uid, ...given({ attempt: made?.attempt }) }, outcome, clock.now()));
+  const { queues, tenants } = intake;
+  const unadmittableJobs = watchUnadmittableJobs({ queues, tenants, jobs, client: home, onEnded, keys, clock, log: intakeLog });
+  const queueReporter = createQueueReporter({
+    objects,
+    client: home,
+    queues,
+    problems: intake.problems,
+    unended: unended.of,
+    clock,
+    log: intakeLog,
+    metrics: metrics.submission,
+  });
+  const reporter = createOutcomeReporter({ queues, jobs, client: home, onEnded, ...common });
+  const progress = createProgressReporter({ queues, jobs, keys, clock, log });
+  return {
+    isNoted: noted.isNoted,
+    run: (signal) =>
+      allOrNone(signal, [
+        (each) => ledger.run(each),
+        (each) => noted.run(each),
+        async (each) => {
+          await ledger.loaded(each);
+          await intake.run(each);
+        },
+        ...[queueReporter, unadmittableJobs, reporter, progress].map((part) => async (each: AbortSignal) => {
+          await intake.ready(each);
+          await part.run(each);
+        }),
+      ]),
+  };
+}
