@@ -267,7 +267,7 @@ describe('what the manager chart passes to the program', () => {
 
   test('takes submissions over HTTP where it is let, from those whom the cluster knows', () => {
     const off = renderChart('manager');
-    expect([managerConfig().api, JSON.stringify(off).includes('-submitter')]).toEqual([undefined, false]);
+    expect([managerConfig().api, JSON.stringify(off).includes('-manager-submitter')]).toEqual([undefined, false]);
     const certificate = (of: string) => ({ certFile: `/etc/switchyard/${of}/tls.crt`, keyFile: `/etc/switchyard/${of}/tls.key` });
     expect(managerConfig('api.enabled=true').api).toEqual({ address: '0.0.0.0:8443', tls: certificate('webhook-tls') });
     expect(managerConfig('api.enabled=true', 'api.port=9000', 'api.tls.existingSecret=own').api).toEqual({
