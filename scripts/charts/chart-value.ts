@@ -31,7 +31,7 @@ export function flagValue<Table extends FlagTable>(
   const shape = own.shape ?? shapeOf(flag);
   return Type.Unsafe({
     // Of a flag without a default, an empty value counts as none.
-    ...(isOptional ? { anyOf: [shape, { enum: [''] }] } : shape),
+    ...(isOptional ? { anyOf: [shape, { enum: 'type' in shape && shape.type === 'array' ? [[]] : [''] }] } : shape),
     description: own.about ?? sentence(flag.about),
     ...('default' in own ? { default: own.default } : {}),
     'x-flag': name,
@@ -73,3 +73,15 @@ export const texts = (about: string, value: readonly string[] = [], pattern?: st
     description: about,
     default: value,
   });
+/** A number, or a percentage. */
+export const share = (about: string, value?: number | string): ChartValue =>
+  Type.Unsafe({
+    anyOf: [
+      { type: 'integer', minimum: 0 },
+      { type: 'string', pattern: '^[0-9]{1,3}%$' },
+    ],
+    description: about,
+    ...(value === undefined ? {} : { default: value }),
+  });
+export const ports = (about: string, value: readonly number[]): ChartValue =>
+  Type.Unsafe({ type: 'array', items: { type: 'integer', minimum: 1, maximum: 65_535 }, minItems: 1, description: about, default: value });

@@ -1,14 +1,47 @@
 /** The values of the chart switchyard-manager. */
+import { Type } from 'typebox';
 import { MANAGER_PROGRAM } from '../../manager/config.ts';
-import { choice, flagValue, flagValues, group, isOn, port, text, texts, wholeNumber, type ChartValue } from './chart-value.ts';
+import {
+  choice,
+  flagValue,
+  flagValues,
+  group,
+  isOn,
+  kubernetesObjects,
+  port,
+  ports,
+  text,
+  texts,
+  wholeNumber,
+  type ChartValue,
+} from './chart-value.ts';
 import { DASHBOARD_VALUES, prometheusRuleValues } from './monitoring-values.ts';
-import { headValues, METRICS_AUTHENTICATION, metricsValues, podValues } from './shared-values.ts';
+import {
+  headValues,
+  METRICS_AUTHENTICATION,
+  metricsValues,
+  MONITOR_VALUES,
+  networkPolicyValues,
+  podValues,
+  RBAC_CREATE,
+} from './shared-values.ts';
 
 const FLAGS = MANAGER_PROGRAM.flags;
 const ADDRESSES_DENIED = ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128', '127.0.0.0/8', '::1/128'];
 
 export const MANAGER_VALUES: ChartValue = group('', {
   ...headValues('managers'),
+  rbac: group('', {
+    create: RBAC_CREATE,
+    aggregateClusterRoles: isOn(
+      "Whoever has Kubernetes' own role view, edit or admin may look at Switchyard's kinds; edit and admin may also submit to SubmissionQueues.",
+      true,
+    ),
+    aggregateAdmin: isOn(
+      'Whether admin of a namespace may write LocalQueues and SubmissionQueues there: these give priorities and the use of other namespaces. Otherwise that takes the ClusterRole NAME-admin.',
+      false,
+    ),
+  }),
   localWorker: group(
     "The manager's cluster may also be a worker: a WorkerCluster with `local: true`, and the chart switchyard-worker beside this one (with managerAccess.create=false). Lets the manager delete Jobs, which are its copies, and see the nodes.",
     {
@@ -26,13 +59,43 @@ export const MANAGER_VALUES: ChartValue = group('', {
     },
   ),
   crds: group('', {
-    install: isOn('Installs and upgrades the CustomResourceDefinitions with the release. They are kept on uninstall.', true),
+    enabled: isOn(
+      'Installs and upgrades the CustomResourceDefinitions with the release. Those that belong to another release are left to it.',
+      true,
+    ),
+    keep: isOn('They survive `helm uninstall`: with a definition all of its objects would go.', true),
+    install: Type.Unsafe({ type: 'boolean', description: 'What enabled was called before: false has the same effect.' }),
   }),
-  redis: group('Redis carries submissions only; nothing that is already a Job depends on it.', {
-    url: text('redis://[user:password@]host:port[/db]. Either this or existingSecret is required.', '', { pattern: '^(rediss?://.+)?$' }),
-    existingSecret: text("A Secret of the release's namespace whose key holds the URL."),
-    existingSecretKey: text('', 'url', { minLength: 1 }),
-  }),
+  redis: group(
+    'Redis carries submissions only; nothing that is already a Job depends on it. Without one the manager takes no submissions.',
+    {
+      url: text('redis://[user:password@]host:port[/db]. The chart puts it into a Secret.', '', { pattern: '^(rediss?://.+)?$' }),
+      existingSecret: text("Instead: a Secret of the release's namespace whose key holds the URL."),
+      existingSecretKey: text('', 'url', { minLength: 1 }),
+      sentinels: flagValue(FLAGS, 'redis-sentinels', { default: [], about: 'Instead: HOST:PORT of sentinels, which know the master.' }),
+      sentinelName: flagValue(FLAGS, 'redis-sentinel-name', { default: '' }),
+      clusterNodes: flagValue(FLAGS, 'redis-cluster-nodes', {
+        default: [],
+        about: 'Instead: HOST:PORT of some nodes of a Redis Cluster. config.redisPrefix then needs a hash tag, such as {bull}.',
+      }),
+      username: flagValue(FLAGS, 'redis-username', { default: '' }),
+      passwordSecret: text('A Secret with the password under the key `password`, where it does not stand in the URL.'),
+      sentinelPasswordSecret: text('The same for the sentinels.'),
+      tls: group('', {
+        enabled: flagValue(FLAGS, 'redis-tls', { default: false }),
+        serverName: flagValue(FLAGS, 'redis-tls-server-name', { default: '' }),
+        existingSecret: text('A Secret with the authorities of its certificate (ca.crt).'),
+        clientCertificate: isOn('Whether that Secret also has a certificate to show to Redis (tls.crt, tls.key).', false),
+      }),
+      evaluation: group('', {
+        enabled: isOn(
+          'Instead: runs a Redis in one pod, to try submissions out. It has no password, and forgets everything when its pod goes.',
+          false,
+        ),
+        image: text('', 'docker.io/valkey/valkey:8.1', { minLength: 1 }),
+      }),
+    },
+  ),
   submissions: group('', {
     impersonate: texts(
       'Names of ServiceAccounts that SubmissionQueues may name, in whatever namespace: the manager may act as these, to create Jobs with no other rights than theirs. ["*"] is any, those of Kubernetes\' own controllers among them, which is all that an administrator may do. [] is none.',
@@ -170,7 +233,20 @@ export const MANAGER_VALUES: ChartValue = group('', {
   metrics: metricsValues(flagValue(FLAGS, 'metrics-authentication', { default: false, about: METRICS_AUTHENTICATION })),
   ...prometheusRuleValues('manager'),
   ...DASHBOARD_VALUES,
-  ...podValues('256Mi'),
+  ...MONITOR_VALUES,
+  ...networkPolicyValues('The API servers of this cluster and of the worker clusters.', {
+    webhook: group('', { from: kubernetesObjects('API servers, which rarely are pods.') }),
+    api: group('', { from: kubernetesObjects('Whoever submits over HTTPS.') }),
+    redis: group('', {
+      ports: ports('Beside those that redis.url, redis.sentinels and redis.clusterNodes name.', [6379]),
+      to: kubernetesObjects(''),
+    }),
+  }),
+  ...podValues('256Mi', 40),
+  preStopSleepSeconds: wholeNumber(
+    'A pod that is to end goes on serving for so long, until the API servers know that it does not. 0: not at all.',
+    5,
+  ),
 });
 
 /** Flags that are no value of the chart, and why. */
@@ -178,17 +254,11 @@ export const MANAGER_FLAGS_OF_CHART: Readonly<Partial<Record<keyof typeof FLAGS,
   config: 'config.* are its keys, and are passed as flags; a file of one’s own comes by extraArgs and a volume',
   kubeconfig: 'the pod’s ServiceAccount',
   'redis-url': 'redis.url or redis.existingSecret, by a variable that comes from a Secret',
-  'redis-sentinels': 'extraArgs',
-  'redis-sentinel-name': 'extraArgs',
-  'redis-sentinel-password-file': 'extraArgs',
-  'redis-cluster-nodes': 'extraArgs',
-  'redis-username': 'extraArgs',
-  'redis-password-file': 'extraArgs',
-  'redis-tls': 'extraArgs',
-  'redis-tls-ca-file': 'extraArgs',
-  'redis-tls-cert-file': 'extraArgs',
-  'redis-tls-key-file': 'extraArgs',
-  'redis-tls-server-name': 'extraArgs',
+  'redis-sentinel-password-file': 'redis.sentinelPasswordSecret',
+  'redis-password-file': 'redis.passwordSecret',
+  'redis-tls-ca-file': 'redis.tls.existingSecret',
+  'redis-tls-cert-file': 'redis.tls.existingSecret',
+  'redis-tls-key-file': 'redis.tls.existingSecret',
   'record-key-secret': 'by the name of the release',
   'leader-elect': 'always on',
   'leader-elect-resource-namespace': 'the namespace of the release',

@@ -1,4 +1,5 @@
 /** Values that both charts have, and that mean the same in both. */
+import { Type } from 'typebox';
 import {
   choice,
   group,
@@ -6,6 +7,8 @@ import {
   kubernetesObject,
   kubernetesObjects,
   port,
+  ports,
+  share,
   text,
   textMap,
   texts,
@@ -35,9 +38,11 @@ export const headValues = (programs: string): Record<string, ChartValue> => ({
     create: isOn('', true),
     name: text('Defaults to the full name of the release.'),
     annotations: textMap(''),
+    tokenExpirationSeconds: wholeNumber('The kubelet makes a new token when four fifths of this time are over.', 3600, 600),
   }),
-  rbac: group('', { create: isOn('Makes the roles that the program needs, and binds its ServiceAccount to them.', true) }),
 });
+
+export const RBAC_CREATE = isOn('Makes the roles that the program needs, and binds its ServiceAccount to them.', true);
 
 export const metricsValues = (authentication: ChartValue): ChartValue =>
   group('', {
@@ -48,16 +53,86 @@ export const metricsValues = (authentication: ChartValue): ChartValue =>
 export const METRICS_AUTHENTICATION =
   '/metrics asks for a bearer token whose user may get it, which the API server is asked (docs/security.md). Health stays open. Also makes a ClusterRole NAME-metrics-reader to bind scrapers to.';
 
-export const podValues = (memoryRequest: string): Record<string, ChartValue> => ({
+/** `memoryRequest` is what one pod is likely to take; `graceSeconds` how long it may take to end. */
+export const podValues = (memoryRequest: string, graceSeconds: number): Record<string, ChartValue> => ({
   resources: kubernetesObject('', { requests: { cpu: '100m', memory: memoryRequest }, limits: { memory: '1Gi' } }),
+  commonLabels: textMap('Labels of all objects of the release, pods included.'),
   podAnnotations: textMap(''),
-  podLabels: textMap(''),
+  podLabels: textMap('The labels by which the Deployment knows its pods stay as they are: naming one of them here is refused.'),
   nodeSelector: textMap(''),
   tolerations: kubernetesObjects(''),
-  affinity: kubernetesObject(''),
-  topologySpreadConstraints: kubernetesObjects(''),
-  priorityClassName: text(''),
-  terminationGracePeriodSeconds: wholeNumber('', 30),
+  affinity: kubernetesObject('Empty: replicas prefer nodes apart from one another.'),
+  topologySpreadConstraints: kubernetesObjects('Empty: replicas are spread over zones, as far as that goes.'),
+  priorityClassName: text('Such as system-cluster-critical, so that it is not evicted for the sake of Jobs.'),
+  strategy: kubernetesObject('Empty: a new pod is ready before an old one goes; with hostNetwork the old one goes first.'),
+  terminationGracePeriodSeconds: wholeNumber('How long a pod may take to end: it needs 25s to finish what it does.', graceSeconds, 1),
+  hostNetwork: isOn('For clusters whose API server does not reach pods otherwise. Its ports are then those of the node.', false),
+  dnsPolicy: text('Empty: ClusterFirst, and with hostNetwork ClusterFirstWithHostNet.'),
+  dnsConfig: kubernetesObject(''),
+  podSecurityContext: kubernetesObject('With securityContext, what the Pod Security Standard `restricted` asks for.', {
+    runAsNonRoot: true,
+    runAsUser: 1000,
+    runAsGroup: 1000,
+    seccompProfile: { type: 'RuntimeDefault' },
+  }),
+  securityContext: kubernetesObject('', {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  }),
+  startupProbe: kubernetesObject('Whether it is up, and from then on alive (/healthz) and ready (/readyz).', {
+    periodSeconds: 2,
+    failureThreshold: 60,
+  }),
+  livenessProbe: kubernetesObject('', { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }),
+  readinessProbe: kubernetesObject('', { periodSeconds: 5, timeoutSeconds: 5 }),
+  podDisruptionBudget: group('Of more than one replica only so many are evicted at once.', {
+    enabled: isOn('', true),
+    maxUnavailable: share('', 1),
+    minAvailable: share('Instead of maxUnavailable, where it is set: a number or a percentage.'),
+  }),
   extraEnv: kubernetesObjects('Further environment variables of the program. A flag that the chart passes counts more than its variable.'),
   extraArgs: texts('Further flags of the program. Of a flag that is given twice the last one counts, which is the one that stands here.'),
+  extraVolumes: kubernetesObjects(''),
+  extraVolumeMounts: kubernetesObjects(''),
+  extraObjects: Type.Unsafe({
+    type: 'array',
+    items: { type: ['object', 'string'] },
+    description: 'Further objects of the release, as YAML or as text; both may have templates in them.',
+    default: [],
+  }),
 });
+
+/** NetworkPolicy: a policy that is on lets through what it names, and nothing else. `own` are the doors and ways that only one program has. */
+export const networkPolicyValues = (apiServers: string, own: Readonly<Record<string, ChartValue>> = {}): Record<string, ChartValue> => ({
+  networkPolicy: group(
+    'Lets through what it names, and nothing else. Lists of peers are those of a NetworkPolicy; empty: from or to anywhere.',
+    {
+      enabled: isOn('', false),
+      metrics: group('', {
+        from: kubernetesObjects('Who may scrape the metrics. Probes of the kubelet come from the node, which is let through anyway.'),
+      }),
+      dns: group('', { ports: ports('', [53]), to: kubernetesObjects('') }),
+      apiServer: group(apiServers, { ports: ports('Those of the endpoints, behind the Service.', [443, 6443]), to: kubernetesObjects('') }),
+      ...own,
+      extraIngress: kubernetesObjects('Further rules.'),
+      extraEgress: kubernetesObjects(''),
+    },
+  ),
+});
+
+const monitor = (kind: string): ChartValue =>
+  group(`A ${kind} for the Prometheus Operator, whose definitions must be there.`, {
+    enabled: isOn('', false),
+    namespace: text('Defaults to the namespace of the release.'),
+    additionalLabels: textMap(`By which the operator finds it, such as release: prometheus.`),
+    annotations: textMap(''),
+    interval: text('', '30s', { pattern: '^[0-9]+(ms|s|m|h)$' }),
+    scrapeTimeout: text('', '', { pattern: '^([0-9]+(ms|s|m|h))?$' }),
+    endpoint: kubernetesObject('Further fields of its endpoint: authorization, relabelings, metricRelabelings and others.'),
+  });
+
+export const MONITOR_VALUES: Record<string, ChartValue> = {
+  serviceMonitor: monitor('ServiceMonitor'),
+  podMonitor: monitor('PodMonitor'),
+};

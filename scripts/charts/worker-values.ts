@@ -2,12 +2,21 @@
 import { WORKER_PROGRAM } from '../../worker/config.ts';
 import { flagValue, flagValues, group, isOn, texts, type ChartValue } from './chart-value.ts';
 import { prometheusRuleValues } from './monitoring-values.ts';
-import { headValues, METRICS_AUTHENTICATION, metricsValues, podValues } from './shared-values.ts';
+import {
+  headValues,
+  METRICS_AUTHENTICATION,
+  metricsValues,
+  MONITOR_VALUES,
+  networkPolicyValues,
+  podValues,
+  RBAC_CREATE,
+} from './shared-values.ts';
 
 const FLAGS = WORKER_PROGRAM.flags;
 
 export const WORKER_VALUES: ChartValue = group('', {
   ...headValues('workers'),
+  rbac: group('', { create: RBAC_CREATE }),
   managerAccess: group(
     'What the manager uses to create, watch and delete its copies on this cluster, and to keep its Lease in config.leaseNamespace.',
     {
@@ -68,7 +77,9 @@ export const WORKER_VALUES: ChartValue = group('', {
   }),
   metrics: metricsValues(flagValue(FLAGS, 'metrics-authentication', { default: false, about: METRICS_AUTHENTICATION })),
   ...prometheusRuleValues('worker'),
-  ...podValues('192Mi'),
+  ...MONITOR_VALUES,
+  ...networkPolicyValues('The API server of this cluster.'),
+  ...podValues('192Mi', 30),
 });
 
 /** Flags that are no value of the chart, and why. */

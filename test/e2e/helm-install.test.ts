@@ -6,7 +6,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CUSTOM_RESOURCE_DEFINITIONS, type Resource } from '../../shared/api/resources.ts';
-import { CHARTS, REQUIRED_VALUES, type Chart } from '../support/helm.ts';
+import { CHARTS, type Chart } from '../support/helm.ts';
+import { findKubectls } from '../support/kubectl.ts';
 import { type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
 
 const TIME_LIMIT_MS = 120_000;
@@ -35,7 +36,9 @@ afterAll(async () => {
 });
 
 /** Runs helm beside the server of this process, which must go on answering meanwhile. */
-async function helm(...args: readonly string[]): Promise<string> {
+const helm = (...args: readonly string[]): Promise<string> => run('helm', [...args, '--namespace', NAMESPACE]);
+
+async function run(program: string, args: readonly string[]): Promise<string> {
   const environment = {
     ...process.env,
     KUBECONFIG: server.kubeconfigFile,
@@ -43,20 +46,12 @@ async function helm(...args: readonly string[]): Promise<string> {
     HELM_CONFIG_HOME: home,
     HELM_DATA_HOME: home,
   };
-  const { stdout } = await promisify(execFile)('helm', [...args, '--namespace', NAMESPACE], { env: environment });
+  const { stdout } = await promisify(execFile)(program, args, { env: environment });
   return stdout;
 }
 
 const install = (chart: Chart, ...more: readonly string[]): Promise<string> =>
-  helm(
-    'install',
-    `switchyard-${chart}`,
-    CHARTS[chart],
-    '--create-namespace',
-    '--wait=false',
-    ...REQUIRED_VALUES[chart].flatMap((value) => ['--set', value]),
-    ...more,
-  );
+  helm('install', `switchyard-${chart}`, CHARTS[chart], '--create-namespace', '--wait=false', ...more);
 
 const namesOf = async (resource: Resource): Promise<string[]> =>
   (await server.client.list(resource, resource.namespaced ? { namespace: NAMESPACE } : {})).items
@@ -89,6 +84,37 @@ describe('Helm', () => {
     expect(await namesOf(SERVICES)).toEqual([]);
     expect(await namesOf(CLUSTER_ROLES)).toEqual([]);
     expect((await namesOf(CUSTOM_RESOURCE_DEFINITIONS)).length).toBeGreaterThan(0);
+  });
+});
+
+describe('definitions that a release has left behind', () => {
+  const MANAGER = ['switchyard', CHARTS.manager, '--namespace', 'elsewhere'];
+  const ownerOf = async (): Promise<unknown> => {
+    const { metadata } = await server.client.get(CUSTOM_RESOURCE_DEFINITIONS, { namespace: '', name: 'clusterqueues.switchyard.dev' });
+    return metadata.annotations?.['meta.helm.sh/release-namespace'];
+  };
+
+  test('do not keep another release in another namespace from being installed, which takes them over as its notes say', {
+    timeout: TIME_LIMIT_MS,
+  }, async ({ skip }) => {
+    expect(await ownerOf()).toBe(NAMESPACE);
+    const notes = await run('helm', ['install', ...MANAGER, '--create-namespace', '--wait=false']);
+    expect(notes).toContain('STATUS: deployed');
+    expect(notes).toContain('belong to another release of Helm');
+    expect(await ownerOf()).toBe(NAMESPACE);
+    // An upgrade leaves them alone as well, until somebody says that they are its own.
+    expect(await run('helm', ['upgrade', ...MANAGER])).toContain('belong to another release of Helm');
+    const commands = notes
+      .split('\n')
+      .flatMap((line) => /^ {2}(kubectl (?:label|annotate) customresourcedefinitions .*)$/.exec(line)?.[1] ?? []);
+    expect(commands).toHaveLength(2);
+    const kubectl = findKubectls(process.env)[0]?.file;
+    if (kubectl === undefined) return skip('without a kubectl');
+    for (const command of commands) await run(kubectl, command.split(' ').slice(1));
+    expect(await run('helm', ['upgrade', ...MANAGER])).not.toContain('belong to another release of Helm');
+    expect(await ownerOf()).toBe('elsewhere');
+    await run('helm', ['uninstall', 'switchyard', '--namespace', 'elsewhere']);
+    expect(await ownerOf()).toBe('elsewhere');
   });
 });
 

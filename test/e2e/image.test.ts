@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { assembleImage, canRunImages, type Image } from '../support/image-root.ts';
 import { type InstalledCluster, startInstalledCluster } from '../support/installed-cluster.ts';
-import { CHARTS, REQUIRED_VALUES } from '../support/helm.ts';
+import { CHARTS } from '../support/helm.ts';
 
 const LIMIT_MS = 120_000;
 const MIB = 1024 * 1024;
@@ -80,8 +80,7 @@ describe.skipIf(!canRunImages())('the tree of the image', () => {
     beforeAll(async () => {
       cluster = await startInstalledCluster('home', image);
       for (const chart of ['manager', 'worker'] as const) {
-        const values = REQUIRED_VALUES[chart].flatMap((value) => ['--set', value]);
-        await cluster.helm('install', `switchyard-${chart}`, CHARTS[chart], '-n', NAMESPACE, '--create-namespace', ...values);
+        await cluster.helm('install', `switchyard-${chart}`, CHARTS[chart], '-n', NAMESPACE, '--create-namespace');
       }
     }, LIMIT_MS);
     afterAll(() => cluster[Symbol.asyncDispose]());

@@ -37,6 +37,7 @@ const KINDS: readonly Resource[] = [
   kind('', 'secrets', 'Secret', true),
   kind('', 'services', 'Service', true),
   kind('apps', 'deployments', 'Deployment', true),
+  kind('policy', 'poddisruptionbudgets', 'PodDisruptionBudget', true),
   kind(RBAC, 'clusterroles', 'ClusterRole', false),
   kind(RBAC, 'clusterrolebindings', 'ClusterRoleBinding', false),
   kind(RBAC, 'roles', 'Role', true),

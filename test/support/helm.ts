@@ -9,9 +9,6 @@ export const CHARTS = {
 } as const;
 export type Chart = keyof typeof CHARTS;
 
-/** Values without which a chart refuses to render. */
-export const REQUIRED_VALUES: Record<Chart, readonly string[]> = { manager: ['redis.url=redis://redis:6379'], worker: [] };
-
 export type Rendered = { apiVersion: string; kind: string; metadata: { name: string; namespace?: string }; [field: string]: unknown };
 
 /** Runs helm and returns what it printed; throws with helm's own words. */
@@ -30,7 +27,7 @@ const setting = (value: string): string[] => {
 
 /** `helm template` of a chart, as objects. */
 export function renderChart(chart: Chart, ...values: readonly string[]): Rendered[] {
-  const set = [...REQUIRED_VALUES[chart], ...values].flatMap(setting);
+  const set = values.flatMap(setting);
   const text = helm('template', 'test', CHARTS[chart], '--namespace', 'switchyard', '--kube-version', '1.36.0', ...OFFERED, ...set);
   return parseAllDocuments(text)
     .map((document) => document.toJS() as Rendered | null)

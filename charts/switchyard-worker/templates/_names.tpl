@@ -17,12 +17,16 @@ app.kubernetes.io/name: {{ include "switchyard.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
-{{- define "switchyard.labels" -}}
+{{- define "switchyard.ownLabels" -}}
 {{ include "switchyard.selectorLabels" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/part-of: switchyard
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{- define "switchyard.labels" -}}
+{{- toYaml (merge (include "switchyard.ownLabels" . | fromYaml) (.Values.commonLabels | default dict)) -}}
 {{- end -}}
 
 {{- define "switchyard.serviceAccountName" -}}

@@ -16,7 +16,7 @@ export type Definition = KubeObject & {
 export function judgeDefinitions(found: readonly Definition[], wanted: readonly string[]): Check {
   const missing = wanted.filter((name) => !found.some(({ metadata }) => metadata.name === name));
   if (missing.length > 0)
-    return wrong('definitions', `not there: ${missing.join(', ')}`, 'helm upgrade switchyard-manager (its crds.install must not be false)');
+    return wrong('definitions', `not there: ${missing.join(', ')}`, 'helm upgrade switchyard-manager (its crds.enabled must not be false)');
   const refused = found.filter(
     ({ metadata, status }) => wanted.includes(metadata.name) && findCondition(status?.conditions, 'Established')?.status !== 'True',
   );

@@ -1,0 +1,24 @@
+{{- /* What contradicts itself, or would not work, is not rendered. */}}
+{{- define "switchyard.checks" -}}
+{{- include "switchyard.podChecks" . }}
+{{- $_ := include "switchyard.hasRedis" . }}
+{{- $ports := dict "metrics.port" .Values.metrics.port "webhook.port" .Values.webhook.port }}
+{{- if .Values.api.enabled }}
+{{- $_ := set $ports "api.port" .Values.api.port }}
+{{- end }}
+{{- $seen := dict }}
+{{- range $name, $port := $ports }}
+{{- if hasKey $seen (toString $port) }}
+{{- fail (printf "%s and %s are both %v: give each a port of its own" (get $seen (toString $port)) $name $port) }}
+{{- end }}
+{{- $_ := set $seen (toString $port) $name }}
+{{- end }}
+{{- with .Values.webhook.tls }}
+{{- if and .existingSecret (not .caBundle) (not .certManager.enabled) }}
+{{- fail "webhook.tls.existingSecret needs webhook.tls.caBundle, the base64 of the CA that signed it: without one API servers trust no webhook, and every Job with a queue is refused" }}
+{{- end }}
+{{- end }}
+{{- if and .Values.redis.sentinels (not .Values.redis.sentinelName) }}
+{{- fail "redis.sentinels needs redis.sentinelName: what the sentinels call the master" }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,377 @@
+/** What a platform engineer expects of the charts beside their programs: availability, networks, Redis, roles, and values that cannot contradict themselves. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { CHARTS, ofKind, renderChart, type Chart, type Rendered } from '../../support/helm.ts';
+
+const BOTH: readonly Chart[] = ['manager', 'worker'];
+type PodSpec = {
+  [field: string]: unknown;
+  containers: { [field: string]: unknown; args: string[]; env?: object[] }[];
+  volumes: { name: string }[];
+};
+type Deployment = {
+  spec: { replicas: number; strategy: object; template: { metadata: { labels: object; annotations?: object }; spec: PodSpec } };
+};
+const deploymentOf = (objects: readonly Rendered[]): Deployment['spec'] =>
+  (ofKind(objects, 'Deployment').find(({ metadata }) => !metadata.name.endsWith('-redis')) as unknown as Deployment).spec;
+const podOf = (chart: Chart, ...values: string[]): PodSpec => deploymentOf(renderChart(chart, ...values)).template.spec;
+const one = (objects: readonly Rendered[], kind: string): Rendered => {
+  const [object, ...more] = ofKind(objects, kind);
+  if (object === undefined || more.length > 0) throw new Error(`${more.length + (object ? 1 : 0)} of kind ${kind}`);
+  return object;
+};
+
+test('what both charts have in common is the same file in both', () => {
+  for (const file of ['_pod.tpl', '_flags.tpl', '_network.tpl', 'monitors.yaml', 'pod-disruption-budget.yaml', 'extra-objects.yaml']) {
+    const [manager, worker] = BOTH.map((chart) => readFileSync(path.join(CHARTS[chart], 'templates', file), 'utf8'));
+    expect([file, worker]).toEqual([file, manager]);
+  }
+});
+
+describe.each(BOTH)('the %s', (chart) => {
+  const name = `test-switchyard-${chart}`;
+  const selector = { 'app.kubernetes.io/name': `switchyard-${chart}`, 'app.kubernetes.io/instance': 'test' };
+
+  test('is there twice, on nodes and zones apart, of which one at most is evicted or replaced at a time', () => {
+    const objects = renderChart(chart);
+    const { replicas, strategy, template } = deploymentOf(objects);
+    expect([replicas, strategy]).toEqual([2, { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } }]);
+    expect(one(objects, 'PodDisruptionBudget')['spec']).toEqual({
+      maxUnavailable: 1,
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+      selector: { matchLabels: selector },
+    });
+    expect(template.spec).toMatchObject({
+      affinity: {
+        podAntiAffinity: {
+          preferredDuringSchedulingIgnoredDuringExecution: [
+            { weight: 100, podAffinityTerm: { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: selector } } },
+          ],
+        },
+      },
+      topologySpreadConstraints: [{ topologyKey: 'topology.kubernetes.io/zone', maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway' }],
+    });
+  });
+
+  test('one replica has no budget, which would keep its node from being drained', () => {
+    expect(ofKind(renderChart(chart, 'replicaCount=1'), 'PodDisruptionBudget')).toEqual([]);
+    expect(ofKind(renderChart(chart, 'podDisruptionBudget.enabled=false'), 'PodDisruptionBudget')).toEqual([]);
+    const atLeast = one(renderChart(chart, 'replicaCount=4', 'podDisruptionBudget.minAvailable=50%'), 'PodDisruptionBudget')['spec'];
+    expect(atLeast).toMatchObject({ minAvailable: '50%' });
+    expect(atLeast).not.toHaveProperty('maxUnavailable');
+  });
+
+  test('is alive when it answers, ready when it has what it needs, and has time to end', () => {
+    const { containers, terminationGracePeriodSeconds } = podOf(chart, 'livenessProbe.periodSeconds=7');
+    expect(containers[0]).toMatchObject({
+      startupProbe: { httpGet: { path: '/healthz', port: 'metrics' }, periodSeconds: 2, failureThreshold: 60 },
+      livenessProbe: { httpGet: { path: '/healthz', port: 'metrics' }, periodSeconds: 7 },
+      readinessProbe: { httpGet: { path: '/readyz', port: 'metrics' } },
+    });
+    // A program needs 25s at most to end what it does; the manager's webhook is asked until the API servers know that it goes.
+    const sleeps = (containers[0]?.['lifecycle'] as { preStop: { sleep: { seconds: number } } } | undefined)?.preStop.sleep.seconds ?? 0;
+    expect([sleeps, (terminationGracePeriodSeconds as number) >= 25 + sleeps]).toEqual([chart === 'manager' ? 5 : 0, true]);
+  });
+
+  test('has a token of its ServiceAccount that ends after an hour, and none that is mounted by itself', () => {
+    const { automountServiceAccountToken, volumes, containers } = podOf(chart, 'serviceAccount.tokenExpirationSeconds=7200');
+    expect(automountServiceAccountToken).toBe(false);
+    expect(volumes.find((volume) => volume.name === 'service-account')).toMatchObject({
+      projected: { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 7200 } }, { configMap: {} }, { downwardAPI: {} }] },
+    });
+    expect(containers[0]?.['volumeMounts']).toContainEqual({
+      name: 'service-account',
+      mountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
+      readOnly: true,
+    });
+  });
+
+  test('takes what else its pods need, and the contexts of security as one wants them', () => {
+    const { spec, metadata } = deploymentOf(
+      renderChart(
+        chart,
+        'hostNetwork=true',
+        'priorityClassName=system-cluster-critical',
+        'imagePullSecrets[0].name=registry',
+        'podSecurityContext.runAsUser=null',
+        'podSecurityContext.fsGroup=7',
+        'securityContext.capabilities.add={NET_BIND_SERVICE}',
+        'extraEnv[0].name=A,extraEnv[0].value=b',
+        'extraVolumes[0].name=more,extraVolumes[0].emptyDir.sizeLimit=1Mi',
+        'extraVolumeMounts[0].name=more,extraVolumeMounts[0].mountPath=/more',
+        'affinity.nodeAffinity:={}',
+        'podLabels.team=batch',
+        'podAnnotations.note=x',
+      ),
+    ).template;
+    expect(spec).toMatchObject({
+      hostNetwork: true,
+      dnsPolicy: 'ClusterFirstWithHostNet',
+      priorityClassName: 'system-cluster-critical',
+      imagePullSecrets: [{ name: 'registry' }],
+      affinity: { nodeAffinity: {} },
+    });
+    expect(spec.affinity).not.toHaveProperty('podAntiAffinity');
+    expect(spec.securityContext).toEqual({ runAsNonRoot: true, runAsGroup: 1000, fsGroup: 7, seccompProfile: { type: 'RuntimeDefault' } });
+    expect(spec.containers[0]).toMatchObject({
+      env: [{ name: 'A', value: 'b' }],
+      securityContext: { capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] }, readOnlyRootFilesystem: true },
+    });
+    expect(spec.volumes).toContainEqual({ name: 'more', emptyDir: { sizeLimit: '1Mi' } });
+    expect(spec.containers[0]?.['volumeMounts']).toContainEqual({ name: 'more', mountPath: '/more' });
+    expect(metadata).toMatchObject({ labels: { ...selector, team: 'batch' }, annotations: { note: 'x' } });
+  });
+
+  test('on the network of its node a new pod finds its port free: the old one goes first', () => {
+    expect(deploymentOf(renderChart(chart, 'hostNetwork=true')).strategy).toMatchObject({
+      rollingUpdate: { maxUnavailable: 1, maxSurge: 0 },
+    });
+    expect(deploymentOf(renderChart(chart, 'strategy.type=Recreate')).strategy).toEqual({ type: 'Recreate' });
+  });
+
+  test('common labels are on every object and pod, and names can be chosen', () => {
+    const objects = renderChart(chart, 'commonLabels.team=batch', 'fullnameOverride=jobs', 'nameOverride=short');
+    const without = objects.filter(({ metadata }) => (metadata as { labels?: Record<string, string> }).labels?.['team'] !== 'batch');
+    expect(without.map(({ kind, metadata }) => `${kind}/${metadata.name}`)).toEqual([]);
+    const { metadata } = deploymentOf(objects).template;
+    expect(metadata.labels).toEqual({ team: 'batch', 'app.kubernetes.io/name': 'short', 'app.kubernetes.io/instance': 'test' });
+    expect(one(objects, 'Deployment').metadata.name).toBe('jobs');
+  });
+
+  test('further objects go with the release, with templates in them', () => {
+    const objects = renderChart(
+      chart,
+      'extraObjects:=[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"{{ .Release.Name }}-a"}},"{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}"]',
+    );
+    expect(ofKind(objects, 'ConfigMap').map(({ metadata }) => metadata.name)).toEqual(['test-a', 'b']);
+  });
+
+  test.each([
+    [
+      'podLabels.app\\.kubernetes\\.io/name=x',
+      /podLabels\.app\.kubernetes\.io\/name is the chart's own, by which the Deployment knows its pods/,
+    ],
+    ['commonLabels.app\\.kubernetes\\.io/instance=x', /commonLabels\.app\.kubernetes\.io\/instance is the chart's own/],
+    ['commonLabels.helm\\.sh/chart=x', /commonLabels\.helm\.sh\/chart is the chart's own: leave it out/],
+    ['extraEnv[0].name=A,extraEnv[1].name=A', /extraEnv: A is there twice, or is the chart's own: choose another name/],
+    ['extraVolumes[0].name=service-account', /extraVolumes: service-account is there twice, or is the chart's own/],
+    [
+      'extraVolumeMounts[0].mountPath=/var/run/secrets/kubernetes.io/serviceaccount,extraVolumeMounts[0].name=a',
+      /extraVolumeMounts: \/var\/run/,
+    ],
+    ['serviceMonitor.enabled=true,podMonitor.enabled=true', /would have everything scraped twice: choose one/],
+  ])('%s is refused with the reason', (values, reason) => {
+    expect(() => renderChart(chart, values)).toThrow(reason);
+  });
+
+  test('is scraped as the operator’s objects say, with a token where metrics ask for one', () => {
+    expect(ofKind(renderChart(chart), 'ServiceMonitor')).toEqual([]);
+    const monitor = one(
+      renderChart(chart, 'serviceMonitor.enabled=true', 'serviceMonitor.additionalLabels.release=p', 'metrics.authentication.enabled=true'),
+      'ServiceMonitor',
+    );
+    expect(monitor).toMatchObject({
+      metadata: { name, namespace: 'switchyard', labels: { release: 'p' } },
+      spec: {
+        namespaceSelector: { matchNames: ['switchyard'] },
+        selector: { matchLabels: selector },
+        endpoints: [{ port: 'metrics', interval: '30s', bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token' }],
+      },
+    });
+    const pods = one(renderChart(chart, 'podMonitor.enabled=true', 'podMonitor.endpoint.honorLabels=true'), 'PodMonitor');
+    expect(pods).toMatchObject({ spec: { podMetricsEndpoints: [{ port: 'metrics', honorLabels: true }] } });
+  });
+
+  test('under a NetworkPolicy it reaches DNS and API servers, is reached where it listens, and no more', () => {
+    expect(ofKind(renderChart(chart), 'NetworkPolicy')).toEqual([]);
+    const spec = one(
+      renderChart(
+        chart,
+        'networkPolicy.enabled=true',
+        'networkPolicy.metrics.from[0].namespaceSelector.matchLabels.team=observe',
+        'networkPolicy.apiServer.to[0].ipBlock.cidr=10.0.0.0/16',
+        'networkPolicy.apiServer.ports={6443}',
+        'networkPolicy.extraEgress[0].ports[0].port=4318',
+      ),
+      'NetworkPolicy',
+    )['spec'];
+    const metrics = { ports: [{ port: 8080, protocol: 'TCP' }], from: [{ namespaceSelector: { matchLabels: { team: 'observe' } } }] };
+    const webhook = { ports: [{ port: 9443, protocol: 'TCP' }] };
+    expect(spec).toEqual({
+      podSelector: { matchLabels: selector },
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: chart === 'manager' ? [webhook, metrics] : [metrics],
+      egress: [
+        {
+          ports: [
+            { port: 53, protocol: 'UDP' },
+            { port: 53, protocol: 'TCP' },
+          ],
+        },
+        { ports: [{ port: 6443, protocol: 'TCP' }], to: [{ ipBlock: { cidr: '10.0.0.0/16' } }] },
+        { ports: [{ port: 4318 }] },
+      ],
+    });
+  });
+});
+
+describe('Redis', () => {
+  const urlOf = (objects: readonly Rendered[]): unknown =>
+    deploymentOf(objects).template.spec.containers[0]?.env?.find((each) => (each as { name: string }).name === 'SWITCHYARD_REDIS_URL');
+  const fromSecret = (name: string, key = 'url') => ({ name: 'SWITCHYARD_REDIS_URL', valueFrom: { secretKeyRef: { name, key } } });
+  const secretOf = (objects: readonly Rendered[]): string => {
+    const secret = ofKind(objects, 'Secret').find(({ metadata }) => metadata.name === 'test-switchyard-manager-redis');
+    return Buffer.from((secret?.['data'] as { url: string } | undefined)?.url ?? '', 'base64').toString();
+  };
+
+  test('may be absent', () => {
+    const objects = renderChart('manager');
+    expect([urlOf(objects), secretOf(objects)]).toEqual([undefined, '']);
+  });
+
+  test('has its URL in a Secret, and a new one makes new pods; nothing of it stands in the Deployment', () => {
+    const objects = renderChart('manager', 'redis.url=rediss://user:pa55word@redis:6380/2');
+    expect([urlOf(objects), secretOf(objects)]).toEqual([
+      fromSecret('test-switchyard-manager-redis'),
+      'rediss://user:pa55word@redis:6380/2',
+    ]);
+    expect(JSON.stringify(ofKind(objects, 'Deployment'))).not.toContain('pa55word');
+    const sums = ['redis://a', 'redis://b', 'redis://a'].map((url) =>
+      JSON.stringify(deploymentOf(renderChart('manager', `redis.url=${url}`)).template.metadata.annotations),
+    );
+    expect([new Set(sums).size, sums[0] === sums[2]]).toEqual([2, true]);
+  });
+
+  test('is named by somebody’s Secret, by sentinels or by nodes of a cluster, with passwords and certificates in files', () => {
+    expect(urlOf(renderChart('manager', 'redis.existingSecret=mine', 'redis.existingSecretKey=address'))).toEqual(
+      fromSecret('mine', 'address'),
+    );
+    const { containers, volumes } = podOf(
+      'manager',
+      'redis.sentinels={a:26379,b:26379}',
+      'redis.sentinelName=main',
+      'redis.username=manager',
+      'redis.passwordSecret=password',
+      'redis.sentinelPasswordSecret=other',
+      'redis.tls.existingSecret=ca',
+      'redis.tls.clientCertificate=true',
+    );
+    expect(containers[0]?.args.filter((arg) => arg.startsWith('--redis'))).toEqual([
+      '--redis-password-file=/etc/switchyard/redis-password/password',
+      '--redis-sentinel-password-file=/etc/switchyard/redis-sentinel-password/password',
+      '--redis-tls-ca-file=/etc/switchyard/redis-tls/ca.crt',
+      '--redis-tls-cert-file=/etc/switchyard/redis-tls/tls.crt',
+      '--redis-tls-key-file=/etc/switchyard/redis-tls/tls.key',
+      '--redis-sentinels=a:26379,b:26379',
+      '--redis-sentinel-name=main',
+      '--redis-username=manager',
+    ]);
+    expect(volumes).toEqual(
+      expect.arrayContaining([
+        { name: 'redis-password', secret: { secretName: 'password' } },
+        { name: 'redis-sentinel-password', secret: { secretName: 'other' } },
+        { name: 'redis-tls', secret: { secretName: 'ca' } },
+      ]),
+    );
+  });
+
+  test('for an evaluation comes with the chart, in a pod as restricted as all others, and only the manager’s pods are the manager’s', () => {
+    const objects = renderChart('manager', 'redis.evaluation.enabled=true', 'networkPolicy.enabled=true');
+    expect([urlOf(objects), secretOf(objects)]).toEqual([
+      fromSecret('test-switchyard-manager-redis'),
+      'redis://test-switchyard-manager-redis.switchyard.svc:6379',
+    ]);
+    const redis = ofKind(objects, 'Deployment').find(({ metadata }) => metadata.name.endsWith('-redis')) as unknown as Deployment;
+    expect(redis.spec.template.spec).toMatchObject({
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      containers: [{ securityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } } }],
+    });
+    expect(redis.spec.template.metadata.labels).toMatchObject({ 'app.kubernetes.io/name': 'switchyard-manager-redis' });
+    const [own, ofRedis] = ['test-switchyard-manager', 'test-switchyard-manager-redis'].map(
+      (name) =>
+        ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name === name)?.['spec'] as {
+          ingress: object[];
+          egress: object[];
+        },
+    );
+    expect(own?.egress.at(-1)).toMatchObject({
+      ports: [{ port: 6379, protocol: 'TCP' }],
+      to: [{ podSelector: { matchLabels: { 'app.kubernetes.io/name': 'switchyard-manager-redis' } } }],
+    });
+    expect(ofRedis).toMatchObject({ ingress: [{ ports: [{ port: 6379, protocol: 'TCP' }] }], egress: [] });
+  });
+
+  test('is let through a NetworkPolicy at the ports that its addresses name', () => {
+    const portsOf = (...values: string[]): number[] => {
+      const { egress } = one(renderChart('manager', 'networkPolicy.enabled=true', ...values), 'NetworkPolicy')['spec'] as {
+        egress: { ports: { port: number }[] }[];
+      };
+      return egress.slice(2).flatMap(({ ports }) => ports.map(({ port }) => port));
+    };
+    expect(portsOf()).toEqual([]);
+    expect(portsOf('redis.url=rediss://user:6@redis:6380/2')).toEqual([6379, 6380]);
+    expect(portsOf('redis.clusterNodes={a:7000,b:7001}', 'networkPolicy.redis.ports={7002}')).toEqual([7000, 7001, 7002]);
+  });
+
+  test('is one: two ways to it are refused, and sentinels without the name of the master', () => {
+    expect(() => renderChart('manager', 'redis.url=redis://a', 'redis.existingSecret=b')).toThrow(
+      /redis\.url and redis\.existingSecret name one Redis each: choose one of them/,
+    );
+    expect(() => renderChart('manager', 'redis.evaluation.enabled=true', 'redis.clusterNodes={a:1}')).toThrow(/choose one of them/);
+    expect(() => renderChart('manager', 'redis.sentinels={a:1}')).toThrow(/redis\.sentinels needs redis\.sentinelName/);
+  });
+
+  test('as a store of history has its password in a Secret, too', () => {
+    const objects = renderChart('manager', 'history.store=redis://:pa55word@redis:6379');
+    expect(JSON.stringify(ofKind(objects, 'Deployment'))).not.toContain('pa55word');
+    expect(ofKind(objects, 'Secret').map(({ metadata }) => metadata.name)).toContain('test-switchyard-manager-history');
+  });
+});
+
+describe('values that would not work', () => {
+  test.each([
+    [['webhook.port=8080'], /metrics\.port and webhook\.port are both 8080: give each a port of its own/],
+    [['api.enabled=true', 'api.port=9443'], /api\.port and webhook\.port are both 9443/],
+    [['webhook.tls.existingSecret=mine'], /webhook\.tls\.existingSecret needs webhook\.tls\.caBundle/],
+  ])('%j', (values, reason) => {
+    expect(() => renderChart('manager', ...values)).toThrow(reason);
+  });
+
+  test('a port that nobody listens on is nobody’s', () => {
+    expect(renderChart('manager', 'api.port=9443').length).toBeGreaterThan(0);
+  });
+});
+
+describe('roles of people', () => {
+  type Role = { metadata: { labels: Record<string, string> }; rules: { resources: string[]; verbs: string[] }[] };
+  const roleOf = (which: string, ...values: string[]): Role =>
+    ofKind(renderChart('manager', ...values), 'ClusterRole').find(
+      ({ metadata }) => metadata.name === `test-switchyard-manager-${which}`,
+    ) as unknown as Role;
+  const aggregatedTo = ({ metadata }: Role): string[] =>
+    Object.keys(metadata.labels)
+      .flatMap((label) => /aggregate-to-(.*)$/.exec(label)?.[1] ?? [])
+      .toSorted();
+
+  test('are added to Kubernetes’ own: whoever views or edits a namespace sees the queues, and who edits it submits', () => {
+    const [view, edit] = [roleOf('view'), roleOf('edit')];
+    expect([aggregatedTo(view), aggregatedTo(edit)]).toEqual([
+      ['admin', 'edit', 'view'],
+      ['admin', 'edit'],
+    ]);
+    expect(view.rules.map(({ verbs }) => verbs)).toEqual([['get', 'list', 'watch']]);
+    expect(view.rules[0]?.resources).toEqual(
+      expect.arrayContaining(['localqueues', 'clusterqueues', 'workerclusters', 'submissionqueues']),
+    );
+    expect(edit.rules).toMatchObject([{ resources: ['submissionqueues/submissions'], verbs: ['create', 'get', 'delete'] }]);
+  });
+
+  test('queues give priorities and namespaces away, so that they are written by operators, unless tenants are let', () => {
+    expect(aggregatedTo(roleOf('admin'))).toEqual([]);
+    expect(aggregatedTo(roleOf('admin', 'rbac.aggregateAdmin=true'))).toEqual(['admin']);
+    expect(roleOf('admin').rules.at(-1)?.verbs).toContain('create');
+    expect(aggregatedTo(roleOf('view', 'rbac.aggregateClusterRoles=false'))).toEqual([]);
+  });
+});
