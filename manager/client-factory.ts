@@ -18,6 +18,9 @@ export type ClientFactory = (
   options?: { readonly limits?: AnswerLimits; readonly actAs?: ActingAs },
 ) => KubeClient;
 
+/** What the manager's own cluster is called in metrics. */
+const HOME = 'home';
+
 /** Makes clients that share their metrics, each with a rate limit of its own. Call once per registry. */
 export function createClientFactory({ registry, clock }: { readonly registry: Registry; readonly clock: Clock }): ClientFactory {
   const metricsOf = createClientMetrics(registry);
@@ -26,7 +29,7 @@ export function createClientFactory({ registry, clock }: { readonly registry: Re
       userAgent: 'switchyard-manager',
       clock,
       rateLimiter: createRateLimiter({ ...rate, clock }),
-      metrics: metricsOf(alias ?? new URL(server).host),
+      metrics: metricsOf(alias ?? new URL(server).host, alias ?? HOME),
       ...given({ limits, actAs }),
     });
 }

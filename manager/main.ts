@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import manifest from '../package.json' with { type: 'json' };
 import { SHARED_TENANT } from '../shared/api/names.ts';
 import { createAddressRanges } from '../shared/kube/address-ranges.ts';
 import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
@@ -16,6 +17,7 @@ import { given } from '../shared/runtime/given.ts';
 import { runProgram } from '../shared/runtime/lifecycle.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { createLogger } from '../shared/runtime/pino-logger.ts';
+import { createProgramMetrics } from '../shared/runtime/program-metrics.ts';
 import { createClientFactory } from './client-factory.ts';
 import { MANAGER_PROGRAM, type ManagerConfig } from './config.ts';
 import { createDecisionLogFile, type DecisionLogConfig, type DecisionLogFile } from './decision-log-file.ts';
@@ -71,7 +73,10 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
   const accessGate = () => createAccessGate({ client: clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }), clock, log });
   const decisionLog = settings.decisionLog && (await openDecisionLog(settings.decisionLog, log));
   const history = settings.history && { ...settings.history, store: await openHistory(settings.history.store, log) };
+  const readiness = { caches: () => manager.unreadiness() };
+  const program = createProgramMetrics(registry, { version: manifest.version, nodeVersion: process.version, checks: readiness });
   const manager = createManager({
+    onLeading: () => program.leads(true),
     client,
     connectCluster: createWorkerConnector({ clientOver, denied, rate: settings.worker, registry, clock, log }),
     memoryPerClusterBytes: settings.workerMemoryBytes,
@@ -123,7 +128,7 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
   // The gate of the metrics has a limit of its own.
   const answer = createProgramHttp({
     metrics: registry,
-    readiness: { caches: () => manager.unreadiness() },
+    readiness,
     warnings: () => manager.warnings(),
     invariants: () => manager.invariants(),
     ...(settings.metricsAuthentication

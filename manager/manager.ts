@@ -36,7 +36,9 @@ import { createLiveInvariants, type LiveInvariants } from './invariants/live-inv
 import type { InvariantReport } from '../shared/runtime/invariant-report.ts';
 import { createIdentityAlarm, type IdentityAlarm } from './identity-alarm.ts';
 import { clusterIdentity, mayDoEverything, ownUsername } from './identity.ts';
-import { createManagerMetrics, type ApiMetrics, type RedisMetrics } from './metrics.ts';
+import { createManagerMetrics, type ApiMetrics, type RedisMetrics, type WebhookMetrics } from './metrics.ts';
+import { observedClusters } from './observed-clusters.ts';
+import type { ObservedState } from './state-metrics.ts';
 import type { ApiServer } from './http/server.ts';
 import type { DoorOf } from './http/submission-routes.ts';
 import type { Identities } from './policy/writer.ts';
@@ -94,6 +96,8 @@ export type ManagerDeps = {
   readonly memoryPerClusterBytes?: number;
   /** What part of their grace periods live invariants give; absent: all. For simulations, whose stories are short. */
   readonly invariantPatience?: number;
+  /** It leads from now on. */
+  readonly onLeading?: () => void;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly random: Random;
@@ -127,7 +131,7 @@ const WORKER_MEMORY_BYTES = WORKER_MEMORY_MIB * 1024 * 1024;
  */
 export function createManager(deps: ManagerDeps): Manager {
   const { client, submissions, clock, log, registry, jobRules: rules = DEFAULT_JOB_RULES } = deps;
-  const metrics = createManagerMetrics(registry);
+  const metrics = createManagerMetrics(registry, clock);
   deps.decisionLog?.countLost(metrics.admission.decisionLogDropped);
   /** Known before the first Job is looked at. */
   let records: RecordKeeper | undefined;
@@ -194,7 +198,7 @@ export function createManager(deps: ManagerDeps): Manager {
     if (origin === undefined) return;
     log.info('the manager starts', { origin });
     await allOrNone(signal, [
-      (each) => serveWebhook(deps, alarm, () => (webhookServed = true), each),
+      (each) => serveWebhook(deps, metrics.webhook, alarm, () => (webhookServed = true), each),
       (each) => manage(origin, each),
       (each) => serveDoors(each),
       (each) => unlessRestored(each),
@@ -316,11 +320,18 @@ export function createManager(deps: ManagerDeps): Manager {
     informers.jobs.addHandler(watched.handler);
     const story = createStoryTeller({ events: storyEvents, readRecord: records.read });
     informers.jobs.addHandler(story.handler);
+    const observed: ObservedState = {
+      clusters: () => observedClusters(informers.workerClusters.list(), { ...dispatch, ...admission.observed(), clock }),
+      clusterQueues: () => admission.observed().clusterQueues,
+      localQueues: () => admission.observed().localQueues,
+    };
     const lead = async (leading: AbortSignal, lost?: AbortSignal): Promise<void> => {
       lost?.addEventListener('abort', () => deposed.abort(lost.reason), { once: true });
       // The leader before may have admitted what a watch that is held up somewhere has not brought here.
       if (lost !== undefined && !(await caughtUp(Object.values(informers), leading))) return;
       story.lead(leading);
+      metrics.state.observe(observed);
+      deps.onLeading?.();
       return allOrNone(leading, [
         (each) => admission.run(each),
         (each) => dispatch.run(each),
@@ -360,7 +371,13 @@ async function leadWhenElected(
 }
 
 /** The webhook lets nobody but this manager write admission records, so it must know under which name the manager writes. */
-async function serveWebhook(deps: ManagerDeps, alarm: IdentityAlarm, served: () => void, signal: AbortSignal): Promise<void> {
+async function serveWebhook(
+  deps: ManagerDeps,
+  metrics: WebhookMetrics,
+  alarm: IdentityAlarm,
+  served: () => void,
+  signal: AbortSignal,
+): Promise<void> {
   const { webhook, knownUsers, clock, log } = deps;
   if (webhook === undefined) return;
   const username = await ownUsername(deps, signal);
@@ -370,6 +387,7 @@ async function serveWebhook(deps: ManagerDeps, alarm: IdentityAlarm, served: () 
     identities: { managers: [username, ...(knownUsers?.managers ?? [])], localWorkers: knownUsers?.localWorkers ?? [] },
     onSharedIdentity: (...by) => alarm.sharedBy(...by),
     ...given({ rules: deps.jobRules }),
+    metrics,
     clock,
     log: log.with({ part: 'webhook' }),
   });

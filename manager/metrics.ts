@@ -1,9 +1,12 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { createInvariantMetrics, type InvariantMetrics } from '../shared/runtime/invariant-metrics.ts';
+import type { Clock } from '../shared/runtime/clock.ts';
+import { createStateMetrics, type StateMetrics } from './state-metrics.ts';
 import { EstimateOutcome } from './admission/estimate-outcome.ts';
 
 /** Every metric of the manager, registered once. Names follow Kueue's, with our prefix. */
 export type ManagerMetrics = {
+  readonly state: StateMetrics;
   readonly admission: AdmissionMetrics;
   readonly dispatch: DispatchMetrics;
   readonly submission: SubmissionMetrics;
@@ -13,6 +16,7 @@ export type ManagerMetrics = {
   readonly redis: RedisMetrics;
   readonly history: HistoryMetrics;
   readonly api: ApiMetrics;
+  readonly webhook: WebhookMetrics;
   readonly invariants: InvariantMetrics;
 };
 export type AdmissionMetrics = ReturnType<typeof admissionMetrics>;
@@ -24,9 +28,11 @@ export type StoryMetrics = ReturnType<typeof storyMetrics>;
 export type RedisMetrics = ReturnType<typeof redisMetrics>;
 export type HistoryMetrics = ReturnType<typeof historyMetrics>;
 export type ApiMetrics = ReturnType<typeof apiMetrics>;
+export type WebhookMetrics = ReturnType<typeof webhookMetrics>;
 
 /** Registers the manager's metrics. Call once for a registry: a second time throws. */
-export const createManagerMetrics = (registry: Registry): ManagerMetrics => ({
+export const createManagerMetrics = (registry: Registry, clock: Pick<Clock, 'now'> = Date): ManagerMetrics => ({
+  state: createStateMetrics(registry, () => clock.now()),
   admission: admissionMetrics([registry]),
   dispatch: dispatchMetrics([registry]),
   submission: submissionMetrics([registry]),
@@ -36,6 +42,7 @@ export const createManagerMetrics = (registry: Registry): ManagerMetrics => ({
   redis: redisMetrics([registry]),
   history: historyMetrics([registry]),
   api: apiMetrics([registry]),
+  webhook: webhookMetrics([registry]),
   invariants: createInvariantMetrics(registry),
 });
 
@@ -78,6 +85,13 @@ function admissionMetrics(registers: Registry[]) {
       name: 'switchyard_admission_wait_time_seconds',
       help: 'Time from the creation of a Job, or its eviction, to its admission.',
       labelNames: ['cluster_queue'],
+      buckets: WAIT_BUCKETS,
+      registers,
+    }),
+    runTime: new Histogram({
+      name: 'switchyard_workload_run_seconds',
+      help: 'Time from the start of an admitted Job to its end, by how it ended: Complete, Failed or Deleted.',
+      labelNames: ['cluster_queue', 'outcome'],
       buckets: WAIT_BUCKETS,
       registers,
     }),
@@ -194,6 +208,13 @@ function dispatchMetrics(registers: Registry[]) {
       labelNames: ['cluster', 'terminal'],
       registers,
     }),
+    statusLag: new Histogram({
+      name: 'switchyard_status_lag_seconds',
+      help: 'Time from when a change of a copy was heard of to when it was written to its Job.',
+      labelNames: ['cluster'],
+      buckets: LATENCY_BUCKETS,
+      registers,
+    }),
     copies: new Gauge({
       name: 'switchyard_remote_copies',
       help: 'Copies of ours on a cluster.',
@@ -273,6 +294,18 @@ function submissionMetrics(registers: Registry[]) {
       name: 'switchyard_submission_queue_backlog',
       help: 'Submissions in Redis that nobody has taken up yet.',
       labelNames: ['queue'],
+      registers,
+    }),
+    oldest: new Gauge({
+      name: 'switchyard_submission_queue_oldest_seconds',
+      help: 'For how long the oldest of those has waited; 0 where there are none.',
+      labelNames: ['namespace', 'submission_queue'],
+      registers,
+    }),
+    kept: new Gauge({
+      name: 'switchyard_submission_queue_failed',
+      help: 'Submissions that have failed and are kept in Redis to be looked at.',
+      labelNames: ['namespace', 'submission_queue'],
       registers,
     }),
     parked: new Gauge({
@@ -355,6 +388,27 @@ function historyMetrics(registers: Registry[]) {
       name: 'switchyard_history_entries_total',
       help: 'Entries of history, records of Jobs, what their pods ended with and ends of logs, that were written, or dropped because the store took too long.',
       labelNames: ['result'],
+      registers,
+    }),
+  };
+}
+
+function webhookMetrics(registers: Registry[]) {
+  const requests = new Counter({
+    name: 'switchyard_webhook_requests_total',
+    help: 'Reviews that an API server asked the webhooks for (mutate, validate), by outcome: allowed, refused, or error, where none could be given.',
+    labelNames: ['webhook', 'outcome'],
+    registers,
+  });
+  for (const webhook of ['mutate', 'validate'])
+    for (const outcome of ['allowed', 'refused', 'error']) requests.inc({ webhook, outcome }, 0);
+  return {
+    requests,
+    duration: new Histogram({
+      name: 'switchyard_webhook_duration_seconds',
+      help: 'Time until a review was answered.',
+      labelNames: ['webhook'],
+      buckets: LATENCY_BUCKETS,
       registers,
     }),
   };

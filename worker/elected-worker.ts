@@ -9,6 +9,8 @@ export type ElectedWorkerDeps = WorkerDeps & {
   readonly presence?: Presence & { readonly client: KubeClient };
   readonly logs?: Logs & { readonly client: KubeClient };
   /** `client` has a rate limit of its own or none, because renewing the Lease must not wait behind the work. */
+  /** It leads from now on. */
+  readonly onLeading?: () => void;
   readonly election: Pick<LeaderElectionOptions, 'client' | 'namespace' | 'name' | 'identity'>;
 };
 
@@ -28,6 +30,7 @@ export function createElectedWorker(deps: ElectedWorkerDeps): Worker {
       // Only who leads says that there is a worker.
       ...(presence && { presence: { ...presence, client: fencedClient(presence.client, lost) } }),
     });
+    deps.onLeading?.();
     return worker.run(leading);
   };
   return {

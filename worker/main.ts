@@ -21,6 +21,7 @@ import { createProgramHttp, listen } from '../shared/runtime/http-server.ts';
 import { runProgram } from '../shared/runtime/lifecycle.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { createLogger } from '../shared/runtime/pino-logger.ts';
+import { createProgramMetrics } from '../shared/runtime/program-metrics.ts';
 import { WORKER_PROGRAM, type WorkerConfig } from './config.ts';
 import { createElectedWorker } from './elected-worker.ts';
 import { createWorker } from './worker.ts';
@@ -64,7 +65,10 @@ async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, s
       rateLimiter: createRateLimiter({ qps, burst: config.kubeApiBurst, clock: systemClock }),
       metrics,
     });
+  const readiness = { worker: () => worker.problem() };
+  const program = createProgramMetrics(registry, { version: manifest.version, nodeVersion: process.version, checks: readiness });
   const deps = {
+    onLeading: () => program.leads(true),
     client: newClient(),
     eventClient: newClient(),
     registry,
@@ -76,6 +80,8 @@ async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, s
     presence: { client: newClient(0), identity: hostname(), version: manifest.version, settings: config },
   };
   const { leaderElection } = config;
+  // Alone it leads from the start.
+  if (leaderElection === undefined) program.leads(true);
   const worker =
     leaderElection === undefined
       ? createWorker(deps)
@@ -90,7 +96,7 @@ async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, s
         });
   const http = createProgramHttp({
     metrics: registry,
-    readiness: { worker: () => worker.problem() },
+    readiness,
     invariants: () => worker.invariants(),
     ...(config.metricsAuthentication ? { metricsGate: createMetricsGate({ client: newClient(0), clock: systemClock, log }) } : {}),
   });

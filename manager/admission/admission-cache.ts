@@ -1,6 +1,6 @@
 import type { AdmissionRecord } from '../api/records.ts';
 import { formatAdmissionRecord } from '../api/records.ts';
-import { parseRequests, type Requests } from '../api/amount.ts';
+import { parseRequests, type Amount, type Requests } from '../api/amount.ts';
 import { excess, forPods } from '../api/job-requests.ts';
 import { createAdmittedIndex, type AdmittedIndex } from './admitted-index.ts';
 import type { ClusterState } from './cluster-state.ts';
@@ -13,8 +13,8 @@ import { charge, discharge, type Holding } from './holding.ts';
 import type { LocalQueueUsage } from './local-queue-order.ts';
 import type { Victim } from './preemption.ts';
 import { NO_PRIORITY_CLASSES, resolvePriority, type PriorityClasses } from './priority.ts';
-import { addUsage, flavorResource } from './quota-tree.ts';
-import { createQueueCounts, namedQueueOf } from './queue-counts.ts';
+import { addUsage, flavorResource, type FlavorResource } from './quota-tree.ts';
+import { createQueueCounts, createQueueHoldings, namedQueueOf } from './queue-counts.ts';
 import { heldOf } from './reclaimable.ts';
 import { createShapeAvoidance, type ShapeAvoidance } from './shape-avoidance.ts';
 import type { QueueingSetup, Snapshot } from './snapshot.ts';
@@ -54,6 +54,8 @@ export interface AdmissionCache {
   admittedTo(): ReadonlyMap<string, number>;
   /** The same of each LocalQueue, by `namespace/name`. */
   admittedFrom(): ReadonlyMap<string, number>;
+  /** What those of a LocalQueue hold of quota. */
+  heldFrom(localQueue: string): ReadonlyMap<FlavorResource, Amount>;
   /** How often a Workload has come to be admitted on this cluster: while it is the same number, nobody has. */
   placements(cluster: string): number;
   /** The reservations of Workloads that ask for something else now than they hold. */
@@ -123,6 +125,7 @@ export function createAdmissionCache(
   const placements = new Map<string, number>();
   const displacements = createDisplacements();
   const counts = { to: createQueueCounts(), from: createQueueCounts() };
+  const heldFrom = createQueueHoldings();
 
   const holdingOf = ({ record, held, charges }: Counted): Holding => ({
     node: setup.tree.clusterQueues.get(record.clusterQueue),
@@ -142,6 +145,7 @@ export function createAdmissionCache(
     if (entry === undefined) return undefined;
     counts.to.replace(entry.record.clusterQueue, undefined);
     counts.from.replace(namedQueueOf(entry.workload), undefined);
+    heldFrom.add(namedQueueOf(entry.workload), entry.charges, -1);
     mismatched.delete(key);
     refused.delete(key);
     toRest.delete(key);
@@ -184,6 +188,7 @@ export function createAdmissionCache(
     counted.set(workload.key, entry);
     counts.to.replace(undefined, record.clusterQueue);
     counts.from.replace(undefined, namedQueueOf(workload));
+    heldFrom.add(namedQueueOf(workload), entry.charges, 1);
     const asked = forPods(workload.recordedRequests ?? workload.requests, record.parallelism);
     if (excess(asked, recorded) !== undefined || excess(recorded, asked) !== undefined) mismatched.set(workload.key, entry);
     if (!assumed && workload.refusal !== undefined) refused.set(workload.key, entry);
@@ -274,6 +279,7 @@ export function createAdmissionCache(
     },
     admittedTo: counts.to.all,
     admittedFrom: counts.from.all,
+    heldFrom: heldFrom.of,
     placements: (cluster) => placements.get(cluster) ?? 0,
     mismatched: () => mismatched.values(),
     refused: () => refused.values(),

@@ -23,12 +23,14 @@ import { createAdmissionCache, type AdmissionCache } from './admission-cache.ts'
 import { createAdmissionFairSharing } from './admission-fair-sharing.ts';
 import type { Reservation } from './reservation.ts';
 import { createAdmissionRetries } from './admission-retries.ts';
+import { observeAdmission, type AdmissionState } from './admission-state.ts';
 import { createAdmissionWriter } from './admission-writer.ts';
 import { clusterStateOf, type ClusterState } from './cluster-state.ts';
 import { createCorrector } from './corrector.ts';
 import { createDecisionRecorder, type LineSink } from './decision-recorder.ts';
 import type { FairSharingConfig } from './fair-strategy.ts';
 import { createJobWatcher } from './job-watcher.ts';
+import { createReasonCounts } from './reason-counts.ts';
 import { NO_PRIORITY_CLASSES, priorityClassesOf, resolvePriority, type PriorityClasses, type PriorityWish } from './priority.ts';
 import type { UsagePolicy } from './local-queue-usage.ts';
 import type { SetupObjects } from './logged-object.ts';
@@ -97,6 +99,8 @@ export interface Admission {
   admitting(cluster: string): readonly string[];
   /** What admission makes of a Job: it waits, quota is charged for it, or it was never heard of. */
   accountOf(key: string): JobAccount;
+  /** How queues and clusters stand, by their number. */
+  observed(): AdmissionState;
   /** Why a pending Job waits, as it was last found out; `position` is the number of Jobs of its ClusterQueue that go before it. */
   explain(key: string): { readonly inadmissibleReason: InadmissibleReason | undefined; readonly position: number | undefined } | undefined;
 }
@@ -307,6 +311,8 @@ export function createAdmission({
   });
 
   informers.jobs.addHandler(watcher);
+  const reasons = createReasonCounts();
+  informers.jobs.addHandler(reasons.handler);
   informers.jobs.addHandler(startEstimates);
   informers.jobs.addHandler({ deleted: ({ metadata }) => records.forget(metadata.uid) });
   const queueingChanged =
@@ -377,6 +383,7 @@ export function createAdmission({
       }
     },
     admitting: (cluster) => [...cache.assumed()].flatMap(({ workload, record }) => (record.cluster === cluster ? [workload.key] : [])),
+    observed: () => observeAdmission({ cache, watcher, queues, reasons }),
     accountOf: (key) => {
       const reservation = cache.get(key);
       if (reservation !== undefined) return { kind: 'Charges', held: reservation.held };

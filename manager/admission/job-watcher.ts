@@ -22,6 +22,7 @@ import type { PendingQueues } from './pending-queues.ts';
 import type { PriorityClasses } from './priority.ts';
 import { createQueueCounts, namedQueueOf } from './queue-counts.ts';
 import { putInQueue, queueEntry } from './queue-entry.ts';
+import { runSeconds } from './run-seconds.ts';
 import type { InadmissibleReason } from './snapshot.ts';
 import { waitingReason } from './waiting-reason.ts';
 import { createUnaccountedJobs } from './unaccounted-jobs.ts';
@@ -153,8 +154,15 @@ export function createJobWatcher(deps: {
         dequeue(key);
         arrivals.delete(key);
         recorder?.ended(key, 'Finished');
-        if (cache.get(key) !== undefined)
+        if (cache.get(key) !== undefined) {
+          const ran = runSeconds(job.status);
+          if (ran !== undefined)
+            metrics.runTime.observe(
+              { cluster_queue: record?.clusterQueue ?? '', outcome: finishedCondition(job.status)?.type ?? 'Deleted' },
+              ran,
+            );
           metrics.finished.inc({ cluster_queue: record?.clusterQueue ?? '', result: finishedCondition(job.status)?.type ?? 'Deleted' });
+        }
         return release(key);
       case 'Unrecorded':
       case 'Reserved':

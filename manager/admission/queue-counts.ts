@@ -1,3 +1,6 @@
+import { minus, plus, ZERO, type Amount } from '../api/amount.ts';
+import type { Charge } from './flavor-assigner.ts';
+import type { FlavorResource } from './quota-tree.ts';
 import { localQueueOf } from './local-queue-order.ts';
 import type { Workload } from './workload.ts';
 
@@ -26,6 +29,32 @@ export function createQueueCounts(): QueueCounts {
     all: () => counts,
   };
 }
+
+/** What is held from each queue, kept up likewise. */
+export interface QueueHoldings {
+  add(queue: string | undefined, charges: readonly Charge[], sign: 1 | -1): void;
+  /** Of a queue; not to be kept. */
+  of(queue: string): ReadonlyMap<FlavorResource, Amount>;
+}
+
+export function createQueueHoldings(): QueueHoldings {
+  const holdings = new Map<string, Map<FlavorResource, Amount>>();
+  return {
+    add: (queue, charges, sign) => {
+      if (queue === undefined) return;
+      const held = holdings.get(queue) ?? new Map<FlavorResource, Amount>();
+      holdings.set(queue, held);
+      for (const [key, amount] of charges) {
+        const left = sign === 1 ? plus(held.get(key) ?? ZERO, amount) : minus(held.get(key) ?? ZERO, amount);
+        if (left === ZERO) held.delete(key);
+        else held.set(key, left);
+      }
+      if (held.size === 0) holdings.delete(queue);
+    },
+    of: (queue) => holdings.get(queue) ?? NOTHING,
+  };
+}
+const NOTHING: ReadonlyMap<FlavorResource, Amount> = new Map();
 
 /** The LocalQueue that a Workload names; undefined where it names none. */
 export const namedQueueOf = (workload: Pick<Workload, 'namespace' | 'queue'> | undefined): string | undefined =>

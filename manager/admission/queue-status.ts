@@ -20,10 +20,10 @@ import type { Condition } from '../api/schema-parts.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionCache } from './admission-cache.ts';
 import { shareOf, shownShare, weightedShare } from './fair-sharing.ts';
-import { formatAmount, minus, ZERO, type Amount } from '../api/amount.ts';
+import { formatAmount, inBaseUnit, minus, ZERO } from '../api/amount.ts';
 import type { JobWatcher } from './job-watcher.ts';
 import type { PendingQueues } from './pending-queues.ts';
-import { namedQueueOf } from './queue-counts.ts';
+import { countsOf, NONE, type Counts } from './admission-state.ts';
 import { createQueueGauges, type QueueGauges } from './queue-gauges.ts';
 import { splitFlavorResource, subtreeQuota, type QuotaNode } from './quota-tree.ts';
 import type { QueueingSetup } from './snapshot.ts';
@@ -118,33 +118,6 @@ export function createQueueStatus(deps: QueueStatusDeps): QueueStatus {
     changed: changes.wake,
     run: (signal) => changes.run(() => update(signal), signal),
   };
-}
-
-type Count = { readonly pending: number; readonly admitted: number };
-export type Counts = { readonly clusterQueues: ReadonlyMap<string, Count>; readonly localQueues: ReadonlyMap<string, Count> };
-const NONE: Count = { pending: 0, admitted: 0 };
-
-/** How many wait and how many are admitted, of each queue: by the number of queues, however many there are of the others. */
-export function countsOf({ cache, watcher }: Pick<QueueStatusDeps, 'cache' | 'watcher'>, setup: QueueingSetup): Counts {
-  const counts = { clusterQueues: new Map<string, Count>(), localQueues: new Map<string, Count>() };
-  const add = (into: Map<string, Count>, key: string | undefined, more: Count): void => {
-    if (key === undefined) return;
-    const before = into.get(key) ?? NONE;
-    into.set(key, { pending: before.pending + more.pending, admitted: before.admitted + more.admitted });
-  };
-  const addPending = (local: string, pending: number): void => {
-    add(counts.localQueues, local, { pending, admitted: 0 });
-    add(counts.clusterQueues, setup.localQueues.get(local)?.clusterQueue, { pending, admitted: 0 });
-  };
-  for (const [local, pending] of watcher.pendingOf()) addPending(local, pending);
-  // Whose admission is being written is pending until that has been seen, and counts as admitted.
-  for (const { workload } of cache.assumed()) {
-    const local = watcher.isPending(workload.key) ? namedQueueOf(workload) : undefined;
-    if (local !== undefined) addPending(local, -1);
-  }
-  for (const [local, admitted] of cache.admittedFrom()) add(counts.localQueues, local, { pending: 0, admitted });
-  for (const [queue, admitted] of cache.admittedTo()) add(counts.clusterQueues, queue, { pending: 0, admitted });
-  return counts;
 }
 
 function clusterQueueStatus(name: string, setup: QueueingSetup, usage: Usage, counts: Counts): ClusterQueueStatus {
@@ -242,5 +215,3 @@ function measuredShare(node: QuotaNode, usage: Usage): number {
   const share = weightedShare(shareOf(node, usage));
   return share === Infinity ? Number.NaN : share;
 }
-
-const inBaseUnit = (resource: string, amount: Amount): number => (resource === 'cpu' ? amount / 1000 : amount);

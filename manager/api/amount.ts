@@ -64,3 +64,6 @@ export function largerRequests(a: Requests, b: Requests): Requests {
 
 export const multiplyRequests = (requests: Requests, count: number): Requests =>
   new Map([...requests].map(([resource, amount]) => [resource, times(amount, count)]));
+
+/** In the base unit of the resource, for metrics: amounts of cpu are thousandths of a core. */
+export const inBaseUnit = (resource: string, amount: Amount): number => (resource === 'cpu' ? amount / 1000 : amount);

@@ -83,6 +83,8 @@ export interface Dispatch {
   run(signal: AbortSignal): Promise<void>;
   /** Names of the worker clusters that may be written to, and of which all copies are known; none while the manager cluster was restored and not all have been seen since. */
   shown(): ReadonlySet<string>;
+  /** When the watch of a cluster last gave a sign of life, on the clock's `monotonic`; undefined while it is not watched. */
+  heardMs(cluster: string): number | undefined;
   /** What clusters have of the Jobs of this name. */
   shownCopies(localKey: string): readonly ShownCopy[];
   /** The names of Jobs of which there are copies. */
@@ -233,6 +235,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
               .map(({ name }) => name),
           )
         : new Set(),
+    heardMs: (cluster) => clusters.get(cluster)?.heardMs(),
     shownCopies: (localKey) =>
       clusters.all().flatMap((cluster) => cluster.copiesOf(localKey).flatMap((copy) => shownCopy(copy, isShown(cluster, localKey)) ?? [])),
     *copiedKeys() {

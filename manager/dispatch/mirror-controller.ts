@@ -27,6 +27,7 @@ import { createRecentRefusals, type RecentRefusals } from './recent-refusals.ts'
 import { recordedPlace } from './recorded-place.ts';
 import type { RemoteCluster } from './remote-cluster-contract.ts';
 import { copyIdentity, type CopyIdentity, hasLostController } from './remote-job.ts';
+import { createStatusLag, type StatusLag } from './status-lag.ts';
 import { createTraces } from './traces.ts';
 import { troubleOf, type Trouble } from './write-troubles.ts';
 
@@ -79,6 +80,7 @@ class Mirror implements MirrorController {
   readonly #traces = createTraces();
   readonly #recorded = createRecordedJobs();
   readonly #refusals: RecentRefusals;
+  readonly #lag: StatusLag;
   /** When the status of a Job is to be written, where that is being put off. */
   readonly #dueMs = new Map<string, number>();
   /** Since when a copy of another Job has the name of a Job. */
@@ -87,6 +89,7 @@ class Mirror implements MirrorController {
   constructor(deps: MirrorControllerDeps) {
     this.#deps = deps;
     this.#refusals = createRecentRefusals(deps.clock);
+    this.#lag = createStatusLag(deps);
     this.#queue = createWorkqueue({ name: 'mirror', clock: deps.clock, rateLimit: { baseDelayMs: 20, maxDelayMs: 30_000 } });
     this.#ownWrites = createOwnWrites(deps.jobs);
     const changed = (job: DeepReadonly<Job>): void => {
@@ -132,6 +135,7 @@ class Mirror implements MirrorController {
   copyChanged(cluster: string, localKey: string): void {
     this.#deps.clusters.jobLeft();
     this.#traces.note(localKey, cluster);
+    this.#lag.heard(localKey, cluster);
     this.#queue.add(localKey);
   }
 
@@ -208,6 +212,7 @@ class Mirror implements MirrorController {
   async #writeHome(key: string, local: DeepReadonly<Job> | undefined, action: HomeAction): Promise<number | undefined> {
     if (action.kind === 'None' || local === undefined) {
       this.#dueMs.delete(key);
+      this.#lag.settled(key);
       return undefined;
     }
     if (action.kind === 'Release') return this.#release(key, local, action);
@@ -234,8 +239,8 @@ class Mirror implements MirrorController {
       if (isConflict(error)) return STATUS_WINDOW_MS;
       throw new Error(`write the status of Job ${key}`, { cause: error });
     }
-    const record = readRecord(local);
-    metrics.statusWrites.inc({ cluster: record.kind === 'Record' ? record.record.cluster : '', terminal: String(action.urgent) });
+    this.#lag.written(key);
+    metrics.statusWrites.inc({ cluster: recordIn(readRecord(local))?.cluster ?? '', terminal: String(action.urgent) });
     return undefined;
   }
 

@@ -53,6 +53,8 @@ export interface RemoteCluster {
   forget(localKey: string): void;
   /** Keys of all Jobs that have a copy here. */
   localKeys(): ReadonlySet<string>;
+  /** When its watch of copies last gave a sign of life, on the clock's `monotonic`; undefined while it is not listed. */
+  heardMs(): number | undefined;
   /** What its schedulable nodes offer; empty while unknown. */
   capacity(): Capacity;
   /**

@@ -342,6 +342,10 @@ class ConnectedCluster implements RemoteCluster {
     if (before.contact !== next.contact) this.#options.onContactChanged(this);
   }
 
+  heardMs(): number | undefined {
+    return this.#copies.hasSynced() ? this.#copies.lastHeardMs() : undefined;
+  }
+
   #isUnheard(): boolean {
     return this.#copies.hasSynced() && this.#options.clock.monotonic() - this.#copies.lastHeardMs() > UNHEARD_MS;
   }

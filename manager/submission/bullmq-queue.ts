@@ -15,6 +15,7 @@ import { createSubmissionMarks, type ParkedRecord, type SubmissionMarks } from '
 import {
   SubmissionRefused,
   type Acceptance,
+  type Backlog,
   type DeliveredMark,
   type Outcome,
   type ParkedSubmission,
@@ -182,9 +183,13 @@ class BullmqQueue implements SubmissionQueue {
     await this.#marks.tell(key, text);
   }
 
-  async backlog(): Promise<number> {
-    const { waiting = 0, prioritized = 0 } = await this.#submissions.getJobCounts('waiting', 'prioritized');
-    return waiting + prioritized;
+  async backlog(): Promise<Backlog> {
+    const [{ waiting = 0, prioritized = 0, failed = 0 }, first] = await Promise.all([
+      this.#submissions.getJobCounts('waiting', 'prioritized', 'failed'),
+      this.#submissions.getJobs(['waiting', 'prioritized'], 0, 0, true),
+    ]);
+    const oldestMs = Math.min(...first.map(({ timestamp }) => timestamp));
+    return { waiting: waiting + prioritized, failed, ...(Number.isFinite(oldestMs) ? { oldestMs } : {}) };
   }
 
   parked(): AsyncIterable<readonly ParkedSubmission[]> {

@@ -1,4 +1,4 @@
-import { MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
+import { MANAGER_FIELD_MANAGER, SHARED_TENANT } from '../../shared/api/names.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { StatusClient } from '../../shared/kube/client.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
@@ -7,7 +7,7 @@ import { endsWithin, sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../api/submission-queue.ts';
 import type { SubmissionMetrics } from '../metrics.ts';
-import type { SubmissionQueue } from './submission-queue.ts';
+import type { Backlog, SubmissionQueue } from './submission-queue.ts';
 import { submissionQueueStatus } from './submission-queue-status.ts';
 import type { Tenant, TenantProblem } from './tenant.ts';
 
@@ -34,6 +34,9 @@ export interface QueueReporter {
   run(signal: AbortSignal): Promise<void>;
 }
 
+type Named = { readonly namespace: string; readonly name: string };
+const labelOf = ({ metadata }: { readonly metadata: Named }): string => `${metadata.namespace}/${metadata.name}`;
+
 /** Counts change with each submission; they are told this often at most. */
 const INTERVAL_MS = 10_000;
 const ANSWER_MS = 3_000;
@@ -42,26 +45,45 @@ export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
   const { objects, client, queues, problems, unended, clock, log, metrics } = deps;
   const results = new Map<string, { accepted: number; refused: number }>();
   const impersonationProblems = new Map<string, string>();
+  /** Whose series there are. */
+  const told = new Map<string, { readonly namespace: string; readonly submission_queue: string }>();
 
   /** Undefined where Redis does not say. */
-  async function backlogOf(queue: SubmissionQueue | undefined): Promise<number | undefined> {
+  async function backlogOf(queue: SubmissionQueue | undefined): Promise<Backlog | undefined> {
     if (queue?.backlog === undefined) return undefined;
-    let backlog: number | undefined;
+    let backlog: Backlog | undefined;
     const asked = queue.backlog().then(
-      (count) => (backlog = count),
+      (found) => (backlog = found),
       (error: unknown) => log.debug('the backlog of a queue could not be read', { error }),
     );
     return (await endsWithin(clock, ANSWER_MS, asked)) ? backlog : undefined;
   }
 
+  function measure(queue: string, { namespace, name }: Named, found: Backlog | undefined, parked: number): void {
+    const labels = { namespace, submission_queue: name };
+    told.set(queue, labels);
+    metrics.parked.set({ queue }, parked);
+    if (found === undefined) return;
+    metrics.backlog.set({ queue }, found.waiting);
+    metrics.oldest.set(labels, found.oldestMs === undefined ? 0 : Math.max(0, clock.now() - found.oldestMs) / 1000);
+    metrics.kept.set(labels, found.failed);
+  }
+
+  /** No object tells of the queue that flags describe. */
+  async function measureShared(): Promise<void> {
+    const shared = queues().get(SHARED_TENANT);
+    if (shared !== undefined)
+      measure(SHARED_TENANT, { namespace: '', name: SHARED_TENANT }, await backlogOf(shared), unended(SHARED_TENANT));
+  }
+
   async function report(object: ReturnType<QueueReporterDeps['objects']['list']>[number]): Promise<void> {
     const { uid } = object.metadata;
-    const [label, problem] = [`${object.metadata.namespace}/${object.metadata.name}`, problems().get(uid)];
-    const backlog = problem === undefined ? await backlogOf(queues().get(uid)) : undefined;
+    const [label, problem] = [labelOf(object), problems().get(uid)];
+    const found = problem === undefined ? await backlogOf(queues().get(uid)) : undefined;
+    const backlog = found?.waiting;
     const { accepted, refused } = results.get(uid) ?? { accepted: 0, refused: 0 };
     const parked = unended(uid);
-    if (backlog !== undefined) metrics.backlog.set({ queue: label }, backlog);
-    metrics.parked.set({ queue: label }, parked);
+    measure(label, object.metadata, found, parked);
     const facts = { problem, impersonationProblem: impersonationProblems.get(uid), backlog, parked, accepted, refused };
     const status = submissionQueueStatus(object, facts, clock.now());
     if (status === undefined) return;
@@ -69,7 +91,13 @@ export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
     await client.patchStatus(SUBMISSION_QUEUES, objectKey(object), patch, { fieldManager: MANAGER_FIELD_MANAGER });
   }
 
-  function forgetGone(ids: ReadonlySet<string>): void {
+  function forgetGone(ids: ReadonlySet<string>, labels: ReadonlySet<string>): void {
+    for (const [queue, of] of told) {
+      if (labels.has(queue) || queue === SHARED_TENANT) continue;
+      told.delete(queue);
+      for (const gauge of [metrics.backlog, metrics.parked]) gauge.remove({ queue });
+      for (const gauge of [metrics.oldest, metrics.kept]) gauge.remove(of);
+    }
     for (const each of [results, impersonationProblems]) for (const id of each.keys()) if (!ids.has(id)) each.delete(id);
   }
 
@@ -89,7 +117,8 @@ export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
       metrics.parked.reset();
       while (!signal.aborted) {
         const all = objects.list();
-        forgetGone(new Set(all.map(({ metadata }) => metadata.uid)));
+        forgetGone(new Set(all.map(({ metadata }) => metadata.uid)), new Set(all.map(labelOf)));
+        await measureShared();
         await Promise.all(
           all.map((object) =>
             report(object).catch((error: unknown) => {

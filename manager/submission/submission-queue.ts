@@ -76,6 +76,14 @@ export class SubmissionRefused extends Error {
   }
 }
 
+export type Backlog = {
+  readonly waiting: number;
+  /** When the first of these was put on the queue, in epoch milliseconds; absent: there is none. */
+  readonly oldestMs?: number;
+  /** Submissions that have failed and are kept. */
+  readonly failed: number;
+};
+
 /**
  * A durable queue of submissions. A submission is handed out at least once, is then parked for as long as its Job runs, holding neither
  * a worker nor a lock, and ends with the outcome of its Job. Everything may be repeated.
@@ -95,8 +103,8 @@ export interface SubmissionQueue {
   finish(ref: SubmissionRef, outcome: Outcome, uid: string): Promise<void>;
   /** Tells how the Job of a submission gets on. Told again what it was told last, it does nothing. */
   report(ref: SubmissionRef, progress: SubmissionProgress): Promise<void>;
-  /** Submissions that nobody has taken up yet. Absent: it cannot tell. */
-  backlog?(): Promise<number>;
+  /** What nobody has taken up yet. Absent: it cannot tell. */
+  backlog?(): Promise<Backlog>;
   /** Every parked submission, some at a time; one may come twice. */
   parked(): AsyncIterable<readonly ParkedSubmission[]>;
   close(): Promise<void>;

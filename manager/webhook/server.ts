@@ -6,6 +6,7 @@ import { answer, boundTo, limitConnections, parseAddress, pathOf, SERVER_LIMITS 
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { readServingCertificate, watchServingCertificate } from '../../shared/runtime/serving-certificate.ts';
 import type { JobRules } from '../api/job-rules.ts';
+import type { WebhookMetrics } from '../metrics.ts';
 import { recognize, type Identities } from '../policy/writer.ts';
 import {
   admissionReviewOf,
@@ -25,6 +26,8 @@ export type WebhookDeps = {
   readonly onSharedIdentity: (username: string, fieldManager: string) => void;
   /** What a Job may be; absent: as the flags have it by default. */
   readonly rules?: JobRules;
+  /** Absent: nothing is counted. */
+  readonly metrics?: WebhookMetrics;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -48,7 +51,16 @@ const ROOM_WAIT_MS = 3_000;
 const CONNECTIONS_MAX = 512;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 
-export function createWebhookServer({ certFile, keyFile, identities, onSharedIdentity, rules, clock, log }: WebhookDeps): WebhookServer {
+export function createWebhookServer({
+  certFile,
+  keyFile,
+  identities,
+  onSharedIdentity,
+  rules,
+  metrics,
+  clock,
+  log,
+}: WebhookDeps): WebhookServer {
   const webhooks: Readonly<Record<string, (request: AdmissionRequest) => AdmissionResponse>> = {
     '/mutate': (request) => mutate(request, rules),
     '/validate': (request) => {
@@ -65,14 +77,26 @@ export function createWebhookServer({ certFile, keyFile, identities, onSharedIde
     const webhook = webhooks[pathOf(request)];
     if (webhook === undefined) return answer(response, 404, 'text/plain', 'not found\n');
     if (request.method !== 'POST') return answer(response, 405, 'text/plain', 'only POST is served here\n');
+    const startedMs = clock.monotonic();
+    const told = (outcome: 'allowed' | 'refused' | 'error'): void => {
+      const name = pathOf(request).slice(1);
+      metrics?.requests.inc({ webhook: name, outcome });
+      metrics?.duration.observe({ webhook: name }, (clock.monotonic() - startedMs) / 1000);
+    };
     const bytes = announcedBytes(request);
-    if (bytes > BODY_BYTES_MAX) return refuse(response, 413, 'the body is too large');
-    if (bytes <= SMALL_BODY_BYTES) return judge(await readBody(request, bytes), webhook, response);
+    if (bytes > BODY_BYTES_MAX) {
+      told('error');
+      return refuse(response, 413, 'the body is too large');
+    }
+    if (bytes <= SMALL_BODY_BYTES) return told(judge(await readBody(request, bytes), webhook, response));
     // Nothing of the body is read meanwhile: it waits on the client's side.
     const giveBack = await room.take(bytes);
-    if (giveBack === undefined) return refuse(response, 503, 'too many large reviews at once; try again');
+    if (giveBack === undefined) {
+      told('error');
+      return refuse(response, 503, 'too many large reviews at once; try again');
+    }
     try {
-      judge(await readBody(request, bytes), webhook, response);
+      told(judge(await readBody(request, bytes), webhook, response));
     } finally {
       giveBack();
     }
@@ -132,11 +156,24 @@ async function readBody(request: IncomingMessage, bytesMax: number): Promise<str
   return body.toString('utf8', 0, bytes);
 }
 
-function judge(body: string | undefined, webhook: (request: AdmissionRequest) => AdmissionResponse, response: ServerResponse): void {
-  if (body === undefined) return refuse(response, 413, 'the body is too large');
+/** Answers, and says what came of it. */
+function judge(
+  body: string | undefined,
+  webhook: (request: AdmissionRequest) => AdmissionResponse,
+  response: ServerResponse,
+): 'allowed' | 'refused' | 'error' {
+  if (body === undefined) {
+    refuse(response, 413, 'the body is too large');
+    return 'error';
+  }
   const review = readAdmissionReview(body);
-  if (typeof review === 'string') return answer(response, 400, 'text/plain', `${review}\n`);
-  answer(response, 200, 'application/json', JSON.stringify(admissionReviewOf(webhook(review))));
+  if (typeof review === 'string') {
+    answer(response, 400, 'text/plain', `${review}\n`);
+    return 'error';
+  }
+  const judged = webhook(review);
+  answer(response, 200, 'application/json', JSON.stringify(admissionReviewOf(judged)));
+  return judged.allowed ? 'allowed' : 'refused';
 }
 
 /** Answers a request whose body is not read: what is still to come of it goes with the connection. */

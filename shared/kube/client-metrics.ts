@@ -16,20 +16,20 @@ const LATENCY_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 /**
  * client-go's metrics of a client, by host: `rest_client_requests_total{code,method,host}`,
  * `rest_client_request_duration_seconds{verb,host}`, `rest_client_rate_limiter_duration_seconds{verb,host}` and
- * `rest_client_request_retries_total{code,verb,host}`. Build once per registry, then ask for each host's view.
+ * `rest_client_request_retries_total{code,verb,host}`; requests and their durations by `cluster`, too, where there are several. Build once per registry, then ask for each host's view.
  */
-export function createClientMetrics(registry: Registry): (host: string) => ClientMetrics {
+export function createClientMetrics(registry: Registry): (host: string, cluster?: string) => ClientMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: 'rest_client_requests_total',
     help: 'Number of HTTP requests, partitioned by status code, method, and host.',
-    labelNames: ['code', 'method', 'host'] as const,
+    labelNames: ['code', 'method', 'host', 'cluster'] as const,
     registers,
   });
   const duration = new Histogram({
     name: 'rest_client_request_duration_seconds',
     help: 'Request latency in seconds. Broken down by verb, and host.',
-    labelNames: ['verb', 'host'] as const,
+    labelNames: ['verb', 'host', 'cluster'] as const,
     buckets: LATENCY_BUCKETS,
     registers,
   });
@@ -46,12 +46,15 @@ export function createClientMetrics(registry: Registry): (host: string) => Clien
     labelNames: ['code', 'verb', 'host'] as const,
     registers,
   });
-  return (host) => ({
-    answered: (code, method, verb, durationMs) => {
-      requests.inc({ code, method, host });
-      duration.observe({ verb, host }, durationMs / 1000);
-    },
-    limited: (verb, waitedMs) => rateLimiter.observe({ verb, host }, waitedMs / 1000),
-    retried: (code, verb) => retries.inc({ code: String(code), verb, host }),
-  });
+  return (host, cluster) => {
+    const of = cluster === undefined ? { host } : { host, cluster };
+    return {
+      answered: (code, method, verb, durationMs) => {
+        requests.inc({ code, method, ...of });
+        duration.observe({ verb, ...of }, durationMs / 1000);
+      },
+      limited: (verb, waitedMs) => rateLimiter.observe({ verb, host }, waitedMs / 1000),
+      retried: (code, verb) => retries.inc({ code: String(code), verb, host }),
+    };
+  };
 }

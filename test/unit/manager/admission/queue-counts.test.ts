@@ -7,7 +7,7 @@ import { createJobWatcher } from '../../../../manager/admission/job-watcher.ts';
 import { createPendingQueues } from '../../../../manager/admission/pending-queues.ts';
 import { NO_PRIORITY_CLASSES } from '../../../../manager/admission/priority.ts';
 import { createQueueCounts, namedQueueOf } from '../../../../manager/admission/queue-counts.ts';
-import { countsOf } from '../../../../manager/admission/queue-status.ts';
+import { countsOf } from '../../../../manager/admission/admission-state.ts';
 import { buildQueueingSetup } from '../../../../manager/admission/snapshot.ts';
 import { workloadOf } from '../../../../manager/admission/workload.ts';
 import { createRecordKeeper } from '../../../../manager/api/record-keeper.ts';

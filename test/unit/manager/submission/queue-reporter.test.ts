@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../../../../manager/api/submission-queue.ts';
 import { createManagerMetrics } from '../../../../manager/metrics.ts';
 import { createQueueReporter, type QueueReporter } from '../../../../manager/submission/queue-reporter.ts';
-import type { SubmissionQueue } from '../../../../manager/submission/submission-queue.ts';
+import type { Backlog, SubmissionQueue } from '../../../../manager/submission/submission-queue.ts';
 import { tenantOf, type TenantProblem } from '../../../../manager/submission/tenant.ts';
 import { createInformer } from '../../../../shared/kube/informer.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
@@ -17,7 +17,7 @@ let cluster: EmbeddedCluster;
 let object: SubmissionQueueObject;
 let reporter: QueueReporter;
 let registry: Registry;
-let backlog: () => Promise<number>;
+let backlog: () => Promise<Backlog>;
 let problems: Map<string, TenantProblem>;
 let stop: AbortController;
 
@@ -30,7 +30,7 @@ beforeEach(async () => {
   object = await client.create(SUBMISSION_QUEUES, { metadata: KEY, spec: { serviceAccountName: 'a' } } as never);
   const objects = createInformer({ client, resource: SUBMISSION_QUEUES, clock, random: () => 0.5, log: silentLogger });
   registry = new Registry();
-  backlog = async () => 7;
+  backlog = async () => ({ waiting: 7, oldestMs: clock.now() - 90_000, failed: 3 });
   problems = new Map();
   stop = new AbortController();
   reporter = createQueueReporter({
@@ -70,7 +70,10 @@ test('status and metrics say what is in the queue, what became of it, and what i
     refused: 1,
     conditions: [{ status: 'False', reason: 'ImpersonationForbidden', message: 'the manager may not' }],
   });
-  expect(await registry.metrics()).toContain('switchyard_submission_queue_backlog{queue="default/batch"} 7');
+  const told = await registry.metrics();
+  expect(told).toContain('switchyard_submission_queue_backlog{queue="default/batch"} 7');
+  expect(told).toMatch(/switchyard_submission_queue_oldest_seconds\{namespace="default",submission_queue="batch"\} (9\d|1\d\d)/);
+  expect(told).toContain('switchyard_submission_queue_failed{namespace="default",submission_queue="batch"} 3');
   expect(await registry.metrics()).toContain('switchyard_submission_queue_submissions_total{queue="default/batch",result="failed"} 1');
   reporter.impersonation(tenant, undefined);
   backlog = () => new Promise(() => undefined);
