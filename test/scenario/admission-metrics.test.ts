@@ -50,3 +50,25 @@ test('a queue that is gone leaves no series behind', async () => {
   expect(await world.metric('switchyard_cluster_queue_nominal_quota', { cluster_queue: 'spare' })).toBeUndefined();
   expect(await world.metric('switchyard_cluster_queue_nominal_quota', ofMain)).toBe(2);
 });
+
+test('the wait of the first Job grows while nothing happens, and is over when it is admitted', async () => {
+  const waited = () => world.metric('switchyard_admission_head_waiting_seconds', ofMain);
+  await world.job('long', { cpu: '2' });
+  await world.settle(1_000);
+  expect(await waited()).toBe(0);
+  await world.job('waits', { cpu: '1' });
+  await world.settle(60_000);
+  const first = (await waited()) ?? 0;
+  expect(first).toBeGreaterThanOrEqual(59);
+  await world.settle(600_000);
+  expect(await waited()).toBeCloseTo(first + 600, 0);
+  await world.finish('long');
+  await world.settle(3_000);
+  expect(await waited()).toBe(0);
+});
+
+test('a Job that asks for more than its queue could ever give is nobody who waits', async () => {
+  await world.job('never', { cpu: '64' });
+  await world.settle(60_000);
+  expect(await world.metric('switchyard_admission_head_waiting_seconds', ofMain)).toBe(0);
+});

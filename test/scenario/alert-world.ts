@@ -36,8 +36,9 @@ export const tracked = (event: string, cluster = 'east'): string =>
   ofWorker(cluster, 'job_controller_terminated_pods_tracking_finalizer_total', `event="${event}"`);
 export const lag = (cluster: string, le: string): string =>
   ofManager('switchyard_status_lag_seconds_bucket', `cluster="${cluster}",le="${le}"`);
-export const oldest = ofManager('switchyard_submission_queue_oldest_seconds', 'namespace="team",submission_queue="main"');
-export const poison = ofManager('switchyard_submission_queue_failed', 'namespace="team",submission_queue="main"');
+export const backlog = ofManager('switchyard_submission_queue_backlog', 'queue="team/main"');
+export const takenUp = (result: string): string =>
+  ofManager('switchyard_submission_queue_submissions_total', `queue="team/main",result="${result}"`);
 
 /** Three hours of an installation with two managers, two worker clusters and a queue in which Jobs come and go. */
 export function healthy(changes: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
@@ -55,8 +56,10 @@ export function healthy(changes: Readonly<Record<string, string>> = {}): Readonl
     [fresh]: '0+2x180',
     [evicted]: '0x180',
     [leftToUs]: '0+2x180',
-    [oldest]: '1x180',
-    [poison]: '0x180',
+    [backlog]: '1x180',
+    [takenUp('accepted')]: '0+2x180',
+    [takenUp('refused')]: '0x180',
+    [takenUp('failed')]: '0x180',
     [webhook('allowed')]: '0+5x180',
     [webhook('refused')]: '0+1x180',
     [webhook('error')]: '0x180',

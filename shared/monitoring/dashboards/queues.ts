@@ -57,18 +57,6 @@ export const QUEUES: Dashboard = {
           ],
         },
         {
-          title: 'Why',
-          about: 'By the reason of the condition QuotaReserved.',
-          kind: 'timeseries',
-          unit: 'short',
-          queries: [
-            {
-              expr: `max by (cluster_queue, reason) (switchyard_pending_workloads_by_reason{${OF}})`,
-              legend: '{{cluster_queue}} {{reason}}',
-            },
-          ],
-        },
-        {
           title: 'How long the first has waited',
           about: 'Rises without end where a queue is stuck, or starves.',
           kind: 'timeseries',
@@ -91,18 +79,6 @@ export const QUEUES: Dashboard = {
           })),
         },
         {
-          title: 'Run time',
-          about: 'From start to end, the median, by outcome.',
-          kind: 'timeseries',
-          unit: 's',
-          queries: [
-            {
-              expr: `histogram_quantile(0.5, sum by (cluster_queue, outcome, le) (rate(switchyard_workload_run_seconds_bucket{${OF}}[$__rate_interval])))`,
-              legend: '{{cluster_queue}} {{outcome}}',
-            },
-          ],
-        },
-        {
           title: 'Admitted, evicted a second',
           about: 'Evictions beside admissions are work that is done twice.',
           kind: 'timeseries',
@@ -113,49 +89,8 @@ export const QUEUES: Dashboard = {
               legend: '{{cluster_queue}} admitted',
             },
             {
-              expr: `sum by (cluster_queue) (rate(switchyard_evicted_workloads_total{${OF}}[$__rate_interval]))`,
+              expr: `sum by (cluster_queue) (rate(switchyard_evicted_workloads_total{${OF}}[$__rate_interval])) or 0 * sum by (cluster_queue) (switchyard_pending_workloads{${OF}})`,
               legend: '{{cluster_queue}} evicted',
-            },
-          ],
-        },
-      ],
-    },
-    {
-      title: 'LocalQueues',
-      panels: [
-        {
-          title: 'Waiting',
-          about: 'By namespace and LocalQueue.',
-          kind: 'timeseries',
-          unit: 'short',
-          queries: [
-            {
-              expr: 'max by (namespace, local_queue) (switchyard_local_queue_pending_workloads{job=~"$manager"})',
-              legend: '{{namespace}}/{{local_queue}}',
-            },
-          ],
-        },
-        {
-          title: 'Admitted',
-          about: 'By namespace and LocalQueue.',
-          kind: 'timeseries',
-          unit: 'short',
-          queries: [
-            {
-              expr: 'max by (namespace, local_queue) (switchyard_local_queue_admitted_active_workloads{job=~"$manager"})',
-              legend: '{{namespace}}/{{local_queue}}',
-            },
-          ],
-        },
-        {
-          title: 'Use',
-          about: 'In base units of the resource.',
-          kind: 'timeseries',
-          unit: 'short',
-          queries: [
-            {
-              expr: 'max by (namespace, local_queue, flavor, resource) (switchyard_local_queue_resource_usage{job=~"$manager"})',
-              legend: '{{namespace}}/{{local_queue}} {{flavor}} {{resource}}',
             },
           ],
         },
