@@ -3,6 +3,29 @@ import type { Alert } from './alert.ts';
 /** What Switchyard promises, as it is checked while it runs; and what will stop working on a date. */
 export const PROMISE_ALERTS: readonly Alert[] = [
   {
+    name: 'SwitchyardInvariantViolated',
+    program: 'manager',
+    severity: 'critical',
+    // A finding has outlasted everything in flight before it is counted.
+    for: '1m',
+    thresholds: {},
+    expr: 'max by (invariant) (switchyard_invariant_violations{job=~"$job", invariant!="quota_covers_pods"}) > 0',
+    summary: 'a promise is broken: {{ $labels.invariant }}',
+    description:
+      '{{ $value | printf "%.0f" }} violations of {{ $labels.invariant }} are there for longer than anything in flight takes, and for $for more. It is a bug of Switchyard, or somebody meddles.',
+  },
+  {
+    name: 'SwitchyardQuotaAndRealityApart',
+    program: 'manager',
+    severity: 'warning',
+    for: '1m',
+    thresholds: {},
+    expr: 'max(switchyard_invariant_violations{job=~"$job", invariant="quota_covers_pods"}) > 0',
+    summary: 'more runs than quota is charged for',
+    description:
+      'What the pods of {{ $value | printf "%.0f" }} Jobs request is more than what is charged for these Jobs, for longer than anything in flight takes and for $for more: the quota of their ClusterQueues does not hold.',
+  },
+  {
     name: 'SwitchyardCertificateExpiring',
     program: 'manager',
     severity: 'critical',

@@ -40,6 +40,12 @@ export const backlog = ofManager('switchyard_submission_queue_backlog', 'queue="
 export const takenUp = (result: string): string =>
   ofManager('switchyard_submission_queue_submissions_total', `queue="team/main",result="${result}"`);
 
+const INVARIANTS = ['one_copy_runs', 'quota_covers_pods', 'record_and_copy_agree', 'no_orphans', 'jobs_managed'];
+export const violations = (invariant: string, cluster?: string): string =>
+  cluster === undefined
+    ? ofManager('switchyard_invariant_violations', `invariant="${invariant}"`)
+    : ofWorker(cluster, 'switchyard_invariant_violations', `invariant="${invariant}"`);
+
 /** Three hours of an installation with two managers, two worker clusters and a queue in which Jobs come and go. */
 export function healthy(changes: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const series: Record<string, string> = {
@@ -67,6 +73,7 @@ export function healthy(changes: Readonly<Record<string, string>> = {}): Readonl
     [ofManager('switchyard_history_entries_total', 'result="dropped"')]: '0x180',
     [ofManager('switchyard_certificate_not_after_seconds', 'certificate="webhook"')]: '7776000x180',
   };
+  for (const invariant of INVARIANTS) series[violations(invariant)] = '0x180';
   for (const reason of REDIS_TROUBLES) series[redisTrouble(reason)] = '0x180';
   for (const cluster of ['east', 'west']) {
     for (const type of CONDITIONS) series[condition(cluster, type)] = '1x180';
@@ -80,6 +87,7 @@ export function healthy(changes: Readonly<Record<string, string>> = {}): Readonl
     ] as const)
       series[lag(cluster, le)] = values;
     series[ofWorker(cluster, 'switchyard_worker_fenced', 'origin="home"')] = '0x180';
+    series[violations('no_finalizers_left', cluster)] = '0x180';
     series[syncs('success', cluster)] = '0+50x180';
     series[syncs('error', cluster)] = '0+1x180';
     series[tracked('add', cluster)] = '1+10x180';

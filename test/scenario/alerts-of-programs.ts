@@ -1,5 +1,5 @@
 import type { Situation } from '../support/promtool.ts';
-import { healthy, ofManager, ofStandby, quiet, syncs, tracked, without } from './alert-world.ts';
+import { healthy, ofManager, ofStandby, quiet, syncs, tracked, violations, without } from './alert-world.ts';
 
 const dropped = ofManager('switchyard_history_entries_total', 'result="dropped"');
 const notAfter = ofManager('switchyard_certificate_not_after_seconds', 'certificate="webhook"');
@@ -93,10 +93,51 @@ export const PROGRAM_SITUATIONS: readonly Situation[] = [
     fires: [
       {
         alert: 'SwitchyardFinalizersLeft',
-        labels: { job: 'switchyard-worker', pod: 'worker-0', cluster: 'west' },
+        labels: { cluster: 'west' },
         summary: 'ended pods keep their finalizer',
         description:
-          '3 pods that have ended still have the finalizer batch.kubernetes.io/job-tracking: they stay, and their Jobs do not end. For 15m each has taken longer than 60 s on average.',
+          '3 pods that have ended still have the finalizer batch.kubernetes.io/job-tracking: they stay, and their Jobs may not end. For 15m they have taken longer than 60 s on average, or their Jobs are gone.',
+      },
+    ],
+  },
+  {
+    name: 'a pod is kept by the finalizer, and its Job is gone',
+    series: healthy({ [violations('no_finalizers_left', 'west')]: '0x9 1x120' }),
+    at: '40m',
+    fires: [
+      {
+        alert: 'SwitchyardFinalizersLeft',
+        labels: { cluster: 'west' },
+        summary: 'ended pods keep their finalizer',
+        description:
+          '1 pods that have ended still have the finalizer batch.kubernetes.io/job-tracking: they stay, and their Jobs may not end. For 15m they have taken longer than 60 s on average, or their Jobs are gone.',
+      },
+    ],
+  },
+  {
+    name: 'two copies of one Job have pods',
+    series: healthy({ [violations('one_copy_runs')]: '0x9 1x120' }),
+    at: '20m',
+    fires: [
+      {
+        alert: 'SwitchyardInvariantViolated',
+        labels: { invariant: 'one_copy_runs' },
+        summary: 'a promise is broken: one_copy_runs',
+        description:
+          '1 violations of one_copy_runs are there for longer than anything in flight takes, and for 1m more. It is a bug of Switchyard, or somebody meddles.',
+      },
+    ],
+  },
+  {
+    name: 'pods of four Jobs request more than they are charged for',
+    series: healthy({ [violations('quota_covers_pods')]: '0x9 4x120' }),
+    at: '20m',
+    fires: [
+      {
+        alert: 'SwitchyardQuotaAndRealityApart',
+        summary: 'more runs than quota is charged for',
+        description:
+          'What the pods of 4 Jobs request is more than what is charged for these Jobs, for longer than anything in flight takes and for 1m more: the quota of their ClusterQueues does not hold.',
       },
     ],
   },
