@@ -36,4 +36,29 @@ export const PROMISE_ALERTS: readonly Alert[] = [
     description:
       'The certificate {{ $labels.certificate }} ends in {{ $value | humanizeDuration }}; it should have been renewed more than $days days before. After that the API server does not trust the webhook.',
   },
+  {
+    name: 'SwitchyardTokenExpiring',
+    program: 'manager',
+    severity: 'critical',
+    for: '10m',
+    thresholds: { hours: 4 },
+    expr: 'min by (cluster) (switchyard_worker_token_expires_seconds{job=~"$job"}) - time() < $hours * 3600',
+    summary: 'the manager will soon not be let into cluster {{ $labels.cluster }}',
+    description:
+      'The token by which the manager reaches worker cluster {{ $labels.cluster }} ends in {{ $value | humanizeDuration }}; it should have been renewed more than $hours hours before. After that the cluster counts as lost.',
+  },
+  {
+    name: 'SwitchyardCanaryFailing',
+    program: 'manager',
+    severity: 'critical',
+    for: '5m',
+    thresholds: { canaries: 1, window: '30m' },
+    expr: [
+      'sum by (cluster) (increase(switchyard_canary_runs_total{job=~"$job", outcome=~"failed|timeout|refused"}[$window])) > $canaries',
+      'unless on (cluster) sum by (cluster) (increase(switchyard_canary_runs_total{job=~"$job", outcome="complete"}[$window])) > 0',
+    ].join(' '),
+    summary: 'Jobs do not come through cluster {{ $labels.cluster }}',
+    description:
+      'About {{ $value | printf "%.0f" }} canaries through worker cluster {{ $labels.cluster }} failed in the last $window, more than $canaries, and none came through.',
+  },
 ];

@@ -40,11 +40,14 @@ export const backlog = ofManager('switchyard_submission_queue_backlog', 'queue="
 export const takenUp = (result: string): string =>
   ofManager('switchyard_submission_queue_submissions_total', `queue="team/main",result="${result}"`);
 
+export const canaries = (outcome: string): string => ofManager('switchyard_canary_runs_total', `cluster="west",outcome="${outcome}"`);
 const INVARIANTS = ['one_copy_runs', 'quota_covers_pods', 'record_and_copy_agree', 'no_orphans', 'jobs_managed'];
 export const violations = (invariant: string, cluster?: string): string =>
   cluster === undefined
     ? ofManager('switchyard_invariant_violations', `invariant="${invariant}"`)
     : ofWorker(cluster, 'switchyard_invariant_violations', `invariant="${invariant}"`);
+
+export const tokenEnds = ofManager('switchyard_worker_token_expires_seconds', 'cluster="west"');
 
 /** Three hours of an installation with two managers, two worker clusters and a queue in which Jobs come and go. */
 export function healthy(changes: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
@@ -71,8 +74,11 @@ export function healthy(changes: Readonly<Record<string, string>> = {}): Readonl
     [webhook('error')]: '0x180',
     [ofManager('switchyard_history_entries_total', 'result="written"')]: '0+2x180',
     [ofManager('switchyard_history_entries_total', 'result="dropped"')]: '0x180',
+    [tokenEnds]: '86400x180',
+    [canaries('complete')]: '0+0.2x180',
     [ofManager('switchyard_certificate_not_after_seconds', 'certificate="webhook"')]: '7776000x180',
   };
+  for (const outcome of ['failed', 'timeout', 'refused', 'not_admitted', 'withdrawn']) series[canaries(outcome)] = '0x180';
   for (const invariant of INVARIANTS) series[violations(invariant)] = '0x180';
   for (const reason of REDIS_TROUBLES) series[redisTrouble(reason)] = '0x180';
   for (const cluster of ['east', 'west']) {

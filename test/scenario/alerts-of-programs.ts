@@ -1,5 +1,5 @@
 import type { Situation } from '../support/promtool.ts';
-import { healthy, ofManager, ofStandby, quiet, syncs, tracked, violations, without } from './alert-world.ts';
+import { canaries, healthy, ofManager, ofStandby, quiet, syncs, tokenEnds, tracked, violations, without } from './alert-world.ts';
 
 const dropped = ofManager('switchyard_history_entries_total', 'result="dropped"');
 const notAfter = ofManager('switchyard_certificate_not_after_seconds', 'certificate="webhook"');
@@ -165,4 +165,38 @@ export const PROGRAM_SITUATIONS: readonly Situation[] = [
       },
     ],
   },
+  {
+    name: 'the token for a cluster was not renewed',
+    series: healthy({ [tokenEnds]: '12000x180' }),
+    at: '20m',
+    fires: [
+      {
+        alert: 'SwitchyardTokenExpiring',
+        labels: { cluster: 'west' },
+        summary: 'the manager will soon not be let into cluster west',
+        description:
+          'The token by which the manager reaches worker cluster west ends in 3h 0m 0s; it should have been renewed more than 4 hours before. After that the cluster counts as lost.',
+      },
+    ],
+  },
+  quiet('tokens do not say when they end', without(healthy(), /token_expires/), '20m'),
+  {
+    name: 'canaries do not come back from a cluster',
+    series: healthy({ [canaries('complete')]: '0+0.2x15 3x160', [canaries('timeout')]: '0x15 0+0.2x160' }),
+    at: '70m',
+    fires: [
+      {
+        alert: 'SwitchyardCanaryFailing',
+        labels: { cluster: 'west' },
+        summary: 'Jobs do not come through cluster west',
+        description: 'About 6 canaries through worker cluster west failed in the last 30m, more than 1, and none came through.',
+      },
+    ],
+  },
+  quiet('one canary of many was lost', healthy({ [canaries('failed')]: '0x30 1x150' }), '50m'),
+  quiet(
+    'the queue of canaries is full, and a cluster is cordoned',
+    healthy({ [canaries('complete')]: '3x180', [canaries('not_admitted')]: '0+0.1x180', [canaries('withdrawn')]: '0+0.1x180' }),
+    '70m',
+  ),
 ];
