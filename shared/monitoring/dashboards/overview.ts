@@ -109,6 +109,13 @@ export const OVERVIEW: Dashboard = {
       title: 'The managers',
       panels: [
         {
+          title: 'Versions',
+          about: 'Programs that run, by version.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [{ expr: 'count by (job, version) (switchyard_build_info)', legend: '{{job}} {{version}}' }],
+        },
+        {
           title: 'Processor time',
           about: 'Cores, by manager.',
           kind: 'timeseries',

@@ -79,6 +79,18 @@ export const QUEUES: Dashboard = {
           })),
         },
         {
+          title: 'Run time',
+          about: 'From start to end, the median, by outcome.',
+          kind: 'timeseries',
+          unit: 's',
+          queries: [
+            {
+              expr: `histogram_quantile(0.5, sum by (cluster_queue, outcome, le) (rate(switchyard_workload_run_seconds_bucket{${OF}}[$__rate_interval])))`,
+              legend: '{{cluster_queue}} {{outcome}}',
+            },
+          ],
+        },
+        {
           title: 'Admitted, evicted a second',
           about: 'Evictions beside admissions are work that is done twice.',
           kind: 'timeseries',
@@ -91,6 +103,35 @@ export const QUEUES: Dashboard = {
             {
               expr: `sum by (cluster_queue) (rate(switchyard_evicted_workloads_total{${OF}}[$__rate_interval])) or 0 * sum by (cluster_queue) (switchyard_pending_workloads{${OF}})`,
               legend: '{{cluster_queue}} evicted',
+            },
+          ],
+        },
+      ],
+    },
+    {
+      title: 'LocalQueues',
+      panels: [
+        {
+          title: 'Waiting, by LocalQueue',
+          about: 'Jobs that are not admitted.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [
+            {
+              expr: 'max by (namespace, local_queue) (switchyard_local_queue_pending_workloads{job=~"$manager"})',
+              legend: '{{namespace}}/{{local_queue}}',
+            },
+          ],
+        },
+        {
+          title: 'Admitted, by LocalQueue',
+          about: 'And not finished.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [
+            {
+              expr: 'max by (namespace, local_queue) (switchyard_local_queue_admitted_active_workloads{job=~"$manager"})',
+              legend: '{{namespace}}/{{local_queue}}',
             },
           ],
         },
