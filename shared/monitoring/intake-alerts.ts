@@ -6,23 +6,27 @@ export const INTAKE_ALERTS: readonly Alert[] = [
     name: 'SwitchyardSubmissionBacklog',
     program: 'manager',
     severity: 'warning',
-    for: '5m',
-    thresholds: { seconds: 300 },
-    expr: 'max by (namespace, submission_queue) (switchyard_submission_queue_oldest_seconds{job=~"$job"}) > $seconds',
-    summary: 'submissions of {{ $labels.namespace }}/{{ $labels.submission_queue }} are not taken up',
+    for: '10m',
+    thresholds: { seconds: 300, window: '10m' },
+    // By Little's law: how long the last one will have waited, at the pace at which they are taken up. Where none is, that is for ever.
+    expr: [
+      'sum by (queue) (switchyard_submission_queue_backlog{job=~"$job"})',
+      '/ sum by (queue) (rate(switchyard_submission_queue_submissions_total{job=~"$job"}[$window])) > $seconds',
+    ].join(' '),
+    summary: 'submissions of {{ $labels.queue }} are not taken up',
     description:
-      'The oldest submission of SubmissionQueue {{ $labels.namespace }}/{{ $labels.submission_queue }} that no manager has taken up is {{ $value | humanizeDuration }} old; $seconds s is the limit.',
+      '{{ with printf "sum(switchyard_submission_queue_backlog{queue=\'%s\'})" $labels.queue | query }}{{ . | first | value }}{{ end }} submissions of {{ $labels.queue }} wait, and at the pace of the last $window it takes longer than $seconds s until they are taken up ({{ $value | humanizeDuration }}).',
   },
   {
     name: 'SwitchyardSubmissionPoison',
     program: 'manager',
     severity: 'warning',
     for: '5m',
-    thresholds: { submissions: 0 },
-    expr: 'max by (namespace, submission_queue) (switchyard_submission_queue_failed{job=~"$job"}) > $submissions',
-    summary: 'submissions of {{ $labels.namespace }}/{{ $labels.submission_queue }} can never become Jobs',
+    thresholds: { submissions: 10, window: '1h' },
+    expr: 'sum by (queue) (increase(switchyard_submission_queue_submissions_total{job=~"$job", result="refused"}[$window])) > $submissions',
+    summary: 'submissions of {{ $labels.queue }} can never become Jobs',
     description:
-      '{{ $value | printf "%.0f" }} submissions of {{ $labels.namespace }}/{{ $labels.submission_queue }} have failed for good and are kept to be looked at ($submissions is the limit).',
+      'About {{ $value | printf "%.0f" }} submissions of {{ $labels.queue }} were refused for good in the last $window ($submissions are tolerated): what they say can never become a Job.',
   },
   {
     name: 'SwitchyardRedisUnreachable',

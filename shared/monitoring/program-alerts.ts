@@ -57,13 +57,15 @@ export const PROGRAM_ALERTS: readonly Alert[] = [
     for: '15m',
     thresholds: { seconds: 60, window: '5m' },
     expr: [
-      'sum without (event) (job_controller_terminated_pods_tracking_finalizer_total{job=~"$job", event="add"})',
-      '- sum without (event) (job_controller_terminated_pods_tracking_finalizer_total{job=~"$job", event="delete"})',
       // By Little's law: as many as this is at work on at once if each took so long.
-      '> $seconds * sum without (event) (rate(job_controller_terminated_pods_tracking_finalizer_total{job=~"$job", event="delete"}[$window]))',
+      '(sum by (cluster) (job_controller_terminated_pods_tracking_finalizer_total{job=~"$job", event="add"})',
+      '- sum by (cluster) (job_controller_terminated_pods_tracking_finalizer_total{job=~"$job", event="delete"})',
+      '> $seconds * sum by (cluster) (rate(job_controller_terminated_pods_tracking_finalizer_total{job=~"$job", event="delete"}[$window])))',
+      // And those whose Job is gone or has ended: nobody will count them any more.
+      'or sum by (cluster) (switchyard_invariant_violations{job=~"$job", invariant="no_finalizers_left"}) > 0',
     ].join(' '),
     summary: 'ended pods keep their finalizer',
     description:
-      '{{ $value | printf "%.0f" }} pods that have ended still have the finalizer batch.kubernetes.io/job-tracking: they stay, and their Jobs do not end. For $for each has taken longer than $seconds s on average.',
+      '{{ $value | printf "%.0f" }} pods that have ended still have the finalizer batch.kubernetes.io/job-tracking: they stay, and their Jobs may not end. For $for they have taken longer than $seconds s on average, or their Jobs are gone.',
   },
 ];

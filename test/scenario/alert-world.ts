@@ -36,61 +36,74 @@ export const tracked = (event: string, cluster = 'east'): string =>
   ofWorker(cluster, 'job_controller_terminated_pods_tracking_finalizer_total', `event="${event}"`);
 export const lag = (cluster: string, le: string): string =>
   ofManager('switchyard_status_lag_seconds_bucket', `cluster="${cluster}",le="${le}"`);
-export const oldest = ofManager('switchyard_submission_queue_oldest_seconds', 'namespace="team",submission_queue="main"');
-export const poison = ofManager('switchyard_submission_queue_failed', 'namespace="team",submission_queue="main"');
+export const backlog = ofManager('switchyard_submission_queue_backlog', 'queue="team/main"');
+export const takenUp = (result: string): string =>
+  ofManager('switchyard_submission_queue_submissions_total', `queue="team/main",result="${result}"`);
 
-/** Three hours of an installation with two managers, two worker clusters and a queue in which Jobs come and go. */
+export const canaries = (outcome: string): string => ofManager('switchyard_canary_runs_total', `cluster="west",outcome="${outcome}"`);
+const INVARIANTS = ['one_copy_runs', 'quota_covers_pods', 'record_and_copy_agree', 'no_orphans', 'jobs_managed'];
+export const violations = (invariant: string, cluster?: string): string =>
+  cluster === undefined
+    ? ofManager('switchyard_invariant_violations', `invariant="${invariant}"`)
+    : ofWorker(cluster, 'switchyard_invariant_violations', `invariant="${invariant}"`);
+
+export const tokenEnds = ofManager('switchyard_worker_token_expires_seconds', 'cluster="west"');
+
+/** An hour and a half of an installation with two managers, two worker clusters and a queue in which Jobs come and go. */
 export function healthy(changes: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const series: Record<string, string> = {
-    [ofManager('switchyard_leader')]: '1x180',
-    [ofStandby('switchyard_leader')]: '0x180',
-    [headWaits()]: '12x180',
-    [admitted()]: '0+2x180',
-    [usage()]: '3x180',
-    [nominal()]: '4x180',
-    [usage('batch', 'memory')]: '1x180',
-    [nominal('batch', 'memory')]: '4x180',
-    [pending()]: '1x180',
-    [pending('inadmissible')]: '0x180',
-    [fresh]: '0+2x180',
-    [evicted]: '0x180',
-    [leftToUs]: '0+2x180',
-    [oldest]: '1x180',
-    [poison]: '0x180',
-    [webhook('allowed')]: '0+5x180',
-    [webhook('refused')]: '0+1x180',
-    [webhook('error')]: '0x180',
-    [ofManager('switchyard_history_entries_total', 'result="written"')]: '0+2x180',
-    [ofManager('switchyard_history_entries_total', 'result="dropped"')]: '0x180',
-    [ofManager('switchyard_certificate_not_after_seconds', 'certificate="webhook"')]: '7776000x180',
+    [ofManager('switchyard_leader')]: '1x90',
+    [ofStandby('switchyard_leader')]: '0x90',
+    [headWaits()]: '12x90',
+    [admitted()]: '0+2x90',
+    [usage()]: '3x90',
+    [nominal()]: '4x90',
+    [usage('batch', 'memory')]: '1x90',
+    [nominal('batch', 'memory')]: '4x90',
+    [pending()]: '1x90',
+    [pending('inadmissible')]: '0x90',
+    [fresh]: '0+2x90',
+    [evicted]: '0x90',
+    [leftToUs]: '0+2x90',
+    [backlog]: '1x90',
+    [takenUp('accepted')]: '0+2x90',
+    [takenUp('refused')]: '0x90',
+    [takenUp('failed')]: '0x90',
+    [webhook('allowed')]: '0+5x90',
+    [webhook('refused')]: '0+1x90',
+    [webhook('error')]: '0x90',
+    [ofManager('switchyard_history_entries_total', 'result="written"')]: '0+2x90',
+    [ofManager('switchyard_history_entries_total', 'result="dropped"')]: '0x90',
+    [tokenEnds]: '86400x90',
+    [canaries('complete')]: '0+0.2x90',
+    [ofManager('switchyard_certificate_not_after_seconds', 'certificate="webhook"')]: '7776000x90',
   };
-  for (const reason of REDIS_TROUBLES) series[redisTrouble(reason)] = '0x180';
+  for (const outcome of ['failed', 'timeout', 'refused', 'not_admitted', 'withdrawn']) series[canaries(outcome)] = '0x90';
+  for (const invariant of INVARIANTS) series[violations(invariant)] = '0x90';
+  for (const reason of REDIS_TROUBLES) series[redisTrouble(reason)] = '0x90';
   for (const cluster of ['east', 'west']) {
-    for (const type of CONDITIONS) series[condition(cluster, type)] = '1x180';
-    series[ofManager('switchyard_cluster_ready', `cluster="${cluster}"`)] = '1x180';
-    series[ofManager('switchyard_remote_copies', `cluster="${cluster}"`)] = '3x180';
+    for (const type of CONDITIONS) series[condition(cluster, type)] = '1x90';
+    series[ofManager('switchyard_cluster_ready', `cluster="${cluster}"`)] = '1x90';
+    series[ofManager('switchyard_remote_copies', `cluster="${cluster}"`)] = '3x90';
     for (const [le, values] of [
-      ['0.5', '0+19x180'],
-      ['10', '0+20x180'],
-      ['60', '0+20x180'],
-      ['+Inf', '0+20x180'],
+      ['0.5', '0+19x90'],
+      ['10', '0+20x90'],
+      ['60', '0+20x90'],
+      ['+Inf', '0+20x90'],
     ] as const)
       series[lag(cluster, le)] = values;
-    series[ofWorker(cluster, 'switchyard_worker_fenced', 'origin="home"')] = '0x180';
-    series[syncs('success', cluster)] = '0+50x180';
-    series[syncs('error', cluster)] = '0+1x180';
-    series[tracked('add', cluster)] = '1+10x180';
-    series[tracked('delete', cluster)] = '0+10x180';
+    series[ofWorker(cluster, 'switchyard_worker_fenced', 'origin="home"')] = '0x90';
+    series[violations('no_finalizers_left', cluster)] = '0x90';
+    series[syncs('success', cluster)] = '0+50x90';
+    series[syncs('error', cluster)] = '0+1x90';
+    series[tracked('add', cluster)] = '1+10x90';
+    series[tracked('delete', cluster)] = '0+10x90';
   }
   return { ...series, ...changes };
 }
 
-export const quiet = (name: string, series: Readonly<Record<string, string>>, at = '75m'): Situation => ({ name, series, at, fires: [] });
+export const quiet = (name: string, series: Readonly<Record<string, string>>, at = '45m'): Situation => ({ name, series, at, fires: [] });
 
-/** The same with all samples of series of one name away. */
+/** Without the series that are called so. */
 export const without = (series: Readonly<Record<string, string>>, name: RegExp): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(series).filter(([key]) => !name.test(key)));
-
-/** What is gone at the minute. */
-export const only = (series: Readonly<Record<string, string>>, name: RegExp): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(series).filter(([key]) => name.test(key)));

@@ -1,34 +1,56 @@
 import type { Situation } from '../support/promtool.ts';
-import { evicted, fresh, healthy, oldest, poison, quiet, redisTrouble, webhook } from './alert-world.ts';
+import { backlog, evicted, fresh, healthy, quiet, redisTrouble, takenUp, webhook } from './alert-world.ts';
 
 export const INTAKE_SITUATIONS: readonly Situation[] = [
   {
     name: 'submissions lie in Redis, and nobody takes them up',
-    series: healthy({ [oldest]: '0+60x180' }),
-    at: '30m',
+    series: healthy({ [backlog]: '0+2x180', [takenUp('accepted')]: '70x180' }),
+    at: '40m',
     fires: [
       {
         alert: 'SwitchyardSubmissionBacklog',
-        labels: { namespace: 'team', submission_queue: 'main' },
+        labels: { queue: 'team/main' },
         summary: 'submissions of team/main are not taken up',
-        description: 'The oldest submission of SubmissionQueue team/main that no manager has taken up is 30m 0s old; 300 s is the limit.',
+        description:
+          '80 submissions of team/main wait, and at the pace of the last 10m it takes longer than 300 s until they are taken up (+Inf).',
       },
     ],
   },
-  quiet('a burst of submissions is worked off in four minutes', healthy({ [oldest]: '1x30 60+60x3 1x120' }), '36m'),
   {
-    name: 'a submission can never become a Job',
-    series: healthy({ [poison]: '0x9 3x120' }),
-    at: '20m',
+    name: 'more is submitted than can be made Jobs of',
+    series: healthy({ [backlog]: '0+30x180', [takenUp('accepted')]: '0+60x180' }),
+    at: '40m',
+    fires: [
+      {
+        alert: 'SwitchyardSubmissionBacklog',
+        labels: { queue: 'team/main' },
+        summary: 'submissions of team/main are not taken up',
+        description:
+          '1200 submissions of team/main wait, and at the pace of the last 10m it takes longer than 300 s until they are taken up (20m 0s).',
+      },
+    ],
+  },
+  quiet(
+    'thousands of submissions wait, and are worked off in two minutes',
+    healthy({ [backlog]: '2000x180', [takenUp('accepted')]: '0+1000x180' }),
+    '40m',
+  ),
+  quiet('nobody submits anything', healthy({ [backlog]: '0x180', [takenUp('accepted')]: '7x180' }), '40m'),
+  {
+    name: 'a submitter goes on submitting what can never become a Job',
+    series: healthy({ [takenUp('refused')]: '0x20 0+1x120' }),
+    at: '60m',
     fires: [
       {
         alert: 'SwitchyardSubmissionPoison',
-        labels: { namespace: 'team', submission_queue: 'main' },
+        labels: { queue: 'team/main' },
         summary: 'submissions of team/main can never become Jobs',
-        description: '3 submissions of team/main have failed for good and are kept to be looked at (0 is the limit).',
+        description:
+          'About 39 submissions of team/main were refused for good in the last 1h (10 are tolerated): what they say can never become a Job.',
       },
     ],
   },
+  quiet('a few submissions were refused', healthy({ [takenUp('refused')]: '0x20 0+1x5 5x120' }), '60m'),
   {
     name: 'Redis wants another password',
     series: healthy({ [redisTrouble('Unauthenticated')]: '0x9 1x120' }),

@@ -1,5 +1,5 @@
 import type { Situation } from '../support/promtool.ts';
-import { healthy, ofManager, ofStandby, quiet, syncs, tracked, without } from './alert-world.ts';
+import { canaries, healthy, ofManager, ofStandby, quiet, syncs, tokenEnds, tracked, violations, without } from './alert-world.ts';
 
 const dropped = ofManager('switchyard_history_entries_total', 'result="dropped"');
 const notAfter = ofManager('switchyard_certificate_not_after_seconds', 'certificate="webhook"');
@@ -93,10 +93,51 @@ export const PROGRAM_SITUATIONS: readonly Situation[] = [
     fires: [
       {
         alert: 'SwitchyardFinalizersLeft',
-        labels: { job: 'switchyard-worker', pod: 'worker-0', cluster: 'west' },
+        labels: { cluster: 'west' },
         summary: 'ended pods keep their finalizer',
         description:
-          '3 pods that have ended still have the finalizer batch.kubernetes.io/job-tracking: they stay, and their Jobs do not end. For 15m each has taken longer than 60 s on average.',
+          '3 pods that have ended still have the finalizer batch.kubernetes.io/job-tracking: they stay, and their Jobs may not end. For 15m they have taken longer than 60 s on average, or their Jobs are gone.',
+      },
+    ],
+  },
+  {
+    name: 'a pod is kept by the finalizer, and its Job is gone',
+    series: healthy({ [violations('no_finalizers_left', 'west')]: '0x9 1x120' }),
+    at: '40m',
+    fires: [
+      {
+        alert: 'SwitchyardFinalizersLeft',
+        labels: { cluster: 'west' },
+        summary: 'ended pods keep their finalizer',
+        description:
+          '1 pods that have ended still have the finalizer batch.kubernetes.io/job-tracking: they stay, and their Jobs may not end. For 15m they have taken longer than 60 s on average, or their Jobs are gone.',
+      },
+    ],
+  },
+  {
+    name: 'two copies of one Job have pods',
+    series: healthy({ [violations('one_copy_runs')]: '0x9 1x120' }),
+    at: '20m',
+    fires: [
+      {
+        alert: 'SwitchyardInvariantViolated',
+        labels: { invariant: 'one_copy_runs' },
+        summary: 'a promise is broken: one_copy_runs',
+        description:
+          '1 violations of one_copy_runs are there for longer than anything in flight takes, and for 1m more. It is a bug of Switchyard, or somebody meddles.',
+      },
+    ],
+  },
+  {
+    name: 'pods of four Jobs request more than they are charged for',
+    series: healthy({ [violations('quota_covers_pods')]: '0x9 4x120' }),
+    at: '20m',
+    fires: [
+      {
+        alert: 'SwitchyardQuotaAndRealityApart',
+        summary: 'more runs than quota is charged for',
+        description:
+          'What the pods of 4 Jobs request is more than what is charged for these Jobs, for longer than anything in flight takes and for 1m more: the quota of their ClusterQueues does not hold.',
       },
     ],
   },
@@ -124,4 +165,38 @@ export const PROGRAM_SITUATIONS: readonly Situation[] = [
       },
     ],
   },
+  {
+    name: 'the token for a cluster was not renewed',
+    series: healthy({ [tokenEnds]: '12000x180' }),
+    at: '20m',
+    fires: [
+      {
+        alert: 'SwitchyardTokenExpiring',
+        labels: { cluster: 'west' },
+        summary: 'the manager will soon not be let into cluster west',
+        description:
+          'The token by which the manager reaches worker cluster west ends in 3h 0m 0s; it should have been renewed more than 4 hours before. After that the cluster counts as lost.',
+      },
+    ],
+  },
+  quiet('tokens do not say when they end', without(healthy(), /token_expires/), '20m'),
+  {
+    name: 'canaries do not come back from a cluster',
+    series: healthy({ [canaries('complete')]: '0+0.2x15 3x160', [canaries('timeout')]: '0x15 0+0.2x160' }),
+    at: '70m',
+    fires: [
+      {
+        alert: 'SwitchyardCanaryFailing',
+        labels: { cluster: 'west' },
+        summary: 'Jobs do not come through cluster west',
+        description: 'About 6 canaries through worker cluster west failed in the last 30m, more than 1, and none came through.',
+      },
+    ],
+  },
+  quiet('one canary of many was lost', healthy({ [canaries('failed')]: '0x30 1x150' }), '50m'),
+  quiet(
+    'the queue of canaries is full, and a cluster is cordoned',
+    healthy({ [canaries('complete')]: '3x180', [canaries('not_admitted')]: '0+0.1x180', [canaries('withdrawn')]: '0+0.1x180' }),
+    '70m',
+  ),
 ];

@@ -1,12 +1,15 @@
 /** Goal: the status of a copy comes home soon, and however often it changes it costs few writes. */
+import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
 import { sleep } from '../../shared/runtime/clock.ts';
 import { createDispatchWorld, type DispatchWorld } from './dispatch-world.ts';
 
 let world: DispatchWorld;
+let registry: Registry;
 beforeEach(async () => {
-  world = await createDispatchWorld({ workers: ['eu-1'] });
+  registry = new Registry();
+  world = await createDispatchWorld({ workers: ['eu-1'], registry });
 });
 afterEach(() => world.close());
 
@@ -59,4 +62,25 @@ test('changes that come in while a slow server still takes the last write are ga
   expect(statusWrites()).toBeLessThanOrEqual(9);
   await world.settle(1_000);
   expect(await world.job('sum')).toMatchObject({ status: { active: 90 } });
+});
+
+test('it is measured how long changes of a copy take to be home, each once', async () => {
+  const lag = async (field: 'sum' | 'count'): Promise<number> =>
+    Number(new RegExp(`^switchyard_status_lag_seconds_${field}\\{cluster="eu-1"\\} (.*)$`, 'm').exec(await registry.metrics())?.[1] ?? 0);
+  await world.submit('sum', { annotations: { [CLUSTERS_ANNOTATION]: 'eu-1' }, spec: { parallelism: 60, completions: 60 } });
+  await world.settle(2_000);
+  const eu = world.worker('eu-1');
+  await eu.start('sum');
+  await world.settle(2_000);
+  const [count, sum] = [await lag('count'), await lag('sum')];
+  for (let active = 11; active <= 13; active++) {
+    await eu.report('sum', { active });
+    await world.settle(1_000);
+  }
+  // What is not urgent is gathered for 0.2 s.
+  expect((await lag('count')) - count).toBe(3);
+  expect((await lag('sum')) - sum).toBeGreaterThan(0.3);
+  expect((await lag('sum')) - sum).toBeLessThan(1.5);
+  await world.settle(60_000);
+  expect((await lag('count')) - count).toBe(3);
 });

@@ -65,6 +65,16 @@ test('a cluster whose webhook is down gets no more Jobs, tells why, and gets the
   const { status } = await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' });
   expect(status).not.toHaveProperty('lostSince');
   expect(await registry.metrics()).toContain('switchyard_cluster_not_ready{cluster="eu-1",reason="NotAble"} 1');
+  const conditions = (await registry.metrics())
+    .split('\n')
+    .filter((line) => line.startsWith('switchyard_cluster_condition{cluster="eu-1"'));
+  expect(conditions.map((line) => line.replace('switchyard_cluster_condition{cluster="eu-1",condition=', ''))).toEqual([
+    '"Reachable"} 1',
+    '"Synced"} 1',
+    '"Able"} 0',
+    '"Ready"} 0',
+    '"WorkerAlive"} 0',
+  ]);
 
   await world.submit('next', { annotations: { [CLUSTERS_ANNOTATION]: 'eu-1,us-2' } });
   await world.submit('waits', { annotations: { [CLUSTERS_ANNOTATION]: 'eu-1' } });

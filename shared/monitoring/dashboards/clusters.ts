@@ -25,14 +25,6 @@ export const CLUSTERS: Dashboard = {
           unit: 'short',
           queries: [{ expr: `max by (cluster, condition) (switchyard_cluster_condition{${OF}})`, legend: '{{cluster}} {{condition}}' }],
         },
-        {
-          title: 'Last word',
-          about:
-            'Seconds since the last event of a watch. Rises where nothing happens, too; together with lag it means that nothing is heard.',
-          kind: 'timeseries',
-          unit: 's',
-          queries: [{ expr: `time() - max by (cluster) (switchyard_cluster_last_watch_event_seconds{${OF}})`, legend: '{{cluster}}' }],
-        },
       ],
     },
     {
@@ -44,18 +36,6 @@ export const CLUSTERS: Dashboard = {
           kind: 'timeseries',
           unit: 'short',
           queries: [{ expr: `sum by (cluster) (switchyard_remote_copies{${OF}})`, legend: '{{cluster}}' }],
-        },
-        {
-          title: 'Use of capacity',
-          about: 'What admitted Jobs ask for, as a part of what the nodes offer.',
-          kind: 'timeseries',
-          unit: 'percentunit',
-          queries: [
-            {
-              expr: `max by (cluster, resource) (switchyard_cluster_used{${OF}}) / max by (cluster, resource) (switchyard_cluster_allocatable{${OF}} > 0)`,
-              legend: '{{cluster}} {{resource}}',
-            },
-          ],
         },
         {
           title: 'Dispatched a second',
@@ -97,13 +77,13 @@ export const CLUSTERS: Dashboard = {
         },
         {
           title: 'Calls a second',
-          about: 'Of the manager to the API servers. `home` is the manager cluster.',
+          about: 'Of the manager to the API servers, by their addresses.',
           kind: 'timeseries',
           unit: 'ops',
           queries: [
             {
-              expr: 'sum by (cluster) (rate(switchyard_client_requests_total{job=~"$manager"}[$__rate_interval]))',
-              legend: '{{cluster}}',
+              expr: 'sum by (host) (rate(rest_client_requests_total{job=~"$manager"}[$__rate_interval]))',
+              legend: '{{host}}',
             },
           ],
         },

@@ -19,6 +19,13 @@ export const INTAKE: Dashboard = {
           queries: [{ expr: `sum by (result) (rate(switchyard_submissions_total{${OF}}[$__rate_interval]))`, legend: '{{result}}' }],
         },
         {
+          title: 'Backlog',
+          about: 'Submissions in Redis that nobody has taken up yet, by queue.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [{ expr: `sum by (queue) (switchyard_submission_queue_backlog{${OF}})`, legend: '{{queue}}' }],
+        },
+        {
           title: 'Outcomes',
           about: 'Told to submitters since the start, by result.',
           kind: 'timeseries',

@@ -57,6 +57,25 @@ export const OVERVIEW: Dashboard = {
       ],
     },
     {
+      title: 'Promises',
+      panels: [
+        {
+          title: 'Broken promises',
+          about: 'Violations of live invariants, of managers and workers. Anything but 0 is a bug, or somebody who meddles.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [{ expr: 'max by (invariant) (switchyard_invariant_violations)', legend: '{{invariant}}' }],
+        },
+        {
+          title: 'Looks a second',
+          about: 'Whether they hold. None at all means that nobody looks.',
+          kind: 'timeseries',
+          unit: 'ops',
+          queries: [{ expr: 'sum by (invariant) (rate(switchyard_invariant_checks_total[$__rate_interval]))', legend: '{{invariant}}' }],
+        },
+      ],
+    },
+    {
       title: 'Flow',
       panels: [
         {
@@ -89,6 +108,13 @@ export const OVERVIEW: Dashboard = {
     {
       title: 'The managers',
       panels: [
+        {
+          title: 'Versions',
+          about: 'Programs that run, by version.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [{ expr: 'count by (job, version) (switchyard_build_info)', legend: '{{job}} {{version}}' }],
+        },
         {
           title: 'Processor time',
           about: 'Cores, by manager.',

@@ -57,18 +57,6 @@ export const QUEUES: Dashboard = {
           ],
         },
         {
-          title: 'Why',
-          about: 'By the reason of the condition QuotaReserved.',
-          kind: 'timeseries',
-          unit: 'short',
-          queries: [
-            {
-              expr: `max by (cluster_queue, reason) (switchyard_pending_workloads_by_reason{${OF}})`,
-              legend: '{{cluster_queue}} {{reason}}',
-            },
-          ],
-        },
-        {
           title: 'How long the first has waited',
           about: 'Rises without end where a queue is stuck, or starves.',
           kind: 'timeseries',
@@ -113,7 +101,7 @@ export const QUEUES: Dashboard = {
               legend: '{{cluster_queue}} admitted',
             },
             {
-              expr: `sum by (cluster_queue) (rate(switchyard_evicted_workloads_total{${OF}}[$__rate_interval]))`,
+              expr: `sum by (cluster_queue) (rate(switchyard_evicted_workloads_total{${OF}}[$__rate_interval])) or 0 * sum by (cluster_queue) (switchyard_pending_workloads{${OF}})`,
               legend: '{{cluster_queue}} evicted',
             },
           ],
@@ -124,8 +112,8 @@ export const QUEUES: Dashboard = {
       title: 'LocalQueues',
       panels: [
         {
-          title: 'Waiting',
-          about: 'By namespace and LocalQueue.',
+          title: 'Waiting, by LocalQueue',
+          about: 'Jobs that are not admitted.',
           kind: 'timeseries',
           unit: 'short',
           queries: [
@@ -136,26 +124,14 @@ export const QUEUES: Dashboard = {
           ],
         },
         {
-          title: 'Admitted',
-          about: 'By namespace and LocalQueue.',
+          title: 'Admitted, by LocalQueue',
+          about: 'And not finished.',
           kind: 'timeseries',
           unit: 'short',
           queries: [
             {
               expr: 'max by (namespace, local_queue) (switchyard_local_queue_admitted_active_workloads{job=~"$manager"})',
               legend: '{{namespace}}/{{local_queue}}',
-            },
-          ],
-        },
-        {
-          title: 'Use',
-          about: 'In base units of the resource.',
-          kind: 'timeseries',
-          unit: 'short',
-          queries: [
-            {
-              expr: 'max by (namespace, local_queue, flavor, resource) (switchyard_local_queue_resource_usage{job=~"$manager"})',
-              legend: '{{namespace}}/{{local_queue}} {{flavor}} {{resource}}',
             },
           ],
         },

@@ -59,7 +59,7 @@ export const SLO: Dashboard = {
           about: 'The part of the time in which a manager was leading.',
           kind: 'stat',
           unit: 'percentunit',
-          queries: [{ expr: `avg_over_time((max(switchyard_leader{${OF}}) or vector(0))[$__range:1m])`, legend: 'leading' }],
+          queries: [{ expr: `avg_over_time((max(switchyard_leader{${OF}}) or vector(0))[$__range:])`, legend: 'leading' }],
         },
         {
           title: 'Intake open',
@@ -68,7 +68,7 @@ export const SLO: Dashboard = {
           unit: 'percentunit',
           queries: [
             {
-              expr: `1 - avg_over_time((max(switchyard_redis_trouble{${OF}, reason!~"NotDurable|Evicting"}))[$__range:1m])`,
+              expr: `1 - max(avg_over_time(switchyard_redis_trouble{${OF}, reason!~"NotDurable|Evicting"}[$__range]))`,
               legend: 'open',
             },
           ],

@@ -18,7 +18,7 @@ const VERBS = ['get', 'describe', 'logs', 'patch', 'label', 'auth can-i'];
 const VALUED = ['-n', '-o', '-l', '--tail', '--field-selector', '--as', '--type', '-p'];
 const SWITCHES = ['-A', '--previous', '-w'];
 const BUILT_IN = [
-  'pods,endpoints,pvc,secrets,leases,lease,jobs,job,events,pod,pods,deploy,certificate',
+  'pods,endpoints,pvc,secrets,leases,lease,jobs,job,events,pod,deploy,certificate,limitranges',
   'validatingwebhookconfigurations,mutatingwebhookconfigurations,validatingadmissionpolicies,validatingadmissionpolicybindings',
 ].flatMap((list) => list.split(','));
 const OURS = SWITCHYARD_KINDS.flatMap(({ resource: { kind, plural } }) => [kind.toLowerCase(), plural]);
