@@ -16,6 +16,8 @@ for a trial, which forgets everything with its pod.
 
 \`helm upgrade\` brings the definitions up to date, too. With Helm 3.14 and newer say \`--reset-then-reuse-values\` instead of \`--reuse-values\`, which leaves out the defaults of values that are new; before that, pass your values with \`-f\`.
 
+Helm 3.10 and 3.11 install the chart as well, and need \`--force\` to upgrade it: they cannot patch match conditions of webhooks.
+
 ## Definitions
 
 They come with the release (\`crds.enabled\`) and survive it (\`crds.keep\`). Where another release has left them behind, in whatever namespace, they are left as they are, and the notes print the two commands by which the new release takes

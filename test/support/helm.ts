@@ -36,18 +36,29 @@ export function helm(...args: readonly string[]): string {
 const OFFERED = ['--api-versions', 'admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy'];
 
 /** `key=value` as Helm's --set takes it, or `key:=JSON`. */
-const setting = (value: string): string[] => {
+export const setting = (value: string): string[] => {
   const [, key, json] = /^([^=]+):=(.*)$/s.exec(value) ?? [];
   return key === undefined ? ['--set', value] : ['--set-json', `${key}=${json}`];
 };
 
+/** `helm template` of a chart without values. */
+export const templateArguments = (chart: Chart): string[] => [
+  'template',
+  'test',
+  CHARTS[chart],
+  '--namespace',
+  'switchyard',
+  '--kube-version',
+  '1.36.0',
+  ...OFFERED,
+];
+
 /** `helm template` of a chart, as objects. */
 export function renderChart(chart: Chart, ...values: readonly string[]): Rendered[] {
-  const set = values.flatMap(setting);
-  const text = helm('template', 'test', CHARTS[chart], '--namespace', 'switchyard', '--kube-version', '1.36.0', ...OFFERED, ...set);
-  return parseAllDocuments(text)
-    .map((document) => document.toJS() as Rendered | null)
-    .filter((object) => object !== null);
+  const documents = parseAllDocuments(helm(...templateArguments(chart), ...values.flatMap(setting)));
+  const [mistake] = documents.flatMap(({ errors }) => errors);
+  if (mistake !== undefined) throw new Error(`the chart of the ${chart} renders what is no YAML`, { cause: mistake });
+  return documents.map((document) => document.toJS() as Rendered | null).filter((object) => object !== null);
 }
 
 export const ofKind = (objects: readonly Rendered[], kind: string): Rendered[] => objects.filter((object) => object.kind === kind);
