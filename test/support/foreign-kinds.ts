@@ -13,14 +13,18 @@ const object = (properties: Record<string, Schema>, required: readonly string[] 
   properties,
   ...(required.length === 0 ? {} : { required }),
 });
+/** Fields of one kind, by their names. */
+const fields = (names: string, schema: Schema): Record<string, Schema> =>
+  Object.fromEntries(names.split(' ').map((name) => [name, schema]));
 const SELECTOR = object({ matchLabels: TEXTS, matchExpressions: list(OPEN) });
 
 /** Prometheus Operator v1, Endpoint and PodMetricsEndpoint; the latter knows no files of its own pod. */
-const ENDPOINT = {
-  ...{ port: TEXT, path: TEXT, scheme: { type: 'string', enum: ['http', 'https'] }, params: OPEN, interval: TEXT, scrapeTimeout: TEXT },
-  ...{ tlsConfig: OPEN, authorization: OPEN, basicAuth: OPEN, oauth2: OPEN, bearerTokenSecret: OPEN, proxyUrl: TEXT },
-  ...{ honorLabels: TRUTH, honorTimestamps: TRUTH, followRedirects: TRUTH, enableHttp2: TRUTH, filterRunning: TRUTH },
-  ...{ metricRelabelings: list(OPEN), relabelings: list(OPEN) },
+const ENDPOINT: Record<string, Schema> = {
+  scheme: { type: 'string', enum: ['http', 'https'] },
+  ...fields('port path interval scrapeTimeout proxyUrl', TEXT),
+  ...fields('params tlsConfig authorization basicAuth oauth2 bearerTokenSecret', OPEN),
+  ...fields('honorLabels honorTimestamps followRedirects enableHttp2 filterRunning', TRUTH),
+  ...fields('metricRelabelings relabelings', list(OPEN)),
 };
 const MONITOR = {
   selector: SELECTOR,
@@ -30,17 +34,21 @@ const MONITOR = {
 };
 const RULE = object(
   {
-    ...{ alert: TEXT, record: TEXT, expr: { 'x-kubernetes-int-or-string': true }, for: TEXT, keep_firing_for: TEXT },
-    ...{ labels: TEXTS, annotations: TEXTS },
+    expr: { 'x-kubernetes-int-or-string': true },
+    ...fields('alert record for keep_firing_for', TEXT),
+    ...fields('labels annotations', TEXTS),
   },
   ['expr'],
 );
 /** cert-manager v1. */
 const CERTIFICATE = object(
   {
-    ...{ secretName: TEXT, dnsNames: list(TEXT), commonName: TEXT, isCA: TRUTH, duration: TEXT, renewBefore: TEXT, usages: list(TEXT) },
-    ...{ privateKey: OPEN, secretTemplate: OPEN, subject: OPEN, revisionHistoryLimit: WHOLE },
-    issuerRef: object({ name: TEXT, kind: TEXT, group: TEXT }, ['name']),
+    issuerRef: object(fields('name kind group', TEXT), ['name']),
+    ...fields('secretName commonName duration renewBefore', TEXT),
+    ...fields('dnsNames usages', list(TEXT)),
+    ...fields('privateKey secretTemplate subject', OPEN),
+    isCA: TRUTH,
+    revisionHistoryLimit: WHOLE,
   },
   ['secretName', 'issuerRef'],
 );
