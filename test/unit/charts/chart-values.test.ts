@@ -35,6 +35,16 @@ test.each(Object.keys(CHART_VALUES))('the defaults of %s are valid, mean the sam
   expect(Schema.Check(schemaOf(chart), values)).toBe(true);
 });
 
+test.each(Object.keys(CHART_VALUES))('every value of %s is described in its README', (chart) => {
+  const rows = (chartFiles().get(`${chart}/README.md`) ?? '').split('\n').filter((line) => line.startsWith('| `'));
+  expect(rows.length).toBeGreaterThan(50);
+  expect(rows.filter((row) => row.endsWith('|  |'))).toEqual([]);
+});
+
+test('values of an earlier version that lack a group are refused before a template looks into them', () => {
+  expect(() => renderChart('manager', 'networkPolicy=null')).toThrow(/networkPolicy is required/);
+});
+
 /** Values as people write them, right and wrong, for all kinds of flags. */
 const SAMPLES: readonly unknown[] = [
   true,
