@@ -9,6 +9,7 @@ import { CLUSTERS_ANNOTATION, HOLD_ANNOTATION } from '../../../shared/api/names.
 import { JOBS } from '../../../shared/api/resources.ts';
 import { createRestorableWorld, MANAGER, type RestorableWorld } from '../../scenario/restorable-world.ts';
 import { HOME, NAMESPACE } from '../../scenario/whole-world.ts';
+import { recordIntake } from './intake.ts';
 import { recorded, writeWorld } from './recorded-world.ts';
 
 export const CLUSTERS = ['east', 'west'];
@@ -59,6 +60,7 @@ async function main(): Promise<void> {
       JSON.stringify(status?.conditions?.map(({ type, status: is }) => `${type}=${is}`)),
     );
   await world.close();
+  await recordIntake(folder);
 }
 
 if (process.argv[1] === import.meta.filename) await main();
