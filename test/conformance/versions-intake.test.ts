@@ -32,7 +32,7 @@ describe.each(VERSIONS)('the intake of version %s', (version) => {
     const clock = atThatTime();
     const cluster = await startCluster(clock);
     for (const { metadata, ...rest } of readLedger(folder)) {
-      const { name, namespace = '', labels = {} } = metadata;
+      const { name, namespace, labels = {} } = metadata;
       await cluster.client.create(CONFIG_MAPS, { ...rest, metadata: { name, namespace, labels } });
     }
     const found = await withLedger(cluster, clock, async (ledger) =>
