@@ -1,3 +1,4 @@
+import { given } from '../../shared/runtime/given.ts';
 import { coloured } from './colours.ts';
 import { plain } from './plain-text.ts';
 import { wrapHanging } from './text-layout.ts';
@@ -10,27 +11,39 @@ export type Check = {
   readonly found: string;
   /** What to do about it; absent where nothing is to be done. */
   readonly remedy?: string;
+  /** The alert that tells of the same, and has a runbook of its name. */
+  readonly alert?: string;
 };
 
 export const ok = (check: string, found: string): Check => ({ check, result: 'ok', found });
-export const note = (check: string, found: string, remedy?: string): Check => ({
+export const note = (check: string, found: string, remedy?: string, alert?: string): Check => ({
   check,
   result: 'note',
   found,
-  ...(remedy === undefined ? {} : { remedy }),
+  ...given({ remedy, alert }),
 });
-export const wrong = (check: string, found: string, remedy: string): Check => ({ check, result: 'wrong', found, remedy });
+export const wrong = (check: string, found: string, remedy: string, alert?: string): Check => ({
+  check,
+  result: 'wrong',
+  found,
+  remedy,
+  ...given({ alert }),
+});
 
-/** A line each, the remedy below. */
+/** A line each, the remedy below, and the runbook. */
 export function checkLines(checks: readonly Check[], { width, colours }: { readonly width: number; readonly colours: boolean }): string[] {
   const room = Math.max(0, ...checks.map(({ check }) => plain(check).length));
-  return checks.flatMap(({ check, result, found, remedy }) => {
+  return checks.flatMap(({ check, result, found, remedy, alert }) => {
     const indent = `${result.padEnd(5)}  `.length;
     const [first = '', ...rest] = wrapHanging(plain(found), width - indent - room - 2, 2);
     const head = `${colours ? coloured(result) : result}${' '.repeat(indent - result.length)}${plain(check).padEnd(room)}  `;
     const below = remedy === undefined ? [] : wrapHanging(`-> ${plain(remedy)}`, width - indent - 2, 3).map((line) => `  ${line}`);
+    const page = alert === undefined ? [] : [`  ${alert}: docs/runbooks/${alert}.md`];
     const inner = ' '.repeat(room + 2);
-    return [`${head}${first}`, ...[...rest.map((line) => `${inner}${line}`), ...below].map((line) => `${' '.repeat(indent)}${line}`)];
+    return [
+      `${head}${first}`,
+      ...[...rest.map((line) => `${inner}${line}`), ...below, ...page].map((line) => `${' '.repeat(indent)}${line}`),
+    ];
   });
 }
 

@@ -10,6 +10,8 @@ export type Followed<T extends KubeObject> = {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+  /** What has been seen of them before: whatever of it has gone since is told as gone, though no watch was open. */
+  readonly seen?: readonly DeepReadonly<T>[];
 };
 
 /**
@@ -18,7 +20,7 @@ export type Followed<T extends KubeObject> = {
  */
 export async function followObjects<T extends KubeObject>(
   client: ReadClient & WatchClient,
-  followed: Followed<T>,
+  { seen = [], ...followed }: Followed<T>,
   changed: (object: DeepReadonly<T>, isGone: boolean) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -44,7 +46,17 @@ export async function followObjects<T extends KubeObject>(
     updated: (next) => tell(next, false),
     deleted: (object) => tell(object, true),
   });
-  await informer.run(stopping);
+  const told = informer.waitForSync(stopping).then(
+    () => {
+      const there = new Set(informer.list().map(({ metadata }) => metadata.uid));
+      for (const object of seen) if (!there.has(object.metadata.uid)) tell(object, true);
+    },
+    // Whoever followed has stopped before everything was listed.
+    (error: unknown) => {
+      if (!stopping.aborted) throw error;
+    },
+  );
+  await Promise.all([informer.run(stopping), told]);
   await telling;
   if (failure !== undefined) throw failure;
 }

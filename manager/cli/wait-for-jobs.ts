@@ -33,7 +33,12 @@ export async function waitForJobs(
   const follow = (namespace: string, fieldSelector: string | undefined): Promise<void> =>
     followObjects(
       client,
-      { resource: JOBS, namespace, ...(fieldSelector === undefined ? {} : { fieldSelector }) },
+      {
+        resource: JOBS,
+        namespace,
+        seen: jobs.filter(({ metadata }) => metadata.namespace === namespace),
+        ...(fieldSelector === undefined ? {} : { fieldSelector }),
+      },
       async (object, isGone) => {
         const job = object as Job;
         const { uid } = job.metadata;

@@ -10,6 +10,7 @@ import { COPIES_FINALIZER, SUBMISSION_FINALIZER } from '../../shared/api/names.t
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { type EmbeddedCluster, startCluster } from '../support/embedded-cluster.ts';
 import { findKubectls } from '../support/kubectl.ts';
+import { shellBlocks } from '../support/shell-document.ts';
 
 const DOCUMENT = path.join(import.meta.dirname, '..', '..', 'docs', 'uninstall.md');
 const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-uninstall-'));
@@ -41,7 +42,10 @@ describe.skipIf(kubectl === undefined)('the documented command', () => {
         await client.create(JOBS, { metadata: { name, namespace, finalizers: list }, spec: { suspend: true, template } });
       }
     }
-    const command = /```sh\n(.*?)```/s.exec(readFileSync(DOCUMENT, 'utf8'))?.[1] ?? '';
+    const [block] = shellBlocks(readFileSync(DOCUMENT, 'utf8')).filter(
+      ({ heading }) => heading === 'When the manager is gone before its Jobs',
+    );
+    const command = block?.text ?? '';
     expect(command).toContain('kubectl get jobs');
     const environment = {
       ...process.env,

@@ -27,14 +27,19 @@ export type Supervised = {
 
 export const MANAGER: ProgramOptions = { user: () => ({ name: 'manager', groups: ['system:masters'] }) };
 
-export async function createRestorableWorld(clusters: readonly string[]): Promise<RestorableWorld> {
+/** Without kubelets pods stay as they are stored. */
+export async function createRestorableWorld(
+  clusters: readonly string[],
+  { kubelets = true }: { readonly kubelets?: boolean } = {},
+): Promise<RestorableWorld> {
   const dark = new Set<string>();
   const planes = new Map<string, RestorablePlane>();
   const programs: { start: () => RunningProgram; running: RunningProgram; ended: Error[] }[] = [];
   const world = await createWholeWorld({
     clusters,
     async createPlane(cluster, options) {
-      const plane = await createRestorablePlane(options);
+      const controllers = options.controllers?.filter((name) => kubelets || name !== 'node-agent') ?? [];
+      const plane = await createRestorablePlane({ ...options, controllers });
       planes.set(cluster, plane);
       return {
         close: () => plane.close(),

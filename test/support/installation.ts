@@ -27,6 +27,10 @@ export interface Installation extends AsyncDisposable {
   follow(document: string, headings?: readonly string[]): Promise<readonly (ShellBlock & { readonly output: string })[]>;
   /** Runs what is not in a document. */
   sh(text: string): Promise<ShellResult>;
+  /** Gives the reader one more kubeconfig. */
+  addKubeconfig(file: string): void;
+  /** Sets a variable of the reader's environment. */
+  set(name: string, value: string): void;
   /** What happens at a `<!-- here: WORDS -->` of a document. */
   here(words: string, happens: () => Promise<void>): void;
   /** What the programs have said last, for a test that fails. */
@@ -104,6 +108,8 @@ export async function startInstallation(): Promise<Installation> {
     install: async () => void (await follow('docs/install.md', ['What you need', 'The workers', 'The manager', 'Joining', 'Quota'])),
     follow,
     sh: (text) => shell.run(text),
+    addKubeconfig: (file) => shell.set('KUBECONFIG', [...CLUSTERS.map((name) => clusters[name].kubeconfigFile), file].join(path.delimiter)),
+    set: (name, value) => shell.set(name, value),
     here: (words, happens) => void hooks.set(words, happens),
     said,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),

@@ -36,12 +36,17 @@ export type ShellResult = { readonly code: number | null; readonly output: strin
 /** A shell in which variables stay from one block to the next, as they do for a reader. */
 export class ReadersShell {
   readonly #cwd: string;
-  readonly #environment: Readonly<Record<string, string | undefined>>;
+  readonly #environment: Record<string, string | undefined>;
   #variables = '';
 
   constructor(cwd: string, environment: Readonly<Record<string, string | undefined>>) {
     this.#cwd = cwd;
-    this.#environment = environment;
+    this.#environment = { ...environment };
+  }
+
+  /** Sets a variable of the environment. */
+  set(name: string, value: string): void {
+    this.#environment[name] = value;
   }
 
   /** Runs a block to its end, or to its first command that fails. */

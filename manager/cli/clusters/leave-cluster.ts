@@ -52,17 +52,16 @@ export const runLeave = (config: LeaveConfig, session: Session): Promise<number>
 
 async function untilGone(
   client: KubeClient,
-  { metadata: { name, uid } }: WorkerCluster,
+  seen: WorkerCluster,
   { errors }: Session,
   signal: AbortSignal,
   done: () => void,
 ): Promise<void> {
-  const { items } = await client.list(WORKER_CLUSTERS, { fieldSelector: `metadata.name=${name}` });
-  if (!items.some(({ metadata }) => metadata.uid === uid)) return done();
+  const { name, uid } = seen.metadata;
   let said = '';
   await followObjects(
     client,
-    { resource: WORKER_CLUSTERS, fieldSelector: `metadata.name=${name}` },
+    { resource: WORKER_CLUSTERS, fieldSelector: `metadata.name=${name}`, seen: [seen] },
     async (cluster, isGone) => {
       if (isGone || cluster.metadata.uid !== uid) return done();
       const message = findCondition(cluster.status?.conditions, ClusterCondition.Removing)?.message ?? '';

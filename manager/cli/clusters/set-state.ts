@@ -60,7 +60,7 @@ async function untilEmpty(
   if (there.size === 0) return done();
   await followObjects(
     client,
-    { resource: JOBS, labelSelector: CLUSTER_LABEL },
+    { resource: JOBS, labelSelector: CLUSTER_LABEL, seen: items },
     async (job, isGone) => {
       const { uid, namespace, name } = job.metadata;
       if (!isGone && isThere(job) && !isFinished(job.status)) return void there.add(uid);

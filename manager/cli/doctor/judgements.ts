@@ -5,6 +5,7 @@ import type { ClusterQueue } from '../../api/cluster-queue.ts';
 import type { LocalQueue } from '../../api/local-queue.ts';
 import { ClusterCondition, type WorkerCluster } from '../../api/worker-cluster.ts';
 import { note, ok, wrong, type Check } from '../checks.ts';
+import { thresholdOf, type SeenAlert } from './alerts.ts';
 
 /** How what was read of an installation is: every function judges one thing, and names the remedy. */
 
@@ -37,9 +38,30 @@ export function judgeManager(leases: readonly Lease[], namespace: string, nowMs:
     return note('manager', `none has a Lease in namespace ${namespace}: there is none, or it takes part in no election`, remedy);
   const held = own.filter(({ spec }) => (spec?.holderIdentity ?? '') !== '');
   const ageMs = Math.min(...held.map(({ spec }) => nowMs - Date.parse(spec?.renewTime ?? '')).filter(Number.isFinite));
-  if (ageMs <= LEASE_FRESH_MS) return ok('manager', `${held[0]?.spec?.holderIdentity ?? ''} leads`);
+  if (ageMs <= LEASE_FRESH_MS) return judgeLeader(held[0], nowMs);
   const since = Number.isFinite(ageMs) ? `for ${Math.round(ageMs / 1000)} s` : 'any more';
-  return wrong('manager', `nobody has renewed its Lease ${since}: nothing is admitted, and nothing dispatched`, remedy);
+  return wrong(
+    'manager',
+    `nobody has renewed its Lease ${since}: nothing is admitted, and nothing dispatched`,
+    remedy,
+    'SwitchyardNoLeader',
+  );
+}
+
+/** So many changes of the leader, the last one so lately, are no upgrade any more. */
+const TRANSITIONS_MANY = thresholdOf('SwitchyardLeaderFlapping', 'changes', 6);
+const LATELY_MS = 600_000;
+
+function judgeLeader(lease: Lease | undefined, nowMs: number): Check {
+  const { holderIdentity = '', leaseTransitions = 0, acquireTime = '' } = lease?.spec ?? {};
+  const leadsMs = nowMs - Date.parse(acquireTime);
+  if (leaseTransitions <= TRANSITIONS_MANY || !(leadsMs < LATELY_MS)) return ok('manager', `${holderIdentity} leads`);
+  return note(
+    'manager',
+    `${holderIdentity} leads for ${Math.round(leadsMs / 1000)} s, after ${leaseTransitions} others`,
+    'look at the logs of those that ended, and at the load of the API server',
+    'SwitchyardLeaderFlapping',
+  );
 }
 
 export type Webhook = DeepReadonly<{
@@ -76,16 +98,23 @@ export function judgeWebhooks(kind: 'mutating' | 'validating', configurations: r
             check,
             'none, and no admission policy: whoever may write Jobs may write their records',
             'helm upgrade with webhook.enabled=true or admissionPolicy.enabled=true',
+            'SwitchyardWebhookNotCovering',
           );
   if (ours.length > 1)
     return wrong(check, `${ours.length} of them: more than one installation looks at Jobs`, 'uninstall all but one (helm list -A)');
   if ((webhook.clientConfig.caBundle ?? '') === '')
-    return wrong(check, 'has no caBundle: the API server cannot trust it', 'look at the Certificate of cert-manager, or helm upgrade');
+    return wrong(
+      check,
+      'has no caBundle: the API server cannot trust it',
+      'look at the Certificate of cert-manager, or helm upgrade',
+      'SwitchyardWebhookFailing',
+    );
   const seesJobs = webhook.rules?.some(
     ({ apiGroups = [], resources = [], operations = [] }) =>
       apiGroups.includes('batch') && resources.includes('jobs') && operations.includes('CREATE'),
   );
-  if (seesJobs !== true) return wrong(check, 'its rules do not cover new Jobs', 'helm upgrade writes them anew');
+  if (seesJobs !== true)
+    return wrong(check, 'its rules do not cover new Jobs', 'helm upgrade writes them anew', 'SwitchyardWebhookNotCovering');
   const narrowed = [webhook.namespaceSelector, webhook.objectSelector].some(
     (selector) => Object.keys(selector?.matchLabels ?? {}).length > 0 || (selector?.matchExpressions ?? []).length > 0,
   );
@@ -100,6 +129,17 @@ export function judgeWebhooks(kind: 'mutating' | 'validating', configurations: r
   return ok(check, 'covers all Jobs');
 }
 
+/** The certificates, each as PEM, that the API server trusts for our webhook. */
+export const authoritiesOf = (configurations: readonly WebhookConfiguration[]): string[] =>
+  configurations
+    .flatMap(({ webhooks = [] }) => webhooks.filter(({ name }) => name === WEBHOOK_NAME))
+    .flatMap(
+      ({ clientConfig }) =>
+        Buffer.from(clientConfig.caBundle ?? '', 'base64')
+          .toString()
+          .match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [],
+    );
+
 export function judgeUnseenJobs(labelled: readonly DeepReadonly<Job>[]): Check {
   const unseen = labelled.filter(({ spec, status }) => spec.managedBy !== MANAGER_CONTROLLER_NAME && !isFinished(status));
   const [first] = unseen;
@@ -108,6 +148,7 @@ export function judgeUnseenJobs(labelled: readonly DeepReadonly<Job>[]): Check {
     'jobs',
     `${unseen.length} with the label ${QUEUE_NAME_LABEL} ${unseen.length === 1 ? 'is' : 'are'} not Switchyard’s, such as ${first.metadata.namespace}/${first.metadata.name}`,
     'they were made while no webhook looked; delete them, and submit them again',
+    'SwitchyardWebhookNotCovering',
   );
 }
 
@@ -162,7 +203,9 @@ function judgeCluster({ metadata, spec, status }: WorkerCluster): Check {
   const broken = Object.keys(REMEDIES)
     .flatMap((type) => findCondition(status?.conditions, type) ?? [])
     .find((condition) => condition.status === 'False');
-  if (broken !== undefined) return wrong(check, `${broken.type}=False (${broken.reason}): ${broken.message}`, REMEDIES[broken.type] ?? '');
+  const alert: SeenAlert = broken?.type === ClusterCondition.Able ? 'SwitchyardClusterNotAble' : 'SwitchyardClusterLost';
+  if (broken !== undefined)
+    return wrong(check, `${broken.type}=False (${broken.reason}): ${broken.message}`, REMEDIES[broken.type] ?? '', alert);
   const ready = findCondition(status?.conditions, ClusterCondition.Ready);
   if (ready === undefined) return note(check, 'the manager has said nothing of it yet', 'look whether the manager runs');
   if (ready.status !== 'True')

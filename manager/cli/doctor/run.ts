@@ -1,14 +1,16 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import type { KubeObject } from '../../../shared/api/kubernetes.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, JOBS, LEASES, type Resource } from '../../../shared/api/resources.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, JOBS, LEASES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
 import { ApiError } from '../../../shared/kube/api-error.ts';
 import type { KubeClient, ListOptions } from '../../../shared/kube/client.ts';
 import { CLUSTER_QUEUES } from '../../api/cluster-queue.ts';
 import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
 import { LOCAL_QUEUES } from '../../api/local-queue.ts';
-import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
+import { SUBMISSION_QUEUES } from '../../api/submission-queue.ts';
+import { WORKER_CLUSTERS, type WorkerCluster } from '../../api/worker-cluster.ts';
 import { areFine, checkLines, clockCheck, note, ok, versionCheck, wrong, type Check } from '../checks.ts';
 import type { ClusterChoice } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
@@ -18,6 +20,7 @@ import { report } from '../report.ts';
 import type { Session } from '../session.ts';
 import { withCluster } from '../with-cluster.ts';
 import {
+  authoritiesOf,
   judgeClusters,
   judgeDefinitions,
   judgeManager,
@@ -27,6 +30,9 @@ import {
   type Definition,
   type WebhookConfiguration,
 } from './judgements.ts';
+import { UNSEEN_ALERTS } from './alerts.ts';
+import { judgeCertificates, judgeTokens, tokenLife, type TokenLife } from './expiry-judgements.ts';
+import { judgeDeletions, judgeStuckQueues, judgeSubmissionQueues, judgeUnmanaged, judgeWaiting } from './waiting-judgements.ts';
 
 export type DoctorConfig = ClusterChoice & { readonly 'manager-namespace': string; readonly output: Form };
 
@@ -37,12 +43,14 @@ export const runDoctor = (config: DoctorConfig, session: Session): Promise<numbe
         versionAndClock(client, session.now),
         definitions(client),
         manager(client, config['manager-namespace'], session.now),
-        webhooks(client),
+        webhooks(client, session.now),
         queues(client),
-        clusters(client),
-        jobs(client),
+        clusters(client, session.now),
+        jobs(client, session.now),
       ])
-    ).flat();
+    )
+      .flat()
+      .concat(elsewhere());
     const fine = areFine(checks);
     await report(session, config.output, { lines: checkLines(checks, session.output), value: { fine, checks } });
     return fine ? ExitCode.Done : ExitCode.Failed;
@@ -148,29 +156,83 @@ const questions = (rules: readonly Rule[], namespace: string) =>
     ),
   );
 
-async function webhooks(client: KubeClient): Promise<readonly Check[]> {
+async function webhooks(client: KubeClient, now: () => number): Promise<readonly Check[]> {
   let hasPolicy = false;
+  let endings: readonly number[] = [];
   const unread = await judged('admission policy', client, admissionKind('ValidatingAdmissionPolicy'), {}, (policies) => {
     hasPolicy = policies.some(({ metadata }) => metadata.name.includes('switchyard'));
     return hasPolicy ? [ok('admission policy', 'holds the rules of Jobs also while no manager answers')] : [];
   });
   const [mutating, validating] = await Promise.all([
-    judged('mutating webhook', client, admissionKind<WebhookConfiguration>('MutatingWebhookConfiguration'), {}, (found) =>
-      judgeWebhooks('mutating', found, hasPolicy),
-    ),
+    judged('mutating webhook', client, admissionKind<WebhookConfiguration>('MutatingWebhookConfiguration'), {}, (found) => {
+      endings = authoritiesOf(found).flatMap(notAfter);
+      return judgeWebhooks('mutating', found, hasPolicy);
+    }),
     judged('validating webhook', client, admissionKind<WebhookConfiguration>('ValidatingWebhookConfiguration'), {}, (found) =>
       judgeWebhooks('validating', found, hasPolicy),
     ),
   ]);
-  return [...mutating, ...validating, ...unread];
+  return [...mutating, ...validating, ...judgeCertificates(endings, now()), ...unread];
 }
 
+/** When each certificate of a bundle ends; what is no certificate is the API server's to refuse. */
+const notAfter = (pem: string): number[] => {
+  try {
+    return [Date.parse(new X509Certificate(pem).validTo)];
+  } catch {
+    return [];
+  }
+};
+
 const queues = (client: KubeClient): Promise<readonly Check[]> =>
-  judged('queues', client, CLUSTER_QUEUES, {}, (clusterQueues) =>
-    judged('queues', client, LOCAL_QUEUES, {}, (localQueues) => judgeQueues(clusterQueues, localQueues)),
+  judged('queues', client, CLUSTER_QUEUES, {}, async (clusterQueues) => [
+    ...(await judged('queues', client, LOCAL_QUEUES, {}, (localQueues) => judgeQueues(clusterQueues, localQueues))),
+    ...judgeStuckQueues(clusterQueues),
+    ...(await judged('submissions', client, SUBMISSION_QUEUES, {}, judgeSubmissionQueues)),
+  ]);
+
+const clusters = (client: KubeClient, now: () => number): Promise<readonly Check[]> =>
+  judged('clusters', client, WORKER_CLUSTERS, {}, async (found) => [...judgeClusters(found), ...(await tokens(client, found, now))]);
+
+/** Of those Secrets that may be read: who may not read Secrets of the manager is told nothing of tokens, and that is no trouble. */
+async function tokens(client: KubeClient, found: readonly WorkerCluster[], now: () => number): Promise<Check[]> {
+  const lives = await Promise.all(
+    found.map(async ({ metadata, spec }): Promise<TokenLife[]> => {
+      if (spec.kubeconfigSecretRef === undefined) return [];
+      try {
+        const { data } = await client.get(SECRETS, spec.kubeconfigSecretRef);
+        const kubeconfig = parse(Buffer.from(data?.[spec.kubeconfigSecretRef.key ?? 'kubeconfig'] ?? '', 'base64').toString()) as unknown;
+        const life = tokenLife(tokenIn(kubeconfig));
+        return life === undefined ? [] : [{ cluster: metadata.name, ...life }];
+      } catch (error) {
+        if (error instanceof ApiError && (error.code === 403 || error.code === 404)) return [];
+        throw error;
+      }
+    }),
   );
+  return judgeTokens(lives.flat(), now());
+}
 
-const clusters = (client: KubeClient): Promise<readonly Check[]> => judged('clusters', client, WORKER_CLUSTERS, {}, judgeClusters);
+const tokenIn = (kubeconfig: unknown): string => {
+  const { users } = (kubeconfig ?? {}) as { users?: readonly { user?: { token?: unknown } }[] };
+  const token = users?.[0]?.user?.token;
+  return typeof token === 'string' ? token : '';
+};
 
-const jobs = (client: KubeClient): Promise<readonly Check[]> =>
-  judged('jobs', client, JOBS, { labelSelector: QUEUE_NAME_LABEL }, judgeUnseenJobs);
+const jobs = (client: KubeClient, now: () => number): Promise<readonly Check[]> =>
+  judged('jobs', client, JOBS, { labelSelector: QUEUE_NAME_LABEL }, (labelled) => [
+    judgeUnseenJobs(labelled),
+    ...judgeUnmanaged(labelled, now()),
+    ...judgeWaiting(labelled, now()),
+    judgeDeletions(labelled, now()),
+  ]);
+
+/** Of these there is nothing to see on the manager cluster. */
+const elsewhere = (): Check =>
+  note(
+    'alerts',
+    `of these only metrics and logs tell: ${Object.keys(UNSEEN_ALERTS)
+      .map((alert) => alert.replace('Switchyard', ''))
+      .join(', ')}`,
+    'docs/runbooks/README.md has a page for each',
+  );

@@ -1,0 +1,156 @@
+/** Goal: doctor knows every alert: what a person can see of it on the manager cluster has a check that names it, and of the others it says where to look. */
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { ClusterQueue } from '../../../../../manager/api/cluster-queue.ts';
+import type { SubmissionQueueObject } from '../../../../../manager/api/submission-queue.ts';
+import type { WorkerCluster } from '../../../../../manager/api/worker-cluster.ts';
+import type { Check } from '../../../../../manager/cli/checks.ts';
+import { SEEN_ALERTS, thresholdOf, UNSEEN_ALERTS, type SeenAlert } from '../../../../../manager/cli/doctor/alerts.ts';
+import { judgeCertificates, judgeTokens, tokenLife } from '../../../../../manager/cli/doctor/expiry-judgements.ts';
+import {
+  authoritiesOf,
+  judgeClusters,
+  judgeManager,
+  judgeUnseenJobs,
+  judgeWebhooks,
+} from '../../../../../manager/cli/doctor/judgements.ts';
+import {
+  judgeDeletions,
+  judgeStuckQueues,
+  judgeSubmissionQueues,
+  judgeUnmanaged,
+  judgeWaiting,
+} from '../../../../../manager/cli/doctor/waiting-judgements.ts';
+import type { Job } from '../../../../../shared/api/kubernetes.ts';
+import { COPIES_FINALIZER, HOLD_ANNOTATION, MANAGER_CONTROLLER_NAME } from '../../../../../shared/api/names.ts';
+import { ALERTS } from '../../../../../shared/monitoring/alerts.ts';
+
+const NOW = Date.parse('2026-01-02T00:00:00Z');
+const HOUR_MS = 3_600_000;
+const meta = (name: string, ageMs = 0, more: object = {}) => ({
+  name,
+  namespace: 'team',
+  uid: name,
+  resourceVersion: '1',
+  creationTimestamp: new Date(NOW - ageMs).toISOString(),
+  ...more,
+});
+const condition = (type: string, status: string) => ({ type, status, reason: 'R', message: 'm' });
+const job = (ageMs: number, { metadata = {}, spec = {}, status = {} }: { metadata?: object; spec?: object; status?: object } = {}): Job =>
+  ({
+    metadata: meta('a', ageMs, metadata),
+    spec: { suspend: true, managedBy: MANAGER_CONTROLLER_NAME, ...spec },
+    status: { conditions: [condition('QuotaReserved', 'False')], ...status },
+  }) as unknown as Job;
+const cluster = (type: string): WorkerCluster =>
+  ({ metadata: meta('east'), spec: {}, status: { conditions: [condition(type, 'False')] } }) as unknown as WorkerCluster;
+const lease = (spec: object) => [{ metadata: meta('switchyard-manager'), spec: { holderIdentity: 'pod', ...spec } }];
+const hook = (more: object = {}) => [
+  { metadata: meta('c'), webhooks: [{ name: 'jobs.switchyard.dev', clientConfig: { caBundle: 'x' }, rules: [], ...more }] },
+];
+const queue = (status: object, spec: object = {}): ClusterQueue =>
+  ({ metadata: meta('batch'), spec: { resourceGroups: [], ...spec }, status }) as unknown as ClusterQueue;
+const submissions = (status: object): SubmissionQueueObject =>
+  ({ metadata: meta('q'), spec: {}, status }) as unknown as SubmissionQueueObject;
+const renewed = new Date(NOW - 1000).toISOString();
+
+/** Each alert, and what has doctor tell of it. */
+const SITUATIONS: Readonly<Record<SeenAlert, () => Check | Check[]>> = {
+  SwitchyardJobsUnmanaged: () => judgeUnmanaged([job(HOUR_MS, { status: { conditions: [] } })], NOW),
+  SwitchyardClusterLost: () => judgeClusters([cluster('Reachable')]),
+  SwitchyardClusterNotAble: () => judgeClusters([cluster('Able')]),
+  SwitchyardQueueStuck: () => judgeStuckQueues([queue({ pendingWorkloads: 3, admittedWorkloads: 0 })]),
+  SwitchyardQueueStarving: () => judgeWaiting([job(7 * HOUR_MS)], NOW),
+  SwitchyardSubmissionBacklog: () => judgeSubmissionQueues([submissions({ backlog: 5, conditions: [condition('Active', 'False')] })]),
+  SwitchyardWebhookFailing: () => judgeWebhooks('mutating', hook({ clientConfig: {} }), false),
+  SwitchyardWebhookNotCovering: () => judgeWebhooks('validating', hook(), false),
+  SwitchyardNoLeader: () => judgeManager(lease({ renewTime: new Date(NOW - HOUR_MS).toISOString() }), 'switchyard', NOW),
+  SwitchyardLeaderFlapping: () =>
+    judgeManager(lease({ renewTime: renewed, acquireTime: new Date(NOW - 20_000).toISOString(), leaseTransitions: 12 }), 'switchyard', NOW),
+  SwitchyardFinalizersLeft: () =>
+    judgeDeletions(
+      [job(HOUR_MS, { metadata: { deletionTimestamp: new Date(NOW - HOUR_MS).toISOString(), finalizers: [COPIES_FINALIZER] } })],
+      NOW,
+    ),
+  SwitchyardCertificateExpiring: () => judgeCertificates([NOW + HOUR_MS], NOW),
+  SwitchyardTokenExpiring: () => judgeTokens([{ cluster: 'east', issuedMs: NOW - 8000 * HOUR_MS, endsMs: NOW + HOUR_MS }], NOW),
+};
+
+test.each(Object.entries(SITUATIONS))('%s is told of, with its name and what to do', (alert, judge) => {
+  const checks = [judge()].flat();
+  expect(checks).toEqual([expect.objectContaining({ alert, remedy: expect.stringMatching(/\w/) })]);
+  expect(['note', 'wrong']).toContain(checks[0]?.result);
+});
+
+describe('the alerts', () => {
+  const known = new Set<string>([...SEEN_ALERTS, ...Object.keys(UNSEEN_ALERTS)]);
+
+  test('are all known, each once', () => {
+    expect(ALERTS.map(({ name }) => name).filter((name) => !known.has(name))).toEqual([]);
+    expect(known.size).toBe(SEEN_ALERTS.length + Object.keys(UNSEEN_ALERTS).length);
+  });
+
+  test('have the pages that doctor names, as far as this version has them', () => {
+    const pages = path.join(import.meta.dirname, '..', '..', '..', '..', '..', 'docs', 'runbooks');
+    for (const { name } of ALERTS) expect(existsSync(path.join(pages, `${name}.md`)), name).toBe(true);
+    expect(
+      readdirSync(pages)
+        .map((file) => file.replace(/\.md$/, ''))
+        .filter((name) => name !== 'README' && !known.has(name)),
+    ).toEqual([]);
+  });
+
+  test('and doctor agree on what is too much', () => {
+    expect(thresholdOf('SwitchyardQueueStarving', 'seconds', 1)).toBe(21_600);
+    expect(thresholdOf('SwitchyardQueueStarving', 'no such number', 7)).toBe(7);
+  });
+});
+
+describe('what is as it should be is not told of', () => {
+  test.each<[string, readonly Check[]]>([
+    ['a Job of which the manager has spoken', judgeUnmanaged([job(HOUR_MS)], NOW)],
+    ['a Job that has just been made', judgeUnmanaged([job(1000, { status: { conditions: [] } })], NOW)],
+    ['a Job that is held', judgeWaiting([job(9 * HOUR_MS, { metadata: { annotations: { [HOLD_ANNOTATION]: 'true' } } })], NOW)],
+    ['a Job that runs', judgeWaiting([job(9 * HOUR_MS, { spec: { suspend: false } })], NOW)],
+    ['a queue that is stopped', judgeStuckQueues([queue({ pendingWorkloads: 3 }, { stopPolicy: 'Hold' })])],
+    ['a queue in which something runs', judgeStuckQueues([queue({ pendingWorkloads: 3, admittedWorkloads: 1 })])],
+    [
+      'a queue of submissions that is served',
+      judgeSubmissionQueues([submissions({ backlog: 5, conditions: [condition('Active', 'True')] })]),
+    ],
+    ['a short token early in its life', judgeTokens([{ cluster: 'east', issuedMs: NOW - HOUR_MS, endsMs: NOW + 2 * HOUR_MS }], NOW)],
+    ['no certificate of ours', judgeCertificates([], NOW)],
+  ])('%s', (_, checks) => expect(checks).toEqual([]));
+
+  test('Jobs that go, certificates of which one holds, and a leader of long ago are well', () => {
+    expect(judgeDeletions([job(HOUR_MS)], NOW)).toMatchObject({ result: 'ok' });
+    expect(judgeCertificates([NOW - HOUR_MS, NOW + 1000 * HOUR_MS], NOW)).toMatchObject([{ result: 'ok' }]);
+    expect(
+      judgeManager(lease({ renewTime: renewed, acquireTime: '2026-01-01T00:00:00Z', leaseTransitions: 12 }), 'switchyard', NOW),
+    ).toMatchObject({
+      result: 'ok',
+    });
+    expect(judgeUnseenJobs([job(HOUR_MS)])).toMatchObject({ result: 'ok' });
+  });
+});
+
+test('a certificate and a token that have ended are wrong', () => {
+  expect(judgeCertificates([NOW - 1], NOW)).toMatchObject([{ result: 'wrong' }]);
+  expect(judgeTokens([{ cluster: 'east', issuedMs: NOW - HOUR_MS, endsMs: NOW - 1 }], NOW)).toMatchObject([
+    { result: 'wrong', check: 'token east' },
+  ]);
+});
+
+test('a token tells its life, and what is none tells nothing', () => {
+  const claims = (value: object): string => `h.${Buffer.from(JSON.stringify(value)).toString('base64url')}.s`;
+  expect(tokenLife(claims({ iat: 1, exp: 2 }))).toEqual({ issuedMs: 1000, endsMs: 2000 });
+  for (const other of ['', 'opaque', claims({ iat: 1 }), 'a.b.c']) expect(tokenLife(other)).toBeUndefined();
+});
+
+test('the authorities of our webhook are those of its bundle, and of no other webhook', () => {
+  const pem = (text: string): string => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----`;
+  const bundle = Buffer.from(`${pem('AA')}\n${pem('BB')}\n`).toString('base64');
+  const others = [{ metadata: meta('o'), webhooks: [{ name: 'other', clientConfig: { caBundle: bundle } }] }];
+  expect(authoritiesOf([...hook({ clientConfig: { caBundle: bundle } }), ...others])).toEqual([pem('AA'), pem('BB')]);
+});
