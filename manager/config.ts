@@ -5,17 +5,8 @@ import type { Identities } from './policy/writer.ts';
 import { HISTORY_FLAGS, historyConfigOf, type HistoryConfig } from './history-flags.ts';
 import { REDIS_FLAGS, redisConfigOf, type RedisConfig } from './redis-flags.ts';
 import { durationOrZero, durationShape, shaped, type ValueShape } from '../shared/runtime/value-shape.ts';
-import {
-  bindAddress,
-  durationMs,
-  FlagError,
-  oneOf,
-  text,
-  wholeNumber,
-  type FlagTable,
-  type FlagValues,
-  type Program,
-} from '../shared/runtime/flags.ts';
+import { durationMs, FlagError, oneOf, text, wholeNumber, type FlagTable, type FlagValues, type Program } from '../shared/runtime/flags.ts';
+import { CERTIFICATE_FLAGS, certificateConfigOf, secretName, type CertificateConfig } from './certificate-flags.ts';
 import { ADMISSION_FLAGS, admissionFlagsOf, type AdmissionFlags } from './admission-flags.ts';
 import { DEFAULT_REQUEUING_TIMESTAMP, REQUEUING_TIMESTAMPS, type RequeuingTimestamp } from './admission/requeuing.ts';
 import { FENCE_MARGIN_MS } from './api/fenced-off.ts';
@@ -33,57 +24,55 @@ import {
 } from '../shared/runtime/program-flags.ts';
 
 /** How one manager runs. Everything comes from flags, or from the environment where a flag is absent. */
-export type ManagerConfig = AdmissionFlags & {
-  /** Absent: where kubectl would look, then the service account of the pod. */
-  readonly kubeconfig: string | undefined;
-  /** Absent: Jobs come through the API alone. */
-  /** undefined: no submissions are taken. */
-  readonly redis: RedisConfig | undefined;
-  readonly redisPrefix: string;
-  /** '': none but those of SubmissionQueues. */
-  readonly submissionQueue: string;
-  /** Where Jobs of that queue may be, the default first. */
-  readonly submissionNamespaces: readonly string[] | '*';
-  /** Whether SubmissionQueues may have Jobs created with the rights of the manager. */
-  readonly allowManagerIdentity: boolean;
-  readonly concurrentSubmissions: number;
-  readonly storyEventQps: number;
-  /** Absent: the UID of the namespace kube-system. */
-  readonly managerId: string | undefined;
-  /** Without a namespace: that of the election's Lease, else that of the kubeconfig's context or of the pod. */
-  readonly recordKeySecret: { readonly namespace: string | undefined; readonly name: string };
-  readonly leaderElection: LeaderElectionConfig | undefined;
-  /** undefined: not served. */
-  readonly metricsAddress: string | undefined;
-  /** Whether /metrics asks for a bearer token. */
-  readonly metricsAuthentication: boolean;
-  /** Submissions over HTTP; undefined: none are taken that way. */
-  readonly api: ApiConfig | undefined;
-  readonly webhook: { readonly address: string; readonly certFile: string; readonly keyFile: string } | undefined;
-  /** Users that the webhook knows beside the manager's own. */
-  readonly knownUsers: Identities;
-  readonly home: ApiRate;
-  readonly worker: ApiRate;
-  /** Of the creation of Jobs from submissions, which is not part of the manager's other requests. */
-  readonly submissions: ApiRate;
-  /** Ranges of addresses, such as `169.254.0.0/16`, in which no worker cluster may be. */
-  readonly workerAddressDeny: readonly string[];
-  /** That what is kept of one worker cluster may take. */
-  readonly workerMemoryBytes: number;
-  readonly concurrentDispatches: number;
-  /** After this time the Jobs of a cluster that is lost run elsewhere; 0: never. */
-  readonly workerLostTimeoutMs: number;
-  readonly requeuingTimestamp: RequeuingTimestamp;
-  /** Between two renewals of the Lease on each worker cluster. */
-  readonly renewIntervalMs: number;
-  /** Where all that admission sees and decides is written down; undefined: nowhere. */
-  readonly decisionLog: DecisionLogConfig | undefined;
-  /** Where it is kept what became of Jobs; undefined: nowhere. */
-  readonly history: HistoryConfig | undefined;
-  /** What a Job may be. */
-  readonly jobRules: JobRules;
-  readonly logLevel: LogLevel;
-};
+export type ManagerConfig = AdmissionFlags &
+  CertificateConfig & {
+    /** Absent: where kubectl would look, then the service account of the pod. */
+    readonly kubeconfig: string | undefined;
+    /** Absent: Jobs come through the API alone. */
+    /** undefined: no submissions are taken. */
+    readonly redis: RedisConfig | undefined;
+    readonly redisPrefix: string;
+    /** '': none but those of SubmissionQueues. */
+    readonly submissionQueue: string;
+    /** Where Jobs of that queue may be, the default first. */
+    readonly submissionNamespaces: readonly string[] | '*';
+    /** Whether SubmissionQueues may have Jobs created with the rights of the manager. */
+    readonly allowManagerIdentity: boolean;
+    readonly concurrentSubmissions: number;
+    readonly storyEventQps: number;
+    /** Absent: the UID of the namespace kube-system. */
+    readonly managerId: string | undefined;
+    /** Without a namespace: that of the election's Lease, else that of the kubeconfig's context or of the pod. */
+    readonly recordKeySecret: { readonly namespace: string | undefined; readonly name: string };
+    readonly leaderElection: LeaderElectionConfig | undefined;
+    /** undefined: not served. */
+    readonly metricsAddress: string | undefined;
+    /** Whether /metrics asks for a bearer token. */
+    readonly metricsAuthentication: boolean;
+    /** Users that the webhook knows beside the manager's own. */
+    readonly knownUsers: Identities;
+    readonly home: ApiRate;
+    readonly worker: ApiRate;
+    /** Of the creation of Jobs from submissions, which is not part of the manager's other requests. */
+    readonly submissions: ApiRate;
+    /** Ranges of addresses, such as `169.254.0.0/16`, in which no worker cluster may be. */
+    readonly workerAddressDeny: readonly string[];
+    /** That what is kept of one worker cluster may take. */
+    readonly workerMemoryBytes: number;
+    readonly concurrentDispatches: number;
+    /** After this time the Jobs of a cluster that is lost run elsewhere; 0: never. */
+    readonly workerLostTimeoutMs: number;
+    readonly requeuingTimestamp: RequeuingTimestamp;
+    /** Between two renewals of the Lease on each worker cluster. */
+    readonly renewIntervalMs: number;
+    /** Where all that admission sees and decides is written down; undefined: nowhere. */
+    readonly decisionLog: DecisionLogConfig | undefined;
+    /** Where it is kept what became of Jobs; undefined: nowhere. */
+    readonly history: HistoryConfig | undefined;
+    /** What a Job may be. */
+    readonly jobRules: JobRules;
+    readonly logLevel: LogLevel;
+  };
 /** Requests per second to one API server; qps 0 means no limit. */
 export type ApiRate = { readonly qps: number; readonly burst: number };
 
@@ -158,20 +147,7 @@ const FLAGS = {
   },
   ...leaderElectionFlags('managers', 'switchyard-manager'),
   ...METRICS_FLAGS,
-  'webhook-bind-address': {
-    value: 'HOST:PORT',
-    about: 'admission webhook for Jobs, over TLS; without it no webhook is served',
-    parse: bindAddress,
-  },
-  'webhook-tls-cert-file': { value: 'FILE', about: 'certificate of the webhook, PEM; read again when it changes', parse: text },
-  'webhook-tls-key-file': { value: 'FILE', about: 'private key of the webhook, PEM', parse: text },
-  'api-bind-address': {
-    value: 'HOST:PORT',
-    about: 'submissions over HTTP, for those with a token of this cluster; without it none are taken that way',
-    parse: bindAddress,
-  },
-  'api-cert-file': { value: 'FILE', about: 'certificate of that, PEM; without it plain HTTP, on a loopback address only', parse: text },
-  'api-key-file': { value: 'FILE', about: 'private key of that certificate, PEM', parse: text },
+  ...CERTIFICATE_FLAGS,
   'other-managers': {
     value: 'USER,...',
     fallback: '',
@@ -284,8 +260,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     leaderElection: leaderElectionOf(flags),
     metricsAddress: flags['metrics-bind-address'],
     metricsAuthentication: flags['metrics-authentication'],
-    webhook: webhook(flags),
-    api: api(flags),
+    ...certificateConfigOf(flags),
     knownUsers: { managers: flags['other-managers'], localWorkers: flags['local-workers'] },
     home: { qps: flags['kube-api-qps'], burst: flags['kube-api-burst'] },
     worker: { qps: flags['worker-api-qps'], burst: flags['worker-api-burst'] },
@@ -312,33 +287,6 @@ function decisionLog(flags: FlagValues<typeof FLAGS>): ManagerConfig['decisionLo
   const destination = flags['decision-log'];
   if (destination === undefined) return undefined;
   return { destination, fileBytesMax: flags['decision-log-max-size'] * 1024 * 1024, filesMax: flags['decision-log-max-files'] };
-}
-
-export type ApiConfig = { readonly address: string; readonly tls?: { readonly certFile: string; readonly keyFile: string } };
-
-function api(flags: FlagValues<typeof FLAGS>): ApiConfig | undefined {
-  const address = flags['api-bind-address'];
-  const [certFile, keyFile] = [flags['api-cert-file'], flags['api-key-file']];
-  if (address === undefined) return undefined;
-  if (certFile !== undefined && keyFile !== undefined) return { address, tls: { certFile, keyFile } };
-  if (certFile !== undefined || keyFile !== undefined) throw new FlagError('--api-cert-file and --api-key-file go together');
-  if (/^(?:127\.[\d.]+|\[::1\]|localhost):/.test(address)) return { address };
-  throw new FlagError(
-    '--api-bind-address needs --api-cert-file and --api-key-file where others can reach it: tokens must not be read on the way',
-  );
-}
-
-function webhook(flags: FlagValues<typeof FLAGS>): ManagerConfig['webhook'] {
-  const address = flags['webhook-bind-address'];
-  const certFile = flags['webhook-tls-cert-file'];
-  const keyFile = flags['webhook-tls-key-file'];
-  if (address === undefined) return undefined;
-  if (certFile === undefined || keyFile === undefined) {
-    throw new FlagError(
-      '--webhook-bind-address needs --webhook-tls-cert-file and --webhook-tls-key-file: API servers speak TLS to webhooks',
-    );
-  }
-  return { address, certFile, keyFile };
 }
 
 function lostTimeout(given: string): number {
@@ -377,12 +325,6 @@ function addressRanges(given: string): readonly string[] {
   const wrong = ranges.find((each) => !isAddressRange(each));
   if (wrong === undefined) return ranges;
   throw new FlagError(`${JSON.stringify(wrong)} is no range of addresses; write ranges such as 169.254.0.0/16,fe80::/10`);
-}
-
-function secretName(given: string): ManagerConfig['recordKeySecret'] {
-  const match = /^(?:([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)\/)?([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)$/.exec(given);
-  if (match?.[2] === undefined) throw new FlagError(`${JSON.stringify(given)} names no Secret; write one such as switchyard/record-key`);
-  return { namespace: match[1], name: match[2] };
 }
 
 function userNames(given: string): readonly string[] {

@@ -206,9 +206,11 @@ export const MANAGER_VALUES: ChartValue = group('', {
     excludedNamespaces: texts('Namespaces whose Jobs the webhook never sees.', ['kube-system']),
     tls: group('', {
       existingSecret: text(
-        "A kubernetes.io/tls Secret with the webhook's certificate. Empty: the chart makes a self-signed one and keeps it over upgrades.",
+        "A kubernetes.io/tls Secret with the webhook's certificate. Empty: the managers make one, renew it and have the webhook configurations trust it (docs/security.md).",
       ),
-      caBundle: text('Base64 of the CA that signed the existing certificate.'),
+      caBundle: text(
+        'Base64 of the CA that signed the existing certificate. Empty: `ca.crt` of that Secret, if it is there by the time of the installation.',
+      ),
       certManager: group('', { enabled: isOn('Lets cert-manager issue the certificate and inject the CA instead.', false) }),
     }),
   }),
@@ -219,7 +221,7 @@ export const MANAGER_VALUES: ChartValue = group('', {
       port: port('', 8443),
       tls: group('', {
         existingSecret: text(
-          "A kubernetes.io/tls Secret. Empty: the webhook's certificate, which is that of NAME.NAMESPACE.svc; its Secret has the CA, too (ca.crt).",
+          "A kubernetes.io/tls Secret. Empty: the webhook's certificate, which is that of NAME.NAMESPACE.svc; its Secret has the CAs, too (ca.crt).",
         ),
       }),
     },
@@ -230,7 +232,10 @@ export const MANAGER_VALUES: ChartValue = group('', {
       true,
     ),
   }),
-  metrics: metricsValues(flagValue(FLAGS, 'metrics-authentication', { default: false, about: METRICS_AUTHENTICATION })),
+  metrics: metricsValues(
+    flagValue(FLAGS, 'metrics-authentication', { default: false, about: METRICS_AUTHENTICATION }),
+    "Empty: the webhook's certificate, where the managers make that.",
+  ),
   ...prometheusRuleValues('manager'),
   ...DASHBOARD_VALUES,
   ...MONITOR_VALUES,
@@ -267,6 +272,12 @@ export const MANAGER_FLAGS_OF_CHART: Readonly<Partial<Record<keyof typeof FLAGS,
   'webhook-bind-address': 'webhook.port',
   'webhook-tls-cert-file': 'webhook.tls',
   'webhook-tls-key-file': 'webhook.tls',
+  'webhook-cert-secret': 'webhook.tls',
+  'webhook-cert-names': 'by the name of the release',
+  'webhook-configuration': 'by the name of the release',
+  'metrics-cert-file': 'metrics.tls',
+  'metrics-key-file': 'metrics.tls',
+  'metrics-own-certificate': 'metrics.tls',
   'api-bind-address': 'api.enabled and api.port',
   'api-cert-file': 'api.tls',
   'api-key-file': 'api.tls',
