@@ -1,6 +1,6 @@
 import { shaped } from '../shared/runtime/value-shape.ts';
 import { bindAddress, FlagError, text, type FlagTable, type FlagValues } from '../shared/runtime/flags.ts';
-import { metricsFilesOf, METRICS_FLAGS } from '../shared/runtime/program-flags.ts';
+import { metricsFilesOf, type METRICS_FLAGS } from '../shared/runtime/program-flags.ts';
 import type { CertificateFiles } from '../shared/runtime/serving-certificate.ts';
 
 /** A certificate that the managers make themselves, and keep in a Secret that all replicas share. */

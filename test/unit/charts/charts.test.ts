@@ -168,9 +168,6 @@ describe('the manager chart', () => {
     expect(() => renderChart('manager', 'webhook.tls.existingSecret=mine')).toThrow(/webhook.tls.existingSecret needs webhook.tls.caBundle/);
     const objects = renderChart('manager', 'webhook.tls.existingSecret=mine', 'webhook.tls.caBundle=Y2E=');
     expect([bundles(objects), certificateRules(objects)]).toEqual([['Y2E=', 'Y2E='], []]);
-    expect(() => renderChart('manager', 'webhook.tls.existingSecret=mine', 'webhook.tls.certManager.enabled=true')).toThrow(
-      /two certificates for one webhook/,
-    );
   });
 
   test('with cert-manager there is no secret in the release, and the CA is injected', () => {
@@ -305,7 +302,7 @@ describe('what the manager chart passes to the program', () => {
       tls: certificate('api-tls'),
     });
     expect(
-      [volumesOf('api.enabled=true'), volumesOf('api.enabled=true', 'api.tls.existingSecret=own')].map(([, , third]) => third),
+      [volumesOf('api.enabled=true'), volumesOf('api.enabled=true', 'api.tls.existingSecret=own')].map(([, second]) => second),
     ).toEqual(['history emptyDir 1088Mi', 'api-tls']);
     const on = renderChart('manager', 'api.enabled=true');
     const [service] = ofKind(on, 'Service') as unknown as { spec: { ports: { name: string; port: number }[] } }[];
