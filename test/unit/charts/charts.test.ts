@@ -165,7 +165,9 @@ describe('the manager chart', () => {
   });
 
   test('of a Secret of somebody’s own the CA must be known, or nothing is rendered', () => {
-    expect(() => renderChart('manager', 'webhook.tls.existingSecret=mine')).toThrow(/webhook.tls.existingSecret needs webhook.tls.caBundle/);
+    expect(() => renderChart('manager', 'webhook.tls.existingSecret=mine')).toThrow(
+      /webhook.tls.existingSecret needs webhook.tls.caBundle/,
+    );
     const objects = renderChart('manager', 'webhook.tls.existingSecret=mine', 'webhook.tls.caBundle=Y2E=');
     expect([bundles(objects), certificateRules(objects)]).toEqual([['Y2E=', 'Y2E='], []]);
   });
