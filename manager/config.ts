@@ -63,6 +63,10 @@ export type ManagerConfig = AdmissionFlags &
     /** After this time the Jobs of a cluster that is lost run elsewhere; 0: never. */
     readonly workerLostTimeoutMs: number;
     readonly requeuingTimestamp: RequeuingTimestamp;
+    /** How long tokens of worker clusters are good for that are renewed; 0: none is. */
+    readonly tokenLifeMs: number;
+    /** Where the Secrets of WorkerClusters are; undefined: anywhere. */
+    readonly clusterSecretsNamespace: string | undefined;
     /** Between two renewals of the Lease on each worker cluster. */
     readonly renewIntervalMs: number;
     /** Where all that admission sees and decides is written down; undefined: nowhere. */
@@ -93,9 +97,18 @@ const NAMES = { type: 'array', items: { type: 'string', pattern: '^ *[^, ][^,]*$
 const JOB_BYTES_MIN = 16 * 1024;
 /** Ten thousand copies of 10 KiB, of which about a fifth is kept, fit in. */
 export const WORKER_MEMORY_MIB = 32;
+/** A leaked Secret is of no use after a day; a manager may be gone for half of one. */
+export const DEFAULT_TOKEN_LIFE_MS = 24 * 3_600_000;
 export const DEFAULT_WORKER_LOST_TIMEOUT_MS = 900_000;
 /** The whole way of one Job a second: what describes a Job is read by people. */
 export const DEFAULT_STORY_EVENT_QPS = 5;
+
+/** API servers issue none for less. */
+const TOKEN_LIFE_MIN_MS = 600_000;
+const TOKEN_LIFE_MAX_MS = 168 * 3_600_000;
+const TOKEN_LIFE: ValueShape = {
+  anyOf: [durationShape(TOKEN_LIFE_MIN_MS, TOKEN_LIFE_MAX_MS), { type: 'string', pattern: '^0+(ms|s|m|h)?$' }, { enum: [0] }],
+};
 
 const FLAGS = {
   ...CONFIG_FILE_FLAGS,
@@ -193,6 +206,18 @@ const FLAGS = {
     about: 'memory for what is kept of one worker cluster’s Jobs and nodes; one that has more is not Ready (TooManyObjects)',
     parse: wholeNumber(1, 65_536),
   },
+  'cluster-secrets-namespace': {
+    value: 'NAME',
+    about: 'WorkerClusters may name Secrets of this namespace alone; without it of any that may be read',
+    parse: text,
+  },
+  'worker-token-life': {
+    value: 'DURATION',
+    fallback: '24h',
+    about:
+      'the tokens by which worker clusters are reached are renewed at half of their life, for so long, where their account may; 0: they are left alone',
+    parse: shaped(TOKEN_LIFE, tokenLife),
+  },
   'worker-lost-timeout': {
     value: 'DURATION',
     fallback: '15m',
@@ -270,6 +295,8 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     concurrentDispatches: flags['concurrent-dispatches'],
     workerLostTimeoutMs: flags['worker-lost-timeout'],
     requeuingTimestamp: flags['requeuing-timestamp'],
+    clusterSecretsNamespace: flags['cluster-secrets-namespace'],
+    tokenLifeMs: flags['worker-token-life'],
     renewIntervalMs: flags['fence-renew-interval'],
     ...admissionFlagsOf(flags),
     decisionLog: decisionLog(flags),
@@ -295,6 +322,12 @@ function lostTimeout(given: string): number {
   throw new FlagError(
     `${JSON.stringify(given)} is shorter than any fence takes; write more than 30s, such as 15m, or 0 to move no Job off a lost cluster`,
   );
+}
+
+function tokenLife(given: string): number {
+  const lifeMs = given === '0' ? 0 : durationMs(given);
+  if (lifeMs === 0 || (lifeMs >= TOKEN_LIFE_MIN_MS && lifeMs <= TOKEN_LIFE_MAX_MS)) return lifeMs;
+  throw new FlagError(`${JSON.stringify(given)} is not between 10m and 168h; write such as 24h, or 0 to renew no tokens`);
 }
 
 function renewInterval(given: string): number {

@@ -112,6 +112,8 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     concurrentDispatches: settings.concurrentDispatches,
     workerLostTimeoutMs: settings.workerLostTimeoutMs,
     requeuingTimestamp: settings.requeuingTimestamp,
+    tokenLifeMs: settings.tokenLifeMs,
+    clusterSecretsNamespace: settings.clusterSecretsNamespace,
     renewIntervalMs: settings.renewIntervalMs,
     fairSharing: settings.fairSharing,
     admissionFairSharing: settings.admissionFairSharing,

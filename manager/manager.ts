@@ -28,7 +28,7 @@ import { LOCAL_QUEUES } from './api/local-queue.ts';
 import { createLostClusters } from './api/lost-clusters.ts';
 import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
 import type { DecisionLogFile } from './decision-log-file.ts';
-import { DEFAULT_STORY_EVENT_QPS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config.ts';
+import { DEFAULT_STORY_EVENT_QPS, DEFAULT_TOKEN_LIFE_MS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config.ts';
 import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/cluster-lease.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
 import { caughtUp, synced } from './awaited-informers.ts';
@@ -85,6 +85,10 @@ export type ManagerDeps = {
   readonly requeuingTimestamp?: RequeuingTimestamp;
   /** Between two renewals of the Lease on each worker cluster; absent: the default of the flag. */
   readonly renewIntervalMs?: number;
+  /** How long tokens of worker clusters are good for that are renewed, 0: none is; absent: the default of the flag. */
+  readonly tokenLifeMs?: number;
+  /** Where the Secrets of WorkerClusters are; absent: anywhere. */
+  readonly clusterSecretsNamespace?: string | undefined;
   /** How idle quota and ClusterQueues are shared; absent: by priority and age. */
   readonly fairSharing?: FairSharingConfig | undefined;
   readonly admissionFairSharing?: UsagePolicy | undefined;
@@ -297,6 +301,8 @@ export function createManager(deps: ManagerDeps): Manager {
       lostClusters,
       workerLostTimeoutMs,
       keys,
+      clusterSecretsNamespace: deps.clusterSecretsNamespace,
+      tokenLifeMs: deps.tokenLifeMs ?? DEFAULT_TOKEN_LIFE_MS,
       renewIntervalMs: deps.renewIntervalMs ?? DEFAULT_RENEW_INTERVAL_MS,
       connect: (cluster, access) => fencedClient(deps.connectCluster(cluster, access), deposed.signal),
       origin,

@@ -85,7 +85,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
     'admission-flags awaited-informers certificate-flags client-factory config decision-log-file history-flags home-informers identity identity-alarm main manager read-redis-settings record-key redis-flags serve-webhook serving-certificates worker-connection',
   'manager/certificates': 'certificate-keeper make-key-pair',
   'manager/dispatch':
-    'cluster-lease cluster-probe cluster-registry cluster-removal copy-ending copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',
+    'cluster-lease cluster-probe cluster-registry cluster-removal copy-ending copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries token-renewal worker-watch',
   'manager/history': 'history history-writer open-store redis-store s3-store sqlite-store',
   'manager/invariants': 'live-invariants',
   'manager/http': 'history-routes request-body send-events serve-submissions server submission-routes',

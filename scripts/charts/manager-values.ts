@@ -42,6 +42,13 @@ export const MANAGER_VALUES: ChartValue = group('', {
       false,
     ),
   }),
+  clusterSecrets: group('Where the Secrets with the kubeconfigs of worker clusters are.', {
+    namespace: text(
+      'A namespace of their own, which must exist: the managers may read Secrets there, and nowhere else but their own by name. Empty: that of the release.',
+      '',
+      { maxLength: 63, pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$' },
+    ),
+  }),
   localWorker: group(
     "The manager's cluster may also be a worker: a WorkerCluster with `local: true`, and the chart switchyard-worker beside this one (with managerAccess.create=false). Lets the manager delete Jobs, which are its copies, and see the nodes.",
     {
@@ -113,6 +120,7 @@ export const MANAGER_VALUES: ChartValue = group('', {
       'submission-api-burst': 300,
       'worker-api-qps': 50,
       'worker-api-burst': 100,
+      'worker-token-life': '24h',
       'worker-lost-timeout': '15m',
       'requeuing-timestamp': 'Eviction',
     }),
@@ -265,6 +273,7 @@ export const MANAGER_FLAGS_OF_CHART: Readonly<Partial<Record<keyof typeof FLAGS,
   'redis-tls-cert-file': 'redis.tls.existingSecret',
   'redis-tls-key-file': 'redis.tls.existingSecret',
   'record-key-secret': 'by the name of the release',
+  'cluster-secrets-namespace': 'clusterSecrets.namespace',
   'leader-elect': 'always on',
   'leader-elect-resource-namespace': 'the namespace of the release',
   'leader-elect-resource-name': 'by the name of the release',

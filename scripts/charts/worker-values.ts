@@ -21,7 +21,10 @@ export const WORKER_VALUES: ChartValue = group('', {
     'What the manager uses to create, watch and delete its copies on this cluster, and to keep its Lease in config.leaseNamespace.',
     {
       create: isOn('', true),
-      tokenSecret: isOn('Also makes a long-lived token Secret for the account; otherwise issue tokens with `kubectl create token`.', true),
+      tokenSecret: isOn(
+        'Also makes a token Secret for the account that never ends. Without it a token is issued with `kubectl create token`, and renewed by the manager (docs/joining.md).',
+        false,
+      ),
       namespaces: texts(
         'Namespaces of this cluster in which the manager may work on Jobs; they must exist. Name the same ones as spec.servedNamespaces of the WorkerCluster. Empty: all namespaces.',
         [],

@@ -172,6 +172,21 @@ describe('the manager chart', () => {
     expect([bundles(objects), certificateRules(objects)]).toEqual([['Y2E=', 'Y2E='], []]);
   });
 
+  test('Secrets may be read in the namespace of the kubeconfigs alone, and elsewhere by name', () => {
+    const readers = (...values: string[]) =>
+      ofKind(renderChart('manager', ...values), 'Role').flatMap((role) =>
+        (role['rules'] as Rule[])
+          .filter(
+            ({ resources, resourceNames, verbs }) => resources.includes('secrets') && resourceNames === undefined && verbs.includes('get'),
+          )
+          .map(() => role.metadata.namespace),
+      );
+    expect([readers(), readers('clusterSecrets.namespace=clusters')]).toEqual([['switchyard'], ['clusters']]);
+    expect(JSON.stringify(ofKind(renderChart('manager', 'clusterSecrets.namespace=clusters'), 'Deployment'))).toContain(
+      '--cluster-secrets-namespace=clusters',
+    );
+  });
+
   test('with cert-manager there is no secret in the release, and the CA is injected', () => {
     const objects = renderChart('manager', 'webhook.tls.certManager.enabled=true');
     expect([ofKind(objects, 'Secret'), certificateRules(objects), bundles(objects)]).toEqual([[], [], [undefined, undefined]]);
@@ -252,6 +267,8 @@ describe('what the manager chart passes to the program', () => {
       requeuingTimestamp: 'Eviction',
       concurrentDispatches: 16,
       renewIntervalMs: 10_000,
+      tokenLifeMs: 86_400_000,
+      clusterSecretsNamespace: 'switchyard',
       fairSharing: undefined,
       admissionFairSharing: undefined,
       history: {
