@@ -212,6 +212,7 @@ const SUBMISSIONS_RARELY = {
   'delete configmaps': 'parts of the ledger go after seven days',
 };
 const COPY_THERE = {
+  'create serviceaccounts/token': 'the token is renewed at half of its life; test/scenario/worker-tokens.test.ts uses it',
   'get batch/jobs': 'a copy that is there already, made by a call whose answer was lost, is looked at before it is taken for ours',
 };
 const WORKER_RARELY = {
