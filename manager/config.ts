@@ -5,17 +5,8 @@ import type { Identities } from './policy/writer.ts';
 import { HISTORY_FLAGS, historyConfigOf, type HistoryConfig } from './history-flags.ts';
 import { REDIS_FLAGS, redisConfigOf, type RedisConfig } from './redis-flags.ts';
 import { durationOrZero, durationShape, shaped, type ValueShape } from '../shared/runtime/value-shape.ts';
-import {
-  bindAddress,
-  durationMs,
-  FlagError,
-  oneOf,
-  text,
-  wholeNumber,
-  type FlagTable,
-  type FlagValues,
-  type Program,
-} from '../shared/runtime/flags.ts';
+import { durationMs, FlagError, oneOf, text, wholeNumber, type FlagTable, type FlagValues, type Program } from '../shared/runtime/flags.ts';
+import { CERTIFICATE_FLAGS, certificateConfigOf, secretName, type CertificateConfig } from './certificate-flags.ts';
 import { ADMISSION_FLAGS, admissionFlagsOf, type AdmissionFlags } from './admission-flags.ts';
 import { DEFAULT_REQUEUING_TIMESTAMP, REQUEUING_TIMESTAMPS, type RequeuingTimestamp } from './admission/requeuing.ts';
 import { FENCE_MARGIN_MS } from './api/fenced-off.ts';
@@ -33,57 +24,59 @@ import {
 } from '../shared/runtime/program-flags.ts';
 
 /** How one manager runs. Everything comes from flags, or from the environment where a flag is absent. */
-export type ManagerConfig = AdmissionFlags & {
-  /** Absent: where kubectl would look, then the service account of the pod. */
-  readonly kubeconfig: string | undefined;
-  /** Absent: Jobs come through the API alone. */
-  /** undefined: no submissions are taken. */
-  readonly redis: RedisConfig | undefined;
-  readonly redisPrefix: string;
-  /** '': none but those of SubmissionQueues. */
-  readonly submissionQueue: string;
-  /** Where Jobs of that queue may be, the default first. */
-  readonly submissionNamespaces: readonly string[] | '*';
-  /** Whether SubmissionQueues may have Jobs created with the rights of the manager. */
-  readonly allowManagerIdentity: boolean;
-  readonly concurrentSubmissions: number;
-  readonly storyEventQps: number;
-  /** Absent: the UID of the namespace kube-system. */
-  readonly managerId: string | undefined;
-  /** Without a namespace: that of the election's Lease, else that of the kubeconfig's context or of the pod. */
-  readonly recordKeySecret: { readonly namespace: string | undefined; readonly name: string };
-  readonly leaderElection: LeaderElectionConfig | undefined;
-  /** undefined: not served. */
-  readonly metricsAddress: string | undefined;
-  /** Whether /metrics asks for a bearer token. */
-  readonly metricsAuthentication: boolean;
-  /** Submissions over HTTP; undefined: none are taken that way. */
-  readonly api: ApiConfig | undefined;
-  readonly webhook: { readonly address: string; readonly certFile: string; readonly keyFile: string } | undefined;
-  /** Users that the webhook knows beside the manager's own. */
-  readonly knownUsers: Identities;
-  readonly home: ApiRate;
-  readonly worker: ApiRate;
-  /** Of the creation of Jobs from submissions, which is not part of the manager's other requests. */
-  readonly submissions: ApiRate;
-  /** Ranges of addresses, such as `169.254.0.0/16`, in which no worker cluster may be. */
-  readonly workerAddressDeny: readonly string[];
-  /** That what is kept of one worker cluster may take. */
-  readonly workerMemoryBytes: number;
-  readonly concurrentDispatches: number;
-  /** After this time the Jobs of a cluster that is lost run elsewhere; 0: never. */
-  readonly workerLostTimeoutMs: number;
-  readonly requeuingTimestamp: RequeuingTimestamp;
-  /** Between two renewals of the Lease on each worker cluster. */
-  readonly renewIntervalMs: number;
-  /** Where all that admission sees and decides is written down; undefined: nowhere. */
-  readonly decisionLog: DecisionLogConfig | undefined;
-  /** Where it is kept what became of Jobs; undefined: nowhere. */
-  readonly history: HistoryConfig | undefined;
-  /** What a Job may be. */
-  readonly jobRules: JobRules;
-  readonly logLevel: LogLevel;
-};
+export type ManagerConfig = AdmissionFlags &
+  CertificateConfig & {
+    /** Absent: where kubectl would look, then the service account of the pod. */
+    readonly kubeconfig: string | undefined;
+    /** Absent: Jobs come through the API alone. */
+    /** undefined: no submissions are taken. */
+    readonly redis: RedisConfig | undefined;
+    readonly redisPrefix: string;
+    /** '': none but those of SubmissionQueues. */
+    readonly submissionQueue: string;
+    /** Where Jobs of that queue may be, the default first. */
+    readonly submissionNamespaces: readonly string[] | '*';
+    /** Whether SubmissionQueues may have Jobs created with the rights of the manager. */
+    readonly allowManagerIdentity: boolean;
+    readonly concurrentSubmissions: number;
+    readonly storyEventQps: number;
+    /** Absent: the UID of the namespace kube-system. */
+    readonly managerId: string | undefined;
+    /** Without a namespace: that of the election's Lease, else that of the kubeconfig's context or of the pod. */
+    readonly recordKeySecret: { readonly namespace: string | undefined; readonly name: string };
+    readonly leaderElection: LeaderElectionConfig | undefined;
+    /** undefined: not served. */
+    readonly metricsAddress: string | undefined;
+    /** Whether /metrics asks for a bearer token. */
+    readonly metricsAuthentication: boolean;
+    /** Users that the webhook knows beside the manager's own. */
+    readonly knownUsers: Identities;
+    readonly home: ApiRate;
+    readonly worker: ApiRate;
+    /** Of the creation of Jobs from submissions, which is not part of the manager's other requests. */
+    readonly submissions: ApiRate;
+    /** Ranges of addresses, such as `169.254.0.0/16`, in which no worker cluster may be. */
+    readonly workerAddressDeny: readonly string[];
+    /** That what is kept of one worker cluster may take. */
+    readonly workerMemoryBytes: number;
+    readonly concurrentDispatches: number;
+    /** After this time the Jobs of a cluster that is lost run elsewhere; 0: never. */
+    readonly workerLostTimeoutMs: number;
+    readonly requeuingTimestamp: RequeuingTimestamp;
+    /** How long tokens of worker clusters are good for that are renewed; 0: none is. */
+    readonly tokenLifeMs: number;
+    /** Where the Secrets of WorkerClusters are; undefined: anywhere. */
+    readonly clusterSecretsNamespace: string | undefined;
+    /** Between two renewals of the Lease on each worker cluster. */
+    readonly renewIntervalMs: number;
+    /** Where all that admission sees and decides is written down; undefined: nowhere. */
+    readonly decisionLog: DecisionLogConfig | undefined;
+    /** Where it is kept what became of Jobs; undefined: nowhere. */
+    readonly history: HistoryConfig | undefined;
+    /** What a Job may be. */
+    readonly jobRules: JobRules;
+    readonly logLevel: LogLevel;
+  };
 /** Requests per second to one API server; qps 0 means no limit. */
 export type ApiRate = { readonly qps: number; readonly burst: number };
 
@@ -104,9 +97,18 @@ const NAMES = { type: 'array', items: { type: 'string', pattern: '^ *[^, ][^,]*$
 const JOB_BYTES_MIN = 16 * 1024;
 /** Ten thousand copies of 10 KiB, of which about a fifth is kept, fit in. */
 export const WORKER_MEMORY_MIB = 32;
+/** A leaked Secret is of no use after a day; a manager may be gone for half of one. */
+export const DEFAULT_TOKEN_LIFE_MS = 24 * 3_600_000;
 export const DEFAULT_WORKER_LOST_TIMEOUT_MS = 900_000;
 /** The whole way of one Job a second: what describes a Job is read by people. */
 export const DEFAULT_STORY_EVENT_QPS = 5;
+
+/** API servers issue none for less. */
+const TOKEN_LIFE_MIN_MS = 600_000;
+const TOKEN_LIFE_MAX_MS = 168 * 3_600_000;
+const TOKEN_LIFE: ValueShape = {
+  anyOf: [durationShape(TOKEN_LIFE_MIN_MS, TOKEN_LIFE_MAX_MS), { type: 'string', pattern: '^0+(ms|s|m|h)?$' }, { enum: [0] }],
+};
 
 const FLAGS = {
   ...CONFIG_FILE_FLAGS,
@@ -158,20 +160,7 @@ const FLAGS = {
   },
   ...leaderElectionFlags('managers', 'switchyard-manager'),
   ...METRICS_FLAGS,
-  'webhook-bind-address': {
-    value: 'HOST:PORT',
-    about: 'admission webhook for Jobs, over TLS; without it no webhook is served',
-    parse: bindAddress,
-  },
-  'webhook-tls-cert-file': { value: 'FILE', about: 'certificate of the webhook, PEM; read again when it changes', parse: text },
-  'webhook-tls-key-file': { value: 'FILE', about: 'private key of the webhook, PEM', parse: text },
-  'api-bind-address': {
-    value: 'HOST:PORT',
-    about: 'submissions over HTTP, for those with a token of this cluster; without it none are taken that way',
-    parse: bindAddress,
-  },
-  'api-cert-file': { value: 'FILE', about: 'certificate of that, PEM; without it plain HTTP, on a loopback address only', parse: text },
-  'api-key-file': { value: 'FILE', about: 'private key of that certificate, PEM', parse: text },
+  ...CERTIFICATE_FLAGS,
   'other-managers': {
     value: 'USER,...',
     fallback: '',
@@ -216,6 +205,18 @@ const FLAGS = {
     fallback: String(WORKER_MEMORY_MIB),
     about: 'memory for what is kept of one worker cluster’s Jobs and nodes; one that has more is not Ready (TooManyObjects)',
     parse: wholeNumber(1, 65_536),
+  },
+  'cluster-secrets-namespace': {
+    value: 'NAME',
+    about: 'WorkerClusters may name Secrets of this namespace alone; without it of any that may be read',
+    parse: text,
+  },
+  'worker-token-life': {
+    value: 'DURATION',
+    fallback: '24h',
+    about:
+      'the tokens by which worker clusters are reached are renewed at half of their life, for so long, where their account may; 0: they are left alone',
+    parse: shaped(TOKEN_LIFE, tokenLife),
   },
   'worker-lost-timeout': {
     value: 'DURATION',
@@ -284,8 +285,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     leaderElection: leaderElectionOf(flags),
     metricsAddress: flags['metrics-bind-address'],
     metricsAuthentication: flags['metrics-authentication'],
-    webhook: webhook(flags),
-    api: api(flags),
+    ...certificateConfigOf(flags),
     knownUsers: { managers: flags['other-managers'], localWorkers: flags['local-workers'] },
     home: { qps: flags['kube-api-qps'], burst: flags['kube-api-burst'] },
     worker: { qps: flags['worker-api-qps'], burst: flags['worker-api-burst'] },
@@ -295,6 +295,8 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     concurrentDispatches: flags['concurrent-dispatches'],
     workerLostTimeoutMs: flags['worker-lost-timeout'],
     requeuingTimestamp: flags['requeuing-timestamp'],
+    clusterSecretsNamespace: flags['cluster-secrets-namespace'],
+    tokenLifeMs: flags['worker-token-life'],
     renewIntervalMs: flags['fence-renew-interval'],
     ...admissionFlagsOf(flags),
     decisionLog: decisionLog(flags),
@@ -314,39 +316,18 @@ function decisionLog(flags: FlagValues<typeof FLAGS>): ManagerConfig['decisionLo
   return { destination, fileBytesMax: flags['decision-log-max-size'] * 1024 * 1024, filesMax: flags['decision-log-max-files'] };
 }
 
-export type ApiConfig = { readonly address: string; readonly tls?: { readonly certFile: string; readonly keyFile: string } };
-
-function api(flags: FlagValues<typeof FLAGS>): ApiConfig | undefined {
-  const address = flags['api-bind-address'];
-  const [certFile, keyFile] = [flags['api-cert-file'], flags['api-key-file']];
-  if (address === undefined) return undefined;
-  if (certFile !== undefined && keyFile !== undefined) return { address, tls: { certFile, keyFile } };
-  if (certFile !== undefined || keyFile !== undefined) throw new FlagError('--api-cert-file and --api-key-file go together');
-  if (/^(?:127\.[\d.]+|\[::1\]|localhost):/.test(address)) return { address };
-  throw new FlagError(
-    '--api-bind-address needs --api-cert-file and --api-key-file where others can reach it: tokens must not be read on the way',
-  );
-}
-
-function webhook(flags: FlagValues<typeof FLAGS>): ManagerConfig['webhook'] {
-  const address = flags['webhook-bind-address'];
-  const certFile = flags['webhook-tls-cert-file'];
-  const keyFile = flags['webhook-tls-key-file'];
-  if (address === undefined) return undefined;
-  if (certFile === undefined || keyFile === undefined) {
-    throw new FlagError(
-      '--webhook-bind-address needs --webhook-tls-cert-file and --webhook-tls-key-file: API servers speak TLS to webhooks',
-    );
-  }
-  return { address, certFile, keyFile };
-}
-
 function lostTimeout(given: string): number {
   const timeoutMs = given === '0' ? 0 : durationMs(given);
   if (timeoutMs === 0 || timeoutMs > FENCE_MARGIN_MS) return timeoutMs;
   throw new FlagError(
     `${JSON.stringify(given)} is shorter than any fence takes; write more than 30s, such as 15m, or 0 to move no Job off a lost cluster`,
   );
+}
+
+function tokenLife(given: string): number {
+  const lifeMs = given === '0' ? 0 : durationMs(given);
+  if (lifeMs === 0 || (lifeMs >= TOKEN_LIFE_MIN_MS && lifeMs <= TOKEN_LIFE_MAX_MS)) return lifeMs;
+  throw new FlagError(`${JSON.stringify(given)} is not between 10m and 168h; write such as 24h, or 0 to renew no tokens`);
 }
 
 function renewInterval(given: string): number {
@@ -377,12 +358,6 @@ function addressRanges(given: string): readonly string[] {
   const wrong = ranges.find((each) => !isAddressRange(each));
   if (wrong === undefined) return ranges;
   throw new FlagError(`${JSON.stringify(wrong)} is no range of addresses; write ranges such as 169.254.0.0/16,fe80::/10`);
-}
-
-function secretName(given: string): ManagerConfig['recordKeySecret'] {
-  const match = /^(?:([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)\/)?([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)$/.exec(given);
-  if (match?.[2] === undefined) throw new FlagError(`${JSON.stringify(given)} names no Secret; write one such as switchyard/record-key`);
-  return { namespace: match[1], name: match[2] };
 }
 
 function userNames(given: string): readonly string[] {

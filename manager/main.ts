@@ -15,6 +15,7 @@ import { FlagError } from '../shared/runtime/flags.ts';
 import { createProgramHttp, listen } from '../shared/runtime/http-server.ts';
 import { given } from '../shared/runtime/given.ts';
 import { runProgram } from '../shared/runtime/lifecycle.ts';
+import { allOrNone } from '../shared/runtime/tasks.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { createLogger } from '../shared/runtime/pino-logger.ts';
 import { createProgramMetrics } from '../shared/runtime/program-metrics.ts';
@@ -35,6 +36,7 @@ import type { RedisProbe } from './submission/redis-probe.ts';
 import type { RedisSettings } from './submission/redis-settings.ts';
 import { sharedTenant } from './submission/tenant.ts';
 import { textProblem } from './submission/submission-text.ts';
+import { createServingCertificates } from './serving-certificates.ts';
 import { createWorkerConnector } from './worker-connection.ts';
 
 async function main(config: ManagerConfig): Promise<number> {
@@ -75,6 +77,15 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
   const history = settings.history && { ...settings.history, store: await openHistory(settings.history.store, log) };
   const readiness = { caches: () => manager.unreadiness() };
   const program = createProgramMetrics(registry, { version: manifest.version, nodeVersion: process.version, checks: readiness });
+  const certificates = createServingCertificates({
+    own: settings.certificateSecret,
+    namespace: leaderElection?.namespace ?? homeAccess.namespace,
+    client: clientOver(homeTransport, homeAccess, CERTIFICATE_RATE),
+    registry,
+    clock,
+    random: Math.random,
+    log,
+  });
   const manager = createManager({
     onLeading: () => program.leads(true),
     client,
@@ -95,11 +106,14 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
         identity: `${hostname()}_${crypto.randomUUID()}`,
       },
     }),
-    ...(webhook === undefined ? {} : { webhook }),
+    ...(webhook && { webhook: { address: webhook.address, certificate: certificates.of('webhook', webhook.tls) } }),
+    certificates: certificates.keeper,
     knownUsers: settings.knownUsers,
     concurrentDispatches: settings.concurrentDispatches,
     workerLostTimeoutMs: settings.workerLostTimeoutMs,
     requeuingTimestamp: settings.requeuingTimestamp,
+    tokenLifeMs: settings.tokenLifeMs,
+    clusterSecretsNamespace: settings.clusterSecretsNamespace,
     renewIntervalMs: settings.renewIntervalMs,
     fairSharing: settings.fairSharing,
     admissionFairSharing: settings.admissionFairSharing,
@@ -110,7 +124,8 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     serveApi:
       api &&
       ((doorOf: DoorOf, metrics: ApiMetrics) =>
-        serveSubmissions(api, {
+        serveSubmissions(api.address, {
+          ...(api.tls && { tls: certificates.of('api', api.tls) }),
           doorOf,
           metrics,
           ...(history && { history: createHistory(history.store) }),
@@ -135,10 +150,22 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
       ? { metricsGate: createMetricsGate({ client: clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }), clock, log }) }
       : {}),
   });
-  const http = settings.metricsAddress === undefined ? undefined : await listen(answer, settings.metricsAddress);
-  if (http !== undefined) log.info('metrics and health are served', { url: http.url });
+  const { metricsAddress, metricsTls } = settings;
+  let http: { close(): Promise<void> } | undefined;
+  const serve = async (each: AbortSignal): Promise<void> => {
+    if (metricsAddress === undefined) return;
+    const server = await listen(answer, metricsAddress, {
+      ...(metricsTls && { certificate: certificates.of('metrics', metricsTls) }),
+      signal: each,
+    });
+    http = server;
+    log.info('metrics and health are served', { url: server.url });
+  };
+  // A certificate of our own comes when the manager runs.
+  const isOwn = metricsTls === 'Own';
+  if (!isOwn) await serve(signal);
   try {
-    await manager.run(signal);
+    await allOrNone(signal, [(each) => manager.run(each), async (each) => isOwn && serve(each)]);
   } finally {
     probing?.close();
     submissions?.close?.();
@@ -148,6 +175,9 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     await http?.close();
   }
 }
+
+/** What looks after certificates must not wait behind the work, and has little to do. */
+const CERTIFICATE_RATE = { qps: 5, burst: 20 };
 
 /** Where the disk does not answer the program ends all the same. */
 const DECISION_LOG_CLOSE_MS = 2_000;

@@ -13,6 +13,7 @@ import { runAsLeader, type LeaderElectionOptions } from '../shared/kube/leader-e
 import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { given } from '../shared/runtime/given.ts';
+import type { CertificateSource } from '../shared/runtime/serving-certificate.ts';
 import type { Random } from '../shared/runtime/random.ts';
 import { aborted, allOrNone } from '../shared/runtime/tasks.ts';
 import type { FairSharingConfig } from './admission/fair-strategy.ts';
@@ -27,16 +28,16 @@ import { LOCAL_QUEUES } from './api/local-queue.ts';
 import { createLostClusters } from './api/lost-clusters.ts';
 import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
 import type { DecisionLogFile } from './decision-log-file.ts';
-import { DEFAULT_STORY_EVENT_QPS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config.ts';
+import { DEFAULT_STORY_EVENT_QPS, DEFAULT_TOKEN_LIFE_MS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config.ts';
 import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/cluster-lease.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
 import { caughtUp, synced } from './awaited-informers.ts';
 import { createHomeInformers } from './home-informers.ts';
 import { createLiveInvariants, type LiveInvariants } from './invariants/live-invariants.ts';
 import type { InvariantReport } from '../shared/runtime/invariant-report.ts';
-import { createIdentityAlarm, type IdentityAlarm } from './identity-alarm.ts';
-import { clusterIdentity, mayDoEverything, ownUsername } from './identity.ts';
-import { createManagerMetrics, type ApiMetrics, type RedisMetrics, type WebhookMetrics } from './metrics.ts';
+import { createIdentityAlarm } from './identity-alarm.ts';
+import { clusterIdentity } from './identity.ts';
+import { createManagerMetrics, type ApiMetrics, type RedisMetrics } from './metrics.ts';
 import { observedClusters } from './observed-clusters.ts';
 import type { ObservedState } from './state-metrics.ts';
 import type { ApiServer } from './http/server.ts';
@@ -50,7 +51,8 @@ import type { RedisProbe } from './submission/redis-probe.ts';
 import { createHistory } from './history/history.ts';
 import { createHistoryWriter } from './history/history-writer.ts';
 import type { KeyValueStore } from './history/key-value-store.ts';
-import { createWebhookServer } from './webhook/server.ts';
+import type { CertificateKeeper } from './certificates/certificate-keeper.ts';
+import { serveWebhook } from './serve-webhook.ts';
 
 export type ManagerDeps = {
   /** The manager cluster. */
@@ -70,7 +72,9 @@ export type ManagerDeps = {
   /** Absent: this manager is the only one. */
   readonly leaderElection?: Election;
   /** Where and with which certificate the admission webhook is served; absent: not by this manager. */
-  readonly webhook?: { readonly address: string; readonly certFile: string; readonly keyFile: string };
+  readonly webhook?: { readonly address: string; readonly certificate: CertificateSource };
+  /** Looks after the certificates of this manager's servers; absent: somebody else does. */
+  readonly certificates?: Pick<CertificateKeeper, 'run' | 'problem' | 'warnings'> | undefined;
   /** Users that the webhook knows beside the manager's own; absent: none. */
   readonly knownUsers?: Identities;
   /** Writes under way at once to each worker cluster. */
@@ -81,6 +85,10 @@ export type ManagerDeps = {
   readonly requeuingTimestamp?: RequeuingTimestamp;
   /** Between two renewals of the Lease on each worker cluster; absent: the default of the flag. */
   readonly renewIntervalMs?: number;
+  /** How long tokens of worker clusters are good for that are renewed, 0: none is; absent: the default of the flag. */
+  readonly tokenLifeMs?: number;
+  /** Where the Secrets of WorkerClusters are; absent: anywhere. */
+  readonly clusterSecretsNamespace?: string | undefined;
   /** How idle quota and ClusterQueues are shared; absent: by priority and age. */
   readonly fairSharing?: FairSharingConfig | undefined;
   readonly admissionFairSharing?: UsagePolicy | undefined;
@@ -198,6 +206,7 @@ export function createManager(deps: ManagerDeps): Manager {
     if (origin === undefined) return;
     log.info('the manager starts', { origin });
     await allOrNone(signal, [
+      async (each) => deps.certificates?.run(each),
       (each) => serveWebhook(deps, metrics.webhook, alarm, () => (webhookServed = true), each),
       (each) => manage(origin, each),
       (each) => serveDoors(each),
@@ -292,6 +301,8 @@ export function createManager(deps: ManagerDeps): Manager {
       lostClusters,
       workerLostTimeoutMs,
       keys,
+      clusterSecretsNamespace: deps.clusterSecretsNamespace,
+      tokenLifeMs: deps.tokenLifeMs ?? DEFAULT_TOKEN_LIFE_MS,
       renewIntervalMs: deps.renewIntervalMs ?? DEFAULT_RENEW_INTERVAL_MS,
       connect: (cluster, access) => fencedClient(deps.connectCluster(cluster, access), deposed.signal),
       origin,
@@ -352,10 +363,15 @@ export function createManager(deps: ManagerDeps): Manager {
       if (keyProblem !== undefined) return keyProblem;
       const missing = Object.values(informers).find((informer) => !informer.hasSynced());
       if (missing !== undefined) return `the ${missing.resource.plural} of the manager cluster are not listed yet`;
-      return webhookServed ? undefined : 'the webhook is not served yet';
+      if (!webhookServed) return 'the webhook is not served yet';
+      return deps.certificates?.problem();
     },
     invariants: () => invariants?.report(),
-    warnings: () => [...alarm.warnings(), ...(redisProbe?.troubles() ?? []).map(({ reason, message }) => `${reason}: ${message}`)],
+    warnings: () => [
+      ...alarm.warnings(),
+      ...(deps.certificates?.warnings() ?? []),
+      ...(redisProbe?.troubles() ?? []).map(({ reason, message }) => `${reason}: ${message}`),
+    ],
   };
 }
 
@@ -368,33 +384,4 @@ async function leadWhenElected(
   if (leaderElection === undefined) return lead(signal);
   await runAsLeader({ ...leaderElection, clock, random, log, ...given({ onWentBack }) }, lead, signal);
   if (!signal.aborted) throw new Error('leadership was lost');
-}
-
-/** The webhook lets nobody but this manager write admission records, so it must know under which name the manager writes. */
-async function serveWebhook(
-  deps: ManagerDeps,
-  metrics: WebhookMetrics,
-  alarm: IdentityAlarm,
-  served: () => void,
-  signal: AbortSignal,
-): Promise<void> {
-  const { webhook, knownUsers, clock, log } = deps;
-  if (webhook === undefined) return;
-  const username = await ownUsername(deps, signal);
-  if (username === undefined) return;
-  const server = createWebhookServer({
-    ...webhook,
-    identities: { managers: [username, ...(knownUsers?.managers ?? [])], localWorkers: knownUsers?.localWorkers ?? [] },
-    onSharedIdentity: (...by) => alarm.sharedBy(...by),
-    ...given({ rules: deps.jobRules }),
-    metrics,
-    clock,
-    log: log.with({ part: 'webhook' }),
-  });
-  const { url, close } = await server.listen(webhook.address);
-  served();
-  log.info('the webhook is served', { url, username });
-  if (await mayDoEverything(deps, signal)) alarm.administrator(username);
-  await aborted(signal);
-  await close();
 }

@@ -221,6 +221,12 @@ function dispatchMetrics(registers: Registry[]) {
       labelNames: ['cluster'],
       registers,
     }),
+    tokenExpires: new Gauge({
+      name: 'switchyard_worker_token_expires_seconds',
+      help: 'When the token ends by which a worker cluster is reached, in seconds since 1970; absent where it does not say.',
+      labelNames: ['cluster'],
+      registers,
+    }),
     clusterReady: new Gauge({
       name: 'switchyard_cluster_ready',
       help: '1 when Jobs are placed on the cluster (its condition Ready is True), else 0.',

@@ -82,9 +82,10 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/local':
     'advice clusters command config examples job-watch manager-account pod-watch ports program programs prometheus quick-start run run-directory set-up short-path submit-examples summary webhook-certificate',
   manager:
-    'admission-flags awaited-informers client-factory config decision-log-file history-flags home-informers identity-alarm identity main manager read-redis-settings record-key redis-flags worker-connection',
+    'admission-flags awaited-informers certificate-flags client-factory config decision-log-file history-flags home-informers identity identity-alarm main manager read-redis-settings record-key redis-flags serve-webhook serving-certificates worker-connection',
+  'manager/certificates': 'certificate-keeper make-key-pair',
   'manager/dispatch':
-    'cluster-lease cluster-probe cluster-registry cluster-removal copy-ending copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',
+    'cluster-lease cluster-probe cluster-registry cluster-removal copy-ending copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries token-renewal worker-watch',
   'manager/history': 'history history-writer open-store redis-store s3-store sqlite-store',
   'manager/invariants': 'live-invariants',
   'manager/http': 'history-routes request-body send-events serve-submissions server submission-routes',
@@ -252,7 +253,7 @@ const CONSTANT_TABLES = ['shared/controlplane/schema/builtin.ts'];
 const EFFECT_WORDS =
   /\basync\b|\bawait\b|\bPromise\.|new Promise|\.then\(|Date\.now|Math\.random|setTimeout|setInterval|setImmediate|process\.|console\.|new Date\(\)|performance\.now/;
 const PURE_NODE_MODULES = ['node:path', 'node:util', 'node:net', 'node:buffer', 'node:assert'];
-const PURE_CRYPTO = ['createHash', 'createHmac', 'createPublicKey', 'timingSafeEqual', 'verify'];
+const PURE_CRYPTO = ['createHash', 'createHmac', 'createPrivateKey', 'createPublicKey', 'timingSafeEqual', 'verify', 'X509Certificate'];
 const EFFECTFUL_PACKAGES = ['undici', 'bullmq', 'ioredis', 'pino', '@kubernetes/client-node', '@peculiar/x509'];
 
 /** What makes a file effectful by itself; undefined where nothing does. */

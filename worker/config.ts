@@ -18,10 +18,12 @@ import {
   leaderElectionFlags,
   leaderElectionOf,
   LOG_FLAGS,
+  metricsFilesOf,
   METRICS_FLAGS,
   qpsFlag,
   type LeaderElectionConfig,
 } from '../shared/runtime/program-flags.ts';
+import type { CertificateFiles } from '../shared/runtime/serving-certificate.ts';
 import type { FenceSettings } from './fence/fence.ts';
 import { KEEP_LOGS, type KeepLogs } from './logs/keep-rule.ts';
 import { WORKER_CONTROLLERS, type WorkerController, type WorkerSettings } from './worker.ts';
@@ -43,6 +45,8 @@ export type WorkerConfig = WorkerSettings &
     readonly metricsAddress: string | undefined;
     /** Whether /metrics asks for a bearer token. */
     readonly metricsAuthentication: boolean;
+    /** Undefined: plain HTTP. */
+    readonly metricsTls: CertificateFiles | undefined;
     readonly logLevel: LogLevel;
   };
 
@@ -139,6 +143,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): WorkerConfig {
     leaderElection: leaderElectionOf(flags),
     metricsAddress: flags['metrics-bind-address'],
     metricsAuthentication: flags['metrics-authentication'],
+    metricsTls: metricsFilesOf(flags),
     logLevel: flags['log-level'],
   };
 }

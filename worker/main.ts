@@ -1,7 +1,7 @@
 /** The worker program: flags, cluster, metrics server, leader election. What it does is in worker.ts. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import manifest from '../package.json' with { type: 'json' };
 import { workerLeaseName } from '../shared/api/fence-leases.ts';
 import { WORKER_FIELD_MANAGER } from '../shared/api/names.ts';
@@ -18,8 +18,10 @@ import { systemClock } from '../shared/runtime/clock.ts';
 import { runCommandLine } from '../shared/runtime/command-line.ts';
 import { FlagError } from '../shared/runtime/flags.ts';
 import { createProgramHttp, listen } from '../shared/runtime/http-server.ts';
+import { given } from '../shared/runtime/given.ts';
 import { runProgram } from '../shared/runtime/lifecycle.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
+import { certificateFromFiles, toldSource, type CertificateSource } from '../shared/runtime/serving-certificate.ts';
 import { createLogger } from '../shared/runtime/pino-logger.ts';
 import { createProgramMetrics } from '../shared/runtime/program-metrics.ts';
 import { WORKER_PROGRAM, type WorkerConfig } from './config.ts';
@@ -100,7 +102,10 @@ async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, s
     invariants: () => worker.invariants(),
     ...(config.metricsAuthentication ? { metricsGate: createMetricsGate({ client: newClient(0), clock: systemClock, log }) } : {}),
   });
-  const server = config.metricsAddress === undefined ? undefined : await listen(http, config.metricsAddress);
+  const server =
+    config.metricsAddress === undefined
+      ? undefined
+      : await listen(http, config.metricsAddress, given({ certificate: certificateOf(config, registry, log) }));
   log.info('worker started', { server: access.server, ...(server && { http: server.url }), version: manifest.version });
   try {
     await worker.run(signal);
@@ -108,4 +113,17 @@ async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, s
     await server?.close();
     await transport.close();
   }
+}
+
+/** Of the address of the metrics; undefined: plain HTTP. */
+function certificateOf({ metricsTls }: WorkerConfig, registry: Registry, log: Logger): CertificateSource | undefined {
+  if (metricsTls === undefined) return undefined;
+  const notAfter = new Gauge({
+    name: 'switchyard_certificate_not_after_seconds',
+    help: 'When the certificate that a server shows ends, in seconds since 1970.',
+    labelNames: ['certificate'],
+    registers: [registry],
+  });
+  const source = certificateFromFiles({ of: 'metrics', ...metricsTls, clock: systemClock, log });
+  return toldSource(source, (seconds) => notAfter.set({ certificate: 'metrics' }, seconds));
 }

@@ -19,6 +19,7 @@ import { servesNamespace } from '../api/served-namespaces.ts';
 import { ClusterCondition, WORKER_CLUSTERS, type WorkerCluster } from '../api/worker-cluster.ts';
 import type { DispatchMetrics } from '../metrics.ts';
 import { judgeIdentities, type IdentityProblem, type KnownCluster } from './cluster-identities.ts';
+import type { ClusterHealth } from './cluster-health.ts';
 import { clusterStatus, type ConfigurationProblem, type Finding } from './cluster-status.ts';
 import type { ClusterView } from './mirror-group.ts';
 import { createClusterRemoval, type ClusterRemoval } from './cluster-removal.ts';
@@ -29,6 +30,7 @@ import type { KnownPlaces } from './recorded-place.ts';
 import type { RemoteCluster } from './remote-cluster-contract.ts';
 import { renewableAccess, type RenewableAccess } from './renewable-access.ts';
 import { nextLookMs } from './token-expiry.ts';
+import { createTokenRenewal, type TokenRenewal } from './token-renewal.ts';
 import { readWorkerAccess, type WorkerAccess } from './worker-access.ts';
 
 /** The worker clusters there are, connected as their WorkerCluster objects say. */
@@ -55,6 +57,10 @@ export type ClusterRegistryDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: DispatchMetrics;
+  /** How long tokens are good for that are renewed, 0: none is. */
+  readonly tokenLifeMs: number;
+  /** Where the Secrets of WorkerClusters are; undefined: anywhere. */
+  readonly secretsNamespace: string | undefined;
   /** Makes the connection; `access` is undefined for the manager cluster itself. */
   readonly connect: (cluster: string, access: ClusterAccess | undefined) => KubeClient;
   readonly createCluster: (
@@ -123,6 +129,7 @@ class Registry implements ClusterRegistry {
   readonly #anew = new Map<string, { readonly atMs: number; readonly isDue: boolean }>();
 
   readonly #removal: ClusterRemoval;
+  readonly #tokens: TokenRenewal;
   /** WorkerClusters that are being deleted, and are to be looked at in a moment. */
   readonly #toLookAt = new Set<string>();
   readonly places: KnownPlaces;
@@ -134,6 +141,7 @@ class Registry implements ClusterRegistry {
   constructor(deps: ClusterRegistryDeps) {
     this.#deps = deps;
     const { home, clock, log } = deps;
+    this.#tokens = createTokenRenewal({ ...deps, lifeMs: deps.tokenLifeMs, onRenewed: (name) => this.#queue.add(name) });
     this.#removal = createClusterRemoval({ home, clock, log, cached: (name) => this.#workerCluster(name) });
     this.places = {
       has: (name) => this.#workerCluster(name) !== undefined,
@@ -187,7 +195,10 @@ class Registry implements ClusterRegistry {
   async run(signal: AbortSignal): Promise<void> {
     onAbort(signal, () => this.#queue.shutDown());
     const reconcile = (name: string): Promise<ReconcileResult> => this.#reconcile(name, signal);
-    await runController({ name: 'worker-clusters', queue: this.#queue, concurrency: CONCURRENCY, reconcile, log: this.#deps.log });
+    await Promise.all([
+      runController({ name: 'worker-clusters', queue: this.#queue, concurrency: CONCURRENCY, reconcile, log: this.#deps.log }),
+      this.#tokens.run(signal),
+    ]);
     await Promise.all([...this.#running.values()].map((each) => each.stop()));
   }
 
@@ -219,6 +230,7 @@ class Registry implements ClusterRegistry {
       this.#problems.delete(name);
       this.#lastRead.delete(name);
       this.#anew.delete(name);
+      this.#tokens.forget(name);
       this.#deps.metrics.clusterRestores.remove({ cluster: name });
       this.#measure(name, undefined);
       this.#otherManagerToldMs.delete(name);
@@ -275,6 +287,9 @@ class Registry implements ClusterRegistry {
     if (reference === undefined)
       return problem('KubeconfigMissing', 'spec.kubeconfigSecretRef is not set; name the Secret with its kubeconfig');
     const { namespace, name, key = 'kubeconfig' } = reference;
+    const { secretsNamespace = namespace } = this.#deps;
+    if (namespace !== secretsNamespace)
+      return problem('KubeconfigMissing', `spec.kubeconfigSecretRef names namespace ${namespace}; put the Secret into ${secretsNamespace}`);
     const where = `key "${key}" of Secret ${namespace}/${name}`;
     try {
       const secret = await this.#deps.home.get(SECRETS, { namespace, name }, { signal });
@@ -282,7 +297,9 @@ class Registry implements ClusterRegistry {
       if (encoded === undefined) return problem('KubeconfigMissing', `${where} does not exist`);
       const version = JSON.stringify([secret.metadata.uid, secret.metadata.resourceVersion, key]);
       const read = this.#readOnce(workerCluster.metadata.name, version, encoded);
-      return read instanceof KubeconfigError ? problem('KubeconfigInvalid', `${where}: ${read.message}`) : accessTo(read);
+      return read instanceof KubeconfigError
+        ? problem('KubeconfigInvalid', `${where}: ${read.message}`)
+        : accessTo(this.#tokens.newest(workerCluster.metadata.name, read, { secret, key }));
     } catch (error) {
       if (isNotFound(error)) return problem('KubeconfigMissing', `Secret ${namespace}/${name} does not exist`);
       if (isForbidden(error)) return problem('KubeconfigMissing', `Secret ${namespace}/${name} may not be read: ${error.message}`);
@@ -303,8 +320,14 @@ class Registry implements ClusterRegistry {
     const { name } = workerCluster.metadata;
     const { connect, createCluster, log, metrics, onMembershipChanged } = this.#deps;
     // It may have been replaced in the Secret already, which would be seen at the next look only.
-    const renewable = access.worker && renewableAccess(name, access.worker, () => this.#queue.add(name));
+    const renewable =
+      access.worker &&
+      renewableAccess(name, access.worker, () => {
+        this.#tokens.refused(name);
+        this.#queue.add(name);
+      });
     const client = connect(name, renewable);
+    this.#tokens.connected(name, renewable && client);
     this.#problems.delete(name);
     const anew = this.#anew.get(name);
     if (anew !== undefined) this.#anew.set(name, { ...anew, isDue: false });
@@ -329,6 +352,7 @@ class Registry implements ClusterRegistry {
     const running = this.#running.get(name);
     if (running === undefined) return;
     this.#running.delete(name);
+    this.#tokens.connected(name, undefined);
     this.#deps.log.info('disconnecting from a cluster', { cluster: name });
     await running.stop();
     const uid = this.#uidOf(name);
@@ -440,7 +464,7 @@ class Registry implements ClusterRegistry {
     if (cluster !== undefined)
       return {
         kind: 'Running',
-        health: cluster.health(),
+        health: withAdvice(cluster.health(), () => this.#tokens.advice(name)),
         ability: cluster.ability(),
         capacity: cluster.capacity(),
         worker: cluster.worker(),
@@ -448,6 +472,10 @@ class Registry implements ClusterRegistry {
     return { kind: 'Misconfigured', problem: this.#problems.get(name) ?? { reason: 'Connecting', message: 'not connected yet' } };
   }
 }
+
+/** Who is not known there any more is told what to do. */
+const withAdvice = (health: ClusterHealth, advice: () => string): ClusterHealth =>
+  health.reason === 'Unauthorized' ? { ...health, message: `${health.message}; ${advice()}` } : health;
 
 const pair = (uid: string | undefined, name: string): [string, string][] => (uid === undefined ? [] : [[uid, name]]);
 const problem = (reason: string, message: string): Access => ({ kind: 'Problem', problem: { reason, message } });

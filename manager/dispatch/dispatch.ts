@@ -53,6 +53,10 @@ export type DispatchDeps = {
   readonly admitting: (cluster: string) => readonly string[];
   /** Seals what worker clusters keep for us. */
   readonly keys: RecordKeys;
+  /** How long tokens of worker clusters are good for that are renewed, 0: none is. */
+  readonly tokenLifeMs: number;
+  /** Where the Secrets of WorkerClusters are; undefined: anywhere. */
+  readonly clusterSecretsNamespace: string | undefined;
   /** Between two renewals of our Lease on a worker cluster. */
   readonly renewIntervalMs: number;
   /** Connects to a worker cluster. */
@@ -128,6 +132,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     clock,
     log,
     metrics,
+    tokenLifeMs: deps.tokenLifeMs,
+    secretsNamespace: deps.clusterSecretsNamespace,
     connect: (name, access) => (access === undefined ? home : deps.connect(name, access)),
     homeUID,
     createCluster(workerCluster, client, identify) {

@@ -3,18 +3,15 @@ import { openApiOf } from './openapi.ts';
 import { serveApi, type ApiServer, type ApiServerDeps } from './server.ts';
 import { SUBMISSION_SCHEMAS, submissionRoutes, type DoorOf } from './submission-routes.ts';
 
-export type ServeSubmissionsDeps = Omit<ApiServerDeps, 'routes' | 'openApi' | 'tls'> & {
+export type ServeSubmissionsDeps = Omit<ApiServerDeps, 'routes' | 'openApi'> & {
   readonly doorOf: DoorOf;
   /** Absent: none is kept, or none is served. */
   readonly history?: HistoryReader;
 };
 
 /** Serves submissions and history, and the document that says how. */
-export function serveSubmissions(
-  { address, tls }: { readonly address: string; readonly tls?: ApiServerDeps['tls'] },
-  { doorOf, history, ...deps }: ServeSubmissionsDeps,
-): Promise<ApiServer> {
+export function serveSubmissions(address: string, { doorOf, history, ...deps }: ServeSubmissionsDeps): Promise<ApiServer> {
   const routes = [...submissionRoutes(doorOf), ...(history === undefined ? [] : historyRoutes(history))];
   const schemas = { ...SUBMISSION_SCHEMAS, ...(history === undefined ? {} : HISTORY_SCHEMAS) };
-  return serveApi(address, { ...deps, routes, openApi: openApiOf(routes, schemas), ...(tls === undefined ? {} : { tls }) });
+  return serveApi(address, { ...deps, routes, openApi: openApiOf(routes, schemas) });
 }

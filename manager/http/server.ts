@@ -6,7 +6,7 @@ import { createByteRoom } from '../../shared/runtime/byte-room.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { boundTo, limitConnections, parseAddress, pathOf, SERVER_LIMITS } from '../../shared/runtime/http-server.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { readServingCertificate, watchServingCertificate, type CertificateFiles } from '../../shared/runtime/serving-certificate.ts';
+import type { CertificateSource } from '../../shared/runtime/serving-certificate.ts';
 import type { ApiMetrics } from '../metrics.ts';
 import { matchRoute } from './match-route.ts';
 import { createOpenStreams } from './open-streams.ts';
@@ -19,8 +19,8 @@ export type ApiServerDeps = {
   /** Served to everybody, at `/openapi.json`. */
   readonly openApi: object;
   readonly gate: AccessGate;
-  /** Read again when they change. Absent: plain HTTP. */
-  readonly tls?: CertificateFiles;
+  /** Absent: plain HTTP. */
+  readonly tls?: CertificateSource;
   readonly bodyBytesMax: number;
   /** What is wrong with the text of a body, before it is parsed; undefined when nothing is. */
   readonly problemOf?: (text: string) => string | undefined;
@@ -47,10 +47,10 @@ export type ApiServer = { readonly url: string; close(): Promise<void> };
 
 /** Serves routes on `host:port`; port 0 takes any free one. Nothing of a body is read before its sender is known and may send it. */
 export async function serveApi(address: string, deps: ApiServerDeps): Promise<ApiServer> {
-  const { tls, clock, log } = deps;
+  const { tls } = deps;
   const { host, port } = parseAddress(address);
   const listener = listenerOf(deps);
-  const shown = tls && (await readServingCertificate(tls));
+  const shown = tls && (await tls.first());
   // As in shared/runtime/http-server.ts: an import of this module would load an HTTP client of 13 MiB.
   const { createServer } = process.getBuiltinModule('node:http');
   const secure = shown && createTlsServer({ ...SERVER_LIMITS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...shown }, listener);
@@ -62,11 +62,11 @@ export async function serveApi(address: string, deps: ApiServerDeps): Promise<Ap
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
-  const stopWatching = secure && watchServingCertificate({ server: secure, shown, ...tls, of: 'API', clock, log });
+  const stopFollowing = secure && tls?.follow(shown, (next) => secure.setSecureContext(next));
   return {
     url: `${tls === undefined ? 'http' : 'https'}://${boundTo(server)}`,
     close: () => {
-      stopWatching?.();
+      stopFollowing?.();
       return new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();

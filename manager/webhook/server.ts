@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { createByteRoom } from '../../shared/runtime/byte-room.ts';
 import { answer, boundTo, limitConnections, parseAddress, pathOf, SERVER_LIMITS } from '../../shared/runtime/http-server.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { readServingCertificate, watchServingCertificate } from '../../shared/runtime/serving-certificate.ts';
+import type { CertificateSource } from '../../shared/runtime/serving-certificate.ts';
 import type { JobRules } from '../api/job-rules.ts';
 import type { WebhookMetrics } from '../metrics.ts';
 import { recognize, type Identities } from '../policy/writer.ts';
@@ -18,9 +18,7 @@ import {
 } from './admission-review.ts';
 
 export type WebhookDeps = {
-  /** PEM files of the serving certificate. They are read again when they change, as a renewed Secret is mounted. */
-  readonly certFile: string;
-  readonly keyFile: string;
+  readonly certificate: CertificateSource;
   readonly identities: Identities;
   /** Told about every write by the user that the manager is, by somebody else: under which name of a field manager, '' for none. */
   readonly onSharedIdentity: (username: string, fieldManager: string) => void;
@@ -36,8 +34,8 @@ export type WebhookDeps = {
 export interface WebhookServer {
   /** Answers one request; for serving it some other way than by {@link listen}. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-  /** Serves HTTPS on `host:port`; port 0 takes any free one. */
-  listen(address: string): Promise<{ readonly url: string; close(): Promise<void> }>;
+  /** Serves HTTPS on `host:port`; port 0 takes any free one. Rejects when `signal` aborts before there is a certificate. */
+  listen(address: string, signal?: AbortSignal): Promise<{ readonly url: string; close(): Promise<void> }>;
 }
 
 /** Above what an API server sends: an object of at most 3 MiB, twice. */
@@ -52,8 +50,7 @@ const CONNECTIONS_MAX = 512;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 
 export function createWebhookServer({
-  certFile,
-  keyFile,
+  certificate,
   identities,
   onSharedIdentity,
   rules,
@@ -114,20 +111,20 @@ export function createWebhookServer({
 
   return {
     handler,
-    listen: async (address) => {
+    listen: async (address, signal) => {
       const { host, port } = parseAddress(address);
-      const shown = await readServingCertificate({ certFile, keyFile });
+      const shown = await certificate.first(signal);
       const server = createServer({ ...SERVER_LIMITS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...shown }, serve);
       limitConnections(server, CONNECTIONS_MAX);
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject);
         server.listen(port, host, resolve);
       });
-      const stopWatching = watchServingCertificate({ server, shown, of: 'webhook', certFile, keyFile, clock, log });
+      const stopFollowing = certificate.follow(shown, (next) => server.setSecureContext(next));
       return {
         url: `https://${boundTo(server)}`,
         close: () => {
-          stopWatching();
+          stopFollowing();
           return new Promise((resolve) => {
             server.close(() => resolve());
             server.closeIdleConnections();

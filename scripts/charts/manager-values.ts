@@ -42,6 +42,13 @@ export const MANAGER_VALUES: ChartValue = group('', {
       false,
     ),
   }),
+  clusterSecrets: group('Where the Secrets with the kubeconfigs of worker clusters are.', {
+    namespace: text(
+      'A namespace of their own, which must exist: the managers may read Secrets there, and nowhere else but their own by name. Empty: that of the release.',
+      '',
+      { maxLength: 63, pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$' },
+    ),
+  }),
   localWorker: group(
     "The manager's cluster may also be a worker: a WorkerCluster with `local: true`, and the chart switchyard-worker beside this one (with managerAccess.create=false). Lets the manager delete Jobs, which are its copies, and see the nodes.",
     {
@@ -113,6 +120,7 @@ export const MANAGER_VALUES: ChartValue = group('', {
       'submission-api-burst': 300,
       'worker-api-qps': 50,
       'worker-api-burst': 100,
+      'worker-token-life': '24h',
       'worker-lost-timeout': '15m',
       'requeuing-timestamp': 'Eviction',
     }),
@@ -206,9 +214,11 @@ export const MANAGER_VALUES: ChartValue = group('', {
     excludedNamespaces: texts('Namespaces whose Jobs the webhook never sees.', ['kube-system']),
     tls: group('', {
       existingSecret: text(
-        "A kubernetes.io/tls Secret with the webhook's certificate. Empty: the chart makes a self-signed one and keeps it over upgrades.",
+        "A kubernetes.io/tls Secret with the webhook's certificate. Empty: the managers make one, renew it and have the webhook configurations trust it (docs/security.md).",
       ),
-      caBundle: text('Base64 of the CA that signed the existing certificate.'),
+      caBundle: text(
+        'Base64 of the CA that signed the existing certificate. Empty: `ca.crt` of that Secret, if it is there by the time of the installation.',
+      ),
       certManager: group('', { enabled: isOn('Lets cert-manager issue the certificate and inject the CA instead.', false) }),
     }),
   }),
@@ -219,7 +229,7 @@ export const MANAGER_VALUES: ChartValue = group('', {
       port: port('Of pods and Service.', 8443),
       tls: group('', {
         existingSecret: text(
-          "A kubernetes.io/tls Secret. Empty: the webhook's certificate, which is that of NAME.NAMESPACE.svc; its Secret has the CA, too (ca.crt).",
+          "A kubernetes.io/tls Secret. Empty: the webhook's certificate, which is that of NAME.NAMESPACE.svc; its Secret has the CAs, too (ca.crt).",
         ),
       }),
     },
@@ -230,7 +240,10 @@ export const MANAGER_VALUES: ChartValue = group('', {
       true,
     ),
   }),
-  metrics: metricsValues(flagValue(FLAGS, 'metrics-authentication', { default: false, about: METRICS_AUTHENTICATION })),
+  metrics: metricsValues(
+    flagValue(FLAGS, 'metrics-authentication', { default: false, about: METRICS_AUTHENTICATION }),
+    "Empty: the webhook's certificate, where the managers make that.",
+  ),
   ...prometheusRuleValues('manager'),
   ...DASHBOARD_VALUES,
   ...MONITOR_VALUES,
@@ -260,6 +273,7 @@ export const MANAGER_FLAGS_OF_CHART: Readonly<Partial<Record<keyof typeof FLAGS,
   'redis-tls-cert-file': 'redis.tls.existingSecret',
   'redis-tls-key-file': 'redis.tls.existingSecret',
   'record-key-secret': 'by the name of the release',
+  'cluster-secrets-namespace': 'clusterSecrets.namespace',
   'leader-elect': 'always on',
   'leader-elect-resource-namespace': 'the namespace of the release',
   'leader-elect-resource-name': 'by the name of the release',
@@ -267,6 +281,12 @@ export const MANAGER_FLAGS_OF_CHART: Readonly<Partial<Record<keyof typeof FLAGS,
   'webhook-bind-address': 'webhook.port',
   'webhook-tls-cert-file': 'webhook.tls',
   'webhook-tls-key-file': 'webhook.tls',
+  'webhook-cert-secret': 'webhook.tls',
+  'webhook-cert-names': 'by the name of the release',
+  'webhook-configuration': 'by the name of the release',
+  'metrics-cert-file': 'metrics.tls',
+  'metrics-key-file': 'metrics.tls',
+  'metrics-own-certificate': 'metrics.tls',
   'api-bind-address': 'api.enabled and api.port',
   'api-cert-file': 'api.tls',
   'api-key-file': 'api.tls',

@@ -46,10 +46,14 @@ export const headValues = (programs: string): Record<string, ChartValue> => ({
 
 export const RBAC_CREATE = isOn('Makes the roles that the program needs, and binds its ServiceAccount to them.', true);
 
-export const metricsValues = (authentication: ChartValue): ChartValue =>
+export const metricsValues = (authentication: ChartValue, withoutSecret: string): ChartValue =>
   group('', {
     port: port('/metrics, /healthz and /readyz.', 8080),
     authentication: group('', { enabled: authentication }),
+    tls: group('Serves /metrics, /healthz and /readyz over HTTPS.', {
+      enabled: isOn('', false),
+      existingSecret: text(`A kubernetes.io/tls Secret with the certificate, read again when it changes. ${withoutSecret}`),
+    }),
   });
 
 export const METRICS_AUTHENTICATION =

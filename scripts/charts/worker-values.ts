@@ -21,7 +21,10 @@ export const WORKER_VALUES: ChartValue = group('', {
     'What the manager uses to create, watch and delete its copies on this cluster, and to keep its Lease in config.leaseNamespace.',
     {
       create: isOn('', true),
-      tokenSecret: isOn('Also makes a long-lived token Secret for the account; otherwise issue tokens with `kubectl create token`.', true),
+      tokenSecret: isOn(
+        'Also makes a token Secret for the account that never ends. Without it a token is issued with `kubectl create token`, and renewed by the manager (docs/joining.md).',
+        false,
+      ),
       namespaces: texts(
         'Namespaces of this cluster in which the manager may work on Jobs; they must exist. Name the same ones as spec.servedNamespaces of the WorkerCluster. Empty: all namespaces.',
         [],
@@ -75,7 +78,7 @@ export const WORKER_VALUES: ChartValue = group('', {
       'job-batch-period': undefined,
     }),
   }),
-  metrics: metricsValues(flagValue(FLAGS, 'metrics-authentication', { default: false, about: METRICS_AUTHENTICATION })),
+  metrics: metricsValues(flagValue(FLAGS, 'metrics-authentication', { default: false, about: METRICS_AUTHENTICATION }), 'Required then.'),
   ...prometheusRuleValues('worker'),
   ...MONITOR_VALUES,
   ...networkPolicyValues('The API server of this cluster.'),
@@ -92,4 +95,6 @@ export const WORKER_FLAGS_OF_CHART: Readonly<Partial<Record<keyof typeof FLAGS, 
   'leader-elect-resource-namespace': 'the namespace of the release',
   'leader-elect-resource-name': 'by the name of the release',
   'metrics-bind-address': 'metrics.port',
+  'metrics-cert-file': 'metrics.tls',
+  'metrics-key-file': 'metrics.tls',
 };

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { InvariantReport } from './invariant-report.ts';
+import type { CertificateSource } from './serving-certificate.ts';
 
 /** Where and whether a program is well; `undefined` means yes, a string says what is wrong. */
 export type HealthCheck = () => string | undefined;
@@ -99,30 +100,43 @@ export function limitConnections(server: Server, connections: number): void {
 
 /** Scrapers and probes are few. */
 const CONNECTIONS_MAX = 64;
+const HANDSHAKE_TIMEOUT_MS = 5_000;
 
-/** Serves a handler. `address` is `host:port` or `:port`; port 0 takes any free one. */
-export async function listen(handler: HttpHandler, address: string): Promise<{ readonly url: string; close(): Promise<void> }> {
+/** Serves a handler, over TLS where there is a certificate, which `signal` ends the waiting for. `address` is `host:port` or `:port`; port 0 takes any free one. */
+export async function listen(
+  handler: HttpHandler,
+  address: string,
+  { certificate, signal }: { readonly certificate?: CertificateSource; readonly signal?: AbortSignal } = {},
+): Promise<{ readonly url: string; close(): Promise<void> }> {
   const { host, port } = parseAddress(address);
   // An import of this module would read all that it exports, and with that load an HTTP client of 13 MiB that nobody uses.
   const { createServer } = process.getBuiltinModule('node:http');
-  const server = createServer(SERVER_LIMITS, (request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
     handler(request, response).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
       response.end(error instanceof Error ? `${error.message}\n` : 'internal error\n');
     });
-  });
+  };
+  const shown = await certificate?.first(signal);
+  const secure =
+    shown &&
+    process.getBuiltinModule('node:https').createServer({ ...SERVER_LIMITS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...shown }, listener);
+  const server = secure ?? createServer(SERVER_LIMITS, listener);
   limitConnections(server, CONNECTIONS_MAX);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
+  const stopFollowing = shown && certificate?.follow(shown, (next) => secure?.setSecureContext(next));
   return {
-    url: `http://${boundTo(server)}`,
-    close: () =>
-      new Promise((resolve) => {
+    url: `${secure === undefined ? 'http' : 'https'}://${boundTo(server)}`,
+    close: () => {
+      stopFollowing?.();
+      return new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
-      }),
+      });
+    },
   };
 }
 

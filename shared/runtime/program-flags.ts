@@ -1,5 +1,6 @@
 /** Flags that several programs have: each means the same everywhere. */
-import { bindAddress, CONFIG_FLAG, oneOf, rate, text, wholeNumber, type FlagTable, type FlagValues } from './flags.ts';
+import { bindAddress, FlagError, CONFIG_FLAG, oneOf, rate, text, wholeNumber, type FlagTable, type FlagValues } from './flags.ts';
+import type { CertificateFiles } from './serving-certificate.ts';
 import { LOG_LEVELS } from './pino-logger.ts';
 
 export const LOG_FLAGS = {
@@ -28,10 +29,24 @@ export const METRICS_FLAGS = {
     about: '/metrics, /healthz and /readyz; port 0 takes a free one, 0 alone serves nothing',
     parse: (given: string) => (given === '0' ? undefined : bindAddress(given)),
   },
+  'metrics-cert-file': {
+    value: 'FILE',
+    about: 'certificate of that address, PEM; read again when it changes. Without it plain HTTP',
+    parse: text,
+  },
+  'metrics-key-file': { value: 'FILE', about: 'private key of that certificate, PEM', parse: text },
   'metrics-authentication': {
     about: 'show /metrics only to bearer tokens that the API server knows (TokenReview) and lets get /metrics (SubjectAccessReview)',
   },
 } satisfies FlagTable;
+
+/** Undefined: plain HTTP, unless there is a certificate from elsewhere. */
+export function metricsFilesOf(flags: FlagValues<typeof METRICS_FLAGS>): CertificateFiles | undefined {
+  const [certFile, keyFile] = [flags['metrics-cert-file'], flags['metrics-key-file']];
+  if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  throw new FlagError('--metrics-cert-file and --metrics-key-file go together');
+}
 
 /** `programs` is what runs more than once, `lease` the default name of the Lease. */
 export const leaderElectionFlags = (programs: string, lease: string) =>

@@ -53,16 +53,13 @@ beforeEach(async () => {
     systemClock,
   );
   doors = door;
-  server = await serveSubmissions(
-    { address: '127.0.0.1:0' },
-    {
-      doorOf: (namespace, queue) => (`${namespace}/${queue}` === 'team/nightly' ? door : undefined),
-      bodyBytesMax: 1_000_000,
-      gate: async (authorization) => (authorization === 'Bearer secret' ? undefined : { status: 401, why: 'the token is not valid' }),
-      clock: systemClock,
-      log: silentLogger,
-    },
-  );
+  server = await serveSubmissions('127.0.0.1:0', {
+    doorOf: (namespace, queue) => (`${namespace}/${queue}` === 'team/nightly' ? door : undefined),
+    bodyBytesMax: 1_000_000,
+    gate: async (authorization) => (authorization === 'Bearer secret' ? undefined : { status: 401, why: 'the token is not valid' }),
+    clock: systemClock,
+    log: silentLogger,
+  });
   environment = { SWITCHYARD_SERVER: server.url, SWITCHYARD_REDIS_URL: world.redis.url };
 });
 afterEach(async () => {
@@ -137,16 +134,13 @@ test('by HTTP the stream is taken up again where it broke', { timeout: 120_000 }
   const { port } = new URL(server.url);
   await server.close();
   await world.finish(job, done(1));
-  server = await serveSubmissions(
-    { address: `127.0.0.1:${port}` },
-    {
-      doorOf: () => doors as ReturnType<typeof openDoor>,
-      bodyBytesMax: 1_000_000,
-      gate: async () => undefined,
-      clock: systemClock,
-      log: silentLogger,
-    },
-  );
+  server = await serveSubmissions(`127.0.0.1:${port}`, {
+    doorOf: () => doors as ReturnType<typeof openDoor>,
+    bodyBytesMax: 1_000_000,
+    gate: async () => undefined,
+    clock: systemClock,
+    log: silentLogger,
+  });
   const { code, stdout, stderr } = await following.outcome;
   expect([code, stdout]).toEqual([0, 'long submitted\nlong complete: Job team/sum\n']);
   // Nothing is told twice.

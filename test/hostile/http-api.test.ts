@@ -11,6 +11,7 @@ import type { ApiAnswer, Route, ServerEvent } from '../../manager/http/route.ts'
 import { serveApi, type ApiServer } from '../../manager/http/server.ts';
 import { createManagerMetrics } from '../../manager/metrics.ts';
 import type { AccessGate } from '../../shared/kube/access-gate.ts';
+import { certificateFromFiles } from '../../shared/runtime/serving-certificate.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { TestAuthority } from '../support/certificates.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -298,7 +299,10 @@ test('a renewed certificate is shown to the next who connects', async () => {
   };
   await put('first');
   registry.clear();
-  const secure = await serveApi('127.0.0.1:0', { ...deps(), tls: { certFile, keyFile } });
+  const secure = await serveApi('127.0.0.1:0', {
+    ...deps(),
+    tls: certificateFromFiles({ of: 'api', certFile, keyFile, clock, log: silentLogger }),
+  });
   try {
     const shown = async (): Promise<unknown> => {
       const socket = connectTls({ host: '127.0.0.1', port: Number(new URL(secure.url).port), ca: authority.certPem });

@@ -38,6 +38,7 @@ import { createHttpTransport } from '../../shared/kube/http-transport.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
+import { certificateFromFiles } from '../../shared/runtime/serving-certificate.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { formatAdmissionRecord } from '../../manager/api/records.ts';
@@ -97,7 +98,13 @@ async function createWorld(guard: 'webhook' | 'policies'): Promise<World> {
     writeFileSync(certFile, certificate.certPem);
     writeFileSync(keyFile, certificate.keyPem);
     const onSharedIdentity = (username: string, fieldManager: string): void => void shared.push(`${username} as ${fieldManager}`);
-    const server = createWebhookServer({ certFile, keyFile, identities, onSharedIdentity, clock: systemClock, log: silentLogger });
+    const server = createWebhookServer({
+      certificate: certificateFromFiles({ of: 'webhook', certFile, keyFile, clock: systemClock, log: silentLogger }),
+      identities,
+      onSharedIdentity,
+      clock: systemClock,
+      log: silentLogger,
+    });
     const { url, close } = await server.listen('127.0.0.1:0');
     closeWebhook = close;
     await installWebhooks(admin, { port: Number(new URL(url).port), certificate, identities });

@@ -19,6 +19,7 @@ import {
 import { JOBS, type Resource } from '../../shared/api/resources.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
+import { certificateFromFiles } from '../../shared/runtime/serving-certificate.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { startCluster, type EmbeddedCluster } from '../support/embedded-cluster.ts';
 import { ofKind, renderChart } from '../support/helm.ts';
@@ -36,8 +37,7 @@ beforeAll(async () => {
   writeFileSync(certFile, certPem);
   writeFileSync(keyFile, keyPem);
   hooks = createWebhookServer({
-    certFile,
-    keyFile,
+    certificate: certificateFromFiles({ of: 'webhook', certFile, keyFile, clock: systemClock, log: silentLogger }),
     identities: { managers: [MANAGER.name], localWorkers: [] },
     onSharedIdentity: () => undefined,
     rules: { ...DEFAULT_JOB_RULES, kueueQueueLabel: true },

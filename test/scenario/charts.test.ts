@@ -1,7 +1,4 @@
 /** Goal: what the charts install is accepted by an API server, and grants each program what it needs and nothing else. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { COHORTS } from '../../manager/api/cohort.ts';
 import { SUBMISSION_QUEUES } from '../../manager/api/submission-queue.ts';
@@ -16,6 +13,12 @@ import type {
 import { EVENTS, JOBS, NAMESPACES, PODS, type Resource } from '../../shared/api/resources.ts';
 import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { silentLogger } from '../../shared/runtime/logger.ts';
+import { seededRandom } from '../../shared/runtime/random.ts';
+import { createCertificateKeeper } from '../../manager/certificates/certificate-keeper.ts';
+import { makeKeyPair } from '../../manager/certificates/make-key-pair.ts';
+import type { ManagerDeps } from '../../manager/manager.ts';
 import { ofKind, renderChart, type Chart, type Rendered } from '../support/helm.ts';
 import { openSqliteStore } from '../../manager/history/sqlite-store.ts';
 import type { SentRequest } from '../support/line.ts';
@@ -48,15 +51,19 @@ const KINDS: readonly Resource[] = [
   kind('admissionregistration.k8s.io', 'validatingadmissionpolicybindings', 'ValidatingAdmissionPolicyBinding', false),
 ];
 
-/** Server-side apply of everything a chart renders; the webhooks are taken away again, because no Service leads to them here. */
+/** Server-side apply of everything a chart renders; the webhooks are asked about nothing, because no Service leads to them here. */
 async function install(client: KubeClient, rendered: readonly Rendered[]): Promise<void> {
   for (const resource of KINDS) {
     for (const object of ofKind(rendered, resource.kind)) {
       const key = { namespace: object.metadata.namespace ?? '', name: object.metadata.name };
-      await client.patch(resource, key, { type: 'apply', body: object }, { fieldManager: 'helm' });
-      if (resource.plural.endsWith('webhookconfigurations')) await client.delete(resource, key);
+      await client.patch(resource, key, { type: 'apply', body: withoutRules(object) }, { fieldManager: 'helm' });
     }
   }
+}
+
+function withoutRules(object: Rendered): Rendered {
+  const webhooks = object['webhooks'] as object[] | undefined;
+  return webhooks === undefined ? object : { ...object, webhooks: webhooks.map((hook) => ({ ...hook, rules: [] })) };
 }
 
 test.each<Chart>(['manager', 'worker'])('every object of the %s chart is of a kind that is applied here', (chart) => {
@@ -145,16 +152,21 @@ const userOf = (account: string): UserInfo => ({
   groups: ['system:serviceaccounts', 'system:serviceaccounts:switchyard', 'system:authenticated'],
 });
 
-const webhookFiles: string[] = [];
 let world: WholeWorld;
 
-/** The certificate that the chart made, in files as its Deployment mounts it. */
-function webhookOf(rendered: readonly Rendered[]): { address: string; certFile: string; keyFile: string } {
-  const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-charts-'));
-  webhookFiles.push(directory);
-  const [secret] = ofKind(rendered, 'Secret') as unknown as { data: Record<string, string> }[];
-  for (const name of ['tls.crt', 'tls.key']) writeFileSync(path.join(directory, name), Buffer.from(secret?.data[name] ?? '', 'base64'));
-  return { address: '127.0.0.1:0', certFile: path.join(directory, 'tls.crt'), keyFile: path.join(directory, 'tls.key') };
+/** The webhook with a certificate that the manager makes, by the names that the chart tells it. */
+function ownCertificate(client: KubeClient, clock: Clock): Pick<ManagerDeps, 'certificates' | 'webhook'> {
+  const keeper = createCertificateKeeper({
+    client,
+    secret: { namespace: 'switchyard', name: 'test-switchyard-manager-webhook-tls' },
+    configuration: 'test-switchyard-manager',
+    names: ['test-switchyard-manager.switchyard.svc'],
+    makeKeyPair,
+    clock,
+    random: seededRandom(1),
+    log: silentLogger,
+  });
+  return { certificates: keeper, webhook: { address: '127.0.0.1:0', certificate: keeper } };
 }
 
 /** Hands out each submission twice, as happens when a manager dies over one. */
@@ -200,6 +212,7 @@ const SUBMISSIONS_RARELY = {
   'delete configmaps': 'parts of the ledger go after seven days',
 };
 const COPY_THERE = {
+  'create serviceaccounts/token': 'the token is renewed at half of its life; test/scenario/worker-tokens.test.ts uses it',
   'get batch/jobs': 'a copy that is there already, made by a call whose answer was lost, is looked at before it is taken for ours',
 };
 const WORKER_RARELY = {
@@ -217,7 +230,6 @@ const isComplete = async (name: string): Promise<boolean> =>
 describe('with the accounts that the charts make', () => {
   afterEach(async () => {
     await world.close();
-    for (const directory of webhookFiles.splice(0)) rmSync(directory, { recursive: true });
   });
   const managerChart = renderChart('manager');
   const workerChart = renderChart('worker', 'managerAccess.createNamespaces=true');
@@ -234,12 +246,12 @@ describe('with the accounts that the charts make', () => {
     await world.clock.advance(5_000);
     manager = world.startManager('manager', {
       user: (cluster) => userOf(cluster === HOME ? accountOf(managerChart) : MANAGER_ACCESS),
-      parts: {
+      parts: (client, clock) => ({
+        ...ownCertificate(client, clock),
         submissions: sourceOf(queue),
-        webhook: webhookOf(managerChart),
         fairSharing: { preemptionStrategies: ['LessThanOrEqualToFinalShare'] },
         history: { store: openSqliteStore(':memory:'), limits: { ageMs: 1e12, bytesMax: 1e9 } },
-      },
+      }),
     });
     await world.home.create(COHORTS, { metadata: { name: 'all' } });
     // Nobody serves it, and its status says so.

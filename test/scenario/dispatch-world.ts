@@ -105,6 +105,8 @@ export type DispatchWorldOptions = {
   /** Where Redis takes part, time must be real. */
   readonly realTime?: boolean;
   readonly submissions?: NonNullable<ManagerDeps['submissions']>;
+  /** Where the Secrets of WorkerClusters are; absent: anywhere. */
+  readonly clusterSecretsNamespace?: string;
   /** Where the metrics are to be read. */
   readonly registry?: Registry;
   /** Instead of the way to a worker cluster of this world; `usual` is that way, by the name of the cluster there, or `home`. */
@@ -154,6 +156,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
   const start = (): { stop(): Promise<void> } => {
     const abort = new AbortController();
     const manager = createManager({
+      clusterSecretsNamespace: options.clusterSecretsNamespace,
       client: clientOf(onLine(homePlane.transport(), homeLine)),
       connectCluster: (name, access) => options.connectCluster?.(name, access, connectInProcess) ?? connectInProcess(name),
       ...given({ submissions: options.submissions }),

@@ -15,6 +15,7 @@ import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
+import { certificateFromFiles } from '../../shared/runtime/serving-certificate.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { startCluster } from '../support/embedded-cluster.ts';
@@ -41,7 +42,10 @@ async function running(user: UserInfo | undefined): Promise<Running> {
     client: as(user),
     connectCluster: () => as(user),
     recordKeySecret: { namespace: 'switchyard-system', name: 'record-key' },
-    webhook: { address: `127.0.0.1:${port}`, certFile, keyFile },
+    webhook: {
+      address: `127.0.0.1:${port}`,
+      certificate: certificateFromFiles({ of: 'webhook', certFile, keyFile, clock: systemClock, log: silentLogger }),
+    },
     concurrentDispatches: 1,
     registry,
     clock: systemClock,

@@ -16,6 +16,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { createRateLimiter } from '../../shared/kube/rate-limiter.ts';
 import type { Transport } from '../../shared/kube/transport.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { createElectedWorker } from '../../worker/elected-worker.ts';
@@ -39,6 +40,10 @@ export type RunningProgram = {
 
 export type RunningManager = RunningProgram & Pick<Manager, 'unreadiness'>;
 
+type ManagerParts = Partial<
+  Pick<ManagerDeps, 'submissions' | 'webhook' | 'registry' | 'history' | 'fairSharing' | 'connectCluster' | 'workerLostTimeoutMs'>
+>;
+
 export type ProgramOptions = {
   /** Default: whoever may do everything. Of the manager: by cluster, `home` included. */
   readonly user?: (cluster: string) => UserInfo;
@@ -49,9 +54,7 @@ export type ProgramOptions = {
   readonly fenceAfterMs?: number;
   /** Of a worker: what imagined pods have written; with it, it keeps the ends of logs. */
   readonly podLogs?: string;
-  readonly parts?: Partial<
-    Pick<ManagerDeps, 'submissions' | 'webhook' | 'registry' | 'history' | 'fairSharing' | 'connectCluster' | 'workerLostTimeoutMs'>
-  >;
+  readonly parts?: ManagerParts | ((client: KubeClient, clock: Clock) => ManagerParts);
 };
 
 export type JobParts = {
@@ -154,7 +157,9 @@ export async function createWholeWorld(options: {
         clock,
         random,
         log,
-        ...programOptions.parts,
+        ...(typeof programOptions.parts === 'function'
+          ? programOptions.parts(connect(HOME, line, unlimited), clock)
+          : programOptions.parts),
       });
       return { ...run(line, (signal) => manager.run(signal)), unreadiness: () => manager.unreadiness() };
     },

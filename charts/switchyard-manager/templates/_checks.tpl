@@ -13,11 +13,6 @@
 {{- end }}
 {{- $_ := set $seen (toString $port) $name }}
 {{- end }}
-{{- with .Values.webhook.tls }}
-{{- if and .existingSecret (not .caBundle) (not .certManager.enabled) }}
-{{- fail "webhook.tls.existingSecret needs webhook.tls.caBundle, the base64 of the CA that signed it: without one API servers trust no webhook, and every Job with a queue is refused" }}
-{{- end }}
-{{- end }}
 {{- if and .Values.redis.sentinels (not .Values.redis.sentinelName) }}
 {{- fail "redis.sentinels needs redis.sentinelName: what the sentinels call the master" }}
 {{- end }}

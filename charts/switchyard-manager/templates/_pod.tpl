@@ -32,8 +32,9 @@
 
 {{- /* Alive: it answers. Ready: what it needs is there. Until it is up, only the first is asked. */}}
 {{- define "switchyard.probes" -}}
-{{- $alive := dict "httpGet" (dict "path" "/healthz" "port" "metrics") -}}
-{{- $ready := dict "httpGet" (dict "path" "/readyz" "port" "metrics") -}}
+{{- $scheme := ternary (dict "scheme" "HTTPS") dict .Values.metrics.tls.enabled -}}
+{{- $alive := dict "httpGet" (merge (dict "path" "/healthz" "port" "metrics") $scheme) -}}
+{{- $ready := dict "httpGet" (merge (dict "path" "/readyz" "port" "metrics") $scheme) -}}
 startupProbe:
   {{- toYaml (merge (deepCopy .Values.startupProbe) $alive) | nindent 2 }}
 livenessProbe:

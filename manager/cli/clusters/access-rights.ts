@@ -43,10 +43,12 @@ const LEASES: readonly Rule[] = [
 
 /** Rules by where they hold; '' is everywhere. */
 export function rulesOf({
+  namespace,
+  name,
   leaseNamespace,
   servedNamespaces,
   createNamespaces,
-}: AccessWish): readonly { readonly where: string; readonly name: '' | '-leases'; readonly rules: readonly Rule[] }[] {
+}: AccessWish): readonly { readonly where: string; readonly name: '' | '-leases' | '-token'; readonly rules: readonly Rule[] }[] {
   return [
     {
       where: '',
@@ -59,6 +61,12 @@ export function rulesOf({
       ],
     },
     { where: leaseNamespace, name: '-leases', rules: LEASES },
+    // The manager renews its own token, and no other's.
+    {
+      where: namespace,
+      name: '-token',
+      rules: [{ apiGroups: [''], resources: ['serviceaccounts/token'], resourceNames: [name], verbs: ['create'] }],
+    },
     ...servedNamespaces.map((where) => ({ where, name: '' as const, rules: WORK })),
   ];
 }

@@ -30,7 +30,7 @@ export type JoinConfig = ClusterChoice & {
   readonly 'served-namespaces': readonly string[] | undefined;
   readonly 'create-namespaces': boolean;
   readonly 'built-in-controller': boolean;
-  readonly 'token-days': number;
+  readonly 'token-life': number;
   readonly timeout: number;
   readonly output: Form;
 };
@@ -67,9 +67,9 @@ async function join(config: JoinConfig, home: ClusterConnection, worker: Cluster
   };
   await grant(worker.client, wish);
   const beforeMs = session.now();
-  const { token, issuedMs, endsMs } = await tokenFor(worker.client, wish, config['token-days']);
+  const { token, issuedMs, endsMs } = await tokenFor(worker.client, wish, config['token-life']);
   if (issuedMs !== undefined) checks.push(clockCheck('clock', issuedMs, beforeMs, session.now()));
-  checks.push(ok('token', `ends ${new Date(endsMs).toISOString().slice(0, 10)}; the same command renews it`));
+  checks.push(ok('token', `ends ${new Date(endsMs).toISOString()}; the manager renews it before that, while it runs`));
   // 3. Whether that account may do what the manager does, asked as that account.
   const kubeconfig = await kubeconfigFor(config, worker, token);
   checks.push(await rightsCheck(kubeconfig.here, wish));
@@ -149,11 +149,15 @@ async function grant(client: KubeClient, wish: AccessWish): Promise<void> {
 
 type Token = { readonly token: string; readonly issuedMs: number | undefined; readonly endsMs: number };
 
-async function tokenFor(client: KubeClient, { namespace, name }: AccessWish, days: number): Promise<Token> {
+async function tokenFor(client: KubeClient, { namespace, name }: AccessWish, lifeMs: number): Promise<Token> {
   const answer = await client.raw({
     method: 'POST',
     path: `/api/v1/namespaces/${namespace}/${SERVICE_ACCOUNTS.plural}/${name}/token`,
-    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: days * 86_400 } },
+    body: {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { expirationSeconds: Math.max(600, Math.round(lifeMs / 1000)) },
+    },
   });
   const { status } = JSON.parse(answer) as { status: { token: string; expirationTimestamp: string } };
   return { token: status.token, issuedMs: issuedAt(status.token), endsMs: Date.parse(status.expirationTimestamp) };

@@ -1,4 +1,4 @@
-import { durationMs, FlagError, text, wholeNumber, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { durationMs, FlagError, text, type FlagTable } from '../../../shared/runtime/flags.ts';
 import { CLUSTER_FLAGS, FORM_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 
@@ -31,11 +31,11 @@ const FLAGS = {
   'served-namespaces': { value: 'LIST', about: 'the only namespaces there in which it may work, separated by commas', parse: names },
   'create-namespaces': { about: 'let the manager make namespaces there that Jobs need' },
   'built-in-controller': { about: 'the built-in Job controller runs the copies there: no worker is installed, and there is no fencing' },
-  'token-days': {
-    value: 'DAYS',
-    fallback: '365',
-    about: 'life of the token; the cluster may give less. The same command again renews it',
-    parse: wholeNumber(1, 3650),
+  'token-life': {
+    value: 'DURATION',
+    fallback: '24h',
+    about: 'life of the first token; the manager renews it at half of that, and keeps the new one in the Secret',
+    parse: durationMs,
   },
   timeout: {
     value: 'DURATION',
@@ -51,7 +51,7 @@ export const JOIN = command({
   about:
     'Looks at the cluster behind CONTEXT (who it is, version, clock, the Job controller there), makes an account with the rights of the chart switchyard-worker and a token that ends, ' +
     'tries each of the rights with it, writes the kubeconfig into a Secret here and a WorkerCluster that names it, and waits until the manager reaches it. ' +
-    'What is there already is brought up to date, so that the same command renews the token. Nothing is written before the checks are ok. ' +
+    'What is there already is brought up to date, so that the same command joins a cluster again whose token has ended. Nothing is written before the checks are ok. ' +
     'Needs the rights of an administrator on both clusters; their kubeconfig stays here.',
   operands: [{ usage: '<CONTEXT>', about: 'context of the new cluster' }],
   flags: FLAGS,

@@ -29,7 +29,11 @@ export async function createManagerAccount(client: WriteClient & RawClient, root
   const metadata = { namespace: SYSTEM_NAMESPACE, name: NAME };
   await client.create({ group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true }, { metadata });
   const file = path.join(root, 'charts', 'switchyard-manager', 'files', 'manager-rules.yaml');
-  const rules = parse(readFileSync(file, 'utf8').replaceAll('RELEASE', NAME)) as { cluster: unknown; namespace: unknown };
+  const rules = parse(readFileSync(file, 'utf8').replaceAll('RELEASE', NAME)) as {
+    cluster: unknown;
+    namespace: readonly object[];
+    clusterSecrets: readonly object[];
+  };
   const subjects = [{ kind: 'ServiceAccount', ...metadata }];
   const grant = async (scope: 'Cluster' | '', given: unknown): Promise<void> => {
     const kind = `${scope}Role`;
@@ -40,7 +44,7 @@ export async function createManagerAccount(client: WriteClient & RawClient, root
     await create(rbac(`${kind}Binding`, scope === ''), { roleRef, subjects });
   };
   await grant('Cluster', rules.cluster);
-  await grant('', rules.namespace);
+  await grant('', [...rules.namespace, ...rules.clusterSecrets]);
   return kubeconfigWith(kubeconfig, await tokenOf(client));
 }
 

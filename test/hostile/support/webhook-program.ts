@@ -1,12 +1,12 @@
 /** A webhook server in a process of its own, so that its memory is not that of its adversary. Arguments: certificate and key. */
 import { createWebhookServer } from '../../../manager/webhook/server.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
+import { certificateFromFiles } from '../../../shared/runtime/serving-certificate.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 
 const [certFile = '', keyFile = ''] = process.argv.slice(2);
 const server = createWebhookServer({
-  certFile,
-  keyFile,
+  certificate: certificateFromFiles({ of: 'webhook', certFile, keyFile, clock: systemClock, log: silentLogger }),
   identities: { managers: ['manager'], localWorkers: [] },
   onSharedIdentity: () => undefined,
   clock: systemClock,

@@ -141,19 +141,55 @@ describe('the manager chart', () => {
       expect(ofKind(renderChart('manager', off), 'CustomResourceDefinition')).toEqual([]);
   });
 
-  test('the webhooks trust the CA of the certificate that the manager serves', () => {
-    const objects = renderChart('manager');
-    const [secret] = ofKind(objects, 'Secret') as unknown as { data: Record<string, string> }[];
-    const hooks = [...ofKind(objects, 'MutatingWebhookConfiguration'), ...ofKind(objects, 'ValidatingWebhookConfiguration')] as unknown as {
-      webhooks: { clientConfig: { caBundle: string } }[];
-    }[];
-    expect(hooks).toHaveLength(2);
-    for (const hook of hooks) expect(hook.webhooks[0]?.clientConfig.caBundle).toBe(secret?.data['ca.crt']);
+  type Hook = { webhooks: { clientConfig: { caBundle?: string } }[] };
+  const bundles = (objects: readonly Rendered[]): (string | undefined)[] =>
+    ([...ofKind(objects, 'MutatingWebhookConfiguration'), ...ofKind(objects, 'ValidatingWebhookConfiguration')] as unknown as Hook[]).map(
+      ({ webhooks }) => webhooks[0]?.clientConfig.caBundle,
+    );
+  type Rule = { resources: string[]; resourceNames?: string[]; verbs: string[] };
+  const certificateRules = (objects: readonly Rendered[]): Rule[] =>
+    [...ofKind(objects, 'ClusterRole'), ...ofKind(objects, 'Role')]
+      .filter(({ metadata }) => metadata.name.endsWith('-certificates'))
+      .flatMap((role) => role['rules'] as Rule[]);
+
+  test('two renderings are the same text: the managers make the webhook’s certificate, with rights to one Secret and two configurations', () => {
+    const [one, other] = [renderChart('manager'), renderChart('manager')];
+    expect(one).toEqual(other);
+    expect([ofKind(one, 'Secret'), bundles(one)]).toEqual([[], [undefined, undefined]]);
+    expect(
+      certificateRules(one).map(({ resources, resourceNames, verbs }) => [resources.join(), resourceNames?.join(), verbs.join()]),
+    ).toEqual([
+      ['mutatingwebhookconfigurations,validatingwebhookconfigurations', 'test-switchyard-manager', 'list,watch,patch'],
+      ['secrets', 'test-switchyard-manager-webhook-tls', 'list,watch,patch'],
+    ]);
+  });
+
+  test('of a Secret of somebody’s own the CA must be known, or nothing is rendered', () => {
+    expect(() => renderChart('manager', 'webhook.tls.existingSecret=mine')).toThrow(
+      /webhook.tls.existingSecret needs webhook.tls.caBundle/,
+    );
+    const objects = renderChart('manager', 'webhook.tls.existingSecret=mine', 'webhook.tls.caBundle=Y2E=');
+    expect([bundles(objects), certificateRules(objects)]).toEqual([['Y2E=', 'Y2E='], []]);
+  });
+
+  test('Secrets may be read in the namespace of the kubeconfigs alone, and elsewhere by name', () => {
+    const readers = (...values: string[]) =>
+      ofKind(renderChart('manager', ...values), 'Role').flatMap((role) =>
+        (role['rules'] as Rule[])
+          .filter(
+            ({ resources, resourceNames, verbs }) => resources.includes('secrets') && resourceNames === undefined && verbs.includes('get'),
+          )
+          .map(() => role.metadata.namespace),
+      );
+    expect([readers(), readers('clusterSecrets.namespace=clusters')]).toEqual([['switchyard'], ['clusters']]);
+    expect(JSON.stringify(ofKind(renderChart('manager', 'clusterSecrets.namespace=clusters'), 'Deployment'))).toContain(
+      '--cluster-secrets-namespace=clusters',
+    );
   });
 
   test('with cert-manager there is no secret in the release, and the CA is injected', () => {
     const objects = renderChart('manager', 'webhook.tls.certManager.enabled=true');
-    expect(ofKind(objects, 'Secret')).toEqual([]);
+    expect([ofKind(objects, 'Secret'), certificateRules(objects), bundles(objects)]).toEqual([[], [], [undefined, undefined]]);
     expect(ofKind(objects, 'Certificate')).toHaveLength(1);
     expect(ofKind(objects, 'MutatingWebhookConfiguration')[0]?.metadata).toMatchObject({
       annotations: { 'cert-manager.io/inject-ca-from': 'switchyard/test-switchyard-manager-webhook' },
@@ -215,10 +251,11 @@ describe('what the manager chart passes to the program', () => {
       recordKeySecret: { namespace: 'switchyard', name: 'test-switchyard-manager-record-key' },
       metricsAddress: '0.0.0.0:8080',
       metricsAuthentication: false,
-      webhook: {
-        address: '0.0.0.0:9443',
-        certFile: '/etc/switchyard/webhook-tls/tls.crt',
-        keyFile: '/etc/switchyard/webhook-tls/tls.key',
+      webhook: { address: '0.0.0.0:9443', tls: 'Own' },
+      certificateSecret: {
+        secret: { namespace: 'switchyard', name: 'test-switchyard-manager-webhook-tls' },
+        names: ['test-switchyard-manager.switchyard.svc', 'test-switchyard-manager.switchyard'],
+        configuration: 'test-switchyard-manager',
       },
       knownUsers: { managers: [], localWorkers: [] },
       home: { qps: 100, burst: 200 },
@@ -230,6 +267,8 @@ describe('what the manager chart passes to the program', () => {
       requeuingTimestamp: 'Eviction',
       concurrentDispatches: 16,
       renewIntervalMs: 10_000,
+      tokenLifeMs: 86_400_000,
+      clusterSecretsNamespace: 'switchyard',
       fairSharing: undefined,
       admissionFairSharing: undefined,
       history: {
@@ -243,8 +282,7 @@ describe('what the manager chart passes to the program', () => {
 
   test('takes submissions over HTTPS where it is asked to, with the rights to ask who submits', () => {
     const objects = renderChart('manager', 'api.enabled=true', 'api.port=9000');
-    const [certFile, keyFile] = ['/etc/switchyard/webhook-tls/tls.crt', '/etc/switchyard/webhook-tls/tls.key'];
-    expect(managerConfig('api.enabled=true', 'api.port=9000').api).toEqual({ address: '0.0.0.0:9000', tls: { certFile, keyFile } });
+    expect(managerConfig('api.enabled=true', 'api.port=9000').api).toEqual({ address: '0.0.0.0:9000', tls: 'Own' });
     expect(JSON.stringify(ofKind(objects, 'Service'))).toContain('"name":"api","port":9000,"targetPort":"api"');
     expect(JSON.stringify(ofKind(objects, 'ClusterRole'))).toContain('tokenreviews');
     expect(JSON.stringify(ofKind(renderChart('manager'), 'ClusterRole'))).not.toContain('tokenreviews');
@@ -252,12 +290,12 @@ describe('what the manager chart passes to the program', () => {
 
   test('keeps history on a volume, in a store that all share, or not at all', () => {
     expect(managerConfig('history.enabled=false').history).toBeUndefined();
-    expect(volumesOf('history.enabled=false')).toEqual(['service-account', 'webhook-tls']);
-    expect(volumesOf()).toEqual(['service-account', 'webhook-tls', 'history emptyDir 1088Mi']);
-    expect(volumesOf('history.existingClaim=mine')).toEqual(['service-account', 'webhook-tls', 'history claim mine']);
+    expect(volumesOf('history.enabled=false')).toEqual(['service-account']);
+    expect(volumesOf()).toEqual(['service-account', 'history emptyDir 1088Mi']);
+    expect(volumesOf('history.existingClaim=mine')).toEqual(['service-account', 'history claim mine']);
     const shared = ['history.store=s3://jobs/a', 'history.credentialsSecret=keys', 'history.maxAge=24h'];
     expect(managerConfig(...shared).history).toMatchObject({ store: { kind: 'S3', bucket: 'jobs' }, limits: { ageMs: 24 * 3_600_000 } });
-    expect(volumesOf(...shared)).toEqual(['service-account', 'webhook-tls']);
+    expect(volumesOf(...shared)).toEqual(['service-account']);
     const { env = [] } = containerOf(renderChart('manager', ...shared));
     expect(env.map(({ name }) => name)).toEqual(['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']);
     const secret = containerOf(renderChart('manager', 'history.storeSecret=where'));
@@ -269,13 +307,21 @@ describe('what the manager chart passes to the program', () => {
     const off = renderChart('manager');
     expect([managerConfig().api, JSON.stringify(off).includes('-manager-submitter')]).toEqual([undefined, false]);
     const certificate = (of: string) => ({ certFile: `/etc/switchyard/${of}/tls.crt`, keyFile: `/etc/switchyard/${of}/tls.key` });
-    expect(managerConfig('api.enabled=true').api).toEqual({ address: '0.0.0.0:8443', tls: certificate('webhook-tls') });
+    expect(managerConfig('api.enabled=true').api).toEqual({ address: '0.0.0.0:8443', tls: 'Own' });
+    const existing = ['webhook.tls.existingSecret=mine', 'webhook.tls.caBundle=Y2E=', 'metrics.tls.enabled=true'];
+    expect(managerConfig('api.enabled=true', ...existing)).toMatchObject({
+      api: { tls: certificate('webhook-tls') },
+      webhook: { tls: certificate('webhook-tls') },
+      metricsTls: certificate('webhook-tls'),
+    });
+    expect(managerConfig('metrics.tls.enabled=true').metricsTls).toBe('Own');
+    expect(managerConfig('metrics.tls.enabled=true', 'metrics.tls.existingSecret=own').metricsTls).toEqual(certificate('metrics-tls'));
     expect(managerConfig('api.enabled=true', 'api.port=9000', 'api.tls.existingSecret=own').api).toEqual({
       address: '0.0.0.0:9000',
       tls: certificate('api-tls'),
     });
     expect(
-      [volumesOf('api.enabled=true'), volumesOf('api.enabled=true', 'api.tls.existingSecret=own')].map(([, , third]) => third),
+      [volumesOf('api.enabled=true'), volumesOf('api.enabled=true', 'api.tls.existingSecret=own')].map(([, second]) => second),
     ).toEqual(['history emptyDir 1088Mi', 'api-tls']);
     const on = renderChart('manager', 'api.enabled=true');
     const [service] = ofKind(on, 'Service') as unknown as { spec: { ports: { name: string; port: number }[] } }[];

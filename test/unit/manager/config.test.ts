@@ -106,7 +106,7 @@ describe('the manager’s configuration', () => {
     [['--redis-url', 'me:secret@localhost:6379'], '--redis-url: is no redis:// or rediss:// URL; write one such as redis://localhost:6379'],
     [
       ['--webhook-bind-address', ':9443'],
-      '--webhook-bind-address needs --webhook-tls-cert-file and --webhook-tls-key-file: API servers speak TLS to webhooks',
+      '--webhook-bind-address needs --webhook-tls-cert-file and --webhook-tls-key-file, or --webhook-cert-secret: API servers speak TLS to webhooks',
     ],
     [['--manager-id', 'a b'], '--manager-id: "a b" is no label value; write at most 63 letters, digits, "-", "_" and "."'],
     [

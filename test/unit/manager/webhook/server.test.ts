@@ -8,6 +8,7 @@ import { BasicConstraintsExtension, X509CertificateGenerator } from '@peculiar/x
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createWebhookServer } from '../../../../manager/webhook/server.ts';
 import { MANAGER_FIELD_MANAGER } from '../../../../shared/api/names.ts';
+import { certificateFromFiles } from '../../../../shared/runtime/serving-certificate.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
@@ -27,8 +28,7 @@ beforeEach(async () => {
   shared = [];
   await writePair('first');
   server = await createWebhookServer({
-    certFile: certFile(),
-    keyFile: keyFile(),
+    certificate: certificateFromFiles({ of: 'webhook', certFile: certFile(), keyFile: keyFile(), clock, log: silentLogger }),
     identities: { managers: [MANAGER], localWorkers: [] },
     onSharedIdentity: (username, fieldManager) => shared.push(`${username} ${fieldManager}`),
     clock,

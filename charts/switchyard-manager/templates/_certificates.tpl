@@ -1,0 +1,78 @@
+{{- /* Whether the managers make the webhook's certificate themselves. */}}
+{{- define "switchyard.ownCertificate" -}}
+{{- if not (or .Values.webhook.tls.existingSecret .Values.webhook.tls.certManager.enabled) -}}
+true
+{{- end -}}
+{{- end -}}
+
+{{- define "switchyard.webhookSecret" -}}
+{{- .Values.webhook.tls.existingSecret | default (printf "%s-webhook-tls" (include "switchyard.fullname" .)) -}}
+{{- end -}}
+
+{{- /* Secrets with certificates that the pods mount, by the directory in /etc/switchyard: as YAML. */}}
+{{- define "switchyard.certificateSecrets" -}}
+{{- $own := include "switchyard.ownCertificate" . -}}
+{{- if not $own }}
+webhook-tls: {{ include "switchyard.webhookSecret" . }}
+{{- end }}
+{{- if and .Values.api.enabled .Values.api.tls.existingSecret }}
+api-tls: {{ .Values.api.tls.existingSecret }}
+{{- end }}
+{{- if and .Values.metrics.tls.enabled .Values.metrics.tls.existingSecret }}
+metrics-tls: {{ .Values.metrics.tls.existingSecret }}
+{{- end }}
+{{- end -}}
+
+{{- define "switchyard.certificateFlags" -}}
+{{- $secrets := include "switchyard.certificateSecrets" . | fromYaml -}}
+{{- $fullname := include "switchyard.fullname" . -}}
+{{- $service := printf "%s.%s" $fullname .Release.Namespace -}}
+{{- if include "switchyard.ownCertificate" . }}
+- --webhook-cert-secret={{ .Release.Namespace }}/{{ include "switchyard.webhookSecret" . }}
+- --webhook-cert-names={{ $service }}.svc,{{ $service }}
+- --webhook-configuration={{ $fullname }}
+{{- end }}
+{{- range $name, $flag := dict "webhook-tls" "webhook-tls" "api-tls" "api" "metrics-tls" "metrics" }}
+{{- if hasKey $secrets $name }}
+- --{{ $flag }}-cert-file=/etc/switchyard/{{ $name }}/tls.crt
+- --{{ $flag }}-key-file=/etc/switchyard/{{ $name }}/tls.key
+{{- end }}
+{{- end }}
+{{- if and .Values.api.enabled (hasKey $secrets "webhook-tls") (not (hasKey $secrets "api-tls")) }}
+- --api-cert-file=/etc/switchyard/webhook-tls/tls.crt
+- --api-key-file=/etc/switchyard/webhook-tls/tls.key
+{{- end }}
+{{- if and .Values.metrics.tls.enabled (not (hasKey $secrets "metrics-tls")) }}
+{{- if hasKey $secrets "webhook-tls" }}
+- --metrics-cert-file=/etc/switchyard/webhook-tls/tls.crt
+- --metrics-key-file=/etc/switchyard/webhook-tls/tls.key
+{{- else }}
+- --metrics-own-certificate
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- /*
+The caBundle of a webhook configuration. What the managers write is left as it is found by an upgrade; nothing of it is rendered without a cluster.
+Argument: root, and kind of the configuration.
+*/}}
+{{- define "switchyard.caBundle" -}}
+{{- $root := .root -}}
+{{- $tls := $root.Values.webhook.tls -}}
+{{- if $tls.certManager.enabled -}}
+{{- else if $tls.existingSecret -}}
+{{- $secret := lookup "v1" "Secret" $root.Release.Namespace $tls.existingSecret -}}
+{{- $bundle := $tls.caBundle | default (dig "data" "ca.crt" "" ($secret | default dict)) -}}
+{{- if not $bundle -}}
+{{- fail (printf "webhook.tls.existingSecret needs webhook.tls.caBundle, the base64 of the CA that signed it, or ca.crt in Secret %s: without one API servers trust no webhook, and every Job with a queue is refused" $tls.existingSecret) -}}
+{{- end -}}
+{{- $bundle -}}
+{{- else -}}
+{{- $present := lookup "admissionregistration.k8s.io/v1" (printf "%sWebhookConfiguration" .kind) "" (include "switchyard.fullname" $root) -}}
+{{- range $index, $hook := (dig "webhooks" list ($present | default dict)) -}}
+{{- if eq $index 0 -}}
+{{- dig "clientConfig" "caBundle" "" $hook -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
