@@ -82,10 +82,11 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/local':
     'advice clusters command config examples job-watch manager-account pod-watch ports program programs prometheus quick-start run run-directory set-up short-path submit-examples summary webhook-certificate',
   manager:
-    'admission-flags awaited-informers client-factory config decision-log-file history-flags home-informers identity-alarm identity main manager read-redis-settings record-key redis-flags worker-connection',
+    'admission-flags awaited-informers canary-flags client-factory config decision-log-file history-flags home-informers identity-alarm identity lead-when-elected main manager read-redis-settings record-key redis-flags worker-connection',
   'manager/dispatch':
     'cluster-lease cluster-probe cluster-registry cluster-removal copy-ending copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries worker-watch',
   'manager/history': 'history history-writer open-store redis-store s3-store sqlite-store',
+  'manager/canary': 'canary',
   'manager/invariants': 'live-invariants',
   'manager/http': 'history-routes request-body send-events serve-submissions server submission-routes',
   'manager/submission':

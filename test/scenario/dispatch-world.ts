@@ -107,6 +107,7 @@ export type DispatchWorldOptions = {
   readonly submissions?: NonNullable<ManagerDeps['submissions']>;
   /** Where the metrics are to be read. */
   readonly registry?: Registry;
+  readonly canary?: ManagerDeps['canary'];
   /** Instead of the way to a worker cluster of this world; `usual` is that way, by the name of the cluster there, or `home`. */
   readonly connectCluster?: (name: string, access: ClusterAccess, usual: (name: string) => KubeClient) => KubeClient;
 };
@@ -156,7 +157,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
     const manager = createManager({
       client: clientOf(onLine(homePlane.transport(), homeLine)),
       connectCluster: (name, access) => options.connectCluster?.(name, access, connectInProcess) ?? connectInProcess(name),
-      ...given({ submissions: options.submissions }),
+      ...given({ submissions: options.submissions, canary: options.canary }),
       recordKeySecret: { namespace: 'switchyard', name: 'record-key' },
       managerId: 'm1',
       concurrentDispatches: 4,

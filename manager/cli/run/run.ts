@@ -9,7 +9,7 @@ import { prepareJob } from '../../prepare-job.ts';
 import type { ClusterChoice } from '../cluster-connection.ts';
 import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
-import { exitCodeOf } from '../job-story.ts';
+import { exitCodeOf } from '../../api/job-story.ts';
 import { keyOf } from '../jobs/read-jobs.ts';
 import { plain } from '../plain-text.ts';
 import type { Session } from '../session.ts';
