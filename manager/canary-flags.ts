@@ -3,6 +3,8 @@ import { durationOrZero, durationShape, shaped } from '../shared/runtime/value-s
 import type { CanaryConfig } from './canary/canary.ts';
 
 const INTERVAL_MIN_MS = 10_000;
+const TIMEOUT_MIN_MS = 1_000;
+const QUEUE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?[/][a-z0-9][-a-z0-9.]*$/;
 
 /** Whether and how canaries go through every cluster. */
 export const CANARY_FLAGS = {
@@ -15,14 +17,14 @@ export const CANARY_FLAGS = {
   'canary-queue': {
     value: 'NAMESPACE/LOCALQUEUE',
     about: 'the queue of those Jobs; they request nothing, and use quota only where it counts pods',
-    parse: shaped({ type: 'string', pattern: '^([a-z0-9][-a-z0-9]*/[a-z0-9][-a-z0-9.]*)?$' }, canaryQueue),
+    parse: shaped({ type: 'string', pattern: QUEUE.source }, canaryQueue),
   },
   'canary-image': { value: 'IMAGE', fallback: 'busybox:1.37', about: 'their image, with a program `true`', parse: text },
   'canary-timeout': {
     value: 'DURATION',
     fallback: '5m',
     about: 'one that has not ended by then has failed',
-    parse: shaped(durationShape(1_000), durationMs),
+    parse: shaped(durationShape(TIMEOUT_MIN_MS), canaryTimeout),
   },
 } satisfies FlagTable;
 
@@ -41,8 +43,14 @@ function canaryInterval(given: string): number {
   throw new FlagError(`${JSON.stringify(given)} is less than 10s; write more, such as 5m, or 0s for none`);
 }
 
+function canaryTimeout(given: string): number {
+  const timeoutMs = durationMs(given);
+  if (timeoutMs >= TIMEOUT_MIN_MS) return timeoutMs;
+  throw new FlagError(`${JSON.stringify(given)} is less than 1s; no Job ends that soon`);
+}
+
 function canaryQueue(given: string): Pick<CanaryConfig, 'namespace' | 'queue'> {
-  const [namespace = '', queue = '', more] = given.split('/');
-  if (namespace !== '' && queue !== '' && more === undefined) return { namespace, queue };
+  const [namespace = '', queue = ''] = given.split('/');
+  if (QUEUE.test(given)) return { namespace, queue };
   throw new FlagError(`${JSON.stringify(given)} names no LocalQueue; write NAMESPACE/NAME`);
 }
