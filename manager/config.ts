@@ -2,6 +2,8 @@ import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../shared/api/names.t
 import { isAddressRange } from '../shared/kube/address-ranges.ts';
 import type { DecisionLogConfig } from './decision-log-file.ts';
 import type { Identities } from './policy/writer.ts';
+import type { CanaryConfig } from './canary/canary.ts';
+import { CANARY_FLAGS, canaryConfigOf } from './canary-flags.ts';
 import { HISTORY_FLAGS, historyConfigOf, type HistoryConfig } from './history-flags.ts';
 import { REDIS_FLAGS, redisConfigOf, type RedisConfig } from './redis-flags.ts';
 import { durationOrZero, durationShape, shaped, type ValueShape } from '../shared/runtime/value-shape.ts';
@@ -73,6 +75,8 @@ export type ManagerConfig = AdmissionFlags &
     readonly decisionLog: DecisionLogConfig | undefined;
     /** Where it is kept what became of Jobs; undefined: nowhere. */
     readonly history: HistoryConfig | undefined;
+    /** undefined: no canaries are sent. */
+    readonly canary: CanaryConfig | undefined;
     /** What a Job may be. */
     readonly jobRules: JobRules;
     readonly logLevel: LogLevel;
@@ -258,6 +262,7 @@ const FLAGS = {
   },
   'concurrent-dispatches': { value: 'N', fallback: '16', about: 'writes under way at once to each worker cluster', parse: wholeNumber(1) },
   ...HISTORY_FLAGS,
+  ...CANARY_FLAGS,
   ...LOG_FLAGS,
 } satisfies FlagTable;
 
@@ -301,6 +306,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     ...admissionFlagsOf(flags),
     decisionLog: decisionLog(flags),
     history: historyConfigOf(flags),
+    canary: canaryConfigOf(flags),
     jobRules: {
       bytesMax: flags['max-job-bytes'],
       resourceClaims: flags['resource-claims'],

@@ -118,6 +118,7 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     fairSharing: settings.fairSharing,
     admissionFairSharing: settings.admissionFairSharing,
     jobRules: settings.jobRules,
+    canary: settings.canary,
     storyEventQps: settings.storyEventQps,
     decisionLog,
     history,

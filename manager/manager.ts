@@ -9,7 +9,6 @@ import { fencedClient } from '../shared/kube/fenced-client.ts';
 import { createServerCourse } from '../shared/kube/server-course.ts';
 import { createBudgetedRecorder } from '../shared/kube/budgeted-recorder.ts';
 import { createEventRecorder } from '../shared/kube/event-recorder.ts';
-import { runAsLeader, type LeaderElectionOptions } from '../shared/kube/leader-election.ts';
 import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { given } from '../shared/runtime/given.ts';
@@ -33,6 +32,7 @@ import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/cluster-lease.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
 import { caughtUp, synced } from './awaited-informers.ts';
 import { createHomeInformers } from './home-informers.ts';
+import { createCanary, type CanaryConfig } from './canary/canary.ts';
 import { createLiveInvariants, type LiveInvariants } from './invariants/live-invariants.ts';
 import type { InvariantReport } from '../shared/runtime/invariant-report.ts';
 import { createIdentityAlarm } from './identity-alarm.ts';
@@ -43,6 +43,7 @@ import type { ObservedState } from './state-metrics.ts';
 import type { ApiServer } from './http/server.ts';
 import type { DoorOf } from './http/submission-routes.ts';
 import type { Identities } from './policy/writer.ts';
+import { leadWhenElected, type Election } from './lead-when-elected.ts';
 import { recordKeys } from './record-key.ts';
 import { createDoors } from './submission/doors.ts';
 import { createSubmissions, type SubmissionSource } from './submission/submissions.ts';
@@ -98,6 +99,8 @@ export type ManagerDeps = {
   readonly storyEventQps?: number;
   /** Where it is kept what became of Jobs, and how much; absent: nowhere. The caller closes it. */
   readonly history?: { readonly store: KeyValueStore; readonly limits: { readonly ageMs: number; readonly bytesMax: number } } | undefined;
+  /** Sends canaries through every cluster; absent: nobody does. */
+  readonly canary?: CanaryConfig | undefined;
   /** What a Job may be; absent: as the flags have it by default. */
   readonly jobRules?: JobRules;
   /** Memory that what is kept of one worker cluster may take; absent: the default of the flag. */
@@ -111,9 +114,6 @@ export type ManagerDeps = {
   readonly random: Random;
   readonly log: Logger;
 };
-
-/** `client` has a rate limit of its own or none, because renewing the Lease must not wait behind the work. */
-export type Election = Pick<LeaderElectionOptions, 'client' | 'namespace' | 'name' | 'identity'>;
 
 /** One manager, in this process. */
 export interface Manager {
@@ -329,6 +329,10 @@ export function createManager(deps: ManagerDeps): Manager {
     });
     invariants = watched;
     informers.jobs.addHandler(watched.handler);
+    const { canary: config } = deps;
+    const canary =
+      config && createCanary({ ...informers, config, client: home, metrics: metrics.canary, clock, log: log.with({ part: 'canary' }) });
+    if (canary !== undefined) informers.jobs.addHandler(canary.handler);
     const story = createStoryTeller({ events: storyEvents, readRecord: records.read });
     informers.jobs.addHandler(story.handler);
     const observed: ObservedState = {
@@ -347,6 +351,7 @@ export function createManager(deps: ManagerDeps): Manager {
         (each) => admission.run(each),
         (each) => dispatch.run(each),
         (each) => watched.run(each),
+        async (each) => canary?.run(each),
         (each) => intake.run(each),
         async (each) => history?.run(each),
       ]);
@@ -373,15 +378,4 @@ export function createManager(deps: ManagerDeps): Manager {
       ...(redisProbe?.troubles() ?? []).map(({ reason, message }) => `${reason}: ${message}`),
     ],
   };
-}
-
-async function leadWhenElected(
-  deps: ManagerDeps & Pick<LeaderElectionOptions, 'onWentBack'>,
-  lead: (signal: AbortSignal, lost?: AbortSignal) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  const { clock, random, log, leaderElection, onWentBack } = deps;
-  if (leaderElection === undefined) return lead(signal);
-  await runAsLeader({ ...leaderElection, clock, random, log, ...given({ onWentBack }) }, lead, signal);
-  if (!signal.aborted) throw new Error('leadership was lost');
 }

@@ -62,7 +62,8 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/admission':
     'admission admission-fair-sharing admission-writer corrector queue-status scheduler start-estimates waiting-reporter',
   'manager/cli':
-    'cluster-connection cluster-flags command command-docs commands confirmation explain follow-objects history-store import-kueue local main process-session wait-for-jobs waiting with-cluster',
+    'cluster-connection cluster-flags command command-docs commands confirmation explain follow-objects history-store import-kueue local main only-queue process-session wait-for-jobs waiting with-cluster',
+  'manager/cli/canary': 'command run',
   'manager/cli/clusters': 'join join-cluster leave leave-cluster list set-state state',
   'manager/cli/completion': 'command complete',
   'manager/cli/doctor': 'command run',
@@ -82,11 +83,12 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/local':
     'advice clusters command config examples job-watch manager-account pod-watch ports program programs prometheus quick-start run run-directory set-up short-path submit-examples summary webhook-certificate',
   manager:
-    'admission-flags awaited-informers certificate-flags client-factory config decision-log-file history-flags home-informers identity identity-alarm main manager read-redis-settings record-key redis-flags serve-webhook serving-certificates worker-connection',
+    'admission-flags awaited-informers canary-flags certificate-flags client-factory config decision-log-file history-flags home-informers identity identity-alarm lead-when-elected main manager read-redis-settings record-key redis-flags serve-webhook serving-certificates worker-connection',
   'manager/certificates': 'certificate-keeper make-key-pair',
   'manager/dispatch':
     'cluster-lease cluster-probe cluster-registry cluster-removal copy-ending copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries token-renewal worker-watch',
   'manager/history': 'history history-writer open-store redis-store s3-store sqlite-store',
+  'manager/canary': 'canary',
   'manager/invariants': 'live-invariants',
   'manager/http': 'history-routes request-body send-events serve-submissions server submission-routes',
   'manager/submission':

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Container, DeepReadonly, Job, JobSpec, PodSpec, Unsaved } from '../../shared/api/kubernetes.ts';
 import {
   ADMISSION_ANNOTATION,
+  CANARY_LABEL,
   CLUSTERS_ANNOTATION,
   FENCING_ANNOTATION,
   HOLD_ANNOTATION,
@@ -77,7 +78,7 @@ export function essentialsOf({ metadata, spec }: DeepReadonly<Unsaved<Job>>): Pi
 
 type Words = Pick<Job['metadata'], 'labels' | 'annotations'>;
 
-const LABELS = [QUEUE_NAME_LABEL, ORIGIN_LABEL, PRIORITY_CLASS_LABEL, MAX_EXEC_TIME_LABEL];
+const LABELS = [QUEUE_NAME_LABEL, CANARY_LABEL, ORIGIN_LABEL, PRIORITY_CLASS_LABEL, MAX_EXEC_TIME_LABEL];
 const REFUSED_ANNOTATIONS = [
   SUBMISSION_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,

@@ -1,3 +1,4 @@
+import { CANARY } from './canary/command.ts';
 import { JOIN } from './clusters/join.ts';
 import { LEAVE } from './clusters/leave.ts';
 import { CLUSTERS } from './clusters/list.ts';
@@ -41,6 +42,7 @@ export const COMMANDS: readonly Command[] = [
   ...STATE_COMMANDS,
   ...TOP_STATE_COMMANDS,
   DOCTOR,
+  CANARY,
   REPLAY,
   IMPORT_KUEUE,
   LOCAL,

@@ -49,15 +49,7 @@ const ROOM_WAIT_MS = 3_000;
 const CONNECTIONS_MAX = 512;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 
-export function createWebhookServer({
-  certificate,
-  identities,
-  onSharedIdentity,
-  rules,
-  metrics,
-  clock,
-  log,
-}: WebhookDeps): WebhookServer {
+export function createWebhookServer({ certificate, identities, onSharedIdentity, rules, metrics, clock, log }: WebhookDeps): WebhookServer {
   const webhooks: Readonly<Record<string, (request: AdmissionRequest) => AdmissionResponse>> = {
     '/mutate': (request) => mutate(request, rules),
     '/validate': (request) => {

@@ -207,6 +207,16 @@ export const MANAGER_VALUES: ChartValue = group('', {
     }),
     maxSizeMiB: flagValue(FLAGS, 'history-max-size', { default: 512 }),
   }),
+  canary: group('A tiny Job through every cluster, end to end, measured by stage (docs/slo.md).', {
+    interval: flagValue(FLAGS, 'canary-interval', { default: '0s' }),
+    queue: flagValue(FLAGS, 'canary-queue', {
+      default: '',
+      about:
+        'NAMESPACE/NAME of a LocalQueue for these Jobs. They request nothing, and use quota only where it counts pods. With a queue, `helm test` sends one through every cluster, too.',
+    }),
+    image: flagValue(FLAGS, 'canary-image', { default: 'busybox:1.37' }),
+    timeout: flagValue(FLAGS, 'canary-timeout', { default: '5m' }),
+  }),
   webhook: group('', {
     failurePolicy: choice('Ignore lets Jobs through unprepared while no manager answers; Fail refuses them.', 'Fail', ['Fail', 'Ignore']),
     timeoutSeconds: wholeNumber('How long the API server waits for an answer.', 5, 1, 30),

@@ -62,6 +62,8 @@ export const COPIES_FINALIZER = 'switchyard.dev/copies';
 export const SUBMISSION_FINALIZER = 'switchyard.dev/submission';
 /** Finalizer on a WorkerCluster from its first use on: it stays until no Job's record names it. */
 export const WORKER_CLUSTER_FINALIZER = 'switchyard.dev/jobs';
+/** Label on Jobs that only try out the way to a cluster, and on their pods. */
+export const CANARY_LABEL = 'switchyard.dev/canary';
 /** Annotation by which a user restricts placement: cluster names or a label selector. */
 export const CLUSTERS_ANNOTATION = 'switchyard.dev/clusters';
 /** Annotation by which a user has a Job rest (`true`) until it is taken off, or is `false`. The manager writes it for whoever suspends an admitted Job. */

@@ -20,6 +20,13 @@ const SUITES: ReadonlyMap<string, SuiteEntry> = new Map([
     },
   ],
   [
+    'restart',
+    {
+      about: 'a manager that is started again beside Jobs that wait and run: until it leads, until its first decision, and what it writes',
+      load: async () => (await import('./restart.ts')).restartSuite,
+    },
+  ],
+  [
     'hostile-cluster',
     {
       about: 'what a hostile worker cluster costs the others: Jobs a second on two honest ones with and without it, memory of the manager',

@@ -109,6 +109,7 @@ export type DispatchWorldOptions = {
   readonly clusterSecretsNamespace?: string;
   /** Where the metrics are to be read. */
   readonly registry?: Registry;
+  readonly canary?: ManagerDeps['canary'];
   /** Instead of the way to a worker cluster of this world; `usual` is that way, by the name of the cluster there, or `home`. */
   readonly connectCluster?: (name: string, access: ClusterAccess, usual: (name: string) => KubeClient) => KubeClient;
 };
@@ -159,7 +160,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
       clusterSecretsNamespace: options.clusterSecretsNamespace,
       client: clientOf(onLine(homePlane.transport(), homeLine)),
       connectCluster: (name, access) => options.connectCluster?.(name, access, connectInProcess) ?? connectInProcess(name),
-      ...given({ submissions: options.submissions }),
+      ...given({ submissions: options.submissions, canary: options.canary }),
       recordKeySecret: { namespace: 'switchyard', name: 'record-key' },
       managerId: 'm1',
       concurrentDispatches: 4,

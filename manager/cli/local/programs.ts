@@ -27,6 +27,8 @@ export type ProgramsOptions = {
   /** With the manager's own identity on that cluster; made while Redis starts. */
   readonly managerKubeconfigFile: string;
   readonly workers: readonly LocalCluster[];
+  /** Where canaries queue; absent: none are sent. */
+  readonly canaryQueue?: string;
   readonly webhook: { readonly port: number; readonly certificate: Certificate };
   /** Runs while Redis starts; the manager needs its result. */
   readonly prepare: () => Promise<void>;
@@ -77,6 +79,7 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
     `--webhook-bind-address=127.0.0.1:${webhook.port}`,
     `--webhook-tls-cert-file=${path.join(tls, 'tls.crt')}`,
     `--webhook-tls-key-file=${path.join(tls, 'tls.key')}`,
+    ...(options.canaryQueue === undefined ? [] : ['--canary-interval=1m', `--canary-queue=${options.canaryQueue}`]),
   ]);
   for (const { name, kubeconfigFile } of workers) launchOurs(workerName(name), 'worker/main.ts', [`--kubeconfig=${kubeconfigFile}`]);
   launchOurs(workerName(manager.name), 'worker/main.ts', [

@@ -71,6 +71,7 @@ export async function quickStart(
     manager,
     managerKubeconfigFile,
     workers: clusters.workers,
+    ...(config.keep ? { canaryQueue: 'default/batch' } : {}),
     webhook: { port: ports.webhook, certificate },
     prepare: async () => {
       display.doing('installing kinds, webhooks and queues, joining the worker clusters ...');

@@ -4,13 +4,13 @@ import { isNotFound } from '../../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { objectKey } from '../../../shared/kube/keys.ts';
 import { formatProblems } from '../../api/field-problem.ts';
-import { LOCAL_QUEUES } from '../../api/local-queue.ts';
 import { prepareJob } from '../../prepare-job.ts';
 import type { ClusterChoice } from '../cluster-connection.ts';
 import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
-import { exitCodeOf } from '../job-story.ts';
+import { exitCodeOf } from '../../api/job-story.ts';
 import { keyOf } from '../jobs/read-jobs.ts';
+import { onlyQueue } from '../only-queue.ts';
 import { plain } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { waitForJobs } from '../wait-for-jobs.ts';
@@ -48,20 +48,6 @@ export const runRun = (config: RunConfig, session: Session): Promise<number> =>
       if (config.rm) await remove(client, job);
     }
   });
-
-/** Throws CommandError where the namespace has none, or several. */
-async function onlyQueue(client: KubeClient, namespace: string): Promise<string> {
-  const { items } = await client.list(LOCAL_QUEUES, { namespace });
-  const [queue, ...others] = items.map(({ metadata }) => metadata.name);
-  if (queue === undefined)
-    throw new CommandError(`--queue: namespace ${namespace} has no LocalQueue; choose another with --namespace, or ask for a queue`);
-  if (others.length > 0)
-    throw new CommandError(
-      `--queue: namespace ${namespace} has several: ${[queue, ...others].join(', ')}; write one of them`,
-      ExitCode.Usage,
-    );
-  return queue;
-}
 
 async function remove(client: KubeClient, job: Job): Promise<void> {
   try {

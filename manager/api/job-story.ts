@@ -1,9 +1,9 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { findTrueCondition, finishedCondition } from '../../shared/kube/conditions.ts';
 import { given } from '../../shared/runtime/given.ts';
-import { readLastFailure, tellFailure, type LastFailure } from '../api/last-failure.ts';
-import { SwitchyardCondition } from '../api/reasons.ts';
-import { writtenRecordOf } from '../api/records.ts';
+import { readLastFailure, tellFailure, type LastFailure } from './last-failure.ts';
+import { SwitchyardCondition } from './reasons.ts';
+import { writtenRecordOf } from './records.ts';
 
 /** When a Job came how far, as it was seen to: instants in epoch milliseconds. */
 export type JobStory = {

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { CANARY_LABEL, CLUSTERS_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { prepared, type JobManifest } from '../prepare-job.ts';
+
+/** What every canary is made of. */
+export type CanaryOptions = {
+  readonly namespace: string;
+  /** A LocalQueue of that namespace. */
+  readonly queue: string;
+  /** Has a program `true`. */
+  readonly image: string;
+  /** So long it stays after it has ended, where nobody deletes it. */
+  readonly ttlSeconds: number;
+};
+
+/** The one canary of a cluster: of this name there is at most one at a time. Names of clusters may be longer than those of Jobs. */
+export function canaryName(cluster: string): string {
+  const name = `${PREFIX}${cluster}`;
+  if (name.length <= NAME_MAX && !cluster.includes('.')) return name;
+  const digest = createHash('sha256').update(cluster).digest('hex').slice(0, 10);
+  return `${PREFIX}${cluster.replaceAll('.', '-').slice(0, NAME_MAX - PREFIX.length - digest.length - 1)}-${digest}`;
+}
+const PREFIX = 'switchyard-canary-';
+const NAME_MAX = 63;
+
+/** A Job that does nothing, on this cluster and no other. It requests nothing, so that a queue admits it whatever it has quota for, and however full it is; and it may nothing that pods of users may not. */
+export const canaryJob = (cluster: string, name: string, { namespace, queue, image, ttlSeconds }: CanaryOptions): JobManifest =>
+  prepared({
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: {
+      name,
+      namespace,
+      labels: { [QUEUE_NAME_LABEL]: queue, [CANARY_LABEL]: 'true' },
+      annotations: { [CLUSTERS_ANNOTATION]: cluster },
+    },
+    spec: {
+      backoffLimit: 0,
+      ttlSecondsAfterFinished: ttlSeconds,
+      template: {
+        metadata: { labels: { [CANARY_LABEL]: 'true' } },
+        spec: {
+          restartPolicy: 'Never',
+          automountServiceAccountToken: false,
+          terminationGracePeriodSeconds: 5,
+          securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: 'RuntimeDefault' } },
+          containers: [
+            {
+              name: 'canary',
+              image,
+              command: ['true'],
+              securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+            },
+          ],
+        },
+      },
+    },
+  });

@@ -1,0 +1,235 @@
+import type { DeepReadonly, Job, ObjectKey } from '../../shared/api/kubernetes.ts';
+import { CANARY_LABEL, CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
+import { JOBS } from '../../shared/api/resources.ts';
+import { parseWireTime } from '../../shared/api/wire-time.ts';
+import { ApiError, isAlreadyExists, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
+import type { WriteClient } from '../../shared/kube/client.ts';
+import { hasTrueCondition, isFinished } from '../../shared/kube/conditions.ts';
+import type { EventHandler, Informer } from '../../shared/kube/informer.ts';
+import type { Lister } from '../../shared/kube/indexer.ts';
+import { sleep, type Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { continued, storyLine, type JobStory } from '../api/job-story.ts';
+import { servesNamespace } from '../api/served-namespaces.ts';
+import { ClusterCondition, type WorkerCluster } from '../api/worker-cluster.ts';
+import { canaryJob, canaryName } from './canary-job.ts';
+import type { CanaryMetrics } from './canary-metrics.ts';
+import { stageSeconds } from './canary-stages.ts';
+import { CANARY_OUTCOMES, decideCanary, type CanaryOutcome, type CanarySeen } from './decide-canary.ts';
+
+export type CanaryConfig = {
+  readonly namespace: string;
+  readonly queue: string;
+  readonly image: string;
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+};
+
+/**
+ * Sends a tiny Job through every cluster in turn, end to end, and measures its way. What there is of it lies in the Jobs themselves, one for each cluster, so
+ * that neither a restart nor another leader makes more of them.
+ */
+export interface Canary {
+  readonly handler: EventHandler<Job>;
+  /** Waits until the informers are synced, then works until `signal` aborts. Call it on the leader only. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export type CanaryDeps = {
+  readonly config: CanaryConfig;
+  readonly client: Pick<WriteClient, 'create' | 'delete'>;
+  readonly jobs: Lister<Job> & Synced;
+  readonly workerClusters: Lister<WorkerCluster> & Synced;
+  readonly metrics: CanaryMetrics;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+type Synced = Pick<Informer<Job>, 'waitForSync'>;
+
+const LOOK_MS = 2_000;
+/** The clusters are connected to first. */
+const FIRST_MS = 60_000;
+/** Where nobody deletes the Job, such as after canaries were switched off. */
+const TTL_INTERVALS = 2;
+const TTL_MS = 600_000;
+
+/** Of a cluster that has, or had, a canary. */
+type Bird = {
+  dueMs: number;
+  /** Of its Job; absent where there is none, or where the answer was lost. */
+  uid?: string;
+  story?: JobStory;
+  /** Made by another program: its times were not all seen. */
+  isTakenOver?: true;
+};
+
+/** Add its handler before the informers run. */
+export function createCanary({ config, client, jobs, workerClusters, metrics, clock, log }: CanaryDeps): Canary {
+  const { namespace, intervalMs } = config;
+  const options = { ...config, ttlSeconds: Math.ceil((TTL_INTERVALS * intervalMs + TTL_MS) / 1_000) };
+  const birds = new Map<string, Bird>();
+  const clustersByName = new Map<string, string>();
+  const keyOf = (cluster: string): ObjectKey => ({ namespace, name: canaryName(cluster) });
+  let leading = false;
+
+  const birdOf = (cluster: string): Bird => {
+    const known = birds.get(cluster);
+    if (known !== undefined) return known;
+    const bird = { dueMs: clock.now() + Math.min(FIRST_MS, intervalMs) };
+    birds.set(cluster, bird);
+    clustersByName.set(canaryName(cluster), cluster);
+    // A rate of what has not happened yet is asked for, too.
+    for (const outcome of CANARY_OUTCOMES) metrics.runs.inc({ cluster, outcome }, 0);
+    return bird;
+  };
+
+  function ended(cluster: string, outcome: CanaryOutcome, { story, isTakenOver }: Pick<Bird, 'story' | 'isTakenOver'> = {}): void {
+    metrics.runs.inc({ cluster, outcome });
+    if (outcome === 'complete' && story !== undefined && isTakenOver !== true)
+      for (const [stage, seconds] of stageSeconds(story)) metrics.stages.observe({ cluster, stage }, seconds);
+    const fields = { cluster, outcome, ...(story && { story: storyLine(story) }) };
+    if (outcome === 'complete') log.debug('a canary has come through', fields);
+    else log.warn('a canary has not come through', fields);
+  }
+
+  /** Only of one that this program has made, or has taken over: what another has counted is counted. */
+  function saw(job: DeepReadonly<Job>): void {
+    const cluster = job.metadata.namespace === namespace ? clustersByName.get(job.metadata.name) : undefined;
+    const bird = cluster === undefined ? undefined : birds.get(cluster);
+    if (!leading || cluster === undefined || bird?.story === undefined || !isOf(bird, job)) return;
+    bird.uid = job.metadata.uid;
+    const story = continued(bird.story, job, clock.now());
+    bird.story = story;
+    if (story.outcome === undefined) return;
+    const isFit = clusterState(cluster) === 'Ready';
+    ended(cluster, story.outcome === 'Complete' ? 'complete' : isFit ? 'failed' : 'withdrawn', bird);
+    forget(bird);
+  }
+
+  function gone({ metadata }: DeepReadonly<Job>): void {
+    const cluster = metadata.namespace === namespace ? clustersByName.get(metadata.name) : undefined;
+    const bird = cluster === undefined ? undefined : birds.get(cluster);
+    if (!leading || cluster === undefined || bird?.uid !== metadata.uid) return;
+    if (bird.story !== undefined) ended(cluster, 'withdrawn');
+    forget(bird);
+  }
+
+  const forget = (bird: Bird): void => {
+    delete bird.uid;
+    delete bird.story;
+    delete bird.isTakenOver;
+  };
+  /** The answer to its creation may have been lost. */
+  const isOf = ({ uid, story }: Bird, { metadata }: DeepReadonly<Job>): boolean =>
+    uid === undefined
+      ? metadata.labels?.[CANARY_LABEL] !== undefined && createdMs(metadata) >= Math.floor((story?.submittedMs ?? 0) / 1_000) * 1_000
+      : uid === metadata.uid;
+
+  function clusterState(name: string): CanarySeen['cluster'] {
+    const cluster = workerClusters.get({ namespace: '', name });
+    if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) return 'Gone';
+    const { state = 'Active', servedNamespaces } = cluster.spec;
+    const isReady = state === 'Active' && hasTrueCondition(cluster.status?.conditions, ClusterCondition.Ready);
+    return isReady && servesNamespace(servedNamespaces, namespace) ? 'Ready' : 'NotReady';
+  }
+
+  function seen(cluster: string, bird: Bird): CanarySeen {
+    const job = jobs.get(keyOf(cluster));
+    return {
+      cluster: clusterState(cluster),
+      job:
+        job === undefined
+          ? undefined
+          : job.metadata.labels?.[CANARY_LABEL] === undefined
+            ? 'Foreign'
+            : {
+                createdMs: createdMs(job.metadata),
+                admitted: hasTrueCondition(job.status?.conditions, 'QuotaReserved'),
+                ended: isFinished(job.status),
+                deleting: job.metadata.deletionTimestamp !== undefined,
+              },
+      dueMs: bird.dueMs,
+    };
+  }
+
+  async function start(cluster: string, bird: Bird): Promise<void> {
+    const submittedMs = clock.now();
+    bird.dueMs = submittedMs + intervalMs;
+    try {
+      const made = await client.create(JOBS, canaryJob(cluster, canaryName(cluster), options), { fieldManager: 'switchyard-canary' });
+      bird.uid = made.metadata.uid;
+      bird.story = { submittedMs };
+      // The cache may have been quicker than the answer.
+      const cached = jobs.get(keyOf(cluster));
+      if (cached?.metadata.uid === made.metadata.uid) saw(cached);
+    } catch (error) {
+      // It is looked after when the cache shows it.
+      if (isAlreadyExists(error)) return;
+      log.warn('a canary could not be made', { cluster, error });
+      if (error instanceof ApiError) metrics.runs.inc({ cluster, outcome: 'refused' });
+      // It may have been made all the same.
+      else bird.story = { submittedMs };
+    }
+  }
+
+  async function remove(cluster: string, bird: Bird, outcome: CanaryOutcome | undefined): Promise<void> {
+    const job = jobs.get(keyOf(cluster));
+    if (job === undefined) return;
+    const before = { ...bird };
+    // It may be seen to be gone before the answer is.
+    forget(bird);
+    try {
+      await client.delete(JOBS, keyOf(cluster), { propagationPolicy: 'Background', uid: job.metadata.uid });
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) {
+        log.warn('a canary could not be deleted', { cluster, error });
+        Object.assign(bird, before);
+        return;
+      }
+    }
+    if (outcome !== undefined) ended(cluster, outcome, before);
+  }
+
+  async function look(): Promise<void> {
+    for (const { metadata } of workerClusters.list()) birdOf(metadata.name);
+    for (const [cluster, bird] of birds) {
+      const plan = decideCanary(seen(cluster, bird), config, clock.now());
+      if (plan.kind === 'Start') await start(cluster, bird);
+      if (plan.kind === 'Remove') await remove(cluster, bird, plan.outcome);
+      if (clusterState(cluster) === 'Gone' && jobs.get(keyOf(cluster)) === undefined) {
+        birds.delete(cluster);
+        clustersByName.delete(canaryName(cluster));
+      }
+    }
+  }
+
+  return {
+    handler: { added: saw, updated: saw, deleted: gone },
+    async run(signal) {
+      // Rejects when it is over before.
+      await Promise.allSettled([jobs, workerClusters].map((informer) => informer.waitForSync(signal)));
+      leading = true;
+      takeOver();
+      while (!signal.aborted) {
+        await look();
+        await sleep(clock, LOOK_MS, signal);
+      }
+      leading = false;
+    },
+  };
+
+  /** Those of the leader before: of one that is under way the end is counted, without its times; one whose cluster is gone goes. */
+  function takeOver(): void {
+    for (const { metadata } of workerClusters.list()) birdOf(metadata.name);
+    for (const job of jobs.list(namespace)) {
+      const { labels, annotations, name, uid } = job.metadata;
+      const cluster = annotations?.[CLUSTERS_ANNOTATION];
+      if (labels?.[CANARY_LABEL] === undefined || cluster === undefined || name !== canaryName(cluster)) continue;
+      const bird = birdOf(cluster);
+      if (!isFinished(job.status)) Object.assign(bird, { uid, story: { submittedMs: createdMs(job.metadata) }, isTakenOver: true });
+    }
+  }
+}
+
+const createdMs = ({ creationTimestamp }: DeepReadonly<Job['metadata']>): number => parseWireTime(creationTimestamp) ?? 0;
