@@ -392,14 +392,15 @@ function redisMetrics(registers: Registry[]) {
 }
 
 function historyMetrics(registers: Registry[]) {
-  return {
-    entries: new Counter({
-      name: 'switchyard_history_entries_total',
-      help: 'Entries of history, records of Jobs, what their pods ended with and ends of logs, that were written, or dropped because the store took too long.',
-      labelNames: ['result'],
-      registers,
-    }),
-  };
+  const entries = new Counter({
+    name: 'switchyard_history_entries_total',
+    help: 'Entries of history, records of Jobs, what their pods ended with and ends of logs, that were written, or dropped because the store took too long.',
+    labelNames: ['result'],
+    registers,
+  });
+  // A rate of what has not happened yet is asked for, too.
+  for (const result of ['written', 'dropped']) entries.inc({ result }, 0);
+  return { entries };
 }
 
 function webhookMetrics(registers: Registry[]) {

@@ -63,6 +63,7 @@ export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
     const labels = { namespace, submission_queue: name };
     told.set(queue, labels);
     metrics.parked.set({ queue }, parked);
+    for (const result of ['accepted', 'refused', 'failed']) metrics.queueSubmissions.inc({ queue, result }, 0);
     if (found === undefined) return;
     metrics.backlog.set({ queue }, found.waiting);
     metrics.oldest.set(labels, found.oldestMs === undefined ? 0 : Math.max(0, clock.now() - found.oldestMs) / 1000);

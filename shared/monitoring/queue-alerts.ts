@@ -1,5 +1,11 @@
 import type { Alert } from './alert.ts';
 
+/** Reasons for which no operator is woken: the Job, its submitter or whoever stopped the queue has to do something first. */
+const OF_THE_JOB =
+  'ExceedsQuota|NoMatchingFlavor|QueueStopped|NamespaceNotAllowed|PriorityClassNotFound|PriorityNotAllowed|InvalidJob|ForbiddenByLimitRange|LocalQueueNotFound';
+/** Somebody waits for another reason. */
+const SOMEBODY_WAITS = `and on (cluster_queue) sum by (cluster_queue) (switchyard_pending_workloads_by_reason{job=~"$job", reason!~"${OF_THE_JOB}"}) > 0`;
+
 /** Jobs that wait, and Jobs of which nobody knows that they wait. */
 export const QUEUE_ALERTS: readonly Alert[] = [
   {
@@ -28,6 +34,7 @@ export const QUEUE_ALERTS: readonly Alert[] = [
       'max by (cluster_queue) (switchyard_admission_head_waiting_seconds{job=~"$job"}) > $seconds',
       // Of its fullest resource. Without quota there is no room.
       'and on (cluster_queue) max by (cluster_queue) (switchyard_cluster_queue_resource_usage{job=~"$job"} / (switchyard_cluster_queue_nominal_quota{job=~"$job"} > 0)) < $usage',
+      SOMEBODY_WAITS,
       'unless on (cluster_queue) sum by (cluster_queue) (increase(switchyard_admitted_workloads_total{job=~"$job"}[$window])) > 0',
     ].join(' '),
     summary: 'ClusterQueue {{ $labels.cluster_queue }} has room, and admits nothing',
@@ -42,6 +49,7 @@ export const QUEUE_ALERTS: readonly Alert[] = [
     thresholds: { seconds: 21_600, window: '1h' },
     expr: [
       'max by (cluster_queue) (switchyard_admission_head_waiting_seconds{job=~"$job"}) > $seconds',
+      SOMEBODY_WAITS,
       'and on () sum(increase(switchyard_admitted_workloads_total{job=~"$job"}[$window])) > 0',
     ].join(' '),
     summary: 'the first Job of ClusterQueue {{ $labels.cluster_queue }} waits while others go',

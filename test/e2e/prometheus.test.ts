@@ -157,6 +157,7 @@ const ABSENT: readonly (readonly [RegExp, why: string])[] = [
   [/^apiserver_/, 'the quick start has no kube-apiserver'],
   [/^switchyard_cluster_not_ready$/, 'every cluster is ready'],
   [/^switchyard_evicted_workloads_total$/, 'nobody was evicted'],
+  [/^switchyard_pending_workloads_by_reason$/, 'nobody waits'],
   [/^switchyard_canary_runs_total$/, 'no canary has to have come through yet'],
   [/^switchyard_worker_token_expires_seconds$/, 'the kubeconfigs of the quick start have tokens that do not say when they end'],
   [/^switchyard_certificate_not_after_seconds$/, 'the webhook serves a certificate that the quick start has made'],

@@ -22,6 +22,8 @@ export const nominal = (queue = 'batch', resource = 'cpu'): string =>
   ofManager('switchyard_cluster_queue_nominal_quota', `cluster_queue="${queue}",flavor="default",resource="${resource}"`);
 export const pending = (status = 'active', queue = 'batch'): string =>
   ofManager('switchyard_pending_workloads', `cluster_queue="${queue}",status="${status}"`);
+export const waitsFor = (reason: string, queue = 'batch'): string =>
+  ofManager('switchyard_pending_workloads_by_reason', `cluster_queue="${queue}",reason="${reason}"`);
 export const fresh = ofManager('switchyard_admission_wait_time_seconds_bucket', 'cluster_queue="batch",le="320"');
 export const evicted = ofManager('switchyard_evicted_workloads_total', 'cluster_queue="batch",reason="Preempted"');
 /** Of the Job controller of the manager cluster, whose target is none of ours. */
@@ -61,6 +63,7 @@ export function healthy(changes: Readonly<Record<string, string>> = {}): Readonl
     [usage('batch', 'memory')]: '1x90',
     [nominal('batch', 'memory')]: '4x90',
     [pending()]: '1x90',
+    [waitsFor('InsufficientQuota')]: '1x90',
     [pending('inadmissible')]: '0x90',
     [fresh]: '0+2x90',
     [evicted]: '0x90',

@@ -1,5 +1,5 @@
 import type { Situation } from '../support/promtool.ts';
-import { admitted, fresh, headWaits, healthy, leftToUs, nominal, pending, quiet, usage, without } from './alert-world.ts';
+import { admitted, fresh, headWaits, healthy, leftToUs, nominal, pending, quiet, usage, waitsFor, without } from './alert-world.ts';
 
 const NOTHING_ADMITTED = { [admitted()]: '7x180', [fresh]: '7x180' };
 
@@ -75,6 +75,7 @@ export const QUEUE_SITUATIONS: readonly Situation[] = [
       ...healthy({ [headWaits('big')]: '20700+60x180' }),
       [usage('big')]: '4x180',
       [nominal('big')]: '4x180',
+      [waitsFor('InsufficientQuota', 'big')]: '1x180',
     },
     at: '75m',
     fires: [
@@ -92,4 +93,16 @@ export const QUEUE_SITUATIONS: readonly Situation[] = [
     healthy({ ...NOTHING_ADMITTED, [usage()]: '4x180', [headWaits()]: '20700+60x180' }),
   ),
   quiet('there are no queues yet', without(healthy({ [leftToUs]: '0x180' }), /cluster_queue=/)),
+  quiet(
+    'all that waits in a queue asks for more than the queue could ever give, or the queue is stopped',
+    healthy({
+      ...NOTHING_ADMITTED,
+      [usage()]: '1x180',
+      [headWaits()]: '20700+60x180',
+      [waitsFor('InsufficientQuota')]: '0x180',
+      [waitsFor('ExceedsQuota')]: '2x180',
+      [waitsFor('QueueStopped')]: '3x180',
+    }),
+    '60m',
+  ),
 ];
