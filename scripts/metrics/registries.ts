@@ -9,6 +9,7 @@ import { createRateLimiter } from '../../shared/kube/rate-limiter.ts';
 import type { Transport } from '../../shared/kube/transport.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
+import { createCertificateGauge } from '../../shared/runtime/certificate-gauge.ts';
 import { createProgramMetrics } from '../../shared/runtime/program-metrics.ts';
 import { createWorker } from '../../worker/worker.ts';
 
@@ -25,6 +26,7 @@ const aboutProgram = { version: '', nodeVersion: '', checks: {} };
 export function managerRegistry(): Registry {
   const registry = new Registry();
   createProgramMetrics(registry, aboutProgram);
+  createCertificateGauge(registry);
   createManagerMetrics(registry, clock);
   const clientOver = createClientFactory({ registry, clock });
   createWorkerConnector({ clientOver, denied: createAddressRanges([]), rate: { qps: 0, burst: 1 }, registry, clock, log });
@@ -35,6 +37,7 @@ export function managerRegistry(): Registry {
 export function workerRegistry(): Registry {
   const registry = new Registry();
   createProgramMetrics(registry, aboutProgram);
+  createCertificateGauge(registry);
   createClientMetrics(registry);
   const client = createKubeClient(NO_SERVER, { userAgent: '', clock, rateLimiter: createRateLimiter({ qps: 0, burst: 1, clock }) });
   createWorker({
