@@ -1,8 +1,9 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { KubeClient } from '../shared/kube/client.ts';
 import type { Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Random } from '../shared/runtime/random.ts';
+import { createCertificateGauge } from '../shared/runtime/certificate-gauge.ts';
 import { certificateFromFiles, toldSource, type CertificateSource } from '../shared/runtime/serving-certificate.ts';
 import type { CertificateChoice, CertificateSecretConfig } from './certificate-flags.ts';
 import { createCertificateKeeper, type CertificateKeeper } from './certificates/certificate-keeper.ts';
@@ -28,12 +29,7 @@ export type ServingCertificates = {
 /** The certificates of the manager's servers, and a metric of when they end. Call once for a registry. */
 export function createServingCertificates({ own, namespace, ...deps }: ServingCertificatesDeps): ServingCertificates {
   const { registry, clock, log } = deps;
-  const notAfter = new Gauge({
-    name: 'switchyard_certificate_not_after_seconds',
-    help: 'When the certificate that a server shows ends, in seconds since 1970.',
-    labelNames: ['certificate'],
-    registers: [registry],
-  });
+  const notAfter = createCertificateGauge(registry);
   const keeper =
     own &&
     createCertificateKeeper({

@@ -1,8 +1,9 @@
 /** The worker program: flags, cluster, metrics server, leader election. What it does is in worker.ts. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import manifest from '../package.json' with { type: 'json' };
+import { createCertificateGauge } from '../shared/runtime/certificate-gauge.ts';
 import { workerLeaseName } from '../shared/api/fence-leases.ts';
 import { WORKER_FIELD_MANAGER } from '../shared/api/names.ts';
 import type { KubeClient } from '../shared/kube/client.ts';
@@ -118,12 +119,7 @@ async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, s
 /** Of the address of the metrics; undefined: plain HTTP. */
 function certificateOf({ metricsTls }: WorkerConfig, registry: Registry, log: Logger): CertificateSource | undefined {
   if (metricsTls === undefined) return undefined;
-  const notAfter = new Gauge({
-    name: 'switchyard_certificate_not_after_seconds',
-    help: 'When the certificate that a server shows ends, in seconds since 1970.',
-    labelNames: ['certificate'],
-    registers: [registry],
-  });
+  const notAfter = createCertificateGauge(registry);
   const source = certificateFromFiles({ of: 'metrics', ...metricsTls, clock: systemClock, log });
   return toldSource(source, (seconds) => notAfter.set({ certificate: 'metrics' }, seconds));
 }

@@ -11,9 +11,9 @@ import { parseKey } from '../../shared/kube/keys.ts';
 import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import { KubeconfigError } from '../../shared/kube/kubeconfig/kubeconfig-error.ts';
-import { ANSWER_FAULTS } from '../../shared/kube/unusable-answer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { forgetSeries } from '../../shared/runtime/forget-series.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
 import { servesNamespace } from '../api/served-namespaces.ts';
 import { ClusterCondition, WORKER_CLUSTERS, type WorkerCluster } from '../api/worker-cluster.ts';
@@ -118,6 +118,7 @@ class Registry implements ClusterRegistry {
   readonly #deps: ClusterRegistryDeps;
   readonly #queue: Workqueue;
   readonly #running = new Map<string, Running>();
+  readonly #connectedBefore = new Set<string>();
   readonly #problems = new Map<string, ConfigurationProblem>();
   /** Why clusters are not ready, as was last measured. */
   readonly #notReady = new Map<string, string>();
@@ -231,13 +232,11 @@ class Registry implements ClusterRegistry {
       this.#lastRead.delete(name);
       this.#anew.delete(name);
       this.#tokens.forget(name);
-      this.#deps.metrics.clusterRestores.remove({ cluster: name });
       this.#measure(name, undefined);
       this.#otherManagerToldMs.delete(name);
-      this.#deps.metrics.clusterReady.remove({ cluster: name });
-      this.#deps.metrics.copies.remove({ cluster: name });
-      for (const reason of ANSWER_FAULTS) this.#deps.metrics.clusterFaults.remove({ cluster: name, reason });
       await this.#stop(name);
+      this.#connectedBefore.delete(name);
+      await forgetSeries(Object.values(this.#deps.metrics), 'cluster', name);
       // Also one that never ran is one less.
       return this.#deps.onMembershipChanged({ name, uid: undefined, localKeys: [] }); // 1
     }
@@ -343,7 +342,9 @@ class Registry implements ClusterRegistry {
       if (renewable !== undefined) await client.close();
     };
     this.#running.set(name, { fingerprint: access.fingerprint, access: renewable, cluster, stop });
-    metrics.reconnects.inc({ cluster: name });
+    // The first connection is none that was made anew, but makes the series: a rate of what has not happened yet is asked for, too.
+    metrics.reconnects.inc({ cluster: name }, this.#connectedBefore.has(name) ? 1 : 0);
+    this.#connectedBefore.add(name);
     log.info('connecting to a cluster', { cluster: name });
     onMembershipChanged({ name, uid: undefined, localKeys: [] });
   }

@@ -1,0 +1,40 @@
+import { describedMetrics, type DescribedMetric } from './described-metrics.ts';
+import { managerRegistry, workerRegistry } from './registries.ts';
+
+/** docs/metrics.md. */
+export async function metricsDocs(): Promise<string> {
+  const manager = await describedMetrics(managerRegistry());
+  const worker = await describedMetrics(workerRegistry());
+  return `${OPENING}
+## Manager
+
+${tableOf(manager)}
+
+## Worker
+
+${tableOf(worker)}
+`;
+}
+
+const OPENING = `# Metrics
+
+<!-- Written by scripts/generate-metrics-docs.ts from what the programs register. -->
+
+What \`/metrics\` of manager and worker tells. What is made of it, alerts and dashboards, is on the page about [monitoring](monitoring.md). Times are in seconds, sizes in bytes, amounts of resources in their base unit (\`cpu\` in
+cores, \`memory\` in bytes). A histogram has series \`_bucket\`, \`_sum\` and \`_count\`. Besides, both programs tell what Node tells of itself (\`process_*\`, \`nodejs_*\`).
+
+Who stands by serves metrics, too: \`switchyard_leader\` is 0 there, and what only who leads knows (clusters, reasons, LocalQueues) has no series. ClusterQueues, Cohorts, flavors, clusters and their hosts, which administrators make, are labels without a
+bound. LocalQueues have pending, admitted and used figures for the first 1,000 by namespace and name; \`switchyard_local_queue_admission_fair_sharing_usage\` and the figures of SubmissionQueues have a series for each. The Job controller's \`controller_name\` is what
+Jobs say in \`managedBy\`, as upstream. What else there is of labels has few values. Series of a WorkerCluster's dispatch go when it is deleted.
+
+What a scrape costs: the registry of a manager with figures of 1,000 ClusterQueues, 100 clusters and 1,000 LocalQueues (two resources, three reasons, one outcome of run times) has 55,840 series in 4.9 MB of text, which take 100 ms of CPU to write (median of 15, two busy
+cores, November 2026). That is the writing alone: counting what admission has at the time of the scrape is not in it.
+`;
+
+const tableOf = (metrics: readonly DescribedMetric[]): string =>
+  ['| name | type | labels | tells |', '| --- | --- | --- | --- |', ...metrics.map(lineOf)].join('\n');
+
+const lineOf = ({ name, type, help, labels, buckets }: DescribedMetric): string =>
+  `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${cell(help)}${buckets.length === 0 ? '' : ` Buckets from ${buckets[0]} to ${buckets.at(-1)}.`} |`;
+
+const cell = (text: string): string => (text.endsWith('.') ? text : `${text}.`).replaceAll('|', '\\|').replaceAll('<', '&lt;');

@@ -1,0 +1,68 @@
+/** Goal: the list of metrics is the one that the programs have, and Prometheus' own checker finds nothing in it. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { describedMetrics, type DescribedMetric } from '../../../../scripts/metrics/described-metrics.ts';
+import { metricsDocs } from '../../../../scripts/metrics/metrics-docs.ts';
+import { managerRegistry, workerRegistry } from '../../../../scripts/metrics/registries.ts';
+import { readSources } from '../../../support/source-files.ts';
+
+const ROOT = path.join(import.meta.dirname, '..', '..', '..', '..');
+const PROMTOOL = '/usr/bin/promtool';
+/** It has a label `backoffLimit`. */
+const UPSTREAMS_LABEL = 'job_controller_job_finished_indexes_total label names should be written in';
+
+const page = (): string => readFileSync(path.join(ROOT, 'docs', 'metrics.md'), 'utf8');
+
+test('docs/metrics.md says what the programs register; node scripts/generate-metrics-docs.ts writes it', async () => {
+  expect(page()).toBe(await metricsDocs());
+});
+
+test('no metric stands in the code that the page does not know', () => {
+  const programs = readSources().filter(({ name }) => /^(manager|worker|shared\/(kube|runtime))\//.test(name));
+  const named = programs.flatMap(({ text }) => [...text.matchAll(/\bname: '(switchyard_\w+|workqueue_\w+|rest_client_\w+)'/g)]);
+  const names = named.flatMap(([, name]) => (name === undefined ? [] : [name]));
+  expect(names.length).toBeGreaterThan(50);
+  expect(names.filter((name) => !page().includes(`\`${name}\``))).toEqual([]);
+});
+
+describe.each([
+  ['manager', managerRegistry],
+  ['worker', workerRegistry],
+])('of the %s', (_program, registryOf) => {
+  const all = (): Promise<readonly DescribedMetric[]> => describedMetrics(registryOf());
+
+  test('counters end in _total and nothing else does; times are seconds and sizes bytes', async () => {
+    const metrics = await all();
+    expect(metrics.filter(({ name, type }) => name.endsWith('_total') !== (type === 'counter'))).toEqual([]);
+    expect(metrics.filter(({ name }) => /_(ms|millis\w*|minutes|hours|kb|kib|mb|mib|percent)(_|$)/.test(name))).toEqual([]);
+    expect(metrics.filter(({ name, type }) => type === 'histogram' && !name.endsWith('_seconds'))).toEqual([]);
+    expect(metrics.filter(({ help }) => help === '')).toEqual([]);
+  });
+
+  // Also of what has no series yet: each metric is given one.
+  test.skipIf(!existsSync(PROMTOOL))(
+    'promtool check metrics finds nothing (skipped where Debian’s package prometheus is not installed)',
+    async () => {
+      const families = (await all()).map(({ name, type, help, labels }) => {
+        const text = labels.map((label) => `${label}="x"`);
+        const series =
+          type === 'histogram'
+            ? [
+                `${name}_bucket{${[...text, 'le="+Inf"'].join(',')}} 1`,
+                `${name}_sum{${text.join(',')}} 1`,
+                `${name}_count{${text.join(',')}} 1`,
+              ]
+            : [`${name}{${text.join(',')}} 1`];
+        return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...series, ''].join('\n');
+      });
+      const { status, stdout, stderr } = spawnSync(PROMTOOL, ['check', 'metrics'], { input: families.join(''), encoding: 'utf8' });
+      // The one name that is upstream's and not as Prometheus would have it: whoever looks for it looks for that.
+      const told = `${stdout}${stderr}`.split('\n').filter((line) => line !== '');
+      expect(told.filter((line) => !line.startsWith(UPSTREAMS_LABEL))).toEqual([]);
+      // 1 is a text that cannot be read, 3 one with findings.
+      expect(status).toBe(told.length === 0 ? 0 : 3);
+    },
+  );
+});
