@@ -115,7 +115,7 @@ class Renewal implements TokenRenewal {
         : own === undefined || lifeMs === 0
           ? Number.POSITIVE_INFINITY
           : clock.monotonic() + renewalInMs(own, nowMs, lifeMs);
-    const { namespace, name, resourceVersion = '' } = secret.metadata;
+    const { namespace, name, resourceVersion } = secret.metadata;
     this.#known.set(cluster, { endpoint, secret: { namespace, name, resourceVersion }, key, stored, used, dueMs });
     if (own?.expiryMs === undefined) metrics.tokenExpires.remove({ cluster });
     else metrics.tokenExpires.set({ cluster }, own.expiryMs / 1000);
