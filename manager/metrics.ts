@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { createInvariantMetrics, type InvariantMetrics } from '../shared/runtime/invariant-metrics.ts';
 import type { Clock } from '../shared/runtime/clock.ts';
 import { createStateMetrics, type StateMetrics } from './state-metrics.ts';
+import { createSpanMetrics } from '../shared/runtime/span-metrics.ts';
 import { EstimateOutcome } from './admission/estimate-outcome.ts';
 
 /** Every metric of the manager, registered once. Names follow Kueue's, with our prefix. */
@@ -18,6 +19,7 @@ export type ManagerMetrics = {
   readonly api: ApiMetrics;
   readonly webhook: WebhookMetrics;
   readonly invariants: InvariantMetrics;
+  readonly spans: ReturnType<typeof createSpanMetrics>;
 };
 export type AdmissionMetrics = ReturnType<typeof admissionMetrics>;
 export type DispatchMetrics = ReturnType<typeof dispatchMetrics>;
@@ -44,6 +46,7 @@ export const createManagerMetrics = (registry: Registry, clock: Pick<Clock, 'now
   api: apiMetrics([registry]),
   webhook: webhookMetrics([registry]),
   invariants: createInvariantMetrics(registry),
+  spans: createSpanMetrics(registry),
 });
 
 /** Seconds, from one millisecond to about eight minutes. */

@@ -475,6 +475,7 @@ function remoteJobOf(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
     local: cluster.local,
     flavors: names.flatMap((name) => group.flavors.get(name) ?? []),
     fenced: record.unfenced !== true,
+    ...given({ tracing: group.tracing }),
   });
 }
 

@@ -191,6 +191,7 @@ class Mirror implements MirrorController {
       clusters: new Map([...concerned].flatMap((name) => mapEntry(name, clusters.view(name, key, sinceMs)))),
       flavors: { get: (name) => flavors.get({ namespace: '', name }) },
       origin,
+      ...given({ tracing: this.#deps.tracing }),
       homeRestored: this.#deps.homeRestored(),
       nameHeldSinceMs: this.#nameHeldSinceMs.get(key),
     };
