@@ -3,7 +3,7 @@
  * size and sent in batches; what it has no room for, and what the collector does not take within a few tries, is dropped and counted.
  */
 import { createBackoff } from './backoff.ts';
-import { endsWithin, sleep, type Clock } from './clock.ts';
+import { sleep, type Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
 import type { Random } from './random.ts';
 import { exportRequest, rejectedSpans, retryAfterMs, type Span } from './span.ts';
@@ -110,13 +110,14 @@ export function createSpanExporter(deps: SpanExporterDeps): SpanExporter {
 
   /** With one try, for as long as a program that is stopped can wait. */
   async function sendTheLast(): Promise<void> {
-    const all = async (): Promise<void> => {
-      while (buffer.length > 0) {
-        const batch = buffer.splice(0, BATCH_MAX);
-        settle(batch, await send(batch, LAST_MS));
-      }
-    };
-    if (!(await endsWithin(clock, LAST_MS, all()))) count('dropped', buffer.splice(0).length);
+    const over = new AbortController();
+    const timer = clock.schedule(() => over.abort(new Error('the program ends')), LAST_MS);
+    while (buffer.length > 0 && !over.signal.aborted) {
+      const batch = buffer.splice(0, BATCH_MAX);
+      settle(batch, await send(batch, LAST_MS, over.signal));
+    }
+    timer.cancel();
+    count('dropped', buffer.splice(0).length);
   }
 
   return {
