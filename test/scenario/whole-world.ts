@@ -42,7 +42,10 @@ export type RunningProgram = {
 export type RunningManager = RunningProgram & Pick<Manager, 'unreadiness'>;
 
 type ManagerParts = Partial<
-  Pick<ManagerDeps, 'tracing' | 'submissions' | 'webhook' | 'registry' | 'history' | 'fairSharing' | 'connectCluster' | 'workerLostTimeoutMs'>
+  Pick<
+    ManagerDeps,
+    'tracing' | 'submissions' | 'webhook' | 'registry' | 'history' | 'fairSharing' | 'connectCluster' | 'workerLostTimeoutMs'
+  >
 >;
 
 export type ProgramOptions = {
