@@ -12,6 +12,7 @@ import { CERTIFICATE_FLAGS, certificateConfigOf, secretName, type CertificateCon
 import { ADMISSION_FLAGS, admissionFlagsOf, type AdmissionFlags } from './admission-flags.ts';
 import { DEFAULT_REQUEUING_TIMESTAMP, REQUEUING_TIMESTAMPS, type RequeuingTimestamp } from './admission/requeuing.ts';
 import { FENCE_MARGIN_MS } from './api/fenced-off.ts';
+import { TRACING_FLAGS, tracingFlagsOf, type TracingFlags } from '../shared/runtime/tracing-flags.ts';
 import { DEFAULT_JOB_RULES, RESOURCE_CLAIMS_RULES, type JobRules } from './api/job-rules.ts';
 import type { LogLevel } from '../shared/runtime/pino-logger.ts';
 import {
@@ -42,6 +43,8 @@ export type ManagerConfig = AdmissionFlags &
     readonly allowManagerIdentity: boolean;
     readonly concurrentSubmissions: number;
     readonly storyEventQps: number;
+    /** Where traces go, if flags say it. */
+    readonly tracing: TracingFlags & { readonly pods: boolean };
     /** Absent: the UID of the namespace kube-system. */
     readonly managerId: string | undefined;
     /** Without a namespace: that of the election's Lease, else that of the kubeconfig's context or of the pod. */
@@ -150,6 +153,11 @@ const FLAGS = {
     fallback: String(DEFAULT_STORY_EVENT_QPS),
     about: 'Events a second that tell the way of Jobs (admitted, dispatched, finished, ...); more are dropped; 0: none are written',
     parse: wholeNumber(0),
+  },
+  ...TRACING_FLAGS,
+  'trace-pods': {
+    about:
+      'the containers of Jobs are told their trace as TRACEPARENT, unless the annotation switchyard.dev/trace-pods says off; without it those of Jobs that say on',
   },
   'manager-id': {
     value: 'ID',
@@ -285,6 +293,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     allowManagerIdentity: flags['allow-manager-identity'],
     concurrentSubmissions: flags['concurrent-submissions'],
     storyEventQps: flags['story-event-qps'],
+    tracing: { ...tracingFlagsOf(flags), pods: flags['trace-pods'] },
     managerId: flags['manager-id'],
     recordKeySecret: flags['record-key-secret'],
     leaderElection: leaderElectionOf(flags),

@@ -19,6 +19,7 @@ import { allOrNone } from '../shared/runtime/tasks.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { createLogger } from '../shared/runtime/pino-logger.ts';
 import { createProgramMetrics } from '../shared/runtime/program-metrics.ts';
+import { traceDestination, type TraceDestination } from '../shared/runtime/tracing-flags.ts';
 import { createClientFactory } from './client-factory.ts';
 import { MANAGER_PROGRAM, type ManagerConfig } from './config.ts';
 import { createDecisionLogFile, type DecisionLogConfig, type DecisionLogFile } from './decision-log-file.ts';
@@ -42,7 +43,8 @@ import { createWorkerConnector } from './worker-connection.ts';
 async function main(config: ManagerConfig): Promise<number> {
   const log = createLogger(config.logLevel);
   const home = accessTo(config);
-  return runProgram({ clock: systemClock, log }, (signal) => runManager(config, home, log, signal));
+  const traces = traceDestination(config.tracing.otlpEndpoint, process.env);
+  return runProgram({ clock: systemClock, log }, (signal) => runManager(config, home, traces, log, signal));
 }
 
 function accessTo({ kubeconfig }: ManagerConfig): ClusterAccess {
@@ -54,7 +56,13 @@ function accessTo({ kubeconfig }: ManagerConfig): ClusterAccess {
   }
 }
 
-async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, log: Logger, signal: AbortSignal): Promise<void> {
+async function runManager(
+  settings: ManagerConfig,
+  homeAccess: ClusterAccess,
+  traces: TraceDestination | undefined,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
   const clock = systemClock;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -122,6 +130,7 @@ async function runManager(settings: ManagerConfig, homeAccess: ClusterAccess, lo
     storyEventQps: settings.storyEventQps,
     decisionLog,
     history,
+    ...(traces && { tracing: { ...traces, ratio: settings.tracing.traceRatio, pods: settings.tracing.pods } }),
     serveApi:
       api &&
       ((doorOf: DoorOf, metrics: ApiMetrics) =>

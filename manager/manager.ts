@@ -1,9 +1,11 @@
 import type { Registry } from 'prom-client';
+import manifest from '../package.json' with { type: 'json' };
 import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
 import type { DeepReadonly, Job, KubeObject, ObjectKey } from '../shared/api/kubernetes.ts';
 import { JOBS, type Resource } from '../shared/api/resources.ts';
 import type { KubeClient } from '../shared/kube/client.ts';
 import type { Informer } from '../shared/kube/informer.ts';
+import { parseKey } from '../shared/kube/keys.ts';
 import { doubtingClient } from '../shared/kube/doubting-client.ts';
 import { fencedClient } from '../shared/kube/fenced-client.ts';
 import { createServerCourse } from '../shared/kube/server-course.ts';
@@ -14,6 +16,9 @@ import type { Logger } from '../shared/runtime/logger.ts';
 import { given } from '../shared/runtime/given.ts';
 import type { CertificateSource } from '../shared/runtime/serving-certificate.ts';
 import type { Random } from '../shared/runtime/random.ts';
+import { createSpanExporter } from '../shared/runtime/span-exporter.ts';
+import type { TraceDestination } from '../shared/runtime/tracing-flags.ts';
+import type { Tracing } from './dispatch/remote-job.ts';
 import { aborted, allOrNone } from '../shared/runtime/tasks.ts';
 import type { FairSharingConfig } from './admission/fair-strategy.ts';
 import type { UsagePolicy } from './admission/local-queue-usage.ts';
@@ -47,7 +52,9 @@ import { leadWhenElected, type Election } from './lead-when-elected.ts';
 import { recordKeys } from './record-key.ts';
 import { createDoors } from './submission/doors.ts';
 import { createSubmissions, type SubmissionSource } from './submission/submissions.ts';
+import { createJobTracer } from './story/job-tracer.ts';
 import { createStoryTeller } from './story/story-teller.ts';
+import { tracedLog } from './story/traced-log.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
 import { createHistory } from './history/history.ts';
 import { createHistoryWriter } from './history/history-writer.ts';
@@ -97,6 +104,8 @@ export type ManagerDeps = {
   readonly decisionLog?: Pick<DecisionLogFile, keyof LineSink | 'countLost'> | undefined;
   /** Events a second that tell the way of Jobs, 0: none; absent: the default of the flag. */
   readonly storyEventQps?: number;
+  /** Where traces of Jobs go, of how many, and whether their pods are told; absent: nowhere. */
+  readonly tracing?: (TraceDestination & Tracing) | undefined;
   /** Where it is kept what became of Jobs, and how much; absent: nowhere. The caller closes it. */
   readonly history?: { readonly store: KeyValueStore; readonly limits: { readonly ageMs: number; readonly bytesMax: number } } | undefined;
   /** Sends canaries through every cluster; absent: nobody does. */
@@ -127,6 +136,7 @@ export interface Manager {
   run(signal: AbortSignal): Promise<void>;
 }
 
+const OURSELVES = { 'service.name': 'switchyard-manager', 'service.version': manifest.version };
 const FLUSH_MS = 3_000;
 /** The text of a submission may say in more words what the Job says in its own. */
 const BYTES_PER_JOB_BYTE = 2;
@@ -138,7 +148,7 @@ const WORKER_MEMORY_BYTES = WORKER_MEMORY_MIB * 1024 * 1024;
  * leadership writes nothing more, not even what was begun.
  */
 export function createManager(deps: ManagerDeps): Manager {
-  const { client, submissions, clock, log, registry, jobRules: rules = DEFAULT_JOB_RULES } = deps;
+  const { client, submissions, clock, registry, tracing, jobRules: rules = DEFAULT_JOB_RULES } = deps;
   const metrics = createManagerMetrics(registry, clock);
   deps.decisionLog?.countLost(metrics.admission.decisionLogDropped);
   /** Known before the first Job is looked at. */
@@ -154,6 +164,7 @@ export function createManager(deps: ManagerDeps): Manager {
   const isAdmitted = (job: DeepReadonly<Job>): boolean => records?.read(job).kind === 'Record';
   const course = createServerCourse();
   const informers = createHomeInformers({ ...deps, rules, isAdmitted, onWentBack, course });
+  const log = tracing === undefined ? deps.log : tracedLog(deps.log, (key) => informers.jobs.get(parseKey(key)));
   /** Of what the manager writes to. */
   const caches = new Map<Resource, Pick<Informer<KubeObject>, 'get'>>([
     [JOBS, informers.jobs],
@@ -184,6 +195,7 @@ export function createManager(deps: ManagerDeps): Manager {
     clock,
     onDropped: () => metrics.story.dropped.inc(),
   });
+  const spans = tracing && createSpanExporter({ ...tracing, ...deps, resource: OURSELVES, count: metrics.spans });
   const redisProbe = deps.redisProbe?.(metrics.redis);
   const managerIdentity = submissions?.managerIdentity ?? false;
   const bytesMax = BYTES_PER_JOB_BYTE * rules.bytesMax;
@@ -212,6 +224,7 @@ export function createManager(deps: ManagerDeps): Manager {
       (each) => serveDoors(each),
       (each) => unlessRestored(each),
       async (each) => redisProbe?.run(each),
+      async (each) => spans?.run(each),
     ]);
     await endsWithin(clock, FLUSH_MS, Promise.all([events.flush(), storyEvents.flush()]));
   }
@@ -314,7 +327,7 @@ export function createManager(deps: ManagerDeps): Manager {
       events,
       metrics: metrics.dispatch,
       isNoted: intake.isNoted,
-      ...given({ endings: history }),
+      ...given({ endings: history, tracing }),
     });
     const watched = createLiveInvariants({
       ...informers,
@@ -340,6 +353,8 @@ export function createManager(deps: ManagerDeps): Manager {
       clusterQueues: () => admission.observed().clusterQueues,
       localQueues: () => admission.observed().localQueues,
     };
+    const tracer = tracing && spans && createJobTracer({ exporter: spans, ratio: tracing.ratio, readRecord: records.read, clock });
+    if (tracer !== undefined) informers.jobs.addHandler(tracer.handler);
     const lead = async (leading: AbortSignal, lost?: AbortSignal): Promise<void> => {
       lost?.addEventListener('abort', () => deposed.abort(lost.reason), { once: true });
       // The leader before may have admitted what a watch that is held up somewhere has not brought here.
@@ -347,6 +362,7 @@ export function createManager(deps: ManagerDeps): Manager {
       story.lead(leading);
       metrics.state.observe(observed);
       deps.onLeading?.();
+      tracer?.lead(leading);
       return allOrNone(leading, [
         (each) => admission.run(each),
         (each) => dispatch.run(each),

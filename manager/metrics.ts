@@ -3,6 +3,7 @@ import { createInvariantMetrics, type InvariantMetrics } from '../shared/runtime
 import type { Clock } from '../shared/runtime/clock.ts';
 import { createStateMetrics, type StateMetrics } from './state-metrics.ts';
 import { createCanaryMetrics, type CanaryMetrics } from './canary/canary-metrics.ts';
+import { createSpanMetrics } from '../shared/runtime/span-metrics.ts';
 import { EstimateOutcome } from './admission/estimate-outcome.ts';
 
 /** Every metric of the manager, registered once. Names follow Kueue's, with our prefix. */
@@ -20,6 +21,7 @@ export type ManagerMetrics = {
   readonly webhook: WebhookMetrics;
   readonly invariants: InvariantMetrics;
   readonly canary: CanaryMetrics;
+  readonly spans: ReturnType<typeof createSpanMetrics>;
 };
 export type AdmissionMetrics = ReturnType<typeof admissionMetrics>;
 export type DispatchMetrics = ReturnType<typeof dispatchMetrics>;
@@ -47,6 +49,7 @@ export const createManagerMetrics = (registry: Registry, clock: Pick<Clock, 'now
   webhook: webhookMetrics([registry]),
   invariants: createInvariantMetrics(registry),
   canary: createCanaryMetrics(registry),
+  spans: createSpanMetrics(registry),
 });
 
 /** Seconds, from one millisecond to about eight minutes. */

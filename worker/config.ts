@@ -11,6 +11,7 @@ import {
   type Program,
 } from '../shared/runtime/flags.ts';
 import { durationOrZero, shaped } from '../shared/runtime/value-shape.ts';
+import { TRACING_FLAGS } from '../shared/runtime/tracing-flags.ts';
 import type { LogLevel } from '../shared/runtime/pino-logger.ts';
 import {
   burstFlag,
@@ -40,6 +41,8 @@ export type WorkerConfig = WorkerSettings &
     /** Of which pods of copies the end of the log is kept, where the Job says nothing; None: of none, whatever Jobs say. */
     readonly keepLogs: KeepLogs;
     readonly logTailBytes: number;
+    /** Where traces go, if the flag says it. */
+    readonly otlpEndpoint: string | undefined;
     readonly leaderElection: LeaderElectionConfig | undefined;
     /** undefined: not served. */
     readonly metricsAddress: string | undefined;
@@ -108,6 +111,7 @@ const FLAGS = {
     about: 'how much of the end of a log is kept, before it is compressed',
     parse: wholeNumber(1024, 256 * 1024),
   },
+  'otlp-endpoint': TRACING_FLAGS['otlp-endpoint'],
   'kube-api-qps': qpsFlag('the API server', 50),
   'kube-api-burst': burstFlag('the API server', 100),
   ...leaderElectionFlags('workers', 'switchyard-worker'),
@@ -140,6 +144,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): WorkerConfig {
     logTailBytes: flags['log-tail-bytes'],
     kubeApiQps: flags['kube-api-qps'],
     kubeApiBurst: flags['kube-api-burst'],
+    otlpEndpoint: flags['otlp-endpoint'],
     leaderElection: leaderElectionOf(flags),
     metricsAddress: flags['metrics-bind-address'],
     metricsAuthentication: flags['metrics-authentication'],

@@ -25,6 +25,9 @@ import type { Logger } from '../shared/runtime/logger.ts';
 import { certificateFromFiles, toldSource, type CertificateSource } from '../shared/runtime/serving-certificate.ts';
 import { createLogger } from '../shared/runtime/pino-logger.ts';
 import { createProgramMetrics } from '../shared/runtime/program-metrics.ts';
+import { createSpanExporter } from '../shared/runtime/span-exporter.ts';
+import { createSpanMetrics } from '../shared/runtime/span-metrics.ts';
+import { traceDestination, type TraceDestination } from '../shared/runtime/tracing-flags.ts';
 import { WORKER_PROGRAM, type WorkerConfig } from './config.ts';
 import { createElectedWorker } from './elected-worker.ts';
 import { createWorker } from './worker.ts';
@@ -35,7 +38,8 @@ async function main(config: WorkerConfig): Promise<number> {
   const log = createLogger(config.logLevel);
   const access = accessTo(config);
   checkLeases(config, access);
-  return runProgram({ clock: systemClock, log }, (signal) => serve(config, access, log, signal));
+  const traces = traceDestination(config.otlpEndpoint, process.env);
+  return runProgram({ clock: systemClock, log }, (signal) => serve(config, access, traces, log, signal));
 }
 
 function accessTo({ kubeconfig, context }: WorkerConfig): ClusterAccess {
@@ -56,7 +60,13 @@ function checkLeases({ leaderElection, leaseNamespace, controllerName }: WorkerC
   );
 }
 
-async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, signal: AbortSignal): Promise<void> {
+async function serve(
+  config: WorkerConfig,
+  access: ClusterAccess,
+  traces: TraceDestination | undefined,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const transport = createHttpTransport(access, log);
@@ -70,6 +80,16 @@ async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, s
     });
   const readiness = { worker: () => worker.problem() };
   const program = createProgramMetrics(registry, { version: manifest.version, nodeVersion: process.version, checks: readiness });
+  const spans =
+    traces &&
+    createSpanExporter({
+      ...traces,
+      resource: { 'service.name': 'switchyard-worker', 'service.version': manifest.version },
+      count: createSpanMetrics(registry),
+      clock: systemClock,
+      random: Math.random,
+      log,
+    });
   const deps = {
     onLeading: () => program.leads(true),
     client: newClient(),
@@ -79,6 +99,7 @@ async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, s
     random: Math.random,
     log,
     settings: config,
+    spans,
     logs: { client: newClient(), keepLogs: config.keepLogs, tailBytes: config.logTailBytes },
     presence: { client: newClient(0), identity: hostname(), version: manifest.version, settings: config },
   };
@@ -109,7 +130,7 @@ async function serve(config: WorkerConfig, access: ClusterAccess, log: Logger, s
       : await listen(http, config.metricsAddress, given({ certificate: certificateOf(config, registry, log) }));
   log.info('worker started', { server: access.server, ...(server && { http: server.url }), version: manifest.version });
   try {
-    await worker.run(signal);
+    await Promise.all([worker.run(signal), spans?.run(signal)]);
   } finally {
     await server?.close();
     await transport.close();

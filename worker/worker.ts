@@ -15,6 +15,7 @@ import { endsWithin, type Clock } from '../shared/runtime/clock.ts';
 import { createInvariantMetrics } from '../shared/runtime/invariant-metrics.ts';
 import type { InvariantReport } from '../shared/runtime/invariant-report.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
+import type { SpanExporter } from '../shared/runtime/span-exporter.ts';
 import type { Random } from '../shared/runtime/random.ts';
 import { given } from '../shared/runtime/given.ts';
 import { aborted } from '../shared/runtime/tasks.ts';
@@ -27,6 +28,7 @@ import { createOrphanReconciler } from './job/orphan-pods.ts';
 import { createPodTrimmer, podIndexers } from './job/pod-cache.ts';
 import { jobTriggers, podTriggers } from './job/triggers.ts';
 import type { KeepLogs } from './logs/keep-rule.ts';
+import { spanTriggers } from './trace/span-triggers.ts';
 import { createTailKeeper } from './logs/tail-keeper.ts';
 import { createTailStore } from './logs/tail-store.ts';
 import { createTtlMetrics, createTtlReconciler, ttlTriggers } from './ttl/ttl-after-finished.ts';
@@ -59,6 +61,8 @@ export type WorkerDeps = {
   readonly presence?: Presence;
   /** What keeps the ends of logs of copies; absent: nothing does. */
   readonly logs?: Logs;
+  /** Takes the spans of copies; absent: none are made. */
+  readonly spans?: Pick<SpanExporter, 'export'> | undefined;
 };
 
 /** `client` reads logs and stores them; one with its own rate limit keeps them from delaying pods. */
@@ -96,7 +100,8 @@ export const restoredError = (cause: Error): Error => new Error('the cluster wen
 
 const NO_FENCE: Omit<Fence, 'run'> = { stateOf: () => 'Open', isUnsure: () => false, confirmed: () => undefined };
 
-export function createWorker({ client, eventClient = client, registry, clock, random, log, settings, presence, logs }: WorkerDeps): Worker {
+export function createWorker(deps: WorkerDeps): Worker {
+  const { client, eventClient = client, registry, clock, random, log, settings, presence, logs, spans } = deps;
   const { controllerName, batchPeriodMs, namespace } = settings;
   const restored = new AbortController();
   const onWentBack = (error: Error): void => restored.abort(restoredError(error));
@@ -156,6 +161,7 @@ export function createWorker({ client, eventClient = client, registry, clock, ra
     const triggers = { jobs, queue, orphanQueue, memory, metrics, clock, controllerName, batchPeriodMs };
     jobs.addHandler(jobTriggers(triggers));
     pods.addHandler(podTriggers(triggers));
+    if (spans !== undefined) jobs.addHandler(spanTriggers(spans, controllerName));
     const promises = { jobs, pods, controllerName, recorder, metrics: createInvariantMetrics(registry), clock, log };
     const invariants = createLiveInvariants(promises);
     pods.addHandler(invariants.handler);

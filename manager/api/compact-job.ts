@@ -19,6 +19,7 @@ import {
   SUBMISSION_PAYLOAD_ANNOTATION,
   SUBMISSION_TENANT_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
+  TRACEPARENT_ANNOTATION,
 } from '../../shared/api/names.ts';
 import { given } from '../../shared/runtime/given.ts';
 
@@ -96,6 +97,7 @@ const ANNOTATIONS = [
   MIN_PARALLELISM_ANNOTATION,
   PRIORITY_ANNOTATION,
   START_TIMEOUT_ANNOTATION,
+  TRACEPARENT_ANNOTATION,
 ];
 
 const wordsOfOurs = ({ labels, annotations }: DeepReadonly<Words>, kept: readonly string[]): Words =>

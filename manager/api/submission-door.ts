@@ -18,6 +18,7 @@ export type DoorPayload = {
   readonly retry?: true;
   readonly priority?: number;
   readonly delayMs?: number;
+  readonly traceparent?: string;
 };
 
 export type DoorView = {

@@ -474,7 +474,7 @@ function remoteJobOf(group: MirrorGroup, local: DeepReadonly<Job>, record: Admis
     jobController: cluster.jobController,
     local: cluster.local,
     flavors: names.flatMap((name) => group.flavors.get(name) ?? []),
-    fenced: record.unfenced !== true,
+    ...given({ fenced: record.unfenced !== true, tracing: group.tracing }),
   });
 }
 

@@ -36,6 +36,7 @@ import { chosenLabels, DEFAULT_NAMESPACE_LABELS } from './namespace-labels.ts';
 import { runOrphanCollector } from './orphan-collector.ts';
 import { createRemoteCluster } from './remote-cluster.ts';
 import type { RemoteCluster } from './remote-cluster-contract.ts';
+import type { Tracing } from './remote-job.ts';
 import { recordIn } from './mirror-group.ts';
 import { recordedPlace } from './recorded-place.ts';
 import { shownCopy } from './shown-copies.ts';
@@ -77,6 +78,8 @@ export type DispatchDeps = {
   readonly metrics: DispatchMetrics;
   /** Keeps what becomes of pods; absent: nobody does. */
   readonly endings?: CopyEndings;
+  /** Absent: no traces are exported. */
+  readonly tracing?: Tracing;
   /** Whether the intake has noted this Job for good; absent: of all. */
   readonly isNoted?: (job: DeepReadonly<Job>) => boolean;
 };
@@ -206,7 +209,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     events,
     metrics,
     isNoted: deps.isNoted ?? (() => true),
-    ...given({ endings: deps.endings }),
+    ...given({ endings: deps.endings, tracing: deps.tracing }),
   });
   clusterQueues.addHandler({
     added: () => mirror.wakeAll(),

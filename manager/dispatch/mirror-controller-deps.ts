@@ -10,6 +10,7 @@ import type { DispatchProblem } from '../api/refusals.ts';
 import type { DispatchMetrics } from '../metrics.ts';
 import type { ClusterRegistry } from './cluster-registry.ts';
 import type { AdmissionRecord, RecordReader } from '../api/records.ts';
+import type { Tracing } from './remote-job.ts';
 
 /** What becomes of pods is kept by somebody else, before their copy goes. */
 export type CopyEndings = {
@@ -39,6 +40,7 @@ export type MirrorControllerDeps = {
   readonly homeRestored: () => DispatchProblem | undefined;
   /** Id of this manager. */
   readonly origin: string;
+  readonly tracing?: Tracing;
   readonly clock: Clock;
   readonly log: Logger;
   readonly events: EventRecorder;

@@ -176,7 +176,6 @@ class Mirror implements MirrorController {
     const local = this.#localOf(key);
     const record: ParsedRecord = local === undefined ? { kind: 'None' } : readRecord(local);
     const last = recordIn(record);
-    const sinceMs = last && Date.parse(last.since);
     const place = last && recordedPlace(last, clusters.places);
     const concerned = new Set(this.#clustersWith(key).map(({ name }) => name));
     if (place?.kind === 'Known') concerned.add(place.cluster);
@@ -188,9 +187,10 @@ class Mirror implements MirrorController {
       place,
       loss: place?.kind === 'Known' && last !== undefined && local !== undefined ? judgeLoss(place.cluster, last, local) : undefined,
       copies: [...concerned].flatMap((name) => clusters.get(name)?.copiesOf(key) ?? []),
-      clusters: new Map([...concerned].flatMap((name) => mapEntry(name, clusters.view(name, key, sinceMs)))),
+      clusters: new Map([...concerned].flatMap((name) => mapEntry(name, clusters.view(name, key, last && Date.parse(last.since))))),
       flavors: { get: (name) => flavors.get({ namespace: '', name }) },
       origin,
+      ...given({ tracing: this.#deps.tracing }),
       homeRestored: this.#deps.homeRestored(),
       nameHeldSinceMs: this.#nameHeldSinceMs.get(key),
     };

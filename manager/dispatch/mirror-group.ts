@@ -8,7 +8,7 @@ import type { AdmissionRecord, ParsedRecord } from '../api/records.ts';
 import type { DispatchProblem } from '../api/refusals.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { RecordedPlace } from './recorded-place.ts';
-import { copyIdentity } from './remote-job.ts';
+import { copyIdentity, type Tracing } from './remote-job.ts';
 
 /** A Job of the manager cluster and everything known of its copies, seen at one moment. */
 export type MirrorGroup = {
@@ -28,6 +28,7 @@ export type MirrorGroup = {
   readonly flavors: Pick<ReadonlyMap<string, DeepReadonly<ResourceFlavor>>, 'get'>;
   /** Id of this manager. */
   readonly origin: string;
+  readonly tracing?: Tracing;
   /** Why nothing of any Job may be set going now. */
   readonly homeRestored?: DispatchProblem | undefined;
   /** Since when {@link MirrorPlan.nameHeld}, in epoch milliseconds. */

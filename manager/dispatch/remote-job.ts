@@ -14,7 +14,12 @@ import {
   ORIGIN_LABEL,
   ORIGIN_NAME_ANNOTATION,
   ORIGIN_UID_ANNOTATION,
+  TRACE_PODS_ANNOTATION,
+  TRACEPARENT_ANNOTATION,
+  TRACEPARENT_VARIABLE,
 } from '../../shared/api/names.ts';
+import { contextForPods } from '../../shared/api/job-trace.ts';
+import { formatTraceparent } from '../../shared/api/trace-context.ts';
 import { formatKey } from '../../shared/kube/keys.ts';
 import { isCompact } from '../api/compact-job.ts';
 import { podsAtOnce } from '../api/pod-count.ts';
@@ -38,7 +43,12 @@ export type CopyOptions = {
   readonly flavors: readonly DeepReadonly<ResourceFlavor>[];
   /** Its worker stops it when the manager is out of reach; absent: it does. */
   readonly fenced?: boolean;
+  /** Absent: no traces are exported, and containers are told what their Job's submitter said, where the Job asks for it. */
+  readonly tracing?: Tracing;
 };
+
+/** `ratio`: the part of Jobs that is traced. `pods`: their containers are told so, unless a Job says otherwise. */
+export type Tracing = { readonly ratio: number; readonly pods: boolean };
 
 /**
  * The Job to create on a worker cluster for a Job of the manager cluster: everything the user wrote, fields unknown to
@@ -195,7 +205,20 @@ function copiedAnnotations(local: DeepReadonly<Job>, options: CopyOptions): Reco
     ...(options.jobController === BUILT_IN_JOB_CONTROLLER_NAME ? {} : { [JOB_CONTROLLER_ANNOTATION]: options.jobController }),
     ...(options.fenced === false ? { [FENCING_ANNOTATION]: 'off' } : {}),
     ...(options.local ? { [ORIGIN_NAME_ANNOTATION]: local.metadata.name } : {}),
+    ...given({ [TRACEPARENT_ANNOTATION]: traceparentFor(local, options) }),
   };
+}
+
+function traceparentFor(local: DeepReadonly<Job>, { tracing }: CopyOptions): string | undefined {
+  const context = contextForPods(local, tracing?.ratio);
+  return context && formatTraceparent(context);
+}
+
+/** A template cannot be changed once it is there: a copy is made with it, or never has it. */
+function traceOf(local: DeepReadonly<Job>, options: CopyOptions): readonly Variable[] {
+  const wish = local.metadata.annotations?.[TRACE_PODS_ANNOTATION];
+  const value = wish === 'on' || (wish !== 'off' && options.tracing?.pods === true) ? traceparentFor(local, options) : undefined;
+  return value === undefined ? [] : [{ name: TRACEPARENT_VARIABLE, value }];
 }
 
 function copiedSpec(local: DeepReadonly<Job>, options: CopyOptions): JobSpec {
@@ -203,7 +226,7 @@ function copiedSpec(local: DeepReadonly<Job>, options: CopyOptions): JobSpec {
   return {
     ...rest,
     suspend: false,
-    template: copiedTemplate(template, generatedLabels(local), options.flavors, tokenOf(local, options)),
+    template: copiedTemplate(template, generatedLabels(local), options.flavors, [...tokenOf(local, options), ...traceOf(local, options)]),
     ...(options.jobController === BUILT_IN_JOB_CONTROLLER_NAME ? {} : { managedBy: options.jobController }),
     // A selector is either the user's own, and then the labels are too, or generated anew for the copy.
     ...(local.spec.manualSelector === true && selector !== undefined ? { selector } : {}),

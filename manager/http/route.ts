@@ -24,6 +24,8 @@ export type ApiRequest = {
   readonly body: unknown;
   /** The last event that the client has seen, where it goes on with a stream. */
   readonly lastEventId: string | undefined;
+  /** The trace that the client has begun, if it says so: as it was sent. */
+  readonly traceparent?: string;
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal;
 };

@@ -101,8 +101,16 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
     if (refusal !== undefined) throw new RequestRefused(refusal.status, REASONS[refusal.status], refusal.why, HEADERS[refusal.status]);
     const body = route.body === undefined ? undefined : await readJson(request, response, deps, room);
     const query = new URLSearchParams(/\?(.*)$/s.exec(request.url ?? '')?.[1]);
-    const { 'last-event-id': lastEventId } = request.headers;
-    return route.handle({ parameters, query, body, lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined, signal });
+    const { 'last-event-id': lastEventId, traceparent } = request.headers;
+    const seen = typeof lastEventId === 'string' ? lastEventId : undefined;
+    return route.handle({
+      parameters,
+      query,
+      body,
+      lastEventId: seen,
+      ...(typeof traceparent === 'string' ? { traceparent } : {}),
+      signal,
+    });
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse, asked: Asked, stop: AbortController): Promise<void> {

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import type { AccessAttributes } from '../../shared/kube/access-gate.ts';
 import { DoorProblem, type DoorPayload, type DoorView, type SubmissionDoor } from '../api/submission-door.ts';
 import { isJsonObject } from '../api/json-value.ts';
-import { RequestRefused, type Parameters, type Route, type ServerEvent } from './route.ts';
+import { formatTraceparent, parseTraceparent } from '../../shared/api/trace-context.ts';
+import { RequestRefused, type ApiRequest, type Parameters, type Route, type ServerEvent } from './route.ts';
 
 /** The door of a SubmissionQueue; undefined when there is none of that name, or it is not served. */
 export type DoorOf = (namespace: string, queue: string) => SubmissionDoor | undefined;
@@ -24,8 +25,9 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
       throw notFound(`SubmissionQueue ${namespace}/${queue} does not exist, or takes nothing; see its condition Ready`);
     return found;
   };
-  const submit = async (parameters: Parameters, body: unknown) => {
-    const payload = payloadOf(body);
+  const submit = async ({ parameters, body, traceparent }: ApiRequest) => {
+    const context = parseTraceparent(traceparent);
+    const payload = { ...payloadOf(body), ...(context && { traceparent: formatTraceparent(context) }) };
     const { key, isNew } = await door(parameters).submit(payload, parameters['key']).catch(refuse);
     const headers = { location: locationOf(parameters, key) };
     return { kind: 'Json', status: isNew ? 201 : 200, body: { key }, headers } as const;
@@ -47,7 +49,7 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
       access: access('create'),
       body: 'Payload',
       answers: submitted,
-      handle: ({ parameters, body }) => submit(parameters, body),
+      handle: submit,
     },
     {
       method: 'POST',
@@ -56,7 +58,7 @@ export function submissionRoutes(doorOf: DoorOf): readonly Route[] {
       access: access('create'),
       body: 'Payload',
       answers: submitted,
-      handle: ({ parameters, body }) => submit(parameters, body),
+      handle: submit,
     },
     {
       method: 'GET',

@@ -32,6 +32,8 @@ import {
   SUBMISSION_TENANT_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
   SWITCHYARD_GROUP,
+  TRACE_PODS_ANNOTATION,
+  TRACEPARENT_ANNOTATION,
 } from '../../shared/api/names.ts';
 import {
   BORN_SUSPENDED,
@@ -189,6 +191,12 @@ export const JOB_PARTS: readonly JobPart[] = [
     ),
     unseen: true,
   },
+  wish(
+    'annotations',
+    TRACEPARENT_ANNOTATION,
+    'The trace of whoever submits it (W3C); what is no such text means nothing. Its copy carries what its pods are told.',
+  ),
+  wish('annotations', TRACE_PODS_ANNOTATION, 'A wish: `on` or `off`; other words mean nothing.'),
   wish('annotations', CLUSTERS_ANNOTATION, 'A wish. It must be readable.'),
   wish('annotations', START_TIMEOUT_ANNOTATION, 'A wish. It must be readable.'),
   wish(

@@ -3,6 +3,7 @@ import { FinalCode } from '../../shared/api/submission-codes.ts';
 import type { CancelAnswer } from '../../shared/api/control-queue.ts';
 import { submissionKey } from '../../shared/api/submission-key.ts';
 import type { SubmissionProgress } from '../../shared/api/submission-progress.ts';
+import { submittedTraceparent } from '../../shared/api/submission-trace.ts';
 import { endsWithin, sleep, type Clock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -234,7 +235,9 @@ class BullmqQueue implements SubmissionQueue {
     }
     // 3. The Job is there, or is made now.
     const earlier = given({ parked, delivered: takenUnmarked(parked, { submittedAt, attemptsMade }) ?? delivered });
-    const submission = { ...ref, name: job.name, data: job.data as unknown, attemptsMade, priority: priorityOf(job), ...earlier };
+    const traceparent = submittedTraceparent(job.data, job.opts.telemetry?.metadata);
+    const told = { ...earlier, ...given({ traceparent }) };
+    const submission = { ...ref, name: job.name, data: job.data as unknown, attemptsMade, priority: priorityOf(job), ...told };
     const waited = isOfThis ? parked : undefined;
     const accepted = await accept(submission).catch((error: unknown) => {
       throw error instanceof SubmissionRefused ? this.#refusal(job, error.message, waited) : error;

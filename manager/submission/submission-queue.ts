@@ -21,6 +21,8 @@ export type Submission = SubmissionRef & {
   readonly attemptsMade: number;
   /** BullMQ's: 1 is the most urgent, 0 is none. */
   readonly priority: number;
+  /** The trace that its submitter has begun: W3C. */
+  readonly traceparent?: string;
   /** The Job that it was parked for at an earlier delivery, of this version or the one before. */
   readonly parked?: ParkedSubmission;
   /** The latest attempt of which BullMQ has taken the outcome. */

@@ -8,7 +8,10 @@ import {
   SUBMISSION_PAYLOAD_ANNOTATION,
   SUBMISSION_TENANT_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
+  TRACEPARENT_ANNOTATION,
 } from '../../shared/api/names.ts';
+import { parseTraceparent } from '../../shared/api/trace-context.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
 import { DEFAULT_JOB_RULES, ruleProblems, type JobRules } from '../api/job-rules.ts';
 import { prepareJob, readJobManifest, withOurWords, type JobManifest } from '../prepare-job.ts';
@@ -84,10 +87,17 @@ function identityOf(
       ...Object.fromEntries(Object.entries(metadata.annotations ?? {}).filter(([name]) => !OURS.includes(name))),
       [SUBMISSION_ANNOTATION]: submission.id,
       [SUBMITTED_AT_ANNOTATION]: String(submission.submittedAt),
+      ...given({ [TRACEPARENT_ANNOTATION]: traceparentOf(submission, metadata) }),
       ...(made && { [SUBMISSION_PAYLOAD_ANNOTATION]: made.payload, [SUBMISSION_ATTEMPT_ANNOTATION]: String(made.attempt) }),
       ...(tenant.id === SHARED_TENANT ? {} : { [SUBMISSION_TENANT_ANNOTATION]: tenant.id }),
     },
   };
+}
+
+/** What the manifest says itself comes first. */
+function traceparentOf({ traceparent }: Submission, { annotations }: JobManifest['metadata']): string | undefined {
+  const said = annotations?.[TRACEPARENT_ANNOTATION];
+  return parseTraceparent(said) === undefined ? (traceparent ?? said) : said;
 }
 
 /** Not for the submitter to say. */

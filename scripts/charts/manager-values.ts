@@ -187,6 +187,9 @@ export const MANAGER_VALUES: ChartValue = group('', {
       'concurrent-submissions': undefined,
       'concurrent-dispatches': undefined,
       'story-event-qps': undefined,
+      'otlp-endpoint': undefined,
+      'trace-ratio': undefined,
+      'trace-pods': false,
     }),
   }),
   history: group('What became of Jobs, exit codes and the ends of logs (docs/logs.md).', {

@@ -76,6 +76,7 @@ export const WORKER_VALUES: ChartValue = group('', {
       'log-level': 'info',
       'concurrent-ttl-after-finished-syncs': undefined,
       'job-batch-period': undefined,
+      'otlp-endpoint': undefined,
     }),
   }),
   metrics: metricsValues(flagValue(FLAGS, 'metrics-authentication', { default: false, about: METRICS_AUTHENTICATION }), 'Required then.'),

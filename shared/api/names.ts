@@ -85,6 +85,10 @@ export const KUEUE_MAX_EXEC_TIME_LABEL = 'kueue.x-k8s.io/max-exec-time-seconds';
 export const MIN_PARALLELISM_ANNOTATION = 'switchyard.dev/min-parallelism';
 /** Kueue's spelling of it. */
 export const KUEUE_MIN_PARALLELISM_ANNOTATION = 'kueue.x-k8s.io/job-min-parallelism';
+/** Annotation by which whoever submits a Job says which trace it belongs to (W3C `traceparent`). A copy carries what its pods are told. */
+export const TRACEPARENT_ANNOTATION = 'switchyard.dev/traceparent';
+/** Annotation by which a user has the containers of a Job told that, as their variable TRACEPARENT: `on` or `off`. */
+export const TRACE_PODS_ANNOTATION = 'switchyard.dev/trace-pods';
 /** Label on a user's Job: of which of its pods the end of the log is kept, `Failed`, `All` or `None`. Copies carry it, too. */
 export const KEEP_LOGS_LABEL = 'switchyard.dev/keep-logs';
 /** Annotation on a remote copy, by the worker that runs it: what its pods ended with, JSON (ended-pods.ts). */
@@ -147,6 +151,8 @@ export const EPOCH_VARIABLE = 'SWITCHYARD_EPOCH';
 export const JOB_VARIABLE = 'SWITCHYARD_JOB';
 /** ... and its UID there. */
 export const JOB_UID_VARIABLE = 'SWITCHYARD_JOB_UID';
+/** Environment variable of the containers of a copy where it is asked for: the trace of the Job, for their spans to go on with. */
+export const TRACEPARENT_VARIABLE = 'TRACEPARENT';
 
 /** Field manager names under which our writes appear in managedFields. */
 export const MANAGER_FIELD_MANAGER = 'switchyard-manager';

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 
 /**
  * What a submission's data are, whatever the order of their keys: equal for two submissions that ask for the same. A signature says who asks, and
- * is no part of what is asked.
+ * a trace for which request: neither is part of what is asked.
  */
 export const payloadHash = (data: unknown): string => createHash('sha256').update(payloadText(data)).digest('hex');
 
 /** What is hashed. */
 export function payloadText(data: unknown): string {
-  const { signature: _, ...asked } = isRecord(data) ? data : { data };
+  const { signature: _signature, traceparent: _traceparent, ...asked } = isRecord(data) ? data : { data };
   return canonicalJson(asked);
 }
 

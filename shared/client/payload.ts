@@ -8,6 +8,8 @@ export type SubmissionPayload = {
     /** BullMQ's `attempts` and back-off apply to a Job that fails: each attempt is a Job of its own. */
     readonly retry?: true;
   };
+  /** W3C: the trace of which the submission is part. Without weight for what is asked: the same key with another trace is the same submission. */
+  readonly traceparent?: string;
   /** For queues that take signed submissions alone. */
   readonly signature?: SubmissionSignature;
 };
@@ -23,6 +25,8 @@ export type SubmitOptions = {
   readonly priority?: number;
   /** How long it stays on the queue before it is looked at. */
   readonly delayMs?: number;
+  /** W3C `traceparent` of the request that submits: the Job's trace goes on with it. */
+  readonly traceparent?: string;
 };
 
 const ATTEMPTS = 3;
@@ -31,8 +35,12 @@ const KEY_LENGTH_MAX = 1024;
 
 /** What BullMQ adds to the queue. */
 export function bullmqJobOf(manifest: object, key: string, options: SubmitOptions) {
-  const { name = nameOf(manifest), priority, delayMs, retry } = options;
-  const payload: SubmissionPayload = retry === undefined ? { manifest } : { manifest, options: { retry: true } };
+  const { name = nameOf(manifest), priority, delayMs, retry, traceparent } = options;
+  const payload: SubmissionPayload = {
+    manifest,
+    ...(retry === undefined ? {} : { options: { retry: true } }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
   const { attempts = ATTEMPTS, backoffMs = BACKOFF_MS } = retry === true || retry === undefined ? {} : retry;
   const retries = retry === undefined ? {} : { attempts, backoff: { type: 'exponential', delay: backoffMs } };
   return {

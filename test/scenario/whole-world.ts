@@ -20,6 +20,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { createElectedWorker } from '../../worker/elected-worker.ts';
+import type { WorkerDeps } from '../../worker/worker.ts';
 import { MIRRORED_JOBS_SETTINGS } from '../support/embedded-cluster.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { createLine, onLine, type Line } from '../support/line.ts';
@@ -41,7 +42,10 @@ export type RunningProgram = {
 export type RunningManager = RunningProgram & Pick<Manager, 'unreadiness'>;
 
 type ManagerParts = Partial<
-  Pick<ManagerDeps, 'submissions' | 'webhook' | 'registry' | 'history' | 'fairSharing' | 'connectCluster' | 'workerLostTimeoutMs'>
+  Pick<
+    ManagerDeps,
+    'tracing' | 'submissions' | 'webhook' | 'registry' | 'history' | 'fairSharing' | 'connectCluster' | 'workerLostTimeoutMs'
+  >
 >;
 
 export type ProgramOptions = {
@@ -54,6 +58,8 @@ export type ProgramOptions = {
   readonly fenceAfterMs?: number;
   /** Of a worker: what imagined pods have written; with it, it keeps the ends of logs. */
   readonly podLogs?: string;
+  /** Takes the spans of a worker. */
+  readonly spans?: WorkerDeps['spans'];
   readonly parts?: ManagerParts | ((client: KubeClient, clock: Clock) => ManagerParts);
 };
 
@@ -179,6 +185,7 @@ export async function createWholeWorld(options: {
         random,
         log,
         settings: MIRRORED_JOBS_SETTINGS,
+        ...(programOptions.spans !== undefined && { spans: programOptions.spans }),
         ...(programOptions.podLogs !== undefined && {
           logs: { client: connect(cluster, line, { ...programOptions, qps: 0 }), keepLogs: 'Failed', tailBytes: 65_536 },
         }),

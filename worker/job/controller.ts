@@ -14,10 +14,12 @@ import { keyOfObject, parseKey } from '../../shared/kube/keys.ts';
 import type { Workqueue } from '../../shared/kube/workqueue.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Random } from '../../shared/runtime/random.ts';
+import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Fence } from '../fence/fence.ts';
 import { withEndedPods } from '../logs/ended-pod.ts';
 import type { TailKeeper } from '../logs/tail-keeper.ts';
+import { traceOfCopy } from '../trace/copy-span.ts';
 import { account, type Ledger } from './account.ts';
 import { applyPods, removeFinalizers } from './apply.ts';
 import { type Decision, decide, type Observation } from './decide.ts';
@@ -136,7 +138,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
   async function sync(key: string, job: DeepReadonly<Job>): Promise<void> {
     const startedMs = clock.now();
     const view = viewJob(job, deps.fence.stateOf(job));
-    const log = deps.log.with({ namespace: view.namespace, job: view.name });
+    const log = deps.log.with({ namespace: view.namespace, job: view.name, ...given({ trace_id: traceOfCopy(job)?.traceId }) });
     if (view.statusDefects.length > 0) log.warn('job status is malformed, reading what can be read', { defects: view.statusDefects });
     if (view.specDefects.length > 0) throw new TerminalError(`job ${key} cannot be run: ${view.specDefects.join(', ')}`);
     const { uid } = view;

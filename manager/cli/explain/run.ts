@@ -1,3 +1,4 @@
+import { jobTrace } from '../../../shared/api/job-trace.ts';
 import { ApiError } from '../../../shared/kube/api-error.ts';
 import { explain } from '../../admission/explain.ts';
 import { pastOf } from '../../admission/past.ts';
@@ -19,7 +20,9 @@ export async function runExplain(config: Omit<ExplainConfig, 'namespace'> & { re
     if (workload === undefined)
       return refused(`Job ${namespace}/${name} is not Switchyard’s: its spec.managedBy names ${job.spec.managedBy ?? 'nobody'}`);
     const explanation = explain(world, job, workload, pastOf(jobs));
-    await written(output === 'json' ? `${JSON.stringify(explanation, undefined, 2)}\n` : explanationText(explanation));
+    const { traceId } = jobTrace(job);
+    const told = `${explanationText(explanation)}Its trace, where the manager exports any: ${traceId}\n`;
+    await written(output === 'json' ? `${JSON.stringify({ ...explanation, traceId }, undefined, 2)}\n` : told);
     return 0;
   } catch (error) {
     if (error instanceof UnreadableWorldError) return refused(error.message);

@@ -31,6 +31,45 @@ const TOKEN = [
   { name: 'SWITCHYARD_JOB_UID', value: 'uid-home-1' },
 ];
 
+describe('the trace of a Job', () => {
+  const GIVEN = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const TRACING = { ...OPTIONS, tracing: { ratio: 1, pods: false } };
+  const copyOf = (annotations: Record<string, string>, options: CopyOptions) => {
+    const { metadata, spec } = remoteJob(anAdmittedJob({ metadata: { annotations } }), options);
+    const env = spec.template.spec?.containers?.[0]?.env ?? [];
+    return { annotation: metadata.annotations?.['switchyard.dev/traceparent'], env: env.find(({ name }) => name === 'TRACEPARENT')?.value };
+  };
+
+  test('stands on its copy, and reaches containers where the Job or the manager asks for it', () => {
+    const { annotation, env } = copyOf({}, TRACING);
+    expect(annotation).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    expect(env).toBeUndefined();
+    expect(copyOf({ 'switchyard.dev/trace-pods': 'on' }, TRACING).env).toBe(annotation);
+    const all = { ...OPTIONS, tracing: { ratio: 1, pods: true } };
+    expect(copyOf({}, all).env).toBe(annotation);
+    expect(copyOf({ 'switchyard.dev/trace-pods': 'off' }, all).env).toBeUndefined();
+  });
+
+  test('of a submitter goes on as it is where none is exported; what is no traceparent goes nowhere', () => {
+    const asked = { 'switchyard.dev/trace-pods': 'on' };
+    expect(copyOf({ ...asked, 'switchyard.dev/traceparent': GIVEN }, OPTIONS)).toEqual({ annotation: GIVEN, env: GIVEN });
+    expect(copyOf({ ...asked, 'switchyard.dev/traceparent': `${GIVEN}\nX: y` }, OPTIONS)).toEqual({
+      annotation: undefined,
+      env: undefined,
+    });
+    expect(copyOf(asked, OPTIONS)).toEqual({ annotation: undefined, env: undefined });
+  });
+
+  test('does not change a copy that is there, whatever its annotations say later', () => {
+    const copy = stored(remoteJob(anAdmittedJob(), TRACING));
+    const wanted = remoteJob(
+      anAdmittedJob({ metadata: { annotations: { 'switchyard.dev/traceparent': GIVEN, 'switchyard.dev/trace-pods': 'on' } } }),
+      TRACING,
+    );
+    expect(specChange(copy, wanted, false)).toBeUndefined();
+  });
+});
+
 describe('the copy of a Job', () => {
   test('carries what the user wrote and says where it comes from', () => {
     const local = anAdmittedJob({ metadata: { labels: { team: 'a' }, annotations: { note: 'kept' } } });

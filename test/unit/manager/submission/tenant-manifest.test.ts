@@ -41,6 +41,18 @@ const refusal = (tenant: Tenant, data: unknown, parts: Partial<Submission> = {})
   return 'accepted';
 };
 
+test('the trace of a submission is that of its Job, unless the manifest names one', () => {
+  const [given, own] = ['1', '2'].map((digit) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`);
+  const traced = (annotations: Record<string, string>): unknown =>
+    manifestOf(SHARED, submission(withMetadata({ annotations }), { traceparent: given ?? '' })).metadata.annotations?.[
+      'switchyard.dev/traceparent'
+    ];
+  expect(traced({})).toBe(given);
+  expect(traced({ 'switchyard.dev/traceparent': 'nonsense' })).toBe(given);
+  expect(traced({ 'switchyard.dev/traceparent': own ?? '' })).toBe(own);
+  expect(manifestOf(SHARED, submission(MANIFEST)).metadata.annotations).not.toHaveProperty('switchyard.dev/traceparent');
+});
+
 describe('the Job of a submission', () => {
   test('is suspended, the manager’s, and says which submission it is', () => {
     const job = manifestOf(SHARED, submission({ manifest: MANIFEST }));

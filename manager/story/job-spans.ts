@@ -1,0 +1,174 @@
+import { isSampled, jobTrace, spanIdOf } from '../../shared/api/job-trace.ts';
+import { MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL, SUBMITTED_AT_ANNOTATION } from '../../shared/api/names.ts';
+import { parseWireTime } from '../../shared/api/wire-time.ts';
+import { findCondition, finishedCondition } from '../../shared/kube/conditions.ts';
+import { given } from '../../shared/runtime/given.ts';
+import type { Span } from '../../shared/runtime/span.ts';
+import { SwitchyardCondition } from '../api/reasons.ts';
+import type { SeenJob } from './story-events.ts';
+
+/**
+ * Times on the wire have whole seconds. Whoever has watched knows better: `ended` is told of something that is seen just now, `began` is
+ * asked for what was seen earlier; each gives the time on the wire where nothing better is known.
+ */
+export type Instants = {
+  readonly ended: (what: string, wireMs: number) => number;
+  readonly began: (what: string, wireMs: number) => number;
+};
+
+/**
+ * The parts of a Job's way that ended between two of its states, oldest first. All ids follow from the Job, so that it does not matter who
+ * tells them, or whether somebody told them before.
+ */
+export function jobSpans(before: SeenJob, after: SeenJob, ratio: number, instants: Instants): readonly Span[] {
+  const { job } = after;
+  if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME || !isSampled(job, ratio)) return [];
+  const begin = beginner(after);
+  return [
+    ...untilAdmitted(before, after, begin, instants),
+    ...untilDispatched(before, after, begin, instants),
+    ...untilStarted(before, after, begin, instants),
+    ...untilEnded(before, after, begin, instants),
+  ];
+}
+
+/** The span of a Job that is deleted before it has ended: all that is still to be told of it. */
+export function deletedSpans(seen: SeenJob, ratio: number, instants: Instants, nowMs: number): readonly Span[] {
+  const { job } = seen;
+  if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME || !isSampled(job, ratio)) return [];
+  if (finishedCondition(job.status) !== undefined) return [];
+  const begin = beginner(seen);
+  return [begin('job', 'job', submittedMs(seen, instants), nowMs, { error: 'deleted before it had ended' })];
+}
+
+type More = { readonly error?: string; readonly attributes?: Span['attributes'] };
+type Begin = (name: string, part: string, startMs: number, endMs: number, more?: More) => Span;
+
+function beginner(seen: SeenJob): Begin {
+  const { metadata } = seen.job;
+  const { traceId, spanId, parentSpanId } = jobTrace(seen.job);
+  const attributes = attributesOf(seen);
+  return (name, part, startMs, endMs, more = {}) => ({
+    traceId,
+    ...(part === 'job' ? { spanId, ...given({ parentSpanId }) } : { spanId: spanIdOf(traceId, metadata.uid, part), parentSpanId: spanId }),
+    name,
+    startMs: Math.min(startMs, endMs),
+    endMs,
+    attributes: { ...attributes, ...more.attributes },
+    ...given({ error: more.error }),
+  });
+}
+
+/** By OpenTelemetry's conventions, where it has any. */
+const attributesOf = ({ job: { metadata }, record }: SeenJob): Span['attributes'] => ({
+  'k8s.namespace.name': metadata.namespace ?? '',
+  'k8s.job.name': metadata.name,
+  'k8s.job.uid': metadata.uid,
+  ...given({ 'switchyard.local_queue': metadata.labels?.[QUEUE_NAME_LABEL] }),
+  ...(record && {
+    'switchyard.cluster_queue': record.clusterQueue,
+    'switchyard.cluster': record.cluster,
+    'switchyard.epoch': record.epoch,
+  }),
+});
+
+const createdMs = ({ job }: SeenJob, { began }: Instants): number => began('created', parseWireTime(job.metadata.creationTimestamp) ?? 0);
+
+/** Nobody hands in a Job earlier than this; whatever its annotation says then, it was not this submission. */
+const SUBMITTED_BEFORE_MAX_MS = 7 * 24 * 3_600_000;
+
+/** When it was put on the queue of submissions, or made where it was on none. Its annotation is believed as far as it can be true. */
+function submittedMs(seen: SeenJob, instants: Instants): number {
+  const madeMs = createdMs(seen, instants);
+  const text = seen.job.metadata.annotations?.[SUBMITTED_AT_ANNOTATION];
+  const saidMs = text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  return saidMs <= madeMs && saidMs >= madeMs - SUBMITTED_BEFORE_MAX_MS ? saidMs : madeMs;
+}
+
+const isAdmitted = ({ job, record }: SeenJob): boolean => record !== undefined && record.evicted !== true && job.spec.suspend !== true;
+
+/** Submit: until the Job was made. Queued: until it was admitted, each time. */
+function untilAdmitted(before: SeenJob, after: SeenJob, begin: Begin, instants: Instants): readonly Span[] {
+  const { record } = after;
+  if (record === undefined || !isAdmitted(after) || (isAdmitted(before) && before.record?.since === record.since)) return [];
+  const admittedMs = instants.ended(`admitted/${record.since}`, parseWireTime(record.since) ?? 0);
+  const evicted = before.record === undefined ? undefined : conditionMs(before, SwitchyardCondition.QuotaReserved, 'False');
+  const startMs = evicted === undefined ? createdMs(after, instants) : instants.began(`evicted/${evicted}`, evicted);
+  const queued = begin('queued', `queued/${record.since}`, startMs, admittedMs);
+  if (before.record !== undefined) return [queued];
+  return [begin('submit', 'submit', submittedMs(after, instants), createdMs(after, instants)), queued];
+}
+
+/** What a condition says of a placement, to tell one from the next. */
+const placementOf = ({ job }: SeenJob, type: SwitchyardCondition): string | undefined => {
+  const condition = findCondition(job.status?.conditions, type);
+  return condition?.status === 'True' ? (condition.message?.split('; ')[0] ?? '') : undefined;
+};
+
+const isNews = (before: SeenJob, after: SeenJob, type: SwitchyardCondition): boolean => {
+  const placement = placementOf(after, type);
+  return placement !== undefined && placement !== placementOf(before, type);
+};
+
+function conditionMs({ job }: SeenJob, type: SwitchyardCondition, status: 'True' | 'False' = 'True'): number | undefined {
+  const condition = findCondition(job.status?.conditions, type);
+  return condition?.status === status ? parseWireTime(condition.lastTransitionTime) : undefined;
+}
+
+/** Admitted: until its copy was there. */
+function untilDispatched(before: SeenJob, after: SeenJob, begin: Begin, instants: Instants): readonly Span[] {
+  const { Dispatched } = SwitchyardCondition;
+  const { record } = after;
+  const atMs = conditionMs(after, Dispatched);
+  if (record === undefined || atMs === undefined || !isNews(before, after, Dispatched)) return [];
+  const startMs = instants.began(`admitted/${record.since}`, parseWireTime(record.since) ?? atMs);
+  const endMs = instants.ended(`dispatched/${record.since}`, atMs);
+  return [begin('admitted', `admitted/${record.since}`, startMs, endMs)];
+}
+
+/** Dispatched: until a pod was ready, or had ended. */
+function untilStarted(before: SeenJob, after: SeenJob, begin: Begin, instants: Instants): readonly Span[] {
+  const { Dispatched, Started } = SwitchyardCondition;
+  const { record } = after;
+  const atMs = conditionMs(after, Started);
+  if (record === undefined || atMs === undefined || !isNews(before, after, Started)) return [];
+  const dispatchedMs = instants.began(`dispatched/${record.since}`, conditionMs(after, Dispatched) ?? atMs);
+  const endMs = instants.ended(`started/${record.since}`, atMs);
+  return [begin('dispatched', `dispatched/${record.since}`, dispatchedMs, endMs)];
+}
+
+/** Pods: until the last had ended, or it was evicted. Home: until its end was known here. And all of it. */
+function untilEnded(before: SeenJob, after: SeenJob, begin: Begin, instants: Instants): readonly Span[] {
+  const { job } = after;
+  const end = finishedCondition(job.status);
+  if (end === undefined) return evictedSpans(before, after, begin, instants);
+  if (finishedCondition(before.job.status) !== undefined) return [];
+  // The clock is that of the worker cluster, which may be wrong.
+  const thereMs = parseWireTime(job.status?.completionTime ?? end.lastTransitionTime) ?? 0;
+  const homeMs = instants.ended('home', thereMs);
+  const error = end.type === 'Failed' ? `${end.reason ?? 'Failed'}: ${end.message ?? ''}` : undefined;
+  const pods = { 'switchyard.pods.succeeded': job.status?.succeeded ?? 0, 'switchyard.pods.failed': job.status?.failed ?? 0 };
+  const more = { attributes: pods, ...given({ error }) };
+  const whole = begin('job', 'job', submittedMs(after, instants), homeMs, more);
+  const { record } = after;
+  const startedMs = conditionMs(after, SwitchyardCondition.Started) ?? conditionMs(before, SwitchyardCondition.Started);
+  if (record === undefined || startedMs === undefined) return [whole];
+  const beganMs = instants.began(`started/${record.since}`, startedMs);
+  const endedMs = Math.max(beganMs, Math.min(thereMs, homeMs));
+  return [begin('pods', `pods/${record.since}`, beganMs, endedMs, more), begin('home', 'home', endedMs, Math.max(endedMs, homeMs)), whole];
+}
+
+function evictedSpans(before: SeenJob, after: SeenJob, begin: Begin, instants: Instants): readonly Span[] {
+  const { record } = before;
+  const atMs = conditionMs(after, SwitchyardCondition.QuotaReserved, 'False');
+  if (record === undefined || record.evicted === true || after.record?.evicted !== true || atMs === undefined) return [];
+  const evictedMs = instants.ended(`evicted/${atMs}`, atMs);
+  const startedMs = conditionMs(before, SwitchyardCondition.Started);
+  if (startedMs === undefined) return [];
+  const why = findCondition(after.job.status?.conditions, SwitchyardCondition.QuotaReserved);
+  return [
+    begin('pods', `pods/${record.since}`, instants.began(`started/${record.since}`, startedMs), evictedMs, {
+      error: `${why?.reason ?? 'Evicted'}: ${why?.message ?? ''}`,
+    }),
+  ];
+}
