@@ -1,18 +1,22 @@
 import { FlagError, text, type FlagTable, type FlagValues } from './flags.ts';
+import { shaped } from './value-shape.ts';
 
 /** Where spans go, and of how many Jobs. */
+/** A URL without user and password. */
+const ENDPOINT_PATTERN = '^https?://[^/?#@\\s]+([/?#]\\S*)?$';
+
 export const TRACING_FLAGS = {
   'otlp-endpoint': {
     value: 'URL',
     about:
       'exports one trace per Job there: OTLP over HTTP in JSON, at URL/v1/traces (docs/tracing.md); default: OTEL_EXPORTER_OTLP_ENDPOINT, whose headers are in OTEL_EXPORTER_OTLP_HEADERS; without either none is',
-    parse: endpoint,
+    parse: shaped({ type: 'string', pattern: ENDPOINT_PATTERN }, endpoint),
   },
   'trace-ratio': {
     value: 'RATIO',
     fallback: '1',
     about: 'the part of Jobs that is traced, from 0 to 1; one whose submitter has begun a trace is traced if that is',
-    parse: ratio,
+    parse: shaped({ type: 'number', minimum: 0, maximum: 1 }, ratio),
   },
 } satisfies FlagTable;
 
@@ -98,6 +102,6 @@ function decoded(value: string, wrong: () => FlagError): string {
 
 function ratio(given: string): number {
   const value = Number(given);
-  if (/^[\d.]+$/.test(given) && value >= 0 && value <= 1) return value;
+  if (given.trim() !== '' && value >= 0 && value <= 1) return value;
   throw new FlagError(`${JSON.stringify(given)} is no part of all; write a number from 0 to 1, such as 0.1`);
 }

@@ -174,7 +174,7 @@ function statusOf(how: string): NonNullable<Job['status']> {
     : { startTime: at, failed: 1, conditions: [condition('FailureTarget', how), condition('Failed', how)] };
 }
 
-type Managers = { kill(): Promise<void>; start(): void; stop(): Promise<void>; lastWords(): string };
+type Managers = { kill(): void; stop(): Promise<void>; lastWords(): string };
 
 function createManagers(kubeconfigFile: string, redisUrl: string): Managers {
   const said: string[] = [];
@@ -187,11 +187,25 @@ function createManagers(kubeconfigFile: string, redisUrl: string): Managers {
     });
     return program;
   };
+  let isWanted = true;
   let running = launch();
+  /** Whoever ends is started again, as a kubelet would, also one that has lost its leadership on a busy machine. */
+  const keep = async (): Promise<void> => {
+    while (isWanted) {
+      await running.failsWhenEnded().catch(() => undefined);
+      await sleep(systemClock, 1_000);
+      if (isWanted) running = launch();
+    }
+  };
+  const keeping = keep();
   return {
-    kill: async () => process.kill(running.pid, 'SIGKILL') && (await running.stop()),
-    start: () => void (running = launch()),
-    stop: () => running.stop(),
+    kill: () => running.kill(),
+    stop: async () => {
+      isWanted = false;
+      await running.stop();
+      await keeping;
+      await running.stop();
+    },
     lastWords: () => said.join('\n'),
   };
 }
@@ -211,10 +225,8 @@ function killAtRandom(
       await sleep(systemClock, 10_000 + random() * 30_000, until);
       if (until.aborted) return;
       if (random() < 0.7) {
-        await managers.kill();
+        managers.kill();
         killed.managers++;
-        await sleep(systemClock, random() * 2_000);
-        managers.start();
       } else {
         await redis.crash();
         killed.redis++;

@@ -79,6 +79,11 @@ export class ChildProgram implements AsyncDisposable {
     this.#child.kill('SIGCONT');
   }
 
+  /** As the end of its machine, or of its memory. */
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+
   async stop(): Promise<void> {
     if (!this.hasEnded()) this.#child.kill('SIGTERM');
     this.resume();
