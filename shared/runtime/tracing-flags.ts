@@ -102,6 +102,6 @@ function decoded(value: string, wrong: () => FlagError): string {
 
 function ratio(given: string): number {
   const value = Number(given);
-  if (given.trim() !== '' && value >= 0 && value <= 1) return value;
+  if (/^[\d.]+(e-?\d+)?$/.test(given) && value >= 0 && value <= 1) return value;
   throw new FlagError(`${JSON.stringify(given)} is no part of all; write a number from 0 to 1, such as 0.1`);
 }
