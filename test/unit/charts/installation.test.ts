@@ -330,6 +330,14 @@ describe('Redis', () => {
   });
 });
 
+test.each(['manager', 'worker'] as const)('labels of what the %s measures stay as they are when they are scraped', (chart) => {
+  for (const kind of ['ServiceMonitor', 'PodMonitor']) {
+    const value = `${kind[0]?.toLowerCase()}${kind.slice(1)}`;
+    const [monitor] = ofKind(renderChart(chart, `${value}.enabled=true`), kind);
+    expect(JSON.stringify(monitor)).toContain('"honorLabels":true');
+  }
+});
+
 describe('values that would not work', () => {
   test.each([
     [['webhook.port=8080'], /metrics\.port and webhook\.port are both 8080: give each a port of its own/],

@@ -37,6 +37,7 @@ test.each(['no', '=x', 'a b=c', 'a=%zz', 'a=b%0d%0ax: y'])('%s are no headers', 
 
 test('a ratio is a part of all', () => {
   expect(TRACING_FLAGS['trace-ratio'].parse('0.25')).toBe(0.25);
-  for (const wrong of ['', '-1', '1.1', '1e-3', '0x1', '.', 'half'])
+  expect(TRACING_FLAGS['trace-ratio'].parse('1e-3')).toBe(0.001);
+  for (const wrong of ['', '-1', '1.1', '1e3', '0x1', '.', 'half'])
     expect(() => TRACING_FLAGS['trace-ratio'].parse(wrong)).toThrow(FlagError);
 });
