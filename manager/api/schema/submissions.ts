@@ -17,6 +17,11 @@ export const SubmissionPayloadSchema = Type.Object(
         ),
       }),
     ),
+    traceparent: Type.Optional(
+      Type.String({
+        description: 'W3C: the trace of which the submission is part. The same key with another trace is the same submission.',
+      }),
+    ),
     signature: Type.Optional(
       Type.Object(
         {

@@ -31,6 +31,7 @@ async function ask(
   rest: string,
   body?: unknown,
   lastEventId?: string,
+  traceparent = '',
 ): Promise<ApiAnswer> {
   const match = matchRoute(
     submissionRoutes(() => door),
@@ -39,7 +40,7 @@ async function ask(
   );
   if (match.kind !== 'Route') throw new Error(match.kind);
   const { route, parameters } = match;
-  return route.handle({ parameters, query: new URLSearchParams(), body, lastEventId, signal: new AbortController().signal });
+  return route.handle({ parameters, query: new URLSearchParams(), body, lastEventId, traceparent, signal: new AbortController().signal });
 }
 const refusalOf = async (asked: Promise<unknown>): Promise<string> => {
   const error = await asked.then(
@@ -54,6 +55,14 @@ const eventsOf = async (answer: ApiAnswer): Promise<ServerEvent[]> => {
   for await (const event of answer.events) events.push(event);
   return events;
 };
+
+test('the trace of a request is that of its submission, and what is no traceparent is left out', async () => {
+  const door = aDoor();
+  const given = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  await ask(door, 'POST', '/k', { spec: {} }, undefined, given);
+  await ask(door, 'POST', '/k', { spec: {} }, undefined, `${given}, ${given}`);
+  expect(door.submitted).toEqual([{ manifest: { spec: {} }, traceparent: given }, { manifest: { spec: {} } }]);
+});
 
 test('a manifest alone is a payload, too, and options are handed on', async () => {
   const door = aDoor();
