@@ -192,7 +192,7 @@ function createManagers(kubeconfigFile: string, redisUrl: string): Managers {
   /** Whoever ends is started again, as a kubelet would, also one that has lost its leadership on a busy machine. */
   const keep = async (): Promise<void> => {
     while (isWanted) {
-      await running.failsWhenEnded().catch(() => undefined);
+      await running.whenEnded();
       await sleep(systemClock, 1_000);
       if (isWanted) running = launch();
     }

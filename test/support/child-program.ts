@@ -66,6 +66,11 @@ export class ChildProgram implements AsyncDisposable {
     throw new Error(`${this.#name} has ended (${this.#child.exitCode ?? this.#child.signalCode}):\n${this.#lines.join('\n')}`);
   }
 
+  /** However it ends. */
+  async whenEnded(): Promise<void> {
+    await this.#ended;
+  }
+
   hasEnded(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
