@@ -38,7 +38,7 @@ export function checkLines(checks: readonly Check[], { width, colours }: { reado
     const [first = '', ...rest] = wrapHanging(plain(found), width - indent - room - 2, 2);
     const head = `${colours ? coloured(result) : result}${' '.repeat(indent - result.length)}${plain(check).padEnd(room)}  `;
     const below = remedy === undefined ? [] : wrapHanging(`-> ${plain(remedy)}`, width - indent - 2, 3).map((line) => `  ${line}`);
-    const page = alert === undefined ? [] : [`  ${alert}: docs/runbooks/${alert}.md`];
+    const page = alert === undefined ? [] : [`  runbook: docs/runbooks/${alert}.md`];
     const inner = ' '.repeat(room + 2);
     return [
       `${head}${first}`,

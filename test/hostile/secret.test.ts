@@ -417,7 +417,7 @@ describe('the address of a worker cluster', () => {
       expect(readiness(await manager.cluster(name))).toMatchObject({ status: 'False', message: expect.stringMatching(message) });
     }
     const said = await manager.said();
-    expect(said).toContain('rest_client_requests_total{code="<error>",method="GET",host="metadata"}');
+    expect(said).toContain('rest_client_requests_total{code="<error>",method="GET",host="metadata",cluster="metadata"}');
     expect(said).not.toMatch(canary());
   });
 });

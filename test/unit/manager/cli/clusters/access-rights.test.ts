@@ -25,7 +25,9 @@ describe('the rights of a manager on a worker cluster are those of the chart', (
       namespace: metadata.namespace,
       rules,
     }));
-    const ours = accessObjects({ ...WISH, ...wish })
+    // Its account has a name of the release.
+    const name = 'test-switchyard-worker-manager-access';
+    const ours = accessObjects({ ...WISH, ...wish, name })
       .filter(({ resource }) => resource.kind.endsWith('Role'))
       .map(({ object }) => ({ kind: object.kind, namespace: object.metadata.namespace, rules: (object as { rules?: unknown }).rules }));
     const sorted = (roles: readonly object[]): string[] => roles.map((role) => JSON.stringify(role, byName)).toSorted();
