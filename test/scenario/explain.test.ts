@@ -70,7 +70,9 @@ test('the owner of a Job that waits reads why, and what would make it run', { ti
   expect(minutes).toEqual(minutes.toSorted((a, b) => a - b));
   expect(minutes[1], stdout).toBeGreaterThan(5);
   expect(minutes[1], stdout).toBeLessThan(15);
-  expect(stdout.replace(estimate, '')).toBe(`team/waits waits in cluster queue main, place 1 of 1, priority 0. It asks
+  const trace = /Its trace, where the manager exports any: [0-9a-f]{32}\n$/;
+  expect(stdout).toMatch(trace);
+  expect(stdout.replace(estimate, '').replace(trace, '')).toBe(`team/waits waits in cluster queue main, place 1 of 1, priority 0. It asks
     for 2 cpu, 1 pods.
 Why (InsufficientQuota): cluster queue main: flavor default is short of 1
     cpu
