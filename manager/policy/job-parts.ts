@@ -1,5 +1,6 @@
 import {
   ADMISSION_ANNOTATION,
+  CANARY_LABEL,
   CLUSTER_LABEL,
   CLUSTERS_ANNOTATION,
   COPIES_FINALIZER,
@@ -168,6 +169,11 @@ export const JOB_PARTS: readonly JobPart[] = [
     unseen: true,
   },
   wish('annotations', PRIORITY_ANNOTATION, 'A wish. It must be readable.'),
+  wish(
+    'labels',
+    CANARY_LABEL,
+    'Marks a canary, as the manager and `switchyard canary` make them. The manager counts and deletes those alone that have the name that it gives a canary, in the namespace of `--canary-queue`.',
+  ),
   wish('labels', PRIORITY_CLASS_LABEL, 'Kept for a wish.'),
   wish('labels', MAX_EXEC_TIME_LABEL, 'A wish, which may be changed at any time. It must be readable.'),
   {
