@@ -46,7 +46,12 @@ export const runSubmitToQueue = (config: SubmitToQueueConfig, session: Session):
     return waitingFor({ session, timeoutMs: timeout, what }, async (signal, done) => {
       const endings = await Promise.all(
         keys.map(async (each) => {
-          const tell = (line: string): void => void session.errors.write(`${plain(line)}\n`);
+          let told = '';
+          // What is shown of a submission changes more often than what is said of it.
+          const tell = (line: string): void => {
+            if (line !== told) void session.errors.write(`${plain(line)}\n`);
+            told = line;
+          };
           const ending = await way.follow(each, (progress) => tell(progressLine(each, progress)), signal);
           return { key: each, ending };
         }),
