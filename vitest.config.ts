@@ -13,8 +13,8 @@ const ALONE = [
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Some of the time is spent waiting for processes: with one worker for each core, cores would be idle meanwhile.
-    maxWorkers: availableParallelism() + 1,
+    // Much of the time is spent waiting for processes: with one worker for each core, cores would be idle meanwhile.
+    maxWorkers: availableParallelism() + 2,
     // Many times what tests take on a quiet machine: a busy one may give a process a tenth of a core.
     testTimeout: 60_000,
     hookTimeout: 60_000,
