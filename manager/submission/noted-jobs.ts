@@ -11,15 +11,19 @@ import { createWorkqueue } from '../../shared/kube/workqueue.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
+import type { RecordKeys } from '../api/record-seal.ts';
 import { created } from './ledger.ts';
 import type { SubmissionLedger } from './ledger-store.ts';
 import { submissionOf } from './outcome.ts';
+import { isSealedSubmission } from './submission-seal.ts';
 
 export type NotedJobsDeps = {
   readonly jobs: Informer<Job>;
   readonly client: Pick<WriteClient, 'patch'>;
   /** Undefined: no submissions are taken, and nothing is noted. */
   readonly ledger: SubmissionLedger | undefined;
+  /** Tell which Jobs the manager made of submissions. */
+  readonly keys: RecordKeys;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -27,6 +31,8 @@ export type NotedJobsDeps = {
 /**
  * Keeps the Jobs of submissions from vanishing before it is noted that they were made. That is noted up to a second later, and a leader may die before. The next one, who finds
  * the intent and no Job, takes it that none was made, and makes it; so a Job that somebody deletes meanwhile would be made twice. Its finalizer has it stay.
+ *
+ * How it ended is noted up to a second later, too. One that goes by its TTL within that time stays until then, or the next leader would tell that somebody deleted it.
  */
 export interface NotedJobs {
   /** Whether the finalizer may go, with whatever is written of the Job. Has it noted where it is not. */
@@ -37,9 +43,11 @@ export interface NotedJobs {
 
 const CONCURRENCY = 4;
 const LOOK_AGAIN_MS = 250;
+/** Many times what it takes to note an end. A longer TTL costs no call. */
+const SHORT_TTL_SECONDS = 30;
 
 /** Call before the informer runs. */
-export function createNotedJobs({ jobs, client, ledger, clock, log }: NotedJobsDeps): NotedJobs {
+export function createNotedJobs({ jobs, client, ledger, keys, clock, log }: NotedJobsDeps): NotedJobs {
   const queue = createWorkqueue({ name: 'noted-jobs', clock, rateLimit: { baseDelayMs: 100, maxDelayMs: 30_000 } });
   let [leading, loaded] = [false, ledger === undefined];
   const seen = (job: DeepReadonly<Job>): void => {
@@ -49,13 +57,15 @@ export function createNotedJobs({ jobs, client, ledger, clock, log }: NotedJobsD
 
   function isNoted(job: DeepReadonly<Job>): boolean {
     const of = submissionOf(job);
-    if (of === undefined || ledger === undefined) return true;
+    if (of === undefined || ledger === undefined || !isSealedSubmission(keys, job, of)) return true;
     if (!loaded) return false;
     const ours = ledger.of(of.tenant);
     const entry = ours.get(of.key);
     // Forgotten, or another attempt by now: nobody makes this one again.
     if (entry === undefined || entry.attempt !== (of.made?.attempt ?? 1)) return true;
     if (entry.state === 'Intended') ours.mark(of.key, created(entry.attempt, objectKey(job), job.metadata.uid, clock.now()));
+    const noted = ours.get(of.key);
+    if (noted?.state === 'Created' && noted.uid === job.metadata.uid && goesByItself(job)) return false;
     return ours.isWritten(of.key);
   }
 
@@ -87,6 +97,10 @@ export function createNotedJobs({ jobs, client, ledger, clock, log }: NotedJobsD
     },
   };
 }
+
+/** Soon after its end, by its TTL: not one that somebody deletes before, whose end is its deletion. */
+const goesByItself = ({ metadata: { deletionTimestamp }, spec: { ttlSecondsAfterFinished: ttl }, status }: DeepReadonly<Job>): boolean =>
+  typeof ttl === 'number' && ttl < SHORT_TTL_SECONDS && (deletionTimestamp === undefined || isFinished(status));
 
 /** It goes, or has ended, and dispatch has written to it for the last time. */
 const isLeftOver = ({ metadata: { finalizers = [], deletionTimestamp }, status }: DeepReadonly<Job>): boolean =>

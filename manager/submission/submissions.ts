@@ -78,7 +78,7 @@ const DEFAULT_TURNS_MAX = 50;
 export function createSubmissions(deps: SubmissionsDeps): Submissions {
   const { source, jobs, home, clock, log } = deps;
   const notedJobs = (ledger: SubmissionLedger | undefined): NotedJobs =>
-    createNotedJobs({ jobs, client: home, ledger, clock, log: log.with({ part: 'intake' }) });
+    createNotedJobs({ jobs, client: home, ledger, keys: deps.keys, clock, log: log.with({ part: 'intake' }) });
   // Jobs of submissions may be there from when some were taken.
   return source === undefined ? notedJobs(undefined) : fromQueues(deps, source, notedJobs);
 }

@@ -1,15 +1,26 @@
 /** Goal: the Job of a submission goes only once it is noted that it was made, and then at once. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createNotedJobs, type NotedJobs } from '../../../../manager/submission/noted-jobs.ts';
-import { intendedEntry } from '../../../../manager/submission/ledger.ts';
+import { ended, intendedEntry } from '../../../../manager/submission/ledger.ts';
 import type { SubmissionLedger } from '../../../../manager/submission/ledger-store.ts';
+import { outcomeOf } from '../../../../manager/submission/outcome.ts';
+import { sealSubmission } from '../../../../manager/submission/submission-seal.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
-import { COPIES_FINALIZER, SUBMISSION_ANNOTATION, SUBMISSION_FINALIZER, SUBMITTED_AT_ANNOTATION } from '../../../../shared/api/names.ts';
+import {
+  COPIES_FINALIZER,
+  SHARED_TENANT,
+  SUBMISSION_ANNOTATION,
+  SUBMISSION_FINALIZER,
+  SUBMISSION_SEAL_ANNOTATION,
+  SUBMITTED_AT_ANNOTATION,
+} from '../../../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../../../shared/api/resources.ts';
 import { createInformer, type Informer } from '../../../../shared/kube/informer.ts';
+import { given } from '../../../../shared/runtime/given.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cluster.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { TEST_RECORD_KEYS } from '../../../support/jobs.ts';
 import { memoryLedger } from '../../../support/ledger.ts';
 
 const KEY = { namespace: 'team', name: 'nightly' };
@@ -35,7 +46,7 @@ afterEach(async () => {
 
 /** As a leader with this ledger. */
 async function lead(ledger: SubmissionLedger | undefined = slow()): Promise<NotedJobs> {
-  const noted = createNotedJobs({ jobs, client: cluster.client, ledger, clock, log: silentLogger });
+  const noted = createNotedJobs({ jobs, client: cluster.client, ledger, keys: TEST_RECORD_KEYS, clock, log: silentLogger });
   void jobs.run(over.signal);
   void noted.run(over.signal);
   await clock.advance(1_000);
@@ -46,14 +57,23 @@ const slow = (): SubmissionLedger => ({ ...entries, of: (tenant) => ({ ...entrie
 
 async function create(
   finalizers: readonly string[] = [SUBMISSION_FINALIZER],
-  annotations: Readonly<Record<string, string>> = MADE,
+  {
+    annotations = MADE,
+    ttlSecondsAfterFinished,
+  }: { annotations?: Readonly<Record<string, string>>; ttlSecondsAfterFinished?: number } = {},
 ): Promise<void> {
   await cluster.client.create(JOBS, {
     metadata: { ...KEY, finalizers: [...finalizers], annotations: { ...annotations } },
-    spec: { suspend: true, template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } } },
+    spec: {
+      suspend: true,
+      ...given({ ttlSecondsAfterFinished }),
+      template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } },
+    },
   });
 }
-const MADE = { [SUBMISSION_ANNOTATION]: 'nightly', [SUBMITTED_AT_ANNOTATION]: '1000' };
+const SEAL = sealSubmission(TEST_RECORD_KEYS, KEY, { id: 'nightly', submittedAt: 1_000, tenant: SHARED_TENANT });
+const FORGED = { [SUBMISSION_ANNOTATION]: 'nightly', [SUBMITTED_AT_ANNOTATION]: '1000' };
+const MADE = { ...FORGED, [SUBMISSION_SEAL_ANNOTATION]: SEAL };
 const remove = (): Promise<void> => cluster.client.delete(JOBS, KEY, { propagationPolicy: 'Background' });
 const finalizers = async (): Promise<readonly string[] | undefined> =>
   (await cluster.client.list(JOBS)).items.map(({ metadata }) => metadata.finalizers ?? [])[0];
@@ -92,7 +112,7 @@ test('one of which nothing is remembered goes', async () => {
 test('where no submissions are taken any more it goes, too', async () => {
   await create();
   await remove();
-  const noted = createNotedJobs({ jobs, client: cluster.client, ledger: undefined, clock, log: silentLogger });
+  const noted = createNotedJobs({ jobs, client: cluster.client, ledger: undefined, keys: TEST_RECORD_KEYS, clock, log: silentLogger });
   void jobs.run(over.signal);
   void noted.run(over.signal);
   await clock.advance(1_000);
@@ -112,7 +132,7 @@ test('one that waits keeps it, and one whose copies are still there is left to d
 });
 
 test('nothing is noted before the ledger is read', async () => {
-  const noted = createNotedJobs({ jobs, client: cluster.client, ledger: slow(), clock, log: silentLogger });
+  const noted = createNotedJobs({ jobs, client: cluster.client, ledger: slow(), keys: TEST_RECORD_KEYS, clock, log: silentLogger });
   await create();
   const job = await cluster.client.get(JOBS, KEY);
   expect(noted.isNoted(job)).toBe(false);
@@ -121,4 +141,56 @@ test('nothing is noted before the ledger is read', async () => {
   await clock.settle();
   expect(noted.isNoted(job)).toBe(true);
   expect(noted.isNoted({ ...job, metadata: { ...job.metadata, annotations: {} } })).toBe(true);
+});
+
+test('one that was not made of the submission that it names goes, and is not taken for its Job', async () => {
+  await entries.of('shared').put('nightly', INTENT);
+  await create([SUBMISSION_FINALIZER], { annotations: FORGED });
+  await lead();
+  await remove();
+  await clock.advance(1_000);
+  expect(await finalizers()).toBeUndefined();
+  expect(entries.of('shared').get('nightly')).toMatchObject({ state: 'Intended' });
+});
+
+describe('one that its TTL takes at once', () => {
+  const finish = async (): Promise<Job> => {
+    const condition = (type: string) => ({ type, status: 'True' as const, reason: 'BackoffLimitExceeded', message: '' });
+    const status = { startTime: '2026-01-01T00:00:00Z', failed: 1, conditions: [condition('FailureTarget'), condition('Failed')] };
+    return cluster.client.patchStatus(JOBS, KEY, { type: 'merge', body: { status } });
+  };
+  beforeEach(async () => {
+    await entries.of('shared').put('nightly', INTENT);
+    await create([SUBMISSION_FINALIZER], { ttlSecondsAfterFinished: 0 });
+  });
+
+  test('stays until it is noted how it ended', async () => {
+    const noted = await lead();
+    const running = await cluster.client.get(JOBS, KEY);
+    expect([noted.isNoted(running), noted.isNoted(running)]).toEqual([false, false]);
+    const job = await finish();
+    await remove();
+    await clock.advance(10_000);
+    expect(await finalizers()).toEqual([SUBMISSION_FINALIZER]);
+    const outcome = outcomeOf(job);
+    expect(outcome).toMatchObject({ kind: 'Failed', failure: { reason: 'BackoffLimitExceeded' } });
+    if (outcome !== undefined) entries.of('shared').mark('nightly', ended({ uid: job.metadata.uid }, outcome, 0));
+    await clock.advance(1_000);
+    expect(await finalizers()).toBeUndefined();
+  });
+
+  test('goes at once when somebody deletes it before its end', async () => {
+    await lead();
+    await remove();
+    await clock.advance(1_000);
+    expect(await finalizers()).toBeUndefined();
+  });
+
+  test('waits for nothing where its key is of another Job by now', async () => {
+    entries.of('shared').mark('nightly', (entry) => ({ ...entry, state: 'Created', uid: 'another' }));
+    await lead();
+    await finish();
+    await clock.advance(1_000);
+    expect(await finalizers()).toEqual([]);
+  });
 });
