@@ -9,6 +9,7 @@ import type { Transport } from '../shared/kube/transport.ts';
 import type { Clock } from '../shared/runtime/clock.ts';
 import { given } from '../shared/runtime/given.ts';
 import type { ApiRate } from './config.ts';
+import { HOME } from './metrics.ts';
 
 /** Without `limits`: those for a server that is trusted. */
 export type ClientFactory = (
@@ -18,18 +19,15 @@ export type ClientFactory = (
   options?: { readonly limits?: AnswerLimits; readonly actAs?: ActingAs },
 ) => KubeClient;
 
-/** What the manager's own cluster is called in metrics. */
-const HOME = 'home';
-
 /** Makes clients that share their metrics, each with a rate limit of its own. Call once per registry. */
 export function createClientFactory({ registry, clock }: { readonly registry: Registry; readonly clock: Clock }): ClientFactory {
-  const metricsOf = createClientMetrics(registry);
+  const metricsOf = createClientMetrics(registry, HOME);
   return (transport, { server, alias }, rate, { limits, actAs } = {}) =>
     createKubeClient(transport, {
       userAgent: 'switchyard-manager',
       clock,
       rateLimiter: createRateLimiter({ ...rate, clock }),
-      metrics: metricsOf(alias ?? new URL(server).host, alias ?? HOME),
+      metrics: metricsOf(alias ?? new URL(server).host, alias),
       ...given({ limits, actAs }),
     });
 }

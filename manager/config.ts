@@ -25,6 +25,7 @@ import {
   qpsFlag,
   type LeaderElectionConfig,
 } from '../shared/runtime/program-flags.ts';
+import { DEFAULT_LOCAL_QUEUES_MAX } from './state-metrics.ts';
 
 /** How one manager runs. Everything comes from flags, or from the environment where a flag is absent. */
 export type ManagerConfig = AdmissionFlags &
@@ -43,6 +44,7 @@ export type ManagerConfig = AdmissionFlags &
     readonly allowManagerIdentity: boolean;
     readonly concurrentSubmissions: number;
     readonly storyEventQps: number;
+    readonly metricsLocalQueuesMax: number;
     /** Where traces go, if flags say it. */
     readonly tracing: TracingFlags & { readonly pods: boolean };
     /** Absent: the UID of the namespace kube-system. */
@@ -152,6 +154,13 @@ const FLAGS = {
     value: 'N',
     fallback: String(DEFAULT_STORY_EVENT_QPS),
     about: 'Events a second that tell the way of Jobs (admitted, dispatched, finished, ...); more are dropped; 0: none are written',
+    parse: wholeNumber(0),
+  },
+  'metrics-local-queues-max': {
+    value: 'N',
+    fallback: String(DEFAULT_LOCAL_QUEUES_MAX),
+    about:
+      'LocalQueues that have figures of their own in /metrics, the first by namespace and name; all are counted with their ClusterQueues',
     parse: wholeNumber(0),
   },
   ...TRACING_FLAGS,
@@ -293,6 +302,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     allowManagerIdentity: flags['allow-manager-identity'],
     concurrentSubmissions: flags['concurrent-submissions'],
     storyEventQps: flags['story-event-qps'],
+    metricsLocalQueuesMax: flags['metrics-local-queues-max'],
     tracing: { ...tracingFlagsOf(flags), pods: flags['trace-pods'] },
     managerId: flags['manager-id'],
     recordKeySecret: flags['record-key-secret'],

@@ -22,7 +22,7 @@ import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
 import { WORKLOAD_PRIORITY_CLASSES } from './api/workload-priority-class.ts';
 
 /** Caches of all that the manager reads on its own cluster. Nothing starts before they run. */
-export type HomeInformersOptions = Pick<ReflectorOptions<Job>, 'client' | 'clock' | 'random' | 'log'> & {
+export type HomeInformersOptions = Pick<ReflectorOptions<Job>, 'client' | 'clock' | 'random' | 'log' | 'onRestart'> & {
   readonly rules: JobRules;
   /** Whether admission has admitted this Job. */
   readonly isAdmitted: (job: DeepReadonly<Job>) => boolean;
@@ -35,8 +35,8 @@ export type HomeInformersOptions = Pick<ReflectorOptions<Job>, 'client' | 'clock
 export type HomeInformers = AdmissionInformers & { readonly submissionQueues: Informer<SubmissionQueueObject> };
 
 export function createHomeInformers(options: HomeInformersOptions): HomeInformers {
-  const { client, clock, random, log, rules, isAdmitted, onWentBack, course } = options;
-  const common = { client, clock, random, log, onWentBack, course };
+  const { client, clock, random, log, rules, isAdmitted, onWentBack, course, onRestart } = options;
+  const common = { client, clock, random, log, onWentBack, course, ...given({ onRestart }) };
   const of = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ ...common, resource });
   return {
     jobs: createInformer({ ...common, resource: JOBS, transform: (job) => cachedJob(job, rules, isAdmitted) }),

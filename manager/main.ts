@@ -32,7 +32,8 @@ import type { KeyValueStore } from './history/key-value-store.ts';
 import { openStore } from './history/open-store.ts';
 import type { StoreAddress } from './history/store-address.ts';
 import { readRedisSettings } from './read-redis-settings.ts';
-import type { ApiMetrics, RedisMetrics } from './metrics.ts';
+import type { ApiMetrics } from './metrics.ts';
+import type { RedisMetrics } from './redis-metrics.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
 import type { RedisSettings } from './submission/redis-settings.ts';
 import { sharedTenant } from './submission/tenant.ts';
@@ -128,6 +129,7 @@ async function runManager(
     jobRules: settings.jobRules,
     canary: settings.canary,
     storyEventQps: settings.storyEventQps,
+    metricsLocalQueuesMax: settings.metricsLocalQueuesMax,
     decisionLog,
     history,
     ...(traces && { tracing: { ...traces, ratio: settings.tracing.traceRatio, pods: settings.tracing.pods } }),

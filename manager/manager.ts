@@ -42,7 +42,8 @@ import { createLiveInvariants, type LiveInvariants } from './invariants/live-inv
 import type { InvariantReport } from '../shared/runtime/invariant-report.ts';
 import { createIdentityAlarm } from './identity-alarm.ts';
 import { clusterIdentity } from './identity.ts';
-import { createManagerMetrics, type ApiMetrics, type RedisMetrics } from './metrics.ts';
+import { createManagerMetrics, HOME, type ApiMetrics } from './metrics.ts';
+import type { RedisMetrics } from './redis-metrics.ts';
 import { observedClusters } from './observed-clusters.ts';
 import type { ObservedState } from './state-metrics.ts';
 import type { ApiServer } from './http/server.ts';
@@ -61,6 +62,7 @@ import { createHistoryWriter } from './history/history-writer.ts';
 import type { KeyValueStore } from './history/key-value-store.ts';
 import type { CertificateKeeper } from './certificates/certificate-keeper.ts';
 import { serveWebhook } from './serve-webhook.ts';
+import { createSeriesKeeper } from './series-keeper.ts';
 
 export type ManagerDeps = {
   /** The manager cluster. */
@@ -104,6 +106,8 @@ export type ManagerDeps = {
   readonly decisionLog?: Pick<DecisionLogFile, keyof LineSink | 'countLost'> | undefined;
   /** Events a second that tell the way of Jobs, 0: none; absent: the default of the flag. */
   readonly storyEventQps?: number;
+  /** LocalQueues that have figures of their own; absent: the default of the flag. */
+  readonly metricsLocalQueuesMax?: number;
   /** Where traces of Jobs go, of how many, and whether their pods are told; absent: nowhere. */
   readonly tracing?: (TraceDestination & Tracing) | undefined;
   /** Where it is kept what became of Jobs, and how much; absent: nowhere. The caller closes it. */
@@ -149,7 +153,7 @@ const WORKER_MEMORY_BYTES = WORKER_MEMORY_MIB * 1024 * 1024;
  */
 export function createManager(deps: ManagerDeps): Manager {
   const { client, submissions, clock, registry, tracing, jobRules: rules = DEFAULT_JOB_RULES } = deps;
-  const metrics = createManagerMetrics(registry, clock);
+  const metrics = createManagerMetrics(registry, clock, given({ localQueuesMax: deps.metricsLocalQueuesMax }));
   deps.decisionLog?.countLost(metrics.admission.decisionLogDropped);
   /** Known before the first Job is looked at. */
   let records: RecordKeeper | undefined;
@@ -163,7 +167,15 @@ export function createManager(deps: ManagerDeps): Manager {
   };
   const isAdmitted = (job: DeepReadonly<Job>): boolean => records?.read(job).kind === 'Record';
   const course = createServerCourse();
-  const informers = createHomeInformers({ ...deps, rules, isAdmitted, onWentBack, course });
+  const informers = createHomeInformers({
+    ...deps,
+    rules,
+    isAdmitted,
+    onWentBack,
+    course,
+    onRestart: (resource, times) => metrics.dispatch.watchRestarts.inc({ cluster: HOME, resource }, times),
+  });
+  const series = createSeriesKeeper({ ...informers, registry, metrics, clock });
   const log = tracing === undefined ? deps.log : tracedLog(deps.log, (key) => informers.jobs.get(parseKey(key)));
   /** Of what the manager writes to. */
   const caches = new Map<Resource, Pick<Informer<KubeObject>, 'get'>>([
@@ -225,6 +237,7 @@ export function createManager(deps: ManagerDeps): Manager {
       (each) => unlessRestored(each),
       async (each) => redisProbe?.run(each),
       async (each) => spans?.run(each),
+      (each) => series.run(each),
     ]);
     await endsWithin(clock, FLUSH_MS, Promise.all([events.flush(), storyEvents.flush()]));
   }
@@ -348,10 +361,9 @@ export function createManager(deps: ManagerDeps): Manager {
     if (canary !== undefined) informers.jobs.addHandler(canary.handler);
     const story = createStoryTeller({ events: storyEvents, readRecord: records.read });
     informers.jobs.addHandler(story.handler);
-    const observed: ObservedState = {
-      clusters: () => observedClusters(informers.workerClusters.list(), { ...dispatch, ...admission.observed(), clock }),
-      clusterQueues: () => admission.observed().clusterQueues,
-      localQueues: () => admission.observed().localQueues,
+    const observed = (): ObservedState => {
+      const state = admission.observed();
+      return { ...state, clusters: observedClusters(informers.workerClusters.list(), { ...dispatch, ...state, clock }) };
     };
     const tracer = tracing && spans && createJobTracer({ exporter: spans, ratio: tracing.ratio, readRecord: records.read, clock });
     if (tracer !== undefined) informers.jobs.addHandler(tracer.handler);

@@ -1,14 +1,21 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { createInvariantMetrics, type InvariantMetrics } from '../shared/runtime/invariant-metrics.ts';
 import type { Clock } from '../shared/runtime/clock.ts';
-import { createStateMetrics, type StateMetrics } from './state-metrics.ts';
+import { createRedisMetrics, type RedisMetrics } from './redis-metrics.ts';
+import { createStateMetrics, type StateLimits, type StateMetrics } from './state-metrics.ts';
 import { createCanaryMetrics, type CanaryMetrics } from './canary/canary-metrics.ts';
 import { createSpanMetrics } from '../shared/runtime/span-metrics.ts';
+import { fromZero } from '../shared/runtime/zero-series.ts';
+import { createWorkqueueMetrics, type WorkqueueMeters } from '../shared/kube/workqueue-metrics.ts';
 import { EstimateOutcome } from './admission/estimate-outcome.ts';
+
+/** What the manager's own cluster is called in the label `cluster`. */
+export const HOME = 'home';
 
 /** Every metric of the manager, registered once. Names follow Kueue's, with our prefix. */
 export type ManagerMetrics = {
   readonly state: StateMetrics;
+  readonly workqueues: WorkqueueMeters;
   readonly admission: AdmissionMetrics;
   readonly dispatch: DispatchMetrics;
   readonly submission: SubmissionMetrics;
@@ -23,39 +30,51 @@ export type ManagerMetrics = {
   readonly canary: CanaryMetrics;
   readonly spans: ReturnType<typeof createSpanMetrics>;
 };
-export type AdmissionMetrics = ReturnType<typeof admissionMetrics>;
-export type DispatchMetrics = ReturnType<typeof dispatchMetrics>;
-export type SubmissionMetrics = ReturnType<typeof submissionMetrics>;
+/** Of the queues of the manager and of those that it has for each cluster. */
+type WithQueues = { readonly workqueues: WorkqueueMeters };
+export type AdmissionMetrics = ReturnType<typeof admissionMetrics> & WithQueues;
+export type DispatchMetrics = ReturnType<typeof dispatchMetrics> & WithQueues;
+export type SubmissionMetrics = ReturnType<typeof submissionMetrics> & WithQueues;
 export type LedgerMetrics = ReturnType<typeof ledgerMetrics>;
 export type IdentityMetrics = ReturnType<typeof identityMetrics>;
 export type StoryMetrics = ReturnType<typeof storyMetrics>;
-export type RedisMetrics = ReturnType<typeof redisMetrics>;
 export type HistoryMetrics = ReturnType<typeof historyMetrics>;
 export type ApiMetrics = ReturnType<typeof apiMetrics>;
 export type WebhookMetrics = ReturnType<typeof webhookMetrics>;
 
 /** Registers the manager's metrics. Call once for a registry: a second time throws. */
-export const createManagerMetrics = (registry: Registry, clock: Pick<Clock, 'now'> = Date): ManagerMetrics => ({
-  state: createStateMetrics(registry, () => clock.now()),
-  admission: admissionMetrics([registry]),
-  dispatch: dispatchMetrics([registry]),
-  submission: submissionMetrics([registry]),
-  ledger: ledgerMetrics([registry]),
-  identity: identityMetrics([registry]),
-  story: storyMetrics([registry]),
-  redis: redisMetrics([registry]),
-  history: historyMetrics([registry]),
-  api: apiMetrics([registry]),
-  webhook: webhookMetrics([registry]),
-  invariants: createInvariantMetrics(registry),
-  canary: createCanaryMetrics(registry),
-  spans: createSpanMetrics(registry),
-});
+export function createManagerMetrics(
+  registry: Registry,
+  clock: Pick<Clock, 'now'> = Date,
+  limits: Partial<StateLimits> = {},
+): ManagerMetrics {
+  const workqueues = createWorkqueueMetrics(registry, clock, HOME);
+  return {
+    state: createStateMetrics(registry, () => clock.now(), limits),
+    workqueues,
+    admission: { ...admissionMetrics([registry]), workqueues },
+    dispatch: { ...dispatchMetrics([registry]), workqueues },
+    submission: { ...submissionMetrics([registry]), workqueues },
+    ledger: ledgerMetrics([registry]),
+    identity: identityMetrics([registry]),
+    story: storyMetrics([registry]),
+    redis: createRedisMetrics(registry),
+    history: historyMetrics([registry]),
+    api: apiMetrics([registry]),
+    webhook: webhookMetrics([registry]),
+    invariants: createInvariantMetrics(registry),
+    canary: createCanaryMetrics(registry),
+    spans: createSpanMetrics(registry),
+  };
+}
 
 /** Seconds, from one millisecond to about eight minutes. */
 const LATENCY_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 500];
 /** Seconds, from one second to about eleven hours: how long Jobs wait and run. */
 const WAIT_BUCKETS = [1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480, 40960];
+
+/** Reasons of API servers that a write of a Job meets; there are others, which come up when they do. */
+const WRITE_REFUSALS = ['Conflict', 'Forbidden', 'Invalid', 'NotFound', 'Timeout', 'InternalError', 'Unknown'];
 
 function admissionMetrics(registers: Registry[]) {
   const startEstimates = new Counter({
@@ -64,16 +83,33 @@ function admissionMetrics(registers: Registry[]) {
     labelNames: ['outcome'],
     registers,
   });
-  // A rate of what has not happened yet is asked for, too.
-  for (const outcome of Object.values(EstimateOutcome)) startEstimates.inc({ outcome }, 0);
+  fromZero(startEstimates, { outcome: Object.values(EstimateOutcome) });
+  const attempts = new Counter({
+    name: 'switchyard_admission_attempts_total',
+    help: 'Scheduling cycles, by whether at least one Job was admitted (success) or none (inadmissible).',
+    labelNames: ['result'],
+    registers,
+  });
+  fromZero(attempts, { result: ['success', 'inadmissible'] });
+  const untrustedRecords = new Counter({
+    name: 'switchyard_untrusted_records_total',
+    help: 'Admission records that admission has not made: Forged, Invalid (cannot be read) or Missing on a Job that is not suspended.',
+    labelNames: ['reason'],
+    registers,
+  });
+  fromZero(untrustedRecords, { reason: ['Forged', 'Invalid', 'Missing'] });
+  const conflicts = new Counter({
+    name: 'switchyard_admission_write_failures_total',
+    help: 'Admissions that were assumed and could not be written, by reason of the refusal.',
+    labelNames: ['reason'],
+    registers,
+  });
+  fromZero(conflicts, { reason: WRITE_REFUSALS });
   return {
     startEstimates,
-    attempts: new Counter({
-      name: 'switchyard_admission_attempts_total',
-      help: 'Scheduling cycles, by whether at least one Job was admitted (success) or none (inadmissible).',
-      labelNames: ['result'],
-      registers,
-    }),
+    attempts,
+    untrustedRecords,
+    conflicts,
     attemptDuration: new Histogram({
       name: 'switchyard_admission_attempt_duration_seconds',
       help: 'Time of one scheduling cycle without its writes.',
@@ -116,12 +152,6 @@ function admissionMetrics(registers: Registry[]) {
       name: 'switchyard_preempted_workloads_total',
       help: 'Jobs suspended for the sake of others: by the queue of those, their own queue, and the rule (InClusterQueue, InCohortReclamation, InCohortReclaimWhileBorrowing, InCohortFairSharing).',
       labelNames: ['preempting_cluster_queue', 'cluster_queue', 'reason'],
-      registers,
-    }),
-    untrustedRecords: new Counter({
-      name: 'switchyard_untrusted_records_total',
-      help: 'Admission records that admission has not made: Forged, Invalid (cannot be read) or Missing on a Job that is not suspended.',
-      labelNames: ['reason'],
       registers,
     }),
     untrustedJobs: new Gauge({
@@ -178,12 +208,6 @@ function admissionMetrics(registers: Registry[]) {
       labelNames: ['namespace', 'local_queue', 'cluster_queue'],
       registers,
     }),
-    conflicts: new Counter({
-      name: 'switchyard_admission_write_failures_total',
-      help: 'Admissions that were assumed and could not be written, by reason of the refusal.',
-      labelNames: ['reason'],
-      registers,
-    }),
   };
 }
 
@@ -219,6 +243,12 @@ function dispatchMetrics(registers: Registry[]) {
       help: 'Time from when a change of a copy was heard of to when it was written to its Job.',
       labelNames: ['cluster'],
       buckets: LATENCY_BUCKETS,
+      registers,
+    }),
+    watchRestarts: new Counter({
+      name: 'switchyard_watch_restarts_total',
+      help: 'Times a watch was opened anew: its time was over (after four to eight minutes), it broke, or the server had forgotten its place.',
+      labelNames: ['cluster', 'resource'],
       registers,
     }),
     copies: new Gauge({
@@ -278,22 +308,26 @@ function dispatchMetrics(registers: Registry[]) {
 }
 
 function submissionMetrics(registers: Registry[]) {
+  const submissions = new Counter({
+    name: 'switchyard_submissions_total',
+    help: 'Submissions taken from the queue, by result: created, duplicate, refused or failed.',
+    labelNames: ['result'],
+    registers,
+  });
+  fromZero(submissions, { result: ['created', 'duplicate', 'refused', 'failed'] });
+  const outcomes = new Counter({
+    name: 'switchyard_submission_outcomes_total',
+    help: 'Outcomes returned to submitters, by result: completed, failed or deleted.',
+    labelNames: ['result'],
+    registers,
+  });
+  fromZero(outcomes, { result: ['completed', 'failed', 'deleted'] });
   return {
-    submissions: new Counter({
-      name: 'switchyard_submissions_total',
-      help: 'Submissions taken from the queue, by result: created, duplicate, refused or failed.',
-      labelNames: ['result'],
-      registers,
-    }),
+    submissions,
+    outcomes,
     untrusted: new Counter({
       name: 'switchyard_untrusted_submissions_total',
       help: 'Jobs that ended and say that they are of a submission of which the manager did not make them.',
-      registers,
-    }),
-    outcomes: new Counter({
-      name: 'switchyard_submission_outcomes_total',
-      help: 'Outcomes returned to submitters, by result: completed, failed or deleted.',
-      labelNames: ['result'],
       registers,
     }),
     queueSubmissions: new Counter({
@@ -383,17 +417,6 @@ function storyMetrics(registers: Registry[]) {
   };
 }
 
-function redisMetrics(registers: Registry[]) {
-  return {
-    trouble: new Gauge({
-      name: 'switchyard_redis_trouble',
-      help: '1 while the Redis that carries submissions is in this trouble, by reason; else 0. No series before it was looked at.',
-      labelNames: ['reason'],
-      registers,
-    }),
-  };
-}
-
 function historyMetrics(registers: Registry[]) {
   const entries = new Counter({
     name: 'switchyard_history_entries_total',
@@ -401,8 +424,7 @@ function historyMetrics(registers: Registry[]) {
     labelNames: ['result'],
     registers,
   });
-  // A rate of what has not happened yet is asked for, too.
-  for (const result of ['written', 'dropped']) entries.inc({ result }, 0);
+  fromZero(entries, { result: ['written', 'dropped'] });
   return { entries };
 }
 
@@ -413,8 +435,7 @@ function webhookMetrics(registers: Registry[]) {
     labelNames: ['webhook', 'outcome'],
     registers,
   });
-  for (const webhook of ['mutate', 'validate'])
-    for (const outcome of ['allowed', 'refused', 'error']) requests.inc({ webhook, outcome }, 0);
+  fromZero(requests, { webhook: ['mutate', 'validate'], outcome: ['allowed', 'refused', 'error'] });
   return {
     requests,
     duration: new Histogram({

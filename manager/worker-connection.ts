@@ -51,6 +51,7 @@ export function createWorkerConnector(options: WorkerConnectionOptions): (cluste
     registers: [registry],
   });
   return (cluster, access) => {
+    heldBack.inc({ cluster }, 0);
     const room = createByteRoom({ bytes: ROOM_BYTES, waitMs: limits.answerMs, clock });
     const pace = createTrafficPace({ ...PACE, clock, onHeldBack: (ms) => heldBack.inc({ cluster }, ms / 1000) });
     return clientOver(createHttpTransport(access, log, denied, room), access, rate, { limits: { ...limits, pace } });

@@ -29,9 +29,10 @@ import { createPodTrimmer, podIndexers } from './job/pod-cache.ts';
 import { jobTriggers, podTriggers } from './job/triggers.ts';
 import type { KeepLogs } from './logs/keep-rule.ts';
 import { spanTriggers } from './trace/span-triggers.ts';
-import { createTailKeeper } from './logs/tail-keeper.ts';
+import { createTailKeeper, TAIL_RESULTS } from './logs/tail-keeper.ts';
 import { createTailStore } from './logs/tail-store.ts';
 import { createTtlMetrics, createTtlReconciler, ttlTriggers } from './ttl/ttl-after-finished.ts';
+import { fromZero } from '../shared/runtime/zero-series.ts';
 
 export const WORKER_CONTROLLERS = ['job', 'ttl-after-finished'] as const;
 export type WorkerController = (typeof WORKER_CONTROLLERS)[number];
@@ -110,7 +111,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   const pods = createInformer({ ...common, resource: PODS, indexers: podIndexers, transform: createPodTrimmer() });
   const recorder = createEventRecorder({ client: eventClient, component: EVENT_SOURCE, clock, log });
   const queueMetrics = createWorkqueueMetrics(registry, clock);
-  const newQueue = (name: string, rateLimit: RateLimit) => createWorkqueue({ name, clock, rateLimit, metrics: queueMetrics(name) });
+  const newQueue = (name: string, rateLimit: RateLimit) => createWorkqueue({ name, clock, rateLimit, metrics: queueMetrics.of(name) });
   const runsJobs = settings.controllers.includes('job');
   const jobParts = runsJobs ? createJobParts() : undefined;
   const controllers = [...(jobParts?.controllers ?? []), ...(settings.controllers.includes('ttl-after-finished') ? [ttlController()] : [])];
@@ -209,6 +210,7 @@ export function createWorker(deps: WorkerDeps): Worker {
       labelNames: ['result'],
       registers: [registry],
     });
+    fromZero(reads, { result: TAIL_RESULTS });
     return createTailKeeper({ ...kept, store: createTailStore(kept.client, clock), clock, log, reads });
   }
 

@@ -190,6 +190,7 @@ export function createAdmission({
     preemptedOf,
     clock,
     log,
+    metrics,
   });
   let changedObjects = noChangedObjects();
   /** The queues were never looked at, or not all changes are known. */

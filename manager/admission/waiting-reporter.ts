@@ -17,6 +17,7 @@ import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import { JobEventReason, QuotaReservedReason, SwitchyardCondition } from '../api/reasons.ts';
 import { preemptedMessage, type Preempted } from '../api/preempted.ts';
 import type { InadmissibleReason } from './snapshot.ts';
+import type { AdmissionMetrics } from '../metrics.ts';
 
 /**
  * Tells Jobs why they wait, as the condition QuotaReserved=False of their status. Under load thousands of Jobs wait, and their status must not
@@ -43,6 +44,7 @@ export type WaitingReporterDeps = {
   readonly preemptedOf: (key: string) => Preempted | undefined;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: Pick<AdmissionMetrics, 'workqueues'>;
 };
 
 const SWEEP_INTERVAL_MS = 1_000;
@@ -64,8 +66,10 @@ export function createWaitingReporter({
   preemptedOf,
   clock,
   log,
+  metrics,
 }: WaitingReporterDeps): WaitingReporter {
-  const queue = createWorkqueue({ name: 'waiting-jobs', clock, rateLimit: { baseDelayMs: 100, maxDelayMs: 60_000 } });
+  const rateLimit = { baseDelayMs: 100, maxDelayMs: 60_000 };
+  const queue = createWorkqueue({ name: 'waiting-jobs', clock, rateLimit, metrics: metrics.workqueues.of('waiting-jobs') });
   const changes = createWakeUp(clock, SWEEP_INTERVAL_MS);
   const seen = new Map<string, Seen>();
   let round = 0;

@@ -141,7 +141,7 @@ class Registry implements ClusterRegistry {
 
   constructor(deps: ClusterRegistryDeps) {
     this.#deps = deps;
-    const { home, clock, log } = deps;
+    const { home, clock, log, metrics } = deps;
     this.#tokens = createTokenRenewal({ ...deps, lifeMs: deps.tokenLifeMs, onRenewed: (name) => this.#queue.add(name) });
     this.#removal = createClusterRemoval({ home, clock, log, cached: (name) => this.#workerCluster(name) });
     this.places = {
@@ -149,7 +149,8 @@ class Registry implements ClusterRegistry {
       uidOf: (name) => this.#uidOf(name),
       nameOf: (uid) => this.#nameOf(uid),
     };
-    this.#queue = createWorkqueue({ name: 'worker-clusters', clock: deps.clock, rateLimit: { baseDelayMs: 500, maxDelayMs: 30_000 } });
+    const rateLimit = { baseDelayMs: 500, maxDelayMs: 30_000 };
+    this.#queue = createWorkqueue({ name: 'worker-clusters', clock, rateLimit, metrics: metrics.workqueues.of('worker-clusters') });
     const changed = ({ metadata }: { readonly metadata: { readonly name: string } }): void => {
       this.#namesByUID = undefined;
       this.#queue.add(metadata.name);
@@ -236,7 +237,9 @@ class Registry implements ClusterRegistry {
       this.#otherManagerToldMs.delete(name);
       await this.#stop(name);
       this.#connectedBefore.delete(name);
-      await forgetSeries(Object.values(this.#deps.metrics), 'cluster', name);
+      const { workqueues, ...series } = this.#deps.metrics;
+      workqueues.forget(name);
+      await forgetSeries(Object.values(series), 'cluster', new Set([name]));
       // Also one that never ran is one less.
       return this.#deps.onMembershipChanged({ name, uid: undefined, localKeys: [] }); // 1
     }

@@ -221,3 +221,7 @@ const isNamespaceMissing = (error: unknown): boolean => isNotFound(error) && err
 const says = (present: Job, copy: Unsaved<Job>, labels: readonly string[], annotations: readonly string[]): boolean =>
   labels.every((name) => present.metadata.labels?.[name] === copy.metadata.labels?.[name]) &&
   annotations.every((name) => present.metadata.annotations?.[name] === copy.metadata.annotations?.[name]);
+
+/** The server has said what became of a write. In trouble of its own, or out of time, it may have carried it out. */
+export const isAnswer = (error: unknown): boolean =>
+  error instanceof DispatchRefused || (error instanceof ApiError && error.code < 500 && error.code !== 408);

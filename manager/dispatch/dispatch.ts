@@ -147,6 +147,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       return createRemoteCluster({
         name,
         client,
+        metrics,
         identify,
         term,
         leaseNamespace: spec.leaseNamespace ?? DEFAULT_LEASE_NAMESPACE,

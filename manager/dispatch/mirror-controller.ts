@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job, Unsaved } from '../../shared/api/kubernetes.ts';
 import { MANAGER_FIELD_MANAGER, ORIGIN_LABEL } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
-import { ApiError, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
+import { isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
 import { formatKey, keyOfObject, parseKey } from '../../shared/kube/keys.ts';
@@ -13,7 +13,7 @@ import { isRefusalOf, refusalOf, type DispatchProblem } from '../api/refusals.ts
 import type { ParsedRecord } from '../api/records.ts';
 import { isProvenAtRest } from '../api/rest-proof.ts';
 import { keepEnding } from './copy-ending.ts';
-import { DispatchRefused } from './copy-writer.ts';
+import { DispatchRefused, isAnswer } from './copy-writer.ts';
 import { decideMirror, type HomeAction, type RemoteAction } from './decide-mirror.ts';
 import { droppedFields, droppedOfOlder, fieldsDropped } from './dropped-fields.ts';
 import { finalizersLeft } from './finalizers-left.ts';
@@ -90,7 +90,8 @@ class Mirror implements MirrorController {
     this.#deps = deps;
     this.#refusals = createRecentRefusals(deps.clock);
     this.#lag = createStatusLag(deps);
-    this.#queue = createWorkqueue({ name: 'mirror', clock: deps.clock, rateLimit: { baseDelayMs: 20, maxDelayMs: 30_000 } });
+    const rateLimit = { baseDelayMs: 20, maxDelayMs: 30_000 };
+    this.#queue = createWorkqueue({ name: 'mirror', clock: deps.clock, rateLimit, metrics: deps.metrics.workqueues.of('mirror') });
     this.#ownWrites = createOwnWrites(deps.jobs);
     const changed = (job: DeepReadonly<Job>): void => {
       const key = keyOfObject(job);
@@ -160,6 +161,7 @@ class Mirror implements MirrorController {
 
   async #reconcileHome(key: string): Promise<ReconcileResult> {
     const group = this.#observe(key);
+    this.#lag.looked(key);
     for (const name of group.clusters.keys())
       this.#deps.clusters.get(name)?.starts.saw(key, group.copies.find(({ cluster, deleting }) => cluster === name && !deleting)?.job);
     const plan = decideMirror(group, this.#deps.clock.now());
@@ -494,7 +496,3 @@ const mayBeMadeYet = ({ record, clusters }: MirrorGroup, cluster: string): boole
   const view = clusters.get(cluster);
   return record.kind === 'Record' && view?.doubt.kind !== 'Look' && !isCertain(view, record.record);
 };
-
-/** The server has said what became of a write. In trouble of its own, or out of time, it may have carried it out. */
-const isAnswer = (error: unknown): boolean =>
-  error instanceof DispatchRefused || (error instanceof ApiError && error.code < 500 && error.code !== 408);

@@ -18,6 +18,7 @@ import type { Random } from '../../shared/runtime/random.ts';
 import type { IdentityProblem } from './cluster-identities.ts';
 import type { LeaderTerm } from './leader-term.ts';
 import type { ClusterView, Contact, Copy } from './mirror-group.ts';
+import type { DispatchMetrics } from '../metrics.ts';
 
 /**
  * One worker cluster as the manager sees it: a cache of the copies there, a queue of its own for the writes to it, and its health.
@@ -76,6 +77,7 @@ export interface RemoteCluster {
 export type RemoteClusterOptions = {
   readonly name: string;
   readonly client: KubeClient;
+  readonly metrics: Pick<DispatchMetrics, 'workqueues' | 'watchRestarts'>;
   readonly origin: string;
   /** The newest admission that is known now, in epoch milliseconds: it was before this connection. */
   readonly newestAdmissionMs: number;

@@ -95,6 +95,8 @@ class ConnectedCluster implements RemoteCluster {
 
   constructor(options: RemoteClusterOptions) {
     const { name, client, clock, random, log, origin, namespaces, servedNamespaces } = options;
+    const { workqueues, watchRestarts } = options.metrics;
+    const onRestart = (resource: string, times: number): void => watchRestarts.inc({ cluster: name, resource }, times);
     this.name = name;
     this.#options = options;
     this.#prober = createClusterProbe({ client, origin, servedNamespaces, clock, identify: (uid) => this.#identify(uid) });
@@ -112,9 +114,10 @@ class ConnectedCluster implements RemoteCluster {
       clock,
       log,
       copyOf,
+      metrics: workqueues.of('start-inquiries', name),
       onTold: (localKey) => options.onCopyChanged(localKey),
     });
-    const copies = { client, resource: JOBS, clock, random, log, labelSelector: `${ORIGIN_LABEL}=${origin}` };
+    const copies = { client, resource: JOBS, clock, random, log, onRestart, labelSelector: `${ORIGIN_LABEL}=${origin}` };
     const newCopies = (more: Partial<InformerOptions<Job>>): Informer<Job> => {
       const every = { ...copies, transform: (copy: Job) => essentialsOfCopy(copy, options.local), ...more };
       return servedNamespaces === undefined
@@ -126,7 +129,8 @@ class ConnectedCluster implements RemoteCluster {
     const onWentBack = (error: Error): void => this.#wentBack(error);
     this.#copies = newCopies({ budget, onFault, indexers, onWentBack });
     this.#newCopies = () => newCopies({ budget: createObjectBudget(options.memoryBytes), onFault: () => undefined });
-    this.#nodes = createInformer({ client, resource: NODES, clock, random, log, transform: essentialsOfNode, budget, onFault, onWentBack });
+    const watching = { client, clock, random, log, budget, onFault, onWentBack, onRestart };
+    this.#nodes = createInformer({ ...watching, resource: NODES, transform: essentialsOfNode });
     this.#ownWrites = createOwnWrites(this.#copies);
     this.#finished = createFinishedCopies(RETAINED_MAX, (key) => options.onCopyChanged(key));
     const changed = (copy: DeepReadonly<Job>): void => {
@@ -142,7 +146,6 @@ class ConnectedCluster implements RemoteCluster {
     };
     this.#copies.addHandler({ added: changed, updated: changed, deleted });
     const onChanged = (): void => this.#workerChanged();
-    const watching = { client, clock, random, log, budget, onFault, onWentBack };
     this.#worker = createWorkerWatch({ ...watching, namespace: leaseNamespace, jobController, onChanged });
     this.#reconciliation = createReconciliation({
       asked: () => this.#tokenAsked(),
@@ -155,7 +158,7 @@ class ConnectedCluster implements RemoteCluster {
       clock,
     });
     const rateLimit = { baseDelayMs: 200, maxDelayMs: 60_000 };
-    this.#queue = createWorkqueue({ name: `cluster-${name}`, clock, rateLimit });
+    this.#queue = createWorkqueue({ name: 'copies', clock, rateLimit, metrics: workqueues.of('copies', name) });
   }
 
   health(): ClusterHealth {

@@ -5,6 +5,7 @@ import { isForbidden } from '../../shared/kube/api-error.ts';
 import type { ReadClient } from '../../shared/kube/client.ts';
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
 import { createWorkqueue } from '../../shared/kube/workqueue.ts';
+import type { WorkqueueMetrics } from '../../shared/kube/workqueue.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
@@ -30,6 +31,7 @@ export type StartInquiriesOptions = {
   readonly client: ReadClient;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: WorkqueueMetrics;
   /** The copy of this Job that is there and is to stay. */
   readonly copyOf: (localKey: string) => DeepReadonly<Job> | undefined;
   /** There is news of this Job. */
@@ -57,9 +59,9 @@ type Waiting = {
   readonly toldMs: number;
 };
 
-export function createStartInquiries({ cluster, client, clock, log, copyOf, onTold }: StartInquiriesOptions): StartInquiries {
+export function createStartInquiries({ cluster, client, clock, log, metrics, copyOf, onTold }: StartInquiriesOptions): StartInquiries {
   const waiting = new Map<string, Waiting>();
-  const queue = createWorkqueue({ name: `start-${cluster}`, clock, rateLimit: { baseDelayMs: 1_000, maxDelayMs: 60_000 } });
+  const queue = createWorkqueue({ name: 'start-inquiries', clock, rateLimit: { baseDelayMs: 1_000, maxDelayMs: 60_000 }, metrics });
   const turns = createTurns(TURNS);
   const forbiddenUntilMs = new Map<string, number>();
   const stopped = new AbortController();

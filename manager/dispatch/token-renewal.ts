@@ -30,7 +30,7 @@ export type TokenRenewalDeps = {
   readonly onRenewed: (cluster: string) => void;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics: Pick<DispatchMetrics, 'tokenExpires'>;
+  readonly metrics: Pick<DispatchMetrics, 'tokenExpires' | 'workqueues'>;
 };
 
 /** Where the kubeconfig of a cluster stands. */
@@ -91,7 +91,8 @@ class Renewal implements TokenRenewal {
 
   constructor(deps: TokenRenewalDeps) {
     this.#deps = deps;
-    this.#queue = createWorkqueue({ name: 'worker-tokens', clock: deps.clock, rateLimit: RETRY });
+    const { clock, metrics } = deps;
+    this.#queue = createWorkqueue({ name: 'worker-tokens', clock, rateLimit: RETRY, metrics: metrics.workqueues.of('worker-tokens') });
   }
 
   newest(cluster: string, access: WorkerAccess, { secret, key }: TokenSecret): WorkerAccess {

@@ -16,6 +16,7 @@ import { created } from './ledger.ts';
 import type { SubmissionLedger } from './ledger-store.ts';
 import { submissionOf } from './outcome.ts';
 import { isSealedSubmission } from './submission-seal.ts';
+import type { SubmissionMetrics } from '../metrics.ts';
 
 export type NotedJobsDeps = {
   readonly jobs: Informer<Job>;
@@ -26,6 +27,7 @@ export type NotedJobsDeps = {
   readonly keys: RecordKeys;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: Pick<SubmissionMetrics, 'workqueues'>;
 };
 
 /**
@@ -47,8 +49,13 @@ const LOOK_AGAIN_MS = 250;
 const SHORT_TTL_SECONDS = 30;
 
 /** Call before the informer runs. */
-export function createNotedJobs({ jobs, client, ledger, keys, clock, log }: NotedJobsDeps): NotedJobs {
-  const queue = createWorkqueue({ name: 'noted-jobs', clock, rateLimit: { baseDelayMs: 100, maxDelayMs: 30_000 } });
+export function createNotedJobs({ jobs, client, ledger, keys, clock, log, metrics }: NotedJobsDeps): NotedJobs {
+  const queue = createWorkqueue({
+    name: 'noted-jobs',
+    clock,
+    rateLimit: { baseDelayMs: 100, maxDelayMs: 30_000 },
+    metrics: metrics.workqueues.of('noted-jobs'),
+  });
   let [leading, loaded] = [false, ledger === undefined];
   const seen = (job: DeepReadonly<Job>): void => {
     if (leading && isLeftOver(job)) queue.add(keyOfObject(job));

@@ -46,7 +46,12 @@ const KEPT_STANDING_BY_MS = 600_000;
  */
 export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporter {
   const { jobs, queues, keys: sealKeys, clock, log, metrics } = deps;
-  const keys = createWorkqueue({ name: 'outcomes', clock, rateLimit: { baseDelayMs: 100, maxDelayMs: 10_000 } });
+  const keys = createWorkqueue({
+    name: 'outcomes',
+    clock,
+    rateLimit: { baseDelayMs: 100, maxDelayMs: 10_000 },
+    metrics: metrics.workqueues.of('outcomes'),
+  });
   /** What is still to be told: a deleted Job is in no cache any more. */
   const untold = new Map<
     string,

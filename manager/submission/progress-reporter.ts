@@ -13,6 +13,7 @@ import { submissionOf } from './outcome.ts';
 import { progressOf } from './progress.ts';
 import { isSealedSubmission } from './submission-seal.ts';
 import type { SubmissionQueue } from './submission-queue.ts';
+import type { SubmissionMetrics } from '../metrics.ts';
 
 export type ProgressReporterDeps = {
   /** By tenant id, those that are served now. */
@@ -22,6 +23,7 @@ export type ProgressReporterDeps = {
   readonly keys: RecordKeys;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: Pick<SubmissionMetrics, 'workqueues'>;
 };
 
 /** Tells submitters how their Jobs get on. */
@@ -39,8 +41,13 @@ const TOLD_QPS = 300;
  * Watches Jobs that came through a queue, and tells what has changed: at most once a second of each, and of what changed more often the latest. What
  * it is told again the queue knows, so whoever leads next tells all. Call before the informer runs.
  */
-export function createProgressReporter({ queues, jobs, keys: sealKeys, clock, log }: ProgressReporterDeps): ProgressReporter {
-  const changed = createWorkqueue({ name: 'progress', clock, rateLimit: { baseDelayMs: 1_000, maxDelayMs: 60_000 } });
+export function createProgressReporter({ queues, jobs, keys: sealKeys, clock, log, metrics }: ProgressReporterDeps): ProgressReporter {
+  const changed = createWorkqueue({
+    name: 'progress',
+    clock,
+    rateLimit: { baseDelayMs: 1_000, maxDelayMs: 60_000 },
+    metrics: metrics.workqueues.of('progress'),
+  });
   const limiter = createRateLimiter({ qps: TOLD_QPS, burst: TOLD_QPS, clock });
   /** In the order of the instants: those of the last second. */
   const toldAtMs = new Map<string, number>();

@@ -29,6 +29,9 @@ export type RedisTrouble = {
   readonly works: boolean;
 };
 
+/** Which of it keep what was taken from being there later. */
+export const LOSES: readonly RedisTroubleReason[] = [RedisTroubleReason.NotDurable, RedisTroubleReason.Evicting];
+
 /** What came of one write, and what each master says of itself (`INFO`), as far as it was told. */
 export type RedisSeen = { readonly problem?: string; readonly infos: readonly string[] };
 
@@ -84,6 +87,16 @@ const fieldsOf = (info: string): Fields =>
       return colon > 0 && !line.startsWith('#') ? [[line.slice(0, colon), line.slice(colon + 1)] as const] : [];
     }),
   );
+
+/** What a server tells of its memory (`INFO`), in bytes; undefined: it does not say, or has no limit. */
+export function memoryOf(info: string): { readonly used: number | undefined; readonly max: number | undefined } {
+  const fields = fieldsOf(info);
+  const bytes = (name: string): number | undefined => {
+    const count = Number(fields.get(name));
+    return Number.isFinite(count) && count > 0 ? count : undefined;
+  };
+  return { used: bytes('used_memory'), max: bytes('maxmemory') };
+}
 
 /** The oldest Redis for which BullMQ's scripts are made. Every Valkey is newer. */
 const VERSION_MIN = [6, 2] as const;

@@ -1,9 +1,10 @@
-import { Cluster } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import type { RedisMetrics } from '../metrics.ts';
+import type { RedisMetrics } from '../redis-metrics.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { judgeRedis, RedisTroubleReason, type RedisSeen, type RedisTrouble } from './redis-health.ts';
+import { judgeRedis, LOSES, memoryOf, RedisTroubleReason, type RedisTrouble } from './redis-health.ts';
+import { given } from '../../shared/runtime/given.ts';
 
 export type RedisProbeDeps = {
   /** An impatient connection, for the probe alone. */
@@ -36,14 +37,24 @@ export function createRedisProbe({ connection, clock, log, metrics }: RedisProbe
   connection.on('ready', () => (connectionError = undefined));
 
   const look = async (): Promise<void> => {
-    const seen = await observe(connection);
-    const now = judgeRedis(seen.problem === undefined || connectionError === undefined ? seen : { ...seen, problem: connectionError });
+    const { problem, masters } = await observe(connection);
+    const infos = problem === undefined ? masters.map(({ info }) => info) : [];
+    const now = judgeRedis({ infos, ...given({ problem: problem && (connectionError ?? problem) }) });
     const isNews = (before: readonly RedisTrouble[]) => (each: RedisTrouble) => before.every(({ reason }) => reason !== each.reason);
     for (const { reason, message } of now.filter(isNews(troubles))) log.warn('Redis is in trouble', { reason, why: message });
     for (const { reason } of troubles.filter(isNews(now))) log.info('Redis is no longer in this trouble', { reason });
     troubles = now;
     for (const reason of Object.values(RedisTroubleReason))
       metrics.trouble.set({ reason }, now.some((each) => each.reason === reason) ? 1 : 0);
+    metrics.up.set(problem === undefined ? 1 : 0);
+    if (infos.length === 0) metrics.durable.remove({});
+    else metrics.durable.set(now.some(({ reason }) => LOSES.includes(reason)) ? 0 : 1);
+    for (const gauge of [metrics.memory, metrics.memoryMax]) gauge.reset();
+    for (const { server, info } of masters) {
+      const { used, max } = memoryOf(info);
+      if (used !== undefined) metrics.memory.set({ server }, used);
+      if (max !== undefined) metrics.memoryMax.set({ server }, max);
+    }
   };
 
   return {
@@ -58,17 +69,31 @@ export function createRedisProbe({ connection, clock, log, metrics }: RedisProbe
   };
 }
 
-async function observe(connection: RedisConnection): Promise<RedisSeen> {
+/** What came of a write, and what each master says of itself. */
+type Seen = { readonly problem?: string; readonly masters: readonly { readonly server: string; readonly info: string }[] };
+
+async function observe(connection: RedisConnection): Promise<Seen> {
   try {
     await connection.set(KEY, '1', 'PX', KEPT_MS);
   } catch (error) {
-    return { problem: reasonOf(error), infos: [] };
+    // Who refuses a write, such as one whose memory is full, says how it is all the same.
+    return { problem: reasonOf(error), masters: isRefusal(error) ? await told(connection) : [] };
   }
-  const masters = connection instanceof Cluster ? connection.nodes('master') : [connection];
-  const infos = await Promise.allSettled(masters.map((master) => master.info()));
-  // A user without the right to INFO can work all the same.
-  return { infos: infos.flatMap((info) => (info.status === 'fulfilled' ? [info.value] : [])) };
+  return { masters: await told(connection) };
 }
+
+/** A user without the right to INFO can work all the same. */
+async function told(connection: RedisConnection): Promise<Seen['masters']> {
+  const masters = connection instanceof Cluster ? connection.nodes('master') : [connection];
+  const seen = await Promise.allSettled(masters.map(async (master) => ({ server: serverOf(master), info: await master.info() })));
+  return seen.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+}
+
+const isRefusal = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError';
+
+/** Behind sentinels it is whoever is master now. */
+const serverOf = ({ options: { sentinels, name, path, host, port } }: Redis): string =>
+  sentinels === undefined || sentinels === null ? (path ?? `${host}:${port}`) : (name ?? 'master');
 
 /** A cluster hides the cause behind its own words. */
 function reasonOf(error: unknown): string {

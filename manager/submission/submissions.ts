@@ -76,9 +76,9 @@ const DEFAULT_TURNS_MAX = 50;
 
 /** Call before the informers run. */
 export function createSubmissions(deps: SubmissionsDeps): Submissions {
-  const { source, jobs, home, clock, log } = deps;
+  const { source, jobs, home, clock, log, metrics } = deps;
   const notedJobs = (ledger: SubmissionLedger | undefined): NotedJobs =>
-    createNotedJobs({ jobs, client: home, ledger, keys: deps.keys, clock, log: log.with({ part: 'intake' }) });
+    createNotedJobs({ jobs, client: home, ledger, keys: deps.keys, clock, log: log.with({ part: 'intake' }), metrics: metrics.submission });
   // Jobs of submissions may be there from when some were taken.
   return source === undefined ? notedJobs(undefined) : fromQueues(deps, source, notedJobs);
 }
@@ -130,7 +130,7 @@ function fromQueues(
   const onEnded = ({ tenant, key, made }: SealedSubmission, uid: string, outcome: Outcome): void =>
     ledger.of(tenant).mark(key, ended({ uid, ...given({ attempt: made?.attempt }) }, outcome, clock.now()));
   const { queues, tenants } = intake;
-  const unadmittableJobs = watchUnadmittableJobs({ queues, tenants, jobs, client: home, onEnded, keys, clock, log: intakeLog });
+  const unadmittableJobs = watchUnadmittableJobs({ queues, tenants, jobs, client: home, onEnded, ...common, log: intakeLog });
   const queueReporter = createQueueReporter({
     objects,
     client: home,
@@ -142,7 +142,7 @@ function fromQueues(
     metrics: metrics.submission,
   });
   const reporter = createOutcomeReporter({ queues, jobs, client: home, onEnded, ...common });
-  const progress = createProgressReporter({ queues, jobs, keys, clock, log });
+  const progress = createProgressReporter({ queues, jobs, ...common });
   return {
     isNoted: noted.isNoted,
     run: (signal) =>

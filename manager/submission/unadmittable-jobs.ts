@@ -14,6 +14,7 @@ import { isSealedSubmission, type SealedSubmission } from './submission-seal.ts'
 import type { Tenant } from './tenant.ts';
 import { steadyMs, unadmittable, unadmittableOutcome } from './unadmittable.ts';
 import { withdrawJob } from './withdraw-job.ts';
+import type { SubmissionMetrics } from '../metrics.ts';
 
 export type UnadmittableJobsDeps = {
   /** By tenant id, those that are served now. */
@@ -28,6 +29,7 @@ export type UnadmittableJobsDeps = {
   readonly keys: RecordKeys;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: Pick<SubmissionMetrics, 'workqueues'>;
 };
 
 /** Ends submissions whose Jobs can never be admitted. */
@@ -44,8 +46,13 @@ const LOOK_AGAIN_MS = 600_000;
  * informer runs.
  */
 export function watchUnadmittableJobs(deps: UnadmittableJobsDeps): UnadmittableJobs {
-  const { queues, tenants, jobs, client, keys: sealKeys, clock, log } = deps;
-  const due = createWorkqueue({ name: 'unadmittable', clock, rateLimit: { baseDelayMs: 1_000, maxDelayMs: 60_000 } });
+  const { queues, tenants, jobs, client, keys: sealKeys, clock, log, metrics } = deps;
+  const due = createWorkqueue({
+    name: 'unadmittable',
+    clock,
+    rateLimit: { baseDelayMs: 1_000, maxDelayMs: 60_000 },
+    metrics: metrics.workqueues.of('unadmittable'),
+  });
   /** Since when it has been so, by UID. */
   const since = new Map<string, number>();
   let watching = false;

@@ -187,6 +187,7 @@ export const MANAGER_VALUES: ChartValue = group('', {
       'concurrent-submissions': undefined,
       'concurrent-dispatches': undefined,
       'story-event-qps': undefined,
+      'metrics-local-queues-max': undefined,
       'otlp-endpoint': undefined,
       'trace-ratio': undefined,
       'trace-pods': false,

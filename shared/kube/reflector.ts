@@ -43,6 +43,8 @@ export type ReflectorOptions<T extends KubeObject> = {
    * when they are usable again: a list was complete. `source` tells several reflectors apart.
    */
   readonly onFault?: (source: string, fault: UnusableAnswer | undefined) => void;
+  /** Told once with 0 when it begins to watch (so that there is a count to begin with), then with 1 whenever it opens the watch anew. */
+  readonly onRestart?: (resource: string, times: 0 | 1) => void;
   /** Told when the server has gone back in time, as one that was restored from an older backup; a new list follows. */
   readonly onWentBack?: (error: Error) => void;
   /** Shared by all reflectors of one API server whose resources it keeps together. */
@@ -129,6 +131,7 @@ class ListingReflector<T extends KubeObject> implements Reflector {
   /** Somebody else has seen that our place may be of another course of things. */
   #displaced = false;
   #heardMs: number;
+  #watched = false;
 
   constructor(options: ReflectorOptions<T>, sink: ReflectorSink<T>) {
     const { clock, random, resource, namespace } = options;
@@ -219,6 +222,8 @@ class ListingReflector<T extends KubeObject> implements Reflector {
     let useful = false;
     const ask = this.#unsure || catchesUp;
     this.#unsure = true;
+    this.#options.onRestart?.(resource.plural, this.#watched ? 1 : 0);
+    this.#watched = true;
     if (!hurry.aborted) for (const waiting of this.#waiting) waiting.watches++;
     try {
       const stream = await client.watch<T>(resource, {

@@ -5,15 +5,24 @@ import type { WorkqueueMetrics } from './workqueue.ts';
 /** client-go's buckets of both durations: 10 ns to 1000 s, in seconds. */
 const DURATION_BUCKETS = Array.from({ length: 12 }, (_, power) => Number(`1e${power - 8}`)).filter((seconds) => seconds <= 1000);
 
+/** Makes the view that each queue has of the metrics of work queues. */
+export interface WorkqueueMeters {
+  /** `cluster`: for which cluster it works, where there are several; absent: for the program's own. */
+  of(queueName: string, cluster?: string): WorkqueueMetrics;
+  /** The queues of this cluster work no more: their series go. */
+  forget(cluster: string): void;
+}
+
 /**
  * client-go's metrics of work queues, labelled by queue name: `workqueue_depth`, `workqueue_adds_total`,
  * `workqueue_queue_duration_seconds`, `workqueue_work_duration_seconds`, `workqueue_retries_total`,
  * `workqueue_unfinished_work_seconds`, `workqueue_longest_running_processor_seconds`.
- * Build once per registry, then ask for each queue's view.
+ * With `home`, what the program's own cluster is called, they have a label `cluster`, too. Build once per registry, then ask for each queue's view.
  */
-export function createWorkqueueMetrics(registry: Registry, clock: Clock): (queueName: string) => WorkqueueMetrics {
-  const common = { labelNames: ['name'] as const, registers: [registry] };
-  const running = new Map<string, Processing>();
+export function createWorkqueueMetrics(registry: Registry, clock: Pick<Clock, 'now'>, home?: string): WorkqueueMeters {
+  const labelNames = home === undefined ? ['name'] : ['name', 'cluster'];
+  const common = { labelNames, registers: [registry] };
+  const running = new Map<string, Queue>();
   const depth = new Gauge({ name: 'workqueue_depth', help: 'Current depth of workqueue', ...common });
   const adds = new Counter({ name: 'workqueue_adds_total', help: 'Total number of adds handled by workqueue', ...common });
   const queueDuration = new Histogram({
@@ -29,55 +38,69 @@ export function createWorkqueueMetrics(registry: Registry, clock: Clock): (queue
     ...common,
   });
   const retries = new Counter({ name: 'workqueue_retries_total', help: 'Total number of retries handled by workqueue', ...common });
-  gaugeAtScrape(registry, running, {
-    name: 'workqueue_unfinished_work_seconds',
-    help: "How many seconds of work has done that is in progress and hasn't been observed by work_duration. Large values indicate stuck threads.",
-    value: (processing) => processing.totalMs(clock.now()) / 1000,
-  });
-  gaugeAtScrape(registry, running, {
-    name: 'workqueue_longest_running_processor_seconds',
-    help: 'How many seconds has the longest running processor for workqueue been running.',
-    value: (processing) => processing.longestMs(clock.now()) / 1000,
-  });
+  const atScrape = (name: string, help: string, valueMs: (processing: Processing) => number): Gauge =>
+    new Gauge({
+      name,
+      help,
+      ...common,
+      collect() {
+        for (const { labels, processing } of running.values()) this.set(labels, valueMs(processing) / 1000);
+      },
+    });
+  const all = [
+    depth,
+    adds,
+    queueDuration,
+    workDuration,
+    retries,
+    atScrape(
+      'workqueue_unfinished_work_seconds',
+      "How many seconds of work has done that is in progress and hasn't been observed by work_duration. Large values indicate stuck threads.",
+      (processing) => processing.totalMs(clock.now()),
+    ),
+    atScrape(
+      'workqueue_longest_running_processor_seconds',
+      'How many seconds has the longest running processor for workqueue been running.',
+      (processing) => processing.longestMs(clock.now()),
+    ),
+  ];
 
-  return (name) => {
-    const processing = new Processing();
-    running.set(name, processing);
-    depth.set({ name }, 0);
-    return {
-      added(newDepth) {
-        adds.inc({ name });
-        depth.set({ name }, newDepth);
-      },
-      got(newDepth, queuedMs, startedAtMs) {
-        depth.set({ name }, newDepth);
-        queueDuration.observe({ name }, queuedMs / 1000);
-        processing.start(startedAtMs);
-      },
-      done(workMs, startedAtMs) {
-        workDuration.observe({ name }, workMs / 1000);
-        processing.end(startedAtMs);
-      },
-      retried: () => retries.inc({ name }),
-    };
+  return {
+    of(name, cluster) {
+      const labels = home === undefined ? { name } : { name, cluster: cluster ?? home };
+      const processing = new Processing();
+      running.set(JSON.stringify([name, cluster]), { cluster, labels, processing });
+      depth.set(labels, 0);
+      adds.inc(labels, 0);
+      retries.inc(labels, 0);
+      return {
+        added(newDepth) {
+          adds.inc(labels);
+          depth.set(labels, newDepth);
+        },
+        got(newDepth, queuedMs, startedAtMs) {
+          depth.set(labels, newDepth);
+          queueDuration.observe(labels, queuedMs / 1000);
+          processing.start(startedAtMs);
+        },
+        done(workMs, startedAtMs) {
+          workDuration.observe(labels, workMs / 1000);
+          processing.end(startedAtMs);
+        },
+        retried: () => retries.inc(labels),
+      };
+    },
+    forget(cluster) {
+      for (const [key, queue] of running) {
+        if (queue.cluster !== cluster) continue;
+        running.delete(key);
+        for (const metric of all) metric.remove(queue.labels);
+      }
+    },
   };
 }
 
-function gaugeAtScrape(
-  registry: Registry,
-  running: ReadonlyMap<string, Processing>,
-  { name, help, value }: { name: string; help: string; value(processing: Processing): number },
-): void {
-  const gauge = new Gauge({
-    name,
-    help,
-    labelNames: ['name'] as const,
-    registers: [registry],
-    collect: () => {
-      for (const [queue, processing] of running) gauge.set({ name: queue }, value(processing));
-    },
-  });
-}
+type Queue = { readonly cluster: string | undefined; readonly labels: Readonly<Record<string, string>>; readonly processing: Processing };
 
 /** The instants at which the keys now in hand were taken. */
 class Processing {

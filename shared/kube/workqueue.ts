@@ -10,7 +10,7 @@ export type WorkqueueOptions = {
   /** Per-key exponential delay of addRateLimited: `min(base * 2^failures, max)`. */
   readonly rateLimit: RateLimit;
   /** Observes the queue; see workqueue-metrics.ts. */
-  readonly metrics?: WorkqueueMetrics;
+  readonly metrics?: WorkqueueMetrics | undefined;
 };
 
 export interface WorkqueueMetrics {

@@ -1,4 +1,5 @@
 import { Counter, type Registry } from 'prom-client';
+import { fromZero } from './zero-series.ts';
 
 /** Counts spans of traces, from zero on. Call once for a registry: a second time throws. */
 export function createSpanMetrics(registry: Registry): (result: 'exported' | 'dropped', spans: number) => void {
@@ -8,6 +9,6 @@ export function createSpanMetrics(registry: Registry): (result: 'exported' | 'dr
     labelNames: ['result'],
     registers: [registry],
   });
-  for (const result of ['exported', 'dropped']) spans.inc({ result }, 0);
+  fromZero(spans, { result: ['exported', 'dropped'] });
   return (result, count) => spans.inc({ result }, count);
 }

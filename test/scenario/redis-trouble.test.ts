@@ -25,7 +25,12 @@ async function aRedis(options: Parameters<typeof startRedis>[0] = {}): Promise<T
   return redis;
 }
 
-type Watched = RedisProbe & { reasons(): Promise<string[]>; readonly connection: ReturnType<typeof connectRedis> };
+type Watched = RedisProbe & {
+  reasons(): Promise<string[]>;
+  /** Values of the gauges without their label, as they are after that. */
+  gauges(): Promise<{ readonly up?: number; readonly durable?: number; readonly memory?: number; readonly memoryMax?: number }>;
+  readonly connection: ReturnType<typeof connectRedis>;
+};
 
 function aProbe(settings: RedisSettings): Watched {
   const connection = connectRedis(settings, 'Impatient');
@@ -47,6 +52,15 @@ function aProbe(settings: RedisSettings): Watched {
       );
       return told;
     },
+    async gauges() {
+      const { up, durable, memory, memoryMax } = metrics;
+      const values = await Promise.all(
+        Object.entries({ up, durable, memory, memoryMax }).map(
+          async ([name, gauge]) => [name, (await gauge.get()).values[0]?.value] as const,
+        ),
+      );
+      return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+    },
   };
 }
 const event = (connection: { once(name: string, listener: () => void): unknown }, name: string): Promise<void> =>
@@ -61,10 +75,12 @@ describe.each(redisPrograms())('%s', (program) => {
     const redis = await aRedis({ program });
     const probe = await ready(aProbe(singleRedis(redis.url)));
     expect(await probe.reasons()).toEqual([]);
+    expect(await probe.gauges()).toEqual({ up: 1, durable: 1, memory: expect.any(Number) });
     const lost = event(probe.connection, 'close');
     await redis.crash();
     await lost;
     expect(await probe.reasons()).toEqual(['Unreachable']);
+    expect(await probe.gauges()).toEqual({ up: 0 });
     const back = event(probe.connection, 'ready');
     await redis.restart();
     await back;
@@ -89,6 +105,7 @@ describe.each(redisPrograms())('%s', (program) => {
     const redis = await aRedis({ program, args: ['--maxmemory', '1'] });
     const probe = await ready(aProbe(singleRedis(redis.url)));
     expect(await probe.reasons()).toEqual(['Full']);
+    expect(await probe.gauges()).toEqual({ up: 0, memory: expect.any(Number), memoryMax: 1 });
   });
 
   test('that is a replica', async () => {
@@ -102,6 +119,7 @@ describe.each(redisPrograms())('%s', (program) => {
     const redis = await aRedis({ program, args: ['--appendonly', 'no', '--maxmemory-policy', 'allkeys-lru'] });
     const probe = await ready(aProbe(singleRedis(redis.url)));
     expect(await probe.reasons()).toEqual(['Evicting', 'NotDurable']);
+    expect(await probe.gauges()).toEqual({ up: 1, durable: 0, memory: expect.any(Number) });
     expect(probe.troubles().every(({ works }) => works)).toBe(true);
   });
 

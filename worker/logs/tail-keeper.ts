@@ -61,8 +61,10 @@ type Reading = {
   running: number;
   onRead: () => void;
 };
+/** What may come of a log that is to be kept: the values of the label `result`. */
+export const TAIL_RESULTS = ['kept', 'empty', 'failed', 'late', 'full'] as const;
 type Turn = { readonly reading: Reading; readonly pod: PodView; readonly given: AbortController; readonly timer: Timer };
-type Result = 'kept' | 'empty' | 'failed' | 'late' | 'full';
+type Result = (typeof TAIL_RESULTS)[number];
 
 export function createTailKeeper(deps: TailKeeperDeps): TailKeeper {
   const { client, store, clock, log, tailBytes, reads } = deps;

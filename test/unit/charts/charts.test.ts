@@ -246,6 +246,7 @@ describe('what the manager chart passes to the program', () => {
       allowManagerIdentity: false,
       concurrentSubmissions: 50,
       storyEventQps: 5,
+      metricsLocalQueuesMax: 1_000,
       tracing: { otlpEndpoint: undefined, traceRatio: 1, pods: false },
       managerId: undefined,
       leaderElection: { namespace: 'switchyard', name: 'test-switchyard-manager' },

@@ -1,4 +1,6 @@
 /** Many Jobs that wait for texts that change all the time: what it costs to tell them. */
+import { Registry } from 'prom-client';
+import { createManagerMetrics } from '../../../../manager/metrics.ts';
 import { expect, test } from 'vitest';
 import { createWaitingReporter, type WaitingReporterDeps } from '../../../../manager/admission/waiting-reporter.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
@@ -35,6 +37,7 @@ async function writesOf(
     preemptedOf: () => undefined,
     clock,
     log: silentLogger,
+    metrics: createManagerMetrics(new Registry()).admission,
   };
   const reporter = createWaitingReporter(deps);
   const stop = new AbortController();

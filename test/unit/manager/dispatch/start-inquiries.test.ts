@@ -22,6 +22,7 @@ test('a cluster that does not answer is asked ever less often, and that is no er
     cluster: 'eu-1',
     client,
     clock,
+    metrics: { added: () => undefined, got: () => undefined, done: () => undefined, retried: () => undefined },
     log: { ...silentLogger, debug: tell('debug'), warn: tell('warn'), error: tell('error') },
     copyOf: () => copy,
     onTold: tell('the Job'),

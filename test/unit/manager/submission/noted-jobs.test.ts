@@ -1,4 +1,6 @@
 /** Goal: the Job of a submission goes only once it is noted that it was made, and then at once. */
+import { Registry } from 'prom-client';
+import { createManagerMetrics } from '../../../../manager/metrics.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createNotedJobs, type NotedJobs } from '../../../../manager/submission/noted-jobs.ts';
 import { ended, intendedEntry } from '../../../../manager/submission/ledger.ts';
@@ -44,9 +46,11 @@ afterEach(async () => {
   await cluster.plane.close();
 });
 
+const { submission: metrics } = createManagerMetrics(new Registry());
+
 /** As a leader with this ledger. */
 async function lead(ledger: SubmissionLedger | undefined = slow()): Promise<NotedJobs> {
-  const noted = createNotedJobs({ jobs, client: cluster.client, ledger, keys: TEST_RECORD_KEYS, clock, log: silentLogger });
+  const noted = createNotedJobs({ jobs, client: cluster.client, ledger, keys: TEST_RECORD_KEYS, clock, log: silentLogger, metrics });
   void jobs.run(over.signal);
   void noted.run(over.signal);
   await clock.advance(1_000);
@@ -112,7 +116,15 @@ test('one of which nothing is remembered goes', async () => {
 test('where no submissions are taken any more it goes, too', async () => {
   await create();
   await remove();
-  const noted = createNotedJobs({ jobs, client: cluster.client, ledger: undefined, keys: TEST_RECORD_KEYS, clock, log: silentLogger });
+  const noted = createNotedJobs({
+    jobs,
+    client: cluster.client,
+    ledger: undefined,
+    keys: TEST_RECORD_KEYS,
+    clock,
+    log: silentLogger,
+    metrics,
+  });
   void jobs.run(over.signal);
   void noted.run(over.signal);
   await clock.advance(1_000);
@@ -132,7 +144,15 @@ test('one that waits keeps it, and one whose copies are still there is left to d
 });
 
 test('nothing is noted before the ledger is read', async () => {
-  const noted = createNotedJobs({ jobs, client: cluster.client, ledger: slow(), keys: TEST_RECORD_KEYS, clock, log: silentLogger });
+  const noted = createNotedJobs({
+    jobs,
+    client: cluster.client,
+    ledger: slow(),
+    keys: TEST_RECORD_KEYS,
+    clock,
+    log: silentLogger,
+    metrics,
+  });
   await create();
   const job = await cluster.client.get(JOBS, KEY);
   expect(noted.isNoted(job)).toBe(false);

@@ -1,3 +1,5 @@
+import { Registry } from 'prom-client';
+import { createManagerMetrics } from '../../../../manager/metrics.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createProgressReporter, type ProgressReporter } from '../../../../manager/submission/progress-reporter.ts';
 import { sealSubmission } from '../../../../manager/submission/submission-seal.ts';
@@ -43,6 +45,7 @@ beforeEach(async () => {
     keys: TEST_RECORD_KEYS,
     clock,
     log: silentLogger,
+    metrics: createManagerMetrics(new Registry()).submission,
   });
   void jobs.run(stop.signal);
   await clock.advance(100);

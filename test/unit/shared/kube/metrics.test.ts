@@ -12,8 +12,8 @@ test('a work queue counts what client-go counts', async () => {
   const registry = new Registry();
   const clock = new FakeClock();
   const metrics = createWorkqueueMetrics(registry, clock);
-  const queue = createWorkqueue({ name: 'job', clock, rateLimit: { baseDelayMs: 1000, maxDelayMs: 1000 }, metrics: metrics('job') });
-  metrics('other');
+  const queue = createWorkqueue({ name: 'job', clock, rateLimit: { baseDelayMs: 1000, maxDelayMs: 1000 }, metrics: metrics.of('job') });
+  metrics.of('other');
   for (const key of ['a', 'b', 'c', 'a']) queue.add(key);
   await clock.advance(2000);
   await queue.get();
@@ -25,7 +25,9 @@ test('a work queue counts what client-go counts', async () => {
     'workqueue_depth{name="job"} 1',
     'workqueue_depth{name="other"} 0',
     'workqueue_adds_total{name="job"} 3',
+    'workqueue_adds_total{name="other"} 0',
     'workqueue_retries_total{name="job"} 1',
+    'workqueue_retries_total{name="other"} 0',
   ]);
   expect(await linesOf(registry, 'workqueue_unfinished_work_seconds', 'workqueue_longest_running_processor_seconds')).toEqual([
     'workqueue_unfinished_work_seconds{name="job"} 1.5',
@@ -52,4 +54,33 @@ test('a client counts answers by code, method and host', async () => {
     'rest_client_requests_total{code="<error>",method="GET",host="one:6443"} 1',
     'rest_client_rate_limiter_duration_seconds_sum{verb="POST",host="two:6443"} 1.5',
   ]);
+});
+
+test('where there are several clusters, queues and clients say which; what is told of one that is gone goes, and of no other', async () => {
+  const registry = new Registry();
+  const clock = new FakeClock();
+  const metrics = createWorkqueueMetrics(registry, clock, 'home');
+  const rateLimit = { baseDelayMs: 1000, maxDelayMs: 1000 };
+  // A WorkerCluster may be called as the own one is.
+  for (const cluster of [undefined, 'east', 'west', 'home']) {
+    const queue = createWorkqueue({
+      name: cluster === undefined ? 'mirror' : 'copies',
+      clock,
+      rateLimit,
+      metrics: metrics.of('copies', cluster),
+    });
+    queue.add('a');
+    await queue.get();
+    queue.done('a');
+  }
+  createClientMetrics(registry, 'home')('home:6443').retried(429, 'GET');
+  metrics.forget('east');
+  const told = (await registry.metrics())
+    .split('\n')
+    .filter((line) => /^\w+(_count)?\{/.test(line) && !line.includes('_bucket') && !line.includes('_sum'));
+  expect(told.filter((line) => line.includes('"east"'))).toEqual([]);
+  expect(told.filter((line) => line.includes('"west"'))).toHaveLength(7);
+  expect(told).toContain('rest_client_request_retries_total{code="429",verb="GET",host="home:6443",cluster="home"} 1');
+  metrics.forget('home');
+  expect(await linesOf(registry, 'workqueue_longest_running_processor_seconds')).toHaveLength(2);
 });
