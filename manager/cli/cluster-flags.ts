@@ -7,6 +7,12 @@ export const CLUSTER_FLAGS = {
   context: { value: 'NAME', about: 'context of the kubeconfig; default: its current one', parse: text },
 } satisfies FlagTable;
 
+/** Which worker cluster, for what is read there. */
+export const WORKER_CLUSTER_FLAGS = {
+  'cluster-kubeconfig': { value: 'FILE', about: 'kubeconfig for the worker cluster on which the Job runs; default: the same', parse: text },
+  'cluster-context': { value: 'NAME', about: 'context for that cluster; default: the one of the WorkerCluster’s name', parse: text },
+} satisfies FlagTable;
+
 export const NAMESPACE_FLAG = {
   namespace: { short: 'n', value: 'NAME', about: 'namespace; default: that of the context', parse: text },
 } satisfies FlagTable;

@@ -11,7 +11,7 @@ export type Ended = { readonly job: Job; readonly story: JobStory };
 
 /**
  * Follows Jobs until all have ended, and says so of each on standard error, where a terminal also shows what is going on. Ends early when `signal`
- * aborts, with those that have ended by then.
+ * aborts, with those that have ended by then. `seen` is told of each Job before anything is said of it, and of its end as such.
  */
 export async function waitForJobs(
   client: KubeClient,
@@ -19,6 +19,7 @@ export async function waitForJobs(
   submittedMs: number,
   session: Session,
   signal: AbortSignal,
+  seen: (job: Job, isOver: boolean) => Promise<void> = async () => undefined,
 ): Promise<readonly Ended[]> {
   const { errors, now } = session;
   const stories = new Map<string, JobStory>(jobs.map(({ metadata }) => [metadata.uid, { submittedMs }]));
@@ -46,6 +47,7 @@ export async function waitForJobs(
         if (before === undefined || ended.has(uid)) return;
         const story = continued(before, job, now());
         stories.set(uid, story);
+        await seen(job, story.outcome !== undefined || isGone);
         if (story.outcome !== undefined || isGone) {
           ended.set(uid, { job, story });
           await say(job, story.outcome === undefined ? 'was deleted' : storyLine(story));

@@ -5,8 +5,9 @@ import { stringify } from 'yaml';
 import { writeFileSync } from 'node:fs';
 import { CONFIG_MAPS } from '../../shared/api/resources.ts';
 import { isFinished } from '../../shared/kube/conditions.ts';
-import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { HOLD_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { NAMESPACE } from '../scenario/whole-world.ts';
+import type { Outcome, RunningSwitchyard } from '../support/switchyard-process.ts';
 import { createCliWorld, type CliWorld } from './cli-world.ts';
 
 const LIMIT_MS = 300_000;
@@ -20,7 +21,7 @@ beforeAll(async () => {
 }, LIMIT_MS);
 afterAll(() => cli.close(), LIMIT_MS);
 
-const job = (name: string, script: string, spec: object = {}): string => {
+const job = (name: string, script: string, spec: object = {}, annotations: Readonly<Record<string, string>> = {}): string => {
   const containers = [{ name: 'main', image: 'busybox', command: ['sh', '-c', script], resources: { requests: { cpu: '100m' } } }];
   const where = path.join(cli.folder, `${name}.yaml`);
   const template = { spec: { restartPolicy: 'Never', terminationGracePeriodSeconds: 0, containers } };
@@ -29,12 +30,25 @@ const job = (name: string, script: string, spec: object = {}): string => {
     stringify({
       apiVersion: 'batch/v1',
       kind: 'Job',
-      metadata: { name, namespace: NAMESPACE, labels: { [QUEUE_NAME_LABEL]: 'main' } },
+      metadata: { name, namespace: NAMESPACE, labels: { [QUEUE_NAME_LABEL]: 'main' }, annotations },
       spec: { backoffLimit: 0, ...spec, template },
     }),
   );
   return where;
 };
+const run = (script: string, ...flags: readonly string[]): string[] => {
+  const where = ['-n', NAMESPACE, '--queue', 'main', '--cluster-kubeconfig', east];
+  return ['run', ...where, ...flags, '--image', 'busybox', '--', 'sh', '-c', script];
+};
+/** A script waits until the test has seen something. */
+const until = (what: string): string => `while [ ! -e ${path.join(cli.folder, what)} ]; do sleep 0.05; done`;
+const happened = (what: string): void => writeFileSync(path.join(cli.folder, what), '');
+async function over({ outcome }: RunningSwitchyard): Promise<Outcome> {
+  let isOver = false;
+  const end = outcome.finally(() => (isOver = true));
+  await cli.until(() => isOver);
+  return end;
+}
 const submit = async (file: string): Promise<void> => {
   const { code, stderr } = await cli.run(['submit', file]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -61,22 +75,13 @@ describe('a Job that has failed', { timeout: LIMIT_MS }, () => {
     expect(stderr).toMatch(/exit code 3: it went wrong\nno logs of team\/broken are kept; --history-store says/);
   });
 
-  test('ends `run` with its exit code, whatever failed it, and says its last line', async () => {
-    const { code, stderr } = await cli.run([
-      'run',
-      '-n',
-      NAMESPACE,
-      '--queue',
-      'main',
-      '--image',
-      'busybox',
-      '--',
-      'sh',
-      '-c',
-      'echo no such file; exit 42',
-    ]);
-    expect(code).toBe(42);
-    expect(stderr).toMatch(/ended with exit code 42: no such file$/m);
+  test('shows `run` what its pod writes, and ends it with its exit code and the last line', async () => {
+    const running = cli.start(run(`echo begun; ${until('seen')}; echo no such file; exit 42`));
+    await cli.until(() => running.said().stdout === 'begun\n');
+    happened('seen');
+    const { code, stdout, stderr } = await over(running);
+    expect({ code, stdout }).toEqual({ code: 42, stdout: 'begun\nno such file\n' });
+    expect(stderr).toMatch(/ failed on east in \d+\.\d s \(queued .*ended with exit code 42: no such file$/m);
   });
 
   test('that has written twenty megabytes shows the last 64 KiB of them', async () => {
@@ -115,9 +120,8 @@ describe('a Job that has failed', { timeout: LIMIT_MS }, () => {
 
 describe('a Job that runs', { timeout: LIMIT_MS }, () => {
   test('is followed until its pods have ended, each line with the name of its pod', async () => {
-    const done = path.join(cli.folder, 'go-on');
     await submit(
-      job('talking', `echo from $JOB_COMPLETION_INDEX; while [ ! -e ${done} ]; do sleep 0.05; done; echo the end`, {
+      job('talking', `echo from $JOB_COMPLETION_INDEX; ${until('go-on')}; echo the end`, {
         completions: 2,
         parallelism: 2,
         completionMode: 'Indexed',
@@ -126,17 +130,44 @@ describe('a Job that runs', { timeout: LIMIT_MS }, () => {
     await cli.until(async () => (await cli.world.job('talking')).status?.ready === 2);
     const following = cli.start(['logs', 'talking', '-n', NAMESPACE, '-f', '--cluster-kubeconfig', east]);
     await cli.until(() => /from 0[^]*from 1|from 1[^]*from 0/.test(following.said().stdout));
-    writeFileSync(done, '');
-    let ended = false;
-    const outcome = following.outcome.then((each) => ((ended = true), each));
-    await cli.until(() => ended);
-    const { code, stdout } = await outcome;
+    happened('go-on');
+    const { code, stdout } = await over(following);
     expect(code).toBe(0);
     const lines = stdout
       .trimEnd()
       .split('\n')
       .map((line) => line.replace(/^(talking-\d)-[a-z0-9]{5}: /, '$1: '));
     expect(lines.toSorted()).toEqual(['talking-0: from 0', 'talking-0: the end', 'talking-1: from 1', 'talking-1: the end']);
+  });
+
+  test('of `run` tells programs what became of it, and shows people its log beside that', async () => {
+    const running = cli.start(run(`echo two; ${until('both')}`, '-o', 'json', '--pods', '2'));
+    await cli.until(() => (running.said().stderr.match(/^run-\w{5}-\w+: two$/gm) ?? []).length === 2);
+    happened('both');
+    const { code, stdout } = await over(running);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ exitCode: 0, outcome: 'Complete', cluster: 'east' });
+  });
+
+  test('is followed from before its admission, and told to programs line by line', async () => {
+    const script = `echo one; ${until('heard')}; printf 'two\\ttabs'`;
+    await submit(job('held', script, { suspend: true, completionMode: 'Indexed', completions: 1 }, { [HOLD_ANNOTATION]: 'true' }));
+    const following = cli.start(['logs', 'held', '-n', NAMESPACE, '-f', '-o', 'json', '--cluster-kubeconfig', east]);
+    await cli.until(() => following.said().stderr.includes('has not been admitted yet'));
+    await cli.run(['release', 'held', '-n', NAMESPACE]);
+    await cli.until(() => following.said().stdout !== '');
+    happened('heard');
+    const { code, stdout } = await over(following);
+    expect(code).toBe(0);
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as object),
+    ).toEqual([
+      { pod: expect.stringMatching(/^held-0-/), index: 0, line: 'one' },
+      { pod: expect.stringMatching(/^held-0-/), index: 0, line: 'two\ttabs' },
+    ]);
   });
 
   test('tells whoever has no kubeconfig of its cluster what to do', async () => {

@@ -1,5 +1,5 @@
-import { FlagError, text, wholeNumber, type FlagTable } from '../../../shared/runtime/flags.ts';
-import { CLUSTER_FLAGS, NAMESPACE_FLAG } from '../cluster-flags.ts';
+import { FlagError, oneOf, wholeNumber, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { CLUSTER_FLAGS, NAMESPACE_FLAG, WORKER_CLUSTER_FLAGS } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 import { HISTORY_STORE_FLAG } from '../history-store.ts';
 import { namedJob } from '../jobs/operands.ts';
@@ -8,9 +8,15 @@ const FLAGS = {
   ...HISTORY_STORE_FLAG,
   ...CLUSTER_FLAGS,
   ...NAMESPACE_FLAG,
-  'cluster-kubeconfig': { value: 'FILE', about: 'kubeconfig for the worker cluster on which the Job runs; default: the same', parse: text },
-  'cluster-context': { value: 'NAME', about: 'context for that cluster; default: the one of the WorkerCluster’s name', parse: text },
-  follow: { short: 'f', about: 'go on with what is written, until the pods have ended' },
+  ...WORKER_CLUSTER_FLAGS,
+  output: {
+    short: 'o',
+    value: 'FORM',
+    fallback: 'text',
+    about: 'text; json: each line as an object of its own',
+    parse: oneOf(['text', 'json'] as const),
+  },
+  follow: { short: 'f', about: 'go on with what is written, also by pods that come later and on other clusters, until the Job has ended' },
   index: { value: 'N', about: 'only pods of this completion index', parse: wholeNumber(0) },
   failed: { about: 'only pods that failed' },
   tail: { value: 'N', about: 'only the last lines of each pod', parse: wholeNumber(0) },

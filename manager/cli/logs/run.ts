@@ -1,30 +1,35 @@
-import type { DeepReadonly, Job, Pod } from '../../../shared/api/kubernetes.ts';
-import { CONTROLLER_UID_LABEL, JOB_NAME_LABEL } from '../../../shared/api/names.ts';
+import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import { JOB_NAME_LABEL } from '../../../shared/api/names.ts';
 import { JOBS, PODS } from '../../../shared/api/resources.ts';
 import { isNotFound } from '../../../shared/kube/api-error.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
-import { pathTo, queryString } from '../../../shared/kube/request-path.ts';
 import { given } from '../../../shared/runtime/given.ts';
-import { FlagError } from '../../../shared/runtime/flags.ts';
 import { readLastFailure, tellFailure } from '../../api/last-failure.ts';
 import { writtenRecordOf } from '../../api/records.ts';
-import type { ClusterChoice, ClusterConnection } from '../cluster-connection.ts';
+import { copyName } from '../../dispatch/remote-job.ts';
+import type { ClusterChoice } from '../cluster-connection.ts';
 import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
+import { followObjects } from '../follow-objects.ts';
 import { withHistory } from '../history-store.ts';
 import type { NamedJob } from '../jobs/operands.ts';
 import { plain } from '../plain-text.ts';
 import type { Session } from '../session.ts';
+import { troubleWith } from '../trouble.ts';
 import { withCluster } from '../with-cluster.ts';
-import { isChosenEnd, isChosenPod, lastLines, lineCutter, printed, type PodChoice } from './log-lines.ts';
+import { connectTo, createJobLogs, type WorkerChoice } from './job-logs.ts';
+import { isChosenEnd, isChosenPod, lastLines, printed, type PodChoice } from './log-lines.ts';
+import { jsonLines, logSink, type LogForm } from './log-sink.ts';
+import { printPodLog } from './print-pod-log.ts';
 
 export type LogsConfig = ClusterChoice &
-  PodChoice & {
+  PodChoice &
+  WorkerChoice & {
     readonly job: NamedJob;
     readonly namespace: string | undefined;
     readonly 'history-store': string | undefined;
-    readonly 'cluster-kubeconfig': string | undefined;
-    readonly 'cluster-context': string | undefined;
+    readonly output: LogForm;
     readonly follow: boolean;
     readonly tail: number | undefined;
   };
@@ -36,8 +41,8 @@ export const runLogs = (config: LogsConfig, session: Session): Promise<number> =
       if (isNotFound(error)) return undefined;
       throw error;
     });
-    if (job !== undefined && !isFinished(job.status)) return live(config, job, session);
-    return afterTheEnd(config, key, job, session);
+    if (job === undefined || isFinished(job.status)) return afterTheEnd(config, key, job, session);
+    return config.follow ? followed(client, config, job, session) : live(config, job, session);
   });
 
 /** From the worker cluster, of the pods that there are. */
@@ -45,75 +50,54 @@ async function live(config: LogsConfig, job: DeepReadonly<Job>, session: Session
   const { namespace, name } = job.metadata;
   const written = writtenRecordOf(job);
   if (written.kind !== 'Record')
-    throw new CommandError(`${namespace}/${name} has not been admitted yet; switchyard explain ${name} says why`);
+    throw new CommandError(`${namespace}/${name} has not been admitted yet; switchyard explain ${name} says why, and -f waits for it`);
   const { cluster } = written.record;
-  const choice = {
-    kubeconfig: config['cluster-kubeconfig'] ?? config.kubeconfig,
-    context: config['cluster-context'] ?? (config['cluster-kubeconfig'] === undefined ? cluster : undefined),
+  const connection = connectTo(cluster, config);
+  try {
+    const labelSelector = `${JOB_NAME_LABEL} in (${name},${copyName(job, true)})`;
+    const { items } = await connection.client.list(PODS, { namespace, labelSelector });
+    const pods = items.filter((pod) => isChosenPod(pod, config));
+    if (pods.length === 0) {
+      await session.errors.write(`${plain(`${namespace}/${name}`)} has no such pods now\n`);
+      return ExitCode.Done;
+    }
+    const sink = logSink(config.output, session.output, session.errors, () => pods.length > 1);
+    const { stream } = connection;
+    const { tail } = config;
+    const results = await Promise.all(pods.map((pod) => printPodLog({ stream, pod, follow: false, tail, sink, signal: session.signal })));
+    return session.signal.aborted ? ExitCode.Interrupted : results.includes(false) ? ExitCode.Failed : ExitCode.Done;
+  } catch (error) {
+    throw troubleWith(`cluster ${cluster}`, connection.server, error);
+  } finally {
+    await connection.client.close();
+  }
+}
+
+/** From whatever cluster it goes to, until it has ended. */
+async function followed(client: KubeClient, config: LogsConfig, job: Job, session: Session): Promise<number> {
+  const over = new AbortController();
+  let failure: Error | undefined;
+  const onTrouble = (error: unknown): void => {
+    failure ??= error instanceof Error ? error : new Error(String(error));
+    over.abort();
   };
-  try {
-    return await withCluster(choice, (connection) => podsOf(connection, config, { namespace, name }, session), `cluster ${cluster}`);
-  } catch (error) {
-    if (!(error instanceof FlagError)) throw error;
-    throw new CommandError(
-      `it runs on cluster ${plain(cluster)}, of which no kubeconfig is at hand (${error.message}); name one with --cluster-kubeconfig or --cluster-context`,
-      ExitCode.Unreachable,
-      { cause: error },
-    );
-  }
-}
-
-async function podsOf(
-  connection: ClusterConnection,
-  config: LogsConfig,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
-  session: Session,
-): Promise<number> {
-  const { items } = await connection.client.list(PODS, { namespace, labelSelector: `${JOB_NAME_LABEL}=${name},${CONTROLLER_UID_LABEL}` });
-  const pods = items.filter((pod) => isChosenPod(pod, config));
-  if (pods.length === 0) {
-    await session.errors.write(`${plain(`${namespace}/${name}`)} has no such pods now\n`);
-    return ExitCode.Done;
-  }
-  const results = await Promise.all(pods.map((pod) => print(connection, config, pod, pods.length > 1, session)));
-  return session.signal.aborted ? ExitCode.Interrupted : results.includes(false) ? ExitCode.Failed : ExitCode.Done;
-}
-
-/** Whether there was a log. */
-async function print(
-  connection: ClusterConnection,
-  config: LogsConfig,
-  pod: Pod,
-  isOneOfMany: boolean,
-  session: Session,
-): Promise<boolean> {
-  const { namespace, name } = pod.metadata;
-  const container = pod.spec.containers[0]?.name;
-  const path = `${pathTo(PODS, namespace, name)}/log${queryString({
-    ...given({ container }),
-    follow: config.follow ? 'true' : undefined,
-    tailLines: config.tail,
-  })}`;
-  const prefix = isOneOfMany ? name : undefined;
-  const stream = await connection.stream(path, session.signal);
-  if (stream.status !== 200) {
-    await session.errors.write(`${plain(name)}: ${plain(await firstOf(stream.chunks))}\n`);
-    return false;
-  }
-  const cutter = lineCutter();
-  try {
-    for await (const piece of stream.chunks) await session.output.write(printed(cutter.take(piece), prefix));
-  } catch (error) {
-    if (!session.signal.aborted) throw error;
-  }
-  await session.output.write(printed(cutter.rest(), prefix));
-  return true;
-}
-
-/** The message of a refusal. */
-async function firstOf(chunks: AsyncIterable<string>): Promise<string> {
-  for await (const chunk of chunks) return /"message":"((?:[^"\\]|\\.)*)"/.exec(chunk)?.[1] ?? chunk.slice(0, 200);
-  return 'no answer';
+  const logs = createJobLogs({ ...config, clusters: config, form: config.output, session, onTrouble });
+  const { namespace, name, uid } = job.metadata;
+  if (writtenRecordOf(job).kind !== 'Record')
+    await session.errors.write(`${plain(`${namespace}/${name}`)} has not been admitted yet; switchyard explain ${plain(name)} says why\n`);
+  await followObjects(
+    client,
+    { resource: JOBS, namespace, fieldSelector: `metadata.name=${name}`, seen: [job] },
+    async (now, isGone) => {
+      if (now.metadata.uid !== uid) return;
+      logs.saw(now);
+      if (isGone || isFinished(now.status)) over.abort();
+    },
+    AbortSignal.any([session.signal, over.signal]),
+  );
+  await (failure === undefined && !session.signal.aborted ? logs.end() : logs.stop());
+  if (failure !== undefined) throw failure;
+  return session.signal.aborted ? ExitCode.Interrupted : ExitCode.Done;
 }
 
 /** From what is kept. */
@@ -134,8 +118,10 @@ async function afterTheEnd(
       );
       const kept = chosen.filter(({ pod }) => pod.tail === true);
       for (const { copy, pod } of kept) {
-        const text = await history.tail(record.uid, copy.copyUid, pod.pod);
-        await session.output.write(printed(lastLines(text ?? '', config.tail), kept.length > 1 ? pod.pod : undefined));
+        const text = lastLines((await history.tail(record.uid, copy.copyUid, pod.pod)) ?? '', config.tail);
+        if (text === '') continue;
+        const asText = (): string => printed(text, kept.length > 1 ? pod.pod : undefined);
+        await session.output.write(config.output === 'json' ? jsonLines(text, pod.pod, pod.index) : asText());
       }
       for (const { copy, pod } of chosen)
         if (pod.phase === 'Failed') await session.errors.write(`${plain(tellFailure({ ...pod, cluster: copy.cluster }))}\n`);

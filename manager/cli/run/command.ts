@@ -1,6 +1,6 @@
 import { durationMs, FlagError, text, wholeNumber, type FlagTable } from '../../../shared/runtime/flags.ts';
 import { parseQuantity, QuantityError } from '../../../shared/kube/quantity.ts';
-import { CLUSTER_FLAGS, NAMESPACE_FLAG } from '../cluster-flags.ts';
+import { CLUSTER_FLAGS, FORM_FLAG, NAMESPACE_FLAG, WORKER_CLUSTER_FLAGS } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 
 const FLAGS = {
@@ -14,13 +14,17 @@ const FLAGS = {
   pods: { value: 'COUNT', fallback: '1', about: 'so many pods, all of which must succeed', parse: wholeNumber(1, 100_000) },
   timeout: { value: 'DURATION', fallback: '0s', about: 'give up waiting after so long; the Job goes on. 0s: never', parse: durationMs },
   rm: { about: 'delete the Job at the end, and when it is interrupted' },
+  quiet: { about: 'show no logs' },
+  ...WORKER_CLUSTER_FLAGS,
+  ...FORM_FLAG,
 } satisfies FlagTable;
 
 export const RUN = command({
   words: 'run',
   summary: 'run a command as a Job, and end as it ends',
   about:
-    'Makes a Job of one container, waits until it has ended, and ends with the exit code of the container. Its pods are not tried again: ' +
+    'Makes a Job of one container, shows what its pods write (read as `switchyard logs` does), and ends with the exit code of the container. With -o json or yaml ' +
+    'the logs go to standard error, and what became of the Job to standard output. Its pods are not tried again: ' +
     'the Job fails with the first container that fails (podFailurePolicy), which is how its exit code comes home. Ctrl-C leaves the Job alone, unless --rm was given.',
   operands: [{ usage: '[CMD...]', about: 'behind --: the command and its arguments; default: those of the image' }],
   flags: FLAGS,

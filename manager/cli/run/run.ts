@@ -6,6 +6,7 @@ import { objectKey } from '../../../shared/kube/keys.ts';
 import { formatProblems } from '../../api/field-problem.ts';
 import { prepareJob } from '../../prepare-job.ts';
 import type { ClusterChoice } from '../cluster-connection.ts';
+import type { Form } from '../cluster-flags.ts';
 import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { exitCodeOf } from '../../api/job-story.ts';
@@ -13,18 +14,23 @@ import { keyOf } from '../jobs/read-jobs.ts';
 import { onlyQueue } from '../only-queue.ts';
 import { plain } from '../plain-text.ts';
 import type { Session } from '../session.ts';
-import { waitForJobs } from '../wait-for-jobs.ts';
+import { createJobLogs, type JobLogs, type WorkerChoice } from '../logs/job-logs.ts';
+import { report } from '../report.ts';
+import { waitForJobs, type Ended } from '../wait-for-jobs.ts';
 import { waitingFor } from '../waiting.ts';
 import { withCluster } from '../with-cluster.ts';
 import { oneJob, type OneJob } from './one-job.ts';
 
 export type RunConfig = ClusterChoice &
+  WorkerChoice &
   Omit<OneJob, 'namespace' | 'queue'> & {
     readonly namespace: string | undefined;
     readonly queue: string | undefined;
     /** 0: none. */
     readonly timeout: number;
     readonly rm: boolean;
+    readonly quiet: boolean;
+    readonly output: Form;
   };
 
 export const runRun = (config: RunConfig, session: Session): Promise<number> =>
@@ -36,18 +42,55 @@ export const runRun = (config: RunConfig, session: Session): Promise<number> =>
     const submittedMs = session.now();
     const job = await client.create(JOBS, preparation.job, { fieldValidation: 'Strict', fieldManager: 'switchyard-cli' });
     await session.errors.write(`${keyOf(job)} submitted to queue ${plain(queue)}\n`);
+    const logs = config.quiet ? undefined : logsOf(config, session);
     try {
       const code = await waitingFor({ session, timeoutMs: config.timeout, what: `${keyOf(job)} has not ended` }, async (signal, done) => {
-        const [ended] = await waitForJobs(client, [job], submittedMs, session, signal);
-        if (ended !== undefined) done(exitCodeOf(ended.story) ?? ExitCode.Failed);
+        const [ended] = await waitForJobs(client, [job], submittedMs, session, signal, async (now, isOver) => {
+          logs?.saw(now);
+          if (isOver) await logs?.end(keyOf(now));
+        });
+        if (ended === undefined) return;
+        const code = exitCodeOf(ended.story) ?? ExitCode.Failed;
+        if (config.output !== 'text') await report(session, config.output, { lines: [], value: resultOf(ended, code) });
+        done(code);
       });
       if (code === ExitCode.Interrupted && !config.rm)
         await session.errors.write(`${keyOf(job)} goes on; switchyard cancel ${keyOf(job)} ends it\n`);
       return code;
     } finally {
+      await logs?.stop();
       if (config.rm) await remove(client, job);
     }
   });
+
+/** What its pods write, where that can be read. That it cannot is said once, and changes nothing. */
+function logsOf(config: RunConfig, session: Session): Pick<JobLogs, 'saw' | 'stop'> & { end(job: string): Promise<void> } {
+  let isTold = false;
+  const onTrouble = (error: unknown): void => {
+    isTold = true;
+    const why = error instanceof Error ? error.message : String(error);
+    void session.errors.write(`no logs are shown: ${why}\n`);
+  };
+  const shown = config.output === 'text' ? session : { ...session, output: session.errors };
+  const choice = { index: undefined, failed: false, tail: undefined };
+  const logs = createJobLogs({ ...choice, clusters: config, form: 'text', session: shown, onTrouble });
+  return {
+    saw: (job) => logs.saw(job),
+    stop: () => logs.stop(),
+    async end(job) {
+      if ((await logs.end()) > 0 || isTold) return;
+      await session.errors.write(`its pods were gone before their logs could be read; switchyard logs ${job} shows what is kept of them\n`);
+    },
+  };
+}
+
+/** For programs. Times are epoch milliseconds, as they were seen. */
+const resultOf = ({ job, story }: Ended, exitCode: number): object => ({
+  job: keyOf(job),
+  uid: job.metadata.uid,
+  exitCode,
+  ...story,
+});
 
 async function remove(client: KubeClient, job: Job): Promise<void> {
   try {
