@@ -62,7 +62,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/admission':
     'admission admission-fair-sharing admission-writer corrector queue-status scheduler start-estimates waiting-reporter',
   'manager/cli':
-    'cluster-connection cluster-flags command command-docs commands confirmation explain follow-objects history-store import-kueue local main only-queue process-session wait-for-jobs waiting with-cluster',
+    'cluster-connection cluster-flags command command-docs commands confirmation explain follow-objects history-store import-kueue local main only-queue process-session progress-line wait-for-jobs waiting with-cluster',
   'manager/cli/canary': 'command run',
   'manager/cli/clusters': 'join join-cluster leave leave-cluster list set-state state',
   'manager/cli/completion': 'command complete',

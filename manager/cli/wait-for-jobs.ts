@@ -4,14 +4,19 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { followObjects } from './follow-objects.ts';
 import { continued, progressLine, storyLine, type JobStory } from '../api/job-story.ts';
 import { plain } from './plain-text.ts';
+import type { Progress } from './progress-bar.ts';
+import { createProgressLine } from './progress-line.ts';
 import type { Session } from './session.ts';
 
 /** What became of a Job that was waited for; undefined outcome of one that somebody has deleted. */
 export type Ended = { readonly job: Job; readonly story: JobStory };
 
+/** Of more, a terminal shows only those that failed. */
+const LINES_MAX = 20;
+
 /**
- * Follows Jobs until all have ended, and says so of each on standard error, where a terminal also shows what is going on. Ends early when `signal`
- * aborts, with those that have ended by then. `seen` is told of each Job before anything is said of it, and of its end as such.
+ * Follows Jobs until all have ended, and says so of each on standard error. Of several a terminal shows how far they are together, and, where they are many, one by one only
+ * those that failed. Ends early when `signal` aborts, with those that have ended by then. `seen` is told of each Job before anything is said of it, and of its end as such.
  */
 export async function waitForJobs(
   client: KubeClient,
@@ -26,10 +31,12 @@ export async function waitForJobs(
   const ended = new Map<string, Ended>();
   const said = new Map<string, string>();
   const all = new AbortController();
+  const progress = createProgressLine(errors, jobs.length, now);
+  const show = (): Promise<void> => progress.show(() => progressOf([...stories.values()], jobs.length), ended.size === jobs.length);
   const say = async (job: Job, words: string): Promise<void> => {
     if (said.get(job.metadata.uid) === words) return;
     said.set(job.metadata.uid, words);
-    await errors.write(`${plain(`${job.metadata.namespace}/${job.metadata.name} ${words}`)}\n`);
+    await progress.line(plain(`${job.metadata.namespace}/${job.metadata.name} ${words}`));
   };
   const follow = (namespace: string, fieldSelector: string | undefined): Promise<void> =>
     followObjects(
@@ -50,16 +57,33 @@ export async function waitForJobs(
         await seen(job, story.outcome !== undefined || isGone);
         if (story.outcome !== undefined || isGone) {
           ended.set(uid, { job, story });
-          await say(job, story.outcome === undefined ? 'was deleted' : storyLine(story));
+          if (!progress.isShown || jobs.length <= LINES_MAX || story.outcome !== 'Complete')
+            await say(job, story.outcome === undefined ? 'was deleted' : storyLine(story));
+          await show();
           if (ended.size === stories.size) all.abort();
           return;
         }
-        await say(job, progressLine(story, job));
+        if (progress.isShown) await show();
+        else await say(job, progressLine(story, job));
       },
       AbortSignal.any([signal, all.signal]),
     );
   const namespaces = [...new Set(jobs.map(({ metadata }) => metadata.namespace))];
   const only = jobs.length === 1 ? `metadata.name=${jobs[0]?.metadata.name ?? ''}` : undefined;
-  await Promise.all(namespaces.map((namespace) => follow(namespace, only)));
+  try {
+    await Promise.all(namespaces.map((namespace) => follow(namespace, only)));
+  } finally {
+    await progress.end();
+  }
   return [...ended.values()];
+}
+
+function progressOf(stories: readonly JobStory[], total: number): Progress {
+  const count = (is: (story: JobStory) => boolean): number => stories.filter(is).length;
+  const done = count(({ outcome }) => outcome !== undefined);
+  const failed = count(({ outcome }) => outcome === 'Failed');
+  const running = count(({ outcome, startedMs }) => outcome === undefined && startedMs !== undefined);
+  const waiting = count(({ outcome, admittedMs }) => outcome === undefined && admittedMs === undefined);
+  const words = [...(failed === 0 ? [] : [`${failed} failed`]), `${running} run`, `${waiting} wait`];
+  return { done, total, words: done === total ? '' : words.join(', ') };
 }

@@ -6,7 +6,7 @@ import { durationShape, shaped, SWITCH, TEXT, type Parser, type ValueShape } fro
 /** A flag with a value, or, without `value` and `parse`, a switch. */
 export type Flag<T = unknown> = ValueFlag<T> | SwitchFlag;
 export type ValueFlag<T> = {
-  /** One letter, by which some programs take it, too: `-n`. */
+  /** One letter, by which it is taken, too: `-n`. */
   readonly short?: string;
   /** What stands for the value in the help text, such as FILE. */
   readonly value: string;
@@ -112,7 +112,8 @@ function readArguments(
       operands.push(arg);
       continue;
     }
-    const [, name = '', inline] = /^--([^=]+)(?:=([^]*))?$/.exec(arg) ?? [];
+    const [, long, inline] = /^--([^=]+)(?:=([^]*))?$/.exec(arg) ?? [];
+    const name = long ?? byLetter(flags, arg) ?? '';
     const flag = Object.hasOwn(flags, name) ? flags[name] : undefined;
     if (flag === undefined) throw new FlagError(`${arg.split('=')[0]} is no flag of this program; --help lists the flags`);
     if (inline !== undefined) given.set(name, inline);
@@ -121,6 +122,9 @@ function readArguments(
   }
   return { given, operands };
 }
+
+const byLetter = (flags: FlagTable, arg: string): string | undefined =>
+  Object.entries(flags).find(([, { short }]) => short !== undefined && arg === `-${short}`)?.[0];
 
 function nextValue(name: string, placeholder: string, rest: string[]): string {
   const next = rest[0];
@@ -166,7 +170,8 @@ function valueOf(flag: Flag, { text: outside, name }: Source): unknown {
 function helpText<Table extends FlagTable, Config>({ usage, about, flags, operands, readsConfigFile }: Program<Table, Config>): string {
   const lines = Object.entries<Flag>(flags).map(([name, flag]) => {
     const fallback = flag.value === undefined ? undefined : flag.fallback;
-    const head = flag.value === undefined ? `--${name}` : `--${name} ${flag.value}`;
+    const letter = flag.short === undefined ? '' : `-${flag.short}, `;
+    const head = `${letter}--${name}${flag.value === undefined ? '' : ` ${flag.value}`}`;
     return `  ${head}\n      ${flag.about}${fallback === undefined || fallback === '' ? '' : ` (default ${fallback})`}`;
   });
   const first = Object.keys(flags)[0] ?? '';

@@ -3,6 +3,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { writeFileSync } from 'node:fs';
+import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { NAMESPACE } from '../scenario/whole-world.ts';
 import { createCliWorld, type CliWorld } from './cli-world.ts';
 
@@ -13,6 +16,12 @@ const MAIN = path.join(import.meta.dirname, '..', '..', 'manager', 'cli', 'main.
 const hasScript =
   spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') === true &&
   spawnSync('stty', ['--version']).status === 0;
+
+const jobOf = (name: string): object => {
+  const containers = [{ name: 'main', image: 'busybox', command: ['true'] }];
+  const metadata = { name, namespace: NAMESPACE, labels: { [QUEUE_NAME_LABEL]: 'main' } };
+  return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec: { template: { spec: { restartPolicy: 'Never', containers } } } };
+};
 
 test.runIf(!hasScript)('commands at a terminal', ({ skip }) => skip('no script of util-linux, or no stty, on the PATH'));
 
@@ -67,6 +76,18 @@ describe.runIf(hasScript)('at a terminal', { timeout: LIMIT_MS }, () => {
         (await session(line)).lines.filter((each) => each.length > COLUMNS),
         line,
       ).toEqual([]);
+  });
+
+  test('how far several Jobs are that are waited for is shown in a line that is rewritten, and is gone at the end', async () => {
+    const jobs = ['first', 'second'].map((name) => stringify(jobOf(name)));
+    const file = path.join(cli.folder, 'two.yaml');
+    writeFileSync(file, jobs.join('---\n'));
+    const { code, painted } = await session(`submit ${file} --wait`);
+    expect(code).toBe(0);
+    expect(painted).toMatch(/\r\u001b\[K\[[=> ]{24}\] [01]\/2 \d run, \d wait/);
+    expect(painted).toMatch(/\r\u001b\[K$/);
+    const piped = await cli.run(['submit', file, '--wait', '-n', NAMESPACE, '--dry-run']);
+    expect(piped.stderr).not.toContain('\u001b');
   });
 
   test('several Jobs are cancelled only after a yes', async () => {

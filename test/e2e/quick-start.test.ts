@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { JobRow } from '../../manager/cli/job-row.ts';
 import { EXAMPLES } from '../../manager/cli/local/examples.ts';
 import { isAlive, LocalRun } from '../support/local-run.ts';
 
@@ -48,8 +49,10 @@ describe('npm start', () => {
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  test('killing Redis, the manager and every worker again and again loses nothing', { timeout: RUN_LIMIT_MS }, async () => {
-    await using run = new LocalRun();
+  test('killing Redis, the manager and every worker again and again loses nothing, as the summary tells a program', {
+    timeout: RUN_LIMIT_MS,
+  }, async () => {
+    await using run = new LocalRun({ args: ['-o', 'json'] });
     await run.waitFor(/are up after/);
     // Each of these lines comes, whichever states between them went by unseen.
     await run.waitFor(/word-count: /);
@@ -63,7 +66,10 @@ describe('npm start', () => {
     await run.kill('switchyard-manager');
     await run.kill('switchyard-worker-west');
     expect(await run.exitCode, run.output).toBe(0);
-    expectTheSummary(run.output);
+    const { jobs, problems } = JSON.parse(run.output.slice(run.output.indexOf('\n{\n'))) as { jobs: JobRow[]; problems: string[] };
+    expect(problems).toEqual([]);
+    const wanted = EXAMPLES.map(({ name, ends, succeeded }) => ({ name, state: ends, succeeded }));
+    expect(jobs.map(({ name, state, succeeded }) => ({ name, state, succeeded }))).toEqual(expect.arrayContaining(wanted));
   });
 
   test.runIf(hasKubectl)(

@@ -10,6 +10,7 @@ import { ExitCode } from '../exit-codes.ts';
 import { followObjects } from '../follow-objects.ts';
 import { plain } from '../plain-text.ts';
 import { report } from '../report.ts';
+import { createProgressLine } from '../progress-line.ts';
 import type { Session } from '../session.ts';
 import { waitingFor } from '../waiting.ts';
 import { withCluster } from '../with-cluster.ts';
@@ -45,7 +46,7 @@ export const runSetState = (config: StateConfig, session: Session): Promise<numb
 async function untilEmpty(
   client: KubeClient,
   names: readonly string[],
-  { errors }: Session,
+  { errors, now }: Session,
   signal: AbortSignal,
   done: () => void,
 ): Promise<void> {
@@ -58,15 +59,25 @@ async function untilEmpty(
   for (const job of items) if (isThere(job) && !isFinished(job.status)) there.add(job.metadata.uid);
   await errors.write(`${there.size === 1 ? '1 Job is' : `${there.size} Jobs are`} placed there\n`);
   if (there.size === 0) return done();
+  const progress = createProgressLine(errors, there.size, now);
+  let total = there.size;
+  const show = (): Promise<void> => progress.show(() => ({ done: total - there.size, total, words: `have left, ${there.size} to go` }));
+  await show();
   await followObjects(
     client,
     { resource: JOBS, labelSelector: CLUSTER_LABEL, seen: items },
     async (job, isGone) => {
       const { uid, namespace, name } = job.metadata;
-      if (!isGone && isThere(job) && !isFinished(job.status)) return void there.add(uid);
-      if (there.delete(uid)) await errors.write(`${plain(`${namespace}/${name}`)} has left, ${there.size} to go\n`);
+      if (!isGone && isThere(job) && !isFinished(job.status)) {
+        if (!there.has(uid)) total++;
+        return void there.add(uid);
+      }
+      if (there.delete(uid)) {
+        if (progress.isShown) await show();
+        else await errors.write(`${plain(`${namespace}/${name}`)} has left, ${there.size} to go\n`);
+      }
       if (there.size === 0) done();
     },
     signal,
-  );
+  ).finally(() => progress.end());
 }

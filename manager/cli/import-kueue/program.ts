@@ -1,13 +1,15 @@
-import { FlagError, type FlagTable, type FlagValues, type Program } from '../../../shared/runtime/flags.ts';
+import { FlagError, oneOf, type FlagTable, type FlagValues, type Program } from '../../../shared/runtime/flags.ts';
 
 export type ImportConfig = {
   /** Names of files; `-` is standard input. */
   readonly files: readonly string[];
   /** Whether it fails when something is lost. */
   readonly strict: boolean;
+  readonly output: 'yaml' | 'json';
 };
 
 const FLAGS = {
+  output: { short: 'o', value: 'FORM', fallback: 'yaml', about: 'yaml, json: one List', parse: oneOf(['yaml', 'json'] as const) },
   strict: { about: 'end with exit status 1 when something is lost, after writing the rest' },
 } satisfies FlagTable;
 
@@ -22,8 +24,8 @@ export const IMPORT_PROGRAM: Program<typeof FLAGS, ImportConfig> = {
   configOf,
 };
 
-function configOf({ strict }: FlagValues<typeof FLAGS>, files: readonly string[]): ImportConfig {
+function configOf({ strict, output }: FlagValues<typeof FLAGS>, files: readonly string[]): ImportConfig {
   if (files.length === 0) throw new FlagError('no file is named; write npm run import-kueue -- FILE..., or - for standard input');
   if (files.filter((file) => file === '-').length > 1) throw new FlagError('- is named twice; standard input can be read once');
-  return { files, strict };
+  return { files, strict, output };
 }

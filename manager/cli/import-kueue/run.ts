@@ -1,18 +1,22 @@
 import { readFileSync } from 'node:fs';
-import { stringify } from 'yaml';
+import { asJson, asYaml } from '../rendering.ts';
 import { ManifestError, readManifests } from './documents.ts';
 import { report } from './findings.ts';
 import { IMPORT_PROGRAM, type ImportConfig } from './program.ts';
 import { translate } from './translate.ts';
 
 /** Writes the translation to standard output, what is lost to standard error, and resolves with the exit code. */
-export async function runImport({ files, strict }: ImportConfig): Promise<number> {
+export async function runImport({ files, strict, output }: ImportConfig): Promise<number> {
   try {
     const manifests = files.flatMap((file) => readManifests(file === '-' ? 'standard input' : file, textOf(file)));
     const { objects, findings } = translate(manifests);
     await written(process.stderr, report(objects.length, findings));
-    // Tools that read YAML 1.1 take words such as On for booleans unless they stand in quotes.
-    await written(process.stdout, objects.map((object) => stringify(object, { compat: 'yaml-1.1', lineWidth: 0 })).join('---\n'));
+    await written(
+      process.stdout,
+      output === 'json'
+        ? asJson({ apiVersion: 'v1', kind: 'List', items: objects })
+        : objects.map((object) => asYaml(object)).join('---\n'),
+    );
     return strict && findings.some(({ kind }) => kind === 'Lost') ? 1 : 0;
   } catch (error) {
     if (!(error instanceof ManifestError)) throw error;

@@ -10,6 +10,7 @@ import type { ClusterChoice } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
 import { confirmed } from '../confirmation.ts';
 import { ExitCode } from '../exit-codes.ts';
+import { createProgressLine } from '../progress-line.ts';
 import { report } from '../report.ts';
 import type { Session } from '../session.ts';
 import { withCluster } from '../with-cluster.ts';
@@ -100,13 +101,21 @@ async function onJobs(config: JobsConfig, session: Session, step: Step): Promise
       }
     }
     const rest = [...meant];
+    const progress = createProgressLine(session.errors, meant.length, session.now);
+    let done = 0;
     const work = async (): Promise<void> => {
       for (let job = rest.shift(); job !== undefined; job = rest.shift()) {
         await step.act(client, job);
         results.push({ job: keyOf(job), result: step.done });
+        done++;
+        await progress.show(() => ({ done, total: meant.length, words: step.done }));
       }
     };
-    await Promise.all(Array.from({ length: ABREAST }, work));
+    try {
+      await Promise.all(Array.from({ length: ABREAST }, work));
+    } finally {
+      await progress.end();
+    }
     const lines = results.map(({ job, result }) => `${job} ${result}`);
     await report(session, output, {
       lines: lines.length === 0 ? ['there is no such Job: nothing was done'] : lines,

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { FlagError, text, wholeNumber, type FlagTable, type FlagValues, type Program } from '../../../shared/runtime/flags.ts';
 import type { LogLevel } from '../../../shared/runtime/pino-logger.ts';
 import { LOG_FLAGS } from '../../../shared/runtime/program-flags.ts';
+import { FORM_FLAG, type Form } from '../cluster-flags.ts';
 import { PORT_NAMES, portProblem } from './ports.ts';
 
 export type LocalConfig = {
@@ -16,6 +17,8 @@ export type LocalConfig = {
   /** Give up on the examples after this long, in milliseconds. */
   readonly timeoutMs: number;
   readonly logLevel: LogLevel;
+  /** Of the summary; what happens until then goes to standard error where it is for programs. */
+  readonly output: Form;
 };
 
 const FLAGS = {
@@ -37,6 +40,7 @@ const FLAGS = {
       'bring up Prometheus, too (Debian’s package of that name), at a port behind the others; it scrapes the programs and has the alerts of Switchyard',
   },
   timeout: { value: 'SECONDS', fallback: '120', about: 'give up on the examples after so long', parse: wholeNumber(1, 86_400) },
+  output: { ...FORM_FLAG.output, about: 'of the summary: text; json, yaml: for programs, with all else on standard error' },
   ...LOG_FLAGS,
 } satisfies FlagTable;
 
@@ -58,6 +62,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): LocalConfig {
     prometheus: flags.prometheus,
     timeoutMs: flags.timeout * 1000,
     logLevel: flags['log-level'],
+    output: flags.output,
   };
 }
 

@@ -12,7 +12,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { keepAdvice } from './advice.ts';
-import { startClusters } from './clusters.ts';
+import { startClusters, type LocalClusters } from './clusters.ts';
 import type { LocalConfig } from './config.ts';
 import type { Display } from './display.ts';
 import { EXAMPLES } from './examples.ts';
@@ -25,6 +25,7 @@ import { startPrometheus } from './prometheus.ts';
 import { createFromFile, installKinds, installPolicies, installWebhooks, joinCluster } from './set-up.ts';
 import { submitExamples } from './submit-examples.ts';
 import { summarize } from './summary.ts';
+import { asJson, asYaml } from '../rendering.ts';
 import { formatDuration } from '../text-table.ts';
 import { selfSignedCertificate } from './webhook-certificate.ts';
 
@@ -112,17 +113,21 @@ export async function quickStart(
   display.end();
 
   // 6
-  const summary = summarize({
-    rows: watch.rows(),
-    outcomes,
-    results: pods.outputs(),
-    externalJobs: await programs.externalJobsOnManager(),
-    tookMs: Date.now() - startMillis,
-    width: display.width(),
-  });
-  for (const line of summary.lines) console.log(line);
+  const tookMs = Date.now() - startMillis;
+  const rows = watch.rows();
+  const externalJobs = await programs.externalJobsOnManager();
+  const summary = summarize({ rows, outcomes, results: pods.outputs(), externalJobs, tookMs, width: display.width() });
+  if (config.output !== 'text') {
+    const places = { directory, redis: programs.redisUrl, metrics: Object.fromEntries(programs.metricsUrls), clusters: placesOf(clusters) };
+    const value = { jobs: rows, submissions: outcomes, problems: summary.problems, tookMs, ...(config.keep ? { places } : {}) };
+    process.stdout.write(config.output === 'json' ? asJson(value) : asYaml(value));
+  } else for (const line of summary.lines) console.log(line);
   if (!config.keep) return summary.problems.length === 0 ? 0 : 1;
 
-  for (const line of keepAdvice({ manager, workers: clusters.workers, programs, directory })) console.log(line);
+  if (config.output === 'text')
+    for (const line of keepAdvice({ manager, workers: clusters.workers, programs, directory })) console.log(line);
   return new Promise<number>(() => undefined); // until a signal comes
 }
+
+const placesOf = ({ manager, workers }: LocalClusters): object =>
+  Object.fromEntries([manager, ...workers].map(({ name, url, kubeconfigFile }) => [name, { url, kubeconfig: kubeconfigFile }]));

@@ -13,7 +13,8 @@ type StopSignal = keyof typeof EXIT_CODES;
 /** Everything that was started is stopped when it resolves with the exit code; nothing that is left need keep the terminal waiting. */
 export async function runLocal(config: LocalConfig): Promise<number> {
   const startMillis = Date.now();
-  const display = process.stdout.isTTY ? terminalDisplay(process.stdout, Date.now) : lineDisplay(process.stdout, Date.now);
+  const shown = config.output === 'text' ? process.stdout : process.stderr;
+  const display = shown.isTTY ? terminalDisplay(shown, Date.now) : lineDisplay(shown, Date.now);
   const cleanUp: (() => Promise<void>)[] = [];
   const stop = new AbortController();
   const stopped = Promise.withResolvers<StopSignal>();

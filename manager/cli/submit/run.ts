@@ -9,6 +9,7 @@ import { ExitCode } from '../exit-codes.ts';
 import { explanationText } from '../explain/explanation-text.ts';
 import { readWorld, UnreadableWorldError } from '../explain/world-reader.ts';
 import { keyOf } from '../jobs/read-jobs.ts';
+import { createProgressLine, type ProgressLine } from '../progress-line.ts';
 import { report } from '../report.ts';
 import type { Session } from '../session.ts';
 import { waitForJobs } from '../wait-for-jobs.ts';
@@ -34,10 +35,11 @@ export const runSubmit = (config: SubmitConfig, session: Session): Promise<numbe
     const namespace = config.namespace ?? context.namespace;
     const manifests = files.flatMap((file) => jobsOf(file === '-' ? 'standard input' : file, textOf(file), { namespace, queue }));
     // Every one is accepted by the server's own rules, or none is made.
-    const tried = await inOrder(manifests, (manifest) => create(client, manifest, true));
+    const progress = createProgressLine(session.errors, manifests.length, session.now);
+    const tried = await inOrder(manifests, (manifest) => create(client, manifest, true), progress, 'looked at');
     if (config['dry-run']) return sayWhere(client, tried, session, output);
     const submittedMs = session.now();
-    const jobs = await inOrder(manifests, (manifest) => create(client, manifest, false));
+    const jobs = await inOrder(manifests, (manifest) => create(client, manifest, false), progress, 'submitted');
     await report(session, output, {
       lines: jobs.map((job) => `${keyOf(job)} submitted`),
       value: { jobs: jobs.map((job) => ({ job: keyOf(job), uid: job.metadata.uid, result: 'submitted' })) },
@@ -54,9 +56,16 @@ const create = (client: KubeClient, manifest: JobManifest, dryRun: boolean): Pro
   client.create(JOBS, manifest, { dryRun, fieldValidation: 'Strict', fieldManager: 'switchyard-cli' });
 
 /** One after the other: whoever is refused has those before it, and none behind it. */
-async function inOrder<A, B>(all: readonly A[], each: (one: A) => Promise<B>): Promise<B[]> {
+async function inOrder<A, B>(all: readonly A[], each: (one: A) => Promise<B>, progress: ProgressLine, words: string): Promise<B[]> {
   const results: B[] = [];
-  for (const one of all) results.push(await each(one));
+  try {
+    for (const one of all) {
+      results.push(await each(one));
+      await progress.show(() => ({ done: results.length, total: all.length, words }));
+    }
+  } finally {
+    await progress.end();
+  }
   return results;
 }
 

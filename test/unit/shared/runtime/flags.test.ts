@@ -17,7 +17,7 @@ const FLAGS = {
   file: { value: 'FILE', about: 'a file', parse: text },
   'worker-count': { value: 'N', fallback: '3', about: 'how many', parse: wholeNumber(1, 9) },
   'leader-elect': { about: 'one leads' },
-  'log-level': { value: 'LEVEL', fallback: 'info', about: 'how much', parse: oneOf(['info', 'debug']) },
+  'log-level': { short: 'l', value: 'LEVEL', fallback: 'info', about: 'how much', parse: oneOf(['info', 'debug']) },
 } as const;
 const PROGRAM = {
   name: 'it',
@@ -106,6 +106,12 @@ describe('complaints', () => {
   });
 });
 
+test('a flag with a letter is taken by that, too', () => {
+  expect(read(['-l', 'debug'])['log-level']).toBe('debug');
+  expect(problem(['-l'])).toContain('--log-level has no value');
+  expect(problem(['-x'])).toContain('-x is no flag of this program');
+});
+
 test.each([['--help'], ['-h']])('%s, wherever it stands, tells every flag with its fallback', (help) => {
   expect(parseFlags(PROGRAM, ['--worker-count', '5', help], {})).toEqual({
     kind: 'Help',
@@ -120,7 +126,7 @@ Every flag can also be given as an environment variable: --file as SWITCHYARD_FI
       how many (default 3)
   --leader-elect
       one leads
-  --log-level LEVEL
+  -l, --log-level LEVEL
       how much (default info)
   --help
       print this
