@@ -18,6 +18,7 @@ import { runProgram } from '../shared/runtime/lifecycle.ts';
 import { allOrNone } from '../shared/runtime/tasks.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { createLogger } from '../shared/runtime/pino-logger.ts';
+import { createMetricsText } from '../shared/runtime/metrics-text.ts';
 import { createProgramMetrics } from '../shared/runtime/program-metrics.ts';
 import { traceDestination, type TraceDestination } from '../shared/runtime/tracing-flags.ts';
 import { createClientFactory } from './client-factory.ts';
@@ -154,7 +155,7 @@ async function runManager(
   });
   // The gate of the metrics has a limit of its own.
   const answer = createProgramHttp({
-    metrics: registry,
+    metrics: createMetricsText(registry, systemClock),
     readiness,
     warnings: () => manager.warnings(),
     invariants: () => manager.invariants(),

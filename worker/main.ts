@@ -24,6 +24,7 @@ import { runProgram } from '../shared/runtime/lifecycle.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { certificateFromFiles, toldSource, type CertificateSource } from '../shared/runtime/serving-certificate.ts';
 import { createLogger } from '../shared/runtime/pino-logger.ts';
+import { createMetricsText } from '../shared/runtime/metrics-text.ts';
 import { createProgramMetrics } from '../shared/runtime/program-metrics.ts';
 import { createSpanExporter } from '../shared/runtime/span-exporter.ts';
 import { createSpanMetrics } from '../shared/runtime/span-metrics.ts';
@@ -119,7 +120,7 @@ async function serve(
           },
         });
   const http = createProgramHttp({
-    metrics: registry,
+    metrics: createMetricsText(registry, systemClock),
     readiness,
     invariants: () => worker.invariants(),
     ...(config.metricsAuthentication ? { metricsGate: createMetricsGate({ client: newClient(0), clock: systemClock, log }) } : {}),

@@ -30,8 +30,8 @@ the last of it is told.
 
 Counters begin at zero: those of a queue or cluster when it comes, those of pairs of both, of requests by code and of the Job controller, where upstream's do, with the first that is counted.
 
-What a scrape costs: the registry of a manager with figures of 1,000 ClusterQueues, 100 clusters and 1,000 LocalQueues (two resources, three reasons, one outcome of run times) has 55,840 series in 4.9 MB of text, which take 100 ms of CPU to write (median of 15, two busy
-cores, November 2026). That is the writing alone: counting what admission has at the time of the scrape is not in it.
+What a scrape costs (\`npm run bench -- scrape\`): a manager on which 100,000 Jobs wait in 1,000 ClusterQueues, with 100 clusters, has 105,000 series in 8.8 MiB of text, which take 0.16 s of processor time, in slices: nothing else is kept waiting for
+longer than 18 ms (medians of 15, two cores, load average 3, November 2026). A longer interval is the way to less.
 `;
 
 const tableOf = (metrics: readonly DescribedMetric[]): string =>

@@ -23,7 +23,8 @@ export const INTAKE_ALERTS: readonly Alert[] = [
     severity: 'warning',
     for: '5m',
     thresholds: { submissions: 10, window: '1h' },
-    expr: 'sum by (queue) (increase(switchyard_submission_queue_submissions_total{job=~"$job", result="refused"}[$window])) > $submissions',
+    // Prometheus extrapolates: of ten it makes ten and a bit.
+    expr: 'round(sum by (queue) (increase(switchyard_submission_queue_submissions_total{job=~"$job", result="refused"}[$window]))) > $submissions',
     summary: 'submissions of {{ $labels.queue }} can never become Jobs',
     description:
       'About {{ $value | printf "%.0f" }} submissions of {{ $labels.queue }} were refused for good in the last $window ($submissions are tolerated): what they say can never become a Job.',
@@ -49,6 +50,22 @@ export const INTAKE_ALERTS: readonly Alert[] = [
     summary: 'Redis may forget submissions: {{ $labels.reason }}',
     description:
       'For $for the Redis that carries submissions has been {{ $labels.reason }}: what it has acknowledged may be gone after a restart, or when its memory runs short. A submission that was not yet made a Job is then lost.',
+  },
+  {
+    name: 'SwitchyardRedisMemory',
+    program: 'manager',
+    severity: 'warning',
+    for: '10m',
+    thresholds: { ratio: 0.9, hours: 4, window: '1h' },
+    expr: [
+      'max by (server) (switchyard_redis_memory_bytes{job=~"$job"} / (switchyard_redis_memory_max_bytes{job=~"$job"} > 0)) > $ratio',
+      // Half full, and at this pace full before somebody has looked. A restart makes a slope, too, for as long as the window.
+      'or (max by (server) (switchyard_redis_memory_bytes{job=~"$job"} / (switchyard_redis_memory_max_bytes{job=~"$job"} > 0)) > 0.5',
+      'and on (server) max by (server) (predict_linear(switchyard_redis_memory_bytes{job=~"$job"}[$window], $hours * 3600)) > on (server) max by (server) (switchyard_redis_memory_max_bytes{job=~"$job"}))',
+    ].join(' '),
+    summary: 'the memory of Redis is nearly full',
+    description:
+      'Redis {{ $labels.server }} uses {{ $value | humanizePercentage }} of the memory that it may use: more than $ratio of it, or at the pace of the last $window all of it in $hours hours. Then it takes no more submissions, and with another policy than noeviction it forgets some.',
   },
   {
     name: 'SwitchyardWebhookFailing',

@@ -54,7 +54,8 @@ export const PROMISE_ALERTS: readonly Alert[] = [
     for: '5m',
     thresholds: { canaries: 1, window: '30m' },
     expr: [
-      'sum by (cluster) (increase(switchyard_canary_runs_total{job=~"$job", outcome=~"failed|timeout|refused"}[$window])) > $canaries',
+      // Prometheus extrapolates: of one it makes one and a bit.
+      'round(sum by (cluster) (increase(switchyard_canary_runs_total{job=~"$job", outcome=~"failed|timeout|refused"}[$window]))) > $canaries',
       'unless on (cluster) sum by (cluster) (increase(switchyard_canary_runs_total{job=~"$job", outcome="complete"}[$window])) > 0',
     ].join(' '),
     summary: 'Jobs do not come through cluster {{ $labels.cluster }}',

@@ -13,7 +13,7 @@ import { createRecordKeeper } from '../../manager/api/record-keeper.ts';
 import { RESOURCE_FLAVORS } from '../../manager/api/resource-flavor.ts';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../../manager/api/worker-cluster.ts';
 import { WORKLOAD_PRIORITY_CLASSES } from '../../manager/api/workload-priority-class.ts';
-import { createManagerMetrics } from '../../manager/metrics.ts';
+import { createManagerMetrics, type AdmissionMetrics } from '../../manager/metrics.ts';
 import type { DeepReadonly, Job, KubeObject, ObjectKey } from '../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
@@ -30,7 +30,11 @@ const NAMESPACE = 'team';
 
 export type AdmissionWhole = ReturnType<typeof createAdmissionWhole>;
 
-export function createAdmissionWhole(fairSharing: FairSharingConfig | undefined, decisionLog?: LineSink) {
+export function createAdmissionWhole(
+  fairSharing: FairSharingConfig | undefined,
+  decisionLog?: LineSink,
+  metrics: AdmissionMetrics = createManagerMetrics(new Registry()).admission,
+) {
   const informers = {
     jobs: keptInformer(JOBS),
     namespaces: keptInformer(NAMESPACES),
@@ -55,7 +59,7 @@ export function createAdmissionWhole(fairSharing: FairSharingConfig | undefined,
     decisionLog,
     clock: systemClock,
     log: silentLogger,
-    metrics: createManagerMetrics(new Registry()).admission,
+    metrics,
   });
   informers.namespaces.put({ metadata: meta(NAMESPACE) });
   informers.resourceFlavors.put({ metadata: meta('default'), spec: {} });

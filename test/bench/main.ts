@@ -76,6 +76,13 @@ const SUITES: ReadonlyMap<string, SuiteEntry> = new Map([
     },
   ],
   [
+    'scrape',
+    {
+      about: 'what a scrape of the metrics of a large installation costs a manager, and for how long at once nothing else goes on',
+      load: async () => (await import('./scrape.ts')).scrapeSuite,
+    },
+  ],
+  [
     'start-up',
     {
       about: 'starting the worker and the manager: time and processor time until /readyz says 200, memory while idle',

@@ -83,6 +83,11 @@ const A_LATENCY: Expectation = (samples) => {
   const measured = samples.filter(({ value }) => !Number.isNaN(value));
   return measured.length === 0 ? `nothing is measured in ${samples.length} series` : between(0, 30)(measured);
 };
+/** No canary has to have come through yet. */
+const MAYBE =
+  (expectation: Expectation): Expectation =>
+  (samples) =>
+    samples.every(({ value }) => Number.isNaN(value)) ? undefined : expectation(samples.filter(({ value }) => !Number.isNaN(value)));
 const A_QUEUE = each('cluster_queue', ['batch'], A_FEW);
 
 const EXPECTED: Readonly<Record<string, readonly Expectation[]>> = {
@@ -97,6 +102,10 @@ const EXPECTED: Readonly<Record<string, readonly Expectation[]>> = {
   'overview/Jobs a second': [SOME_RATE, SOME_RATE, SOME_RATE],
   'overview/Waiting, by queue': [A_QUEUE],
   'overview/Copies, by cluster': [each('cluster', CLUSTERS, A_FEW)],
+  'overview/Canaries a second': [MAYBE(A_RATE)],
+  'overview/Their way': [MAYBE(A_LATENCY)],
+  'overview/Dropped a second': [between(0, 0), between(0, 0), between(0, 5), between(0, 0)],
+  'overview/Depth of the work queues': [each('name', ['mirror', 'waiting-jobs', 'outcomes'], [0, 10])],
   'overview/Versions': [each('job', ['switchyard-manager', 'switchyard-worker'], [1, 3])],
   'overview/Processor time': [each('job', ['switchyard-manager'], [0.00001, 2])],
   'overview/Memory': [each('job', ['switchyard-manager'], [50e6, 1e9])],
@@ -105,6 +114,8 @@ const EXPECTED: Readonly<Record<string, readonly Expectation[]>> = {
   'queues/Nominal quota': [by('resource', { cpu: 4, memory: 2 ** 30 })],
   'queues/Jobs admitted': [A_QUEUE],
   'queues/Waiting': [each('status', ['active', 'inadmissible'], A_FEW)],
+  'queues/Why they wait': [MAYBE(between(...A_FEW))],
+  'queues/LocalQueues without figures': [sums(0)],
   'queues/How long the first has waited': [A_QUEUE],
   'queues/Wait for admission': [A_LATENCY, A_LATENCY],
   'queues/Run time': [A_LATENCY],
@@ -117,11 +128,16 @@ const EXPECTED: Readonly<Record<string, readonly Expectation[]>> = {
   'clusters/Dispatched a second': [A_RATE],
   'clusters/From admission to copy': [A_LATENCY],
   'clusters/Status lag': [A_LATENCY],
-  'clusters/Calls a second': [between(0, 100)],
+  'clusters/Calls a second': [each('cluster', ['home', ...CLUSTERS], [0, 100])],
+  'clusters/Depth of the work queues': [each('cluster', CLUSTERS, [0, 10])],
+  'clusters/Wait in the work queues': [A_LATENCY],
+  'clusters/Watches opened anew a second': [each('cluster', CLUSTERS, [0, 1])],
   'intake/Submissions a second': [A_RATE],
   'intake/Backlog': [each('queue', ['shared'], [0, 0])],
   'intake/Outcomes': [by('result', { completed: BY_REDIS.length - FAILED + 1, failed: FAILED })],
   'intake/From submission to Job': [A_LATENCY],
+  'intake/Redis': [sums(1), sums(1)],
+  'intake/Memory of Redis': [between(100_000, 1e9), MAYBE(between(1e6, 1e12))],
   'intake/Troubles of Redis': [each('reason', ['Unreachable', 'NotDurable'], [0, 0])],
   'intake/Webhook requests a second': [A_RATE],
   'intake/Time of the webhook': [A_LATENCY],
@@ -142,6 +158,8 @@ const EXPECTED: Readonly<Record<string, readonly Expectation[]>> = {
   'slo/Cycles in time': [between(0.01, 1)],
   'slo/Leading': [between(0.01, 1)],
   'slo/Intake open': [between(0.1, 1)],
+  'slo/Canaries through': [MAYBE(between(0.01, 1))],
+  'slo/Way of canaries': [MAYBE(A_LATENCY)],
   'slo/Wait for admission': [A_LATENCY, A_LATENCY],
   'slo/From admission to copy': [A_LATENCY, A_LATENCY],
   'slo/Status lag': [A_LATENCY, A_LATENCY],
@@ -156,8 +174,8 @@ const PANELS = DASHBOARDS.flatMap((dashboard) =>
 const ABSENT: readonly (readonly [RegExp, why: string])[] = [
   [/^apiserver_/, 'the quick start has no kube-apiserver'],
   [/^switchyard_cluster_not_ready$/, 'every cluster is ready'],
-  [/^switchyard_evicted_workloads_total$/, 'nobody was evicted'],
   [/^switchyard_pending_workloads_by_reason$/, 'nobody waits'],
+  [/^switchyard_redis_memory_max_bytes$/, 'the Redis of the quick start has no limit'],
   [/^switchyard_canary_runs_total$/, 'no canary has to have come through yet'],
   [/^switchyard_worker_token_expires_seconds$/, 'the kubeconfigs of the quick start have tokens that do not say when they end'],
   [/^switchyard_certificate_not_after_seconds$/, 'the webhook serves a certificate that the quick start has made'],

@@ -32,6 +32,8 @@ export const leftToUs =
 export const webhook = (outcome: string): string =>
   ofManager('switchyard_webhook_requests_total', `webhook="validate",outcome="${outcome}"`);
 export const redisTrouble = (reason: string): string => ofManager('switchyard_redis_trouble', `reason="${reason}"`);
+/** `bytes` or `max_bytes`. */
+export const redisMemory = (what: string): string => ofManager(`switchyard_redis_memory_${what}`, 'server="redis:6379"');
 export const syncs = (result: string, cluster = 'east'): string =>
   ofWorker(cluster, 'job_controller_job_syncs_total', `completion_mode="NonIndexed",action="reconciling",result="${result}"`);
 export const tracked = (event: string, cluster = 'east'): string =>
@@ -77,6 +79,8 @@ export function healthy(changes: Readonly<Record<string, string>> = {}): Readonl
     [webhook('error')]: '0x90',
     [ofManager('switchyard_history_entries_total', 'result="written"')]: '0+2x90',
     [ofManager('switchyard_history_entries_total', 'result="dropped"')]: '0x90',
+    [redisMemory('bytes')]: '500x90',
+    [redisMemory('max_bytes')]: '1000x90',
     [tokenEnds]: '86400x90',
     [canaries('complete')]: '0+0.2x90',
     [ofManager('switchyard_certificate_not_after_seconds', 'certificate="webhook"')]: '7776000x90',

@@ -1,5 +1,5 @@
 import type { Situation } from '../support/promtool.ts';
-import { backlog, evicted, fresh, healthy, quiet, redisTrouble, takenUp, webhook } from './alert-world.ts';
+import { backlog, evicted, fresh, healthy, quiet, redisMemory, redisTrouble, takenUp, webhook, without } from './alert-world.ts';
 
 export const INTAKE_SITUATIONS: readonly Situation[] = [
   {
@@ -80,6 +80,21 @@ export const INTAKE_SITUATIONS: readonly Situation[] = [
       },
     ],
   },
+  {
+    name: 'what is kept in Redis fills its memory',
+    series: healthy({ [redisMemory('bytes')]: '880+1x90' }),
+    at: '80m',
+    fires: [
+      {
+        alert: 'SwitchyardRedisMemory',
+        labels: { server: 'redis:6379' },
+        summary: 'the memory of Redis is nearly full',
+        description:
+          'Redis redis:6379 uses 96% of the memory that it may use: more than 0.9 of it, or at the pace of the last 1h all of it in 4 hours. Then it takes no more submissions, and with another policy than noeviction it forgets some.',
+      },
+    ],
+  },
+  quiet('Redis has no limit', without(healthy({ [redisMemory('bytes')]: '700+2000x90' }), /max_bytes/), '80m'),
   {
     name: 'the webhook fails for every second Job',
     series: healthy({ [webhook('allowed')]: '0+5x180', [webhook('refused')]: '0x180', [webhook('error')]: '0+5x180' }),

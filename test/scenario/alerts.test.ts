@@ -2,7 +2,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ALERTS } from '../../shared/monitoring/alerts.ts';
 import { ruleFile } from '../../shared/monitoring/alert.ts';
-import { playSituations, promtoolProblem, type Situation } from '../support/promtool.ts';
+import { playHearings, playSituations, promtoolProblem, type Situation } from '../support/promtool.ts';
+import { COURSES, FIRES_AT, OVER_AT } from './alert-courses.ts';
 import { CLUSTER_SITUATIONS } from './alerts-of-clusters.ts';
 import { INTAKE_SITUATIONS } from './alerts-of-intake.ts';
 import { PROGRAM_SITUATIONS } from './alerts-of-programs.ts';
@@ -17,6 +18,7 @@ const SITUATIONS: readonly Situation[] = [
   ...PROGRAM_SITUATIONS,
   ...QUIET_SITUATIONS,
 ];
+const courseName = ({ alert, edge }: (typeof COURSES)[number]): string => `${alert}: ${edge}`;
 const problem = promtoolProblem();
 /** Fifteen seconds of processor time, which a busy machine has to give first. */
 const LIMIT_MS = 600_000;
@@ -27,11 +29,26 @@ test('every alert is heard in some situation, and situations have names of their
   expect(new Set(SITUATIONS.map(({ name }) => name)).size).toBe(SITUATIONS.length);
 });
 
+test('of every alert it is played how it comes and goes', () => {
+  const played = new Set(COURSES.map(({ alert }) => alert));
+  expect(ALERTS.map(({ name }) => name).filter((name) => !played.has(name))).toEqual([]);
+});
+
 describe.skipIf(problem !== undefined)(`alerts${problem === undefined ? '' : ` (skipped: ${problem})`}`, () => {
   let wrong: ReadonlyMap<string, string>;
   beforeAll(() => {
-    wrong = playSituations(GROUPS, SITUATIONS);
+    const hearings = COURSES.map((course) => ({
+      ...course,
+      name: courseName(course),
+      heardAt: [FIRES_AT],
+      silentAt: [course.edgeAt, OVER_AT],
+    }));
+    wrong = new Map([...playSituations(GROUPS, SITUATIONS), ...playHearings(GROUPS, hearings)]);
   }, LIMIT_MS);
+
+  test.each(COURSES.map(courseName))('%s is just within bounds and not heard; beyond them it is, and no longer when it is over', (name) => {
+    expect(wrong.get(name) ?? 'as it should be').toBe('as it should be');
+  });
 
   test.each(SITUATIONS.map(({ name, fires }) => [name, fires.map(({ alert }) => alert).join(', ') || 'nothing']))(
     '%s: %s fires',

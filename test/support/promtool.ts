@@ -30,23 +30,71 @@ export type Firing = {
 
 /** What promtool says is otherwise than each situation has it, by its name. All are played in one process. */
 export function playSituations(groups: readonly RuleGroup[], situations: readonly Situation[]): ReadonlyMap<string, string> {
+  const rules = new Map(groups.flatMap((group) => group.rules.map((rule) => [rule.alert, rule])));
+  return play(
+    { 'rules.yaml': { groups } },
+    situations.map((situation) => ({ name: situation.name, file: testFile(situation, rules) })),
+  );
+}
+
+/** Series over time, and of one alert when it is heard and when not, in minutes. */
+export type Hearing = {
+  readonly name: string;
+  readonly alert: string;
+  readonly series: Readonly<Record<string, string>>;
+  readonly heardAt: readonly number[];
+  readonly silentAt: readonly number[];
+};
+
+/** The same of these, each with the rule of its alert alone. */
+export function playHearings(groups: readonly RuleGroup[], hearings: readonly Hearing[]): ReadonlyMap<string, string> {
+  const ruleOf = (alert: string): RuleGroup[] => [
+    { name: alert, rules: groups.flatMap(({ rules }) => rules.filter((rule) => rule.alert === alert)) },
+  ];
+  return play(
+    Object.fromEntries(hearings.map(({ alert }) => [`${alert}.yaml`, { groups: ruleOf(alert) }])),
+    hearings.map(({ name, alert, series, heardAt, silentAt }) => ({
+      name,
+      file: {
+        rule_files: [`${alert}.yaml`],
+        evaluation_interval: '1m',
+        tests: [
+          {
+            interval: '1m',
+            input_series: Object.entries(series).map(([each, values]) => ({ series: each, values })),
+            promql_expr_test: [...heardAt.map((at) => [at, 1] as const), ...silentAt.map((at) => [at, 0] as const)].map(([at, value]) => ({
+              expr: 'count(ALERTS{alertstate="firing"}) or vector(0)',
+              eval_time: `${at}m`,
+              exp_samples: [{ labels: '{}', value }],
+            })),
+          },
+        ],
+      },
+    })),
+  );
+}
+
+/** One file for each, and beside them these, by name. */
+function play(
+  files: Readonly<Record<string, object>>,
+  tests: readonly { readonly name: string; readonly file: object }[],
+): ReadonlyMap<string, string> {
   const folder = mkdtempSync(path.join(tmpdir(), 'switchyard-alerts-'));
   try {
-    writeFileSync(path.join(folder, 'rules.yaml'), stringify({ groups }));
-    const rules = new Map(groups.flatMap((group) => group.rules.map((rule) => [rule.alert, rule])));
-    const files = situations.map((situation, index) => {
-      const file = path.join(folder, `${index}.yaml`);
-      writeFileSync(file, stringify(testFile(situation, rules)));
-      return file;
+    for (const [name, content] of Object.entries(files)) writeFileSync(path.join(folder, name), stringify(content));
+    const paths = tests.map(({ file }, index) => {
+      const name = path.join(folder, `${index}.yaml`);
+      writeFileSync(name, stringify(file));
+      return name;
     });
     // It names each file, and then says SUCCESS, or on the other stream FAILED with what was otherwise.
-    const { stdout } = spawnSync('/bin/sh', ['-c', 'exec promtool test rules "$@" 2>&1', 'promtool', ...files], {
+    const { stdout } = spawnSync('/bin/sh', ['-c', 'exec promtool test rules "$@" 2>&1', 'promtool', ...paths], {
       encoding: 'utf8',
       maxBuffer: 64 * 1024 * 1024,
     });
     const told = new Map(stdout.split(/^Unit Testing: +/m).map((part) => [path.basename(part.split('\n', 1)[0] ?? '', '.yaml'), part]));
     return new Map(
-      situations.flatMap(({ name }, index) => {
+      tests.flatMap(({ name }, index) => {
         const said = told.get(String(index)) ?? `promtool said nothing of it:\n${stdout}`;
         return said.includes('SUCCESS') ? [] : [[name, said]];
       }),

@@ -25,6 +25,7 @@ export const UNSEEN_ALERTS: Readonly<Record<string, string>> = {
   SwitchyardSubmissionPoison: 'switchyard_submission_queue_failed of the manager',
   SwitchyardRedisUnreachable: '/readyz of the manager',
   SwitchyardRedisNotDurable: '/readyz of the manager',
+  SwitchyardRedisMemory: 'switchyard_redis_memory_bytes of the manager',
   SwitchyardSyncErrors: 'the log of the worker',
   SwitchyardQuotaAndRealityApart: 'switchyard_invariant_violations of the manager',
   SwitchyardInvariantViolated: 'switchyard_invariant_violations of the manager',

@@ -77,13 +77,50 @@ export const CLUSTERS: Dashboard = {
         },
         {
           title: 'Calls a second',
-          about: 'Of the manager to the API servers, by their addresses.',
+          about: 'Of the manager to the API servers; home is its own.',
           kind: 'timeseries',
           unit: 'ops',
           queries: [
             {
-              expr: 'sum by (host) (rate(rest_client_requests_total{job=~"$manager"}[$__rate_interval]))',
-              legend: '{{host}}',
+              expr: 'sum by (cluster) (rate(rest_client_requests_total{job=~"$manager"}[$__rate_interval]))',
+              legend: '{{cluster}}',
+            },
+          ],
+        },
+      ],
+    },
+    {
+      title: 'Queues and watches',
+      panels: [
+        {
+          title: 'Depth of the work queues',
+          about:
+            'Copies that wait for a write, and those of which it is asked why they do not start. What grows without end is not worked off.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [{ expr: `sum by (cluster, name) (workqueue_depth{${OF}})`, legend: '{{cluster}} {{name}}' }],
+        },
+        {
+          title: 'Wait in the work queues',
+          about: 'The 99th percentile. One slow cluster delays its own alone.',
+          kind: 'timeseries',
+          unit: 's',
+          queries: [
+            {
+              expr: `histogram_quantile(0.99, sum by (cluster, le) (rate(workqueue_queue_duration_seconds_bucket{${OF}, name="copies"}[$__rate_interval])))`,
+              legend: '{{cluster}}',
+            },
+          ],
+        },
+        {
+          title: 'Watches opened anew a second',
+          about: 'Each is after four to eight minutes. Much more: they break, by a proxy that has less patience, for example.',
+          kind: 'timeseries',
+          unit: 'ops',
+          queries: [
+            {
+              expr: `sum by (cluster, resource) (rate(switchyard_watch_restarts_total{${OF}}[$__rate_interval]))`,
+              legend: '{{cluster}} {{resource}}',
             },
           ],
         },

@@ -50,6 +50,26 @@ export const INTAKE: Dashboard = {
       title: 'Redis and webhook',
       panels: [
         {
+          title: 'Redis',
+          about: 'up: it takes writes. durable: it keeps what it takes. Each manager looks for itself; the worst is shown.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [
+            { expr: `min(switchyard_redis_up{${OF}})`, legend: 'up' },
+            { expr: `min(switchyard_redis_durable{${OF}})`, legend: 'durable' },
+          ],
+        },
+        {
+          title: 'Memory of Redis',
+          about: 'Used, and what it may use, where there is a limit: full, it takes nothing more. An alert fires at nine tenths.',
+          kind: 'timeseries',
+          unit: 'bytes',
+          queries: [
+            { expr: `max by (server) (switchyard_redis_memory_bytes{${OF}})`, legend: '{{server}} used' },
+            { expr: `max by (server) (switchyard_redis_memory_max_bytes{${OF}})`, legend: '{{server}} may use' },
+          ],
+        },
+        {
           title: 'Troubles of Redis',
           about: '1 for each that it is in.',
           kind: 'timeseries',

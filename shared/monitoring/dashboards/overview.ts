@@ -106,6 +106,48 @@ export const OVERVIEW: Dashboard = {
       ],
     },
     {
+      title: 'Canaries and what is dropped',
+      panels: [
+        {
+          title: 'Canaries a second',
+          about: 'Tiny Jobs that are sent through every cluster (--canary-interval), by how they ended. Nothing where they are off.',
+          kind: 'timeseries',
+          unit: 'ops',
+          queries: [
+            {
+              expr: 'sum by (cluster, outcome) (rate(switchyard_canary_runs_total{job=~"$manager"}[$__rate_interval]))',
+              legend: '{{cluster}} {{outcome}}',
+            },
+          ],
+        },
+        {
+          title: 'Their way',
+          about: 'The median of each part: queued, admitted, dispatched, started, and finished, which is all of it.',
+          kind: 'timeseries',
+          unit: 's',
+          queries: [
+            {
+              expr: 'histogram_quantile(0.5, sum by (stage, le) (rate(switchyard_canary_stage_seconds_bucket{job=~"$manager"}[$__rate_interval])))',
+              legend: '{{stage}}',
+            },
+          ],
+        },
+        {
+          title: 'Dropped a second',
+          about:
+            'What could not be kept or told in time: spans of traces, entries of history, Events of the way of Jobs, lines of the decision log.',
+          kind: 'timeseries',
+          unit: 'ops',
+          queries: [
+            { expr: 'sum(rate(switchyard_trace_spans_total{job=~"$manager", result="dropped"}[$__rate_interval]))', legend: 'spans' },
+            { expr: 'sum(rate(switchyard_history_entries_total{job=~"$manager", result="dropped"}[$__rate_interval]))', legend: 'history' },
+            { expr: 'sum(rate(switchyard_story_events_dropped_total{job=~"$manager"}[$__rate_interval]))', legend: 'Events' },
+            { expr: 'sum(rate(switchyard_decision_log_dropped_lines_total{job=~"$manager"}[$__rate_interval]))', legend: 'decisions' },
+          ],
+        },
+      ],
+    },
+    {
       title: 'The managers',
       panels: [
         {
@@ -128,6 +170,14 @@ export const OVERVIEW: Dashboard = {
           kind: 'timeseries',
           unit: 'bytes',
           queries: [{ expr: 'process_resident_memory_bytes{job=~"$manager"}', legend: '{{instance}}' }],
+        },
+        {
+          title: 'Depth of the work queues',
+          about:
+            'Of the manager itself: mirror is what is to be told to Jobs and copies, waiting-jobs what those are to be told that wait.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [{ expr: 'sum by (name) (workqueue_depth{job=~"$manager", cluster="home"})', legend: '{{name}}' }],
         },
         {
           title: 'Event loop lag',

@@ -57,6 +57,18 @@ export const QUEUES: Dashboard = {
           ],
         },
         {
+          title: 'Why they wait',
+          about: 'By the reason of the condition QuotaReserved; switchyard explain says more of each. Pending: not told yet.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [
+            {
+              expr: `max by (cluster_queue, reason) (switchyard_pending_workloads_by_reason{${OF}})`,
+              legend: '{{cluster_queue}} {{reason}}',
+            },
+          ],
+        },
+        {
           title: 'How long the first has waited',
           about: 'Rises without end where a queue is stuck, or starves.',
           kind: 'timeseries',
@@ -134,6 +146,13 @@ export const QUEUES: Dashboard = {
               legend: '{{namespace}}/{{local_queue}}',
             },
           ],
+        },
+        {
+          title: 'LocalQueues without figures',
+          about: 'More than 0: there are more of them than --metrics-local-queues-max. They are counted with their ClusterQueues.',
+          kind: 'stat',
+          unit: 'short',
+          queries: [{ expr: 'max(switchyard_local_queues_without_series{job=~"$manager"})', legend: 'without' }],
         },
       ],
     },

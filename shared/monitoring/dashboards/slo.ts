@@ -68,8 +68,20 @@ export const SLO: Dashboard = {
           unit: 'percentunit',
           queries: [
             {
-              expr: `1 - max(avg_over_time(switchyard_redis_trouble{${OF}, reason!~"NotDurable|Evicting"}[$__range]))`,
+              expr: `1 - avg_over_time((max(switchyard_redis_trouble{${OF}, reason!~"NotDurable|Evicting"}))[$__range:])`,
               legend: 'open',
+            },
+          ],
+        },
+        {
+          title: 'Canaries through',
+          about: 'Of the canaries that were admitted, the part that came through, by cluster.',
+          kind: 'stat',
+          unit: 'percentunit',
+          queries: [
+            {
+              expr: `sum by (cluster) (increase(switchyard_canary_runs_total{${OF}, outcome="complete"}[$__range])) / sum by (cluster) (increase(switchyard_canary_runs_total{${OF}, outcome=~"complete|failed|timeout"}[$__range]))`,
+              legend: '{{cluster}}',
             },
           ],
         },
@@ -81,6 +93,18 @@ export const SLO: Dashboard = {
         quantiles('Wait for admission', 'Median and 99th percentile.', 'switchyard_admission_wait_time_seconds', 'cluster_queue'),
         quantiles('From admission to copy', 'Median and 99th percentile.', 'switchyard_dispatch_duration_seconds', 'cluster'),
         quantiles('Status lag', 'Median and 99th percentile.', 'switchyard_status_lag_seconds', 'cluster'),
+        {
+          title: 'Way of canaries',
+          about: 'The 99th percentile of each part: queued, admitted, dispatched, started, and finished, which is all of it.',
+          kind: 'timeseries',
+          unit: 's',
+          queries: [
+            {
+              expr: `histogram_quantile(0.99, sum by (cluster, stage, le) (rate(switchyard_canary_stage_seconds_bucket{${OF}}[$__rate_interval])))`,
+              legend: '{{cluster}} {{stage}}',
+            },
+          ],
+        },
       ],
     },
   ],
