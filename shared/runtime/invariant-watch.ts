@@ -3,6 +3,7 @@ import { sleep, type Clock } from './clock.ts';
 import type { InvariantMetrics } from './invariant-metrics.ts';
 import type { InvariantDump, InvariantReport } from './invariant-report.ts';
 import type { Logger } from './logger.ts';
+import { createTimeSlices } from './time-slices.ts';
 import { createViolations, type Finding, type Violation } from './violations.ts';
 
 /**
@@ -47,6 +48,8 @@ const CHANGED_PER_TURN = 2_000;
 const SUSPECTS_PER_TURN = 1_000;
 const SLICE = 500;
 const DUMPS_MAX = 50;
+/** A turn takes longer than others should wait. */
+const AT_ONCE_MS = 10;
 
 export function createInvariantWatch<I extends string>(options: InvariantWatchOptions<I>): InvariantWatch {
   const { graceMs, patience = 1, begin, findingsOf, subjects, seen, onViolation, metrics, clock, log } = options;
@@ -81,6 +84,7 @@ export function createInvariantWatch<I extends string>(options: InvariantWatchOp
     for (const each of turn.ended) ended(each);
   };
 
+  let roundIsOver = false;
   /** Each but once. */
   function chosen(): ReadonlySet<string> {
     const all = new Set<string>();
@@ -94,7 +98,7 @@ export function createInvariantWatch<I extends string>(options: InvariantWatchOp
     for (let count = 0; count < SLICE; count++) {
       const { value, done } = round.next();
       if (done === true) {
-        round = [...subjects()][Symbol.iterator]();
+        roundIsOver = true;
         break;
       }
       all.add(value);
@@ -109,8 +113,20 @@ export function createInvariantWatch<I extends string>(options: InvariantWatchOp
         await sleep(clock, TURN_MS, signal);
         if (signal.aborted) return;
         begin?.();
+        const slices = createTimeSlices(clock, AT_ONCE_MS);
+        if (roundIsOver) {
+          // The names alone: a round takes long, and would keep what they stand for as it was.
+          const names: string[] = [];
+          for (const subject of subjects()) if (names.push(subject) % 1_000 === 0) await slices.nextWhenOver(signal);
+          round = names[Symbol.iterator]();
+          roundIsOver = false;
+        }
         const now = chosen();
-        for (const subject of now) look(subject);
+        for (const subject of now) {
+          await slices.nextWhenOver(signal);
+          if (signal.aborted) return;
+          look(subject);
+        }
         if (now.size > 0) for (const invariant of invariants) metrics.checks.inc({ invariant }, now.size);
         tell();
       }

@@ -83,6 +83,13 @@ const SUITES: ReadonlyMap<string, SuiteEntry> = new Map([
     },
   ],
   [
+    'invariants',
+    {
+      about: 'what it costs a manager to look whether its promises hold, where very many Jobs wait and run over a hundred clusters',
+      load: async () => (await import('./invariants.ts')).invariantsSuite,
+    },
+  ],
+  [
     'start-up',
     {
       about: 'starting the worker and the manager: time and processor time until /readyz says 200, memory while idle',

@@ -9,6 +9,7 @@ import { createMetricsText } from '../../shared/runtime/metrics-text.ts';
 import { cpuQueue } from './admission-core.ts';
 import { createAdmissionWhole } from './admission-whole.ts';
 import { threadCpuMs } from './cpu-time.ts';
+import { watchTurns } from './longest-turn.ts';
 import { defineSuite } from './suite.ts';
 
 const FLAGS = {
@@ -91,23 +92,3 @@ function count({ admission, dispatch }: ManagerMetrics, queues: number, clusters
 const turns = async (count: number): Promise<void> => {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setTimeout(resolve, 25));
 };
-
-/** The longest turn of the event loop from now on, in processor time of its thread. */
-function watchTurns(): { longestMs(): Promise<number> } {
-  let [over, longest, last] = [false, 0, threadCpuMs()];
-  const done = (async () => {
-    while (!over) {
-      await new Promise(setImmediate);
-      const now = threadCpuMs();
-      longest = Math.max(longest, now - last);
-      last = now;
-    }
-  })();
-  return {
-    async longestMs() {
-      over = true;
-      await done;
-      return longest;
-    },
-  };
-}

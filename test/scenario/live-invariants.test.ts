@@ -42,6 +42,11 @@ const eventsOf = async (name: string, namespace = NAMESPACE): Promise<string[]> 
     .filter(({ reason, involvedObject }) => reason === 'InvariantViolated' && involvedObject.name === name)
     .map(({ message }) => message ?? '');
 
+/** What was kept of a violation for a bug report. */
+function dumpsOf(invariant: string): unknown[] {
+  return logged.map((line) => JSON.parse(line) as { invariant: string }).filter((dump) => dump.invariant === invariant);
+}
+
 /** Somebody has put a copy there that runs, and lets nobody take it away. */
 async function forgeCopy(cluster: string, name: string, originUid: string): Promise<void> {
   const { client, line, start } = world.worker(cluster);
@@ -71,7 +76,12 @@ test('a Job that runs on two clusters is told of once, by a metric, in the log a
   expect(await violations()).toEqual({ one_copy_runs: 1 });
   expect(await eventsOf('a')).toEqual([expect.stringMatching(/^one_copy_runs: it runs twice: on eu-1 .* and on us-2/)]);
   await world.settle(300_000);
-  expect(logged.filter((line) => line.includes('one_copy_runs'))).toHaveLength(1);
+  expect(dumpsOf('one_copy_runs')).toEqual([
+    expect.objectContaining({
+      subject: `${NAMESPACE}/a`,
+      seen: expect.objectContaining({ job: expect.objectContaining({ place: 'eu-1' }), copies: [expect.anything(), expect.anything()] }),
+    }),
+  ]);
   // The other copy goes at last.
   world.worker('us-2').line.instead = undefined;
   await world.settle(120_000);
@@ -86,6 +96,9 @@ test('more pods than are charged for are told of', async () => {
   await world.settle(130_000);
   expect(await violations()).toEqual({ quota_covers_pods: 1 });
   expect((await eventsOf('a'))[0]).toContain('is 2 cpu and 2 pods more than is charged for it');
+  expect(dumpsOf('quota_covers_pods')).toMatchObject([
+    { seen: { job: { account: { held: { cpu: expect.anything() } } }, copies: [{ active: 3 }] } },
+  ]);
 });
 
 test('a copy whose Job is gone, and that cannot be deleted, is told of on its WorkerCluster', async () => {
@@ -98,6 +111,9 @@ test('a copy whose Job is gone, and that cannot be deleted, is told of on its Wo
   expect(await violations()).toEqual({ no_orphans: 1 });
   const { metadata } = await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' });
   expect((await eventsOf(metadata.name, 'default'))[0]).toContain(`Job ${NAMESPACE}/gone: no_orphans: a copy is left on eu-1`);
+  expect(dumpsOf('no_orphans')).toMatchObject([
+    { subject: `${NAMESPACE}/gone`, seen: { copies: [{ cluster: 'eu-1', originUid: 'uid-of-nobody' }] } },
+  ]);
 });
 
 test('a copy that somebody changes, and that nobody can put right, is told of', async () => {
@@ -110,6 +126,7 @@ test('a copy that somebody changes, and that nobody can put right, is told of', 
   await client.patch(JOBS, { namespace: NAMESPACE, name: 'a' }, { type: 'merge', body: { spec: { parallelism: 4 } } });
   await world.settle(320_000);
   expect(await violations()).toEqual({ record_and_copy_agree: 1 });
+  expect(dumpsOf('record_and_copy_agree')).toMatchObject([{ seen: { job: { record: { epoch: 1 } }, copies: [{ podsAtOnce: 4 }] } }]);
 });
 
 test('whatever is on its way is none: Jobs that come, run, move, end and are deleted, lost answers, a cluster that is cut off, managers that die', async () => {

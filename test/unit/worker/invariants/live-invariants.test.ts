@@ -20,7 +20,8 @@ test('a pod that nobody can free of its finalizer, though its Job is gone, is to
   expect(await world.metric('switchyard_invariant_violations', { invariant: 'no_finalizers_left' })).toBe(0);
   await world.pass(60);
   expect(await world.metric('switchyard_invariant_violations', { invariant: 'no_finalizers_left' })).toBe(1);
-  expect(world.warnings.filter(({ message }) => message === BROKEN_PROMISE)).toHaveLength(1);
+  const dumps = world.warnings.filter(({ message }) => message === BROKEN_PROMISE).map(({ fields }) => fields);
+  expect(dumps).toMatchObject([{ invariant: 'no_finalizers_left', seen: { metadata: { name: pod?.metadata.name } } }]);
   expect(Object.keys(await world.events()).filter((line) => line.includes('InvariantViolated'))).toHaveLength(1);
   world.fault = undefined;
   await world.pass(120);
