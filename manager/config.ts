@@ -12,6 +12,7 @@ import { CERTIFICATE_FLAGS, certificateConfigOf, secretName, type CertificateCon
 import { ADMISSION_FLAGS, admissionFlagsOf, type AdmissionFlags } from './admission-flags.ts';
 import { DEFAULT_REQUEUING_TIMESTAMP, REQUEUING_TIMESTAMPS, type RequeuingTimestamp } from './admission/requeuing.ts';
 import { FENCE_MARGIN_MS } from './api/fenced-off.ts';
+import { hasHashTag } from './submission/tenant.ts';
 import { TRACING_FLAGS, tracingFlagsOf, type TracingFlags } from '../shared/runtime/tracing-flags.ts';
 import { DEFAULT_JOB_RULES, RESOURCE_CLAIMS_RULES, type JobRules } from './api/job-rules.ts';
 import type { LogLevel } from '../shared/runtime/pino-logger.ts';
@@ -130,7 +131,7 @@ const FLAGS = {
   'redis-prefix': {
     value: 'PREFIX',
     fallback: SUBMISSION_QUEUE_PREFIX,
-    about: 'BullMQ’s key prefix; on a Redis cluster a hash tag, such as {bull}',
+    about: `BullMQ’s key prefix of that queue; on a Redis Cluster one with a hash tag, by default {${SUBMISSION_QUEUE_PREFIX}}`,
     parse: text,
   },
   'submission-queue': {
@@ -293,10 +294,11 @@ export const MANAGER_PROGRAM: Program<typeof FLAGS, ManagerConfig> = {
 };
 
 function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
+  const redis = redisConfigOf(flags);
   return {
     kubeconfig: flags.kubeconfig,
-    redis: redisConfigOf(flags),
-    redisPrefix: flags['redis-prefix'],
+    redis,
+    redisPrefix: sharedPrefixOf(flags, redis),
     submissionQueue: flags['submission-queue'],
     submissionNamespaces: flags['submission-namespaces'],
     allowManagerIdentity: flags['allow-manager-identity'],
@@ -333,6 +335,18 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     },
     logLevel: flags['log-level'],
   };
+}
+
+/** Of the queue that these flags describe. On a Redis Cluster the default has always been of no use, and what somebody wrote is not changed. */
+function sharedPrefixOf(
+  { 'redis-prefix': prefix, 'submission-queue': queue }: Pick<FlagValues<typeof FLAGS>, 'redis-prefix' | 'submission-queue'>,
+  redis: RedisConfig | undefined,
+): string {
+  if (redis?.servers.kind !== 'Cluster' || queue === '' || hasHashTag(prefix)) return prefix;
+  if (prefix === SUBMISSION_QUEUE_PREFIX) return `{${prefix}}`;
+  throw new FlagError(
+    `--redis-prefix ${JSON.stringify(prefix)} has no hash tag, and a Redis Cluster refuses what concerns several keys of such a queue: write {${prefix}}, or --submission-queue '' for none but those of SubmissionQueues`,
+  );
 }
 
 function decisionLog(flags: FlagValues<typeof FLAGS>): ManagerConfig['decisionLog'] {

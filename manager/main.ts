@@ -252,6 +252,7 @@ async function submissionSource(
     jobRules,
     allowManagerIdentity,
   } = settings;
+  const isRedisCluster = redis.servers.kind === 'Cluster';
   const shared = { prefix: redisPrefix, queue: submissionQueue };
   const doorsConnection = settings.api && openRedis(redis, log.with({ part: 'api' }));
   return {
@@ -261,6 +262,7 @@ async function submissionSource(
     }),
     shared: submissionQueue === '' ? undefined : sharedTenant(shared, { namespaces, bytesMax: 2 * jobRules.bytesMax }),
     managerIdentity: allowManagerIdentity,
+    isRedisCluster,
     rate: settings.submissions,
     turnsMax: concurrentSubmissions,
     connect: (tenant) =>

@@ -57,6 +57,7 @@ import { createJobTracer } from './story/job-tracer.ts';
 import { createStoryTeller } from './story/story-teller.ts';
 import { tracedLog } from './story/traced-log.ts';
 import type { RedisProbe } from './submission/redis-probe.ts';
+import type { TenantRules } from './submission/tenant.ts';
 import { createHistory } from './history/history.ts';
 import { createHistoryWriter } from './history/history-writer.ts';
 import type { KeyValueStore } from './history/key-value-store.ts';
@@ -209,16 +210,18 @@ export function createManager(deps: ManagerDeps): Manager {
   });
   const spans = tracing && createSpanExporter({ ...tracing, ...deps, resource: OURSELVES, count: metrics.spans });
   const redisProbe = deps.redisProbe?.(metrics.redis);
-  const managerIdentity = submissions?.managerIdentity ?? false;
-  const bytesMax = BYTES_PER_JOB_BYTE * rules.bytesMax;
+  const tenantRules: TenantRules = {
+    bytesMax: BYTES_PER_JOB_BYTE * rules.bytesMax,
+    managerIdentity: submissions?.managerIdentity ?? false,
+    isRedisCluster: submissions?.isRedisCluster ?? false,
+  };
   const doors =
     submissions?.openDoor &&
     createDoors({
       shared: submissions.shared,
       open: submissions.openDoor,
       objects: informers.submissionQueues,
-      bytesMax,
-      managerIdentity,
+      tenantRules,
       log: log.with({ part: 'api' }),
     });
   const alarm = createIdentityAlarm({ client, events, log, metrics: metrics.identity });
@@ -276,7 +279,8 @@ export function createManager(deps: ManagerDeps): Manager {
       ledgerNamespace: deps.recordKeySecret.namespace,
       keys,
       rules,
-      bytesMax,
+      tenantRules,
+      redisTroubles: redisProbe?.troubles,
       clock,
       log,
       metrics,

@@ -25,7 +25,8 @@ export const REDIS_FLAGS = {
   'redis-sentinel-password-file': { value: 'FILE', about: 'password of the sentinels', parse: text },
   'redis-cluster-nodes': {
     value: 'HOST:PORT,...',
-    about: 'some nodes of a Redis Cluster, instead of --redis-url; prefixes of queues then need a hash tag, such as {bull}',
+    about:
+      'some nodes of a Redis Cluster, instead of --redis-url; prefixes of queues then need a hash tag, such as {bull}, and defaults have one',
     parse: shaped(HOST_PORTS, hostPorts),
   },
   'redis-username': { value: 'NAME', about: 'ACL user; default: that of the URL', parse: text },

@@ -3,7 +3,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { SubmissionDoor } from '../api/submission-door.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import { tenantsOf } from './tenants.ts';
-import type { Tenant } from './tenant.ts';
+import type { Tenant, TenantRules } from './tenant.ts';
 
 type OpenDoor = SubmissionDoor & { close(): Promise<void> };
 
@@ -11,8 +11,7 @@ export type DoorsDeps = {
   readonly shared: Tenant | undefined;
   readonly objects: Pick<Informer<SubmissionQueueObject>, 'addHandler' | 'list'>;
   readonly open: (tenant: Tenant) => OpenDoor;
-  readonly bytesMax: number;
-  readonly managerIdentity: boolean;
+  readonly tenantRules: TenantRules;
   readonly log: Logger;
 };
 
@@ -23,7 +22,7 @@ export interface Doors {
 }
 
 /** Call before the informer runs. */
-export function createDoors({ shared, objects, open, bytesMax, managerIdentity, log }: DoorsDeps): Doors {
+export function createDoors({ shared, objects, open, tenantRules, log }: DoorsDeps): Doors {
   const doors = new Map<string, OpenDoor>();
   /** By `namespace/name`; undefined while nobody has asked since they changed. */
   let served: ReadonlyMap<string, Tenant> | undefined;
@@ -39,7 +38,7 @@ export function createDoors({ shared, objects, open, bytesMax, managerIdentity, 
   return {
     of(namespace, queue) {
       served ??= new Map(
-        tenantsOf(shared, objects.list(), { bytesMax, managerIdentity })
+        tenantsOf(shared, objects.list(), tenantRules)
           .tenants.filter((tenant) => tenant !== shared)
           .map((tenant) => [tenant.label, tenant]),
       );

@@ -7,7 +7,7 @@ import { createWakeUp } from '../../shared/runtime/wake-up.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import type { SubmissionQueue } from './submission-queue.ts';
 import { tenantsOf } from './tenants.ts';
-import type { Tenant, TenantProblem } from './tenant.ts';
+import type { Tenant, TenantProblem, TenantRules } from './tenant.ts';
 
 export type IntakeDeps = {
   /** The tenant of the manager's flags; undefined: there is none. */
@@ -17,10 +17,7 @@ export type IntakeDeps = {
   readonly connect: (tenant: Tenant) => SubmissionQueue;
   /** Makes Jobs of what the queue hands out, until the signal aborts. */
   readonly consume: (tenant: Tenant, queue: SubmissionQueue, signal: AbortSignal) => Promise<void>;
-  /** That a submission may have where its queue does not say. */
-  readonly bytesMax: number;
-  /** Whether queues may create Jobs with the rights of the manager. */
-  readonly managerIdentity: boolean;
+  readonly tenantRules: TenantRules;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -44,7 +41,7 @@ const RETRY_MAX_MS = 60_000;
 
 /** Opens a queue when its SubmissionQueue comes, anew when it changes, and closes it when it goes. Call before the informer runs; for the leader alone to run. */
 export function createIntake(deps: IntakeDeps): Intake {
-  const { shared, objects, bytesMax, managerIdentity, clock, log } = deps;
+  const { shared, objects, tenantRules, clock, log } = deps;
   const changes = createWakeUp(clock);
   objects.addHandler({ added: changes.wake, updated: changes.wake, deleted: changes.wake });
   const served = new Map<string, Served>();
@@ -61,7 +58,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   }
 
   function review(): void {
-    const { tenants, problems } = tenantsOf(shared, objects.list(), { bytesMax, managerIdentity });
+    const { tenants, problems } = tenantsOf(shared, objects.list(), tenantRules);
     for (const { tenant, problem } of problems) {
       if (unserved.get(tenant.id)?.reason !== problem.reason)
         log.warn('no submissions are taken from a queue', { tenant: tenant.label, ...problem });

@@ -8,6 +8,8 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../api/submission-queue.ts';
 import type { SubmissionMetrics } from '../metrics.ts';
 import type { Backlog, SubmissionQueue } from './submission-queue.ts';
+import { createLastingTroubles } from './lasting-troubles.ts';
+import type { RedisTrouble } from './redis-health.ts';
 import { submissionQueueStatus } from './submission-queue-status.ts';
 import type { Tenant, TenantProblem } from './tenant.ts';
 
@@ -16,10 +18,14 @@ export type QueueReporterDeps = {
   readonly client: StatusClient;
   /** By tenant id, those that are served now. */
   readonly queues: () => ReadonlyMap<string, SubmissionQueue>;
+  /** By tenant id, who has these queues. */
+  readonly tenants: () => ReadonlyMap<string, Tenant>;
   /** By tenant id, why others are not. */
   readonly problems: () => ReadonlyMap<string, TenantProblem>;
   /** Jobs of a tenant that have not ended. */
   readonly unended: (tenant: string) => number;
+  /** What is wrong with Redis; undefined: nobody has looked. */
+  readonly redisTroubles: () => readonly RedisTrouble[] | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: SubmissionMetrics;
@@ -42,7 +48,8 @@ const INTERVAL_MS = 10_000;
 const ANSWER_MS = 3_000;
 
 export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
-  const { objects, client, queues, problems, unended, clock, log, metrics } = deps;
+  const { objects, client, queues, tenants, problems, unended, redisTroubles, clock, log, metrics } = deps;
+  const lasting = createLastingTroubles();
   const results = new Map<string, { accepted: number; refused: number }>();
   const impersonationProblems = new Map<string, string>();
   /** Whose series there are. */
@@ -77,7 +84,10 @@ export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
       measure(SHARED_TENANT, { namespace: '', name: SHARED_TENANT }, await backlogOf(shared), unended(SHARED_TENANT));
   }
 
-  async function report(object: ReturnType<QueueReporterDeps['objects']['list']>[number]): Promise<void> {
+  async function report(
+    object: ReturnType<QueueReporterDeps['objects']['list']>[number],
+    troubles: readonly RedisTrouble[] | undefined,
+  ): Promise<void> {
     const { uid } = object.metadata;
     const [label, problem] = [labelOf(object), problems().get(uid)];
     const found = problem === undefined ? await backlogOf(queues().get(uid)) : undefined;
@@ -85,7 +95,8 @@ export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
     const { accepted, refused } = results.get(uid) ?? { accepted: 0, refused: 0 };
     const parked = unended(uid);
     measure(label, object.metadata, found, parked);
-    const facts = { problem, impersonationProblem: impersonationProblems.get(uid), backlog, parked, accepted, refused };
+    const { prefix } = tenants().get(uid)?.redis ?? {};
+    const facts = { problem, impersonationProblem: impersonationProblems.get(uid), troubles, prefix, backlog, parked, accepted, refused };
     const status = submissionQueueStatus(object, facts, clock.now());
     if (status === undefined) return;
     const patch = { type: 'merge', body: { status } } as const;
@@ -120,9 +131,10 @@ export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
         const all = objects.list();
         forgetGone(new Set(all.map(({ metadata }) => metadata.uid)), new Set(all.map(labelOf)));
         await measureShared();
+        const troubles = lasting.seen(redisTroubles(), clock.monotonic());
         await Promise.all(
           all.map((object) =>
-            report(object).catch((error: unknown) => {
+            report(object, troubles).catch((error: unknown) => {
               if (!signal.aborted && !isNotFound(error)) log.warn('the status of a SubmissionQueue could not be written', { error });
             }),
           ),

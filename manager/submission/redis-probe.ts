@@ -16,8 +16,8 @@ export type RedisProbeDeps = {
 
 /** Looks after the Redis that carries submissions. Nothing depends on it: it tells. */
 export interface RedisProbe {
-  /** What was wrong the last time it looked. */
-  troubles(): readonly RedisTrouble[];
+  /** What was wrong the last time it looked; undefined: it has not yet. */
+  readonly troubles: () => readonly RedisTrouble[] | undefined;
   look(): Promise<void>;
   /** Looks from time to time. */
   run(signal: AbortSignal): Promise<void>;
@@ -30,7 +30,7 @@ const KEPT_MS = 60_000;
 
 /** By ability, not by answer: it writes a key, because a Redis that is full, read-only or locked answers a PING. */
 export function createRedisProbe({ connection, clock, log, metrics }: RedisProbeDeps): RedisProbe {
-  let troubles: readonly RedisTrouble[] = [];
+  let troubles: readonly RedisTrouble[] | undefined;
   /** Why there is no connection: a command only says that there is none. */
   let connectionError: string | undefined;
   connection.on('error', (error: Error) => (connectionError = reasonOf(error)));
@@ -41,8 +41,8 @@ export function createRedisProbe({ connection, clock, log, metrics }: RedisProbe
     const infos = problem === undefined ? masters.map(({ info }) => info) : [];
     const now = judgeRedis({ infos, ...given({ problem: problem && (connectionError ?? problem) }) });
     const isNews = (before: readonly RedisTrouble[]) => (each: RedisTrouble) => before.every(({ reason }) => reason !== each.reason);
-    for (const { reason, message } of now.filter(isNews(troubles))) log.warn('Redis is in trouble', { reason, why: message });
-    for (const { reason } of troubles.filter(isNews(now))) log.info('Redis is no longer in this trouble', { reason });
+    for (const { reason, message } of now.filter(isNews(troubles ?? []))) log.warn('Redis is in trouble', { reason, why: message });
+    for (const { reason } of (troubles ?? []).filter(isNews(now))) log.info('Redis is no longer in this trouble', { reason });
     troubles = now;
     for (const reason of Object.values(RedisTroubleReason))
       metrics.trouble.set({ reason }, now.some((each) => each.reason === reason) ? 1 : 0);

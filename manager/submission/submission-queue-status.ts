@@ -3,6 +3,7 @@ import { toWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import { given } from '../../shared/runtime/given.ts';
 import type { SubmissionQueueObject, SubmissionQueueStatus } from '../api/submission-queue.ts';
+import type { RedisTrouble } from './redis-health.ts';
 
 /** What is known of a queue. */
 export type QueueFacts = {
@@ -10,6 +11,10 @@ export type QueueFacts = {
   readonly problem: { readonly reason: string; readonly message: string } | undefined;
   /** Why its Jobs cannot be created as its ServiceAccount. */
   readonly impersonationProblem: string | undefined;
+  /** With the Redis of all queues, the gravest first; undefined: nobody has looked. */
+  readonly troubles: readonly RedisTrouble[] | undefined;
+  /** BullMQ's, under which submissions are looked for; undefined: they are not. */
+  readonly prefix: string | undefined;
   /** In Redis; undefined: Redis did not say. */
   readonly backlog: number | undefined;
   readonly parked: number;
@@ -19,6 +24,8 @@ export type QueueFacts = {
 
 /** The condition of a SubmissionQueue: True where its submissions become Jobs. */
 export const READY = 'Ready';
+/** Its condition about Redis: True where nothing is wrong with it. Submissions may become Jobs all the same where it is False. */
+export const REDIS_HEALTHY = 'RedisHealthy';
 
 /** The status of a SubmissionQueue; undefined when there is nothing new to say. */
 export function submissionQueueStatus(
@@ -27,25 +34,41 @@ export function submissionQueueStatus(
   nowMs: number,
 ): SubmissionQueueStatus | undefined {
   const { parked, accepted, refused } = facts;
-  const said = judge(facts);
-  const present = findCondition(status?.conditions, READY);
-  const changes = present?.status === said.status ? present.lastTransitionTime : toWireTime(nowMs);
-  const ready = { type: READY, ...said, lastTransitionTime: changes, ...given({ observedGeneration: generation }) };
-  const isNew =
-    present?.status !== ready.status ||
-    present.reason !== ready.reason ||
-    present.message !== ready.message ||
-    present.observedGeneration !== ready.observedGeneration;
-  const counts = { ...given({ backlog: facts.backlog ?? status?.backlog }), parked, accepted, refused };
-  const counted = Object.entries(counts).some(([name, value]) => status?.[name as keyof typeof counts] !== value);
-  return isNew || counted ? { conditions: [ready], ...counts } : undefined;
+  const present = status?.conditions ?? [];
+  const said = [{ type: READY, ...judge(facts) }, ...judgeRedis(facts)];
+  const conditions = said.map((each) => {
+    const before = findCondition(present, each.type);
+    const lastTransitionTime = before?.status === each.status ? before.lastTransitionTime : toWireTime(nowMs);
+    return { ...each, lastTransitionTime, ...given({ observedGeneration: generation }) };
+  });
+  // What nobody has looked at since is left as it was said.
+  const kept = present.filter(({ type }) => said.every((each) => each.type !== type));
+  const isNew = conditions.some((each) => {
+    const before = findCondition(present, each.type);
+    return (
+      before?.status !== each.status ||
+      before.reason !== each.reason ||
+      before.message !== each.message ||
+      before.observedGeneration !== each.observedGeneration
+    );
+  });
+  const figures = { ...given({ prefix: facts.prefix, backlog: facts.backlog ?? status?.backlog }), parked, accepted, refused };
+  const counted = Object.entries(figures).some(([name, value]) => status?.[name as keyof typeof figures] !== value);
+  return isNew || counted ? { conditions: [...conditions, ...kept.map((each) => ({ ...each }))], ...figures } : undefined;
 }
 
-function judge({ problem, impersonationProblem, backlog }: QueueFacts): {
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: string;
-  readonly message: string;
-} {
+type Said = { readonly status: 'True' | 'False' | 'Unknown'; readonly reason: string; readonly message: string };
+
+function judgeRedis({ troubles }: QueueFacts): readonly (Said & { readonly type: string })[] {
+  if (troubles === undefined) return [];
+  const [gravest] = troubles;
+  if (gravest === undefined)
+    return [{ type: REDIS_HEALTHY, status: 'True', reason: 'Healthy', message: 'Redis takes what it is given, and keeps it.' }];
+  const message = troubles.map((each) => each.message).join('; ');
+  return [{ type: REDIS_HEALTHY, status: 'False', reason: gravest.reason, message }];
+}
+
+function judge({ problem, impersonationProblem, backlog }: QueueFacts): Said {
   if (problem !== undefined) return { status: 'False', ...problem };
   if (impersonationProblem !== undefined) return { status: 'False', reason: 'ImpersonationForbidden', message: impersonationProblem };
   if (backlog === undefined) {

@@ -26,7 +26,8 @@ import { createQueueReporter } from './queue-reporter.ts';
 import type { Outcome, SubmissionQueue } from './submission-queue.ts';
 import type { SealedSubmission } from './submission-seal.ts';
 import { createTenantClients } from './tenant-clients.ts';
-import type { Tenant } from './tenant.ts';
+import type { RedisTrouble } from './redis-health.ts';
+import type { Tenant, TenantRules } from './tenant.ts';
 import { watchUnadmittableJobs } from './unadmittable-jobs.ts';
 import { countUnendedJobs } from './unended-jobs.ts';
 
@@ -45,6 +46,8 @@ export type SubmissionSource = {
   readonly turnsMax?: number;
   /** Whether SubmissionQueues may have Jobs created with the rights of the manager; absent: they may not. */
   readonly managerIdentity?: boolean;
+  /** Prefixes of queues then need a hash tag; absent: it is none. */
+  readonly isRedisCluster?: boolean;
 };
 
 export type SubmissionsDeps = {
@@ -59,8 +62,9 @@ export type SubmissionsDeps = {
   readonly ledgerNamespace: string;
   readonly keys: RecordKeys;
   readonly rules: JobRules;
-  /** What a submission may have at most, as text. */
-  readonly bytesMax: number;
+  readonly tenantRules: TenantRules;
+  /** What was wrong with Redis when somebody last looked; absent or undefined: nobody has looked. */
+  readonly redisTroubles?: (() => readonly RedisTrouble[] | undefined) | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<ManagerMetrics, 'submission' | 'ledger'>;
@@ -84,7 +88,7 @@ export function createSubmissions(deps: SubmissionsDeps): Submissions {
 }
 
 function fromQueues(
-  { home, fence, jobs, objects, ledgerNamespace, keys, rules, bytesMax, clock, log, metrics }: SubmissionsDeps,
+  { home, fence, jobs, objects, ledgerNamespace, keys, rules, tenantRules, redisTroubles, clock, log, metrics }: SubmissionsDeps,
   source: SubmissionSource,
   notedJobs: (ledger: SubmissionLedger) => NotedJobs,
 ): Submissions {
@@ -121,8 +125,7 @@ function fromQueues(
       const gated = gatedQueue({ gate, tenant, queue, clock, onResult: (result) => queueReporter.counted(tenant, result) });
       return runConsumer({ rules, client: clientFor(tenant), jobs, ledger, ...common }, tenant, gated, each);
     },
-    bytesMax,
-    managerIdentity: source.managerIdentity ?? false,
+    tenantRules,
     clock,
     log: intakeLog,
   });
@@ -135,8 +138,10 @@ function fromQueues(
     objects,
     client: home,
     queues,
+    tenants,
     problems: intake.problems,
     unended: unended.of,
+    redisTroubles: redisTroubles ?? (() => undefined),
     clock,
     log: intakeLog,
     metrics: metrics.submission,

@@ -45,14 +45,30 @@ export type SigningKey = { readonly name: string; readonly publicKey: string; re
 const DEPTH_MAX = 64;
 const PARKED_MAX = 100_000;
 
-/** The tenant of a SubmissionQueue. `bytesMax` is what a submission may have where the object does not say. */
-export function tenantOf({ metadata, spec }: DeepReadonly<SubmissionQueueObject>, bytesMax: number): Tenant {
+/** What holds for all tenants of a manager. */
+export type TenantRules = {
+  /** What a submission may have where its queue does not say. */
+  readonly bytesMax: number;
+  /** Whether queues may create Jobs with the rights of the manager. */
+  readonly managerIdentity: boolean;
+  /** A Redis Cluster takes the keys of one queue only where they share a hash tag. */
+  readonly isRedisCluster?: boolean;
+};
+
+/** The tenant of a SubmissionQueue. */
+export function tenantOf(
+  { metadata, spec }: DeepReadonly<SubmissionQueueObject>,
+  { bytesMax, isRedisCluster = false }: Omit<TenantRules, 'managerIdentity'>,
+): Tenant {
   const { namespace, name, uid } = metadata;
   const { limits = {}, serviceAccountName } = spec;
   return {
     id: uid,
     label: `${namespace}/${name}`,
-    redis: { prefix: spec.prefix ?? defaultPrefix(namespace), queue: spec.queue ?? name },
+    redis: {
+      prefix: spec.prefix ?? (isRedisCluster ? `{${defaultPrefix(namespace)}}` : defaultPrefix(namespace)),
+      queue: spec.queue ?? name,
+    },
     namespace,
     namespaces: [...new Set([namespace, ...(spec.namespaces ?? [])])],
     localQueues: spec.localQueues ?? [],
@@ -99,7 +115,13 @@ const defaultPrefix = (namespace: string): string => `switchyard:tenant:${namesp
 
 /** Why a tenant's queue is not served. */
 export type TenantProblem = {
-  readonly reason: 'SystemNamespace' | 'PrefixTaken' | 'ReservedPrefix' | 'ManagerIdentityNotAllowed' | 'InvalidSigningKey';
+  readonly reason:
+    | 'SystemNamespace'
+    | 'PrefixTaken'
+    | 'ReservedPrefix'
+    | 'PrefixWithoutHashTag'
+    | 'ManagerIdentityNotAllowed'
+    | 'InvalidSigningKey';
   readonly message: string;
 };
 
@@ -110,7 +132,7 @@ export type TenantProblem = {
 export function tenantProblem(
   tenant: Tenant,
   earlier: readonly Tenant[],
-  { managerIdentity }: { readonly managerIdentity: boolean },
+  { managerIdentity, isRedisCluster = false }: Omit<TenantRules, 'bytesMax'>,
 ): TenantProblem | undefined {
   const { prefix, queue } = tenant.redis;
   if (isSystemNamespace(tenant.namespace)) {
@@ -128,12 +150,19 @@ export function tenantProblem(
     const message = `the prefix ${prefix} is kept for others; leave spec.prefix out, or begin it with ${defaultPrefix(tenant.namespace)}, or with a word of your own`;
     return { reason: 'ReservedPrefix', message };
   }
+  if (isRedisCluster && !hasHashTag(prefix)) {
+    const message = `Redis is a cluster, which refuses what concerns several keys of a queue where spec.prefix has no hash tag; make another SubmissionQueue, with the prefix {${prefix}} or with none`;
+    return { reason: 'PrefixWithoutHashTag', message };
+  }
   if (tenant.as === undefined && !managerIdentity) {
     const message = 'identity Manager needs a manager with --allow-manager-identity; name a serviceAccountName instead';
     return { reason: 'ManagerIdentityNotAllowed', message };
   }
   return undefined;
 }
+
+/** Whether a Redis Cluster keeps all keys that begin with this prefix in one place: by what is in the first braces, unless these are empty. */
+export const hasHashTag = (prefix: string): boolean => /^[^{]*\{[^}]+\}/.test(prefix);
 
 /** Under `switchyard` lie the manager's own keys and, each under its namespace, those of tenants. On a Redis cluster braces may be around any of it. */
 function isReserved(prefix: string, namespace: string): boolean {

@@ -1,7 +1,7 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import { ed25519KeyOf } from './signature.ts';
-import { tenantOf, tenantProblem, type Tenant, type TenantProblem } from './tenant.ts';
+import { tenantOf, tenantProblem, type Tenant, type TenantProblem, type TenantRules } from './tenant.ts';
 
 /** Whose queues are served, and whose are not, with the reason. */
 export type Tenants = {
@@ -13,14 +13,14 @@ export type Tenants = {
 export function tenantsOf(
   shared: Tenant | undefined,
   objects: readonly DeepReadonly<SubmissionQueueObject>[],
-  { bytesMax, managerIdentity }: { readonly bytesMax: number; readonly managerIdentity: boolean },
+  rules: TenantRules,
 ): Tenants {
   const tenants = shared === undefined ? [] : [shared];
   const problems: { readonly tenant: Tenant; readonly problem: TenantProblem }[] = [];
   for (const object of objects.toSorted(byAge)) {
     if (object.metadata.deletionTimestamp !== undefined) continue;
-    const tenant = tenantOf(object, bytesMax);
-    const problem = tenantProblem(tenant, tenants, { managerIdentity }) ?? signingProblem(tenant);
+    const tenant = tenantOf(object, rules);
+    const problem = tenantProblem(tenant, tenants, rules) ?? signingProblem(tenant);
     if (problem === undefined) tenants.push(tenant);
     else problems.push({ tenant, problem });
   }

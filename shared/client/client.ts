@@ -17,7 +17,7 @@ export type { CancelAnswer, JobResult, SubmissionPayload, SigningOptions, Submis
 export type ConnectOptions = {
   /** URL of the Redis, such as `redis://localhost:6379`, or whatever BullMQ takes as a connection. */
   readonly redis: string | ConnectionOptions;
-  /** BullMQ's key prefix. Default: that of a manager's shared queue. A SubmissionQueue's is `switchyard:tenant:NAMESPACE`. */
+  /** BullMQ's key prefix. Default: that of a manager's shared queue. A SubmissionQueue says its own in `status.prefix`; on a Redis Cluster each has a hash tag. */
   readonly prefix?: string;
   /** Name of the queue. Default: that of a manager's shared queue. */
   readonly queue?: string;

@@ -85,7 +85,8 @@ export const SubmissionQueueSpecSchema = Type.Object(
         minLength: 1,
         maxLength: 200,
         pattern: '^[-A-Za-z0-9_.:{}]+$',
-        description: 'BullMQ’s key prefix. Absent: switchyard:tenant:NAMESPACE. Nobody else’s may be like it.',
+        description:
+          'BullMQ’s key prefix; on a Redis Cluster with a hash tag. Absent: switchyard:tenant:NAMESPACE, on a Redis Cluster in braces. Nobody else’s may be like it.',
       }),
     ),
     queue: Type.Optional(
@@ -187,6 +188,7 @@ const count = (description: string) => Type.Optional(Type.Integer({ minimum: 0, 
 
 export const SubmissionQueueStatusSchema = Type.Object({
   conditions: Type.Optional(Conditions),
+  prefix: Type.Optional(Type.String({ description: 'BullMQ’s key prefix under which submissions are looked for.' })),
   backlog: count('Submissions in Redis that nobody has taken up yet.'),
   parked: count('Submissions whose Jobs have not ended.'),
   accepted: count('Submissions that have become Jobs since the manager leads.'),
@@ -206,6 +208,8 @@ export const SUBMISSION_QUEUE_SCHEMA: KindSchema = {
     { name: 'Backlog', type: 'integer', jsonPath: '.status.backlog' },
     { name: 'Parked', type: 'integer', jsonPath: '.status.parked' },
     { name: 'Account', type: 'string', jsonPath: '.spec.serviceAccountName', priority: 1 },
+    { name: 'Prefix', type: 'string', jsonPath: '.status.prefix', priority: 1 },
+    { name: 'Redis', type: 'string', jsonPath: ".status.conditions[?(@.type=='RedisHealthy')].reason", priority: 1 },
     AGE_COLUMN,
   ],
 };

@@ -43,12 +43,24 @@ test('one server, sentinels, or nodes of a cluster', () => {
   });
 });
 
+test('on a cluster the shared queue has a prefix with a hash tag', () => {
+  const prefixOf = (...args: string[]): string => {
+    const parsed = parseFlags(MANAGER_PROGRAM, args, {});
+    return parsed.kind === 'Run' ? parsed.config.redisPrefix : '';
+  };
+  expect(prefixOf('--redis-url=redis://a')).toBe('bull');
+  expect(prefixOf('--redis-cluster-nodes=a:1')).toBe('{bull}');
+  expect(prefixOf('--redis-cluster-nodes=a:1', '--redis-prefix={ours}:x')).toBe('{ours}:x');
+  expect(prefixOf('--redis-cluster-nodes=a:1', '--redis-prefix=ours', '--submission-queue=')).toBe('ours');
+});
+
 describe('is refused, with the remedy', () => {
   test.each([
     [['--redis-url=redis://a', '--redis-cluster-nodes=a:1'], 'give one of them'],
     [['--redis-sentinels=a:1'], '--redis-sentinel-name'],
     [['--redis-sentinels=a', '--redis-sentinel-name=x'], 'HOST:PORT'],
     [['--redis-cluster-nodes=a:0'], 'HOST:PORT'],
+    [['--redis-cluster-nodes=a:1', '--redis-prefix=ours'], 'write {ours}'],
     [['--redis-cluster-nodes=a:1,'], 'HOST:PORT'],
     [['--redis-url=redis://a', '--redis-tls-ca-file=/ca'], 'write rediss://'],
     [['--redis-url=rediss://a', '--redis-tls-cert-file=/c'], 'go together'],

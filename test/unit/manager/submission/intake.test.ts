@@ -63,8 +63,7 @@ beforeEach(() => {
       await slow;
       consumed.splice(consumed.indexOf(label), 1);
     },
-    bytesMax: 1_000,
-    managerIdentity: false,
+    tenantRules: { bytesMax: 1_000, managerIdentity: false },
     clock,
     log: silentLogger,
   });

@@ -4,6 +4,7 @@ import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../../../../manag
 import { createManagerMetrics } from '../../../../manager/metrics.ts';
 import { createQueueReporter, type QueueReporter } from '../../../../manager/submission/queue-reporter.ts';
 import type { Backlog, SubmissionQueue } from '../../../../manager/submission/submission-queue.ts';
+import type { RedisTrouble } from '../../../../manager/submission/redis-health.ts';
 import { tenantOf, type TenantProblem } from '../../../../manager/submission/tenant.ts';
 import { createInformer } from '../../../../shared/kube/informer.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
@@ -19,6 +20,7 @@ let reporter: QueueReporter;
 let registry: Registry;
 let backlog: () => Promise<Backlog>;
 let problems: Map<string, TenantProblem>;
+let troubles: readonly RedisTrouble[] | undefined;
 let stop: AbortController;
 
 beforeEach(async () => {
@@ -32,12 +34,15 @@ beforeEach(async () => {
   registry = new Registry();
   backlog = async () => ({ waiting: 7, oldestMs: clock.now() - 90_000, failed: 3 });
   problems = new Map();
+  troubles = undefined;
   stop = new AbortController();
   reporter = createQueueReporter({
     objects,
     client,
     queues: () => new Map([[object.metadata.uid, { backlog: () => backlog() } as SubmissionQueue]]),
     problems: () => problems,
+    tenants: () => new Map([[object.metadata.uid, tenantOf(object, { bytesMax: 1_000 })]]),
+    redisTroubles: () => troubles,
     unended: () => 2,
     clock,
     log: silentLogger,
@@ -54,7 +59,7 @@ afterEach(async () => {
 const status = async () => (await cluster.client.get(SUBMISSION_QUEUES, KEY)).status;
 
 test('status and metrics say what is in the queue, what became of it, and what is wrong, and no more than once in ten seconds', async () => {
-  const tenant = tenantOf(object, 1_000);
+  const tenant = tenantOf(object, { bytesMax: 1_000 });
   void reporter.run(stop.signal);
   await clock.advance(1_000);
   expect(await status()).toMatchObject({ backlog: 7, parked: 2, accepted: 0, conditions: [{ status: 'True', reason: 'Serving' }] });
@@ -95,4 +100,32 @@ test('nothing is written while nothing changes', async () => {
   const { metadata } = await cluster.client.get(SUBMISSION_QUEUES, KEY);
   await clock.advance(60_000);
   expect((await cluster.client.get(SUBMISSION_QUEUES, KEY)).metadata.resourceVersion).toBe(metadata.resourceVersion);
+});
+
+test('a Redis in trouble is told on every queue, and one that flaps does not have the status written for it each time', async () => {
+  const redisHealthy = async () => (await status())?.conditions?.find(({ type }) => type === 'RedisHealthy');
+  const versionOf = async (): Promise<string> => (await cluster.client.get(SUBMISSION_QUEUES, KEY)).metadata.resourceVersion;
+  const full: RedisTrouble = { reason: 'Full', message: 'the memory of Redis is full', works: false };
+  const evicting: RedisTrouble = { reason: 'Evicting', message: 'it would forget', works: true };
+  void reporter.run(stop.signal);
+  await clock.advance(1_000);
+  expect(await redisHealthy()).toBeUndefined();
+  expect((await status())?.prefix).toBe('switchyard:tenant:default');
+  troubles = [];
+  await clock.advance(10_000);
+  expect(await redisHealthy()).toMatchObject({ status: 'True', reason: 'Healthy' });
+  troubles = [evicting, full];
+  await clock.advance(10_000);
+  expect(await redisHealthy()).toMatchObject({ status: 'False', reason: 'Full', message: 'the memory of Redis is full; it would forget' });
+  const told = await versionOf();
+  for (let round = 0; round < 30; round++) {
+    troubles = round % 2 === 0 ? [evicting] : [{ ...full, message: `full at ${round}` }, evicting];
+    await clock.advance(10_000);
+  }
+  expect(await versionOf()).toBe(told);
+  troubles = [];
+  await clock.advance(50_000);
+  expect(await redisHealthy()).toMatchObject({ status: 'False', reason: 'Full' });
+  await clock.advance(20_000);
+  expect(await redisHealthy()).toMatchObject({ status: 'True', reason: 'Healthy' });
 });

@@ -3,7 +3,16 @@ import type { SubmissionQueueObject } from '../../../../manager/api/submission-q
 import { submissionQueueStatus, type QueueFacts } from '../../../../manager/submission/submission-queue-status.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
-const FACTS: QueueFacts = { problem: undefined, impersonationProblem: undefined, backlog: 3, parked: 2, accepted: 5, refused: 1 };
+const FACTS: QueueFacts = {
+  problem: undefined,
+  impersonationProblem: undefined,
+  troubles: undefined,
+  prefix: 'switchyard:tenant:team',
+  backlog: 3,
+  parked: 2,
+  accepted: 5,
+  refused: 1,
+};
 const object = (status?: SubmissionQueueObject['status']) => ({
   metadata: { namespace: 'team', name: 'batch', uid: 'u', generation: 2 } as SubmissionQueueObject['metadata'],
   ...(status === undefined ? {} : { status }),
@@ -23,6 +32,7 @@ test('a queue from which submissions become Jobs is ready, with its counts', () 
         observedGeneration: 2,
       },
     ],
+    prefix: 'switchyard:tenant:team',
     backlog: 3,
     parked: 2,
     accepted: 5,
@@ -47,4 +57,21 @@ test('what has been told is not told again, and the time is that of the change',
     backlog: 3,
     conditions: [{ status: 'Unknown', lastTransitionTime: '2026-01-01T00:01:00Z' }],
   });
+});
+
+test('what is wrong with Redis stands beside it: the gravest as the reason, all in words; and stays when nobody has looked since', () => {
+  const troubles = [
+    { reason: 'ReadOnly', message: 'it is a replica', works: false },
+    { reason: 'NotDurable', message: 'it keeps nothing', works: true },
+  ] as const;
+  const before = told({ troubles });
+  expect(before?.conditions?.map(({ type, status, reason, message }) => [type, status, reason, message])).toEqual([
+    ['Ready', 'True', 'Serving', 'Submissions become Jobs.'],
+    ['RedisHealthy', 'False', 'ReadOnly', 'it is a replica; it keeps nothing'],
+  ]);
+  expect(told({ troubles }, before)).toBeUndefined();
+  expect(told({}, before)).toBeUndefined();
+  expect(told({ parked: 9 }, before)?.conditions).toHaveLength(2);
+  const well = told({ troubles: [] }, before, NOW + 60_000)?.conditions?.[1];
+  expect(well).toMatchObject({ type: 'RedisHealthy', status: 'True', reason: 'Healthy', lastTransitionTime: '2026-01-01T00:01:00Z' });
 });

@@ -7,10 +7,12 @@ const object = (spec: SubmissionQueueSpec = {}, metadata: object = {}): Submissi
   spec: { serviceAccountName: 'submitter', ...spec },
 });
 const BYTES = 1_000;
+const RULES = { bytesMax: BYTES };
+const ON_A_CLUSTER = { bytesMax: BYTES, managerIdentity: true, isRedisCluster: true };
 
 describe('the tenant of a SubmissionQueue', () => {
   test('has what the object says, and defaults that are its own', () => {
-    expect(tenantOf(object(), BYTES)).toEqual({
+    expect(tenantOf(object(), RULES)).toEqual({
       id: 'u1',
       label: 'team/batch',
       redis: { prefix: 'switchyard:tenant:team', queue: 'batch' },
@@ -40,7 +42,7 @@ describe('the tenant of a SubmissionQueue', () => {
           ],
         },
       }),
-      BYTES,
+      RULES,
     );
     expect(tenant.priorityClasses.map(({ name }) => name)).toEqual(['a', 'b']);
     expect(tenant.signingKeys.map(({ notAfter }) => notAfter)).toEqual([Infinity, Date.UTC(2026, 0, 1)]);
@@ -52,15 +54,36 @@ test('nobody may use the namespaces of Kubernetes itself, and everybody those th
   expect(isSystemNamespace('kube-system')).toBe(true);
   expect(mayUseNamespace(all, 'kube-system')).toBe(false);
   expect(mayUseNamespace(all, 'anything')).toBe(true);
-  expect(mayUseNamespace(tenantOf(object({ namespaces: ['more'] }), BYTES), 'more')).toBe(true);
-  expect(mayUseNamespace(tenantOf(object({ namespaces: ['kube-public'] }), BYTES), 'kube-public')).toBe(false);
-  expect(mayUseNamespace(tenantOf(object(), BYTES), 'more')).toBe(false);
+  expect(mayUseNamespace(tenantOf(object({ namespaces: ['more'] }), RULES), 'more')).toBe(true);
+  expect(mayUseNamespace(tenantOf(object({ namespaces: ['kube-public'] }), RULES), 'kube-public')).toBe(false);
+  expect(mayUseNamespace(tenantOf(object(), RULES), 'more')).toBe(false);
+});
+
+describe('on a Redis Cluster', () => {
+  test.each<[string | undefined, string, string | undefined]>([
+    [undefined, '{switchyard:tenant:team}', undefined],
+    ['{bull}', '{bull}', undefined],
+    ['a{b}c', 'a{b}c', undefined],
+    ['bull', 'bull', 'PrefixWithoutHashTag'],
+    ['{}bull{a}', '{}bull{a}', 'PrefixWithoutHashTag'],
+    ['}a{', '}a{', 'PrefixWithoutHashTag'],
+    ['switchyard:tenant:team', 'switchyard:tenant:team', 'PrefixWithoutHashTag'],
+  ])('the prefix %s is %s: %s', (prefix, inUse, problem) => {
+    const tenant = tenantOf(object(prefix === undefined ? {} : { prefix }), ON_A_CLUSTER);
+    expect(tenant.redis.prefix).toBe(inUse);
+    expect(tenantProblem(tenant, [], ON_A_CLUSTER)?.reason).toBe(problem);
+  });
+
+  test('a prefix that cannot be used is answered with one that can', () => {
+    const { message } = tenantProblem(tenantOf(object({ prefix: 'jobs' }), ON_A_CLUSTER), [], ON_A_CLUSTER) ?? {};
+    expect(message).toContain('make another SubmissionQueue, with the prefix {jobs} or with none');
+  });
 });
 
 describe('a queue is not served', () => {
   const problemOf = (spec: SubmissionQueueSpec, managerIdentity = false): string | undefined =>
     tenantProblem(
-      tenantOf(object(spec), BYTES),
+      tenantOf(object(spec), RULES),
       [sharedTenant({ prefix: 'bull', queue: 'q' }, { namespaces: ['default'], bytesMax: BYTES })],
       { managerIdentity },
     )?.reason;
@@ -83,13 +106,13 @@ describe('a queue is not served', () => {
   });
 
   test('in a namespace of Kubernetes itself', () => {
-    expect(tenantProblem(tenantOf(object({}, { namespace: 'kube-system' }), BYTES), [], { managerIdentity: true })?.reason).toBe(
+    expect(tenantProblem(tenantOf(object({}, { namespace: 'kube-system' }), RULES), [], { managerIdentity: true })?.reason).toBe(
       'SystemNamespace',
     );
   });
 
   test('where it would create Jobs with the rights of a manager that does not allow it', () => {
-    const managers = tenantOf({ ...object(), spec: { identity: 'Manager' } }, BYTES);
+    const managers = tenantOf({ ...object(), spec: { identity: 'Manager' } }, RULES);
     expect(tenantProblem(managers, [], { managerIdentity: false })?.reason).toBe('ManagerIdentityNotAllowed');
     expect(tenantProblem(managers, [], { managerIdentity: true })).toBeUndefined();
   });
