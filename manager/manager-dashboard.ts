@@ -6,6 +6,7 @@ import { createAddressRanges } from '../shared/kube/address-ranges.ts';
 import type { RawClient, ReadClient } from '../shared/kube/client.ts';
 import type { Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
+import { given } from '../shared/runtime/given.ts';
 import { aborted } from '../shared/runtime/tasks.ts';
 import { explain } from './admission/explain.ts';
 import { pastOf } from './admission/past.ts';
@@ -27,20 +28,21 @@ export type DashboardService = {
   readonly serve: (open: Dashboard['open']) => Promise<ApiServer>;
 };
 
-export type ManagerDashboardDeps = {
-  readonly service: DashboardService;
+export type ManagerDashboardDeps = Pick<ManagerFlags, 'workerLostTimeoutMs' | 'fairSharing' | 'admissionFairSharing'> & {
   readonly informers: HomeInformers;
   readonly client: ReadClient;
-  readonly flags: ManagerFlags;
-  readonly historyStore: KeyValueStore | undefined;
+  readonly history?: { readonly store: KeyValueStore } | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 };
 
 /** The dashboard over the caches of the manager. Every replica serves it: what it shows is what the API server has. Must be made before the caches run. */
-export function createManagerDashboard(deps: ManagerDashboardDeps): { run(signal: AbortSignal): Promise<void> } {
-  const { service, informers, client, flags, historyStore, clock, log } = deps;
+export function createManagerDashboard(
+  service: DashboardService,
+  { informers, client, history, clock, log, workerLostTimeoutMs, fairSharing, admissionFairSharing }: ManagerDashboardDeps,
+): { run(signal: AbortSignal): Promise<void> } {
   const { proxy } = service;
+  const flags = given({ workerLostTimeoutMs, fairSharing, admissionFairSharing });
 
   /** As `switchyard explain` does, from the caches instead of lists. */
   const explained = (job: DeepReadonly<Job>, seen: Rights): object => {
@@ -56,8 +58,8 @@ export function createManagerDashboard(deps: ManagerDashboardDeps): { run(signal
         cohorts: informers.cohorts.list(),
         workloadPriorityClasses: informers.workloadPriorityClasses.list(),
         priorityClasses: informers.priorityClasses.list(),
-        limitRanges: informers.limitRanges.list(),
-        runtimeClasses: informers.runtimeClasses.list(),
+        limitRanges: informers.limitRanges?.list() ?? [],
+        runtimeClasses: informers.runtimeClasses?.list() ?? [],
       },
       flags,
       clock.now(),
@@ -86,7 +88,7 @@ export function createManagerDashboard(deps: ManagerDashboardDeps): { run(signal
         throw error;
       }
     },
-    kept: historyStore && createHistory(historyStore),
+    kept: history && createHistory(history.store),
     newId: () => randomBytes(9).toString('base64url'),
     clock,
     log,

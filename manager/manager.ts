@@ -227,21 +227,7 @@ export function createManager(deps: ManagerDeps): Manager {
       tenantRules,
       log: log.with({ part: 'api' }),
     });
-  const dashboard =
-    deps.dashboard &&
-    createManagerDashboard({
-      service: deps.dashboard(metrics.api),
-      informers,
-      client,
-      flags: given({
-        workerLostTimeoutMs: deps.workerLostTimeoutMs,
-        fairSharing: deps.fairSharing,
-        admissionFairSharing: deps.admissionFairSharing,
-      }),
-      historyStore: deps.history?.store,
-      clock,
-      log: log.with({ part: 'dashboard' }),
-    });
+  const dashboard = deps.dashboard && createManagerDashboard(deps.dashboard(metrics.api), { ...deps, informers });
   const alarm = createIdentityAlarm({ client, events, log, metrics: metrics.identity });
   let webhookServed = deps.webhook === undefined;
   let keyProblem: string | undefined = 'the key of admission records is not read yet';
