@@ -1,3 +1,5 @@
+import { given } from '../shared/runtime/given.ts';
+import type { StartEstimate } from './admission/estimate-start.ts';
 import type { ClusterHurdle, Explanation, Holder, Waits } from './admission/explain.ts';
 import type { Change } from './admission/smallest-changes.ts';
 
@@ -14,9 +16,10 @@ export const SOMEBODY = 'a Job of somebody else';
 /** The explanation without names of what the viewer may not see: Jobs of others, queues and clusters. Counts and his own stay. */
 export function toldExplanation(explanation: Explanation, may: MayName): Explanation {
   if (explanation.kind !== 'Waiting') return explanation;
-  const { cohort, ...rest } = explanation;
+  const { cohort, estimatedStart, ...rest } = explanation;
   return {
     ...rest,
+    ...(estimatedStart === undefined ? {} : { estimatedStart: estimateFor(estimatedStart, may) }),
     ahead: explanation.ahead.map(nameOf(may)),
     ...(cohort === undefined
       ? {}
@@ -46,6 +49,17 @@ const holdersFor = (holders: readonly Holder[], may: MayName): readonly Holder[]
 
 const clusterFor = (hurdle: ClusterHurdle, may: MayName): readonly ClusterHurdle[] =>
   may.cluster(hurdle.cluster) ? [{ ...hurdle, room: hurdle.room.map((room) => ({ ...room, holders: holdersFor(room.holders, may) })) }] : [];
+
+/** What it rests on is told of his own queues alone: names of other Jobs are in it. */
+const estimateFor = (estimate: StartEstimate, may: MayName): StartEstimate =>
+  estimate.kind === 'Unknown'
+    ? estimate
+    : {
+        ...estimate,
+        basis: estimate.basis.map(({ runTimes, clusterQueue, family }) =>
+          clusterQueue !== undefined && may.queue(clusterQueue) ? { runTimes, clusterQueue, ...given({ family }) } : { runTimes },
+        ),
+      };
 
 /** What he could not bring about, and may not know of, is left out. */
 function changeFor(change: Change, { clusterQueue }: Waits, may: MayName): readonly Change[] {

@@ -1,19 +1,20 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import { given } from '../../shared/runtime/given.ts';
+import { ZERO, type Requests } from '../api/amount.ts';
 import { ClusterCondition, type WorkerCluster } from '../api/worker-cluster.ts';
 import { amountIn, byImportance, fillOf } from './fill.ts';
 import type { ClusterTrack, Fill, Health, JobLine } from './views.ts';
 
-/** A WorkerCluster as a track, with the Jobs on it. */
-export function clusterTrack(cluster: DeepReadonly<WorkerCluster>, jobs: number, running: readonly JobLine[]): ClusterTrack {
+/** A WorkerCluster as a track, with the Jobs on it; `held` is what all Jobs there ask for, those that the viewer may not see included. */
+export function clusterTrack(cluster: DeepReadonly<WorkerCluster>, held: Requests, jobs: number, running: readonly JobLine[]): ClusterTrack {
   const { metadata, status } = cluster;
   return {
     kind: 'Cluster',
     name: metadata.name,
     ...standingOf(cluster),
     ...given({ roundTripMs: coarse(status?.roundTripMs), version: status?.version }),
-    fills: fillsOf(cluster),
+    fills: fillsOf(cluster, held),
     jobs,
     running,
   };
@@ -46,18 +47,17 @@ function standingOf({ metadata, spec, status }: DeepReadonly<WorkerCluster>): {
     : { state: 'Ready', health: 'Good' };
 }
 
-/** Of what Jobs there ask for, or may. */
-function fillsOf({ spec, status }: DeepReadonly<WorkerCluster>): Fill[] {
+/** What Jobs ask for there, of what it has: its own word on what is used comes from time to time only. */
+function fillsOf({ spec, status }: DeepReadonly<WorkerCluster>, held: Requests): Fill[] {
   const capacity: Readonly<Record<string, string | number>> = { ...status?.allocatable, ...spec.capacity };
-  const used: Readonly<Record<string, string | number>> = status?.used ?? {};
-  const named = new Set([...Object.keys(used), ...Object.keys(capacity)]);
+  const named = new Set([...held.keys(), ...Object.keys(capacity)]);
   return [...named]
-    .filter((resource) => used[resource] !== undefined || ['cpu', 'memory'].includes(resource) || resource.includes('/'))
+    .filter((resource) => (held.get(resource) ?? ZERO) > ZERO || ['cpu', 'memory'].includes(resource) || resource.includes('/'))
     .toSorted(byImportance)
     .map((resource) =>
       fillOf(
         resource,
-        amountIn(resource, used[resource]),
+        held.get(resource) ?? ZERO,
         capacity[resource] === undefined ? undefined : amountIn(resource, capacity[resource]),
       ),
     );

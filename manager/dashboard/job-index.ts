@@ -1,6 +1,9 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import type { EventHandler } from '../../shared/kube/informer.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
+import { minus, plus, ZERO, type Amount, type Requests } from '../api/amount.ts';
+import { writtenRecordOf } from '../api/records.ts';
+import { amountIn } from './fill.ts';
 import { isOver, jobLine, namespaceOf } from './job-line.ts';
 import type { Seen } from './rights.ts';
 import type { JobLine, JobState } from './views.ts';
@@ -27,6 +30,8 @@ export interface JobIndex {
   runningOn(cluster: string, namespaces: Seen, most: number): Some;
   /** Those that ended last, the latest first. */
   ended(namespaces: Seen, most: number): readonly JobLine[];
+  /** What all Jobs on a cluster ask for there, by resource. */
+  heldOn(cluster: string): Requests;
   totals(namespaces: Seen): Readonly<Partial<Record<JobState, number>>>;
   /** In which there are Jobs. */
   namespaces(): readonly string[];
@@ -37,7 +42,9 @@ export interface JobIndex {
 export type Some = { readonly count: number; readonly first: readonly JobLine[] };
 
 type Lines = Map<string, JobLine>;
-type Entry = { readonly createdMs: number; readonly key: string; line: JobLine | undefined };
+type Entry = { readonly createdMs: number; readonly key: string; line: JobLine | undefined; requests: Requests };
+
+const NOTHING: Requests = new Map<string, Amount>();
 
 /** Of one namespace. */
 const ENDED_KEPT = 24;
@@ -48,6 +55,7 @@ export function createJobIndex(): JobIndex {
   const running = new Map<string, Map<string, Lines>>();
   const ended = new Map<string, JobLine[]>();
   const counts = new Map<string, Map<JobState, number>>();
+  const held = new Map<string, Map<string, Amount>>();
   let byAge: Entry[] = [];
   let isSorted = true;
   let lines: readonly JobLine[] | undefined = [];
@@ -71,7 +79,16 @@ export function createJobIndex(): JobIndex {
     if (states.size === 0) counts.delete(namespace);
   };
 
-  const leave = (line: JobLine, next: JobLine | undefined): void => {
+  const hold = (cluster: string, requests: Requests, isMore: boolean): void => {
+    const there = held.get(cluster) ?? new Map<string, Amount>();
+    held.set(cluster, there);
+    for (const [resource, amount] of requests) {
+      const now = there.get(resource) ?? ZERO;
+      there.set(resource, isMore ? plus(now, amount) : minus(now, amount));
+    }
+  };
+
+  const leave = (line: JobLine, requests: Requests, next: JobLine | undefined): void => {
     count(line, -1);
     const { cluster, localQueue } = placesOf(line);
     const after = next && placesOf(next);
@@ -81,10 +98,14 @@ export function createJobIndex(): JobIndex {
     }
     if (cluster !== undefined) {
       changes.clusters.add(cluster);
+      hold(cluster, requests, false);
       const namespaces = running.get(cluster);
       if (after?.cluster !== cluster && namespaces !== undefined) {
         removeFrom(namespaces, namespaceOf(line), line.key);
-        if (namespaces.size === 0) running.delete(cluster);
+        if (namespaces.size === 0) {
+          running.delete(cluster);
+          held.delete(cluster);
+        }
       }
     }
     if (isOver(line) && (next === undefined || !isOver(next))) {
@@ -95,7 +116,7 @@ export function createJobIndex(): JobIndex {
     }
   };
 
-  const enter = (line: JobLine): void => {
+  const enter = (line: JobLine, requests: Requests): void => {
     count(line, 1);
     const { cluster, localQueue } = placesOf(line);
     const namespace = namespaceOf(line);
@@ -105,6 +126,7 @@ export function createJobIndex(): JobIndex {
     }
     if (cluster !== undefined) {
       changes.clusters.add(cluster);
+      hold(cluster, requests, true);
       const namespaces = running.get(cluster) ?? new Map<string, Lines>();
       running.set(cluster, namespaces);
       linesOf(namespaces, namespace).set(line.key, line);
@@ -115,30 +137,31 @@ export function createJobIndex(): JobIndex {
     }
   };
 
-  const put = (key: string, next: JobLine | undefined): void => {
+  const put = (key: string, next: JobLine | undefined, requests: Requests = NOTHING): void => {
     const before = entries.get(key);
     const beforeLine = before?.line;
     if (beforeLine === undefined && next === undefined) return;
     version++;
     lines = undefined;
     changes.jobs.set(key, next);
-    if (beforeLine !== undefined) leave(beforeLine, next);
-    if (next !== undefined) enter(next);
+    if (beforeLine !== undefined) leave(beforeLine, before?.requests ?? NOTHING, next);
+    if (next !== undefined) enter(next, requests);
     if (before !== undefined && next !== undefined && before.createdMs === next.createdMs) {
       before.line = next;
+      before.requests = requests;
       return;
     }
     if (before !== undefined) before.line = undefined;
     entries.delete(key);
     if (next === undefined) return;
-    const entry = { createdMs: next.createdMs, key, line: next };
+    const entry = { createdMs: next.createdMs, key, line: next, requests };
     entries.set(key, entry);
     const last = byAge.at(-1);
     if (last !== undefined && compareAge(last, entry) > 0) isSorted = false;
     byAge.push(entry);
   };
 
-  const seen = (job: DeepReadonly<Job>): void => put(keyOfObject(job), jobLine(job));
+  const seen = (job: DeepReadonly<Job>): void => put(keyOfObject(job), jobLine(job), requestsOf(job));
 
   return {
     handler: { added: seen, updated: seen, deleted: (job) => put(keyOfObject(job), undefined) },
@@ -167,6 +190,7 @@ export function createJobIndex(): JobIndex {
       const visible = namespaces === 'All' ? [...ended.values()] : [...namespaces].flatMap((each) => [ended.get(each) ?? []]);
       return visible.flat().toSorted(byEnd).slice(0, most);
     },
+    heldOn: (cluster) => held.get(cluster) ?? NOTHING,
     totals(namespaces) {
       const states: Partial<Record<JobState, number>> = {};
       const visible = namespaces === 'All' ? [...counts.values()] : [...namespaces].flatMap((each) => counts.get(each) ?? []);
@@ -181,6 +205,13 @@ export function createJobIndex(): JobIndex {
       return taken;
     },
   };
+}
+
+/** What its record charges, where it has one that can be read. */
+function requestsOf(job: DeepReadonly<Job>): Requests {
+  const written = writtenRecordOf(job);
+  if (written.kind !== 'Record') return NOTHING;
+  return new Map(Object.entries(written.record.requests).map(([resource, quantity]) => [resource, amountIn(resource, quantity)]));
 }
 
 const noChanges = () => ({ jobs: new Map<string, JobLine | undefined>(), clusters: new Set<string>(), localQueues: new Set<string>() });

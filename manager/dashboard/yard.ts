@@ -64,7 +64,7 @@ export function yardItem(sources: YardSources, cohorts: readonly CohortNode[], i
       const cluster = seesIt(rights.clusters, name) ? workerClusters.get({ namespace: '', name }) : undefined;
       if (cluster === undefined) return undefined;
       const { count, first } = index.runningOn(name, rights.namespaces, RUNNING_SHOWN);
-      return clusterTrack(cluster, count, first);
+      return clusterTrack(cluster, index.heldOn(name), count, first);
     }
     case 'queue': {
       const queue = seesIt(rights.queues, name) ? clusterQueues.get({ namespace: '', name }) : undefined;

@@ -104,7 +104,7 @@ function Waits({ told }: { readonly told: Extract<ToldExplanation, { kind: 'Wait
             {more > 0 && `, and ${more} more`}.
           </p>
         )}
-        {estimatedStart !== undefined && <Estimated estimate={estimatedStart} />}
+        {estimatedStart !== undefined && !('message' in estimatedStart && message !== undefined && estimatedStart.message.endsWith(message)) && <Estimated estimate={estimatedStart} />}
       </section>
       {outcome !== 'Next' && (
         <section class="card changes">

@@ -38,7 +38,8 @@ function decoded(part: string): string {
 }
 
 export const jobsAt = (query: Readonly<Record<string, string | undefined>>): string => {
-  const search = new URLSearchParams(Object.entries(query).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, value]])));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== '') search.set(name, value);
   return search.size === 0 ? '#/jobs' : `#/jobs?${search.toString()}`;
 };
 export const jobAt = (key: string, tab?: string): string =>

@@ -41,8 +41,8 @@ const trimmed = (value: number): string => value.toLocaleString('en', { maximumF
 export const nameOf = (key: string): string => key.slice(key.indexOf('/') + 1);
 export const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));
 
-/** `flavor default is short of 2750m cpu`: the first part of a longer explanation. */
-export const firstClause = (text: string): string => text.split(/; |\n/, 1)[0] ?? text;
+/** `flavor default is short of 2750m cpu`: the first part of a longer explanation, without the name of the queue, which stands elsewhere. */
+export const firstClause = (text: string): string => (text.split(/; |\n/, 1)[0] ?? text).replace(/^cluster queue [^ :]+: /, '');
 
 /** One field of CSV; a text that a spreadsheet would take for a formula is made a text. */
 export function csvField(value: string | number | undefined): string {
