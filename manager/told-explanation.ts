@@ -48,7 +48,9 @@ const holdersFor = (holders: readonly Holder[], may: MayName): readonly Holder[]
   holders.map(({ job, amount }) => ({ job: nameOf(may)(job), amount }));
 
 const clusterFor = (hurdle: ClusterHurdle, may: MayName): readonly ClusterHurdle[] =>
-  may.cluster(hurdle.cluster) ? [{ ...hurdle, room: hurdle.room.map((room) => ({ ...room, holders: holdersFor(room.holders, may) })) }] : [];
+  may.cluster(hurdle.cluster)
+    ? [{ ...hurdle, room: hurdle.room.map((room) => ({ ...room, holders: holdersFor(room.holders, may) })) }]
+    : [];
 
 /** What it rests on is told of his own queues alone: names of other Jobs are in it. */
 const estimateFor = (estimate: StartEstimate, may: MayName): StartEstimate =>

@@ -7,7 +7,12 @@ import { amountIn, byImportance, fillOf } from './fill.ts';
 import type { ClusterTrack, Fill, Health, JobLine } from './views.ts';
 
 /** A WorkerCluster as a track, with the Jobs on it; `held` is what all Jobs there ask for, those that the viewer may not see included. */
-export function clusterTrack(cluster: DeepReadonly<WorkerCluster>, held: Requests, jobs: number, running: readonly JobLine[]): ClusterTrack {
+export function clusterTrack(
+  cluster: DeepReadonly<WorkerCluster>,
+  held: Requests,
+  jobs: number,
+  running: readonly JobLine[],
+): ClusterTrack {
   const { metadata, status } = cluster;
   return {
     kind: 'Cluster',
@@ -55,10 +60,6 @@ function fillsOf({ spec, status }: DeepReadonly<WorkerCluster>, held: Requests):
     .filter((resource) => (held.get(resource) ?? ZERO) > ZERO || ['cpu', 'memory'].includes(resource) || resource.includes('/'))
     .toSorted(byImportance)
     .map((resource) =>
-      fillOf(
-        resource,
-        held.get(resource) ?? ZERO,
-        capacity[resource] === undefined ? undefined : amountIn(resource, capacity[resource]),
-      ),
+      fillOf(resource, held.get(resource) ?? ZERO, capacity[resource] === undefined ? undefined : amountIn(resource, capacity[resource])),
     );
 }

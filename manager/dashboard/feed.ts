@@ -2,18 +2,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { isOver, namespaceOf } from './job-line.ts';
 import { rightsKey, seesIt, type Rights } from './rights.ts';
 import type { CohortNode, JobLine, YardChange, YardItem } from './views.ts';
-import {
-  clusterId,
-  cohortId,
-  cohortsOf,
-  ENDED_ID,
-  localQueueId,
-  queueId,
-  TOTALS_ID,
-  yardIds,
-  yardItem,
-  type YardSources,
-} from './yard.ts';
+import { clusterId, cohortId, cohortsOf, ENDED_ID, localQueueId, queueId, TOTALS_ID, yardIds, yardItem, type YardSources } from './yard.ts';
 
 export type FeedsDeps = YardSources & { readonly clock: Clock; readonly newId: () => string };
 

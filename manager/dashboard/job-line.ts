@@ -42,18 +42,15 @@ export function jobLine(job: DeepReadonly<Job>): JobLine | undefined {
   };
 }
 
-function stateOf(
-  job: DeepReadonly<Job>,
-  record: AdmissionRecord | undefined,
-  ended: DeepReadonly<JobCondition> | undefined,
-): JobState {
+function stateOf(job: DeepReadonly<Job>, record: AdmissionRecord | undefined, ended: DeepReadonly<JobCondition> | undefined): JobState {
   if (ended !== undefined) return ended.type === 'Complete' ? 'Complete' : 'Failed';
   const hold = holdOf(job);
   const isHeld = hold.kind === 'Hold' && hold.held === true;
   if (record === undefined) return isHeld ? 'Held' : 'Waiting';
   if (record.evicted === true || job.spec.suspend === true) {
     const rests = (job.status?.active ?? 0) > 0 || (job.status?.terminating ?? 0) > 0;
-    if (rests || findCondition(job.status?.conditions, SwitchyardCondition.Dispatched)?.reason !== DispatchedReason.AtRest) return 'Resting';
+    if (rests || findCondition(job.status?.conditions, SwitchyardCondition.Dispatched)?.reason !== DispatchedReason.AtRest)
+      return 'Resting';
     return isHeld ? 'Held' : 'Waiting';
   }
   const runs = job.status?.startTime != null && hasTrueCondition(job.status.conditions, SwitchyardCondition.Dispatched);

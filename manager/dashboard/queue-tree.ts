@@ -84,11 +84,13 @@ function totalOf(own: Groups, queues: readonly DeepReadonly<ClusterQueue>[]): Fi
     flavors.flatMap(({ resources }) => resources),
   );
   const used = queues.flatMap(({ status }) => (status?.flavorsUsage ?? []).flatMap(({ resources }) => resources));
-  return [...new Set(given.map(({ name }) => name))].toSorted(byImportance).map((resource) =>
-    fillOf(
-      resource,
-      sumOf(used.filter(({ name }) => name === resource).map(({ total }) => amountIn(resource, total))),
-      sumOf(given.filter(({ name }) => name === resource).map(({ nominalQuota }) => amountIn(resource, nominalQuota))),
-    ),
-  );
+  return [...new Set(given.map(({ name }) => name))]
+    .toSorted(byImportance)
+    .map((resource) =>
+      fillOf(
+        resource,
+        sumOf(used.filter(({ name }) => name === resource).map(({ total }) => amountIn(resource, total))),
+        sumOf(given.filter(({ name }) => name === resource).map(({ nominalQuota }) => amountIn(resource, nominalQuota))),
+      ),
+    );
 }

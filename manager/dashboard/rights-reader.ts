@@ -76,7 +76,12 @@ export function createRightsReader({ client, namespaces, queues, clusters, clock
       (allowed) => (allowed ? KEPT_MS : REFUSED_KEPT_MS),
     );
 
-  const seen = async (user: KubeUser, all: AccessAttributes, names: readonly string[], one: (name: string) => AccessAttributes): Promise<Seen> => {
+  const seen = async (
+    user: KubeUser,
+    all: AccessAttributes,
+    names: readonly string[],
+    one: (name: string) => AccessAttributes,
+  ): Promise<Seen> => {
     if (await may(user, all)) return 'All';
     const asked = names.toSorted().slice(0, NAMED_MAX);
     const found = new Set<string>();

@@ -69,12 +69,7 @@ export function createSessions(deps: SessionDeps): OpenSession {
   };
 
   /** Ends when the rights of the viewer are no longer what they were when it began: he comes back, and gets what he may have now. */
-  async function* followed(
-    whom: Whom,
-    granted: Rights,
-    lastEventId: string | undefined,
-    signal: AbortSignal,
-  ): AsyncGenerator<FeedEvent> {
+  async function* followed(whom: Whom, granted: Rights, lastEventId: string | undefined, signal: AbortSignal): AsyncGenerator<FeedEvent> {
     const changed = new AbortController();
     const key = rightsKey(granted);
     const lookAgain = async (): Promise<void> => {

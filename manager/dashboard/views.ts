@@ -131,7 +131,12 @@ export type JobPage = {
 };
 
 /** One stage of the way of a Job. */
-export type Stage = { readonly name: string; readonly atMs?: number; readonly state: 'Done' | 'Now' | 'Ahead' | 'Bad'; readonly about?: string };
+export type Stage = {
+  readonly name: string;
+  readonly atMs?: number;
+  readonly state: 'Done' | 'Now' | 'Ahead' | 'Bad';
+  readonly about?: string;
+};
 
 export type IndexCell = 'Succeeded' | 'Failed' | 'Active' | 'Ahead';
 

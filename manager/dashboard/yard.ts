@@ -32,7 +32,11 @@ const WAITING_SHOWN = 16;
 const ENDED_SHOWN = 24;
 
 /** The ids of all that a viewer with these rights sees. */
-export function yardIds({ workerClusters, clusterQueues, localQueues }: YardSources, cohorts: readonly CohortNode[], rights: Rights): string[] {
+export function yardIds(
+  { workerClusters, clusterQueues, localQueues }: YardSources,
+  cohorts: readonly CohortNode[],
+  rights: Rights,
+): string[] {
   return [
     TOTALS_ID,
     ENDED_ID,

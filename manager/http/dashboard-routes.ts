@@ -12,7 +12,10 @@ export type DashboardSession = {
 };
 
 export type RefusedHere = { readonly kind: 'Refused'; readonly status: 401 | 403 | 503; readonly why: string };
-export type FoundHere<T> = { readonly kind: 'Found'; readonly value: T } | { readonly kind: 'Missing'; readonly what: string } | RefusedHere;
+export type FoundHere<T> =
+  | { readonly kind: 'Found'; readonly value: T }
+  | { readonly kind: 'Missing'; readonly what: string }
+  | RefusedHere;
 
 /** Finds out who asks; nobody is served without. */
 export type OpenDashboard = (caller: Caller) => Promise<DashboardSession | RefusedHere>;

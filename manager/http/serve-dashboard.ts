@@ -13,10 +13,7 @@ export type ServeDashboardDeps = Pick<ApiServerDeps, 'clock' | 'log' | 'metrics'
 const STREAM_LIMITS = { all: 1_024, perToken: 512 };
 
 /** Serves the page and what it asks for. Without a built page it serves what programs may ask for, and says so. */
-export async function serveDashboard(
-  address: string,
-  { open, pageFolder, clock, log, ...deps }: ServeDashboardDeps,
-): Promise<ApiServer> {
+export async function serveDashboard(address: string, { open, pageFolder, clock, log, ...deps }: ServeDashboardDeps): Promise<ApiServer> {
   const files = await readStaticFiles(pageFolder).catch((error: unknown) => {
     log.warn('the page of the dashboard has not been built: npm run build:page builds it', { folder: pageFolder, error });
     return [];

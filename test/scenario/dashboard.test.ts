@@ -34,10 +34,14 @@ let running: Promise<unknown>;
 const reviewer: RawClient = {
   async raw({ path, body }) {
     asked++;
-    const { spec } = body as { spec: { token?: string; user?: string; resourceAttributes?: { namespace: string; resource: string; verb: string } } };
+    const { spec } = body as {
+      spec: { token?: string; user?: string; resourceAttributes?: { namespace: string; resource: string; verb: string } };
+    };
     if (path.endsWith('/tokenreviews')) {
       const name = spec.token ?? '';
-      return JSON.stringify({ status: people[name] === undefined ? { authenticated: false } : { authenticated: true, user: { username: name } } });
+      return JSON.stringify({
+        status: people[name] === undefined ? { authenticated: false } : { authenticated: true, user: { username: name } },
+      });
     }
     const { namespaces, queues } = people[spec.user ?? ''] ?? { namespaces: [], queues: false };
     const { namespace = '', resource = '' } = spec.resourceAttributes ?? {};
@@ -82,7 +86,12 @@ beforeEach(async () => {
   stop = new AbortController();
   running = Promise.all(Object.values(informers).map((informer) => informer.run(stop.signal)));
   await clock.advance(1_000);
-  const page = { path: 'index.html', body: Buffer.from('<p>page'), encoded: [{ coding: 'br' as const, body: Buffer.from('br') }], etag: '"e1"' };
+  const page = {
+    path: 'index.html',
+    body: Buffer.from('<p>page'),
+    encoded: [{ coding: 'br' as const, body: Buffer.from('br') }],
+    etag: '"e1"',
+  };
   server = await serveApi('127.0.0.1:0', {
     routes: [...dashboardRoutes(dashboard.open), ...staticRoutes([page])],
     gate: async () => ({ status: 403, why: 'no' }),
@@ -101,10 +110,20 @@ afterEach(async () => {
 
 const createJob = async (namespace: string, name: string): Promise<void> => {
   const { metadata, ...job } = aHomeJob();
-  await cluster.client.create(JOBS, { ...job, metadata: { namespace, name, labels: metadata.labels ?? {} }, spec: { ...job.spec, selector: undefined, template: { spec: job.spec.template.spec } } } as unknown as Unsaved<typeof job & { metadata: typeof metadata }>);
+  await cluster.client.create(JOBS, {
+    ...job,
+    metadata: { namespace, name, labels: metadata.labels ?? {} },
+    spec: { ...job.spec, selector: undefined, template: { spec: job.spec.template.spec } },
+  } as unknown as Unsaved<typeof job & { metadata: typeof metadata }>);
 };
-const get = async <T>(path: string, token: string | undefined, headers: Record<string, string> = {}): Promise<{ status: number; body: T }> => {
-  const response = await fetch(`${server.url}${path}`, { headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) } });
+const get = async <T>(
+  path: string,
+  token: string | undefined,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: T }> => {
+  const response = await fetch(`${server.url}${path}`, {
+    headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+  });
   return { status: response.status, body: (await response.json()) as T };
 };
 
@@ -133,8 +152,16 @@ async function follow(token: string, lastEventId?: string) {
 describe('who looks at the dashboard', () => {
   test('is asked for a token of the cluster', async () => {
     expect(await get('/api/v1/viewer', undefined)).toMatchObject({ status: 401 });
-    expect(await get('/api/v1/viewer', 'forged')).toMatchObject({ status: 401, body: { message: 'the token is not valid in this cluster' } });
-    expect((await get<Viewer>('/api/v1/viewer', 'admin')).body).toMatchObject({ name: 'admin', namespaces: 'All', queues: 'All', clusters: 'All' });
+    expect(await get('/api/v1/viewer', 'forged')).toMatchObject({
+      status: 401,
+      body: { message: 'the token is not valid in this cluster' },
+    });
+    expect((await get<Viewer>('/api/v1/viewer', 'admin')).body).toMatchObject({
+      name: 'admin',
+      namespaces: 'All',
+      queues: 'All',
+      clusters: 'All',
+    });
   });
 
   test('is asked about once in a minute, and not before somebody asks', async () => {

@@ -28,7 +28,10 @@ const REVIEW_RULES = [
 /** Makes an account that may look at everything but Secrets, lets the manager ask about it, and returns a token of it. */
 export async function createVisitor(client: WriteClient & RawClient): Promise<string> {
   const account = { namespace: SYSTEM_NAMESPACE, name: VISITOR };
-  await client.create({ group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true }, { metadata: account });
+  await client.create(
+    { group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true },
+    { metadata: account },
+  );
   const grant = async (name: string, rules: readonly object[], subject: object): Promise<void> => {
     const role: object = { metadata: { name }, rules };
     const binding: object = { metadata: { name }, roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name }, subjects: [subject] };

@@ -40,7 +40,9 @@ export async function follow({ api, onEvent, onConnection, sleep, random }: Foll
       connection.abort();
     };
     try {
-      const reader = (await api.stream(lastEventId, both)).pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+      const reader = (await api.stream(lastEventId, both))
+        .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
+        .getReader();
       onConnection({ kind: 'Live' });
       void watch();
       const eventsIn = createEventReader();
@@ -60,7 +62,8 @@ export async function follow({ api, onEvent, onConnection, sleep, random }: Foll
       if (signal.aborted) return;
       failures++;
       const problem = error instanceof ApiProblem ? error : new ApiProblem(0, 'the connection broke');
-      if (problem.status === 401 || problem.status === 403) return onConnection({ kind: 'Refused', status: problem.status, why: problem.message });
+      if (problem.status === 401 || problem.status === 403)
+        return onConnection({ kind: 'Refused', status: problem.status, why: problem.message });
       onConnection({ kind: 'Lost', why: problem.message });
     } finally {
       connection.abort();

@@ -16,7 +16,11 @@ export function parsePlace(hash: string): Place {
     case 'yard':
       return { page };
     case 'jobs':
-      return first === undefined ? { page, query } : second === undefined ? lost(path) : { page: 'job', namespace: first, name: second, tab: query['tab'] ?? '' };
+      return first === undefined
+        ? { page, query }
+        : second === undefined
+          ? lost(path)
+          : { page: 'job', namespace: first, name: second, tab: query['tab'] ?? '' };
     case 'queues':
       return first === undefined ? { page: 'yard' } : { page: 'queue', name: first };
     case 'clusters':

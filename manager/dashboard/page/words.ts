@@ -11,7 +11,8 @@ export function duration(ms: number): string {
 /** The same for an age, of which the fraction of a second is of no interest. */
 export const age = (ms: number): string => (ms < 10_000 ? `${Math.max(0, Math.floor(ms / 1000))}s` : duration(ms));
 
-export const count = (number: number, one: string, many = `${one}s`): string => `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+export const count = (number: number, one: string, many = `${one}s`): string =>
+  `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
 
 /** A quantity as people read it: `3.25` instead of `3250m`, `1.5 Gi` instead of `1610612736`. Whatever is no quantity stays as it is. */
 export function quantity(text: string): string {
@@ -21,7 +22,9 @@ export function quantity(text: string): string {
   if (suffix === 'm') return trimmed(value / 1000);
   if (suffix !== undefined) {
     const [larger, factor] = LARGER[suffix] ?? [];
-    return larger !== undefined && factor !== undefined && Math.abs(value) >= factor ? `${trimmed(value / factor)} ${larger}` : `${trimmed(value)} ${suffix}`;
+    return larger !== undefined && factor !== undefined && Math.abs(value) >= factor
+      ? `${trimmed(value / factor)} ${larger}`
+      : `${trimmed(value)} ${suffix}`;
   }
   return value.toLocaleString('en');
 }

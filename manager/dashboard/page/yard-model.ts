@@ -22,7 +22,11 @@ export const clustersIn = (yard: Yard): ClusterTrack[] => itemsOf(yard, 'Cluster
 export const localQueuesIn = (yard: Yard): LocalQueueNode[] => itemsOf(yard, 'LocalQueue').toSorted((a, b) => (a.key < b.key ? -1 : 1));
 
 /** A cohort with what is in it; the one without a name has the queues that are in none. */
-export type TreeNode = { readonly cohort: CohortNode | undefined; readonly queues: readonly QueueNode[]; readonly children: readonly TreeNode[] };
+export type TreeNode = {
+  readonly cohort: CohortNode | undefined;
+  readonly queues: readonly QueueNode[];
+  readonly children: readonly TreeNode[];
+};
 
 /** The tree of cohorts from its roots on. A cohort whose parents go round in a circle is a root. */
 export function treeOf(yard: Yard): readonly TreeNode[] {

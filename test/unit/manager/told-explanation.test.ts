@@ -15,7 +15,10 @@ const waits: Waits = {
   outcome: 'Waits',
   flavors: [{ flavor: 'spot', resource: 'cpu', asked: '2', nominal: '4', free: '0', holders: [{ job: 'theirs/secret', amount: '4' }] }],
   clusters: [
-    { cluster: 'east', room: [{ resource: 'cpu', asked: '2', capacity: '4', free: '0', holders: [{ job: 'theirs/secret', amount: '4' }] }] },
+    {
+      cluster: 'east',
+      room: [{ resource: 'cpu', asked: '2', capacity: '4', free: '0', holders: [{ job: 'theirs/secret', amount: '4' }] }],
+    },
     { cluster: 'secret-cluster', problem: 'cordoned', room: [] },
   ],
   changes: [

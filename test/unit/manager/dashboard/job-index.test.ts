@@ -8,12 +8,20 @@ import { aHomeJob, aRecord, type JobParts } from '../../../support/jobs.ts';
 const job = (namespace: string, name: string, minute = 0, parts: JobParts = {}): Job =>
   aHomeJob({
     ...parts,
-    metadata: { namespace, name, uid: `${namespace}-${name}`, creationTimestamp: `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`, ...parts.metadata },
+    metadata: {
+      namespace,
+      name,
+      uid: `${namespace}-${name}`,
+      creationTimestamp: `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`,
+      ...parts.metadata,
+    },
   });
 const running = (namespace: string, name: string, cluster: string, minute = 0): Job => {
   const record = aRecord({ cluster, requests: { cpu: '2', pods: '1' }, since: `2026-01-01T00:${String(minute).padStart(2, '0')}:30Z` });
   return job(namespace, name, minute, {
-    metadata: { annotations: { [ADMISSION_ANNOTATION]: formatAdmissionRecord(record, { written: '2026-01-01T00:00:01.000Z', seal: 's' }) } },
+    metadata: {
+      annotations: { [ADMISSION_ANNOTATION]: formatAdmissionRecord(record, { written: '2026-01-01T00:00:01.000Z', seal: 's' }) },
+    },
     spec: { suspend: false },
     status: { active: 1 },
   });

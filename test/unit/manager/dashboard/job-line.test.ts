@@ -12,7 +12,10 @@ const admitted = (parts: JobParts = {}, record = {}): Job =>
     ...parts,
     metadata: {
       annotations: {
-        [ADMISSION_ANNOTATION]: formatAdmissionRecord(aRecord({ cluster: 'east', ...record }), { written: '2026-01-01T00:00:01.000Z', seal: 's' }),
+        [ADMISSION_ANNOTATION]: formatAdmissionRecord(aRecord({ cluster: 'east', ...record }), {
+          written: '2026-01-01T00:00:01.000Z',
+          seal: 's',
+        }),
       },
       ...parts.metadata,
     },
@@ -37,7 +40,9 @@ describe('a Job as a line', () => {
     expect(stateOf(aHomeJob())).toBe('Waiting');
     expect(stateOf(admitted())).toBe('Dispatching');
     expect(stateOf(admitted({ status: { active: 2 } }))).toBe('Running');
-    const complete = jobLine(admitted({ status: { succeeded: 1, completionTime: '2026-01-01T00:09:00Z', conditions: [condition('Complete', 'True', 'Done')] } }));
+    const complete = jobLine(
+      admitted({ status: { succeeded: 1, completionTime: '2026-01-01T00:09:00Z', conditions: [condition('Complete', 'True', 'Done')] } }),
+    );
     expect(complete).toMatchObject({ state: 'Complete', endedMs: Date.parse('2026-01-01T00:09:00Z'), cluster: 'east' });
     expect(complete?.why).toBeUndefined();
     expect(isOver(complete ?? { state: 'Waiting' })).toBe(true);

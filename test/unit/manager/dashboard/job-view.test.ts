@@ -18,7 +18,12 @@ const admitted = (parts: JobParts, record = {}): Job =>
   aHomeJob({
     ...parts,
     metadata: {
-      annotations: { [ADMISSION_ANNOTATION]: formatAdmissionRecord(aRecord({ cluster: 'east', ...record }), { written: '2026-01-01T00:00:01.000Z', seal: 's' }) },
+      annotations: {
+        [ADMISSION_ANNOTATION]: formatAdmissionRecord(aRecord({ cluster: 'east', ...record }), {
+          written: '2026-01-01T00:00:01.000Z',
+          seal: 's',
+        }),
+      },
     },
     spec: { suspend: false, ...parts.spec },
   });

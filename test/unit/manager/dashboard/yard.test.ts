@@ -13,7 +13,13 @@ import type { KubeObject } from '../../../../shared/api/kubernetes.ts';
 import { createObjectCache, type Lister } from '../../../../shared/kube/indexer.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
 
-const meta = (name: string, namespace?: string) => ({ name, uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', ...(namespace && { namespace }) });
+const meta = (name: string, namespace?: string) => ({
+  name,
+  uid: name,
+  resourceVersion: '1',
+  creationTimestamp: '2026-01-01T00:00:00Z',
+  ...(namespace && { namespace }),
+});
 const queue = (name: string, cohortName?: string, used = '3', borrowed?: string): ClusterQueue =>
   ({
     metadata: meta(name),
@@ -39,7 +45,11 @@ const cluster = (name: string, parts: object = {}, status: object = {}): WorkerC
   ({
     metadata: meta(name),
     spec: parts,
-    status: { allocatable: { cpu: '8', memory: '16Gi', pods: '110' }, conditions: [{ type: 'Ready', status: 'True', reason: 'Ready', message: '' }], ...status },
+    status: {
+      allocatable: { cpu: '8', memory: '16Gi', pods: '110' },
+      conditions: [{ type: 'Ready', status: 'True', reason: 'Ready', message: '' }],
+      ...status,
+    },
   }) as unknown as WorkerCluster;
 
 describe('how full something is', () => {
@@ -89,11 +99,17 @@ describe('queues as a tree', () => {
       quota: [{ flavor: 'spot', resource: 'cpu', used: '3', of: '2', share: 1.5, borrowed: '1', borrowedShare: 0.5 }],
     });
     const stopped = queue('old');
-    expect(queueNode({ ...stopped, spec: { ...stopped.spec, stopPolicy: 'Hold' } }, [])).toMatchObject({ health: 'Bad', problem: 'stopped (stopPolicy: Hold)' });
+    expect(queueNode({ ...stopped, spec: { ...stopped.spec, stopPolicy: 'Hold' } }, [])).toMatchObject({
+      health: 'Bad',
+      problem: 'stopped (stopPolicy: Hold)',
+    });
   });
 
   test('a cohort has what it gives and what all below it have, whether there is an object of it or not, and whatever circle it is in', () => {
-    const nodes = cohortNodes([cohort('lab', 'org'), cohort('a', 'b'), cohort('b', 'a')], [queue('gpu', 'lab', '3'), queue('cpu', 'lab', '1')]);
+    const nodes = cohortNodes(
+      [cohort('lab', 'org'), cohort('a', 'b'), cohort('b', 'a')],
+      [queue('gpu', 'lab', '3'), queue('cpu', 'lab', '1')],
+    );
     expect(nodes.map(({ name, parent, quota }) => [name, parent, quota[0]?.used, quota[0]?.of])).toEqual([
       ['a', 'b', '0', '2'],
       ['b', 'a', '0', '2'],
@@ -138,8 +154,13 @@ describe('the yard', () => {
 
   test('has for a tenant his Jobs, his LocalQueue in place of the queue, and the clusters that he may get', () => {
     expect(seenBy(tenant)).toEqual(['cluster/west', 'ended', 'local/a/main', 'totals']);
-    expect(yardItem(sources, cohorts, 'local/a/main', tenant)).toMatchObject({ waiting: 1, first: [{ key: 'a/one' }], clusterQueue: 'gpu' });
-    for (const id of ['cluster/east', 'queue/gpu', 'cohort/lab', 'local/b/main', 'nothing']) expect(yardItem(sources, cohorts, id, tenant)).toBeUndefined();
+    expect(yardItem(sources, cohorts, 'local/a/main', tenant)).toMatchObject({
+      waiting: 1,
+      first: [{ key: 'a/one' }],
+      clusterQueue: 'gpu',
+    });
+    for (const id of ['cluster/east', 'queue/gpu', 'cohort/lab', 'local/b/main', 'nothing'])
+      expect(yardItem(sources, cohorts, id, tenant)).toBeUndefined();
     expect(yardItem(sources, cohorts, 'totals', tenant)).toEqual({ kind: 'Totals', states: { Waiting: 1 }, namespaces: 1 });
     expect(yardItem(sources, cohorts, 'ended', tenant)).toEqual({ kind: 'Ended', jobs: [] });
   });

@@ -41,7 +41,15 @@ async function ask(
   if (match.kind !== 'Route') throw new Error(match.kind);
   const { route, parameters } = match;
   const caller = { authorization: undefined, address: undefined, header: () => undefined };
-  return route.handle({ parameters, query: new URLSearchParams(), body, lastEventId, traceparent, caller, signal: new AbortController().signal });
+  return route.handle({
+    parameters,
+    query: new URLSearchParams(),
+    body,
+    lastEventId,
+    traceparent,
+    caller,
+    signal: new AbortController().signal,
+  });
 }
 const refusalOf = async (asked: Promise<unknown>): Promise<string> => {
   const error = await asked.then(

@@ -9,28 +9,52 @@ describe('words of the page', () => {
   });
 
   test('quantities are told as people read them', () => {
-    expect(['2750m', '1536Mi', '512Mi', '8', '2048Gi', 'unlimited', '1000k'].map(quantity)).toEqual(['2.75', '1.5 Gi', '512 Mi', '8', '2 Ti', 'unlimited', '1 M']);
+    expect(['2750m', '1536Mi', '512Mi', '8', '2048Gi', 'unlimited', '1000k'].map(quantity)).toEqual([
+      '2.75',
+      '1.5 Gi',
+      '512 Mi',
+      '8',
+      '2 Ti',
+      'unlimited',
+      '1 M',
+    ]);
     expect([count(1, 'Job'), count(1_200, 'Job'), count(2, 'waits', 'wait')]).toEqual(['1 Job', '1,200 Jobs', '2 wait']);
   });
 
   test('a reason is told without what stands beside it', () => {
-    expect(firstClause('cluster queue batch: flavor default is short of 200m cpu; west: cordoned')).toBe('flavor default is short of 200m cpu');
+    expect(firstClause('cluster queue batch: flavor default is short of 200m cpu; west: cordoned')).toBe(
+      'flavor default is short of 200m cpu',
+    );
     expect([nameOf('team/sum'), namespaceOf('team/sum')]).toEqual(['sum', 'team']);
   });
 
   test('no field of CSV is a formula, and none runs into the next', () => {
-    expect(['=HYPERLINK("x")', 'a,b', '-3', '@x', 'two\nlines', undefined].map(csvField)).toEqual(['"\'=HYPERLINK(""x"")"', '"a,b"', '-3', "'@x", '"two\nlines"', '']);
+    expect(['=HYPERLINK("x")', 'a,b', '-3', '@x', 'two\nlines', undefined].map(csvField)).toEqual([
+      '"\'=HYPERLINK(""x"")"',
+      '"a,b"',
+      '-3',
+      "'@x",
+      '"two\nlines"',
+      '',
+    ]);
   });
 });
 
 describe('the address of a place', () => {
   test('leads to it, and back', () => {
     expect(parsePlace('')).toEqual({ page: 'yard' });
-    expect(parsePlace(jobsAt({ state: 'Waiting', text: 'a b&c', cluster: undefined }))).toEqual({ page: 'jobs', query: { state: 'Waiting', text: 'a b&c' } });
+    expect(parsePlace(jobsAt({ state: 'Waiting', text: 'a b&c', cluster: undefined }))).toEqual({
+      page: 'jobs',
+      query: { state: 'Waiting', text: 'a b&c' },
+    });
     expect(parsePlace(jobAt('team/a%20b', 'yaml'))).toEqual({ page: 'job', namespace: 'team', name: 'a%20b', tab: 'yaml' });
     expect(parsePlace(queueAt('gpu'))).toEqual({ page: 'queue', name: 'gpu' });
     expect(parsePlace(clusterAt('east'))).toEqual({ page: 'cluster', name: 'east' });
-    expect([parsePlace('#/queues'), parsePlace('#/clusters'), parsePlace(jobsAt({}))].map(({ page }) => page)).toEqual(['yard', 'yard', 'jobs']);
+    expect([parsePlace('#/queues'), parsePlace('#/clusters'), parsePlace(jobsAt({}))].map(({ page }) => page)).toEqual([
+      'yard',
+      'yard',
+      'jobs',
+    ]);
   });
 
   test('that is none is told to be lost, and a lone percent sign hurts nobody', () => {
