@@ -1,6 +1,9 @@
 import type { CERTIFICATE_FLAGS, CertificateChoice } from './certificate-flags.ts';
 import { isAddressRange } from '../shared/kube/address-ranges.ts';
+import { shaped } from '../shared/runtime/value-shape.ts';
 import { bindAddress, FlagError, text, type FlagTable, type FlagValues } from '../shared/runtime/flags.ts';
+
+const HEADER_NAME = '^[A-Za-z][A-Za-z0-9-]{0,63}$';
 
 /** Where the dashboard is served, and whose word is taken for who looks at it. */
 export const DASHBOARD_FLAGS = {
@@ -18,18 +21,18 @@ export const DASHBOARD_FLAGS = {
   'dashboard-user-header': {
     value: 'NAME',
     about: 'header by which a proxy of --dashboard-proxies tells who looks, such as X-Forwarded-User; without it only tokens count',
-    parse: headerName,
+    parse: shaped({ type: 'string', pattern: HEADER_NAME }, headerName),
   },
   'dashboard-groups-header': {
     value: 'NAME',
     about: 'header beside it with the groups of that user, separated by commas',
-    parse: headerName,
+    parse: shaped({ type: 'string', pattern: HEADER_NAME }, headerName),
   },
   'dashboard-proxies': {
     value: 'CIDR,...',
     fallback: '',
     about: 'addresses of the proxies whose word is taken for who looks, such as 127.0.0.1/32',
-    parse: ranges,
+    parse: shaped({ type: 'array', items: { type: 'string', pattern: '^[0-9A-Fa-f.:]+/[0-9]{1,3}$' } }, ranges),
   },
 } satisfies FlagTable;
 
@@ -72,7 +75,7 @@ function proxyOf(flags: FlagValues<typeof DASHBOARD_FLAGS>): ProxyTrust | undefi
 }
 
 function headerName(given: string): string {
-  if (/^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(given) && given.toLowerCase() !== 'authorization') return given.toLowerCase();
+  if (new RegExp(HEADER_NAME).test(given) && given.toLowerCase() !== 'authorization') return given.toLowerCase();
   throw new FlagError(`${JSON.stringify(given)} names no header for this; write one such as X-Forwarded-User`);
 }
 

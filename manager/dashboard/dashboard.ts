@@ -62,7 +62,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     }),
   );
   const openJobs = (): number => {
-    const { Complete = 0, Failed = 0, ...open } = index.totals('All');
+    const { Complete: _complete, Failed: _failed, ...open } = index.totals('All');
     return Object.values(open).reduce((sum, each) => sum + each, 0);
   };
   const explanations = createExplanations({ explain: deps.explain, openJobs, clock });

@@ -53,7 +53,8 @@ function stateOf(job: DeepReadonly<Job>, record: AdmissionRecord | undefined, en
       return 'Resting';
     return isHeld ? 'Held' : 'Waiting';
   }
-  const runs = job.status?.startTime != null && hasTrueCondition(job.status.conditions, SwitchyardCondition.Dispatched);
+  const runs =
+    (job.status?.startTime ?? undefined) !== undefined && hasTrueCondition(job.status?.conditions, SwitchyardCondition.Dispatched);
   return runs || (job.status?.active ?? 0) > 0 || (job.status?.succeeded ?? 0) > 0 ? 'Running' : 'Dispatching';
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { userMay, userOfToken, type KubeUser } from '../../shared/kube/access-reviews.ts';
-import { forbidden, type AccessAttributes } from '../../shared/kube/access-gate.ts';
+import { userMay, userOfToken, type AccessAttributes, type KubeUser } from '../../shared/kube/access-reviews.ts';
+import { forbidden } from '../../shared/kube/access-gate.ts';
 import type { RawClient } from '../../shared/kube/client.ts';
 import { createRateLimiter } from '../../shared/kube/rate-limiter.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';

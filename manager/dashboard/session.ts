@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import type { DeepReadonly, Job, ObjectKey } from '../../shared/api/kubernetes.ts';
-import type { AccessAttributes } from '../../shared/kube/access-gate.ts';
+import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
 import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';

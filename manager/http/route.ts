@@ -1,4 +1,4 @@
-import type { AccessAttributes } from '../../shared/kube/access-gate.ts';
+import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
 
 export type Parameters = Readonly<Record<string, string>>;
 

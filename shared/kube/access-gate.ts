@@ -2,24 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../runtime/clock.ts';
 import type { HttpRefusal, MetricsGate } from '../runtime/http-server.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { userMay, userOfToken } from './access-reviews.ts';
+import { userMay, userOfToken, type AccessAttributes } from './access-reviews.ts';
 import { ApiError } from './api-error.ts';
 import type { RawClient } from './client.ts';
 import { createRateLimiter } from './rate-limiter.ts';
-
-/** What somebody wants to do, as a SubjectAccessReview has it; one of the two. */
-export type AccessAttributes =
-  | { readonly nonResourceAttributes: { readonly path: string; readonly verb: string } }
-  | {
-      readonly resourceAttributes: {
-        readonly namespace: string;
-        readonly verb: string;
-        readonly group: string;
-        readonly resource: string;
-        readonly subresource?: string;
-        readonly name?: string;
-      };
-    };
 
 /** Judges the header `Authorization` for one thing to do; undefined lets in. Never rejects. */
 export type AccessGate = (authorization: string | undefined, attributes: AccessAttributes) => Promise<HttpRefusal | undefined>;

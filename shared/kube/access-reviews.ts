@@ -1,5 +1,18 @@
-import type { AccessAttributes } from './access-gate.ts';
 import type { RawClient } from './client.ts';
+
+/** What somebody wants to do, as a SubjectAccessReview has it; one of the two. */
+export type AccessAttributes =
+  | { readonly nonResourceAttributes: { readonly path: string; readonly verb: string } }
+  | {
+      readonly resourceAttributes: {
+        readonly namespace: string;
+        readonly verb: string;
+        readonly group: string;
+        readonly resource: string;
+        readonly subresource?: string;
+        readonly name?: string;
+      };
+    };
 
 /** Somebody, as an API server knows him. */
 export type KubeUser = {

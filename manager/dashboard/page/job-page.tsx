@@ -212,7 +212,7 @@ function Indexes({ runs }: { readonly runs: NonNullable<JobView['indexes']> }) {
     for (let index = 0; index < run.count; index += each) cells.push({ kind: run.kind, from: at + index });
     at += run.count;
   }
-  const sums = Object.entries(Object.groupBy(runs, ({ kind }) => kind)).map(([kind, own = []]) => [kind, own.reduce((sum, run) => sum + run.count, 0)] as const);
+  const sums = Object.entries(Object.groupBy(runs, ({ kind }) => kind)).map(([kind, own]) => [kind, own.reduce((sum, run) => sum + run.count, 0)] as const);
   return (
     <section class="card">
       <h2>
