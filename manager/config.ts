@@ -1,5 +1,6 @@
 import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../shared/api/names.ts';
 import { isAddressRange } from '../shared/kube/address-ranges.ts';
+import { DASHBOARD_FLAGS, dashboardConfigOf, type DashboardConfig } from './dashboard-flags.ts';
 import type { DecisionLogConfig } from './decision-log-file.ts';
 import type { Identities } from './policy/writer.ts';
 import type { CanaryConfig } from './canary/canary.ts';
@@ -57,6 +58,8 @@ export type ManagerConfig = AdmissionFlags &
     readonly metricsAddress: string | undefined;
     /** Whether /metrics asks for a bearer token. */
     readonly metricsAuthentication: boolean;
+    /** undefined: none is served. */
+    readonly dashboard: DashboardConfig | undefined;
     /** Users that the webhook knows beside the manager's own. */
     readonly knownUsers: Identities;
     readonly home: ApiRate;
@@ -281,6 +284,7 @@ const FLAGS = {
   'concurrent-dispatches': { value: 'N', fallback: '16', about: 'writes under way at once to each worker cluster', parse: wholeNumber(1) },
   ...HISTORY_FLAGS,
   ...CANARY_FLAGS,
+  ...DASHBOARD_FLAGS,
   ...LOG_FLAGS,
 } satisfies FlagTable;
 
@@ -312,6 +316,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     metricsAddress: flags['metrics-bind-address'],
     metricsAuthentication: flags['metrics-authentication'],
     ...certificateConfigOf(flags),
+    dashboard: dashboardConfigOf(flags),
     knownUsers: { managers: flags['other-managers'], localWorkers: flags['local-workers'] },
     home: { qps: flags['kube-api-qps'], burst: flags['kube-api-burst'] },
     worker: { qps: flags['worker-api-qps'], burst: flags['worker-api-burst'] },

@@ -32,7 +32,7 @@ export type HomeInformersOptions = Pick<ReflectorOptions<Job>, 'client' | 'clock
   readonly course: ServerCourse;
 };
 
-export type HomeInformers = AdmissionInformers & { readonly submissionQueues: Informer<SubmissionQueueObject> };
+export type HomeInformers = Required<AdmissionInformers> & { readonly submissionQueues: Informer<SubmissionQueueObject> };
 
 export function createHomeInformers(options: HomeInformersOptions): HomeInformers {
   const { client, clock, random, log, rules, isAdmitted, onWentBack, course, onRestart } = options;

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import path from 'node:path';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import manifest from '../package.json' with { type: 'json' };
 import { SHARED_TENANT } from '../shared/api/names.ts';
@@ -25,6 +26,7 @@ import { createClientFactory } from './client-factory.ts';
 import { MANAGER_PROGRAM, type ManagerConfig } from './config.ts';
 import { createDecisionLogFile, type DecisionLogConfig, type DecisionLogFile } from './decision-log-file.ts';
 import type { DoorOf } from './http/submission-routes.ts';
+import { serveDashboard } from './http/serve-dashboard.ts';
 import { serveSubmissions } from './http/serve-submissions.ts';
 import { createManager } from './manager.ts';
 import type { SubmissionSource } from './submission/submissions.ts';
@@ -80,7 +82,7 @@ async function runManager(
     client: (actAs: ActingAs | undefined) => clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }, given({ actAs })),
   };
   const probing = redis && (await connectProbe(redis, log));
-  const { api } = settings;
+  const { api, dashboard } = settings;
   // Like that of the metrics it has a limit of its own.
   const accessGate = () => createAccessGate({ client: clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }), clock, log });
   const decisionLog = settings.decisionLog && (await openDecisionLog(settings.decisionLog, log));
@@ -148,6 +150,21 @@ async function runManager(
           clock,
           log,
         })),
+    dashboard:
+      dashboard &&
+      ((metrics: ApiMetrics) => ({
+        reviewer: clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }),
+        ...given({ proxy: dashboard.proxy }),
+        serve: (open) =>
+          serveDashboard(dashboard.address, {
+            ...(dashboard.tls && { tls: certificates.of('dashboard', dashboard.tls) }),
+            open,
+            pageFolder: PAGE_FOLDER,
+            metrics,
+            clock,
+            log,
+          }),
+      })),
     registry,
     clock,
     random: Math.random,
@@ -191,6 +208,8 @@ async function runManager(
 
 /** What looks after certificates must not wait behind the work, and has little to do. */
 const CERTIFICATE_RATE = { qps: 5, burst: 20 };
+/** Made by scripts/build-page.ts. */
+const PAGE_FOLDER = path.join(import.meta.dirname, 'dashboard', 'dist');
 
 /** Where the disk does not answer the program ends all the same. */
 const DECISION_LOG_CLOSE_MS = 2_000;

@@ -36,12 +36,13 @@ import { DEFAULT_STORY_EVENT_QPS, DEFAULT_TOKEN_LIFE_MS, DEFAULT_WORKER_LOST_TIM
 import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/cluster-lease.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
 import { caughtUp, synced } from './awaited-informers.ts';
-import { createHomeInformers } from './home-informers.ts';
 import { createCanary, type CanaryConfig } from './canary/canary.ts';
 import { createLiveInvariants, type LiveInvariants } from './invariants/live-invariants.ts';
 import type { InvariantReport } from '../shared/runtime/invariant-report.ts';
+import { createHomeInformers } from './home-informers.ts';
 import { createIdentityAlarm } from './identity-alarm.ts';
 import { clusterIdentity } from './identity.ts';
+import { createManagerDashboard, type DashboardService } from './manager-dashboard.ts';
 import { createManagerMetrics, HOME, type ApiMetrics } from './metrics.ts';
 import type { RedisMetrics } from './redis-metrics.ts';
 import { observedClusters } from './observed-clusters.ts';
@@ -76,6 +77,8 @@ export type ManagerDeps = {
   readonly redisProbe?: (metrics: RedisMetrics) => RedisProbe;
   /** Serves submissions over HTTP; absent: nobody does. */
   readonly serveApi?: ((doorOf: DoorOf, metrics: ApiMetrics) => Promise<ApiServer>) | undefined;
+  /** How the dashboard is served; absent: not by this manager. */
+  readonly dashboard?: ((metrics: ApiMetrics) => DashboardService) | undefined;
   /** The Secret with the key that seals admission records; made where it is absent. */
   readonly recordKeySecret: ObjectKey;
   /** The value of the origin label on copies; absent: the UID of the namespace kube-system. */
@@ -224,6 +227,7 @@ export function createManager(deps: ManagerDeps): Manager {
       tenantRules,
       log: log.with({ part: 'api' }),
     });
+  const dashboard = deps.dashboard && createManagerDashboard(deps.dashboard(metrics.api), { ...deps, informers });
   const alarm = createIdentityAlarm({ client, events, log, metrics: metrics.identity });
   let webhookServed = deps.webhook === undefined;
   let keyProblem: string | undefined = 'the key of admission records is not read yet';
@@ -237,6 +241,7 @@ export function createManager(deps: ManagerDeps): Manager {
       (each) => serveWebhook(deps, metrics.webhook, alarm, () => (webhookServed = true), each),
       (each) => manage(origin, each),
       (each) => serveDoors(each),
+      async (each) => dashboard?.run(each),
       (each) => unlessRestored(each),
       async (each) => redisProbe?.run(each),
       async (each) => spans?.run(each),

@@ -25,6 +25,7 @@ const PROGRAMS = {
     redis: true,
     commands: [
       ['tsc', '-p', '.'],
+      ['tsc', '-p', 'manager/dashboard/page'],
       ['oxlint', '--type-aware', '--deny-warnings'],
       ['biome', 'format', '.'],
       ['vitest', 'run'],

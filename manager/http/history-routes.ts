@@ -1,4 +1,4 @@
-import type { AccessAttributes } from '../../shared/kube/access-gate.ts';
+import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { RequestRefused, type Parameters, type Route } from './route.ts';
 

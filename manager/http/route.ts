@@ -1,4 +1,4 @@
-import type { AccessAttributes } from '../../shared/kube/access-gate.ts';
+import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
 
 export type Parameters = Readonly<Record<string, string>>;
 
@@ -9,8 +9,8 @@ export type Route = {
   readonly path: string;
   /** In a few words, for people. */
   readonly summary: string;
-  /** What the user must be allowed to do; asked of the API server. */
-  readonly access: (parameters: Parameters) => AccessAttributes;
+  /** What the user must be allowed to do; asked of the API server. `Own`: the route judges by itself whom it serves what. */
+  readonly access: ((parameters: Parameters) => AccessAttributes) | 'Own';
   /** Names of schemas in the OpenAPI document: of the body, and of answers by status. */
   readonly body?: string;
   readonly answers: Readonly<Record<number, { readonly about: string; readonly schema?: string; readonly contentType?: string }>>;
@@ -26,16 +26,30 @@ export type ApiRequest = {
   readonly lastEventId: string | undefined;
   /** The trace that the client has begun, if it says so: as it was sent. */
   readonly traceparent?: string;
+  readonly caller: Caller;
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal;
 };
 
+/** Who asks, as far as the request tells. */
+export type Caller = {
+  /** The header of that name. */
+  readonly authorization: string | undefined;
+  /** From which the connection comes. */
+  readonly address: string | undefined;
+  /** One header, by its name in small letters; several of one name are none. */
+  readonly header: (name: string) => string | undefined;
+};
+
 export type ApiAnswer =
   | { readonly kind: 'Json'; readonly status: number; readonly body: object; readonly headers?: Readonly<Record<string, string>> }
+  /** As it is; nothing for an answer without a body. */
+  | { readonly kind: 'Bytes'; readonly status: number; readonly body?: Uint8Array; readonly headers: Readonly<Record<string, string>> }
   /** Server-sent events, until they end. */
   | { readonly kind: 'Events'; readonly events: AsyncIterable<ServerEvent> };
 
-export type ServerEvent = { readonly id: string; readonly event: string; readonly data: object };
+/** `json` is data that was written for many clients at once: without line ends. */
+export type ServerEvent = { readonly id: string; readonly event: string } & ({ readonly data: object } | { readonly json: string });
 
 /** A request that cannot be served: told as a Kubernetes `Status`. */
 export class RequestRefused extends Error {

@@ -23,10 +23,11 @@ export async function sendEvents(
   };
   let timer = clock.schedule(beat, HEARTBEAT_MS);
   try {
-    for await (const { id, event, data } of events) {
+    for await (const each of events) {
       if (signal.aborted) break;
       // Neither has a line end: ids are ours, and JSON has none.
-      const isTaken = response.write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+      const data = 'json' in each ? each.json : JSON.stringify(each.data);
+      const isTaken = response.write(`id: ${each.id}\nevent: ${each.event}\ndata: ${data}\n\n`);
       if (!isTaken) await once(response, 'drain', { signal });
     }
     response.end();

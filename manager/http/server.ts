@@ -16,14 +16,16 @@ import { sendEvents } from './send-events.ts';
 
 export type ApiServerDeps = {
   readonly routes: readonly Route[];
-  /** Served to everybody, at `/openapi.json`. */
-  readonly openApi: object;
+  /** Served to everybody, at `/openapi.json`; absent: nothing is. */
+  readonly openApi?: object;
   readonly gate: AccessGate;
   /** Absent: plain HTTP. */
   readonly tls?: CertificateSource;
   readonly bodyBytesMax: number;
   /** What is wrong with the text of a body, before it is parsed; undefined when nothing is. */
   readonly problemOf?: (text: string) => string | undefined;
+  /** Streams that may be open at once, of all and of one token; absent: as below. */
+  readonly streamLimits?: { readonly all: number; readonly perToken: number };
   /** Absent: nothing is counted. */
   readonly metrics?: ApiMetrics;
   readonly clock: Clock;
@@ -38,8 +40,7 @@ const HANDSHAKE_TIMEOUT_MS = 5_000;
 /** Under way at once, beside streams: of all, and on one connection. */
 const REQUESTS_MAX = 512;
 const PIPELINED_MAX = 16;
-const STREAMS_MAX = 512;
-const STREAMS_PER_TOKEN_MAX = 128;
+const STREAM_LIMITS = { all: 512, perToken: 128 };
 /** Then a client comes back for the rest, and is asked who it is: what was taken from it ends here. */
 const STREAM_MAX_MS = 600_000;
 
@@ -77,8 +78,9 @@ export async function serveApi(address: string, deps: ApiServerDeps): Promise<Ap
 
 function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: ServerResponse) => void {
   const { routes, openApi, gate, metrics, clock, log } = deps;
+  const nothingThere = `this path is not served${openApi === undefined ? '' : '; see /openapi.json for what is'}`;
   const room = createByteRoom({ bytes: BODIES_BYTES, waitMs: ROOM_WAIT_MS, clock });
-  const streams = createOpenStreams({ all: STREAMS_MAX, perToken: STREAMS_PER_TOKEN_MAX });
+  const streams = createOpenStreams(deps.streamLimits ?? STREAM_LIMITS);
   /** Of each connection. Only its own end tells all of them: a response that waits behind another one hears nothing. */
   const onConnection = new WeakMap<Socket, Set<AbortController>>();
   let underWay = 0;
@@ -88,27 +90,33 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
     if (underWay > REQUESTS_MAX)
       throw new RequestRefused(503, 'ServiceUnavailable', 'too many requests at once; try again', { 'retry-after': '1' });
     const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
-    if (path === '/openapi.json' && method === 'GET') return { kind: 'Json', status: 200, body: openApi };
+    if (openApi !== undefined && path === '/openapi.json' && method === 'GET') return { kind: 'Json', status: 200, body: openApi };
     const match = matchRoute(routes, method, path);
-    if (match.kind === 'None') throw new RequestRefused(404, 'NotFound', 'this path is not served; see /openapi.json for what is');
+    if (match.kind === 'None') throw new RequestRefused(404, 'NotFound', nothingThere);
     if (match.kind === 'OtherMethods') {
       const allow = match.allowed.join(', ');
       throw new RequestRefused(405, 'MethodNotAllowed', `${request.method} is not served here, but ${allow}`, { allow });
     }
     const { route, parameters } = match;
     asked.route = route;
-    const refusal = await gate(request.headers.authorization, route.access(parameters));
+    const { authorization } = request.headers;
+    const refusal = route.access === 'Own' ? undefined : await gate(authorization, route.access(parameters));
     if (refusal !== undefined) throw new RequestRefused(refusal.status, REASONS[refusal.status], refusal.why, HEADERS[refusal.status]);
     const body = route.body === undefined ? undefined : await readJson(request, response, deps, room);
     const query = new URLSearchParams(/\?(.*)$/s.exec(request.url ?? '')?.[1]);
-    const { 'last-event-id': lastEventId, traceparent } = request.headers;
-    const seen = typeof lastEventId === 'string' ? lastEventId : undefined;
+    const header = (name: string): string | undefined => {
+      const value = request.headers[name];
+      return typeof value === 'string' ? value : undefined;
+    };
+    const caller = { authorization, address: request.socket.remoteAddress, header };
+    const traceparent = header('traceparent');
     return route.handle({
       parameters,
       query,
       body,
-      lastEventId: seen,
-      ...(typeof traceparent === 'string' ? { traceparent } : {}),
+      lastEventId: header('last-event-id'),
+      ...(traceparent === undefined ? {} : { traceparent }),
+      caller,
       signal,
     });
   }
@@ -118,6 +126,11 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
     try {
       const answer = await answerOf(request, response, asked, stop.signal);
       if (answer.kind === 'Json') return sendJson(response, answer.status, answer.body, answer.headers);
+      if (answer.kind === 'Bytes') {
+        const length = answer.status === 304 ? {} : { 'content-length': answer.body?.byteLength ?? 0 };
+        response.writeHead(answer.status, { ...answer.headers, ...length });
+        return void response.end(answer.body);
+      }
       const closeStream = streams.open(request.headers.authorization);
       if (closeStream === undefined)
         throw new RequestRefused(429, 'TooManyRequests', 'too many streams are open; close some', { 'retry-after': '5' });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AccessAttributes } from '../../shared/kube/access-gate.ts';
+import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
 import { DoorProblem, type DoorPayload, type DoorView, type SubmissionDoor } from '../api/submission-door.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import { formatTraceparent, parseTraceparent } from '../../shared/api/trace-context.ts';

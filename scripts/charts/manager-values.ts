@@ -248,6 +248,19 @@ export const MANAGER_VALUES: ChartValue = group('', {
       }),
     },
   ),
+  dashboard: group(
+    'The page that shows the yard (docs/dashboard.md), over HTTPS for those with a token of this cluster, at the port `dashboard` of the Service. Not to be taken for dashboards, which are those of Grafana.',
+    {
+      enabled: isOn('', false),
+      port: port('Of pods and Service.', 8444),
+      tls: group('', {
+        existingSecret: text("A kubernetes.io/tls Secret. Empty: the webhook's certificate, which is that of NAME.NAMESPACE.svc."),
+      }),
+      proxies: flagValue(FLAGS, 'dashboard-proxies', { default: [] }),
+      userHeader: flagValue(FLAGS, 'dashboard-user-header', { default: '' }),
+      groupsHeader: flagValue(FLAGS, 'dashboard-groups-header', { default: '' }),
+    },
+  ),
   admissionPolicy: group('', {
     enabled: isOn(
       'ValidatingAdmissionPolicies that hold the rules of who may write what (docs/security.md) while no manager answers. They are made where the API server offers them (Kubernetes 1.30 and later); `helm template` needs to be told: --api-versions admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy',
@@ -264,6 +277,7 @@ export const MANAGER_VALUES: ChartValue = group('', {
   ...networkPolicyValues('The API servers of this cluster and of the worker clusters.', {
     webhook: group('', { from: kubernetesObjects('API servers, which rarely are pods.') }),
     api: group('', { from: kubernetesObjects('Whoever submits over HTTPS.') }),
+    dashboard: group('', { from: kubernetesObjects('Whoever looks at the dashboard.') }),
     redis: group('', {
       ports: ports('Beside those that redis.url, redis.sentinels and redis.clusterNodes name.', [6379]),
       to: kubernetesObjects('Where Redis is.'),
@@ -304,6 +318,9 @@ export const MANAGER_FLAGS_OF_CHART: Readonly<Partial<Record<keyof typeof FLAGS,
   'api-bind-address': 'api.enabled and api.port',
   'api-cert-file': 'api.tls',
   'api-key-file': 'api.tls',
+  'dashboard-bind-address': 'dashboard.enabled and dashboard.port',
+  'dashboard-cert-file': 'dashboard.tls',
+  'dashboard-key-file': 'dashboard.tls',
   'local-workers': 'localWorker.users, where localWorker.enabled',
   'decision-log-max-size': 'the decision log of a pod goes to standard output',
   'decision-log-max-files': 'likewise',

@@ -2,23 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../runtime/clock.ts';
 import type { HttpRefusal, MetricsGate } from '../runtime/http-server.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { userMay, userOfToken, type AccessAttributes } from './access-reviews.ts';
 import { ApiError } from './api-error.ts';
 import type { RawClient } from './client.ts';
 import { createRateLimiter } from './rate-limiter.ts';
-
-/** What somebody wants to do, as a SubjectAccessReview has it; one of the two. */
-export type AccessAttributes =
-  | { readonly nonResourceAttributes: { readonly path: string; readonly verb: string } }
-  | {
-      readonly resourceAttributes: {
-        readonly namespace: string;
-        readonly verb: string;
-        readonly group: string;
-        readonly resource: string;
-        readonly subresource?: string;
-        readonly name?: string;
-      };
-    };
 
 /** Judges the header `Authorization` for one thing to do; undefined lets in. Never rejects. */
 export type AccessGate = (authorization: string | undefined, attributes: AccessAttributes) => Promise<HttpRefusal | undefined>;
@@ -101,7 +88,7 @@ const UNAUTHENTICATED: HttpRefusal = {
 const BUSY: HttpRefusal = { status: 503, why: 'too many unknown tokens are being looked at; try again later' };
 
 /** The token of `Bearer TOKEN`, whose first word may be in any case. */
-function bearerToken(authorization: string | undefined): string | undefined {
+export function bearerToken(authorization: string | undefined): string | undefined {
   const [, token] = /^bearer +([^\s,]+) *$/i.exec(authorization ?? '') ?? [];
   return token;
 }
@@ -130,40 +117,16 @@ function createAnswers(clock: Clock) {
   };
 }
 
-type UserInfo = { username?: string; uid?: string; groups?: string[]; extra?: Record<string, string[]> };
-
 async function judge(
   client: RawClient,
   token: string,
   attributes: AccessAttributes,
   signal: AbortSignal,
 ): Promise<HttpRefusal | undefined> {
-  const { authenticated, user } = await create<{ authenticated?: boolean; user?: UserInfo }>(
-    client,
-    '/apis/authentication.k8s.io/v1/tokenreviews',
-    { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } },
-    signal,
-  );
-  if (authenticated !== true || (user?.username ?? '') === '') return { status: 401, why: 'the bearer token is not valid in this cluster' };
-  const { username, uid, groups, extra } = user ?? {};
-  const { allowed, denied } = await create<{ allowed?: boolean; denied?: boolean }>(
-    client,
-    '/apis/authorization.k8s.io/v1/subjectaccessreviews',
-    {
-      apiVersion: 'authorization.k8s.io/v1',
-      kind: 'SubjectAccessReview',
-      spec: { user: username, uid, groups, extra, ...attributes },
-    },
-    signal,
-  );
-  if (allowed === true && denied !== true) return undefined;
+  const user = await userOfToken(client, token, signal);
+  if (user === undefined) return { status: 401, why: 'the bearer token is not valid in this cluster' };
+  if (await userMay(client, user, attributes, signal)) return undefined;
   return { status: 403, why: forbidden(attributes) };
-}
-
-/** The status of a review. */
-async function create<T extends object>(client: RawClient, path: string, body: object, signal: AbortSignal): Promise<Partial<T>> {
-  const answer = JSON.parse(await client.raw({ method: 'POST', path, body, signal })) as { status?: Partial<T> };
-  return answer.status ?? {};
 }
 
 /** What the API server says is for the log; a stranger is told what the operator must look for. */
@@ -173,7 +136,7 @@ function unanswered(error: unknown): HttpRefusal {
 }
 
 /** With what whoever grants rights has to grant. */
-function forbidden(attributes: AccessAttributes): string {
+export function forbidden(attributes: AccessAttributes): string {
   if ('nonResourceAttributes' in attributes) {
     const { path, verb } = attributes.nonResourceAttributes;
     return `the user of the bearer token may not ${verb} the path ${path}: grant nonResourceURLs [${path}], verbs [${verb}]`;

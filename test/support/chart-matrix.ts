@@ -66,7 +66,12 @@ const OWN: Readonly<Record<Chart, readonly (readonly string[])[]>> = {
       'history.storeSecret=where',
       'history.store=redis://:p@redis:6379',
     ],
-    ['', 'api.enabled=true', 'api.enabled=true;api.port=9000;api.tls.existingSecret=own'],
+    [
+      '',
+      'api.enabled=true;dashboard.enabled=true',
+      'api.enabled=true;api.port=9000;api.tls.existingSecret=own',
+      'dashboard.enabled=true;dashboard.tls.existingSecret=seen',
+    ],
     ['', 'localWorker.enabled=true;localWorker.users={worker}'],
     [
       '',

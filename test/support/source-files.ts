@@ -22,7 +22,7 @@ export const readSources = (): SourceFile[] =>
   CODE_FOLDERS.flatMap((folder) =>
     readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => path.posix.join(folder, name)),
   )
-    .filter((name) => /\.(ts|mjs)$/.test(name) && !name.includes('/static/'))
+    .filter((name) => /\.(tsx?|mjs)$/.test(name) && !name.includes('/static/'))
     .toSorted()
     .map((name) => {
       const text = readFileSync(path.join(ROOT, name), 'utf8');

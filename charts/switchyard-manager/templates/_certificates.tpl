@@ -18,6 +18,9 @@ webhook-tls: {{ include "switchyard.webhookSecret" . }}
 {{- if and .Values.api.enabled .Values.api.tls.existingSecret }}
 api-tls: {{ .Values.api.tls.existingSecret }}
 {{- end }}
+{{- if and .Values.dashboard.enabled .Values.dashboard.tls.existingSecret }}
+dashboard-tls: {{ .Values.dashboard.tls.existingSecret }}
+{{- end }}
 {{- if and .Values.metrics.tls.enabled .Values.metrics.tls.existingSecret }}
 metrics-tls: {{ .Values.metrics.tls.existingSecret }}
 {{- end }}
@@ -32,15 +35,17 @@ metrics-tls: {{ .Values.metrics.tls.existingSecret }}
 - --webhook-cert-names={{ $service }}.svc,{{ $service }}
 - --webhook-configuration={{ $fullname }}
 {{- end }}
-{{- range $name, $flag := dict "webhook-tls" "webhook-tls" "api-tls" "api" "metrics-tls" "metrics" }}
+{{- range $name, $flag := dict "webhook-tls" "webhook-tls" "api-tls" "api" "dashboard-tls" "dashboard" "metrics-tls" "metrics" }}
 {{- if hasKey $secrets $name }}
 - --{{ $flag }}-cert-file=/etc/switchyard/{{ $name }}/tls.crt
 - --{{ $flag }}-key-file=/etc/switchyard/{{ $name }}/tls.key
 {{- end }}
 {{- end }}
-{{- if and .Values.api.enabled (hasKey $secrets "webhook-tls") (not (hasKey $secrets "api-tls")) }}
-- --api-cert-file=/etc/switchyard/webhook-tls/tls.crt
-- --api-key-file=/etc/switchyard/webhook-tls/tls.key
+{{- range $door := list "api" "dashboard" }}
+{{- if and (get $.Values $door).enabled (hasKey $secrets "webhook-tls") (not (hasKey $secrets (printf "%s-tls" $door))) }}
+- --{{ $door }}-cert-file=/etc/switchyard/webhook-tls/tls.crt
+- --{{ $door }}-key-file=/etc/switchyard/webhook-tls/tls.key
+{{- end }}
 {{- end }}
 {{- if and .Values.metrics.tls.enabled (not (hasKey $secrets "metrics-tls")) }}
 {{- if hasKey $secrets "webhook-tls" }}

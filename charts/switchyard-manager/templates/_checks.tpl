@@ -6,6 +6,9 @@
 {{- if .Values.api.enabled }}
 {{- $_ := set $ports "api.port" .Values.api.port }}
 {{- end }}
+{{- if .Values.dashboard.enabled }}
+{{- $_ := set $ports "dashboard.port" .Values.dashboard.port }}
+{{- end }}
 {{- $seen := dict }}
 {{- range $name, $port := $ports }}
 {{- if hasKey $seen (toString $port) }}

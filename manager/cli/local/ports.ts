@@ -48,10 +48,10 @@ export async function choosePorts(base: number): Promise<Ports> {
 }
 
 /** One more, for a program that not every run has: the port behind those of the run, or with 0 any that is free. */
-export async function chooseOneMore(base: number, name: string): Promise<number> {
+export async function chooseOneMore(base: number, name: string, offset = 0): Promise<number> {
   const held: Server[] = [];
   try {
-    return await hold(base === 0 ? 0 : base + PORT_NAMES.length, name, held);
+    return await hold(base === 0 ? 0 : base + PORT_NAMES.length + offset, name, held);
   } finally {
     await Promise.all(held.map((server) => new Promise((resolve) => server.close(resolve))));
   }

@@ -30,6 +30,8 @@ export type ProgramsOptions = {
   /** Where canaries queue; absent: none are sent. */
   readonly canaryQueue?: string;
   readonly webhook: { readonly port: number; readonly certificate: Certificate };
+  /** undefined: the manager serves no dashboard. */
+  readonly dashboardPort?: number | undefined;
   /** Runs while Redis starts; the manager needs its result. */
   readonly prepare: () => Promise<void>;
   readonly onRestart: (name: string, how: string) => void;
@@ -80,6 +82,7 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
     `--webhook-tls-cert-file=${path.join(tls, 'tls.crt')}`,
     `--webhook-tls-key-file=${path.join(tls, 'tls.key')}`,
     ...(options.canaryQueue === undefined ? [] : ['--canary-interval=1m', `--canary-queue=${options.canaryQueue}`]),
+    ...(options.dashboardPort === undefined ? [] : [`--dashboard-bind-address=127.0.0.1:${options.dashboardPort}`]),
   ]);
   for (const { name, kubeconfigFile } of workers) launchOurs(workerName(name), 'worker/main.ts', [`--kubeconfig=${kubeconfigFile}`]);
   launchOurs(workerName(manager.name), 'worker/main.ts', [

@@ -14,6 +14,7 @@ import { systemClock } from '../../../shared/runtime/clock.ts';
 import { keepAdvice } from './advice.ts';
 import { startClusters, type LocalClusters } from './clusters.ts';
 import type { LocalConfig } from './config.ts';
+import { buildPage, createVisitor, dashboardUrl } from './dashboard.ts';
 import type { Display } from './display.ts';
 import { EXAMPLES } from './examples.ts';
 import { watchJobs } from './job-watch.ts';
@@ -36,6 +37,8 @@ export type QuickStart = {
   readonly ports: Ports;
   /** undefined: no Prometheus is started. */
   readonly prometheusPort: number | undefined;
+  /** undefined: the manager serves no dashboard. */
+  readonly dashboardPort: number | undefined;
   readonly display: Display;
   readonly startMillis: number;
   /** What must be undone at the end, whatever happens; the last started is the first stopped. */
@@ -47,7 +50,7 @@ const WORKER_CLUSTERS = ['east', 'west'] as const;
 
 /** Resolves with the exit code once the examples have run, or never when everything is to stay up. */
 export async function quickStart(
-  { config, directory, ports, prometheusPort, display, startMillis, cleanUp }: QuickStart,
+  { config, directory, ports, prometheusPort, dashboardPort, display, startMillis, cleanUp }: QuickStart,
   signal: AbortSignal,
 ): Promise<number> {
   const sinceStart = (): string => formatDuration(Date.now() - startMillis);
@@ -55,6 +58,8 @@ export async function quickStart(
   // 1
   display.doing('starting the control planes of manager, east and west ...');
   const { logLevel } = config;
+  const page = dashboardPort === undefined ? undefined : buildPage(ROOT);
+  let visitorToken = '';
   const clusters = await startClusters({ manager: 'manager', workers: WORKER_CLUSTERS, directory, ports, logLevel, clock: systemClock });
   cleanUp.push(() => clusters.close());
   const manager = clusters.manager;
@@ -74,6 +79,7 @@ export async function quickStart(
     workers: clusters.workers,
     ...(config.keep ? { canaryQueue: 'default/batch' } : {}),
     webhook: { port: ports.webhook, certificate },
+    dashboardPort,
     prepare: async () => {
       display.doing('installing kinds, webhooks and queues, joining the worker clusters ...');
       await installKinds(manager.client, ROOT);
@@ -84,12 +90,17 @@ export async function quickStart(
       await installPolicies(manager.client, identities);
       for (const { name, kubeconfig } of clusters.workers) await joinCluster(manager.client, name, kubeconfig);
       await createFromFile(manager.client, path.join(ROOT, 'examples', 'queues.yaml'));
+      if (dashboardPort !== undefined) visitorToken = await createVisitor(manager.client);
+      const problem = await page;
+      if (problem !== undefined) display.note(`the page of the dashboard could not be built: ${problem}`);
     },
     onRestart,
     onWaiting: (names) => display.doing(names.length === 0 ? '' : `waiting for ${names.join(', ')} ...`),
     cleanUp,
   });
   display.note(`manager, workers and Redis are up after ${sinceStart()}`);
+  const dashboard = dashboardPort === undefined ? [] : [`dashboard ${dashboardUrl(dashboardPort, visitorToken)}`];
+  for (const line of dashboard) display.note(line);
   if (prometheusPort !== undefined) {
     display.doing('starting Prometheus ...');
     const { metricsUrls } = programs;
@@ -125,7 +136,7 @@ export async function quickStart(
   if (!config.keep) return summary.problems.length === 0 ? 0 : 1;
 
   if (config.output === 'text')
-    for (const line of keepAdvice({ manager, workers: clusters.workers, programs, directory })) console.log(line);
+    for (const line of [...keepAdvice({ manager, workers: clusters.workers, programs, directory }), ...dashboard]) console.log(line);
   return new Promise<number>(() => undefined); // until a signal comes
 }
 

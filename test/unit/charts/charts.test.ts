@@ -1,51 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { MANAGER_PROGRAM, type ManagerConfig } from '../../../manager/config.ts';
 import { admissionPolicies } from '../../../manager/policy/admission-policies.ts';
 import { matchConditions, RESOURCE_RULES } from '../../../manager/policy/webhook-conditions.ts';
 import type { Identities } from '../../../manager/policy/writer.ts';
-import { parseFlags, type ParsedFlags } from '../../../shared/runtime/flags.ts';
-import { WORKER_PROGRAM, type WorkerConfig } from '../../../worker/config.ts';
+import { containerOf, managerConfig, workerConfig } from '../../support/chart-config.ts';
 import { CHARTS, helm, ofKind, renderChart, type Chart, type Rendered } from '../../support/helm.ts';
 
 const BOTH: readonly Chart[] = ['manager', 'worker'];
 type Rule = { apiGroups: string[]; resources: string[]; verbs: string[] };
 const rulesOf = (objects: readonly Rendered[], kind: 'ClusterRole' | 'Role'): Rule[] =>
   ofKind(objects, kind).flatMap((role) => role['rules'] as Rule[]);
-type Container = {
-  image: string;
-  args: string[];
-  env?: { name: string; value?: string; valueFrom?: { secretKeyRef: SecretKeyRef } }[];
-  securityContext: object;
-};
-const containerOf = (objects: readonly Rendered[]): Container => {
-  const [deployment] = ofKind(objects, 'Deployment') as unknown as { spec: { template: { spec: { containers: Container[] } } } }[];
-  const container = deployment?.spec.template.spec.containers[0];
-  if (container === undefined) throw new Error('the chart renders no container');
-  return container;
-};
-
-type SecretKeyRef = { name: string; key: string };
-/** What a Secret of the release says; of somebody else's Secret it is not known. */
-function secretValue(objects: readonly Rendered[], ref: SecretKeyRef | undefined): string {
-  const secret = ofKind(objects, 'Secret').find(({ metadata }) => metadata.name === ref?.name) as
-    | { data?: Record<string, string> }
-    | undefined;
-  return Buffer.from(secret?.data?.[ref?.key ?? ''] ?? '', 'base64').toString();
-}
-
-/** The configuration that the program itself reads from what the chart passes to it. */
-const configOf = <Config>(
-  parse: (args: string[], environment: Record<string, string>) => ParsedFlags<Config>,
-  objects: readonly Rendered[],
-): Config => {
-  const { args, env = [] } = containerOf(objects);
-  const environment = Object.fromEntries(env.map((each) => [each.name, each.value ?? secretValue(objects, each.valueFrom?.secretKeyRef)]));
-  const parsed = parse(args, environment);
-  if (parsed.kind !== 'Run') throw new Error(JSON.stringify(parsed));
-  return parsed.config;
-};
-const managerConfig = (...values: string[]): ManagerConfig =>
-  configOf((args, environment) => parseFlags(MANAGER_PROGRAM, args, environment), renderChart('manager', ...values));
 /** The volumes of the manager's pod, and what they are. */
 function volumesOf(...values: string[]): string[] {
   type Volume = { name: string; emptyDir?: { sizeLimit: string }; persistentVolumeClaim?: { claimName: string } };
@@ -58,8 +21,6 @@ function volumesOf(...values: string[]): string[] {
       .join(' '),
   );
 }
-const workerConfig = (...values: string[]): WorkerConfig =>
-  configOf((args, environment) => parseFlags(WORKER_PROGRAM, args, environment), renderChart('worker', ...values));
 
 describe.each(BOTH)('the chart of the %s', (chart) => {
   test('helm finds nothing wrong with it', () => {

@@ -342,6 +342,7 @@ describe('values that would not work', () => {
   test.each([
     [['webhook.port=8080'], /metrics\.port and webhook\.port are both 8080: give each a port of its own/],
     [['api.enabled=true', 'api.port=9443'], /api\.port and webhook\.port are both 9443/],
+    [['api.enabled=true', 'dashboard.enabled=true', 'dashboard.port=8443'], /api\.port and dashboard\.port are both 8443/],
     [['webhook.tls.existingSecret=mine'], /webhook\.tls\.existingSecret needs webhook\.tls\.caBundle/],
   ])('%j', (values, reason) => {
     expect(() => renderChart('manager', ...values)).toThrow(reason);

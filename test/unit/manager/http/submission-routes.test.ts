@@ -40,7 +40,16 @@ async function ask(
   );
   if (match.kind !== 'Route') throw new Error(match.kind);
   const { route, parameters } = match;
-  return route.handle({ parameters, query: new URLSearchParams(), body, lastEventId, traceparent, signal: new AbortController().signal });
+  const caller = { authorization: undefined, address: undefined, header: () => undefined };
+  return route.handle({
+    parameters,
+    query: new URLSearchParams(),
+    body,
+    lastEventId,
+    traceparent,
+    caller,
+    signal: new AbortController().signal,
+  });
 }
 const refusalOf = async (asked: Promise<unknown>): Promise<string> => {
   const error = await asked.then(

@@ -1,0 +1,43 @@
+import { bearerToken } from '../../shared/kube/access-gate.ts';
+import type { AddressRanges } from '../../shared/kube/address-ranges.ts';
+import type { Refused, Whom } from './rights-reader.ts';
+
+/** Whose word counts for who somebody is, beside tokens. */
+export type TrustedProxy = {
+  /** In small letters. */
+  readonly userHeader: string;
+  readonly groupsHeader?: string | undefined;
+  readonly from: AddressRanges;
+};
+
+type Asking = {
+  readonly authorization: string | undefined;
+  readonly address: string | undefined;
+  readonly header: (name: string) => string | undefined;
+};
+
+const NAME_LENGTH_MAX = 512;
+const GROUPS_MAX = 128;
+
+/**
+ * Who asks, before anybody has looked whether that is so. A token goes before what a proxy says. The word of a proxy counts from its address alone, and for requests
+ * of the page itself: a browser sends the proxy's cookie with requests of other pages, too, and says of those that they are.
+ */
+export function whoAsks({ authorization, address, header }: Asking, proxy: TrustedProxy | undefined): Whom | Refused {
+  const token = bearerToken(authorization);
+  if (token !== undefined) return { kind: 'Token', token };
+  const nobody: Refused = { kind: 'Refused', status: 401, why: 'a token of this cluster is asked for: send Authorization: Bearer TOKEN' };
+  if (proxy === undefined || address === undefined || proxy.from.rangeOf(address) === undefined) return nobody;
+  const username = header(proxy.userHeader)?.trim() ?? '';
+  if (username === '' || username.length > NAME_LENGTH_MAX) return nobody;
+  const site = header('sec-fetch-site');
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return { kind: 'Refused', status: 403, why: 'another site asks' };
+  // Those of the system are given by the API server alone: nobody is an administrator because a header says so.
+  if (username.startsWith('system:')) return nobody;
+  const groups = (proxy.groupsHeader === undefined ? '' : (header(proxy.groupsHeader) ?? ''))
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '' && each.length <= NAME_LENGTH_MAX && !each.startsWith('system:'))
+    .slice(0, GROUPS_MAX);
+  return { kind: 'User', user: { username, groups: [...groups, 'system:authenticated'] } };
+}

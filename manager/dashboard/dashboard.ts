@@ -1,0 +1,91 @@
+import type { Job, ObjectKey } from '../../shared/api/kubernetes.ts';
+import type { EventHandler, Informer } from '../../shared/kube/informer.ts';
+import type { RawClient } from '../../shared/kube/client.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { ClusterQueue } from '../api/cluster-queue.ts';
+import type { Cohort } from '../api/cohort.ts';
+import type { LocalQueue } from '../api/local-queue.ts';
+import type { WorkerCluster } from '../api/worker-cluster.ts';
+import { whoAsks, type TrustedProxy } from './caller-identity.ts';
+import { createExplanations, type ExplanationsDeps } from './explanations.ts';
+import { createFeeds } from './feed.ts';
+import { createJobIndex } from './job-index.ts';
+import { createRightsReader } from './rights-reader.ts';
+import { createSessions, type KeptJobs, type OpenSession } from './session.ts';
+import { clusterId, cohortId, localQueueId, queueId } from './yard.ts';
+
+export type DashboardDeps = {
+  readonly informers: {
+    readonly jobs: Informer<Job>;
+    readonly workerClusters: Informer<WorkerCluster>;
+    readonly clusterQueues: Informer<ClusterQueue>;
+    readonly localQueues: Informer<LocalQueue>;
+    readonly cohorts: Informer<Cohort>;
+  };
+  /** Asks who somebody is and what he may do; without a rate limit of its own. */
+  readonly reviewer: RawClient;
+  readonly proxy: TrustedProxy | undefined;
+  readonly explain: ExplanationsDeps['explain'];
+  readonly readJob: (key: ObjectKey) => Promise<object | undefined>;
+  readonly kept: KeptJobs | undefined;
+  readonly newId: () => string;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+/** Opens what somebody may see. */
+export type Dashboard = { readonly open: (caller: Parameters<typeof whoAsks>[0]) => ReturnType<OpenSession> };
+
+/** Puts the dashboard together over the manager's caches. Must be made before these run. */
+export function createDashboard(deps: DashboardDeps): Dashboard {
+  const { informers, clock, log } = deps;
+  const index = createJobIndex();
+  const feeds = createFeeds({ ...informers, index, clock, newId: deps.newId });
+  const rights = createRightsReader({
+    client: deps.reviewer,
+    namespaces: () => [...new Set([...index.namespaces(), ...informers.localQueues.list().map(({ metadata }) => metadata.namespace)])],
+    queues: () => informers.clusterQueues.list().map(({ metadata }) => metadata.name),
+    clusters: () => informers.workerClusters.list().map(({ metadata }) => metadata.name),
+    clock,
+    log,
+  });
+  informers.jobs.addHandler(index.handler);
+  informers.jobs.addHandler(onAny(() => feeds.jobsTouched()));
+  informers.workerClusters.addHandler(onAny(({ metadata }) => feeds.touched(clusterId(metadata.name))));
+  informers.clusterQueues.addHandler(onAny(({ metadata }) => feeds.touched(queueId(metadata.name))));
+  informers.cohorts.addHandler(onAny(({ metadata }) => feeds.touched(cohortId(metadata.name))));
+  informers.localQueues.addHandler(
+    onAny(({ metadata, spec }) => {
+      feeds.touched(localQueueId(`${metadata.namespace}/${metadata.name}`));
+      feeds.touched(queueId(spec.clusterQueue));
+    }),
+  );
+  const openJobs = (): number => {
+    const { Complete: _complete, Failed: _failed, ...open } = index.totals('All');
+    return Object.values(open).reduce((sum, each) => sum + each, 0);
+  };
+  const explanations = createExplanations({ explain: deps.explain, openJobs, clock });
+  const openSession = createSessions({
+    index,
+    jobs: informers.jobs,
+    feeds,
+    rights,
+    explanations,
+    readJob: deps.readJob,
+    kept: deps.kept,
+    clock,
+  });
+  return {
+    async open(caller) {
+      const whom = whoAsks(caller, deps.proxy);
+      return whom.kind === 'Refused' ? whom : openSession(whom);
+    },
+  };
+}
+
+const onAny = <T>(touched: (object: Parameters<NonNullable<EventHandler<T>['added']>>[0]) => void): EventHandler<T> => ({
+  added: touched,
+  updated: touched,
+  deleted: touched,
+});

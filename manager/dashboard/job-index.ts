@@ -1,0 +1,242 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { EventHandler } from '../../shared/kube/informer.ts';
+import { keyOfObject } from '../../shared/kube/keys.ts';
+import { minus, plus, ZERO, type Amount, type Requests } from '../api/amount.ts';
+import { writtenRecordOf } from '../api/records.ts';
+import { amountIn } from './fill.ts';
+import { isOver, jobLine, namespaceOf } from './job-line.ts';
+import type { Seen } from './rights.ts';
+import type { JobLine, JobState } from './views.ts';
+
+/** What has changed since somebody looked last. */
+export type IndexChanges = {
+  /** By key; undefined for one that is gone. */
+  readonly jobs: ReadonlyMap<string, JobLine | undefined>;
+  /** On which other Jobs run than before, or the same in another state. */
+  readonly clusters: ReadonlySet<string>;
+  /** `NAMESPACE/NAME` of LocalQueues of which the same is true. */
+  readonly localQueues: ReadonlySet<string>;
+};
+
+/** All Jobs as lines, kept by queue, by cluster, by namespace and by age, so that nobody who asks has to look at all of them. */
+export interface JobIndex {
+  readonly handler: EventHandler<Job>;
+  get(key: string): JobLine | undefined;
+  /** The latest first. */
+  ordered(): readonly JobLine[];
+  /** How many wait in a LocalQueue (`NAMESPACE/NAME`), and the first of them. */
+  waitingIn(localQueue: string, most: number): Some;
+  /** The same of those of some namespaces that run on a cluster, the last that came first. */
+  runningOn(cluster: string, namespaces: Seen, most: number): Some;
+  /** Those that ended last, the latest first. */
+  ended(namespaces: Seen, most: number): readonly JobLine[];
+  /** What all Jobs on a cluster ask for there, by resource. */
+  heldOn(cluster: string): Requests;
+  totals(namespaces: Seen): Readonly<Partial<Record<JobState, number>>>;
+  /** In which there are Jobs. */
+  namespaces(): readonly string[];
+  /** Counts up with every change. */
+  version(): number;
+  takeChanges(): IndexChanges;
+}
+export type Some = { readonly count: number; readonly first: readonly JobLine[] };
+
+type Lines = Map<string, JobLine>;
+type Entry = { readonly createdMs: number; readonly key: string; line: JobLine | undefined; requests: Requests };
+
+const NOTHING: Requests = new Map<string, Amount>();
+
+/** Of one namespace. */
+const ENDED_KEPT = 24;
+
+export function createJobIndex(): JobIndex {
+  const entries = new Map<string, Entry>();
+  const waiting = new Map<string, Lines>();
+  const running = new Map<string, Map<string, Lines>>();
+  const ended = new Map<string, JobLine[]>();
+  const counts = new Map<string, Map<JobState, number>>();
+  const held = new Map<string, Map<string, Amount>>();
+  let byAge: Entry[] = [];
+  let isSorted = true;
+  let lines: readonly JobLine[] | undefined = [];
+  let version = 0;
+  let changes = noChanges();
+
+  const placesOf = (line: JobLine): { readonly cluster?: string; readonly localQueue?: string } => {
+    if (isOver(line)) return {};
+    if ((line.state === 'Waiting' || line.state === 'Held') && line.queue !== undefined)
+      return { localQueue: `${namespaceOf(line)}/${line.queue}` };
+    return line.cluster === undefined ? {} : { cluster: line.cluster };
+  };
+
+  const count = (line: JobLine, by: 1 | -1): void => {
+    const namespace = namespaceOf(line);
+    const states = counts.get(namespace) ?? new Map<JobState, number>();
+    counts.set(namespace, states);
+    const next = (states.get(line.state) ?? 0) + by;
+    if (next === 0) states.delete(line.state);
+    else states.set(line.state, next);
+    if (states.size === 0) counts.delete(namespace);
+  };
+
+  const hold = (cluster: string, requests: Requests, isMore: boolean): void => {
+    const there = held.get(cluster) ?? new Map<string, Amount>();
+    held.set(cluster, there);
+    for (const [resource, amount] of requests) {
+      const now = there.get(resource) ?? ZERO;
+      there.set(resource, isMore ? plus(now, amount) : minus(now, amount));
+    }
+  };
+
+  const leave = (line: JobLine, requests: Requests, next: JobLine | undefined): void => {
+    count(line, -1);
+    const { cluster, localQueue } = placesOf(line);
+    const after = next && placesOf(next);
+    if (localQueue !== undefined) {
+      changes.localQueues.add(localQueue);
+      if (after?.localQueue !== localQueue) removeFrom(waiting, localQueue, line.key);
+    }
+    if (cluster !== undefined) {
+      changes.clusters.add(cluster);
+      hold(cluster, requests, false);
+      const namespaces = running.get(cluster);
+      if (after?.cluster !== cluster && namespaces !== undefined) {
+        removeFrom(namespaces, namespaceOf(line), line.key);
+        if (namespaces.size === 0) {
+          running.delete(cluster);
+          held.delete(cluster);
+        }
+      }
+    }
+    if (isOver(line) && (next === undefined || !isOver(next))) {
+      const namespace = namespaceOf(line);
+      const left = (ended.get(namespace) ?? []).filter(({ key }) => key !== line.key);
+      if (left.length === 0) ended.delete(namespace);
+      else ended.set(namespace, left);
+    }
+  };
+
+  const enter = (line: JobLine, requests: Requests): void => {
+    count(line, 1);
+    const { cluster, localQueue } = placesOf(line);
+    const namespace = namespaceOf(line);
+    if (localQueue !== undefined) {
+      changes.localQueues.add(localQueue);
+      linesOf(waiting, localQueue).set(line.key, line);
+    }
+    if (cluster !== undefined) {
+      changes.clusters.add(cluster);
+      hold(cluster, requests, true);
+      const namespaces = running.get(cluster) ?? new Map<string, Lines>();
+      running.set(cluster, namespaces);
+      linesOf(namespaces, namespace).set(line.key, line);
+    }
+    if (isOver(line)) {
+      const others = (ended.get(namespace) ?? []).filter(({ key }) => key !== line.key);
+      ended.set(namespace, [line, ...others].toSorted(byEnd).slice(0, ENDED_KEPT));
+    }
+  };
+
+  const put = (key: string, next: JobLine | undefined, requests: Requests = NOTHING): void => {
+    const before = entries.get(key);
+    const beforeLine = before?.line;
+    if (beforeLine === undefined && next === undefined) return;
+    version++;
+    lines = undefined;
+    changes.jobs.set(key, next);
+    if (beforeLine !== undefined) leave(beforeLine, before?.requests ?? NOTHING, next);
+    if (next !== undefined) enter(next, requests);
+    if (before !== undefined && next !== undefined && before.createdMs === next.createdMs) {
+      before.line = next;
+      before.requests = requests;
+      return;
+    }
+    if (before !== undefined) before.line = undefined;
+    entries.delete(key);
+    if (next === undefined) return;
+    const entry = { createdMs: next.createdMs, key, line: next, requests };
+    entries.set(key, entry);
+    const last = byAge.at(-1);
+    if (last !== undefined && compareAge(last, entry) > 0) isSorted = false;
+    byAge.push(entry);
+  };
+
+  const seen = (job: DeepReadonly<Job>): void => put(keyOfObject(job), jobLine(job), requestsOf(job));
+
+  return {
+    handler: { added: seen, updated: seen, deleted: (job) => put(keyOfObject(job), undefined) },
+    get: (key) => entries.get(key)?.line,
+    ordered() {
+      if (!isSorted) byAge.sort(compareAge);
+      isSorted = true;
+      if (byAge.length > entries.size) byAge = byAge.filter(({ line }) => line !== undefined);
+      lines ??= byAge.toReversed().flatMap(({ line }) => line ?? []);
+      return lines;
+    },
+    waitingIn(localQueue, most) {
+      const there = waiting.get(localQueue);
+      return { count: there?.size ?? 0, first: there === undefined ? [] : take(there.values(), most) };
+    },
+    runningOn(cluster, namespaces, most) {
+      const there = running.get(cluster) ?? new Map<string, Lines>();
+      const visible = namespaces === 'All' ? [...there.values()] : [...namespaces].flatMap((each) => there.get(each) ?? []);
+      const latest = visible.flatMap((each) => [...each.values()].slice(-most));
+      return {
+        count: visible.reduce((sum, { size }) => sum + size, 0),
+        first: latest.toSorted((a, b) => (b.admittedMs ?? 0) - (a.admittedMs ?? 0) || compareText(a.key, b.key)).slice(0, most),
+      };
+    },
+    ended(namespaces, most) {
+      const visible = namespaces === 'All' ? [...ended.values()] : [...namespaces].flatMap((each) => [ended.get(each) ?? []]);
+      return visible.flat().toSorted(byEnd).slice(0, most);
+    },
+    heldOn: (cluster) => held.get(cluster) ?? NOTHING,
+    totals(namespaces) {
+      const states: Partial<Record<JobState, number>> = {};
+      const visible = namespaces === 'All' ? [...counts.values()] : [...namespaces].flatMap((each) => counts.get(each) ?? []);
+      for (const each of visible) for (const [state, number] of each) states[state] = (states[state] ?? 0) + number;
+      return states;
+    },
+    namespaces: () => [...counts.keys()],
+    version: () => version,
+    takeChanges() {
+      const taken = changes;
+      changes = noChanges();
+      return taken;
+    },
+  };
+}
+
+/** What its record charges, where it has one that can be read. */
+function requestsOf(job: DeepReadonly<Job>): Requests {
+  const written = writtenRecordOf(job);
+  if (written.kind !== 'Record') return NOTHING;
+  return new Map(Object.entries(written.record.requests).map(([resource, quantity]) => [resource, amountIn(resource, quantity)]));
+}
+
+const noChanges = () => ({ jobs: new Map<string, JobLine | undefined>(), clusters: new Set<string>(), localQueues: new Set<string>() });
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const compareAge = (a: Entry, b: Entry): number => a.createdMs - b.createdMs || compareText(a.key, b.key);
+const byEnd = (a: JobLine, b: JobLine): number => (b.endedMs ?? 0) - (a.endedMs ?? 0) || compareText(a.key, b.key);
+
+function linesOf(places: Map<string, Lines>, place: string): Lines {
+  const lines: Lines = places.get(place) ?? new Map();
+  places.set(place, lines);
+  return lines;
+}
+
+function removeFrom(places: Map<string, Lines>, place: string, key: string): void {
+  const lines = places.get(place);
+  lines?.delete(key);
+  if (lines?.size === 0) places.delete(place);
+}
+
+function take(lines: Iterable<JobLine>, most: number): JobLine[] {
+  const taken: JobLine[] = [];
+  for (const line of lines) {
+    if (taken.length >= most) break;
+    taken.push(line);
+  }
+  return taken;
+}

@@ -1,0 +1,128 @@
+import { given } from '../../shared/runtime/given.ts';
+import { namespaceOf } from './job-line.ts';
+import { seesIt, type Seen } from './rights.ts';
+import type { JobLine, JobPage, JobState } from './views.ts';
+
+/** Which Jobs are asked for, in which order, and which of these. */
+export type JobQuery = {
+  readonly states: ReadonlySet<string>;
+  readonly namespace?: string;
+  readonly queue?: string;
+  readonly clusterQueue?: string;
+  readonly cluster?: string;
+  readonly reason?: string;
+  /** Part of the name, or of what it says. */
+  readonly text?: string;
+  readonly order: JobOrder;
+  readonly isReversed: boolean;
+  readonly group?: JobGroup;
+  readonly offset: number;
+  readonly limit: number;
+};
+
+export const JOB_STATES: readonly JobState[] = ['Waiting', 'Held', 'Dispatching', 'Running', 'Resting', 'Complete', 'Failed'];
+const ORDERS = ['created', 'name', 'state', 'cluster', 'queue', 'ended'] as const;
+export type JobOrder = (typeof ORDERS)[number];
+const GROUPS = ['state', 'queue', 'cluster', 'namespace', 'reason', 'clusterQueue'] as const;
+export type JobGroup = (typeof GROUPS)[number];
+
+const LIMIT = 100;
+const LIMIT_MAX = 500;
+const GROUPS_MAX = 500;
+const TEXT_LENGTH_MAX = 253;
+
+/** The query of a URL, or what is wrong with it. */
+export function parseJobQuery(parameters: URLSearchParams): JobQuery | { readonly problem: string } {
+  const one = (name: string): string | undefined => parameters.get(name)?.slice(0, TEXT_LENGTH_MAX) || undefined;
+  const order = one('order') ?? '-created';
+  const field = ORDERS.find((each) => each === order.replace(/^-/, ''));
+  if (field === undefined) return { problem: `order: is none of ${ORDERS.join(', ')}, or one of these after a minus sign` };
+  const groupBy = one('group');
+  const group = GROUPS.find((each) => each === groupBy);
+  if (groupBy !== undefined && group === undefined) return { problem: `group: is none of ${GROUPS.join(', ')}` };
+  const whole = (name: string, fallback: number, most: number): number | undefined => {
+    const text = one(name);
+    if (text === undefined) return fallback;
+    return /^\d{1,9}$/.test(text) && Number(text) <= most ? Number(text) : undefined;
+  };
+  const offset = whole('offset', 0, Number.MAX_SAFE_INTEGER);
+  const limit = whole('limit', LIMIT, LIMIT_MAX);
+  if (offset === undefined) return { problem: 'offset: is no whole number' };
+  if (limit === undefined) return { problem: `limit: is no whole number up to ${LIMIT_MAX}` };
+  return {
+    states: new Set((one('state') ?? '').split(',').filter((each) => each !== '')),
+    order: field,
+    isReversed: order.startsWith('-'),
+    offset,
+    limit,
+    ...given({
+      namespace: one('namespace'),
+      queue: one('queue'),
+      clusterQueue: one('clusterQueue'),
+      cluster: one('cluster'),
+      reason: one('reason'),
+      text: one('text')?.toLowerCase(),
+      group,
+    }),
+  };
+}
+
+/** The Jobs that are asked for, of these, which come with the latest first. */
+export function jobPage(lines: readonly JobLine[], query: JobQuery, namespaces: Seen): JobPage {
+  const found = namespaces === 'All' && isForAll(query) ? lines : lines.filter((line) => isFound(line, query, namespaces));
+  const ordered = inOrder(found, query);
+  return {
+    total: found.length,
+    offset: query.offset,
+    jobs: ordered.slice(query.offset, query.offset + query.limit),
+    ...given({ groups: query.group && groupsOf(found, query.group) }),
+  };
+}
+
+const isForAll = ({ states, namespace, queue, clusterQueue, cluster, reason, text }: JobQuery): boolean =>
+  states.size === 0 && (namespace ?? queue ?? clusterQueue ?? cluster ?? reason ?? text) === undefined;
+
+export function isFound(line: JobLine, query: JobQuery, namespaces: Seen): boolean {
+  const { states, namespace, queue, clusterQueue, cluster, reason, text } = query;
+  return (
+    (states.size === 0 || states.has(line.state)) &&
+    (namespaces === 'All' || seesIt(namespaces, namespaceOf(line))) &&
+    (namespace === undefined || namespaceOf(line) === namespace) &&
+    (queue === undefined || line.queue === queue) &&
+    (clusterQueue === undefined || line.clusterQueue === clusterQueue) &&
+    (cluster === undefined || line.cluster === cluster) &&
+    (reason === undefined || line.reason === reason) &&
+    (text === undefined || line.key.toLowerCase().includes(text) || line.why?.toLowerCase().includes(text) === true)
+  );
+}
+
+function inOrder(lines: readonly JobLine[], { order, isReversed }: JobQuery): readonly JobLine[] {
+  if (order === 'created') return isReversed ? lines : lines.toReversed();
+  const value = VALUES[order];
+  const sign = isReversed ? -1 : 1;
+  // Equal ones stay as they come: the latest first.
+  return lines.toSorted((a, b) => {
+    const [x, y] = [value(a), value(b)];
+    return x === y ? 0 : x < y ? -sign : sign;
+  });
+}
+
+const VALUES: Readonly<Record<Exclude<JobOrder, 'created'>, (line: JobLine) => string | number>> = {
+  name: ({ key }) => key,
+  state: ({ state }) => JOB_STATES.indexOf(state),
+  cluster: ({ cluster = '' }) => cluster,
+  queue: ({ clusterQueue, queue = '' }) => clusterQueue ?? queue,
+  ended: ({ endedMs = 0 }) => endedMs,
+};
+
+function groupsOf(lines: readonly JobLine[], group: JobGroup): { readonly key: string; readonly count: number }[] {
+  const counts = new Map<string, number>();
+  for (const line of lines) {
+    const key = (group === 'namespace' ? namespaceOf(line) : line[group]) ?? '';
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return [...counts]
+    .map(([key, count]) => ({ key, count }))
+    .toSorted((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1))
+    .slice(0, GROUPS_MAX);
+}

@@ -1,0 +1,245 @@
+import type { EndedPod } from '../../shared/api/ended-pods.ts';
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { parseWireTime } from '../../shared/api/wire-time.ts';
+import { findCondition, findTrueCondition, finishedCondition } from '../../shared/kube/conditions.ts';
+import { given } from '../../shared/runtime/given.ts';
+import { indexesBelow, sizeOf, unionOf, type Indexes } from '../api/index-list.ts';
+import { readLastFailure, tellFailure } from '../api/last-failure.ts';
+import { SwitchyardCondition } from '../api/reasons.ts';
+import { writtenRecordOf } from '../api/records.ts';
+import type { IndexCell, JobLine, JobView, PodView, Stage } from './views.ts';
+
+/** What the pods of one copy ended with, as it is kept. */
+export type CopyPods = { readonly cluster: string; readonly pods: readonly EndedPod[] };
+
+/** All about a Job that is there. */
+export function jobView(job: DeepReadonly<Job>, line: JobLine, copies: readonly CopyPods[]): JobView {
+  const { metadata, spec, status } = job;
+  const written = writtenRecordOf(job);
+  const record = written.kind === 'Record' ? written.record : undefined;
+  const failure = readLastFailure(job);
+  const facts: readonly (readonly [string, string | number | undefined])[] = [
+    ['Namespace', metadata.namespace],
+    ['LocalQueue', line.queue],
+    ['ClusterQueue', record?.clusterQueue],
+    ['Cluster', record?.cluster],
+    ['Flavors', record && [...new Set(Object.values(record.flavors))].join(', ')],
+    ['Placement', record?.epoch],
+    ['Pods at once', record?.parallelism === undefined ? spec.parallelism : `${record.parallelism} of ${spec.parallelism ?? 1}`],
+    ['Completions', spec.completions],
+    ['Completion mode', spec.completionMode],
+    ['Retries', spec.backoffLimit],
+    ['Last failure', failure && tellFailure(failure)],
+    ['UID', metadata.uid],
+  ];
+  return {
+    line,
+    stages: stagesOf(job, line),
+    facts: facts.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [{ name, value: String(value) }])),
+    requests: record?.requests ?? {},
+    conditions: (status?.conditions ?? []).map(({ type, status: value, reason, message, lastTransitionTime }) => ({
+      type,
+      status: value,
+      reason: reason ?? '',
+      message: message ?? '',
+      ...given({ sinceMs: parseWireTime(lastTransitionTime) }),
+    })),
+    pods: podsOf(copies),
+    avoided: Object.entries(record?.avoid ?? {}).map(([cluster, { reason, until }]) => ({
+      cluster,
+      reason,
+      ...given({ untilMs: parseWireTime(until) }),
+    })),
+    commands: commandsOf(line),
+    fromHistory: false,
+    ...given({ indexes: spec.completionMode === 'Indexed' ? indexRuns(job) : undefined }),
+  };
+}
+
+/** What is kept of a Job that is gone. */
+export type KeptJob = {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly outcome: 'Complete' | 'Failed' | 'Deleted';
+  readonly reason?: string;
+  readonly message?: string;
+  readonly localQueue?: string;
+  readonly clusterQueue?: string;
+  readonly cluster?: string;
+  readonly created: string;
+  readonly admitted?: string;
+  readonly started?: string;
+  readonly ended: string;
+  readonly requests?: Readonly<Record<string, string>>;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly owner?: string;
+  readonly placements?: number;
+};
+
+export function keptJobView(kept: KeptJob, copies: readonly CopyPods[]): JobView {
+  const line: JobLine = {
+    key: `${kept.namespace}/${kept.name}`,
+    uid: kept.uid,
+    state: kept.outcome === 'Complete' ? 'Complete' : 'Failed',
+    createdMs: parseWireTime(kept.created) ?? 0,
+    completions: kept.succeeded,
+    active: 0,
+    succeeded: kept.succeeded,
+    failed: kept.failed,
+    ...given({
+      reason: kept.outcome === 'Deleted' ? 'Deleted' : kept.reason,
+      why: kept.message,
+      queue: kept.localQueue,
+      clusterQueue: kept.clusterQueue,
+      cluster: kept.cluster,
+      admittedMs: parseWireTime(kept.admitted),
+      startedMs: parseWireTime(kept.started),
+      endedMs: parseWireTime(kept.ended),
+    }),
+  };
+  const at = (name: string, atMs: number | undefined): Stage[] => (atMs === undefined ? [] : [{ name, atMs, state: 'Done' }]);
+  const facts: readonly (readonly [string, string | number | undefined])[] = [
+    ['Namespace', kept.namespace],
+    ['LocalQueue', kept.localQueue],
+    ['ClusterQueue', kept.clusterQueue],
+    ['Cluster', kept.cluster],
+    ['Placements', kept.placements],
+    ['Made by', kept.owner],
+    ['UID', kept.uid],
+  ];
+  return {
+    line,
+    stages: [
+      ...at('Queued', line.createdMs),
+      ...at('Admitted', line.admittedMs),
+      ...at('Started', line.startedMs),
+      {
+        name: kept.outcome,
+        state: kept.outcome === 'Complete' ? 'Done' : 'Bad',
+        ...given({ atMs: line.endedMs, about: kept.message ?? kept.reason }),
+      },
+    ],
+    facts: facts.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value: String(value) }])),
+    requests: kept.requests ?? {},
+    conditions: [],
+    pods: podsOf(copies),
+    avoided: [],
+    commands: [{ does: 'history', line: `switchyard history ${kept.name} -n ${kept.namespace}` }],
+    fromHistory: true,
+  };
+}
+
+/** Its way, as far as it has come, and what is ahead. */
+function stagesOf({ status }: DeepReadonly<Job>, line: JobLine): Stage[] {
+  const reserved = findCondition(status?.conditions, SwitchyardCondition.QuotaReserved);
+  const dispatched = findTrueCondition(status?.conditions, SwitchyardCondition.Dispatched);
+  const started = findTrueCondition(status?.conditions, SwitchyardCondition.Started);
+  const ended = finishedCondition(status);
+  const isOver = ended !== undefined;
+  const waits = line.state === 'Waiting' || line.state === 'Held' || line.state === 'Resting';
+  const startedMs = parseWireTime(started?.lastTransitionTime) ?? line.startedMs;
+  const stage = (name: string, atMs: number | undefined, isReached: boolean, isNow: boolean, about: string | undefined): Stage => ({
+    name,
+    state: isReached ? 'Done' : isNow ? 'Now' : 'Ahead',
+    ...given({ atMs: isReached ? atMs : undefined, about }),
+  });
+  const isAdmitted = !waits && line.admittedMs !== undefined;
+  const isSent = isAdmitted && (dispatched !== undefined || isOver);
+  const isStarted = isSent && (startedMs !== undefined || line.state === 'Running');
+  const end: Stage = isOver
+    ? {
+        name: ended.type === 'Complete' ? 'Complete' : 'Failed',
+        state: ended.type === 'Complete' ? 'Done' : 'Bad',
+        ...given({ atMs: line.endedMs, about: ended.type === 'Complete' ? undefined : (ended.message ?? ended.reason) }),
+      }
+    : stage('Ended', undefined, false, false, undefined);
+  return [
+    stage('Queued', line.createdMs, true, false, line.queue === undefined ? 'in no queue' : `in ${line.queue}`),
+    stage(
+      'Admitted',
+      line.admittedMs,
+      isAdmitted,
+      waits,
+      isAdmitted ? line.clusterQueue && `by ${line.clusterQueue}` : (reserved?.message ?? line.why),
+    ),
+    stage(
+      'Dispatched',
+      parseWireTime(dispatched?.lastTransitionTime),
+      isSent,
+      isAdmitted && !isSent,
+      isAdmitted ? line.cluster && `to ${line.cluster}` : undefined,
+    ),
+    stage('Started', startedMs, isStarted, isSent && !isStarted, undefined),
+    end,
+  ];
+}
+
+const RUNS_MAX = 4_096;
+
+/** Runs of indexes of one kind. Which of those that have not ended are active nobody tells: as many as there are, the first. */
+function indexRuns({ spec, status }: DeepReadonly<Job>): { readonly kind: IndexCell; readonly count: number }[] {
+  const completions = spec.completions ?? 0;
+  const done = indexesBelow(status?.completedIndexes ?? '', completions);
+  const lost = indexesBelow(status?.failedIndexes ?? '', completions);
+  const kinds: [from: number, to: number, kind: IndexCell][] = [...runsOf(done, 'Succeeded'), ...runsOf(lost, 'Failed')];
+  kinds.sort(([a], [b]) => a - b);
+  let active = Math.min(status?.active ?? 0, completions - sizeOf(unionOf(done, lost)));
+  const runs: { kind: IndexCell; count: number }[] = [];
+  const add = (kind: IndexCell, count: number): void => {
+    if (count <= 0) return;
+    const last = runs.at(-1);
+    if (last?.kind === kind) last.count += count;
+    else runs.push({ kind, count });
+  };
+  const addOpen = (count: number): void => {
+    const running = Math.min(active, count);
+    active -= running;
+    add('Active', running);
+    add('Ahead', count - running);
+  };
+  let next = 0;
+  for (const [from, to, kind] of kinds) {
+    addOpen(from - next);
+    add(kind, to - from + 1);
+    next = to + 1;
+  }
+  addOpen(completions - next);
+  return runs.slice(0, RUNS_MAX);
+}
+
+const runsOf = (indexes: Indexes, kind: IndexCell): [number, number, IndexCell][] =>
+  Array.from({ length: indexes.length / 2 }, (_, pair) => [indexes[2 * pair] ?? 0, indexes[2 * pair + 1] ?? 0, kind]);
+
+const podsOf = (copies: readonly CopyPods[]): PodView[] =>
+  copies.flatMap(({ cluster, pods }) =>
+    pods.map(({ pod, phase, index, exitCode, reason, message, lastLine, started, ended, tail }) => ({
+      pod,
+      cluster,
+      phase,
+      hasLog: tail === true,
+      ...given({
+        index,
+        exitCode,
+        reason,
+        message,
+        lastLine,
+        startedMs: parseWireTime(started),
+        endedMs: parseWireTime(ended),
+      }),
+    })),
+  );
+
+/** Names of Kubernetes need no quotes in a shell. */
+function commandsOf({ key, state }: JobLine): JobView['commands'] {
+  const isOver = state === 'Complete' || state === 'Failed';
+  const command = (does: string, line: string) => ({ does, line: `switchyard ${line}` });
+  if (isOver) return [command('logs', `logs ${key}`), command('history', `history ${key}`)];
+  return [
+    command('explain', `explain ${key}`),
+    ...(state === 'Held' ? [command('release', `release ${key}`)] : [command('hold', `hold ${key}`)]),
+    ...(state === 'Running' ? [command('logs', `logs ${key} --follow`)] : []),
+    command('cancel', `cancel ${key}`),
+  ];
+}

@@ -1,0 +1,160 @@
+import { useSignalEffect } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { ClusterPage } from './cluster-page.tsx';
+import { JobPageView } from './job-page.tsx';
+import { Jobs } from './jobs.tsx';
+import { Login } from './login.tsx';
+import { Notice } from './parts.tsx';
+import { QueuePage } from './queue-page.tsx';
+import { connection, entry, lastHeard, leave, place, setTheme, theme, yard, type Theme } from './state.tsx';
+import { totalsIn } from './yard-model.ts';
+import { YardPage } from './yard.tsx';
+
+export function App() {
+  useSignalEffect(() => {
+    const chosen = theme.value;
+    if (chosen === 'auto') document.documentElement.removeAttribute('data-theme');
+    else document.documentElement.dataset['theme'] = chosen;
+  });
+  useSignalEffect(() => {
+    const waiting = yard.value === undefined ? undefined : totalsIn(yard.value)?.states.Waiting;
+    document.title = `${titleOf()}${waiting === undefined || waiting === 0 ? '' : ` · ${waiting} waiting`} · Switchyard`;
+  });
+  useKeys();
+  const { value: who } = entry;
+  if (who.kind === 'Asking') return <Notice kind="wait" title="Asking the manager who you are …" />;
+  if (who.kind === 'Outside') return <Login why={who.why} />;
+  return (
+    <div class="shell">
+      <a class="skip" href="#content" onClick={(event) => (event.preventDefault(), document.getElementById('content')?.focus())}>
+        Skip to content
+      </a>
+      <Header />
+      <LostConnection />
+      <main id="content" tabIndex={-1}>
+        {yard.value === undefined ? <Notice kind="wait" title="Looking at the yard …" /> : <Page />}
+      </main>
+    </div>
+  );
+}
+
+function titleOf(): string {
+  const { value: at } = place;
+  return at.page === 'job' || at.page === 'queue' || at.page === 'cluster' ? at.name : at.page === 'jobs' ? 'Jobs' : 'Yard';
+}
+
+function Page() {
+  const { value: at } = place;
+  switch (at.page) {
+    case 'yard':
+      return <YardPage />;
+    case 'jobs':
+      return <Jobs query={at.query} />;
+    case 'job':
+      return <JobPageView key={`${at.namespace}/${at.name}`} namespace={at.namespace} name={at.name} />;
+    case 'queue':
+      return <QueuePage name={at.name} />;
+    case 'cluster':
+      return <ClusterPage name={at.name} />;
+    case 'lost':
+      return <Notice kind="none" title="There is no such page" about={at.path} />;
+  }
+}
+
+function Header() {
+  const { value: who } = entry;
+  const page = place.value.page;
+  const states = (yard.value && totalsIn(yard.value)?.states) ?? {};
+  const link = (href: string, label: string, isHere: boolean) => (
+    <a href={href} aria-current={isHere ? 'page' : undefined}>
+      {label}
+    </a>
+  );
+  const figure = (number: number | undefined, word: string, state: string) =>
+    number === undefined || number === 0 ? null : (
+      <a class="figure" href={`#/jobs?state=${state}`}>
+        <b>{number.toLocaleString('en')}</b> {word}
+      </a>
+    );
+  return (
+    <header class="top">
+      <a class="brand" href="#/yard" aria-label="Switchyard: the yard">
+        <svg viewBox="0 0 32 20" width="32" height="20" aria-hidden="true">
+          <path d="M2 10h28" class="rail" />
+          <path d="M4 10c7 0 7-7 14-7h12" class="rail upper" />
+          <path d="M4 10c7 0 7 7 14 7h12" class="rail lower" />
+        </svg>
+        <span>Switchyard</span>
+      </a>
+      <nav aria-label="Pages">
+        {link('#/yard', 'Yard', page === 'yard' || page === 'queue' || page === 'cluster')}
+        {link('#/jobs', 'Jobs', page === 'jobs' || page === 'job')}
+      </nav>
+      <p class="figures" aria-label="Jobs by state">
+        {figure(states.Waiting, 'waiting', 'Waiting')}
+        {figure(states.Held, 'held', 'Held')}
+        {figure((states.Running ?? 0) + (states.Dispatching ?? 0), 'running', 'Running,Dispatching')}
+        {figure(states.Resting, 'stopping', 'Resting')}
+        {figure(states.Failed, 'failed', 'Failed')}
+      </p>
+      <Pulse />
+      <label class="theme">
+        <span class="hidden">Colours</span>
+        <select value={theme.value} onChange={(event) => setTheme(event.currentTarget.value as Theme)}>
+          <option value="auto">Auto</option>
+          <option value="light">Light</option>
+          <option value="dark">Dark</option>
+        </select>
+      </label>
+      {who.kind === 'Inside' && (
+        <button class="quiet who" type="button" title={`Signed in as ${who.viewer.name}. Sign out`} onClick={() => leave()}>
+          {shortName(who.viewer.name)}
+          <span class="hidden">: sign out</span>
+        </button>
+      )}
+    </header>
+  );
+}
+
+/** The last part of `system:serviceaccount:NAMESPACE:NAME`. */
+const shortName = (name: string): string => name.slice(name.lastIndexOf(':') + 1);
+
+function Pulse() {
+  const { kind } = connection.value;
+  const words = { Connecting: 'connecting', Live: 'live', Lost: 'not live', Refused: 'refused' } as const;
+  return (
+    <span class={`pulse ${kind.toLowerCase()}`} role="status">
+      {words[kind]}
+    </span>
+  );
+}
+
+function LostConnection() {
+  const { value: state } = connection;
+  if (state.kind !== 'Lost' || yard.value === undefined) return null;
+  const at = new Date(lastHeard.value.hereMs).toLocaleTimeString('en', { hour12: false });
+  return (
+    <div class="banner" role="alert">
+      The connection to the manager is lost ({state.why}). You see the yard as it was at {at}; it is tried again.
+    </div>
+  );
+}
+
+/** `/` goes to the filter, `y` and `j` to the pages. */
+function useKeys(): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const target = event.target as HTMLElement;
+      if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
+      if (event.key === 'y') location.hash = '#/yard';
+      else if (event.key === 'j') location.hash = '#/jobs';
+      else if (event.key === '/') {
+        event.preventDefault();
+        if (place.value.page !== 'jobs') location.hash = '#/jobs';
+        setTimeout(() => document.querySelector<HTMLInputElement>('#filter-text')?.focus());
+      }
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+}

@@ -1,0 +1,397 @@
+import { useSignalEffect } from '@preact/signals';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { JobView, PodView, Stage } from '../views.ts';
+import { ApiProblem } from './api.ts';
+import { ExplanationView, type ToldExplanation } from './explanation.tsx';
+import { Ago, Notice, State } from './parts.tsx';
+import { clusterAt, jobAt, jobsAt, queueAt } from './place.ts';
+import { entry, jobNews, place, serverNow, yard } from './state.tsx';
+import { count, duration, quantity } from './words.ts';
+
+const REFRESH_MS = 1_000;
+
+/** The story of one Job. */
+export function JobPageView({ namespace, name }: { readonly namespace: string; readonly name: string }) {
+  const [view, setView] = useState<JobView | undefined>(undefined);
+  const [problem, setProblem] = useState<ApiProblem | undefined>(undefined);
+  const busy = useRef(false);
+  const again = useRef(false);
+  const key = `${namespace}/${name}`;
+  const who = entry.value;
+
+  const load = async (): Promise<void> => {
+    if (who.kind !== 'Inside') return;
+    if (busy.current) {
+      again.current = true;
+      return;
+    }
+    busy.current = true;
+    try {
+      setView(await who.api.job(namespace, name));
+      setProblem(undefined);
+    } catch (error) {
+      setProblem(error instanceof ApiProblem ? error : new ApiProblem(0, String(error)));
+    }
+    setTimeout(() => {
+      busy.current = false;
+      if (again.current) void load();
+      again.current = false;
+    }, REFRESH_MS);
+  };
+  useEffect(() => void load(), [key]);
+  useSignalEffect(() => {
+    const { value: news } = jobNews;
+    if (news.isAll || news.gone.includes(key) || news.jobs.some((job) => job.key === key)) void load();
+  });
+
+  if (view === undefined && problem !== undefined)
+    return problem.status === 403 ? (
+      <Notice kind="none" title="You may not see this Job" about={problem.message} />
+    ) : problem.status === 404 ? (
+      <Notice kind="none" title={`There is no Job ${key}`} about="It may have been deleted, and nothing is kept of it." />
+    ) : (
+      <Notice kind="bad" title="The Job could not be read" about={problem.message} />
+    );
+  if (view === undefined) return <Notice kind="wait" title={`Looking at ${key} …`} />;
+  return <Story view={view} />;
+}
+
+const TABS = ['story', 'pods', 'conditions', 'yaml'] as const;
+
+function Story({ view }: { readonly view: JobView }) {
+  const { line, stages, facts, requests, commands, fromHistory } = view;
+  const at = place.value;
+  const tab = at.page === 'job' && at.tab !== '' ? at.tab : 'story';
+  const [namespace = '', name = ''] = line.key.split('/');
+  const waits = line.state === 'Waiting' || line.state === 'Held' || line.state === 'Resting';
+  return (
+    <article class="job-page">
+      <p class="crumbs">
+        <a href="#/jobs">Jobs</a> / <a href={jobsAt({ namespace })}>{namespace}</a> /
+      </p>
+      <header>
+        <h1>{name}</h1>
+        <State state={line.state} />
+        {line.cluster !== undefined && !waits && (
+          <span class="soft">
+            on <a href={clusterAt(line.cluster)}>{line.cluster}</a>
+          </span>
+        )}
+        {fromHistory && <span class="soft">it is gone; this is what was kept of it</span>}
+      </header>
+      <Way stages={stages} />
+      <nav class="tabs" aria-label="Parts of the Job">
+        {TABS.map((each) => (
+          <a key={each} href={jobAt(line.key, each)} aria-current={tab === each ? 'page' : undefined}>
+            {each === 'yaml' ? 'YAML' : each === 'pods' ? `Pods${view.pods.length === 0 ? '' : ` ${view.pods.length}`}` : each === 'story' ? 'Story' : 'Conditions'}
+          </a>
+        ))}
+      </nav>
+      {tab === 'story' && (
+        <div class="columns">
+          <div class="main-column">
+            {waits && !fromHistory && <Explained job={line.key} version={JSON.stringify(line)} />}
+            {line.why !== undefined && !waits && (
+              <section class="card">
+                <h2>{line.state === 'Failed' ? 'Why it failed' : 'What stands in its way'}</h2>
+                <p class="said">
+                  {line.reason !== undefined && <b>{line.reason}. </b>}
+                  {line.why}
+                </p>
+              </section>
+            )}
+            {view.indexes !== undefined && <Indexes runs={view.indexes} />}
+            <Pods view={view} short />
+          </div>
+          <aside>
+            <section class="card">
+              <h2>Facts</h2>
+              <dl>
+                {facts.map(({ name: fact, value }) => (
+                  <div key={fact}>
+                    <dt>{fact}</dt>
+                    <dd>{fact === 'ClusterQueue' ? <a href={queueAt(value)}>{value}</a> : fact === 'Cluster' ? <a href={clusterAt(value)}>{value}</a> : value}</dd>
+                  </div>
+                ))}
+                {Object.entries(requests).map(([resource, amount]) => (
+                  <div key={resource}>
+                    <dt>Holds {resource}</dt>
+                    <dd>{quantity(amount)}</dd>
+                  </div>
+                ))}
+              </dl>
+            </section>
+            {view.avoided.length > 0 && (
+              <section class="card">
+                <h2>Avoided for now</h2>
+                {view.avoided.map(({ cluster, reason, untilMs }) => (
+                  <p key={cluster}>
+                    <b>{cluster}</b> {reason}
+                    {untilMs !== undefined && untilMs > serverNow.value && <span class="soft">, for {duration(untilMs - serverNow.value)} more</span>}
+                  </p>
+                ))}
+              </section>
+            )}
+            <section class="card">
+              <h2>On the command line</h2>
+              {commands.map(({ does, line: command }) => (
+                <Command key={does} does={does} line={command} />
+              ))}
+            </section>
+          </aside>
+        </div>
+      )}
+      {tab === 'pods' && <Pods view={view} short={false} />}
+      {tab === 'conditions' && <Conditions view={view} />}
+      {tab === 'yaml' && <Yaml namespace={namespace} name={name} />}
+    </article>
+  );
+}
+
+/** How far it has come. */
+function Way({ stages }: { readonly stages: readonly Stage[] }) {
+  return (
+    <ol class="way" aria-label="How far it has come">
+      {stages.map(({ name, atMs, state, about }, index) => {
+        const before = stages.slice(0, index).findLast((each) => each.atMs !== undefined)?.atMs;
+        return (
+          <li key={name} class={state.toLowerCase()} aria-current={state === 'Now' ? 'step' : undefined}>
+            <span class="stop" aria-hidden="true" />
+            <span class="name">{state === 'Now' ? NOW_WORDS[name] ?? name : name}</span>
+            {atMs !== undefined && (
+              <span class="when">
+                {index === 0 || before === undefined ? <Ago atMs={atMs} /> : <span title={new Date(atMs).toLocaleString()}>after {duration(atMs - before)}</span>}
+              </span>
+            )}
+            {state === 'Now' && before !== undefined && <span class="when">for {duration(serverNow.value - before)}</span>}
+            {about !== undefined && about !== '' && (
+              <span class="about" title={about}>
+                {about}
+              </span>
+            )}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+const NOW_WORDS: Readonly<Record<string, string>> = { Admitted: 'Waits for admission', Dispatched: 'On its way', Started: 'Waits for a pod' };
+
+function Explained({ job, version }: { readonly job: string; readonly version: string }) {
+  const [told, setTold] = useState<ToldExplanation | undefined>(undefined);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const who = entry.value;
+  const [namespace = '', name = ''] = job.split('/');
+  // What it waits for changes with everybody else; asking costs the manager something, so not at every change.
+  const [beat, setBeat] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => !document.hidden && setBeat((each) => each + 1), 10_000);
+    return () => clearInterval(timer);
+  }, []);
+  useEffect(() => {
+    if (who.kind !== 'Inside') return;
+    who.api.explanation(namespace, name).then(
+      (answer) => (setTold(answer as ToldExplanation), setProblem(undefined)),
+      (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
+    );
+  }, [job, version, beat]);
+  if (told === undefined) return problem === undefined ? <Notice kind="wait" title="Trying what would make it run …" /> : <Notice kind="bad" title="It could not be explained" about={problem} />;
+  return <ExplanationView told={told} />;
+}
+
+const KIND_WORDS = { Succeeded: 'succeeded', Failed: 'failed', Active: 'active', Ahead: 'not started' } as const;
+const CELLS_MAX = 2_000;
+
+/** One square for each index; of very many one for several. */
+function Indexes({ runs }: { readonly runs: NonNullable<JobView['indexes']> }) {
+  const all = runs.reduce((sum, run) => sum + run.count, 0);
+  const each = Math.ceil(all / CELLS_MAX);
+  const cells: { kind: keyof typeof KIND_WORDS; from: number }[] = [];
+  let at = 0;
+  for (const run of runs) {
+    for (let index = 0; index < run.count; index += each) cells.push({ kind: run.kind, from: at + index });
+    at += run.count;
+  }
+  const sums = Object.entries(Object.groupBy(runs, ({ kind }) => kind)).map(([kind, own]) => [kind, own.reduce((sum, run) => sum + run.count, 0)] as const);
+  return (
+    <section class="card">
+      <h2>
+        Indexes <span class="soft">{sums.map(([kind, number]) => `${number} ${KIND_WORDS[kind as keyof typeof KIND_WORDS]}`).join(', ')}</span>
+      </h2>
+      <div class="cells" role="img" aria-label={`${count(all, 'index', 'indexes')}: ${sums.map(([kind, number]) => `${number} ${KIND_WORDS[kind as keyof typeof KIND_WORDS]}`).join(', ')}`}>
+        {cells.map(({ kind, from }) => (
+          <i key={from} class={kind.toLowerCase()} title={`${from}: ${KIND_WORDS[kind]}`} />
+        ))}
+      </div>
+      {each > 1 && <p class="soft">One square stands for up to {each} indexes.</p>}
+    </section>
+  );
+}
+
+function Pods({ view, short }: { readonly view: JobView; readonly short: boolean }) {
+  const [open, setOpen] = useState<string | undefined>(undefined);
+  const pods = short ? view.pods.toSorted((a, b) => Number(b.phase === 'Failed') - Number(a.phase === 'Failed')).slice(0, 8) : view.pods;
+  if (pods.length === 0) return short ? null : <Notice kind="none" title="No pod has ended yet" about="Pods are listed here once they have ended, as far as the history keeps them (--history-store)." />;
+  return (
+    <section class="card">
+      <h2>
+        Pods that ended {short && view.pods.length > pods.length && <a href={jobAt(view.line.key, 'pods')}>all {view.pods.length}</a>}
+      </h2>
+      <table>
+        <thead>
+          <tr>
+            <th>Pod</th>
+            <th>On</th>
+            <th>Ended</th>
+            <th>Exit</th>
+            <th>Ran</th>
+            <th>Last line</th>
+          </tr>
+        </thead>
+        <tbody>
+          {pods.map((pod) => (
+            <PodRow key={pod.pod} pod={pod} isOpen={open === pod.pod} toggle={() => setOpen(open === pod.pod ? undefined : pod.pod)} job={view.line.key} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function PodRow({ pod, job, isOpen, toggle }: { readonly pod: PodView; readonly job: string; readonly isOpen: boolean; readonly toggle: () => void }) {
+  const isBad = pod.phase === 'Failed';
+  return (
+    <>
+      <tr>
+        <td class="mono">
+          {pod.hasLog ? (
+            <button type="button" class="link" aria-expanded={isOpen} onClick={toggle}>
+              {pod.pod}
+            </button>
+          ) : (
+            pod.pod
+          )}
+          {pod.index !== undefined && <span class="soft"> #{pod.index}</span>}
+        </td>
+        <td>{pod.cluster}</td>
+        <td class={isBad ? 'red' : ''}>
+          {pod.phase.toLowerCase()}
+          {pod.reason !== undefined && isBad ? ` · ${pod.reason}` : ''}
+        </td>
+        <td class={isBad ? 'red num' : 'num'}>{pod.exitCode ?? ''}</td>
+        <td class="num">{pod.startedMs === undefined || pod.endedMs === undefined ? '' : duration(pod.endedMs - pod.startedMs)}</td>
+        <td class="mono soft last">{pod.lastLine ?? pod.message ?? ''}</td>
+      </tr>
+      {isOpen && (
+        <tr>
+          <td colSpan={6}>
+            <Log job={job} pod={pod.pod} />
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+function Log({ job, pod }: { readonly job: string; readonly pod: string }) {
+  const [log, setLog] = useState<string | undefined>(undefined);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const [text, setText] = useState('');
+  const who = entry.value;
+  const [namespace = '', name = ''] = job.split('/');
+  useEffect(() => {
+    if (who.kind !== 'Inside') return;
+    who.api.log(namespace, name, pod).then(
+      (answer) => setLog(answer.log),
+      (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
+    );
+  }, [pod]);
+  if (problem !== undefined) return <p class="problem">{problem}</p>;
+  if (log === undefined) return <p class="soft">Fetching the end of the log …</p>;
+  const lines = log.split('\n');
+  const shown = text === '' ? lines : lines.filter((each) => each.toLowerCase().includes(text.toLowerCase()));
+  return (
+    <div class="log">
+      <div class="log-head">
+        <input type="search" placeholder="Search in it" aria-label="Search in the log" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+        <span class="soft">{count(shown.length, 'line')}</span>
+        <a href={`data:text/plain;charset=utf-8,${encodeURIComponent(log)}`} download={`${pod}.log`}>
+          Download
+        </a>
+      </div>
+      <pre tabIndex={0}>{shown.join('\n')}</pre>
+    </div>
+  );
+}
+
+function Conditions({ view }: { readonly view: JobView }) {
+  if (view.conditions.length === 0) return <Notice kind="none" title="It has no conditions" />;
+  return (
+    <section class="card">
+      <table>
+        <thead>
+          <tr>
+            <th>Condition</th>
+            <th>Is</th>
+            <th>Since</th>
+            <th>Reason</th>
+            <th>Message</th>
+          </tr>
+        </thead>
+        <tbody>
+          {view.conditions.map(({ type, status, reason, message, sinceMs }) => (
+            <tr key={type}>
+              <td>
+                <b>{type}</b>
+              </td>
+              <td>{status}</td>
+              <td class="num">
+                <Ago atMs={sinceMs} />
+              </td>
+              <td>{reason}</td>
+              <td class="wide">{message}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Yaml({ namespace, name }: { readonly namespace: string; readonly name: string }) {
+  const [text, setText] = useState<string | undefined>(undefined);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const who = entry.value;
+  useEffect(() => {
+    if (who.kind !== 'Inside') return;
+    who.api.yaml(namespace, name).then(setText, (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)));
+  }, [namespace, name]);
+  if (problem !== undefined) return <Notice kind="none" title="The YAML is not shown" about={problem} />;
+  if (text === undefined) return <Notice kind="wait" title="Reading it …" />;
+  return (
+    <section class="card">
+      <pre class="yaml" tabIndex={0}>
+        {text}
+      </pre>
+    </section>
+  );
+}
+
+function Command({ does, line }: { readonly does: string; readonly line: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(line);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1_500);
+  };
+  return (
+    <p class="command">
+      <code>{line}</code>
+      <button type="button" class="quiet" aria-label={`Copy the command to ${does}`} onClick={() => void copy()}>
+        {isCopied ? 'copied' : 'copy'}
+      </button>
+    </p>
+  );
+}
+
+export const hasYard = (): boolean => yard.value !== undefined;

@@ -1,0 +1,49 @@
+import { useState } from 'preact/hooks';
+import { enter } from './state.tsx';
+
+export function Login({ why }: { readonly why: string | undefined }) {
+  const [token, setToken] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    const text = token.trim();
+    if (text === '') return;
+    setBusy(true);
+    await enter(text);
+    setBusy(false);
+  };
+  return (
+    <main class="login">
+      <form onSubmit={(event) => void submit(event)}>
+        <svg viewBox="0 0 32 20" width="64" height="40" aria-hidden="true">
+          <path d="M2 10h28" class="rail" />
+          <path d="M4 10c7 0 7-7 14-7h12" class="rail upper" />
+          <path d="M4 10c7 0 7 7 14 7h12" class="rail lower" />
+        </svg>
+        <h1>Switchyard</h1>
+        <p>Sign in with a token of the manager cluster. You see what its user may see there.</p>
+        {why !== undefined && (
+          <p class="problem" role="alert">
+            {why}
+          </p>
+        )}
+        <label for="token">Token</label>
+        <input
+          id="token"
+          type="password"
+          autocomplete="off"
+          spellcheck={false}
+          value={token}
+          onInput={(event) => setToken(event.currentTarget.value)}
+          placeholder="eyJhbGciOi…"
+        />
+        <button type="submit" disabled={isBusy || token.trim() === ''}>
+          {isBusy ? 'Asking …' : 'Sign in'}
+        </button>
+        <p class="hint">
+          One for an hour: <code>kubectl create token ACCOUNT -n NAMESPACE</code>. It is kept in this tab alone, until that is closed.
+        </p>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,96 @@
+/** Small parts of which the pages are made. */
+import type { ComponentChildren } from 'preact';
+import type { Fill, Health, JobLine, QuotaFill } from '../views.ts';
+import { jobAt } from './place.ts';
+import { serverNow } from './state.tsx';
+import { age, nameOf, quantity } from './words.ts';
+
+export function Notice({ kind, title, about, children }: { readonly kind: 'wait' | 'none' | 'bad'; readonly title: string; readonly about?: string | undefined; readonly children?: ComponentChildren }) {
+  return (
+    <div class={`notice ${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
+      <p class="title">{title}</p>
+      {about !== undefined && <p>{about}</p>}
+      {children}
+    </div>
+  );
+}
+
+const STATE_WORDS: Readonly<Record<JobLine['state'], string>> = {
+  Waiting: 'waiting',
+  Held: 'held',
+  Dispatching: 'on its way',
+  Running: 'running',
+  Resting: 'stopping',
+  Complete: 'complete',
+  Failed: 'failed',
+};
+export const stateWord = (state: JobLine['state']): string => STATE_WORDS[state];
+
+export function State({ state }: { readonly state: JobLine['state'] }) {
+  return <span class={`state ${state.toLowerCase()}`}>{STATE_WORDS[state]}</span>;
+}
+
+export function HealthDot({ health, label }: { readonly health: Health; readonly label: string }) {
+  return <span class={`dot ${health.toLowerCase()}`} role="img" aria-label={label} title={label} />;
+}
+
+/** How much of it is done, as far as that can be told. */
+export const progressOf = ({ succeeded, completions, state }: JobLine): number =>
+  state === 'Complete' ? 1 : completions > 0 ? Math.min(1, succeeded / completions) : 0;
+
+/** A Job as a wagon. */
+export function Wagon({ job, showAge = true }: { readonly job: JobLine; readonly showAge?: boolean }) {
+  const since = job.endedMs ?? job.startedMs ?? job.admittedMs ?? job.createdMs;
+  const done = progressOf(job);
+  return (
+    <a
+      class={`wagon ${job.state.toLowerCase()}`}
+      href={jobAt(job.key)}
+      data-job={job.key}
+      title={`${job.key}: ${STATE_WORDS[job.state]}${job.why === undefined ? '' : `. ${job.why}`}`}
+    >
+      {done > 0 && done < 1 && <span class="load" style={{ transform: `scaleX(${done})` }} />}
+      <span class="name">{nameOf(job.key)}</span>
+      {job.completions > 1 && job.state !== 'Waiting' && job.state !== 'Held' && (
+        <span class="part">
+          {job.succeeded}/{job.completions}
+        </span>
+      )}
+      {showAge && <span class="part age">{age(serverNow.value - since)}</span>}
+    </a>
+  );
+}
+
+/** A thin bar with what it stands for in words beside it. */
+export function Meter({ fill, label }: { readonly fill: Fill | QuotaFill; readonly label: string }) {
+  const share = fill.share ?? 0;
+  const borrowed = 'borrowedShare' in fill ? (fill.borrowedShare ?? 0) : 0;
+  // What is borrowed goes beyond the end of what is its own.
+  const whole = Math.max(1, share);
+  const own = Math.max(0, share - borrowed);
+  const words = `${quantity(fill.used)} of ${fill.share === undefined ? 'any amount' : quantity(fill.of)}`;
+  return (
+    <div class={`meter${share >= 0.995 ? ' full' : ''}`}>
+      <span class="label">{label}</span>
+      <span class="bar" role="img" aria-label={`${label}: ${words}${borrowed > 0 && 'borrowed' in fill ? `, ${quantity(fill.borrowed ?? '')} of it borrowed` : ''}`}>
+        <span class="own" style={{ width: `${(own / whole) * 100}%` }} />
+        {borrowed > 0 && <span class="borrowed" style={{ left: `${(own / whole) * 100}%`, width: `${(borrowed / whole) * 100}%` }} />}
+        {whole > 1 && <span class="mark" style={{ left: `${100 / whole}%` }} />}
+      </span>
+      <span class="amount">
+        {quantity(fill.used)}
+        <span class="of"> / {fill.share === undefined ? '∞' : quantity(fill.of)}</span>
+      </span>
+    </div>
+  );
+}
+
+export function Ago({ atMs, after = ' ago' }: { readonly atMs: number | undefined; readonly after?: string }) {
+  if (atMs === undefined) return null;
+  return (
+    <time dateTime={new Date(atMs).toISOString()} title={new Date(atMs).toLocaleString()}>
+      {age(serverNow.value - atMs)}
+      {after}
+    </time>
+  );
+}

@@ -1,0 +1,58 @@
+/** Where in the page somebody is: what stands behind the # of its address, so that it can be sent to somebody else. */
+export type Place =
+  | { readonly page: 'yard' }
+  | { readonly page: 'jobs'; readonly query: Readonly<Record<string, string>> }
+  | { readonly page: 'job'; readonly namespace: string; readonly name: string; readonly tab: string }
+  | { readonly page: 'queue'; readonly name: string }
+  | { readonly page: 'cluster'; readonly name: string }
+  | { readonly page: 'lost'; readonly path: string };
+
+export function parsePlace(hash: string): Place {
+  const [path = '', search = ''] = hash.replace(/^#/, '').split('?', 2);
+  const parts = path.split('/').flatMap((part) => (part === '' ? [] : [decoded(part)]));
+  const query = Object.fromEntries([...new URLSearchParams(search)].filter(([, value]) => value !== ''));
+  const [page = 'yard', first, second] = parts;
+  switch (page) {
+    case 'yard':
+      return { page };
+    case 'jobs':
+      return first === undefined
+        ? { page, query }
+        : second === undefined
+          ? lost(path)
+          : { page: 'job', namespace: first, name: second, tab: query['tab'] ?? '' };
+    case 'queues':
+      return first === undefined ? { page: 'yard' } : { page: 'queue', name: first };
+    case 'clusters':
+      return first === undefined ? { page: 'yard' } : { page: 'cluster', name: first };
+    default:
+      return lost(path);
+  }
+}
+
+const lost = (path: string): Place => ({ page: 'lost', path });
+
+/** A text that cannot be decoded is taken as it is. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // a lone % is as good as any other letter
+  }
+}
+
+export const jobsAt = (query: Readonly<Record<string, string | undefined>>): string => {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== '') search.set(name, value);
+  return search.size === 0 ? '#/jobs' : `#/jobs?${search.toString()}`;
+};
+export const jobAt = (key: string, tab?: string): string =>
+  `#/jobs/${key.split('/').map(encodeURIComponent).join('/')}${tab === undefined ? '' : `?tab=${tab}`}`;
+export const queueAt = (name: string): string => `#/queues/${encodeURIComponent(name)}`;
+export const clusterAt = (name: string): string => `#/clusters/${encodeURIComponent(name)}`;
+
+/** The token that a link of the quick start brings, and the address without it. */
+export function takeToken(hash: string): { readonly token: string | undefined; readonly rest: string } {
+  const [, token] = /[#&?]token=([A-Za-z0-9._~+/=-]+)/.exec(hash) ?? [];
+  return { token, rest: token === undefined ? hash : hash.replace(/[#&?]token=[A-Za-z0-9._~+/=-]+/, '') };
+}

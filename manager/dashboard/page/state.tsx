@@ -1,0 +1,99 @@
+/** What all parts of the page look at. */
+import { computed, signal } from '@preact/signals';
+import type { JobLine, Viewer, YardChange } from '../views.ts';
+import { ApiProblem, createApi, type Api } from './api.ts';
+import { follow, type Connection } from './follow.ts';
+import { parsePlace, takeToken } from './place.ts';
+import { changed, type Yard } from './yard-model.ts';
+
+const TOKEN_KEY = 'switchyard-token';
+const THEME_KEY = 'switchyard-theme';
+
+export type Theme = 'auto' | 'light' | 'dark';
+/** `Asking`: whether anybody need say who he is. */
+export type Entry =
+  | { readonly kind: 'Asking' }
+  | { readonly kind: 'Outside'; readonly why: string | undefined }
+  | { readonly kind: 'Inside'; readonly viewer: Viewer; readonly api: Api };
+
+export const entry = signal<Entry>({ kind: 'Asking' });
+export const connection = signal<Connection>({ kind: 'Connecting' });
+export const yard = signal<Yard | undefined>(undefined);
+/** When the server said so, and what it was then; to know what time it is there. */
+export const lastHeard = signal<{ readonly atMs: number; readonly hereMs: number }>({ atMs: Date.now(), hereMs: Date.now() });
+export const place = signal(parsePlace(location.hash));
+export const now = signal(Date.now());
+export const theme = signal<Theme>((localStorage.getItem(THEME_KEY) as Theme | null) ?? 'auto');
+
+/** Jobs that have changed, to those who show them. */
+export type JobNews = { readonly jobs: readonly JobLine[]; readonly gone: readonly string[]; readonly isAll: boolean; readonly number: number };
+export const jobNews = signal<JobNews>({ jobs: [], gone: [], isAll: false, number: 0 });
+
+/** Ages are those of the server's clock, whatever that of this machine says. */
+export const serverNow = computed(() => now.value + (lastHeard.value.atMs - lastHeard.value.hereMs));
+
+let following = new AbortController();
+
+export async function enter(token: string | undefined): Promise<void> {
+  const api = createApi(token, (input, init) => fetch(input, init));
+  try {
+    const viewer = await api.viewer();
+    if (token === undefined) sessionStorage.removeItem(TOKEN_KEY);
+    else sessionStorage.setItem(TOKEN_KEY, token);
+    entry.value = { kind: 'Inside', viewer, api };
+    start(api);
+  } catch (error) {
+    const problem = error instanceof ApiProblem ? error : new ApiProblem(0, String(error));
+    entry.value = { kind: 'Outside', why: token === undefined && problem.status === 401 ? undefined : problem.status === 0 ? 'The manager does not answer.' : problem.message };
+  }
+}
+
+export function leave(why?: string): void {
+  following.abort();
+  sessionStorage.removeItem(TOKEN_KEY);
+  yard.value = undefined;
+  entry.value = { kind: 'Outside', why };
+}
+
+function start(api: Api): void {
+  following.abort();
+  following = new AbortController();
+  void follow(
+    {
+      api,
+      onEvent({ event, data }) {
+        const change = JSON.parse(data) as YardChange;
+        yard.value = changed(event === 'yard' ? new Map() : (yard.value ?? new Map()), change);
+        lastHeard.value = { atMs: change.atMs, hereMs: Date.now() };
+        jobNews.value = { jobs: change.jobs, gone: change.gone, isAll: event === 'yard' || change.more > 0, number: jobNews.value.number + 1 };
+      },
+      onConnection(next) {
+        connection.value = next;
+        if (next.kind === 'Refused') leave(next.why);
+      },
+      sleep: (ms, signal) =>
+        new Promise((resolve) => {
+          const timer = setTimeout(resolve, ms);
+          signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+        }),
+      random: Math.random,
+    },
+    following.signal,
+  );
+}
+
+export function setTheme(next: Theme): void {
+  theme.value = next;
+  if (next === 'auto') localStorage.removeItem(THEME_KEY);
+  else localStorage.setItem(THEME_KEY, next);
+}
+
+/** A token that came with the address is taken out of it at once, so that it is in no bookmark. */
+export function begin(): void {
+  const { token, rest } = takeToken(location.hash);
+  if (token !== undefined) history.replaceState(null, '', `${location.pathname}${rest}`);
+  place.value = parsePlace(location.hash);
+  addEventListener('hashchange', () => (place.value = parsePlace(location.hash)));
+  setInterval(() => (now.value = Date.now()), 1000);
+  void enter(token ?? sessionStorage.getItem(TOKEN_KEY) ?? undefined);
+}

@@ -1,0 +1,56 @@
+import type { ClusterTrack, CohortNode, Ended, LocalQueueNode, QueueNode, Totals, YardChange, YardItem } from '../views.ts';
+
+/** The yard as the page has it: items by id. */
+export type Yard = ReadonlyMap<string, YardItem>;
+
+/** The yard after a change; what has not changed stays the same object. */
+export function changed(yard: Yard, { items }: Pick<YardChange, 'items'>): Yard {
+  const next = new Map(yard);
+  for (const [id, item] of Object.entries(items)) {
+    if (item === null) next.delete(id);
+    else next.set(id, item);
+  }
+  return next;
+}
+
+export const itemsOf = <K extends YardItem['kind']>(yard: Yard, kind: K): Extract<YardItem, { kind: K }>[] =>
+  [...yard.values()].filter((item): item is Extract<YardItem, { kind: K }> => item.kind === kind);
+
+export const totalsIn = (yard: Yard): Totals | undefined => itemsOf(yard, 'Totals')[0];
+export const endedIn = (yard: Yard): Ended | undefined => itemsOf(yard, 'Ended')[0];
+export const clustersIn = (yard: Yard): ClusterTrack[] => itemsOf(yard, 'Cluster').toSorted(byName);
+export const localQueuesIn = (yard: Yard): LocalQueueNode[] => itemsOf(yard, 'LocalQueue').toSorted((a, b) => (a.key < b.key ? -1 : 1));
+
+/** A cohort with what is in it; the one without a name has the queues that are in none. */
+export type TreeNode = {
+  readonly cohort: CohortNode | undefined;
+  readonly queues: readonly QueueNode[];
+  readonly children: readonly TreeNode[];
+};
+
+/** The tree of cohorts from its roots on. A cohort whose parents go round in a circle is a root. */
+export function treeOf(yard: Yard): readonly TreeNode[] {
+  const cohorts = itemsOf(yard, 'Cohort').toSorted(byName);
+  const queues = Map.groupBy(itemsOf(yard, 'Queue').toSorted(byName), ({ cohort }) => cohort ?? '');
+  const byCohort = new Map(cohorts.map((cohort) => [cohort.name, cohort]));
+  const isRoot = (cohort: CohortNode): boolean => {
+    const seen = new Set<string>();
+    for (let each: CohortNode | undefined = cohort; each?.parent !== undefined; each = byCohort.get(each.parent)) {
+      if (seen.has(each.name)) return true;
+      seen.add(each.name);
+    }
+    return cohort.parent === undefined || !byCohort.has(cohort.parent);
+  };
+  const node = (cohort: CohortNode, above: readonly string[]): TreeNode => ({
+    cohort,
+    queues: queues.get(cohort.name) ?? [],
+    children: cohorts
+      .filter(({ name, parent }) => parent === cohort.name && name !== cohort.name && !above.includes(name))
+      .map((child) => node(child, [...above, cohort.name])),
+  });
+  const alone = [...queues].flatMap(([cohort, own]) => (byCohort.has(cohort) ? [] : own));
+  const roots = cohorts.filter(isRoot).map((cohort) => node(cohort, []));
+  return alone.length === 0 ? roots : [...roots, { cohort: undefined, queues: alone, children: [] }];
+}
+
+const byName = (a: { readonly name: string }, b: { readonly name: string }): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

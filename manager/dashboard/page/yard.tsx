@@ -1,0 +1,193 @@
+import type { ClusterTrack, LocalQueueNode, QueueNode } from '../views.ts';
+import { useFlow } from './flow.tsx';
+import { HealthDot, Meter, Notice, Wagon } from './parts.tsx';
+import { clusterAt, jobsAt, queueAt } from './place.ts';
+import { entry, yard } from './state.tsx';
+import { count } from './words.ts';
+import { clustersIn, endedIn, localQueuesIn, totalsIn, treeOf, type TreeNode } from './yard-model.ts';
+
+/** Clusters as tracks, queues as the tree that feeds them, and the Jobs on their way. */
+export function YardPage() {
+  const all = yard.value ?? new Map();
+  const root = useFlow(all);
+  const tree = treeOf(all);
+  const alone = localQueuesIn(all);
+  const clusters = clustersIn(all);
+  const ended = endedIn(all)?.jobs ?? [];
+  const viewer = entry.value.kind === 'Inside' ? entry.value.viewer : undefined;
+  const seesNothing = tree.length === 0 && clusters.length === 0 && alone.length === 0;
+  if (seesNothing && viewer !== undefined && viewer.namespaces !== 'All' && viewer.namespaces.length === 0)
+    return (
+      <Notice kind="none" title="There is nothing here that you may see" about="Jobs are shown to those who may list them in a namespace (apiGroups [batch], resources [jobs], verbs [list]); queues and clusters to those who may get them." />
+    );
+  return (
+    <div class="yard" ref={root}>
+      <section class="queues" aria-labelledby="queues-head">
+        <h1 id="queues-head">Queues</h1>
+        {tree.map((node) => (
+          <Cohort key={node.cohort?.name ?? ''} node={node} />
+        ))}
+        {alone.map((queue) => (
+          <LocalQueue key={queue.key} queue={queue} />
+        ))}
+        {tree.length === 0 && alone.length === 0 && (
+          <Notice
+            kind="none"
+            title={viewer?.queues === 'All' ? 'There are no queues yet' : 'You may see no queues'}
+            about={viewer?.queues === 'All' ? 'A ClusterQueue gives quota to Jobs; examples/queues.yaml has one.' : 'They are shown to those who may get clusterqueues, or list Jobs in the namespace of a LocalQueue.'}
+          />
+        )}
+      </section>
+      <section class="clusters" aria-labelledby="clusters-head">
+        <h2 id="clusters-head">Clusters</h2>
+        {clusters.map((cluster) => (
+          <Track key={cluster.name} cluster={cluster} />
+        ))}
+        {clusters.length === 0 && (
+          <Notice
+            kind="none"
+            title={viewer?.clusters === 'All' ? 'No cluster has joined yet' : 'You may see no clusters'}
+            about={viewer?.clusters === 'All' ? 'switchyard clusters join CONTEXT makes one a worker cluster.' : 'They are shown to those who may get workerclusters.'}
+          />
+        )}
+      </section>
+      <section class="ended" aria-labelledby="ended-head">
+        <h2 id="ended-head">
+          Arrived <a href={jobsAt({ state: 'Complete,Failed', order: '-ended' })}>all that ended</a>
+        </h2>
+        <div class="wagons">
+          {ended.map((job) => (
+            <Wagon key={job.key} job={job} />
+          ))}
+          {ended.length === 0 && <p class="empty">Nothing has ended that is still there.</p>}
+        </div>
+      </section>
+    </div>
+  );
+}
+
+function Cohort({ node }: { readonly node: TreeNode }) {
+  const { cohort, queues, children } = node;
+  const inside = (
+    <>
+      {queues.map((queue) => (
+        <Queue key={queue.name} queue={queue} />
+      ))}
+      {children.map((child) => (
+        <Cohort key={child.cohort?.name ?? ''} node={child} />
+      ))}
+    </>
+  );
+  if (cohort === undefined) return inside;
+  return (
+    <div class="cohort">
+      <div class="cohort-head">
+        <span class="word">cohort</span> <b>{cohort.name}</b>
+        <div class="meters">
+          {cohort.quota.slice(0, 3).map((fill) => (
+            <Meter key={fill.resource} fill={fill} label={fill.resource} />
+          ))}
+        </div>
+      </div>
+      <div class="cohort-inside">{inside}</div>
+    </div>
+  );
+}
+
+function Queue({ queue }: { readonly queue: QueueNode }) {
+  const shown = queue.first;
+  const flavors = new Set(queue.quota.map(({ flavor }) => flavor)).size;
+  return (
+    <article class="queue" aria-label={`Queue ${queue.name}`}>
+      <header>
+        <h3>
+          <a href={queueAt(queue.name)}>{queue.name}</a>
+        </h3>
+        <span class="sum">
+          {queue.waiting > 0 ? <b class="amber">{count(queue.waiting, 'waits', 'wait')}</b> : 'nothing waits'}
+          <span class="soft"> · {count(queue.admitted, 'admitted', 'admitted')}</span>
+        </span>
+      </header>
+      {queue.problem !== undefined && <p class="problem">{queue.problem}</p>}
+      <div class="meters">
+        {queue.quota.map((fill) => (
+          <Meter key={`${fill.flavor}/${fill.resource}`} fill={fill} label={flavors > 1 ? `${fill.resource} · ${fill.flavor}` : fill.resource} />
+        ))}
+      </div>
+      <Waiting jobs={shown} count={queue.waiting} more={jobsAt({ state: 'Waiting' })} />
+    </article>
+  );
+}
+
+function Waiting({ jobs, count: all, more }: { readonly jobs: QueueNode['first']; readonly count: number; readonly more: string }) {
+  if (jobs.length === 0) return null;
+  return (
+    <div class="wagons siding">
+      {jobs.map((job) => (
+        <Wagon key={job.key} job={job} />
+      ))}
+      {all > jobs.length && (
+        <a class="more" href={more}>
+          and {(all - jobs.length).toLocaleString('en')} more
+        </a>
+      )}
+    </div>
+  );
+}
+
+function LocalQueue({ queue }: { readonly queue: LocalQueueNode }) {
+  return (
+    <article class="queue" aria-label={`Local queue ${queue.key}`}>
+      <header>
+        <h3>{queue.key}</h3>
+        <span class="sum">
+          {queue.waiting > 0 ? <b class="amber">{count(queue.waiting, 'waits', 'wait')}</b> : 'nothing waits'}
+          <span class="soft"> · to {queue.clusterQueue}</span>
+        </span>
+      </header>
+      <Waiting jobs={queue.first} count={queue.waiting} more={jobsAt({ state: 'Waiting', queue: queue.key.slice(queue.key.indexOf('/') + 1) })} />
+    </article>
+  );
+}
+
+function Track({ cluster }: { readonly cluster: ClusterTrack }) {
+  const { name, health, state, problem, roundTripMs, version, fills, jobs, running } = cluster;
+  return (
+    <article class={`track ${health.toLowerCase()}`} aria-label={`Cluster ${name}`}>
+      <header>
+        <HealthDot health={health} label={state} />
+        <h3>
+          <a href={clusterAt(name)}>{name}</a>
+        </h3>
+        <span class="soft">
+          {state === 'Ready' ? '' : `${state} · `}
+          {count(jobs, 'Job')}
+          {roundTripMs === undefined ? '' : ` · ${roundTripMs} ms`}
+          {version === undefined ? '' : ` · ${version}`}
+        </span>
+      </header>
+      {problem !== undefined && <p class="problem">{problem}</p>}
+      <div class="meters">
+        {fills.slice(0, 4).map((fill) => (
+          <Meter key={fill.resource} fill={fill} label={fill.resource} />
+        ))}
+      </div>
+      <div class="rails">
+        <div class="wagons">
+          {running.map((job) => (
+            <Wagon key={job.key} job={job} />
+          ))}
+          {running.length === 0 && <span class="empty">no Job of yours here</span>}
+          {jobs > running.length && (
+            <a class="more" href={jobsAt({ cluster: name, state: 'Running,Dispatching,Resting' })}>
+              and {(jobs - running.length).toLocaleString('en')} more
+            </a>
+          )}
+        </div>
+      </div>
+    </article>
+  );
+}
+
+export const totalJobs = (): number =>
+  Object.values((yard.value && totalsIn(yard.value)?.states) ?? {}).reduce((sum, each) => sum + each, 0);

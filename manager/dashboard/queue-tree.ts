@@ -1,0 +1,96 @@
+import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
+import { findCondition } from '../../shared/kube/conditions.ts';
+import { given } from '../../shared/runtime/given.ts';
+import { ZERO, formatAmount } from '../api/amount.ts';
+import type { ClusterQueue } from '../api/cluster-queue.ts';
+import type { Cohort } from '../api/cohort.ts';
+import { amountIn, byImportance, fillOf, shareOf, sumOf } from './fill.ts';
+import type { CohortNode, Fill, JobLine, QueueNode, QuotaFill } from './views.ts';
+
+/** A ClusterQueue as a leaf of the tree. */
+export function queueNode(queue: DeepReadonly<ClusterQueue>, first: readonly JobLine[]): QueueNode {
+  const { metadata, spec, status } = queue;
+  const active = findCondition(status?.conditions, 'Active');
+  const stopped = spec.stopPolicy === undefined || spec.stopPolicy === 'None' ? undefined : `stopped (stopPolicy: ${spec.stopPolicy})`;
+  const problem = stopped ?? (active?.status === 'False' ? active.message : undefined);
+  const waiting = status?.pendingWorkloads ?? 0;
+  return {
+    kind: 'Queue',
+    name: metadata.name,
+    health: problem !== undefined ? 'Bad' : waiting > 0 ? 'Warning' : (status?.admittedWorkloads ?? 0) > 0 ? 'Good' : 'Idle',
+    strategy: spec.queueingStrategy ?? 'BestEffortFIFO',
+    waiting,
+    admitted: status?.admittedWorkloads ?? 0,
+    quota: quotaOf(queue),
+    first,
+    ...given({ cohort: spec.cohortName, problem, weightedShare: status?.fairSharing?.weightedShare }),
+  };
+}
+
+function quotaOf({ spec, status }: DeepReadonly<ClusterQueue>): QuotaFill[] {
+  return (spec.resourceGroups ?? []).flatMap(({ flavors }) =>
+    flavors.flatMap(({ name: flavor, resources }) =>
+      resources.map(({ name: resource, nominalQuota }): QuotaFill => {
+        const usage = status?.flavorsUsage?.find(({ name }) => name === flavor)?.resources.find(({ name }) => name === resource);
+        const nominal = amountIn(resource, nominalQuota);
+        const borrowed = amountIn(resource, usage?.borrowed);
+        return {
+          flavor,
+          ...fillOf(resource, amountIn(resource, usage?.total), nominal),
+          ...(borrowed > ZERO ? { borrowed: formatAmount(resource, borrowed), borrowedShare: shareOf(borrowed, nominal) } : {}),
+        };
+      }),
+    ),
+  );
+}
+
+/**
+ * Cohorts, those without an object included. What one has is what its own object gives and what all queues below it have: of a tree with a circle in
+ * it, which admits nothing, each node is counted once.
+ */
+export function cohortNodes(cohorts: readonly DeepReadonly<Cohort>[], queues: readonly DeepReadonly<ClusterQueue>[]): CohortNode[] {
+  const objects = new Map(cohorts.map((cohort) => [cohort.metadata.name, cohort]));
+  const names = new Set([
+    ...objects.keys(),
+    ...cohorts.flatMap(({ spec }) => spec?.parentName ?? []),
+    ...queues.flatMap(({ spec }) => spec.cohortName ?? []),
+  ]);
+  const children = Map.groupBy(names, (name) => objects.get(name)?.spec?.parentName);
+  const members = Map.groupBy(queues, ({ spec }) => spec.cohortName);
+  const below = (name: string): Set<string> => {
+    const seen = new Set([name]);
+    for (const each of seen) for (const child of children.get(each) ?? []) seen.add(child);
+    return seen;
+  };
+  return [...names].toSorted().map((name) => {
+    const all = [...below(name)];
+    const own = all.flatMap((each) => objects.get(each)?.spec?.resourceGroups ?? []);
+    return {
+      kind: 'Cohort',
+      name,
+      quota: totalOf(
+        own,
+        all.flatMap((each) => members.get(each) ?? []),
+      ),
+      ...given({ parent: objects.get(name)?.spec?.parentName }),
+    };
+  });
+}
+
+type Groups = NonNullable<DeepReadonly<ClusterQueue>['spec']['resourceGroups']>;
+
+function totalOf(own: Groups, queues: readonly DeepReadonly<ClusterQueue>[]): Fill[] {
+  const given = [...own, ...queues.flatMap(({ spec }) => spec.resourceGroups ?? [])].flatMap(({ flavors }) =>
+    flavors.flatMap(({ resources }) => resources),
+  );
+  const used = queues.flatMap(({ status }) => (status?.flavorsUsage ?? []).flatMap(({ resources }) => resources));
+  return [...new Set(given.map(({ name }) => name))]
+    .toSorted(byImportance)
+    .map((resource) =>
+      fillOf(
+        resource,
+        sumOf(used.filter(({ name }) => name === resource).map(({ total }) => amountIn(resource, total))),
+        sumOf(given.filter(({ name }) => name === resource).map(({ nominalQuota }) => amountIn(resource, nominalQuota))),
+      ),
+    );
+}

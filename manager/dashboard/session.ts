@@ -1,0 +1,153 @@
+import { stringify } from 'yaml';
+import type { DeepReadonly, Job, ObjectKey } from '../../shared/api/kubernetes.ts';
+import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
+import type { KubeUser } from '../../shared/kube/access-reviews.ts';
+import type { Lister } from '../../shared/kube/indexer.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Explanations } from './explanations.ts';
+import type { Feeds, FeedEvent } from './feed.ts';
+import type { JobIndex } from './job-index.ts';
+import { jobPage, parseJobQuery } from './job-query.ts';
+import { jobView, keptJobView, type CopyPods, type KeptJob } from './job-view.ts';
+import { rightsKey, seesIt, viewerOf, type Rights } from './rights.ts';
+import type { Refused, RightsReader, Whom } from './rights-reader.ts';
+import type { JobPage, JobView, Viewer } from './views.ts';
+
+/** What is kept of Jobs that are over. */
+export type KeptJobs = {
+  query(query: { readonly namespace: string; readonly name: string; readonly limit: number }): Promise<readonly KeptJob[]>;
+  podsOf(uid: string): Promise<readonly (CopyPods & { readonly copyUid: string })[]>;
+  tail(uid: string, copyUid: string, pod: string): Promise<string | undefined>;
+};
+
+export type SessionDeps = {
+  readonly index: JobIndex;
+  readonly jobs: Lister<Job>;
+  readonly feeds: Feeds;
+  readonly rights: RightsReader;
+  readonly explanations: Explanations;
+  /** Reads one Job from the API server, as it is stored. */
+  readonly readJob: (key: ObjectKey) => Promise<object | undefined>;
+  /** Absent: nothing is kept. */
+  readonly kept?: KeptJobs | undefined;
+  readonly clock: Clock;
+};
+
+/** What one viewer is shown. Everything is judged anew by what he may see; what is not for him is not there. */
+export interface Session {
+  readonly viewer: Viewer;
+  follow(lastEventId: string | undefined, signal: AbortSignal): AsyncIterable<FeedEvent>;
+  /** Throws nothing: a wrong query is told. */
+  jobs(parameters: URLSearchParams): JobPage | { readonly problem: string };
+  job(namespace: string, name: string): Promise<Found<JobView>>;
+  explain(namespace: string, name: string): Promise<Found<object>>;
+  yaml(namespace: string, name: string): Promise<Found<string>>;
+  log(namespace: string, name: string, pod: string): Promise<Found<object>>;
+}
+
+export type Found<T> = { readonly kind: 'Found'; readonly value: T } | { readonly kind: 'Missing'; readonly what: string } | Refused;
+
+/** Somebody whose rights change is served by what they are now within this time. */
+const LOOKED_AGAIN_MS = 60_000;
+
+export type OpenSession = (whom: Whom) => Promise<Session | Refused>;
+
+export function createSessions(deps: SessionDeps): OpenSession {
+  const { index, feeds, rights, clock } = deps;
+  return async (whom) => {
+    const admitted = await rights.rightsOf(whom);
+    if (admitted.kind === 'Refused') return admitted;
+    return {
+      viewer: viewerOf(admitted.user.username, admitted.rights, false),
+      follow: (lastEventId, signal) => followed(whom, admitted.rights, lastEventId, signal),
+      jobs(parameters) {
+        const query = parseJobQuery(parameters);
+        return 'problem' in query ? query : jobPage(index.ordered(), query, admitted.rights.namespaces);
+      },
+      ...jobReading(deps, admitted.user, admitted.rights),
+    };
+  };
+
+  /** Ends when the rights of the viewer are no longer what they were when it began: he comes back, and gets what he may have now. */
+  async function* followed(whom: Whom, granted: Rights, lastEventId: string | undefined, signal: AbortSignal): AsyncGenerator<FeedEvent> {
+    const changed = new AbortController();
+    const key = rightsKey(granted);
+    const lookAgain = async (): Promise<void> => {
+      const now = await rights.rightsOf(whom);
+      if (now.kind === 'Refused' ? now.status !== 503 : rightsKey(now.rights) !== key) return changed.abort(new Error('other rights'));
+      timer = clock.schedule(() => void lookAgain(), LOOKED_AGAIN_MS);
+    };
+    let timer = clock.schedule(() => void lookAgain(), LOOKED_AGAIN_MS);
+    const both = AbortSignal.any([signal, changed.signal]);
+    try {
+      yield* feeds.follow(granted, lastEventId, both);
+    } finally {
+      timer.cancel();
+      changed.abort(new Error('nobody looks any more'));
+    }
+  }
+}
+
+function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Session, 'job' | 'explain' | 'yaml' | 'log'> {
+  const { index, jobs, kept, rights, explanations, readJob } = deps;
+  const missing = ({ namespace, name }: ObjectKey): { readonly kind: 'Missing'; readonly what: string } => ({
+    kind: 'Missing',
+    what: `there is no Job ${namespace}/${name}`,
+  });
+  /** Who may list the Jobs of a namespace sees each of them. */
+  const refusal = (namespace: string, name: string): Promise<Refused | undefined> | undefined =>
+    seesIt(seen.namespaces, namespace) ? undefined : rights.refusal(user, toGet(namespace, name));
+
+  /** The last that is kept of a name, or of the Job of that UID. */
+  const lastKept = async ({ namespace, name }: ObjectKey, uid?: string): Promise<KeptJob | undefined> => {
+    const found = (await kept?.query({ namespace: namespace ?? '', name, limit: 10 })) ?? [];
+    return uid === undefined ? found[0] : found.find((each) => each.uid === uid);
+  };
+
+  return {
+    async job(namespace, name) {
+      const refused = await refusal(namespace, name);
+      if (refused !== undefined) return refused;
+      const key = { namespace, name };
+      const job = jobs.get(key);
+      const line = index.get(`${namespace}/${name}`);
+      if (job !== undefined && line !== undefined)
+        return { kind: 'Found', value: jobView(job, line, (await kept?.podsOf(job.metadata.uid)) ?? []) };
+      const record = await lastKept(key);
+      if (record === undefined) return missing(key);
+      return { kind: 'Found', value: keptJobView(record, (await kept?.podsOf(record.uid)) ?? []) };
+    },
+    async explain(namespace, name) {
+      const refused = await refusal(namespace, name);
+      if (refused !== undefined) return refused;
+      const key = { namespace, name };
+      const job = jobs.get(key);
+      if (job === undefined || index.get(`${namespace}/${name}`) === undefined) return missing(key);
+      const explanation = await explanations.of(job as DeepReadonly<Job>, seen);
+      return { kind: 'Found', value: explanation };
+    },
+    async yaml(namespace, name) {
+      // What stands in a Job is more than a list of them shows here.
+      const refused = await rights.refusal(user, toGet(namespace, name));
+      if (refused !== undefined) return refused;
+      const key = { namespace, name };
+      const job = await readJob(key);
+      return job === undefined ? missing(key) : { kind: 'Found', value: stringify(job) };
+    },
+    async log(namespace, name, pod) {
+      const refused = await rights.refusal(user, {
+        resourceAttributes: { namespace, verb: 'get', group: '', resource: 'pods', subresource: 'log', name: pod },
+      });
+      if (refused !== undefined) return refused;
+      const uid = jobs.get({ namespace, name })?.metadata.uid ?? (await lastKept({ namespace, name }))?.uid;
+      const copy = uid === undefined ? undefined : (await kept?.podsOf(uid))?.findLast(({ pods }) => pods.some((each) => each.pod === pod));
+      const log = uid === undefined || copy === undefined ? undefined : await kept?.tail(uid, copy.copyUid, pod);
+      if (log === undefined) return { kind: 'Missing', what: `no log of pod ${pod} is kept` };
+      return { kind: 'Found', value: { pod, cluster: copy?.cluster, log } };
+    },
+  };
+}
+
+const toGet = (namespace: string, name: string): AccessAttributes => ({
+  resourceAttributes: { namespace, verb: 'get', group: 'batch', resource: 'jobs', name },
+});

@@ -1,0 +1,179 @@
+/** What the page is sent: small plain objects, with texts as they are to be read. Instants are epoch milliseconds, shares are parts of 1. */
+
+/** `Resting`: it was admitted, is suspended, and something of it is still there. */
+export type JobState = 'Waiting' | 'Held' | 'Dispatching' | 'Running' | 'Resting' | 'Complete' | 'Failed';
+
+/** A Job as one line of a table. */
+export type JobLine = {
+  /** `NAMESPACE/NAME`. */
+  readonly key: string;
+  readonly uid: string;
+  readonly state: JobState;
+  /** A word for why it is so, for grouping. */
+  readonly reason?: string;
+  /** The same in words, cut off where they are many. */
+  readonly why?: string;
+  /** Its LocalQueue. */
+  readonly queue?: string;
+  /** Once it was admitted. */
+  readonly clusterQueue?: string;
+  readonly cluster?: string;
+  readonly createdMs: number;
+  readonly admittedMs?: number;
+  readonly startedMs?: number;
+  readonly endedMs?: number;
+  /** Pods that it needs, and of these what is known. */
+  readonly completions: number;
+  readonly active: number;
+  readonly succeeded: number;
+  readonly failed: number;
+};
+
+/** One resource of something that can be full. */
+export type Fill = {
+  readonly resource: string;
+  /** As quantities. */
+  readonly used: string;
+  readonly of: string;
+  /** `used` of `of`; more than 1 where more is used. Absent where there is no limit. */
+  readonly share?: number;
+};
+
+export type Health = 'Good' | 'Warning' | 'Bad' | 'Idle';
+
+/** A cluster as a track on which Jobs run. */
+export type ClusterTrack = {
+  readonly kind: 'Cluster';
+  readonly name: string;
+  readonly health: Health;
+  /** Such as `Ready`, `Cordoned`, `Lost`. */
+  readonly state: string;
+  /** What is wrong; absent where nothing is. */
+  readonly problem?: string;
+  readonly roundTripMs?: number;
+  readonly version?: string;
+  readonly fills: readonly Fill[];
+  /** Of those that the viewer may see. */
+  readonly jobs: number;
+  /** The latest of them. */
+  readonly running: readonly JobLine[];
+};
+
+export type QuotaFill = Fill & {
+  readonly flavor: string;
+  /** Beyond nominal. */
+  readonly borrowed?: string;
+  readonly borrowedShare?: number;
+};
+
+/** A ClusterQueue: a leaf of the tree of cohorts. */
+export type QueueNode = {
+  readonly kind: 'Queue';
+  readonly name: string;
+  readonly cohort?: string;
+  readonly health: Health;
+  readonly problem?: string;
+  readonly strategy: string;
+  /** Of all Jobs, as its status counts them. */
+  readonly waiting: number;
+  readonly admitted: number;
+  readonly weightedShare?: number;
+  readonly quota: readonly QuotaFill[];
+  /** Those that wait and the viewer may see, the longest first. */
+  readonly first: readonly JobLine[];
+};
+
+/** A cohort; one that queues name exists also without an object. */
+export type CohortNode = { readonly kind: 'Cohort'; readonly name: string; readonly parent?: string; readonly quota: readonly Fill[] };
+
+/** Of the Jobs that the viewer may see. */
+export type Totals = { readonly kind: 'Totals'; readonly states: Readonly<Partial<Record<JobState, number>>>; readonly namespaces: number };
+
+/** Those that ended last, the latest first. */
+export type Ended = { readonly kind: 'Ended'; readonly jobs: readonly JobLine[] };
+
+/** A LocalQueue that takes the viewer's Jobs to a ClusterQueue that he may not see. */
+export type LocalQueueNode = {
+  readonly kind: 'LocalQueue';
+  readonly key: string;
+  readonly clusterQueue: string;
+  readonly waiting: number;
+  readonly first: readonly JobLine[];
+};
+
+export type YardItem = ClusterTrack | QueueNode | CohortNode | Totals | Ended | LocalQueueNode;
+
+/** What the viewer may see; `actions`: whether anything can be done here at all. */
+export type Viewer = {
+  readonly name: string;
+  readonly namespaces: readonly string[] | 'All';
+  readonly queues: 'All' | 'Some' | 'None';
+  readonly clusters: 'All' | 'Some' | 'None';
+  readonly actions: boolean;
+};
+
+/** What has changed since the last one: whole items by id, null for one that is gone. */
+export type YardChange = {
+  readonly items: Readonly<Record<string, YardItem | null>>;
+  /** Jobs that have changed, at most so many of them; `more` did, too. */
+  readonly jobs: readonly JobLine[];
+  readonly gone: readonly string[];
+  readonly more: number;
+  readonly atMs: number;
+};
+
+export type JobPage = {
+  readonly total: number;
+  /** The place of the first of these. */
+  readonly offset: number;
+  readonly jobs: readonly JobLine[];
+  readonly groups?: readonly { readonly key: string; readonly count: number }[];
+};
+
+/** One stage of the way of a Job. */
+export type Stage = {
+  readonly name: string;
+  readonly atMs?: number;
+  readonly state: 'Done' | 'Now' | 'Ahead' | 'Bad';
+  readonly about?: string;
+};
+
+export type IndexCell = 'Succeeded' | 'Failed' | 'Active' | 'Ahead';
+
+export type PodView = {
+  readonly pod: string;
+  readonly cluster: string;
+  readonly phase: string;
+  readonly index?: number;
+  readonly exitCode?: number;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastLine?: string;
+  readonly startedMs?: number;
+  readonly endedMs?: number;
+  readonly hasLog: boolean;
+};
+
+/** All about one Job. */
+export type JobView = {
+  readonly line: JobLine;
+  readonly stages: readonly Stage[];
+  readonly facts: readonly { readonly name: string; readonly value: string }[];
+  readonly requests: Readonly<Record<string, string>>;
+  /** Of an Indexed Job: runs of cells of one kind, in order. */
+  readonly indexes?: readonly { readonly kind: IndexCell; readonly count: number }[];
+  readonly conditions: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly reason: string;
+    readonly message: string;
+    readonly sinceMs?: number;
+  }[];
+  readonly pods: readonly PodView[];
+  /** Clusters that it does not go to for the time being. */
+  readonly avoided: readonly { readonly cluster: string; readonly reason: string; readonly untilMs?: number }[];
+  /** What to type instead, by what it does. */
+  readonly commands: readonly { readonly does: string; readonly line: string }[];
+  /** It is over and gone; this is what was kept of it. */
+  readonly fromHistory: boolean;
+};

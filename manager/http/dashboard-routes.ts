@@ -1,0 +1,93 @@
+import { RequestRefused, type ApiAnswer, type ApiRequest, type Caller, type Route, type ServerEvent } from './route.ts';
+
+/** One viewer of the dashboard, as far as it is served. */
+export type DashboardSession = {
+  readonly viewer: object;
+  follow(lastEventId: string | undefined, signal: AbortSignal): AsyncIterable<ServerEvent>;
+  jobs(parameters: URLSearchParams): object | { readonly problem: string };
+  job(namespace: string, name: string): Promise<FoundHere<object>>;
+  explain(namespace: string, name: string): Promise<FoundHere<object>>;
+  yaml(namespace: string, name: string): Promise<FoundHere<string>>;
+  log(namespace: string, name: string, pod: string): Promise<FoundHere<object>>;
+};
+
+export type RefusedHere = { readonly kind: 'Refused'; readonly status: 401 | 403 | 503; readonly why: string };
+export type FoundHere<T> =
+  | { readonly kind: 'Found'; readonly value: T }
+  | { readonly kind: 'Missing'; readonly what: string }
+  | RefusedHere;
+
+/** Finds out who asks; nobody is served without. */
+export type OpenDashboard = (caller: Caller) => Promise<DashboardSession | RefusedHere>;
+
+const BASE = '/api/v1';
+const JOB = `${BASE}/namespaces/{namespace}/jobs/{name}`;
+
+/** What the page asks for. Every route judges by itself: by who asks, all of it is something else. */
+export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
+  const route = (path: string, summary: string, answer: (session: DashboardSession, request: ApiRequest) => Promise<ApiAnswer>): Route => ({
+    method: 'GET',
+    path,
+    summary,
+    access: 'Own',
+    answers: {},
+    async handle(request) {
+      const session = await open(request.caller);
+      if ('kind' in session) throw refusedAs(session);
+      return answer(session, request);
+    },
+  });
+  const named =
+    (read: (session: DashboardSession, namespace: string, name: string, pod: string) => Promise<FoundHere<object>>) =>
+    async (session: DashboardSession, { parameters: { namespace = '', name = '', pod = '' } }: ApiRequest): Promise<ApiAnswer> =>
+      json(found(await read(session, namespace, name, pod)));
+  return [
+    route(`${BASE}/viewer`, 'Who is asking, and what he may see', async ({ viewer }) => json(viewer)),
+    route(`${BASE}/stream`, 'The yard, and then what changes', async (session, { lastEventId, signal }) => ({
+      kind: 'Events',
+      events: session.follow(lastEventId, signal),
+    })),
+    route(`${BASE}/jobs`, 'Jobs, filtered, ordered and in part', async (session, { query }) => {
+      const page = session.jobs(query);
+      if ('problem' in page) throw new RequestRefused(422, 'Invalid', page.problem);
+      return json(page);
+    }),
+    route(
+      JOB,
+      'All about one Job',
+      named((session, namespace, name) => session.job(namespace, name)),
+    ),
+    route(
+      `${JOB}/explanation`,
+      'Why it waits, and what would make it run',
+      named((session, namespace, name) => session.explain(namespace, name)),
+    ),
+    route(`${JOB}/yaml`, 'As it is stored', async (session, { parameters: { namespace = '', name = '' } }) => ({
+      kind: 'Bytes',
+      status: 200,
+      headers: { 'content-type': 'application/yaml; charset=utf-8' },
+      body: Buffer.from(found(await session.yaml(namespace, name))),
+    })),
+    route(
+      `${JOB}/pods/{pod}/log`,
+      'What is kept of the log of one of its pods',
+      named((session, namespace, name, pod) => session.log(namespace, name, pod)),
+    ),
+  ];
+}
+
+const json = (body: object): ApiAnswer => ({ kind: 'Json', status: 200, body });
+
+const REASONS = { 401: 'Unauthorized', 403: 'Forbidden', 503: 'ServiceUnavailable' } as const;
+const refusedAs = ({ status, why }: RefusedHere): RequestRefused => new RequestRefused(status, REASONS[status], why);
+
+function found<T>(answer: FoundHere<T>): T {
+  switch (answer.kind) {
+    case 'Found':
+      return answer.value;
+    case 'Missing':
+      throw new RequestRefused(404, 'NotFound', answer.what);
+    case 'Refused':
+      throw refusedAs(answer);
+  }
+}

@@ -1,0 +1,31 @@
+import { dashboardRoutes, type OpenDashboard } from './dashboard-routes.ts';
+import { readStaticFiles } from './read-static-files.ts';
+import { serveApi, type ApiServer, type ApiServerDeps } from './server.ts';
+import { staticRoutes } from './static-files.ts';
+
+export type ServeDashboardDeps = Pick<ApiServerDeps, 'clock' | 'log' | 'metrics' | 'tls'> & {
+  readonly open: OpenDashboard;
+  /** Where the built page is. */
+  readonly pageFolder: string;
+};
+
+/** Everybody who looks needs one stream. */
+const STREAM_LIMITS = { all: 1_024, perToken: 512 };
+
+/** Serves the page and what it asks for. Without a built page it serves what programs may ask for, and says so. */
+export async function serveDashboard(address: string, { open, pageFolder, clock, log, ...deps }: ServeDashboardDeps): Promise<ApiServer> {
+  const files = await readStaticFiles(pageFolder).catch((error: unknown) => {
+    log.warn('the page of the dashboard has not been built: npm run build:page builds it', { folder: pageFolder, error });
+    return [];
+  });
+  return serveApi(address, {
+    ...deps,
+    routes: [...dashboardRoutes(open), ...staticRoutes(files)],
+    // No route asks it: each of them judges by itself.
+    gate: async () => ({ status: 403, why: 'this path is not served' }),
+    bodyBytesMax: 0,
+    streamLimits: STREAM_LIMITS,
+    clock,
+    log,
+  });
+}

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import type { DeepReadonly, Job } from '../shared/api/kubernetes.ts';
+import { JOBS } from '../shared/api/resources.ts';
+import { isNotFound } from '../shared/kube/api-error.ts';
+import { createAddressRanges } from '../shared/kube/address-ranges.ts';
+import type { RawClient, ReadClient } from '../shared/kube/client.ts';
+import type { Clock } from '../shared/runtime/clock.ts';
+import type { Logger } from '../shared/runtime/logger.ts';
+import { given } from '../shared/runtime/given.ts';
+import { aborted } from '../shared/runtime/tasks.ts';
+import { explain } from './admission/explain.ts';
+import { pastOf } from './admission/past.ts';
+import { worldOf, type ManagerFlags } from './admission/world-objects.ts';
+import type { ProxyTrust } from './dashboard-flags.ts';
+import { createDashboard, type Dashboard } from './dashboard/dashboard.ts';
+import { seesIt, type Rights } from './dashboard/rights.ts';
+import { createHistory } from './history/history.ts';
+import type { KeyValueStore } from './history/key-value-store.ts';
+import type { HomeInformers } from './home-informers.ts';
+import type { ApiServer } from './http/server.ts';
+import { toldExplanation } from './told-explanation.ts';
+
+/** How the dashboard is served, and whose word is taken for who looks. */
+export type DashboardService = {
+  /** Without a rate limit of its own. */
+  readonly reviewer: RawClient;
+  readonly proxy?: ProxyTrust;
+  readonly serve: (open: Dashboard['open']) => Promise<ApiServer>;
+};
+
+export type ManagerDashboardDeps = Pick<ManagerFlags, 'workerLostTimeoutMs' | 'fairSharing' | 'admissionFairSharing'> & {
+  readonly informers: HomeInformers;
+  readonly client: ReadClient;
+  readonly history?: { readonly store: KeyValueStore } | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+/** The dashboard over the caches of the manager. Every replica serves it: what it shows is what the API server has. Must be made before the caches run. */
+export function createManagerDashboard(
+  service: DashboardService,
+  { informers, client, history, clock, log, workerLostTimeoutMs, fairSharing, admissionFairSharing }: ManagerDashboardDeps,
+): { run(signal: AbortSignal): Promise<void> } {
+  const { proxy } = service;
+  const flags = given({ workerLostTimeoutMs, fairSharing, admissionFairSharing });
+
+  /** As `switchyard explain` does, from the caches instead of lists. */
+  const explained = (job: DeepReadonly<Job>, seen: Rights): object => {
+    const jobs = informers.jobs.list();
+    const world = worldOf(
+      {
+        jobs,
+        namespaces: informers.namespaces.list(),
+        workerClusters: informers.workerClusters.list(),
+        resourceFlavors: informers.resourceFlavors.list(),
+        clusterQueues: informers.clusterQueues.list(),
+        localQueues: informers.localQueues.list(),
+        cohorts: informers.cohorts.list(),
+        workloadPriorityClasses: informers.workloadPriorityClasses.list(),
+        priorityClasses: informers.priorityClasses.list(),
+        limitRanges: informers.limitRanges?.list() ?? [],
+        runtimeClasses: informers.runtimeClasses?.list() ?? [],
+      },
+      flags,
+      clock.now(),
+    );
+    const workload = world.workloads.find(({ uid }) => uid === job.metadata.uid);
+    if (workload === undefined) return { kind: 'Unexplained', job: job.metadata.name, message: 'it is not the manager’s' };
+    return toldExplanation(explain(world, job, workload, pastOf(jobs)), {
+      namespace: (name) => seesIt(seen.namespaces, name),
+      queue: (name) => seesIt(seen.queues, name),
+      cluster: (name) => seesIt(seen.clusters, name),
+    });
+  };
+
+  const dashboard = createDashboard({
+    informers,
+    reviewer: service.reviewer,
+    proxy: proxy && { ...proxy, from: createAddressRanges(proxy.from) },
+    explain: explained,
+    async readJob(key) {
+      try {
+        const job = await client.get(JOBS, key);
+        const { managedFields: _managedFields, ...metadata } = job.metadata as Job['metadata'] & { managedFields?: unknown };
+        return { apiVersion: 'batch/v1', kind: 'Job', ...job, metadata };
+      } catch (error) {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }
+    },
+    kept: history && createHistory(history.store),
+    newId: () => randomBytes(9).toString('base64url'),
+    clock,
+    log,
+  });
+
+  return {
+    async run(signal) {
+      // What is not listed yet would be said not to exist.
+      await Promise.all(Object.values(informers).map((informer) => informer.waitForSync(signal))).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+      if (signal.aborted) return;
+      const server = await service.serve(dashboard.open);
+      log.info('the dashboard is served', { url: server.url });
+      await aborted(signal);
+      await server.close();
+    },
+  };
+}

@@ -1,0 +1,281 @@
+/** The dashboard over HTTP: an embedded manager cluster, the manager's caches, a table of who may what, and viewers who come and go. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CLUSTER_QUEUES, type ClusterQueue } from '../../manager/api/cluster-queue.ts';
+import { COHORTS, type Cohort } from '../../manager/api/cohort.ts';
+import { LOCAL_QUEUES, type LocalQueue } from '../../manager/api/local-queue.ts';
+import { WORKER_CLUSTERS, type WorkerCluster } from '../../manager/api/worker-cluster.ts';
+import { createEventReader, type ReceivedEvent } from '../../manager/cli/submissions/server-events.ts';
+import { createDashboard } from '../../manager/dashboard/dashboard.ts';
+import type { JobPage, JobView, Viewer, YardChange } from '../../manager/dashboard/views.ts';
+import { dashboardRoutes } from '../../manager/http/dashboard-routes.ts';
+import { serveApi, type ApiServer } from '../../manager/http/server.ts';
+import { staticRoutes } from '../../manager/http/static-files.ts';
+import type { KubeObject, Unsaved } from '../../shared/api/kubernetes.ts';
+import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
+import type { RawClient } from '../../shared/kube/client.ts';
+import { createInformer, type Informer } from '../../shared/kube/informer.ts';
+import { silentLogger } from '../../shared/runtime/logger.ts';
+import { seededRandom } from '../../shared/runtime/random.ts';
+import { createCrds } from '../support/crds.ts';
+import { startCluster, type EmbeddedCluster } from '../support/embedded-cluster.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { aHomeJob } from '../support/jobs.ts';
+
+/** Tokens are names. `namespaces` are those of which somebody may list, get and read the logs of Jobs. */
+type Person = { namespaces: readonly string[] | '*'; queues: boolean };
+let people: Record<string, Person>;
+let asked: number;
+let clock: FakeClock;
+let cluster: EmbeddedCluster;
+let server: ApiServer;
+let stop: AbortController;
+let running: Promise<unknown>;
+
+const reviewer: RawClient = {
+  async raw({ path, body }) {
+    asked++;
+    const { spec } = body as {
+      spec: { token?: string; user?: string; resourceAttributes?: { namespace: string; resource: string; verb: string } };
+    };
+    if (path.endsWith('/tokenreviews')) {
+      const name = spec.token ?? '';
+      return JSON.stringify({
+        status: people[name] === undefined ? { authenticated: false } : { authenticated: true, user: { username: name } },
+      });
+    }
+    const { namespaces, queues } = people[spec.user ?? ''] ?? { namespaces: [], queues: false };
+    const { namespace = '', resource = '' } = spec.resourceAttributes ?? {};
+    const allowed = resource === 'jobs' || resource === 'pods' ? namespaces === '*' || namespaces.includes(namespace) : queues;
+    return JSON.stringify({ status: { allowed } });
+  },
+} as RawClient;
+
+beforeEach(async () => {
+  people = {
+    admin: { namespaces: '*', queues: true },
+    ann: { namespaces: ['ann'], queues: false },
+    bob: { namespaces: ['bob'], queues: false },
+    nobody: { namespaces: [], queues: false },
+  };
+  asked = 0;
+  clock = new FakeClock();
+  cluster = await startCluster(clock);
+  await createCrds(cluster.client);
+  for (const name of ['ann', 'bob']) await cluster.client.create(NAMESPACES, { metadata: { name } });
+  const options = { client: cluster.client, clock, random: seededRandom(1), log: silentLogger };
+  const informerOf = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ ...options, resource });
+  const informers = {
+    jobs: informerOf(JOBS),
+    workerClusters: informerOf<WorkerCluster>(WORKER_CLUSTERS),
+    clusterQueues: informerOf<ClusterQueue>(CLUSTER_QUEUES),
+    localQueues: informerOf<LocalQueue>(LOCAL_QUEUES),
+    cohorts: informerOf<Cohort>(COHORTS),
+  };
+  let ids = 0;
+  const dashboard = createDashboard({
+    informers,
+    reviewer,
+    proxy: undefined,
+    explain: (job) => ({ kind: 'Waiting', job: job.metadata.name }),
+    readJob: (key) => cluster.client.get(JOBS, key),
+    kept: undefined,
+    newId: () => `epoch${++ids}`,
+    clock,
+    log: silentLogger,
+  });
+  stop = new AbortController();
+  running = Promise.all(Object.values(informers).map((informer) => informer.run(stop.signal)));
+  await clock.advance(1_000);
+  const page = {
+    path: 'index.html',
+    body: Buffer.from('<p>page'),
+    encoded: [{ coding: 'br' as const, body: Buffer.from('br') }],
+    etag: '"e1"',
+  };
+  server = await serveApi('127.0.0.1:0', {
+    routes: [...dashboardRoutes(dashboard.open), ...staticRoutes([page])],
+    gate: async () => ({ status: 403, why: 'no' }),
+    bodyBytesMax: 0,
+    clock,
+    log: silentLogger,
+  });
+});
+afterEach(async () => {
+  await server.close();
+  stop.abort(new Error('the test is over'));
+  await clock.advance(1_000);
+  await running;
+  await cluster.plane.close();
+});
+
+const createJob = async (namespace: string, name: string): Promise<void> => {
+  const { metadata, ...job } = aHomeJob();
+  await cluster.client.create(JOBS, {
+    ...job,
+    metadata: { namespace, name, labels: metadata.labels ?? {} },
+    spec: { ...job.spec, selector: undefined, template: { spec: job.spec.template.spec } },
+  } as unknown as Unsaved<typeof job & { metadata: typeof metadata }>);
+};
+const get = async <T>(
+  path: string,
+  token: string | undefined,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: T }> => {
+  const response = await fetch(`${server.url}${path}`, {
+    headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+  });
+  return { status: response.status, body: (await response.json()) as T };
+};
+
+/** A stream of the dashboard, read event by event. */
+async function follow(token: string, lastEventId?: string) {
+  const leaving = new AbortController();
+  const response = await fetch(`${server.url}/api/v1/stream`, {
+    headers: { authorization: `Bearer ${token}`, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) },
+    signal: leaving.signal,
+  });
+  const reader = (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader();
+  const eventsIn = createEventReader();
+  const received: ReceivedEvent[] = [];
+  const next = async (): Promise<{ id: string; event: string; change: YardChange }> => {
+    while (received.length === 0) {
+      const { done, value } = await reader.read();
+      if (done) throw new Error('the stream has ended');
+      received.push(...eventsIn(value));
+    }
+    const { id, event, data } = received.shift() as ReceivedEvent;
+    return { id, event, change: JSON.parse(data) as YardChange };
+  };
+  return { next, leave: () => leaving.abort() };
+}
+
+describe('who looks at the dashboard', () => {
+  test('is asked for a token of the cluster', async () => {
+    expect(await get('/api/v1/viewer', undefined)).toMatchObject({ status: 401 });
+    expect(await get('/api/v1/viewer', 'forged')).toMatchObject({
+      status: 401,
+      body: { message: 'the token is not valid in this cluster' },
+    });
+    expect((await get<Viewer>('/api/v1/viewer', 'admin')).body).toMatchObject({
+      name: 'admin',
+      namespaces: 'All',
+      queues: 'All',
+      clusters: 'All',
+    });
+  });
+
+  test('is asked about once in a minute, and not before somebody asks', async () => {
+    expect(asked).toBe(0);
+    await get('/api/v1/viewer', 'admin');
+    const first = asked;
+    for (let again = 0; again < 5; again++) await get('/api/v1/jobs', 'admin');
+    expect(asked).toBe(first);
+    await clock.advance(61_000);
+    await get('/api/v1/jobs', 'admin');
+    expect(asked).toBeGreaterThan(first);
+  });
+
+  test('sees the Jobs of his namespaces, and those of nobody else: not in the table, not by name, not in the stream', async () => {
+    await createJob('ann', 'hers');
+    await createJob('bob', 'his');
+    await clock.advance(1_000);
+    expect((await get<JobPage>('/api/v1/jobs', 'ann')).body).toMatchObject({ total: 1, jobs: [{ key: 'ann/hers' }] });
+    expect((await get<JobPage>('/api/v1/jobs?namespace=bob', 'ann')).body).toMatchObject({ total: 0, jobs: [] });
+    expect((await get<JobPage>('/api/v1/jobs?group=namespace', 'bob')).body.groups).toEqual([{ key: 'bob', count: 1 }]);
+    expect((await get<JobPage>('/api/v1/jobs', 'nobody')).body.total).toBe(0);
+    for (const part of ['', '/explanation', '/yaml', '/pods/x/log'])
+      expect(await get(`/api/v1/namespaces/bob/jobs/his${part}`, 'ann')).toMatchObject({ status: 403 });
+    expect((await get<JobView>('/api/v1/namespaces/ann/jobs/hers', 'ann')).body.line.key).toBe('ann/hers');
+    expect(await get('/api/v1/namespaces/ann/jobs/other', 'ann')).toMatchObject({ status: 404 });
+    expect((await get<object>('/api/v1/namespaces/ann/jobs/hers/explanation', 'ann')).body).toEqual({ kind: 'Waiting', job: 'hers' });
+
+    const stream = await follow('ann');
+    const { event, change } = await stream.next();
+    expect(event).toBe('yard');
+    expect(JSON.stringify(change)).not.toContain('bob');
+    await createJob('bob', 'later');
+    await createJob('ann', 'later');
+    await clock.advance(2_000);
+    const news = await stream.next();
+    expect(news.change.jobs.map(({ key }) => key)).toEqual(['ann/later']);
+    expect(JSON.stringify(news.change)).not.toContain('bob');
+    stream.leave();
+  });
+
+  test('loses his stream when his rights change, and comes back to what he may see now', async () => {
+    await createJob('ann', 'hers');
+    await createJob('bob', 'his');
+    await clock.advance(1_000);
+    const stream = await follow('ann');
+    const { id } = await stream.next();
+    people['ann'] = { namespaces: ['bob'], queues: false };
+    await clock.advance(130_000);
+    await expect(stream.next()).rejects.toThrow('the stream has ended');
+    const anew = await follow('ann', id);
+    const { event, change } = await anew.next();
+    expect(event).toBe('yard');
+    expect(change.items['totals']).toMatchObject({ states: { Waiting: 1 } });
+    expect((await get<JobPage>('/api/v1/jobs', 'ann')).body.jobs.map(({ key }) => key)).toEqual(['bob/his']);
+    anew.leave();
+  });
+});
+
+describe('the stream', () => {
+  test('goes on after a break with exactly what came in between', async () => {
+    const stream = await follow('admin');
+    const first = await stream.next();
+    await createJob('ann', 'one');
+    await clock.advance(2_000);
+    const second = await stream.next();
+    expect(second.change.jobs.map(({ key }) => key)).toEqual(['ann/one']);
+    stream.leave();
+    await createJob('ann', 'two');
+    await clock.advance(2_000);
+    await createJob('ann', 'three');
+    await clock.advance(2_000);
+    const again = await follow('admin', second.id);
+    expect((await again.next()).change.jobs.map(({ key }) => key)).toEqual(['ann/two']);
+    expect((await again.next()).change.jobs.map(({ key }) => key)).toEqual(['ann/three']);
+    again.leave();
+    // Of another server, or of long ago: all of it.
+    const elsewhere = await follow('admin', first.id.replace('epoch', 'other'));
+    expect((await elsewhere.next()).event).toBe('yard');
+    elsewhere.leave();
+  });
+
+  test('tells many changes of one tick at once, and how many more there are', async () => {
+    const stream = await follow('admin');
+    await stream.next();
+    for (let number = 0; number < 80; number++) await createJob('ann', `job-${number}`);
+    await clock.advance(2_000);
+    const { change } = await stream.next();
+    expect(change.jobs.length + change.more).toBe(80);
+    expect(change.jobs).toHaveLength(64);
+    expect(change.items['totals']).toMatchObject({ states: { Waiting: 80 } });
+    stream.leave();
+  });
+});
+
+describe('the page', () => {
+  test('comes with a policy that lets nothing run but itself, and is fetched once', async () => {
+    const response = await fetch(`${server.url}/`, { headers: { 'accept-encoding': 'gzip;q=0, br' } });
+    expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('x-frame-options')).toBe('DENY');
+    expect(response.headers.get('content-encoding')).toBe('br');
+    await response.body?.cancel();
+    const known = await fetch(`${server.url}/`, { headers: { 'if-none-match': 'W/"e1"' } });
+    expect(known.status).toBe(304);
+    expect((await fetch(`${server.url}/assets/../../package.json`)).status).toBe(404);
+  });
+
+  test('takes names of objects for what they are: the answer is JSON, and nobody takes it for a page', async () => {
+    await createJob('ann', 'plain');
+    await clock.advance(1_000);
+    const response = await fetch(`${server.url}/api/v1/jobs?text=%3Cscript%3E`, { headers: { authorization: 'Bearer admin' } });
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(((await response.json()) as JobPage).total).toBe(0);
+    expect(await get('/api/v1/jobs?order=color', 'admin')).toMatchObject({ status: 422 });
+  });
+});

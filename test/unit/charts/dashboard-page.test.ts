@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { managerConfig } from '../../support/chart-config.ts';
+import { ofKind, renderChart } from '../../support/helm.ts';
+
+test('the manager chart serves the dashboard where it is asked to, with the rights to ask who looks', () => {
+  expect(managerConfig().dashboard).toBeUndefined();
+  expect(managerConfig('dashboard.enabled=true').dashboard).toEqual({ address: '0.0.0.0:8444', tls: 'Own' });
+  const own = ['dashboard.enabled=true', 'dashboard.port=9001', 'dashboard.tls.existingSecret=seen', 'dashboard.userHeader=X-User'];
+  const tls = { certFile: '/etc/switchyard/dashboard-tls/tls.crt', keyFile: '/etc/switchyard/dashboard-tls/tls.key' };
+  expect(managerConfig(...own, 'dashboard.proxies={10.0.0.0/8}').dashboard).toEqual({
+    address: '0.0.0.0:9001',
+    tls,
+    proxy: { userHeader: 'x-user', from: ['10.0.0.0/8'] },
+  });
+  const objects = renderChart('manager', ...own.slice(0, 3), 'networkPolicy.enabled=true');
+  expect(JSON.stringify(ofKind(objects, 'Service'))).toContain('"name":"dashboard","port":9001,"targetPort":"dashboard"');
+  expect(JSON.stringify(ofKind(objects, 'NetworkPolicy'))).toContain('{"port":9001,"protocol":"TCP"}');
+  expect(JSON.stringify(ofKind(objects, 'ClusterRole'))).toContain('subjectaccessreviews');
+});

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { createJobIndex, type JobIndex } from '../../../../manager/dashboard/job-index.ts';
+import { formatAdmissionRecord } from '../../../../manager/api/records.ts';
+import type { Job } from '../../../../shared/api/kubernetes.ts';
+import { ADMISSION_ANNOTATION } from '../../../../shared/api/names.ts';
+import { aHomeJob, aRecord, type JobParts } from '../../../support/jobs.ts';
+
+const job = (namespace: string, name: string, minute = 0, parts: JobParts = {}): Job =>
+  aHomeJob({
+    ...parts,
+    metadata: {
+      namespace,
+      name,
+      uid: `${namespace}-${name}`,
+      creationTimestamp: `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`,
+      ...parts.metadata,
+    },
+  });
+const running = (namespace: string, name: string, cluster: string, minute = 0): Job => {
+  const record = aRecord({ cluster, requests: { cpu: '2', pods: '1' }, since: `2026-01-01T00:${String(minute).padStart(2, '0')}:30Z` });
+  return job(namespace, name, minute, {
+    metadata: {
+      annotations: { [ADMISSION_ANNOTATION]: formatAdmissionRecord(record, { written: '2026-01-01T00:00:01.000Z', seal: 's' }) },
+    },
+    spec: { suspend: false },
+    status: { active: 1 },
+  });
+};
+const complete = (namespace: string, name: string, minute: number): Job =>
+  job(namespace, name, 0, {
+    status: {
+      completionTime: `2026-01-01T01:${String(minute).padStart(2, '0')}:00Z`,
+      conditions: [{ type: 'Complete', status: 'True', reason: '', message: '' } as never],
+    },
+  });
+const put = (index: JobIndex, ...jobs: readonly Job[]): void => {
+  for (const each of jobs) index.handler.added?.(each, false);
+};
+const keys = (lines: readonly { readonly key: string }[]): string[] => lines.map(({ key }) => key);
+
+describe('the index of Jobs', () => {
+  test('has them by age, in whatever order they came', () => {
+    const index = createJobIndex();
+    put(index, job('a', 'two', 2), job('a', 'one', 1), job('b', 'three', 3));
+    expect(keys(index.ordered())).toEqual(['b/three', 'a/two', 'a/one']);
+    index.handler.deleted?.(job('a', 'two', 2), false);
+    expect(keys(index.ordered())).toEqual(['b/three', 'a/one']);
+    put(index, job('a', 'two', 9));
+    expect(keys(index.ordered())).toEqual(['a/two', 'b/three', 'a/one']);
+    expect(index.namespaces().toSorted()).toEqual(['a', 'b']);
+  });
+
+  test('knows who waits where, who runs where, and what that takes, as Jobs go their way', () => {
+    const index = createJobIndex();
+    put(index, job('a', 'one', 1), job('a', 'two', 2), running('b', 'three', 'east'));
+    expect(index.waitingIn('a/main', 1)).toMatchObject({ count: 2, first: [{ key: 'a/one' }] });
+    put(index, running('a', 'one', 'east', 5));
+    expect(index.waitingIn('a/main', 8)).toMatchObject({ count: 1, first: [{ key: 'a/two' }] });
+    expect(keys(index.runningOn('east', 'All', 8).first)).toEqual(['a/one', 'b/three']);
+    expect(index.runningOn('east', new Set(['b']), 8)).toMatchObject({ count: 1, first: [{ key: 'b/three' }] });
+    expect(index.heldOn('east').get('cpu')).toBe(4_000);
+    put(index, running('a', 'one', 'west', 5));
+    expect(index.heldOn('east').get('cpu')).toBe(2_000);
+    put(index, complete('a', 'one', 1));
+    expect(index.runningOn('west', 'All', 8)).toEqual({ count: 0, first: [] });
+    expect(index.heldOn('west').size).toBe(0);
+    expect(index.totals('All')).toEqual({ Waiting: 1, Running: 1, Complete: 1 });
+    expect(index.totals(new Set(['a']))).toEqual({ Waiting: 1, Complete: 1 });
+  });
+
+  test('remembers those that ended last, of each namespace', () => {
+    const index = createJobIndex();
+    put(index, complete('a', 'one', 1), complete('b', 'two', 9), complete('a', 'three', 5));
+    expect(keys(index.ended('All', 2))).toEqual(['b/two', 'a/three']);
+    expect(keys(index.ended(new Set(['a']), 8))).toEqual(['a/three', 'a/one']);
+    index.handler.deleted?.(complete('a', 'three', 5), false);
+    expect(keys(index.ended(new Set(['a']), 8))).toEqual(['a/one']);
+  });
+
+  test('tells what has changed once, with the places that are touched', () => {
+    const index = createJobIndex();
+    put(index, job('a', 'one'));
+    index.takeChanges();
+    const before = index.version();
+    put(index, running('a', 'one', 'east'));
+    const changes = index.takeChanges();
+    expect([...changes.jobs.keys()]).toEqual(['a/one']);
+    expect([...changes.localQueues]).toEqual(['a/main']);
+    expect([...changes.clusters]).toEqual(['east']);
+    expect(index.takeChanges().jobs.size).toBe(0);
+    expect(index.version()).toBeGreaterThan(before);
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { isOver, jobLine, namespaceOf } from '../../../../manager/dashboard/job-line.ts';
+import { formatAdmissionRecord } from '../../../../manager/api/records.ts';
+import type { Job, JobCondition } from '../../../../shared/api/kubernetes.ts';
+import { ADMISSION_ANNOTATION, HOLD_ANNOTATION } from '../../../../shared/api/names.ts';
+import { aHomeJob, aRecord, type JobParts } from '../../../support/jobs.ts';
+
+const condition = (type: string, status: string, reason: string, message = ''): JobCondition =>
+  ({ type, status, reason, message, lastTransitionTime: '2026-01-01T00:05:00Z' }) as unknown as JobCondition;
+const admitted = (parts: JobParts = {}, record = {}): Job =>
+  aHomeJob({
+    ...parts,
+    metadata: {
+      annotations: {
+        [ADMISSION_ANNOTATION]: formatAdmissionRecord(aRecord({ cluster: 'east', ...record }), {
+          written: '2026-01-01T00:00:01.000Z',
+          seal: 's',
+        }),
+      },
+      ...parts.metadata,
+    },
+    spec: { suspend: false, ...parts.spec },
+  });
+const stateOf = (job: Job): string | undefined => jobLine(job)?.state;
+
+describe('a Job as a line', () => {
+  test('that waits has the reason and the words of its condition, cut off where they are many', () => {
+    const waiting = aHomeJob({ status: { conditions: [condition('QuotaReserved', 'False', 'InsufficientQuota', 'x'.repeat(500))] } });
+    const line = jobLine(waiting);
+    expect(line).toMatchObject({ key: 'team/sum', state: 'Waiting', reason: 'InsufficientQuota', queue: 'main', completions: 1 });
+    expect(line?.why).toHaveLength(240);
+    expect(namespaceOf(line ?? { key: '' })).toBe('team');
+  });
+
+  test('is none where the Job is not the manager’s', () => {
+    expect(jobLine(aHomeJob({ spec: { managedBy: 'kubernetes.io/job-controller' } }))).toBeUndefined();
+  });
+
+  test('goes from waiting by dispatching and running to its end', () => {
+    expect(stateOf(aHomeJob())).toBe('Waiting');
+    expect(stateOf(admitted())).toBe('Dispatching');
+    expect(stateOf(admitted({ status: { active: 2 } }))).toBe('Running');
+    const complete = jobLine(
+      admitted({ status: { succeeded: 1, completionTime: '2026-01-01T00:09:00Z', conditions: [condition('Complete', 'True', 'Done')] } }),
+    );
+    expect(complete).toMatchObject({ state: 'Complete', endedMs: Date.parse('2026-01-01T00:09:00Z'), cluster: 'east' });
+    expect(complete?.why).toBeUndefined();
+    expect(isOver(complete ?? { state: 'Waiting' })).toBe(true);
+    const failed = jobLine(admitted({ status: { conditions: [condition('Failed', 'True', 'PodFailurePolicy', 'exit code 42')] } }));
+    expect(failed).toMatchObject({ state: 'Failed', reason: 'PodFailurePolicy', why: 'exit code 42' });
+  });
+
+  test('rests while something of an evicted Job is still there, and waits or is held afterwards', () => {
+    const evicted = (status: JobParts['status'], annotations: Record<string, string> = {}): Job => {
+      const job = admitted({ spec: { suspend: true }, ...(status && { status }) }, { evicted: true });
+      return { ...job, metadata: { ...job.metadata, annotations: { ...job.metadata.annotations, ...annotations } } };
+    };
+    const atRest = [condition('Dispatched', 'False', 'AtRest')];
+    expect(stateOf(evicted({ active: 1, conditions: atRest }))).toBe('Resting');
+    expect(stateOf(evicted({}))).toBe('Resting');
+    expect(stateOf(evicted({ conditions: atRest }))).toBe('Waiting');
+    expect(stateOf(evicted({ conditions: atRest }, { [HOLD_ANNOTATION]: 'true' }))).toBe('Held');
+  });
+
+  test('takes nonsense in a record for no record', () => {
+    expect(stateOf(aHomeJob({ metadata: { annotations: { [ADMISSION_ANNOTATION]: '{"cluster": 7}' } } }))).toBe('Waiting');
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { isFound, jobPage, parseJobQuery, type JobQuery } from '../../../../manager/dashboard/job-query.ts';
+import { aLine } from './lines.ts';
+
+const query = (text: string): JobQuery => {
+  const parsed = parseJobQuery(new URLSearchParams(text));
+  if ('problem' in parsed) throw new Error(parsed.problem);
+  return parsed;
+};
+/** The latest first, as they come. */
+const LINES = [
+  aLine({ key: 'b/train', createdMs: 5, state: 'Running', cluster: 'east', clusterQueue: 'gpu' }),
+  aLine({ key: 'a/sum', createdMs: 4, reason: 'InsufficientQuota', why: 'short of 2 CPU' }),
+  aLine({ key: 'a/train', createdMs: 3, state: 'Failed', endedMs: 9, cluster: 'west' }),
+  aLine({ key: 'c/other', createdMs: 2, state: 'Complete', endedMs: 7 }),
+];
+const keys = (text: string, namespaces: 'All' | ReadonlySet<string> = 'All'): string[] =>
+  jobPage(LINES, query(text), namespaces).jobs.map(({ key }) => key);
+
+describe('a query for Jobs', () => {
+  test('finds by state, queue, cluster, reason, namespace and part of the name or of what it says', () => {
+    expect(keys('')).toEqual(['b/train', 'a/sum', 'a/train', 'c/other']);
+    expect(keys('state=Running,Failed')).toEqual(['b/train', 'a/train']);
+    expect(keys('cluster=west')).toEqual(['a/train']);
+    expect(keys('clusterQueue=gpu')).toEqual(['b/train']);
+    expect(keys('namespace=a&queue=main')).toEqual(['a/sum', 'a/train']);
+    expect(keys('reason=InsufficientQuota')).toEqual(['a/sum']);
+    expect(keys('text=TRAIN')).toEqual(['b/train', 'a/train']);
+    expect(keys('text=cpu')).toEqual(['a/sum']);
+  });
+
+  test('has only what the viewer may see, in its count and groups as well', () => {
+    const page = jobPage(LINES, query('group=namespace'), new Set(['a']));
+    expect(page.total).toBe(2);
+    expect(page.groups).toEqual([{ key: 'a', count: 2 }]);
+    expect(isFound(aLine({ key: 'b/x' }), query(''), new Set(['a']))).toBe(false);
+  });
+
+  test('is in the order that is asked for, and of that a part', () => {
+    expect(keys('order=created')).toEqual(['c/other', 'a/train', 'a/sum', 'b/train']);
+    expect(keys('order=name')).toEqual(['a/sum', 'a/train', 'b/train', 'c/other']);
+    expect(keys('order=-ended')).toEqual(['a/train', 'c/other', 'b/train', 'a/sum']);
+    expect(keys('order=name&offset=1&limit=2')).toEqual(['a/train', 'b/train']);
+    expect(jobPage(LINES, query('offset=3'), 'All')).toMatchObject({ total: 4, offset: 3, jobs: [{ key: 'c/other' }] });
+  });
+
+  test('that makes no sense is told what is wrong with it', () => {
+    expect(parseJobQuery(new URLSearchParams('order=color'))).toMatchObject({ problem: expect.stringContaining('order: is none of') });
+    expect(parseJobQuery(new URLSearchParams('group=color'))).toMatchObject({ problem: expect.stringContaining('group: is none of') });
+    expect(parseJobQuery(new URLSearchParams('limit=100000'))).toMatchObject({ problem: 'limit: is no whole number up to 500' });
+    expect(parseJobQuery(new URLSearchParams('offset=-1'))).toMatchObject({ problem: 'offset: is no whole number' });
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { jobLine } from '../../../../manager/dashboard/job-line.ts';
+import { jobView, keptJobView } from '../../../../manager/dashboard/job-view.ts';
+import type { JobView } from '../../../../manager/dashboard/views.ts';
+import { formatAdmissionRecord } from '../../../../manager/api/records.ts';
+import type { Job, JobCondition } from '../../../../shared/api/kubernetes.ts';
+import { ADMISSION_ANNOTATION } from '../../../../shared/api/names.ts';
+import { aHomeJob, aRecord, type JobParts } from '../../../support/jobs.ts';
+
+const condition = (type: string, status: string, reason: string, message: string, at = '2026-01-01T00:05:00Z'): JobCondition =>
+  ({ type, status, reason, message, lastTransitionTime: at }) as unknown as JobCondition;
+const viewOf = (job: Job): JobView => {
+  const line = jobLine(job);
+  if (line === undefined) throw new Error('it is not the manager’s');
+  return jobView(job, line, []);
+};
+const admitted = (parts: JobParts, record = {}): Job =>
+  aHomeJob({
+    ...parts,
+    metadata: {
+      annotations: {
+        [ADMISSION_ANNOTATION]: formatAdmissionRecord(aRecord({ cluster: 'east', ...record }), {
+          written: '2026-01-01T00:00:01.000Z',
+          seal: 's',
+        }),
+      },
+    },
+    spec: { suspend: false, ...parts.spec },
+  });
+const statesOf = ({ stages }: JobView): string[] => stages.map(({ name, state }) => `${name} ${state}`);
+
+describe('the story of a Job', () => {
+  test('that waits stops at its admission, with what stands in its way', () => {
+    const view = viewOf(aHomeJob({ status: { conditions: [condition('QuotaReserved', 'False', 'InsufficientQuota', 'short of 2 cpu')] } }));
+    expect(statesOf(view)).toEqual(['Queued Done', 'Admitted Now', 'Dispatched Ahead', 'Started Ahead', 'Ended Ahead']);
+    expect(view.stages[1]?.about).toBe('short of 2 cpu');
+    expect(view.commands.map(({ line }) => line)).toContain('switchyard explain team/sum');
+  });
+
+  test('that runs has come as far as its conditions say', () => {
+    const dispatched = condition('Dispatched', 'True', 'Dispatched', '');
+    expect(statesOf(viewOf(admitted({ status: { conditions: [dispatched] } })))).toEqual([
+      'Queued Done',
+      'Admitted Done',
+      'Dispatched Done',
+      'Started Now',
+      'Ended Ahead',
+    ]);
+    const running = viewOf(admitted({ status: { active: 1, conditions: [dispatched, condition('Started', 'True', 'Started', '')] } }));
+    expect(statesOf(running).slice(3)).toEqual(['Started Done', 'Ended Ahead']);
+    expect(running.facts).toContainEqual({ name: 'Cluster', value: 'east' });
+  });
+
+  test('that failed ends with why', () => {
+    const view = viewOf(admitted({ status: { conditions: [condition('Failed', 'True', 'BackoffLimitExceeded', 'too often')] } }));
+    expect(view.stages.at(-1)).toMatchObject({ name: 'Failed', state: 'Bad', about: 'too often' });
+  });
+
+  test('with indexes shows which ended how, as runs', () => {
+    const indexed = admitted({
+      spec: { completionMode: 'Indexed', completions: 10 },
+      status: { completedIndexes: '0-2,5', failedIndexes: '4', active: 2, succeeded: 4 },
+    });
+    expect(viewOf(indexed).indexes).toEqual([
+      { kind: 'Succeeded', count: 3 },
+      { kind: 'Active', count: 1 },
+      { kind: 'Failed', count: 1 },
+      { kind: 'Succeeded', count: 1 },
+      { kind: 'Active', count: 1 },
+      { kind: 'Ahead', count: 3 },
+    ]);
+    expect(viewOf(aHomeJob()).indexes).toBeUndefined();
+  });
+
+  test('that is gone is told as it was kept, with what its pods ended with', () => {
+    const view = keptJobView(
+      {
+        uid: 'u1',
+        namespace: 'team',
+        name: 'sum',
+        outcome: 'Deleted',
+        created: '2026-01-01T00:00:00Z',
+        ended: '2026-01-01T00:10:00Z',
+        succeeded: 1,
+        failed: 2,
+        cluster: 'west',
+      },
+      [{ cluster: 'west', pods: [{ pod: 'sum-a', phase: 'Failed', exitCode: 3, tail: true, started: '2026-01-01T00:01:00Z' }] }],
+    );
+    expect(view).toMatchObject({ fromHistory: true, line: { key: 'team/sum', state: 'Failed', reason: 'Deleted' } });
+    expect(view.pods).toEqual([
+      { pod: 'sum-a', cluster: 'west', phase: 'Failed', exitCode: 3, hasLog: true, startedMs: Date.parse('2026-01-01T00:01:00Z') },
+    ]);
+    expect(statesOf(view)).toEqual(['Queued Done', 'Deleted Bad']);
+  });
+});

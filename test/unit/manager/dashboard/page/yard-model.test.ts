@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import type { CohortNode, QueueNode, YardItem } from '../../../../../manager/dashboard/views.ts';
+import {
+  changed,
+  clustersIn,
+  endedIn,
+  itemsOf,
+  localQueuesIn,
+  totalsIn,
+  treeOf,
+  type TreeNode,
+  type Yard,
+} from '../../../../../manager/dashboard/page/yard-model.ts';
+
+const cohort = (name: string, parent?: string): CohortNode => ({ kind: 'Cohort', name, quota: [], ...(parent && { parent }) });
+const queue = (name: string, cohortName?: string): QueueNode => ({
+  kind: 'Queue',
+  name,
+  health: 'Good',
+  strategy: 'BestEffortFIFO',
+  waiting: 0,
+  admitted: 0,
+  quota: [],
+  first: [],
+  ...(cohortName && { cohort: cohortName }),
+});
+const yardOf = (...items: readonly (CohortNode | QueueNode)[]): Yard => new Map(items.map((item) => [`${item.kind}/${item.name}`, item]));
+const shape = (nodes: readonly TreeNode[]): unknown[] =>
+  nodes.map(({ cohort: node, queues, children }) => [node?.name, queues.map(({ name }) => name), ...shape(children)]);
+
+test('a change replaces what it names, drops what is gone, and leaves the rest the same objects', () => {
+  const yard = yardOf(queue('a'), queue('b'));
+  const next = changed(yard, {
+    items: { 'Queue/a': { ...queue('a'), waiting: 3 }, 'Queue/b': null, totals: { kind: 'Totals', states: {}, namespaces: 0 } },
+  });
+  expect(itemsOf(next, 'Queue')).toMatchObject([{ name: 'a', waiting: 3 }]);
+  expect(totalsIn(next)).toBeDefined();
+  expect([endedIn(next), clustersIn(next), localQueuesIn(next)]).toEqual([undefined, [], []]);
+  const same = changed(yard, { items: {} });
+  expect(same.get('Queue/a')).toBe(yard.get('Queue/a') as YardItem);
+});
+
+test('cohorts are a tree, queues without one stand beside it, and a circle is shown once', () => {
+  expect(shape(treeOf(yardOf(cohort('org'), cohort('lab', 'org'), queue('gpu', 'lab'), queue('own'), queue('top', 'org'))))).toEqual([
+    ['org', ['top'], ['lab', ['gpu']]],
+    [undefined, ['own']],
+  ]);
+  const round = treeOf(yardOf(cohort('a', 'b'), cohort('b', 'a'), queue('q', 'b')));
+  expect(JSON.stringify(shape(round))).toContain('"q"');
+  expect(JSON.stringify(shape(round)).length).toBeLessThan(200);
+});
