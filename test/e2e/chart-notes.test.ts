@@ -55,17 +55,10 @@ describe.skipIf(!canInstall() || process.env['SWITCHYARD_SLOW'] !== '1')('the no
     await until('nothing is left on east', async () => (await east.client.list(JOBS)).items.length === 0);
 
     // With a Redis they say nothing of one that is missing, and the manager takes submissions; one for a trial they warn of.
-    const upgrade = (...values: string[]): Promise<string> =>
-      home.helm(
-        'upgrade',
-        'switchyard-manager',
-        CHARTS.manager,
-        '--namespace',
-        'switchyard',
-        ...values.flatMap((value) => ['--set', value]),
-      );
-    expect(await upgrade('redis.evaluation.enabled=true', '--dry-run')).toContain('## This release runs a Redis of its own');
-    const withRedis = await upgrade(`redis.url=${installation.redis.url}`);
+    const upgrade = (...args: string[]): Promise<string> =>
+      home.helm('upgrade', 'switchyard-manager', CHARTS.manager, '--namespace', 'switchyard', ...args);
+    expect(await upgrade('--set', 'redis.evaluation.enabled=true', '--dry-run')).toContain('## This release runs a Redis of its own');
+    const withRedis = await upgrade('--set', `redis.url=${installation.redis.url}`);
     expect(withRedis).not.toMatch(/No Redis is named|a Redis of its own/);
     const rollout = commandsOf(withRedis).filter((command) => command.includes('rollout status'));
     expect(await type(home, rollout)).toContain('successfully rolled out');
