@@ -14,6 +14,9 @@ COPY . .
 RUN node --disable-warning=ExperimentalWarning scripts/image/assemble.ts --into /app
 
 FROM node:${NODE_VERSION}-slim${NODE_DIGEST}
+# Version and revision come with the build (npm run image). There is no HEALTHCHECK: pods are asked at /healthz and /readyz, and the program switchyard serves nothing.
+LABEL org.opencontainers.image.title="switchyard" org.opencontainers.image.licenses="Apache-2.0" \
+    org.opencontainers.image.description="Manager, worker and command line of Switchyard, which runs Kubernetes Jobs over many clusters"
 # Nothing is installed in a container that runs.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn* /opt/yarn* \
     && ln -s /app/manager/cli/main.js /usr/local/bin/switchyard

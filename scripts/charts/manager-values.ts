@@ -282,6 +282,10 @@ export const MANAGER_VALUES: ChartValue = group('', {
       ports: ports('Beside those that redis.url, redis.sentinels and redis.clusterNodes name.', [6379]),
       to: kubernetesObjects('Where Redis is.'),
     }),
+    history: group('', {
+      ports: ports('Those of the store that history.storeSecret names; history.store names its own.', [443, 6379]),
+      to: kubernetesObjects('Where the store of history is.'),
+    }),
   }),
   ...podValues('256Mi', 40),
   preStopSleepSeconds: wholeNumber(

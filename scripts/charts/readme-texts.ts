@@ -25,7 +25,7 @@ them over.
 
 ## Security
 
-All pods meet the Pod Security Standard \`restricted\`. Their ServiceAccount tokens are projected and last an hour. With \`networkPolicy.enabled\` they reach DNS, API servers and Redis, and are reached where they listen. Kubernetes' own roles
+All pods meet the Pod Security Standard \`restricted\`. Their ServiceAccount tokens are projected and last an hour. With \`networkPolicy.enabled\` they reach DNS, API servers, and what the values name of Redis, a store of history and a collector of traces, and are reached where they listen. Kubernetes' own roles
 \`view\` and \`edit\` see Switchyard's kinds; LocalQueues and SubmissionQueues are written by whoever has the ClusterRole NAME-admin (\`rbac.aggregateAdmin\`). [docs/security.md](../../docs/security.md) says what is promised.
 `,
 };
@@ -49,7 +49,7 @@ While no worker leads, Jobs go on and nobody starts new pods; workers that begin
 
 ## Security
 
-All pods meet the Pod Security Standard \`restricted\`. Their ServiceAccount tokens are projected and last an hour. With \`networkPolicy.enabled\` they reach DNS and the API server. What the manager may do here is \`managerAccess\`.
+All pods meet the Pod Security Standard \`restricted\`. Their ServiceAccount tokens are projected and last an hour. With \`networkPolicy.enabled\` they reach DNS, the API server, and the collector of traces that the values name. What the manager may do here is \`managerAccess\`.
 [docs/security.md](../../docs/security.md) says what is promised.
 `,
 };

@@ -127,8 +127,9 @@ export const networkPolicyValues = (apiServers: string, own: Readonly<Record<str
       dns: group('Where names are looked up.', { ports: ports('', [53]), to: kubernetesObjects('') }),
       apiServer: group(apiServers, { ports: ports('Those of the endpoints, behind the Service.', [443, 6443]), to: kubernetesObjects('') }),
       ...own,
+      otlp: group('', { to: kubernetesObjects('Where the collector of traces is, at the port of config.otlpEndpoint.') }),
       extraIngress: kubernetesObjects('Further rules.'),
-      extraEgress: kubernetesObjects('Further rules, such as those for a store of history or a collector of traces.'),
+      extraEgress: kubernetesObjects('Further rules, such as one for what extraEnv names.'),
     },
   ),
 });

@@ -7,6 +7,8 @@ import { innerPackageFile, withPlainNames } from './plain-javascript.ts';
 export const ROOT = path.join(import.meta.dirname, '..', '..');
 const CODE = ['manager', 'shared', 'worker'];
 const AS_IT_IS = ['charts', 'examples'];
+/** Sources of what is built for browsers: what was built of them lies beside them, and goes along. */
+const PAGES = [path.join('manager', 'dashboard', 'page')];
 
 /** Empties `target`, and writes all programs there as plain JavaScript, with the charts and examples that they read. */
 export function writePlainJavaScript(target: string): void {
@@ -15,6 +17,7 @@ export function writePlainJavaScript(target: string): void {
     for (const entry of readdirSync(path.join(ROOT, folder), { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() || entry.name.endsWith('.md')) continue;
       const file = path.join(entry.parentPath, entry.name);
+      if (PAGES.some((page) => path.relative(ROOT, file).startsWith(`${page}${path.sep}`))) continue;
       const to = path.join(target, path.relative(ROOT, file));
       mkdirSync(path.dirname(to), { recursive: true });
       if (entry.name.endsWith('.ts'))

@@ -3,10 +3,11 @@ import { symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import { JOBS, SECRETS } from '../../shared/api/resources.ts';
+import { JOBS } from '../../shared/api/resources.ts';
 import { hasTrueCondition } from '../../shared/kube/conditions.ts';
 import { CHARTS, type Chart } from '../support/helm.ts';
 import { canInstall, ROOT, startInstallation, type ClusterName, type Installation } from '../support/installation.ts';
+import { until } from '../support/installed-jobs.ts';
 import type { InstalledCluster } from '../support/installed-cluster.ts';
 import { ReadersShell } from '../support/shell-document.ts';
 
@@ -21,16 +22,22 @@ describe.skipIf(!canInstall() || process.env['SWITCHYARD_SLOW'] !== '1')('the no
   async function follow(chart: Chart, name: ClusterName): Promise<string> {
     const cluster = installation.clusters[name];
     const printed = await cluster.helm('install', `switchyard-${chart}`, CHARTS[chart], '--namespace', 'switchyard', '--create-namespace');
-    const commands = commandsOf(printed);
+    await type(cluster, commandsOf(printed));
+    return printed;
+  }
+
+  /** One after the other in a shell, in which variables stay. Returns what the last has printed. */
+  async function type(cluster: InstalledCluster, commands: readonly string[]): Promise<string> {
     const shell = new ReadersShell(installation.folder, {
       HOME: installation.folder,
       PATH: [path.join(installation.folder, 'bin'), process.env['PATH']].join(path.delimiter),
       KUBECONFIG: cluster.kubeconfigFile,
     });
-    await fillTokenSecrets(cluster, shell);
+    let printed = '';
     for (const command of commands) {
       const { code, output } = await shell.run(command);
       expect(code, `${command}\n${output}\n${installation.said()}`).toBe(0);
+      printed = output;
     }
     return printed;
   }
@@ -45,22 +52,21 @@ describe.skipIf(!canInstall() || process.env['SWITCHYARD_SLOW'] !== '1')('the no
     const { status } = await home.client.get(WORKER_CLUSTERS, { namespace: '', name: 'east' });
     expect(hasTrueCondition(status?.conditions, 'Ready')).toBe(true);
     expect((await home.client.get(JOBS, { namespace: 'default', name: 'pi' })).status).toMatchObject({ succeeded: 4 });
-    expect((await east.client.list(JOBS)).items).toEqual([]);
+    await until('nothing is left on east', async () => (await east.client.list(JOBS)).items.length === 0);
+
+    // With a Redis they say nothing of one that is missing, and the manager takes submissions; one for a trial they warn of.
+    const upgrade = (...args: string[]): Promise<string> =>
+      home.helm('upgrade', 'switchyard-manager', CHARTS.manager, '--namespace', 'switchyard', ...args);
+    expect(await upgrade('--set', 'redis.evaluation.enabled=true', '--dry-run')).toContain('## This release runs a Redis of its own');
+    const withRedis = await upgrade('--set', `redis.url=${installation.redis.url}`);
+    expect(withRedis).not.toMatch(/No Redis is named|a Redis of its own/);
+    const rollout = commandsOf(withRedis).filter((command) => command.includes('rollout status'));
+    expect(await type(home, rollout)).toContain('successfully rolled out');
+    await until('submissions are taken', async () =>
+      home.kubelet.pods().some(({ lines }) => lines.some((line) => line.includes('submissions are taken from a queue'))),
+    );
   });
 });
-
-/** What the token controller of a cluster does, which the embedded control plane has not: a Secret for an account gets a token of it. */
-async function fillTokenSecrets({ client }: InstalledCluster, shell: ReadersShell): Promise<void> {
-  for (const { metadata, type } of (await client.list(SECRETS, { namespace: 'switchyard' })).items) {
-    if (type !== 'kubernetes.io/service-account-token') continue;
-    const account = metadata.annotations?.['kubernetes.io/service-account.name'] ?? '';
-    const { code, output } = await shell.run(`
-FILLED_TOKEN=$(kubectl -n switchyard create token ${account})
-FILLED_CA=$(kubectl config view --minify --raw -o jsonpath='{.clusters[0].cluster.certificate-authority-data}')
-kubectl -n switchyard patch secret ${metadata.name} -p "{\\"data\\":{\\"token\\":\\"$(printf %s "$FILLED_TOKEN" | base64 -w0)\\",\\"ca.crt\\":\\"$FILLED_CA\\"}}"`);
-    expect(code, output).toBe(0);
-  }
-}
 
 /** The lines of notes that are indented by two and begin with a word: what is to be typed. What goes on from them is indented further, or ends with a backslash. */
 function commandsOf(printed: string): string[] {

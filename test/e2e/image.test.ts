@@ -71,7 +71,7 @@ describe.skipIf(!canRunImages())('the tree of the image', () => {
   test('everything that a program loads on its way is there', { timeout: LIMIT_MS }, () => {
     const all =
       "const fs = require('fs'); (async () => { for (const file of fs.readdirSync('/app', { recursive: true })) " +
-      "if (/^(manager|worker|shared)\\/.*\\.js$/.test(file) && !/main\\.js$|cli\\/(local|explain|import-kueue)\\.js$|\\/static\\//.test(file)) await import('/app/' + file); console.log('all') })()";
+      "if (/^(manager|worker|shared)\\/.*\\.js$/.test(file) && !/main\\.js$|cli\\/(local|explain|import-kueue)\\.js$|\\/(static|dist)\\//.test(file)) await import('/app/' + file); console.log('all') })()";
     expect(run(65_532, '--input-type=commonjs', '--eval', all)).toMatchObject({ status: 0, stdout: 'all\n' });
   });
 

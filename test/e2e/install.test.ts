@@ -4,6 +4,7 @@ import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { hasTrueCondition } from '../../shared/kube/conditions.ts';
 import { canInstall, startInstallation, type Installation } from '../support/installation.ts';
+import { until } from '../support/installed-jobs.ts';
 
 const LIMIT_MS = 300_000;
 
@@ -27,7 +28,8 @@ describe.skipIf(!canInstall())('docs/install.md', () => {
       expect(hasTrueCondition((await home.client.get(WORKER_CLUSTERS, { namespace: '', name })).status?.conditions, 'Ready')).toBe(true);
     expect((await home.client.get(JOBS, { namespace: 'default', name: 'pi' })).status).toMatchObject({ succeeded: 4 });
     // What ran there has gone home, and left nothing.
-    for (const name of ['east', 'west'] as const) expect((await installation.clusters[name].client.list(JOBS)).items).toEqual([]);
+    for (const name of ['east', 'west'] as const)
+      await until(`nothing is left on ${name}`, async () => (await installation.clusters[name].client.list(JOBS)).items.length === 0);
   });
 });
 

@@ -27,7 +27,7 @@ const COMMON: readonly (readonly string[])[] = [
   [
     '',
     'networkPolicy.enabled=true',
-    'networkPolicy.enabled=true;networkPolicy.apiServer.to[0].ipBlock.cidr=10.0.0.0/8;networkPolicy.metrics.from[0].namespaceSelector.matchLabels.team=observe',
+    'networkPolicy.enabled=true;config.otlpEndpoint=http://collector:4318;networkPolicy.apiServer.to[0].ipBlock.cidr=10.0.0.0/8;networkPolicy.metrics.from[0].namespaceSelector.matchLabels.team=observe',
   ],
   ['', 'hostNetwork=true', 'dnsPolicy=None;dnsConfig.nameservers={10.0.0.10}'],
   ['', 'affinity.nodeAffinity:={}', 'topologySpreadConstraints:=[{"maxSkew":2,"topologyKey":"rack","whenUnsatisfiable":"DoNotSchedule"}]'],

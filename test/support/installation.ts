@@ -2,7 +2,8 @@
  * An installation as docs/install.md has it: three clusters in this process (`home`, `east`, `west`), a Redis, and a reader's shell with kubectl, helm and the contexts of all
  * three. What is installed runs as the Deployments say (test-kubelet.ts).
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { assembleImage, canRunImages, type Image } from './image-root.ts';
@@ -44,9 +45,20 @@ export const canInstall = (): boolean => canRunImages() && KUBECTL !== undefined
 /** A stand-in for an engine, on the reader's PATH: it takes the command lines of `npm run image`, and builds nothing, as the tree is assembled by this test. */
 const ENGINE = '#!/bin/sh\ncase "$1" in info|build|images|push) ;; save) : > "${2#--output=}" ;; *) exit 1 ;; esac\n';
 
+/** The reader's `npm run` would install the packages anew where it does not find its stamp, under all tests that run beside. */
+function requireInstalledModules(): void {
+  const lock = createHash('sha256')
+    .update(readFileSync(path.join(ROOT, 'package-lock.json')))
+    .digest('hex');
+  const stamp = path.join(ROOT, 'node_modules', '.switchyard-installed');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
+  throw new Error('the packages were not installed by `npm run`: run node scripts/run.mjs node --version, and then this test again');
+}
+
 const CONTROLLERS = ['garbage-collector', 'namespace', 'pod-gc'] as const;
 
 export async function startInstallation(): Promise<Installation> {
+  requireInstalledModules();
   await using starting = new AsyncDisposableStack();
   const folder = mkdtempSync(path.join(tmpdir(), 'switchyard-installation-'));
   starting.defer(async () => rmSync(folder, { recursive: true, force: true }));

@@ -3,17 +3,24 @@ import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type TestS3 = { readonly endpoint: string; readonly objects: Map<string, Buffer>; stop(): Promise<void> };
+export type TestS3 = {
+  readonly endpoint: string;
+  readonly objects: Map<string, Buffer>;
+  /** Secrets by the ids of the keys that are good: at first {@link S3_KEYS}. */
+  readonly keys: Map<string, string>;
+  stop(): Promise<void>;
+};
 
 export const S3_KEYS = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret/of the test', sessionToken: undefined };
 
 export async function startS3(): Promise<TestS3> {
   const objects = new Map<string, Buffer>();
+  const keys = new Map([[S3_KEYS.accessKeyId, S3_KEYS.secretAccessKey]]);
   const server = createServer((request, response) => {
     void (async () => {
       const body = await bodyOf(request);
       const url = new URL(request.url ?? '/', 'http://s3');
-      if (!isSigned(request, url, body)) {
+      if (!isSigned(request, url, body, keys)) {
         response.writeHead(403).end('<Error><Code>SignatureDoesNotMatch</Code></Error>');
         return;
       }
@@ -35,6 +42,7 @@ export async function startS3(): Promise<TestS3> {
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     objects,
+    keys,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -59,12 +67,14 @@ function listing(objects: ReadonlyMap<string, Buffer>, query: URLSearchParams): 
 }
 
 /** AWS Signature Version 4, from its documentation. */
-function isSigned(request: IncomingMessage, url: URL, body: Buffer): boolean {
+function isSigned(request: IncomingMessage, url: URL, body: Buffer, keys: ReadonlyMap<string, string>): boolean {
   const authorization = request.headers.authorization ?? '';
-  const [, date = '', region = '', signed = '', signature = ''] =
-    /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
+  const [, id = '', date = '', region = '', signed = '', signature = ''] =
+    /^AWS4-HMAC-SHA256 Credential=([A-Z0-9]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
       authorization,
     ) ?? [];
+  const secret = keys.get(id);
+  if (secret === undefined) return false;
   const payload = String(request.headers['x-amz-content-sha256'] ?? 'UNSIGNED-PAYLOAD');
   if (payload !== 'UNSIGNED-PAYLOAD' && payload !== createHash('sha256').update(body).digest('hex')) return false;
   const query = [...url.searchParams]
@@ -80,7 +90,7 @@ function isSigned(request: IncomingMessage, url: URL, body: Buffer): boolean {
   const scope = `${date}/${region}/s3/aws4_request`;
   const time = String(request.headers['x-amz-date'] ?? '');
   const text = ['AWS4-HMAC-SHA256', time, scope, createHash('sha256').update(canonical).digest('hex')].join('\n');
-  const key = ['s3', 'aws4_request'].reduce(hmac, hmac(hmac(Buffer.from(`AWS4${S3_KEYS.secretAccessKey}`), date), region));
+  const key = ['s3', 'aws4_request'].reduce(hmac, hmac(hmac(Buffer.from(`AWS4${secret}`), date), region));
   return hmac(key, text).toString('hex') === signature;
 }
 const hmac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();

@@ -15,3 +15,17 @@
     {{- toYaml . | nindent 4 }}
   {{- end }}
 {{- end -}}
+
+{{- /* The port that a URL names, or that of its scheme. */}}
+{{- define "switchyard.urlPort" -}}
+{{- $host := regexReplaceAll "^[a-z0-9]+://([^/?#]*@)?([^/?#]*).*$" . "${2}" -}}
+{{- $default := get (dict "http" "80" "https" "443" "redis" "6379" "rediss" "6379") (splitList "://" . | first) -}}
+{{- regexFind ":[0-9]+$" $host | trimPrefix ":" | default $default -}}
+{{- end -}}
+
+{{- /* To the collector of traces, where there is one: (root). */}}
+{{- define "switchyard.otlpEgress" -}}
+{{- with .Values.config.otlpEndpoint -}}
+{{- include "switchyard.egress" (list "the collector of traces" (list (include "switchyard.urlPort" .)) (list "TCP") $.Values.networkPolicy.otlp.to) -}}
+{{- end -}}
+{{- end -}}

@@ -39,10 +39,11 @@ redis://{{ include "switchyard.redisName" . }}.{{ .Release.Namespace }}.svc:6379
 {{- /* Where a NetworkPolicy must let the manager through: the ports that the addresses name, and those of the values. */}}
 {{- define "switchyard.redisPorts" -}}
 {{- $ports := .Values.networkPolicy.redis.ports -}}
-{{- range concat (list .Values.redis.url) .Values.redis.sentinels .Values.redis.clusterNodes }}
-{{- with regexFind ":[0-9]+(/.*)?$" . }}
-{{- $ports = append $ports (regexFind "[0-9]+" . | int) }}
+{{- with .Values.redis.url }}
+{{- $ports = append $ports (include "switchyard.urlPort" . | int) }}
 {{- end }}
+{{- range concat .Values.redis.sentinels .Values.redis.clusterNodes }}
+{{- $ports = append $ports (regexFind "[0-9]+$" . | int) }}
 {{- end }}
 {{- $seen := dict -}}
 {{- range $ports }}

@@ -186,10 +186,14 @@ export function judgeQueues(clusterQueues: readonly ClusterQueue[], localQueues:
   ];
 }
 
-export function judgeClusters(clusters: readonly WorkerCluster[]): Check[] {
+export function judgeClusters(clusters: readonly WorkerCluster[], nowMs: number): Check[] {
   if (clusters.length === 0) return [note('clusters', 'there is none: Jobs wait', 'switchyard clusters join CONTEXT')];
-  return clusters.map(judgeCluster);
+  return clusters.map((cluster) => judgeCluster(cluster, nowMs));
 }
+
+/** What a manager that has just begun says of a cluster, and for how long that is nothing to worry about. */
+const BEGINNING: readonly string[] = ['Connecting', 'Listing'];
+const BEGINNING_MS = 60_000;
 
 const REMEDIES: Readonly<Record<string, string>> = {
   [ClusterCondition.Reachable]: 'look at its API server, the network, and the kubeconfig Secret; switchyard clusters join renews the token',
@@ -198,11 +202,14 @@ const REMEDIES: Readonly<Record<string, string>> = {
   [ClusterCondition.WorkerAlive]: 'look at the pods of switchyard-worker there',
 };
 
-function judgeCluster({ metadata, spec, status }: WorkerCluster): Check {
+function judgeCluster({ metadata, spec, status }: WorkerCluster, nowMs: number): Check {
   const check = `cluster ${metadata.name}`;
   const broken = Object.keys(REMEDIES)
     .flatMap((type) => findCondition(status?.conditions, type) ?? [])
     .find((condition) => condition.status === 'False');
+  const sinceMs = nowMs - Date.parse(broken?.lastTransitionTime ?? '');
+  if (broken !== undefined && BEGINNING.includes(broken.reason) && sinceMs < BEGINNING_MS)
+    return note(check, `the manager is connecting to it: ${broken.message}`, 'look again in a minute');
   const alert: SeenAlert = broken?.type === ClusterCondition.Able ? 'SwitchyardClusterNotAble' : 'SwitchyardClusterLost';
   if (broken !== undefined)
     return wrong(check, `${broken.type}=False (${broken.reason}): ${broken.message}`, REMEDIES[broken.type] ?? '', alert);

@@ -192,7 +192,7 @@ const queues = (client: KubeClient): Promise<readonly Check[]> =>
   ]);
 
 const clusters = (client: KubeClient, now: () => number): Promise<readonly Check[]> =>
-  judged('clusters', client, WORKER_CLUSTERS, {}, async (found) => [...judgeClusters(found), ...(await tokens(client, found, now))]);
+  judged('clusters', client, WORKER_CLUSTERS, {}, async (found) => [...judgeClusters(found, now()), ...(await tokens(client, found, now))]);
 
 /** Of those Secrets that may be read: who may not read Secrets of the manager is told nothing of tokens, and that is no trouble. */
 async function tokens(client: KubeClient, found: readonly WorkerCluster[], now: () => number): Promise<Check[]> {

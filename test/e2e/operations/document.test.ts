@@ -8,23 +8,26 @@ import { shellBlocks } from '../../support/shell-document.ts';
 
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
 
-test.each(['docs/operations.md', 'docs/uninstall.md', 'docs/install.md'])('each procedure of %s is followed by a test', (document) => {
-  const folders = ['test/e2e/operations', 'test/e2e'];
-  const tests = folders.flatMap((folder) =>
-    readdirSync(path.join(ROOT, folder))
-      .filter((file) => file.endsWith('.test.ts'))
-      .map((file) => read(`${folder}/${file}`)),
-  );
-  const isFollowed = (heading: string): boolean =>
-    tests.some(
-      (text) =>
-        text.includes(`follow('${document}')`) ||
-        ((text.includes(`'${document.split('/')[1]}'`) || text.includes(document)) && text.includes(`'${heading}'`)),
+test.each(['docs/operations.md', 'docs/uninstall.md', 'docs/install.md', 'docs/joining.md'])(
+  'each procedure of %s is followed by a test',
+  (document) => {
+    const folders = ['test/e2e/operations', 'test/e2e'];
+    const tests = folders.flatMap((folder) =>
+      readdirSync(path.join(ROOT, folder))
+        .filter((file) => file.endsWith('.test.ts'))
+        .map((file) => read(`${folder}/${file}`)),
     );
-  const headings = new Set(shellBlocks(read(document)).map(({ heading }) => heading));
-  expect(headings.size).toBeGreaterThan(1);
-  expect([...headings].filter((heading) => !isFollowed(heading))).toEqual([]);
-});
+    const isFollowed = (heading: string): boolean =>
+      tests.some(
+        (text) =>
+          text.includes(`follow('${document}')`) ||
+          ((text.includes(`'${document.split('/')[1]}'`) || text.includes(document)) && text.includes(`'${heading}'`)),
+      );
+    const headings = new Set(shellBlocks(read(document)).map(({ heading }) => heading));
+    expect(headings.size).toBeGreaterThan(1);
+    expect([...headings].filter((heading) => !isFollowed(heading))).toEqual([]);
+  },
+);
 
 test('the figures by which capacity is planned stand where they were measured', () => {
   const section = read('docs/operations.md').split('\n## Capacity\n')[1] ?? '';

@@ -216,6 +216,11 @@ describe.each(BOTH)('the %s', (chart) => {
   });
 });
 
+type Egress = { readonly ports: readonly { readonly port: number }[]; readonly to?: readonly object[] };
+/** DNS and API servers come first. */
+const egressOf = (chart: Chart, ...values: string[]): Egress[] =>
+  (one(renderChart(chart, 'networkPolicy.enabled=true', ...values), 'NetworkPolicy')['spec'] as { egress: Egress[] }).egress;
+
 describe('Redis', () => {
   const urlOf = (objects: readonly Rendered[]): unknown =>
     deploymentOf(objects).template.spec.containers[0]?.env?.find((each) => (each as { name: string }).name === 'SWITCHYARD_REDIS_URL');
@@ -304,15 +309,44 @@ describe('Redis', () => {
   });
 
   test('is let through a NetworkPolicy at the ports that its addresses name', () => {
-    const portsOf = (...values: string[]): number[] => {
-      const { egress } = one(renderChart('manager', 'networkPolicy.enabled=true', ...values), 'NetworkPolicy')['spec'] as {
-        egress: { ports: { port: number }[] }[];
-      };
-      return egress.slice(2).flatMap(({ ports }) => ports.map(({ port }) => port));
-    };
+    const portsOf = (...values: string[]): number[] =>
+      egressOf('manager', ...values)
+        .slice(2)
+        .flatMap(({ ports }) => ports.map(({ port }) => port));
     expect(portsOf()).toEqual([]);
     expect(portsOf('redis.url=rediss://user:6@redis:6380/2')).toEqual([6379, 6380]);
     expect(portsOf('redis.clusterNodes={a:7000,b:7001}', 'networkPolicy.redis.ports={7002}')).toEqual([7000, 7001, 7002]);
+  });
+
+  test.each([
+    [[], []],
+    [['history.store=s3://jobs/a'], [443]],
+    [['history.store=s3://jobs/a?endpoint=https%3A%2F%2Fminio:9000&region=a'], [9000]],
+    [['history.store=s3://jobs?region=a&endpoint=http://minio'], [80]],
+    [['history.store=redis://a:6@redis/2'], [6379]],
+    [['history.store=rediss://:p@redis:6380/2?prefix=h:7'], [6380]],
+    [['history.storeSecret=where'], [443, 6379]],
+    [['history.storeSecret=where', 'networkPolicy.history.ports={9000}'], [9000]],
+    [['history.storeSecret=where', 'history.enabled=false'], []],
+    [['config.otlpEndpoint=http://collector:4318'], [4318]],
+    [['config.otlpEndpoint=https://collector/otlp'], [443]],
+  ])('and what else is outside of the pod is let through: %j', (values, expected) => {
+    const [rule, ...more] = egressOf('manager', ...values).slice(2);
+    expect(rule?.ports.map(({ port }) => port) ?? []).toEqual(expected);
+    expect(more).toEqual([]);
+  });
+
+  test('each of them only where it is, if that is said', () => {
+    const values = ['history.store=s3://jobs', 'config.otlpEndpoint=http://a:4318', 'redis.url=redis://redis'];
+    const peers = ['history', 'otlp', 'redis'].map((name, at) => `networkPolicy.${name}.to[0].ipBlock.cidr=10.0.${at}.0/24`);
+    expect(egressOf('manager', ...values, ...peers).slice(2)).toEqual([
+      { ports: [{ port: 6379, protocol: 'TCP' }], to: [{ ipBlock: { cidr: '10.0.2.0/24' } }] },
+      { ports: [{ port: 443, protocol: 'TCP' }], to: [{ ipBlock: { cidr: '10.0.0.0/24' } }] },
+      { ports: [{ port: 4318, protocol: 'TCP' }], to: [{ ipBlock: { cidr: '10.0.1.0/24' } }] },
+    ]);
+    expect(egressOf('worker', 'config.otlpEndpoint=http://a:4318', peers[1] ?? '').slice(2)).toEqual([
+      { ports: [{ port: 4318, protocol: 'TCP' }], to: [{ ipBlock: { cidr: '10.0.1.0/24' } }] },
+    ]);
   });
 
   test('is one: two ways to it are refused, and sentinels without the name of the master', () => {

@@ -58,8 +58,8 @@ const renewed = new Date(NOW - 1000).toISOString();
 /** Each alert, and what has doctor tell of it. */
 const SITUATIONS: Readonly<Record<SeenAlert, () => Check | Check[]>> = {
   SwitchyardJobsUnmanaged: () => judgeUnmanaged([job(HOUR_MS, { status: { conditions: [] } })], NOW),
-  SwitchyardClusterLost: () => judgeClusters([cluster('Reachable')]),
-  SwitchyardClusterNotAble: () => judgeClusters([cluster('Able')]),
+  SwitchyardClusterLost: () => judgeClusters([cluster('Reachable')], NOW),
+  SwitchyardClusterNotAble: () => judgeClusters([cluster('Able')], NOW),
   SwitchyardQueueStuck: () => judgeStuckQueues([queue({ pendingWorkloads: 3, admittedWorkloads: 0 })]),
   SwitchyardQueueStarving: () => judgeWaiting([job(7 * HOUR_MS)], NOW),
   SwitchyardSubmissionBacklog: () => judgeSubmissionQueues([submissions({ backlog: 5, conditions: [condition('Active', 'False')] })]),

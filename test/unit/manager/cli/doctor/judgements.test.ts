@@ -131,6 +131,11 @@ describe('clusters', () => {
   const cluster = (spec: object, ...conditions: object[]): WorkerCluster =>
     ({ metadata: meta('east'), spec, status: { conditions, version: 'v1.36.0' } }) as unknown as WorkerCluster;
   const READY = condition('Ready', 'True');
+  const NOW = Date.parse('2026-01-01T00:10:00Z');
+  const beginning = (reason: string, at: string) => ({
+    ...condition('Reachable', 'False', 'no answer yet', reason),
+    lastTransitionTime: at,
+  });
   test.each<[string, WorkerCluster[], string, string]>([
     ['ready', [cluster({}, READY)], 'ok', 'ready, v1.36.0'],
     ['none', [], 'note', 'there is none'],
@@ -141,10 +146,17 @@ describe('clusters', () => {
       'wrong',
       'Reachable=False (Unreachable): no answer',
     ],
+    ['that a manager has just begun with', [cluster({}, beginning('Connecting', '2026-01-01T00:09:01Z'))], 'note', 'is connecting to it'],
+    [
+      'that does not answer since a minute',
+      [cluster({}, beginning('Connecting', '2026-01-01T00:09:00Z'))],
+      'wrong',
+      'Reachable=False (Connecting)',
+    ],
     ['not ready', [cluster({}, condition('Ready', 'False', 'why'))], 'wrong', 'Ready=False (R): why'],
     ['cordoned', [cluster({ state: 'Cordoned' }, READY)], 'note', 'ready, and Cordoned'],
     ['without a worker', [cluster({}, READY, condition('WorkerAlive', 'Unknown', 'no worker', 'NoWorkerLease'))], 'note', 'no worker'],
   ])('%s', (_name, clusters, result, words) => {
-    expect(judgeClusters(clusters)).toMatchObject([{ result, found: expect.stringContaining(words) }]);
+    expect(judgeClusters(clusters, NOW)).toMatchObject([{ result, found: expect.stringContaining(words) }]);
   });
 });
