@@ -309,6 +309,7 @@ export function createManager(deps: ManagerDeps): Manager {
       records,
       lostClusters,
       workerLostTimeoutMs,
+      clustersSettled: (leading) => dispatch.clustersSettled(leading),
       ...given({
         requeuingTimestamp: deps.requeuingTimestamp,
         fairSharing: deps.fairSharing,
