@@ -9,7 +9,7 @@ export type Election = Pick<LeaderElectionOptions, 'client' | 'namespace' | 'nam
 
 /** Leads at once where there is no election, else once it is elected; rejects when leadership is lost. */
 export async function leadWhenElected(
-  deps: Pick<LeaderElectionOptions, 'onWentBack'> & {
+  deps: Pick<LeaderElectionOptions, 'onWentBack' | 'onWaiting'> & {
     readonly leaderElection?: Election;
     readonly clock: Clock;
     readonly random: Random;
@@ -18,8 +18,8 @@ export async function leadWhenElected(
   lead: (signal: AbortSignal, lost?: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, random, log, leaderElection, onWentBack } = deps;
+  const { clock, random, log, leaderElection, onWentBack, onWaiting } = deps;
   if (leaderElection === undefined) return lead(signal);
-  await runAsLeader({ ...leaderElection, clock, random, log, ...given({ onWentBack }) }, lead, signal);
+  await runAsLeader({ ...leaderElection, clock, random, log, ...given({ onWentBack, onWaiting }) }, lead, signal);
   if (!signal.aborted) throw new Error('leadership was lost');
 }

@@ -19,7 +19,7 @@ import type { Random } from '../shared/runtime/random.ts';
 import { createSpanExporter } from '../shared/runtime/span-exporter.ts';
 import type { TraceDestination } from '../shared/runtime/tracing-flags.ts';
 import type { Tracing } from './dispatch/remote-job.ts';
-import { aborted, allOrNone } from '../shared/runtime/tasks.ts';
+import { aborted, allOrNone, onAbort } from '../shared/runtime/tasks.ts';
 import type { FairSharingConfig } from './admission/fair-strategy.ts';
 import type { UsagePolicy } from './admission/local-queue-usage.ts';
 import type { RequeuingTimestamp } from './admission/requeuing.ts';
@@ -314,6 +314,7 @@ export function createManager(deps: ManagerDeps): Manager {
       records,
       lostClusters,
       workerLostTimeoutMs,
+      clustersSettled: (leading) => dispatch.clustersSettled(leading),
       ...given({
         requeuingTimestamp: deps.requeuingTimestamp,
         fairSharing: deps.fairSharing,
@@ -376,10 +377,14 @@ export function createManager(deps: ManagerDeps): Manager {
     };
     const tracer = tracing && spans && createJobTracer({ exporter: spans, ratio: tracing.ratio, readRecord: records.read, clock });
     if (tracer !== undefined) informers.jobs.addHandler(tracer.handler);
+    // Who leads at once lists what there is once, and need not ask whether a leader before it has admitted more.
+    const mayList = Promise.withResolvers<void>();
     const lead = async (leading: AbortSignal, lost?: AbortSignal): Promise<void> => {
       lost?.addEventListener('abort', () => deposed.abort(lost.reason), { once: true });
       // The leader before may have admitted what a watch that is held up somewhere has not brought here.
-      if (lost !== undefined && !(await caughtUp(Object.values(informers), leading))) return;
+      const caught = lost === undefined ? true : caughtUp(Object.values(informers), leading);
+      mayList.resolve();
+      if (!(await caught)) return;
       story.lead(leading);
       metrics.state.observe(observed);
       deps.onLeading?.();
@@ -394,8 +399,12 @@ export function createManager(deps: ManagerDeps): Manager {
       ]);
     };
     await allOrNone(signal, [
-      ...Object.values(informers).map((informer) => (each: AbortSignal) => informer.run(each)),
-      (each) => leadWhenElected({ ...deps, onWentBack }, lead, each),
+      ...Object.values(informers).map((informer) => async (each: AbortSignal) => {
+        onAbort(each, mayList.resolve);
+        await mayList.promise;
+        await informer.run(each);
+      }),
+      (each) => leadWhenElected({ ...deps, onWentBack, onWaiting: mayList.resolve }, lead, each),
     ]);
   }
 

@@ -88,7 +88,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
     'admission-flags awaited-informers canary-flags certificate-flags client-factory config dashboard-flags decision-log-file history-flags home-informers identity identity-alarm lead-when-elected main manager manager-dashboard read-redis-settings record-key redis-flags series-keeper serve-webhook serving-certificates worker-connection',
   'manager/certificates': 'certificate-keeper make-key-pair',
   'manager/dispatch':
-    'cluster-lease cluster-probe cluster-registry cluster-removal copy-ending copy-writer dispatch home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries token-renewal worker-watch',
+    'cluster-lease cluster-probe cluster-registry cluster-removal copy-ending copy-writer dispatch first-findings home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries token-renewal worker-watch',
   'manager/history': 'history history-writer open-store redis-store s3-store sqlite-store',
   'manager/canary': 'canary',
   'manager/invariants': 'live-invariants',

@@ -69,6 +69,8 @@ export type AdmissionDeps = {
   readonly informers: AdmissionInformers;
   readonly records: RecordKeeper;
   readonly lostClusters: LostClusters;
+  /** Resolves when WorkerClusters say how they are now, and not how a leader before has found them; absent: they do. */
+  readonly clustersSettled?: (signal: AbortSignal) => Promise<void>;
   /** After this time the Jobs of a cluster that is lost are moved; 0: never. */
   readonly workerLostTimeoutMs: number;
   /** How ClusterQueues share what their cohorts lend; absent: by priority and age. */
@@ -196,6 +198,8 @@ export function createAdmission({
   /** The queues were never looked at, or not all changes are known. */
   let allChanged = true;
   let clusterIdentities = '';
+  /** What Jobs have done before was not seen: their time to start counts from here. */
+  let ledSinceMs = 0;
   const stale = { queueing: true, clusters: true, priorities: true, namespaces: new Set<string>(), runtimeClasses: new Set<string>() };
 
   const changed = (): void => {
@@ -258,7 +262,7 @@ export function createAdmission({
       const identities = identitiesOf(informers.workerClusters.list());
       if (identities !== clusterIdentities) corrector.resolveAnew();
       clusterIdentities = identities;
-      const next = clusterStates(informers.workerClusters.list(), log);
+      const next = clusterStates(informers.workerClusters.list(), ledSinceMs, log);
       const previous = cache.clusters();
       if (fingerprint(next) === fingerprint(previous)) return;
       cache.setClusters(next);
@@ -366,9 +370,12 @@ export function createAdmission({
   return {
     run: async (signal) => {
       await Promise.all(Object.values(informers).map((informer) => informer.waitForSync(signal)));
+      await deps.clustersSettled?.(signal);
       // While somebody else led, nothing was looked at.
       stale.queueing = true;
+      stale.clusters = true;
       allChanged = true;
+      ledSinceMs = clock.now();
       refresh();
       recorder?.start();
       try {
@@ -444,10 +451,11 @@ function worth(wish: PriorityWish, classes: PriorityClasses): number | undefined
 }
 
 /** A cluster whose capacity cannot be read takes no Jobs; the others go on. */
-function clusterStates(clusters: readonly DeepReadonly<WorkerCluster>[], log: Logger): ClusterState[] {
+function clusterStates(clusters: readonly DeepReadonly<WorkerCluster>[], ledSinceMs: number, log: Logger): ClusterState[] {
   return clusters.flatMap((cluster) => {
     try {
-      return [clusterStateOf(cluster)];
+      const state = clusterStateOf(cluster);
+      return [{ ...state, reachableSinceMs: Math.max(state.reachableSinceMs, ledSinceMs) }];
     } catch (error) {
       log.error('a worker cluster cannot be read', { cluster: cluster.metadata.name, error });
       return [];

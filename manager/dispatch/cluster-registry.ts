@@ -23,6 +23,7 @@ import type { ClusterHealth } from './cluster-health.ts';
 import { clusterStatus, type ConfigurationProblem, type Finding } from './cluster-status.ts';
 import type { ClusterView } from './mirror-group.ts';
 import { createClusterRemoval, type ClusterRemoval } from './cluster-removal.ts';
+import { createFirstFindings, type FirstFindings } from './first-findings.ts';
 import { mergePatchBetween, sameJson } from './json-diff.ts';
 import type { RemovalJudgement, WhatRemains } from './judge-removal.ts';
 import { withoutRemoval, withRemoval } from './removal-status.ts';
@@ -31,7 +32,7 @@ import type { RemoteCluster } from './remote-cluster-contract.ts';
 import { renewableAccess, type RenewableAccess } from './renewable-access.ts';
 import { nextLookMs } from './token-expiry.ts';
 import { createTokenRenewal, type TokenRenewal } from './token-renewal.ts';
-import { readWorkerAccess, type WorkerAccess } from './worker-access.ts';
+import { accessOrProblem, type WorkerAccess } from './worker-access.ts';
 
 /** The worker clusters there are, connected as their WorkerCluster objects say. */
 export interface ClusterRegistry {
@@ -48,6 +49,8 @@ export interface ClusterRegistry {
   jobLeft(): void;
   /** Connects to a cluster as if it were new: nothing that is known of it is to be kept. */
   connectAnew(name: string): void;
+  /** See {@link FirstFindings.settled}. */
+  settled(signal: AbortSignal): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -131,6 +134,7 @@ class Registry implements ClusterRegistry {
 
   readonly #removal: ClusterRemoval;
   readonly #tokens: TokenRenewal;
+  readonly #first: FirstFindings;
   /** WorkerClusters that are being deleted, and are to be looked at in a moment. */
   readonly #toLookAt = new Set<string>();
   readonly places: KnownPlaces;
@@ -144,6 +148,7 @@ class Registry implements ClusterRegistry {
     const { home, clock, log, metrics } = deps;
     this.#tokens = createTokenRenewal({ ...deps, lifeMs: deps.tokenLifeMs, onRenewed: (name) => this.#queue.add(name) });
     this.#removal = createClusterRemoval({ home, clock, log, cached: (name) => this.#workerCluster(name) });
+    this.#first = createFirstFindings(clock, () => this.names());
     this.places = {
       has: (name) => this.#workerCluster(name) !== undefined,
       uidOf: (name) => this.#uidOf(name),
@@ -194,6 +199,10 @@ class Registry implements ClusterRegistry {
     this.#queue.addAfter(name, atMs - nowMs);
   }
 
+  settled(signal: AbortSignal): Promise<void> {
+    return this.#first.settled(signal);
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     onAbort(signal, () => this.#queue.shutDown());
     const reconcile = (name: string): Promise<ReconcileResult> => this.#reconcile(name, signal);
@@ -229,6 +238,7 @@ class Registry implements ClusterRegistry {
     this.#toLookAt.delete(name);
     if (workerCluster === undefined) {
       this.#removal.forget(name);
+      this.#first.forget(name);
       this.#problems.delete(name);
       this.#lastRead.delete(name);
       this.#anew.delete(name);
@@ -436,11 +446,15 @@ class Registry implements ClusterRegistry {
     const { name, generation } = workerCluster.metadata;
     const before = withoutRemoval(workerCluster.status);
     const finding = this.#finding(name);
-    const told = clusterStatus(before, finding, generation, clock.now()) ?? before;
+    const putOffMs = this.#first.putOffMs(name, before, finding);
+    const told = putOffMs === undefined ? (clusterStatus(before, finding, generation, clock.now()) ?? before) : before;
     this.#measure(name, findCondition(told?.conditions, ClusterCondition.Ready));
     metrics.copies.set({ cluster: name }, this.get(name)?.localKeys().size ?? 0);
     const status = withRemoval(told, removal, workerCluster.status, generation, clock.now());
-    if (removal?.kind === 'Goes' || sameJson(status ?? {}, workerCluster.status ?? {})) return undefined;
+    if (removal?.kind === 'Goes' || sameJson(status ?? {}, workerCluster.status ?? {})) {
+      if (putOffMs === undefined) this.#first.agreed(name);
+      return putOffMs;
+    }
     if (finding.kind === 'Running' && finding.health.reason === 'OtherManager') {
       const nextMs = (this.#otherManagerToldMs.get(name) ?? Number.NEGATIVE_INFINITY) + OTHER_MANAGER_TOLD_EVERY_MS;
       if (nextMs > clock.monotonic()) return nextMs - clock.monotonic();
@@ -483,12 +497,3 @@ const withAdvice = (health: ClusterHealth, advice: () => string): ClusterHealth 
 
 const pair = (uid: string | undefined, name: string): [string, string][] => (uid === undefined ? [] : [[uid, name]]);
 const problem = (reason: string, message: string): Access => ({ kind: 'Problem', problem: { reason, message } });
-
-function accessOrProblem(kubeconfig: string): WorkerAccess | KubeconfigError {
-  try {
-    return readWorkerAccess(kubeconfig);
-  } catch (error) {
-    if (error instanceof KubeconfigError) return error;
-    throw error;
-  }
-}

@@ -88,6 +88,8 @@ export type DispatchDeps = {
 export interface Dispatch {
   /** Works until `signal` aborts. The informers must be running or about to. */
   run(signal: AbortSignal): Promise<void>;
+  /** Resolves when all WorkerClusters say what was found of them since this began; after some seconds in any case. */
+  clustersSettled(signal: AbortSignal): Promise<void>;
   /** Names of the worker clusters that may be written to, and of which all copies are known; none while the manager cluster was restored and not all have been seen since. */
   shown(): ReadonlySet<string>;
   /** When the watch of a cluster last gave a sign of life, on the clock's `monotonic`; undefined while it is not watched. */
@@ -236,6 +238,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   });
   const isShown = (cluster: RemoteCluster, localKey: string): boolean => cluster.view(localKey).contact === 'Ready';
   return {
+    clustersSettled: (signal) => clusters.settled(signal),
     shown: () =>
       homeHistory.problem() === undefined
         ? new Set(

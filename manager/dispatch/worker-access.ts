@@ -149,3 +149,13 @@ function pemOf(fields: Fields, name: string, begins: RegExp): string | undefined
   if (pem === undefined || begins.test(pem)) return pem;
   throw fields.problem(name, 'is no PEM file of the right kind, without a passphrase; write what `base64 -w0 FILE` prints of it');
 }
+
+/** The same, with what is wrong as a value. */
+export function accessOrProblem(kubeconfig: string): WorkerAccess | KubeconfigError {
+  try {
+    return readWorkerAccess(kubeconfig);
+  } catch (error) {
+    if (error instanceof KubeconfigError) return error;
+    throw error;
+  }
+}

@@ -22,6 +22,8 @@ export type LeaderElectionOptions = {
   readonly leaseDurationMs?: number; // 15 s
   readonly renewDeadlineMs?: number; // 10 s
   readonly retryPeriodMs?: number; // 2 s
+  /** Told when it is known that it does not lead at once, or not known soon. Called once at most. */
+  readonly onWaiting?: () => void;
   /** The Lease shows that its cluster was restored from an older backup; told to whoever leads or waits, which then ends. */
   readonly onWentBack?: (error: Error) => void;
 };
@@ -66,7 +68,7 @@ const RENEW_DEADLINE_MS = 10_000;
 const RETRY_PERIOD_MS = 2_000;
 /** For what is still to be said at the end: the program goes on ending when nobody answers. */
 const LAST_WORDS_MS = 2_000;
-/** client-go: candidates wait between one and 2.2 retry periods, so that they do not all ask at once. */
+/** client-go: candidates wait between one and 2.2 retry periods, so that they do not all ask at once. Not so when the lease is over: then one of them must lead. */
 const RETRY_JITTER = 1.2;
 
 class Candidate {
@@ -93,16 +95,34 @@ class Candidate {
   async acquire(signal: AbortSignal): Promise<boolean> {
     const { clock, random, retryPeriodMs = RETRY_PERIOD_MS } = this.#options;
     this.#log.info('waiting for leadership');
-    while (!signal.aborted && !this.#wentBack) {
-      // An answer that was too long on its way tells of a lease that may be somebody else's by now.
-      if ((await this.#tryOnce(signal)) && this.#remainingMs() > 0) {
-        this.#leading = true;
-        this.#log.info('leadership acquired');
-        return true;
+    let isToldOf = false;
+    const waits = (): void => {
+      if (!isToldOf) this.#options.onWaiting?.();
+      isToldOf = true;
+    };
+    const unanswered = clock.schedule(waits, retryPeriodMs);
+    try {
+      while (!signal.aborted && !this.#wentBack) {
+        // An answer that was too long on its way tells of a lease that may be somebody else's by now.
+        if ((await this.#tryOnce(signal)) && this.#remainingMs() > 0) {
+          this.#leading = true;
+          this.#log.info('leadership acquired');
+          return true;
+        }
+        waits();
+        await sleep(clock, Math.min(retryPeriodMs * (1 + RETRY_JITTER * random()), this.#othersRemainingMs()), signal);
       }
-      await sleep(clock, retryPeriodMs * (1 + RETRY_JITTER * random()), signal);
+      return false;
+    } finally {
+      unanswered.cancel();
     }
-    return false;
+  }
+
+  /** Until the lease that somebody else holds is over, unless it is renewed. Where that is not known, for ever. */
+  #othersRemainingMs(): number {
+    const nowMs = this.#options.clock.now();
+    const remainingMs = this.#seenAtMs + (this.#seen?.spec?.leaseDurationSeconds ?? 0) * 1000 - nowMs;
+    return this.#heldByOther() && remainingMs > 0 ? remainingMs : Number.POSITIVE_INFINITY;
   }
 
   /** Renews until `done` aborts. Calls `lost` once when somebody else holds the lease or it could not be renewed in time. */
@@ -136,16 +156,27 @@ class Candidate {
   async release(): Promise<void> {
     if (!this.#leading || this.#seen === undefined) return;
     this.#leading = false;
-    const { client, clock } = this.#options;
-    const time = toWireMicroTime(renewalTime(clock.now(), this.#seen.spec));
-    const { leaseTransitions = 0 } = this.#seen.spec ?? {};
-    const spec = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: time, renewTime: time, leaseTransitions };
+    const seen = this.#seen;
     try {
-      const released = { ...this.#seen, spec };
-      await withDeadline(clock, LAST_WORDS_MS, undefined, (signal) => client.replace(LEASES, released, { signal }));
+      await withDeadline(this.#options.clock, LAST_WORDS_MS, undefined, (signal) => this.#letGo(seen, signal));
       this.#log.info('leadership released');
     } catch (error) {
       this.#log.warn('releasing the lease failed, it will expire', { error });
+    }
+  }
+
+  /** A renewal of which the answer was lost, or not waited for, has made it another version. */
+  async #letGo(lease: Lease, signal: AbortSignal): Promise<void> {
+    const { client, clock, identity } = this.#options;
+    const time = toWireMicroTime(renewalTime(clock.now(), lease.spec));
+    const { leaseTransitions = 0 } = lease.spec ?? {};
+    const spec = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: time, renewTime: time, leaseTransitions };
+    try {
+      await client.replace(LEASES, { ...lease, spec }, { signal });
+    } catch (error) {
+      const current = isConflict(error) ? await this.#readUnjudged(signal) : undefined;
+      if (current?.spec?.holderIdentity !== identity || current.metadata.resourceVersion === lease.metadata.resourceVersion) throw error;
+      await this.#letGo(current, signal);
     }
   }
 

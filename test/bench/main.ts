@@ -22,7 +22,8 @@ const SUITES: ReadonlyMap<string, SuiteEntry> = new Map([
   [
     'restart',
     {
-      about: 'a manager that is started again beside Jobs that wait and run: until it leads, until its first decision, and what it writes',
+      about:
+        'a manager that begins to lead beside Jobs that wait and run, after a start, a crash or a stop: its first decision, its memory, and what it writes',
       load: async () => (await import('./restart.ts')).restartSuite,
     },
   ],

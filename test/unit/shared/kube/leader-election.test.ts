@@ -71,6 +71,7 @@ function aWorld() {
     const controller = new AbortController();
     const client = createKubeClient(server.transport(identity), { userAgent: identity, clock });
     const wentBack: string[] = [];
+    let waits = false;
     const options = {
       client,
       namespace: 'kube-system',
@@ -80,6 +81,7 @@ function aWorld() {
       random: seededRandom(seed),
       log: silentLogger,
       onWentBack: ({ message }: Error) => void wentBack.push(message),
+      onWaiting: () => void (waits = true),
     };
     const ended = runAsLeader(
       options,
@@ -92,7 +94,7 @@ function aWorld() {
       },
       controller.signal,
     );
-    return { stop: () => controller.abort(new Error('stop')), ended, wentBack };
+    return { stop: () => controller.abort(new Error('stop')), ended, wentBack, waits: () => waits };
   };
   return { clock, server, leaders, log, candidate };
 }
@@ -104,6 +106,7 @@ test('one of two candidates leads, and the other takes over at once when it step
   const second = candidate('b', 2);
   await clock.advance(60_000);
   expect(leaders).toEqual(['a']);
+  expect([first.waits(), second.waits()]).toEqual([false, true]);
   expect(server.lease?.spec).toMatchObject({ holderIdentity: 'a', leaseDurationSeconds: 15, leaseTransitions: 0 });
   first.stop();
   await clock.settle();
@@ -115,6 +118,31 @@ test('one of two candidates leads, and the other takes over at once when it step
   second.stop();
   await clock.settle();
   await second.ended;
+});
+
+test('a leader gives its lease up though the answer to its last renewal was lost', async () => {
+  const { clock, candidate, server } = aWorld();
+  const first = candidate('a', 1);
+  await clock.advance(100);
+  server.losesNextAnswer = true;
+  await clock.advance(2_000);
+  expect(server.losesNextAnswer).toBe(false);
+  first.stop();
+  await clock.settle();
+  await first.ended;
+  expect(server.lease?.spec).toMatchObject({ holderIdentity: '' });
+});
+
+test('a leader gives up no lease that somebody else has taken', async () => {
+  const { clock, candidate, server } = aWorld();
+  const first = candidate('a', 1);
+  await clock.advance(100);
+  const { metadata, spec } = server.lease ?? {};
+  server.lease = { metadata: { ...metadata, resourceVersion: '77' }, spec: { ...spec, holderIdentity: 'b' } } as Lease;
+  first.stop();
+  await clock.settle();
+  await first.ended;
+  expect(server.lease?.spec).toMatchObject({ holderIdentity: 'b' });
 });
 
 test('a leader that is told to stop while nobody answers ends all the same', async () => {
@@ -212,8 +240,23 @@ test('a lease whose holder died is taken only when it was seen unchanged for its
   const first = candidate('a', 1);
   await clock.advance(14_900);
   expect(leaders).toEqual([]);
-  await clock.advance(6000);
+  expect(first.waits()).toBe(true);
+  // It looks when that is over, whenever its next look would have been.
+  await clock.advance(200);
   expect(leaders).toEqual(['a']);
+  first.stop();
+  await clock.settle();
+  await first.ended;
+});
+
+test('a candidate that nobody answers is said to wait after two seconds', async () => {
+  const { clock, server, candidate } = aWorld();
+  server.cutOff.add('a');
+  const first = candidate('a', 1);
+  await clock.advance(1_900);
+  expect(first.waits()).toBe(false);
+  await clock.advance(200);
+  expect(first.waits()).toBe(true);
   first.stop();
   await clock.settle();
   await first.ended;
