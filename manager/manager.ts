@@ -46,7 +46,7 @@ import { createManagerDashboard, type DashboardService } from './manager-dashboa
 import { createManagerMetrics, HOME, type ApiMetrics } from './metrics.ts';
 import type { RedisMetrics } from './redis-metrics.ts';
 import { observedClusters } from './observed-clusters.ts';
-import type { ObservedState } from './state-metrics.ts';
+import { DEFAULT_LOCAL_QUEUES_MAX, type ObservedState } from './state-metrics.ts';
 import type { ApiServer } from './http/server.ts';
 import type { DoorOf } from './http/submission-routes.ts';
 import type { Identities } from './policy/writer.ts';
@@ -157,7 +157,7 @@ const WORKER_MEMORY_BYTES = WORKER_MEMORY_MIB * 1024 * 1024;
  */
 export function createManager(deps: ManagerDeps): Manager {
   const { client, submissions, clock, registry, tracing, jobRules: rules = DEFAULT_JOB_RULES } = deps;
-  const metrics = createManagerMetrics(registry, clock, given({ localQueuesMax: deps.metricsLocalQueuesMax }));
+  const metrics = createManagerMetrics(registry, clock, { localQueuesMax: deps.metricsLocalQueuesMax ?? DEFAULT_LOCAL_QUEUES_MAX });
   deps.decisionLog?.countLost(metrics.admission.decisionLogDropped);
   /** Known before the first Job is looked at. */
   let records: RecordKeeper | undefined;

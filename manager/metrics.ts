@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { createInvariantMetrics, type InvariantMetrics } from '../shared/runtime/invariant-metrics.ts';
 import type { Clock } from '../shared/runtime/clock.ts';
 import { createRedisMetrics, type RedisMetrics } from './redis-metrics.ts';
-import { createStateMetrics, type StateLimits, type StateMetrics } from './state-metrics.ts';
+import { createStateMetrics, DEFAULT_LOCAL_QUEUES_MAX, type StateLimits, type StateMetrics } from './state-metrics.ts';
 import { createCanaryMetrics, type CanaryMetrics } from './canary/canary-metrics.ts';
 import { createSpanMetrics } from '../shared/runtime/span-metrics.ts';
 import { fromZero } from '../shared/runtime/zero-series.ts';
@@ -32,7 +32,7 @@ export type ManagerMetrics = {
 };
 /** Of the queues of the manager and of those that it has for each cluster. */
 type WithQueues = { readonly workqueues: WorkqueueMeters };
-export type AdmissionMetrics = ReturnType<typeof admissionMetrics> & WithQueues;
+export type AdmissionMetrics = ReturnType<typeof admissionMetrics> & WithQueues & StateLimits;
 export type DispatchMetrics = ReturnType<typeof dispatchMetrics> & WithQueues;
 export type SubmissionMetrics = ReturnType<typeof submissionMetrics> & WithQueues;
 export type LedgerMetrics = ReturnType<typeof ledgerMetrics>;
@@ -46,13 +46,13 @@ export type WebhookMetrics = ReturnType<typeof webhookMetrics>;
 export function createManagerMetrics(
   registry: Registry,
   clock: Pick<Clock, 'now'> = Date,
-  limits: Partial<StateLimits> = {},
+  limits: StateLimits = { localQueuesMax: DEFAULT_LOCAL_QUEUES_MAX },
 ): ManagerMetrics {
   const workqueues = createWorkqueueMetrics(registry, clock, HOME);
   return {
     state: createStateMetrics(registry, () => clock.now(), limits),
     workqueues,
-    admission: { ...admissionMetrics([registry]), workqueues },
+    admission: { ...admissionMetrics([registry]), ...limits, workqueues },
     dispatch: { ...dispatchMetrics([registry]), workqueues },
     submission: { ...submissionMetrics([registry]), workqueues },
     ledger: ledgerMetrics([registry]),

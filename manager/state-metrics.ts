@@ -48,7 +48,7 @@ export const DEFAULT_LOCAL_QUEUES_MAX = 1_000;
 export function createStateMetrics(
   registry: Registry,
   now: () => number,
-  { localQueuesMax = DEFAULT_LOCAL_QUEUES_MAX }: Partial<StateLimits> = {},
+  { localQueuesMax }: StateLimits = { localQueuesMax: DEFAULT_LOCAL_QUEUES_MAX },
 ): StateMetrics {
   let look: (() => ObservedState) | undefined;
   const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[], collect?: () => void): Gauge<L> =>
@@ -66,7 +66,7 @@ export function createStateMetrics(
     const { clusters, clusterQueues, localQueues } = look();
     for (const cluster of clusters) tellCluster(cluster);
     for (const queue of clusterQueues) tellClusterQueue(queue);
-    for (const queue of firstOf(localQueues, localQueuesMax)) tellLocalQueue(queue);
+    for (const queue of firstByName(localQueues, localQueuesMax)) tellLocalQueue(queue);
     withoutSeries.set(Math.max(0, localQueues.length - localQueuesMax));
   };
 
@@ -133,7 +133,8 @@ export function createStateMetrics(
   return { observe: (next) => void (look = next) };
 }
 
-function firstOf(all: readonly ObservedLocalQueue[], max: number): readonly ObservedLocalQueue[] {
+/** Those that have series of their own. */
+export function firstByName<Q extends { readonly namespace: string; readonly name: string }>(all: readonly Q[], max: number): readonly Q[] {
   if (all.length <= max) return all;
   const keyed = all.map((each) => ({ key: `${each.namespace}/${each.name}`, each })).toSorted((a, b) => (a.key < b.key ? -1 : 1));
   return keyed.slice(0, max).map(({ each }) => each);

@@ -14,6 +14,7 @@ import { localQueueOf } from './local-queue-order.ts';
 import { formatConsumed, type UsagePolicy } from './local-queue-usage.ts';
 import type { Reservation } from './reservation.ts';
 import { createUsageLedger, writtenLedger } from './usage-ledger.ts';
+import { firstByName } from '../state-metrics.ts';
 
 /** Follows what LocalQueues use, and writes it down so that it survives a restart. */
 export interface AdmissionFairSharing {
@@ -37,7 +38,7 @@ export type AdmissionFairSharingDeps = {
   readonly localQueues: Lister<LocalQueue>;
   /** The order of this LocalQueue of a ClusterQueue, or of all, may be another. */
   readonly changed: (clusterQueue?: string, localQueue?: string) => void;
-  readonly metrics: Pick<AdmissionMetrics, 'localQueueUsage'>;
+  readonly metrics: Pick<AdmissionMetrics, 'localQueueUsage' | 'localQueuesMax'>;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -90,16 +91,16 @@ export function createAdmissionFairSharing(deps: AdmissionFairSharingDeps): Admi
     const nowMs = clock.now();
     sampledMs = nowMs;
     const unwritten = new Set(ledger.unwritten(nowMs));
+    const all = localQueues.list().flatMap((queue) => {
+      const asked = weightIn(keyOfObject(queue));
+      return asked === undefined ? [] : [{ namespace: queue.metadata.namespace ?? '', name: queue.metadata.name, queue, asked }];
+    });
     metrics.localQueueUsage.reset();
-    for (const queue of localQueues.list()) {
-      const localQueue = keyOfObject(queue);
-      const asked = weightIn(localQueue);
-      if (asked === undefined || signal.aborted) continue;
-      const { namespace, name } = queue.metadata;
+    for (const { namespace, name, queue, asked } of firstByName(all, metrics.localQueuesMax)) {
       const labels = { namespace, local_queue: name, cluster_queue: asked.clusterQueue };
-      metrics.localQueueUsage.set(labels, ledger.usage(localQueue, asked.weight, nowMs));
-      if (unwritten.has(localQueue)) await write(queue, nowMs);
+      metrics.localQueueUsage.set(labels, ledger.usage(keyOfObject(queue), asked.weight, nowMs));
     }
+    for (const { queue } of all) if (unwritten.has(keyOfObject(queue)) && !signal.aborted) await write(queue, nowMs);
     deps.changed();
   };
 

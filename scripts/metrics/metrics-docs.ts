@@ -24,7 +24,7 @@ What \`/metrics\` of manager and worker tells. What is made of it, alerts and da
 cores, \`memory\` in bytes). A histogram has series \`_bucket\`, \`_sum\` and \`_count\`. Besides, both programs tell what Node tells of itself (\`process_*\`, \`nodejs_*\`).
 
 Who stands by serves metrics, too: \`switchyard_leader\` is 0 there, and what only who leads knows (clusters, reasons, LocalQueues) has no series. ClusterQueues, Cohorts, flavors, clusters and their hosts, which administrators make, are labels without a
-bound. LocalQueues have pending, admitted and used figures for the first 1,000 by namespace and name (\`--metrics-local-queues-max\`; \`switchyard_local_queues_without_series\` tells how many have none); \`switchyard_local_queue_admission_fair_sharing_usage\` and the figures of SubmissionQueues have a series for each. The Job controller's \`controller_name\` is what
+bound. LocalQueues have figures of their own for the first 1,000 by namespace and name (\`--metrics-local-queues-max\`; \`switchyard_local_queues_without_series\` tells how many have none); those of SubmissionQueues have one for each. The Job controller's \`controller_name\` is what
 Jobs say in \`managedBy\`, as upstream. What else there is of labels has few values. Gauges of what is gone go at once, counters and histograms after five minutes, so that
 the last of it is told.
 

@@ -23,8 +23,26 @@ export function createWorkqueueMetrics(registry: Registry, clock: Pick<Clock, 'n
   const labelNames = home === undefined ? ['name'] : ['name', 'cluster'];
   const common = { labelNames, registers: [registry] };
   const running = new Map<string, Queue>();
-  const depth = new Gauge({ name: 'workqueue_depth', help: 'Current depth of workqueue', ...common });
-  const adds = new Counter({ name: 'workqueue_adds_total', help: 'Total number of adds handled by workqueue', ...common });
+  // What is counted for each key is kept beside and told at the scrape: queues have many keys.
+  const depth = new Gauge({
+    name: 'workqueue_depth',
+    help: 'Current depth of workqueue',
+    ...common,
+    collect() {
+      for (const { labels, waiting } of running.values()) this.set(labels, waiting);
+    },
+  });
+  const counter = (name: string, help: string, untold: (queue: Queue) => number): Counter =>
+    new Counter({
+      name,
+      help,
+      ...common,
+      collect() {
+        for (const queue of running.values()) this.inc(queue.labels, untold(queue));
+      },
+    });
+  const adds = counter('workqueue_adds_total', 'Total number of adds handled by workqueue', (queue) => take(queue, 'adds'));
+  const retries = counter('workqueue_retries_total', 'Total number of retries handled by workqueue', (queue) => take(queue, 'retries'));
   const queueDuration = new Histogram({
     name: 'workqueue_queue_duration_seconds',
     help: 'How long in seconds an item stays in workqueue before being requested.',
@@ -37,7 +55,6 @@ export function createWorkqueueMetrics(registry: Registry, clock: Pick<Clock, 'n
     buckets: DURATION_BUCKETS,
     ...common,
   });
-  const retries = new Counter({ name: 'workqueue_retries_total', help: 'Total number of retries handled by workqueue', ...common });
   const atScrape = (name: string, help: string, valueMs: (processing: Processing) => number): Gauge =>
     new Gauge({
       name,
@@ -68,18 +85,19 @@ export function createWorkqueueMetrics(registry: Registry, clock: Pick<Clock, 'n
   return {
     of(name, cluster) {
       const labels = home === undefined ? { name } : { name, cluster: cluster ?? home };
+      const key = JSON.stringify([name, cluster]);
       const processing = new Processing();
-      running.set(JSON.stringify([name, cluster]), { cluster, labels, processing });
-      depth.set(labels, 0);
-      adds.inc(labels, 0);
-      retries.inc(labels, 0);
+      // One that works no more, such as that of a connection before, may have something left to tell.
+      const { adds: addsBefore = 0, retries: retriesBefore = 0 } = running.get(key) ?? {};
+      const queue: Queue = { cluster, labels, processing, waiting: 0, adds: addsBefore, retries: retriesBefore };
+      running.set(key, queue);
       return {
         added(newDepth) {
-          adds.inc(labels);
-          depth.set(labels, newDepth);
+          queue.adds++;
+          queue.waiting = newDepth;
         },
         got(newDepth, queuedMs, startedAtMs) {
-          depth.set(labels, newDepth);
+          queue.waiting = newDepth;
           queueDuration.observe(labels, queuedMs / 1000);
           processing.start(startedAtMs);
         },
@@ -87,7 +105,7 @@ export function createWorkqueueMetrics(registry: Registry, clock: Pick<Clock, 'n
           workDuration.observe(labels, workMs / 1000);
           processing.end(startedAtMs);
         },
-        retried: () => retries.inc(labels),
+        retried: () => void queue.retries++,
       };
     },
     forget(cluster) {
@@ -100,7 +118,21 @@ export function createWorkqueueMetrics(registry: Registry, clock: Pick<Clock, 'n
   };
 }
 
-type Queue = { readonly cluster: string | undefined; readonly labels: Readonly<Record<string, string>>; readonly processing: Processing };
+type Queue = {
+  readonly cluster: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly processing: Processing;
+  waiting: number;
+  /** Since they were told. */
+  adds: number;
+  retries: number;
+};
+
+function take(queue: Queue, what: 'adds' | 'retries'): number {
+  const count = queue[what];
+  queue[what] = 0;
+  return count;
+}
 
 /** The instants at which the keys now in hand were taken. */
 class Processing {

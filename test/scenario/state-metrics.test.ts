@@ -122,3 +122,30 @@ test('the queues of the manager and of each cluster and their watches are told o
   await world.settle(600_000);
   expect((await lines()).filter((line) => line.includes('"eu-1"'))).toEqual([]);
 });
+
+test('a change that is heard of while an earlier one is written home has its lag told, too', async () => {
+  await world.submit('sum');
+  await world.settle(1_000);
+  await world.worker('eu-1').start('sum');
+  await world.settle(2_000);
+  const told = async (): Promise<number> => (await value('switchyard_status_lag_seconds_count', { cluster: 'eu-1' })) ?? 0;
+  const before = await told();
+  const job = await world.job('sum');
+  const held = Promise.withResolvers<undefined>();
+  let holds = false;
+  world.homeLine.instead = ({ method, path }) => {
+    if (holds || method !== 'PATCH' || !path.includes('/jobs/sum/status')) return undefined;
+    holds = true;
+    return held.promise;
+  };
+  const { startTime = '' } = job.status ?? {};
+  await world.worker('eu-1').report('sum', { active: 1, ready: 1, startTime });
+  await world.settle(2_000);
+  expect(holds).toBe(true);
+  await world.worker('eu-1').report('sum', { active: 1, ready: 0, startTime });
+  await world.settle(2_000);
+  held.resolve(undefined);
+  await world.settle(5_000);
+  expect((await world.job('sum')).status?.ready).toBe(0);
+  expect((await told()) - before).toBe(2);
+});

@@ -27,6 +27,30 @@ test('no metric stands in the code that the page does not know', () => {
   expect(names.filter((name) => !page().includes(`\`${name}\``))).toEqual([]);
 });
 
+/** Of these there are as many values as there are clusters (with what they are of), queues (with what they are in and give), and managers that share a worker cluster. */
+const OF_CLUSTERS_AND_QUEUES =
+  // Upstream's controller_name is whatever Jobs say.
+  'cluster host server origin cluster_queue preempting_cluster_queue cohort flavor local_queue namespace queue submission_queue controller_name'.split(
+    ' ',
+  );
+/** These have few values, which stand in the code or are those of HTTP and Kubernetes. */
+const CLOSED = [
+  'action backoffLimit certificate check code completion_mode condition event group invariant method name node_version outcome',
+  'reason resource result route stage status terminal verb version webhook',
+].flatMap((names) => names.split(' '));
+
+test('queues and clusters are the only labels of which there may be many', async () => {
+  const metrics = [...(await describedMetrics(managerRegistry())), ...(await describedMetrics(workerRegistry()))];
+  const labels = new Set(metrics.flatMap((metric) => metric.labels));
+  expect([...labels].filter((label) => !OF_CLUSTERS_AND_QUEUES.includes(label)).toSorted()).toEqual(CLOSED.toSorted());
+  // A histogram has a series for each bucket: not for each pair of two that are many.
+  const many = metrics.filter(
+    (metric) => metric.type === 'histogram' && metric.labels.filter((label) => OF_CLUSTERS_AND_QUEUES.includes(label)).length > 1,
+  );
+  // Of a cluster there is one host.
+  expect(many.map(({ name }) => name).filter((name) => !name.startsWith('rest_client_'))).toEqual([]);
+});
+
 describe.each([
   ['manager', managerRegistry],
   ['worker', workerRegistry],
