@@ -320,6 +320,7 @@ export function createManager(deps: ManagerDeps): Manager {
         fairSharing: deps.fairSharing,
         admissionFairSharing: deps.admissionFairSharing,
         decisionLog: deps.decisionLog,
+        traceRatio: tracing?.ratio,
       }),
       clock,
       log: log.with({ part: 'admission' }),

@@ -72,7 +72,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/get': 'command run',
   'manager/cli/history': 'command run',
   'manager/cli/jobs': 'cancel flags hold operands read-jobs release run',
-  'manager/cli/logs': 'command follow-pods job-logs log-sink print-pod-log run',
+  'manager/cli/logs': 'command follow-pods job-logs kept-logs log-sink print-pod-log run',
   'manager/cli/queues': 'command run',
   'manager/cli/replay': 'command run',
   'manager/cli/run': 'command run',

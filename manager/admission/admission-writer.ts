@@ -1,5 +1,12 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
-import { ADMISSION_ANNOTATION, COPIES_FINALIZER, HOLD_ANNOTATION, MANAGER_FIELD_MANAGER } from '../../shared/api/names.ts';
+import {
+  ADMISSION_ANNOTATION,
+  COPIES_FINALIZER,
+  HOLD_ANNOTATION,
+  MANAGER_FIELD_MANAGER,
+  TRACE_ID_ANNOTATION,
+} from '../../shared/api/names.ts';
+import { isSampled, jobTrace } from '../../shared/api/job-trace.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { ApiError, isConflict, isNotFound, isTooManyRequests } from '../../shared/kube/api-error.ts';
 import type { Patch, StatusClient, WriteClient } from '../../shared/kube/client.ts';
@@ -7,6 +14,7 @@ import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
 import { sleep, type Clock, type Timer } from '../../shared/runtime/clock.ts';
+import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { JobEventReason, QuotaReservedReason } from '../api/reasons.ts';
 import type { AdmissionRecord } from '../api/records.ts';
@@ -47,6 +55,8 @@ export type AdmissionWriterDeps = {
   readonly retries: AdmissionRetries;
   readonly watcher: Pick<JobWatcher, 'giveUp' | 'doubt' | 'retry'>;
   readonly records: RecordKeeper;
+  /** Of all Jobs, so many are traced; absent: none. */
+  readonly traceRatio?: number;
   /** There may be room, or something due. */
   readonly wake: () => void;
   readonly clock: Clock;
@@ -63,12 +73,18 @@ const TOLD_FROM = 3;
 const WRITE = { fieldManager: MANAGER_FIELD_MANAGER };
 
 export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWriter {
-  const { client, events, jobs, cache, retries, watcher, records, wake, clock, log, metrics } = deps;
+  const { client, events, jobs, cache, retries, watcher, records, traceRatio, wake, clock, log, metrics } = deps;
   const writes = new Set<Promise<void>>();
   const retrying = new Set<Promise<void>>();
   /** Every try of an admission is the very same request. */
   const requests = new WeakMap<Reservation, Patch>();
   let timer: Timer | undefined;
+
+  /** Of which trace the Job's way is exported. */
+  const traceOf = (key: string): string | undefined => {
+    const job = traceRatio === undefined ? undefined : jobs.get(parseKey(key));
+    return job !== undefined && traceRatio !== undefined && isSampled(job, traceRatio) ? jobTrace(job).traceId : undefined;
+  };
 
   const mayRetry = (): boolean => retrying.size < RETRIES_MAX && writes.size < WRITES_MAX;
 
@@ -164,7 +180,7 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
     },
     write: (reservation, signal) => {
       const { workload, record } = reservation;
-      const patch = admissionPatch(workload, record, records.seal(workload, record, clock.now()));
+      const patch = admissionPatch(workload, record, records.seal(workload, record, clock.now()), traceOf(workload.key));
       requests.set(reservation, patch);
       send(reservation, patch, signal);
     },
@@ -194,6 +210,7 @@ export const admissionPatch = (
   { resourceVersion, finalizers, hold }: Workload,
   { cluster, checks }: AdmissionRecord,
   sealed: string,
+  traceId?: string,
 ): Patch => ({
   type: 'merge',
   body: {
@@ -201,7 +218,11 @@ export const admissionPatch = (
       resourceVersion,
       labels: clusterLabel(cluster),
       // A Job that is suspended later is held then, whatever was said of an earlier time.
-      annotations: { [ADMISSION_ANNOTATION]: sealed, ...(hold === undefined ? {} : { [HOLD_ANNOTATION]: null }) },
+      annotations: {
+        [ADMISSION_ANNOTATION]: sealed,
+        ...given({ [TRACE_ID_ANNOTATION]: traceId }),
+        ...(hold === undefined ? {} : { [HOLD_ANNOTATION]: null }),
+      },
       finalizers: [...finalizers.filter((each) => each !== COPIES_FINALIZER), COPIES_FINALIZER],
     },
     ...(checks === undefined ? { spec: { suspend: false } } : {}),

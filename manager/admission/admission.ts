@@ -5,6 +5,7 @@ import { parseKey } from '../../shared/kube/keys.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { given } from '../../shared/runtime/given.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
@@ -81,6 +82,8 @@ export type AdmissionDeps = {
   readonly requeuingTimestamp?: RequeuingTimestamp;
   /** Where all that is seen and decided is written down; absent: nowhere. */
   readonly decisionLog?: LineSink | undefined;
+  /** Of all Jobs, so many are traced; absent: none. */
+  readonly traceRatio?: number | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: AdmissionMetrics;
@@ -295,6 +298,7 @@ export function createAdmission({
     retries,
     watcher,
     records,
+    ...given({ traceRatio: deps.traceRatio }),
     wake,
     clock,
     log,

@@ -28,7 +28,9 @@ function outputTo(stream: WriteStream): Output {
   return {
     isTerminal: stream.isTTY === true,
     // Unknown sizes are said to be 0.
-    width: stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY,
+    get width() {
+      return stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
+    },
     colours: stream.isTTY && !process.env['NO_COLOR'] && stream.hasColors(),
     write: (text) => new Promise((resolve, reject) => stream.write(text, (error) => (error ? reject(error) : resolve()))),
   };

@@ -34,6 +34,7 @@ import {
   SUBMITTED_AT_ANNOTATION,
   SWITCHYARD_GROUP,
   TRACE_PODS_ANNOTATION,
+  TRACE_ID_ANNOTATION,
   TRACEPARENT_ANNOTATION,
 } from '../../shared/api/names.ts';
 import {
@@ -100,6 +101,7 @@ export const JOB_PARTS: readonly JobPart[] = [
     'The manager puts it on with the record, and takes it off when the copies of the Job are known to be gone.',
   ),
   own('labels', CLUSTER_LABEL, 'The cluster of the record, for lists: where the Job runs, rests or has ended. Written with each record.'),
+  own('annotations', TRACE_ID_ANNOTATION, 'The trace that the manager exports of the Job, where it exports one. Written with the record.'),
   ofSubmission(SUBMISSION_ANNOTATION, 'Which submission the Job came from. The manager writes it when it creates the Job.'),
   ofSubmission(SUBMITTED_AT_ANNOTATION, 'When that was submitted; likewise.'),
   ofSubmission(SUBMISSION_TENANT_ANNOTATION, 'The SubmissionQueue that it came through; likewise.'),

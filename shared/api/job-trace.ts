@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { TRACEPARENT_ANNOTATION } from './names.ts';
+import { TRACE_ID_ANNOTATION, TRACEPARENT_ANNOTATION } from './names.ts';
 import { parseTraceparent, type TraceContext } from './trace-context.ts';
 
 /** The trace of one Job. Everything in it follows from the Job itself: whoever looks at the Job, and whenever, comes to the same. */
@@ -43,6 +43,12 @@ export function contextForPods(job: Traced, ratio: number | undefined): TraceCon
   if (ratio === undefined) return parseTraceparent(job.metadata.annotations?.[TRACEPARENT_ANNOTATION]);
   const { traceId, spanId } = jobTrace(job);
   return { traceId, spanId, sampled: isSampled(job, ratio) };
+}
+
+/** The trace of a Job that the manager exports, as it has said when it admitted the Job; undefined where it exports none. */
+export function exportedTraceId({ metadata: { annotations } }: Traced): string | undefined {
+  const said = annotations?.[TRACE_ID_ANNOTATION];
+  return said !== undefined && /^[0-9a-f]{32}$/.test(said) ? said : undefined;
 }
 
 /** 52 bits, which a number holds exactly. */

@@ -87,6 +87,8 @@ export const MIN_PARALLELISM_ANNOTATION = 'switchyard.dev/min-parallelism';
 export const KUEUE_MIN_PARALLELISM_ANNOTATION = 'kueue.x-k8s.io/job-min-parallelism';
 /** Annotation by which whoever submits a Job says which trace it belongs to (W3C `traceparent`). A copy carries what its pods are told. */
 export const TRACEPARENT_ANNOTATION = 'switchyard.dev/traceparent';
+/** Annotation by which the manager says which trace it exports of a Job. Written with each record. */
+export const TRACE_ID_ANNOTATION = 'switchyard.dev/trace-id';
 /** Annotation by which a user has the containers of a Job told that, as their variable TRACEPARENT: `on` or `off`. */
 export const TRACE_PODS_ANNOTATION = 'switchyard.dev/trace-pods';
 /** Label on a user's Job: of which of its pods the end of the log is kept, `Failed`, `All` or `None`. Copies carry it, too. */

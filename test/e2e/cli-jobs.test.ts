@@ -47,7 +47,7 @@ describe('submit', { timeout: LIMIT_MS }, () => {
     const jobs = file('bad', manifest('bad', { exitCode: 3, spec: { backoffLimit: 0 } }));
     const { code, stdout, stderr } = await cli.run(inTeam('submit', jobs, '--wait', '-o', 'json'));
     expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({ jobs: [{ job: 'team/bad', result: 'submitted' }] });
+    expect(JSON.parse(stdout)).toMatchObject({ jobs: [{ job: 'team/bad', result: 'submitted', outcome: 'Failed', cluster: 'east' }] });
     expect(stderr).toMatch(/team\/bad failed on east in .*: BackoffLimitExceeded/);
   });
 

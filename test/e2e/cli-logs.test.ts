@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { writeFileSync } from 'node:fs';
+import { COMMANDS } from '../../manager/cli/commands.ts';
 import { CONFIG_MAPS } from '../../shared/api/resources.ts';
 import { isFinished } from '../../shared/kube/conditions.ts';
 import { HOLD_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
@@ -149,6 +150,17 @@ describe('a Job that runs', { timeout: LIMIT_MS }, () => {
     expect(JSON.parse(stdout)).toMatchObject({ exitCode: 0, outcome: 'Complete', cluster: 'east' });
   });
 
+  test('of `run` shows what is kept where its cluster cannot be read', async () => {
+    const where = ['-n', NAMESPACE, '--history-store', store, '-o', 'json'];
+    const { code, stdout, stderr } = await cli.run(['run', ...where, '--image', 'busybox', '--', 'sh', '-c', 'echo kept; exit 7']);
+    expect({ code, said: JSON.parse(stdout) }).toEqual({
+      code: 7,
+      said: expect.objectContaining({ outcome: 'Failed', cluster: 'east', exitCode: 7, reason: 'PodFailurePolicy' }),
+    });
+    expect(stderr).toMatch(/^no logs are shown: it runs on cluster east, of which no kubeconfig is at hand .*--cluster-kubeconfig/m);
+    expect(stderr).toMatch(/^kept\nteam\/run-\w+ failed on east in /m);
+  });
+
   test('is followed from before its admission, and told to programs line by line', async () => {
     const script = `echo one; ${until('heard')}; printf 'two\\ttabs'`;
     await submit(job('held', script, { suspend: true, completionMode: 'Indexed', completions: 1 }, { [HOLD_ANNOTATION]: 'true' }));
@@ -182,6 +194,66 @@ describe('a Job that runs', { timeout: LIMIT_MS }, () => {
     });
     await cli.run(['cancel', 'quiet', '-n', NAMESPACE, '--yes']);
   });
+});
+
+/** Where a command is shown by another test to print a document that can be read. */
+const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
+  canary: 'cli-canary.test.ts',
+  'clusters join': 'cli-clusters.test.ts',
+  'clusters leave': 'cli-clusters.test.ts',
+  doctor: 'cli-clusters.test.ts',
+  local: 'quick-start.test.ts',
+  replay: 'decision-log.test.ts',
+};
+
+test('every command prints JSON that can be read', { timeout: LIMIT_MS }, async () => {
+  await submit(job('document', 'sleep 600'));
+  await cli.until(async () => (await cli.world.job('document')).status?.ready === 1);
+  const kueue = path.join(cli.folder, 'kueue.yaml');
+  writeFileSync(kueue, stringify({ apiVersion: 'kueue.x-k8s.io/v1beta1', kind: 'ResourceFlavor', metadata: { name: 'spot' } }));
+  const home = ['--kubeconfig', cli.kubeconfig];
+  const team = [...home, '-n', NAMESPACE];
+  // In their order: each finds the cluster as the one before has left it.
+  const lines: Readonly<Record<string, readonly string[]>> = {
+    submit: [job('another', 'true'), ...team, '--wait'],
+    run: [...team, '--image', 'busybox', '--', 'true'],
+    get: ['jobs', ...team],
+    explain: ['document', ...team],
+    logs: ['broken', ...team, '--history-store', store],
+    history: ['broken', ...team, '--history-store', store],
+    'what-if': [...team, '--quota', 'main:default:cpu=+8'],
+    hold: ['document', ...team],
+    release: ['document', ...team],
+    cancel: ['document', ...team, '--yes'],
+    queues: home,
+    top: home,
+    clusters: home,
+    'clusters cordon': ['east', ...home],
+    'clusters uncordon': ['east', ...home],
+    'clusters drain': ['east', ...home],
+    uncordon: ['east', ...home],
+    cordon: ['east', ...home],
+    drain: ['east', ...home],
+    'import kueue': [kueue],
+    completion: ['bash'],
+  };
+  expect([...Object.keys(lines), ...Object.keys(SHOWN_ELSEWHERE)].toSorted()).toEqual(COMMANDS.map(({ words }) => words).toSorted());
+  for (const [words, args] of Object.entries(lines)) {
+    const [own, ...behind] = args.join('\n').split('\n--\n');
+    const { code, stdout } = await cli.runHere([
+      ...words.split(' '),
+      ...(own ?? '').split('\n'),
+      '-o',
+      'json',
+      ...(behind.length === 0 ? [] : ['--', ...behind]),
+    ]);
+    expect(code, words).toBe(0);
+    // Logs are an object for each line.
+    for (const text of words === 'logs' ? stdout.trimEnd().split('\n') : [stdout])
+      expect(JSON.parse(text), words).toEqual(
+        words === 'logs' ? expect.objectContaining({ line: expect.any(String) }) : expect.any(Object),
+      );
+  }
 });
 
 test(

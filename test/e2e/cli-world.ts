@@ -2,6 +2,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
+import { COMMANDS } from '../../manager/cli/commands.ts';
+import { commandTree, type Chosen } from '../../manager/cli/command-tree.ts';
 import { openSqliteStore } from '../../manager/history/sqlite-store.ts';
 import { createControlPlane, type ControlPlane } from '../../shared/controlplane/control-plane.ts';
 import { createWholeWorld, HOME, type WholeWorld } from '../scenario/whole-world.ts';
@@ -17,6 +20,8 @@ export type CliWorld = {
   listen(cluster: string): Promise<string>;
   /** Runs a command while time goes on. */
   run(args: readonly string[], options?: SwitchyardOptions): Promise<Outcome>;
+  /** The same in this process: as good where the process is not what is looked at, and much sooner done. */
+  runHere(args: readonly string[]): Promise<Outcome>;
   /** Time goes on until this holds. */
   until(holds: () => boolean | Promise<boolean>): Promise<void>;
   start(args: readonly string[], options?: SwitchyardOptions): RunningSwitchyard;
@@ -64,6 +69,15 @@ export async function createCliWorld(
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   };
+  const whileTimeGoesOn = async (outcome: Promise<Outcome>): Promise<Outcome> => {
+    let isOver = false;
+    outcome.then(
+      () => (isOver = true),
+      () => (isOver = true),
+    );
+    await until(() => isOver);
+    return outcome;
+  };
   return {
     world,
     kubeconfig,
@@ -71,20 +85,41 @@ export async function createCliWorld(
     listen,
     start,
     until,
-    async run(args, options) {
-      const { outcome } = start(args, options);
-      let isOver = false;
-      outcome.then(
-        () => (isOver = true),
-        () => (isOver = true),
-      );
-      await until(() => isOver);
-      return outcome;
-    },
+    run: (args, options) => whileTimeGoesOn(start(args, options).outcome),
+    runHere: (args) => whileTimeGoesOn(commandHere(args)),
     async close() {
       await world.close();
       await store?.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A command as main.ts runs it. */
+async function commandHere(args: readonly string[]): Promise<Outcome> {
+  const said = { stdout: '', stderr: '' };
+  const to = (stream: 'stdout' | 'stderr') => ({
+    isTerminal: false,
+    width: Number.POSITIVE_INFINITY,
+    colours: false,
+    write: async (text: string) => void (said[stream] += text),
+  });
+  const choices: Chosen[] = [];
+  const none = (): void => undefined;
+  commandTree(
+    COMMANDS,
+    { name: 'switchyard', version: '', width: 80, write: none, complain: none },
+    (choice) => void choices.push(choice),
+  ).parse([...args], { from: 'user' });
+  const [chosen] = choices;
+  if (chosen === undefined) throw new Error(`no command was chosen by ${args.join(' ')}`);
+  const code = await chosen.command.run(chosen.given, chosen.operands, {
+    output: to('stdout'),
+    errors: to('stderr'),
+    input: Readable.from([]),
+    environment: {},
+    signal: new AbortController().signal,
+    now: Date.now,
+  });
+  return { code, ...said };
 }

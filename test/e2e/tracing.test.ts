@@ -1,7 +1,7 @@
 /** Goal: one Job's whole life, with a real manager and worker, is one trace at a collector that is there over real HTTP. */
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { jobTrace } from '../../shared/api/job-trace.ts';
+import { exportedTraceId, jobTrace } from '../../shared/api/job-trace.ts';
 import { TRACE_PODS_ANNOTATION, TRACEPARENT_ANNOTATION } from '../../shared/api/names.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { createSpanExporter } from '../../shared/runtime/span-exporter.ts';
@@ -79,6 +79,7 @@ test('from its submitter to its pods: each part once, in order, within the span 
   const { traceId, spanId } = jobTrace(job);
   expect(traceId).toBe('0af7651916cd43dd8448eb211c80319c');
   expect(told).toBe(`00-${traceId}-${spanId}-01`);
+  expect(exportedTraceId(job)).toBe(traceId);
   expect(collector.spans.map(({ name }) => name).toSorted()).toEqual([...PARTS, 'job', 'run'].toSorted());
   expect(new Set(collector.spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
   const whole = named('job');

@@ -1,13 +1,13 @@
-import { FlagError, oneOf, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { FlagError, type FlagTable } from '../../../shared/runtime/flags.ts';
 import { ADMISSION_FLAGS, admissionFlagsOf } from '../../admission-flags.ts';
-import { CLUSTER_FLAGS, NAMESPACE_FLAG } from '../cluster-flags.ts';
+import { CLUSTER_FLAGS, FORM_FLAG, NAMESPACE_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 import { EXPLAIN_PROGRAM } from './program.ts';
 
 const FLAGS = {
   ...CLUSTER_FLAGS,
   ...NAMESPACE_FLAG,
-  output: { short: 'o', value: 'FORM', fallback: 'text', about: 'text, json', parse: oneOf(['text', 'json'] as const) },
+  ...FORM_FLAG,
   ...ADMISSION_FLAGS,
 } satisfies FlagTable;
 

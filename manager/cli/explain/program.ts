@@ -1,5 +1,6 @@
+import { FORM_FLAG, type Form } from '../cluster-flags.ts';
 import { ADMISSION_FLAGS, admissionFlagsOf, type AdmissionFlags } from '../../admission-flags.ts';
-import { FlagError, oneOf, text, type FlagTable, type FlagValues, type Program } from '../../../shared/runtime/flags.ts';
+import { FlagError, text, type FlagTable, type FlagValues, type Program } from '../../../shared/runtime/flags.ts';
 
 export type ExplainConfig = {
   readonly namespace: string;
@@ -8,14 +9,14 @@ export type ExplainConfig = {
   readonly kubeconfig: string | undefined;
   /** Absent: the current one of the kubeconfig. */
   readonly context: string | undefined;
-  readonly output: 'text' | 'json';
+  readonly output: Form;
   /** Those of the manager. */
   readonly flags: AdmissionFlags;
 };
 
 const FLAGS = {
   kubeconfig: { value: 'FILE', about: 'kubeconfig of the manager cluster; default: KUBECONFIG, ~/.kube/config', parse: text },
-  output: { value: 'FORM', fallback: 'text', about: 'text, json', parse: oneOf(['text', 'json'] as const) },
+  ...FORM_FLAG,
   ...ADMISSION_FLAGS,
 } satisfies FlagTable;
 

@@ -1,5 +1,6 @@
 import type { Job, KubeObject } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import { exportedTraceId } from '../../../shared/api/job-trace.ts';
 import { JOBS, type Resource } from '../../../shared/api/resources.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
 import { holdOf, queueNameOf } from '../../api/job-annotations.ts';
@@ -69,6 +70,7 @@ const JOB_COLUMNS: readonly ColumnOf<Job>[] = [
   ageColumn,
   { head: 'CLUSTERQUEUE', cell: (job) => record(job)?.clusterQueue ?? '-', wide: true },
   { head: 'REQUESTS', cell: (job) => quantities(record(job)?.requests), wide: true },
+  { head: 'TRACE', cell: (job) => exportedTraceId(job) ?? '-', wide: true },
   { head: 'WHY', cell: (job) => jobRow(job).reason || '-', wide: true },
 ];
 

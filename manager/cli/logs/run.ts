@@ -4,7 +4,6 @@ import { JOBS, PODS } from '../../../shared/api/resources.ts';
 import { isNotFound } from '../../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
-import { given } from '../../../shared/runtime/given.ts';
 import { readLastFailure, tellFailure } from '../../api/last-failure.ts';
 import { writtenRecordOf } from '../../api/records.ts';
 import { copyName } from '../../dispatch/remote-job.ts';
@@ -12,15 +11,15 @@ import type { ClusterChoice } from '../cluster-connection.ts';
 import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { followObjects } from '../follow-objects.ts';
-import { withHistory } from '../history-store.ts';
 import type { NamedJob } from '../jobs/operands.ts';
 import { plain } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { troubleWith } from '../trouble.ts';
 import { withCluster } from '../with-cluster.ts';
 import { connectTo, createJobLogs, type WorkerChoice } from './job-logs.ts';
-import { isChosenEnd, isChosenPod, lastLines, printed, type PodChoice } from './log-lines.ts';
-import { jsonLines, logSink, type LogForm } from './log-sink.ts';
+import { printKeptLogs } from './kept-logs.ts';
+import { isChosenPod, type PodChoice } from './log-lines.ts';
+import { logSink, type LogForm } from './log-sink.ts';
 import { printPodLog } from './print-pod-log.ts';
 
 export type LogsConfig = ClusterChoice &
@@ -51,21 +50,48 @@ async function live(config: LogsConfig, job: DeepReadonly<Job>, session: Session
   const written = writtenRecordOf(job);
   if (written.kind !== 'Record')
     throw new CommandError(`${namespace}/${name} has not been admitted yet; switchyard explain ${name} says why, and -f waits for it`);
-  const { cluster } = written.record;
+  const { pods, unread } = await printPods(config, written.record.cluster, job, session);
+  if (pods === 0) await session.errors.write(`${plain(`${namespace}/${name}`)} has no such pods now\n`);
+  return session.signal.aborted ? ExitCode.Interrupted : unread > 0 ? ExitCode.Failed : ExitCode.Done;
+}
+
+/** A cluster may keep copies of Jobs that are over for a while (`retainFinished`). Whoever cannot look there sees what else there is. */
+async function hasPrintedRetained(config: LogsConfig, job: DeepReadonly<Job>, session: Session): Promise<boolean> {
+  const written = writtenRecordOf(job);
+  if (written.kind !== 'Record') return false;
+  try {
+    const { pods, unread } = await printPods(config, written.record.cluster, job, session);
+    return pods > unread;
+  } catch (error) {
+    if (error instanceof CommandError) return false;
+    throw error;
+  }
+}
+
+/** So many logs are read at once. */
+const ABREAST = 64;
+
+async function printPods(
+  config: LogsConfig,
+  cluster: string,
+  job: DeepReadonly<Job>,
+  { output, errors, signal }: Session,
+): Promise<{ readonly pods: number; readonly unread: number }> {
+  const { namespace, name } = job.metadata;
   const connection = connectTo(cluster, config);
   try {
     const labelSelector = `${JOB_NAME_LABEL} in (${name},${copyName(job, true)})`;
     const { items } = await connection.client.list(PODS, { namespace, labelSelector });
     const pods = items.filter((pod) => isChosenPod(pod, config));
-    if (pods.length === 0) {
-      await session.errors.write(`${plain(`${namespace}/${name}`)} has no such pods now\n`);
-      return ExitCode.Done;
-    }
-    const sink = logSink(config.output, session.output, session.errors, () => pods.length > 1);
-    const { stream } = connection;
-    const { tail } = config;
-    const results = await Promise.all(pods.map((pod) => printPodLog({ stream, pod, follow: false, tail, sink, signal: session.signal })));
-    return session.signal.aborted ? ExitCode.Interrupted : results.includes(false) ? ExitCode.Failed : ExitCode.Done;
+    const sink = logSink(config.output, output, errors, () => pods.length > 1);
+    const rest = [...pods];
+    let unread = 0;
+    const work = async (): Promise<void> => {
+      for (let pod = rest.shift(); pod !== undefined && !signal.aborted; pod = rest.shift())
+        if (!(await printPodLog({ stream: connection.stream, pod, follow: false, tail: config.tail, sink, signal }))) unread++;
+    };
+    await Promise.all(Array.from({ length: Math.min(ABREAST, pods.length) }, work));
+    return { pods: pods.length, unread };
   } catch (error) {
     throw troubleWith(`cluster ${cluster}`, connection.server, error);
   } finally {
@@ -110,29 +136,15 @@ async function afterTheEnd(
   const store = config['history-store'];
   const key = `${namespace}/${name}`;
   if (store !== undefined) {
-    const shown = await withHistory(store, session, async (history) => {
-      const [record] = await history.query({ namespace, name, limit: 1, ...given({ uid: job?.metadata.uid }) });
-      if (record === undefined) return undefined;
-      const chosen = (await history.podsOf(record.uid)).flatMap((copy) =>
-        copy.pods.filter((pod) => isChosenEnd(pod, config)).map((pod) => ({ copy, pod })),
-      );
-      const kept = chosen.filter(({ pod }) => pod.tail === true);
-      for (const { copy, pod } of kept) {
-        const text = lastLines((await history.tail(record.uid, copy.copyUid, pod.pod)) ?? '', config.tail);
-        if (text === '') continue;
-        const asText = (): string => printed(text, kept.length > 1 ? pod.pod : undefined);
-        await session.output.write(config.output === 'json' ? jsonLines(text, pod.pod, pod.index) : asText());
-      }
-      for (const { copy, pod } of chosen)
-        if (pod.phase === 'Failed') await session.errors.write(`${plain(tellFailure({ ...pod, cluster: copy.cluster }))}\n`);
-      return kept.length;
-    });
+    const choice = { ...config, form: config.output, tellsFailures: true };
+    const shown = await printKeptLogs(store, { namespace, name, uid: job?.metadata.uid }, choice, session);
     if (shown !== undefined && shown > 0) return ExitCode.Done;
     if (shown === undefined && job === undefined) throw new CommandError(`there is no Job ${key}, and no history of one`);
   }
-  const failure = job && readLastFailure(job);
-  if (failure !== undefined) await session.errors.write(`${plain(tellFailure(failure))}\n`);
   if (job === undefined) throw new CommandError(`there is no Job ${key}; --history-store says where what is over is kept`);
+  if (await hasPrintedRetained(config, job, session)) return ExitCode.Done;
+  const failure = readLastFailure(job);
+  if (failure !== undefined) await session.errors.write(`${plain(tellFailure(failure))}\n`);
   const remedy = store === undefined ? '; --history-store says where the manager keeps the ends of logs' : '';
   await session.errors.write(`no logs of ${plain(key)} are kept${remedy}\n`);
   return ExitCode.Failed;

@@ -1,5 +1,6 @@
-import { oneOf, text, FlagError, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { text, FlagError, type FlagTable } from '../../../shared/runtime/flags.ts';
 import { FairStrategy } from '../../admission/fair-strategy.ts';
+import { FORM_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 
 const FLAGS = {
@@ -15,7 +16,7 @@ const FLAGS = {
     about: `share fairly by these strategies (${Object.values(FairStrategy).join(', ')}), or not at all; default: as the manager did`,
     parse: fairSharing,
   },
-  output: { short: 'o', value: 'FORM', fallback: 'text', about: 'text, json', parse: oneOf(['text', 'json'] as const) },
+  ...FORM_FLAG,
 } satisfies FlagTable;
 
 export const REPLAY = command({

@@ -6,6 +6,8 @@ import { loggedOutcome } from '../../admission/logged-outcome.ts';
 import { replay } from '../../admission/replay.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { ManifestError } from '../import-kueue/documents.ts';
+import type { Form } from '../cluster-flags.ts';
+import { report } from '../report.ts';
 import type { Session } from '../session.ts';
 import { replayReport } from './report.ts';
 import { replayText } from './replay-text.ts';
@@ -17,7 +19,7 @@ export type ReplayConfig = {
   readonly flavors: string | undefined;
   /** No strategies: not at all. */
   readonly fairSharing: readonly FairStrategy[] | undefined;
-  readonly output: 'text' | 'json';
+  readonly output: Form;
 };
 
 /** Replays a log and says what it came to; resolves with the exit code. */
@@ -31,7 +33,7 @@ export async function runReplay({ logs, queues, flavors, fairSharing, output }: 
     const history = historyOf(lines);
     const { fairSharing: _before, ...others } = history.settings;
     const settings = fairSharing === undefined ? history.settings : { ...others, ...(fairSharing.length === 0 ? {} : { fairSharing }) };
-    const report = replayReport({
+    const replayed = replayReport({
       history,
       cutOff,
       logged: loggedOutcome(history),
@@ -39,7 +41,7 @@ export async function runReplay({ logs, queues, flavors, fairSharing, output }: 
       objects,
       isOther: objects.length > 0 || fairSharing !== undefined,
     });
-    await session.output.write(output === 'json' ? `${JSON.stringify(report, undefined, 2)}\n` : replayText(report));
+    await report(session, output, { lines: [replayText(replayed).trimEnd()], value: replayed });
     return ExitCode.Done;
   } catch (error) {
     if (!(error instanceof DecisionLogError || error instanceof ManifestError || error instanceof UnreadableFileError)) throw error;

@@ -2,6 +2,7 @@ import { durationMs, FlagError, text, wholeNumber, type FlagTable } from '../../
 import { parseQuantity, QuantityError } from '../../../shared/kube/quantity.ts';
 import { CLUSTER_FLAGS, FORM_FLAG, NAMESPACE_FLAG, WORKER_CLUSTER_FLAGS } from '../cluster-flags.ts';
 import { command } from '../command.ts';
+import { HISTORY_STORE_FLAG } from '../history-store.ts';
 
 const FLAGS = {
   ...CLUSTER_FLAGS,
@@ -16,6 +17,7 @@ const FLAGS = {
   rm: { about: 'delete the Job at the end, and when it is interrupted' },
   quiet: { about: 'show no logs' },
   ...WORKER_CLUSTER_FLAGS,
+  ...HISTORY_STORE_FLAG,
   ...FORM_FLAG,
 } satisfies FlagTable;
 
@@ -23,12 +25,12 @@ export const RUN = command({
   words: 'run',
   summary: 'run a command as a Job, and end as it ends',
   about:
-    'Makes a Job of one container, shows what its pods write (read as `switchyard logs` does), and ends with the exit code of the container. With -o json or yaml ' +
+    'Makes a Job of one container, shows what its pods write (read as `switchyard logs` does; where their cluster is out of reach, afterwards what --history-store has of it), and ends with the exit code of the container. With -o json or yaml ' +
     'the logs go to standard error, and what became of the Job to standard output. Its pods are not tried again: ' +
-    'the Job fails with the first container that fails (podFailurePolicy), which is how its exit code comes home. Ctrl-C leaves the Job alone, unless --rm was given.',
+    'the Job fails with the first container that fails (podFailurePolicy), which is how its exit code comes home. Ctrl-C lets go of the Job, which goes on, as of kubectl run --attach; with --rm it is deleted.',
   operands: [{ usage: '[CMD...]', about: 'behind --: the command and its arguments; default: those of the image' }],
   flags: FLAGS,
-  exitCodes: { N: 'the exit code of the container that failed' },
+  exitCodes: { N: 'the exit code of the container that failed', 1: 'the Job failed without one, or somebody has deleted it' },
   examples: ['run --image busybox -- sh -c "exit 3"', 'run --image trainer:7 --requests cpu=4,memory=8Gi --rm -- train'],
   configOf({ image, ...values }, words) {
     if (image === undefined) throw new FlagError('--image: no image is named; write --image IMAGE');

@@ -1,4 +1,4 @@
-import { QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
+import { KEEP_LOGS_LABEL, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import type { JobManifest } from '../../prepare-job.ts';
 
 export type OneJob = {
@@ -28,7 +28,12 @@ export function oneJob({ namespace, queue, image, words, name, requests, env, po
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
-    metadata: { namespace, labels: { [QUEUE_NAME_LABEL]: queue }, ...(name === undefined ? { generateName: 'run-' } : { name }) },
+    // Whoever runs a command wants to see what it writes, also where nobody could read it in time.
+    metadata: {
+      namespace,
+      labels: { [QUEUE_NAME_LABEL]: queue, [KEEP_LOGS_LABEL]: 'All' },
+      ...(name === undefined ? { generateName: 'run-' } : { name }),
+    },
     spec: {
       parallelism: pods,
       completions: pods,

@@ -3,6 +3,7 @@ import { JOBS } from '../../../shared/api/resources.ts';
 import { isNotFound } from '../../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { objectKey } from '../../../shared/kube/keys.ts';
+import { sleep, systemClock } from '../../../shared/runtime/clock.ts';
 import { formatProblems } from '../../api/field-problem.ts';
 import { prepareJob } from '../../prepare-job.ts';
 import type { ClusterChoice } from '../cluster-connection.ts';
@@ -15,6 +16,7 @@ import { onlyQueue } from '../only-queue.ts';
 import { plain } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { createJobLogs, type JobLogs, type WorkerChoice } from '../logs/job-logs.ts';
+import { printKeptLogs } from '../logs/kept-logs.ts';
 import { report } from '../report.ts';
 import { waitForJobs, type Ended } from '../wait-for-jobs.ts';
 import { waitingFor } from '../waiting.ts';
@@ -30,6 +32,7 @@ export type RunConfig = ClusterChoice &
     readonly timeout: number;
     readonly rm: boolean;
     readonly quiet: boolean;
+    readonly 'history-store': string | undefined;
     readonly output: Form;
   };
 
@@ -47,7 +50,7 @@ export const runRun = (config: RunConfig, session: Session): Promise<number> =>
       const code = await waitingFor({ session, timeoutMs: config.timeout, what: `${keyOf(job)} has not ended` }, async (signal, done) => {
         const [ended] = await waitForJobs(client, [job], submittedMs, session, signal, async (now, isOver) => {
           logs?.saw(now);
-          if (isOver) await logs?.end(keyOf(now));
+          if (isOver) await logs?.end(now);
         });
         if (ended === undefined) return;
         const code = exitCodeOf(ended.story) ?? ExitCode.Failed;
@@ -55,7 +58,9 @@ export const runRun = (config: RunConfig, session: Session): Promise<number> =>
         done(code);
       });
       if (code === ExitCode.Interrupted && !config.rm)
-        await session.errors.write(`${keyOf(job)} goes on; switchyard cancel ${keyOf(job)} ends it\n`);
+        await session.errors.write(
+          `${keyOf(job)} goes on; switchyard logs -f ${keyOf(job)} follows it, switchyard cancel ${keyOf(job)} ends it\n`,
+        );
       return code;
     } finally {
       await logs?.stop();
@@ -64,7 +69,7 @@ export const runRun = (config: RunConfig, session: Session): Promise<number> =>
   });
 
 /** What its pods write, where that can be read. That it cannot is said once, and changes nothing. */
-function logsOf(config: RunConfig, session: Session): Pick<JobLogs, 'saw' | 'stop'> & { end(job: string): Promise<void> } {
+function logsOf(config: RunConfig, session: Session): Pick<JobLogs, 'saw' | 'stop'> & { end(job: Job): Promise<void> } {
   let isTold = false;
   const onTrouble = (error: unknown): void => {
     isTold = true;
@@ -78,10 +83,26 @@ function logsOf(config: RunConfig, session: Session): Pick<JobLogs, 'saw' | 'sto
     saw: (job) => logs.saw(job),
     stop: () => logs.stop(),
     async end(job) {
-      if ((await logs.end()) > 0 || isTold) return;
-      await session.errors.write(`its pods were gone before their logs could be read; switchyard logs ${job} shows what is kept of them\n`);
+      if ((await logs.end()) > 0 || session.signal.aborted || (await hasPrintedKept(config, job, shown)) || isTold) return;
+      await session.errors.write(
+        `its pods were gone before their logs could be read; switchyard logs ${keyOf(job)} shows what is kept of them\n`,
+      );
     },
   };
+}
+
+/** The manager keeps what pods have left soon after the end of their Job. */
+const KEPT_TRIES = 10;
+const KEPT_EVERY_MS = 500;
+
+/** What is kept, where nothing could be read. What its pods failed with is said with its end. */
+async function hasPrintedKept({ 'history-store': store }: RunConfig, job: Job, session: Session): Promise<boolean> {
+  const choice = { index: undefined, failed: false, tail: undefined, form: 'text', tellsFailures: false } as const;
+  for (let tries = 0; store !== undefined && tries < KEPT_TRIES && !session.signal.aborted; tries++) {
+    if (((await printKeptLogs(store, job.metadata, choice, session)) ?? 0) > 0) return true;
+    await sleep(systemClock, KEPT_EVERY_MS, session.signal);
+  }
+  return false;
 }
 
 /** For programs. Times are epoch milliseconds, as they were seen. */

@@ -3,13 +3,15 @@ import type { Form } from '../cluster-flags.ts';
 import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { plain } from '../plain-text.ts';
+import type { Progress } from '../progress-bar.ts';
+import { createProgressLine } from '../progress-line.ts';
 import { report } from '../report.ts';
 import type { Session } from '../session.ts';
 import { textOf } from '../submit/read-file.ts';
 import { submissionsOf } from '../submit/manifests.ts';
 import { waitingFor } from '../waiting.ts';
 import type { WayChoice } from './flags.ts';
-import { endingLine, progressLine, type SubmissionEnding } from './way.ts';
+import { endingLine, progressLine, type SubmissionEnding, type SubmissionWay } from './way.ts';
 import { withWay } from './with-way.ts';
 
 type QueueConfig = ClusterChoice & { readonly namespace: string | undefined; readonly way: WayChoice; readonly output: Form };
@@ -34,7 +36,15 @@ export const runSubmitToQueue = (config: SubmitToQueueConfig, session: Session):
     );
   return withWay(config.way, config, async (way) => {
     const keys: string[] = [];
-    for (const manifest of manifests) keys.push(await way.submit(manifest, key));
+    const display = createProgressLine(session.errors, manifests.length, session.now);
+    try {
+      for (const manifest of manifests) {
+        keys.push(await way.submit(manifest, key));
+        await display.show(() => ({ done: keys.length, total: manifests.length, words: 'submitted' }));
+      }
+    } finally {
+      await display.end();
+    }
     // A program reads one document: that of the ends, where they are waited for.
     if (output === 'text' || !wait)
       await report(session, output, {
@@ -44,29 +54,57 @@ export const runSubmitToQueue = (config: SubmitToQueueConfig, session: Session):
     if (!wait) return ExitCode.Done;
     const what = keys.length === 1 ? `${plain(keys[0] ?? '')} has not ended` : 'not all of them have ended';
     return waitingFor({ session, timeoutMs: timeout, what }, async (signal, done) => {
-      const endings = await Promise.all(
-        keys.map(async (each) => {
-          let told = '';
-          // What is shown of a submission changes more often than what is said of it.
-          const tell = (line: string): void => {
-            if (line !== told) void session.errors.write(`${plain(line)}\n`);
-            told = line;
-          };
-          const ending = await way.follow(each, (progress) => tell(progressLine(each, progress)), signal);
-          return { key: each, ending };
-        }),
-      );
+      const endings = await followAll(way, keys, session, signal);
       await sayEndings(session, output, endings);
       done(endings.every(({ ending }) => ending.kind === 'Completed') ? ExitCode.Done : ExitCode.Failed);
     });
   });
 };
 
-const sayEndings = (
-  session: Session,
-  output: Form,
-  endings: readonly { readonly key: string; readonly ending: SubmissionEnding }[],
-): Promise<void> =>
+type Ending = { readonly key: string; readonly ending: SubmissionEnding };
+
+/** Until all have ended; where a bar shows how far they have come, nothing else is said of them before. */
+async function followAll(way: SubmissionWay, keys: readonly string[], session: Session, signal: AbortSignal): Promise<Ending[]> {
+  const display = createProgressLine(session.errors, keys.length, session.now);
+  const phases = new Map<string, Phase>(keys.map((key) => [key, 'wait']));
+  const show = (key: string, phase: Phase): void => {
+    phases.set(key, phase);
+    void display.show(() => progressOf([...phases.values()]));
+  };
+  const follow = async (key: string): Promise<Ending> => {
+    let told = '';
+    // What is shown of a submission changes more often than what is said of it.
+    const tell = (line: string): void => {
+      if (line !== told && !display.isShown) void display.line(plain(line));
+      told = line;
+    };
+    const ending = await way.follow(
+      key,
+      (progress) => {
+        tell(progressLine(key, progress));
+        show(key, progress.phase === 'Running' ? 'run' : 'wait');
+      },
+      signal,
+    );
+    show(key, ending.kind === 'Completed' ? 'ended' : 'failed');
+    return { key, ending };
+  };
+  try {
+    return await Promise.all(keys.map(follow));
+  } finally {
+    await display.end();
+  }
+}
+
+type Phase = 'wait' | 'run' | 'ended' | 'failed';
+
+function progressOf(phases: readonly Phase[]): Progress {
+  const count = (phase: Phase): number => phases.filter((each) => each === phase).length;
+  const said = (['failed', 'run', 'wait'] as const).flatMap((phase) => (count(phase) === 0 ? [] : [`${count(phase)} ${phase}`]));
+  return { done: count('ended') + count('failed'), total: phases.length, words: said.join(', ') };
+}
+
+const sayEndings = (session: Session, output: Form, endings: readonly Ending[]): Promise<void> =>
   report(session, output, {
     lines: endings.map(({ key, ending }) => plain(endingLine(key, ending))),
     value: { submissions: endings.map(({ key, ending }) => ({ key, ...ending })) },

@@ -1,6 +1,7 @@
 import type { Job } from '../../../shared/api/kubernetes.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
+import type { JobStory } from '../../api/job-story.ts';
 import { explain } from '../../admission/explain.ts';
 import type { JobManifest } from '../../prepare-job.ts';
 import type { ClusterChoice } from '../cluster-connection.ts';
@@ -12,7 +13,7 @@ import { keyOf } from '../jobs/read-jobs.ts';
 import { createProgressLine, type ProgressLine } from '../progress-line.ts';
 import { report } from '../report.ts';
 import type { Session } from '../session.ts';
-import { waitForJobs } from '../wait-for-jobs.ts';
+import { waitForJobs, type Ended } from '../wait-for-jobs.ts';
 import { waitingFor } from '../waiting.ts';
 import { withCluster } from '../with-cluster.ts';
 import { jobsOf } from './manifests.ts';
@@ -40,17 +41,29 @@ export const runSubmit = (config: SubmitConfig, session: Session): Promise<numbe
     if (config['dry-run']) return sayWhere(client, tried, session, output);
     const submittedMs = session.now();
     const jobs = await inOrder(manifests, (manifest) => create(client, manifest, false), progress, 'submitted');
-    await report(session, output, {
-      lines: jobs.map((job) => `${keyOf(job)} submitted`),
-      value: { jobs: jobs.map((job) => ({ job: keyOf(job), uid: job.metadata.uid, result: 'submitted' })) },
-    });
+    let ended: readonly Ended[] = [];
+    const tell = (): Promise<void> =>
+      report(session, output, {
+        lines: jobs.map((job) => `${keyOf(job)} submitted`),
+        value: { jobs: jobs.map((job) => ({ job: keyOf(job), uid: job.metadata.uid, result: 'submitted', ...storyOf(job, ended) })) },
+      });
+    // A program reads one document: that of the ends, where they are waited for.
+    if (output === 'text' || !wait) await tell();
     if (!wait) return ExitCode.Done;
     const what = jobs.length === 1 ? `${keyOf(jobs[0] as Job)} has not ended` : 'not all of them have ended';
-    return waitingFor({ session, timeoutMs: timeout, what }, async (signal, done) => {
-      const ended = await waitForJobs(client, jobs, submittedMs, session, signal);
-      if (ended.length === jobs.length) done(ended.every(({ story }) => story.outcome === 'Complete') ? ExitCode.Done : ExitCode.Failed);
-    });
+    try {
+      return await waitingFor({ session, timeoutMs: timeout, what }, async (signal, done) => {
+        ended = await waitForJobs(client, jobs, submittedMs, session, signal);
+        if (ended.length === jobs.length) done(ended.every(({ story }) => story.outcome === 'Complete') ? ExitCode.Done : ExitCode.Failed);
+      });
+    } finally {
+      if (output !== 'text') await tell();
+    }
   });
+
+/** Of those that have ended by then. */
+const storyOf = ({ metadata }: Job, ended: readonly Ended[]): JobStory | undefined =>
+  ended.find(({ job }) => job.metadata.uid === metadata.uid)?.story;
 
 const create = (client: KubeClient, manifest: JobManifest, dryRun: boolean): Promise<Job> =>
   client.create(JOBS, manifest, { dryRun, fieldValidation: 'Strict', fieldManager: 'switchyard-cli' });

@@ -1,6 +1,6 @@
-import { durationMs, FlagError, oneOf, text, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { durationMs, FlagError, text, type FlagTable } from '../../../shared/runtime/flags.ts';
 import { ADMISSION_FLAGS, admissionFlagsOf } from '../../admission-flags.ts';
-import { CLUSTER_FLAGS, NAMESPACE_FLAG } from '../cluster-flags.ts';
+import { CLUSTER_FLAGS, FORM_FLAG, NAMESPACE_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 import { CHANGE_FLAGS, changesOf, type Change, type ChangeFlag } from './changes.ts';
 import type { ChangeFile, WhatIfConfig } from './config.ts';
@@ -22,7 +22,7 @@ const FLAGS = {
   ...NAMESPACE_FLAG,
   ...ADMISSION_FLAGS,
   'worker-lost-timeout': { value: 'DURATION', fallback: '15m', about: 'as the manager has it', parse: lostTimeout },
-  output: { short: 'o', value: 'FORM', fallback: 'text', about: 'text, json', parse: oneOf(['text', 'json'] as const) },
+  ...FORM_FLAG,
 } satisfies FlagTable;
 
 export const WHAT_IF = command({

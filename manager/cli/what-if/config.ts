@@ -1,3 +1,4 @@
+import type { Form } from '../cluster-flags.ts';
 import type { ManagerFlags } from '../../admission/world-objects.ts';
 import type { Change } from './changes.ts';
 
@@ -8,7 +9,7 @@ export type WhatIfConfig = {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
   readonly namespace: string | undefined;
-  readonly output: 'text' | 'json';
+  readonly output: Form;
   /** Those of the manager. */
   readonly flags: ManagerFlags;
 };

@@ -7,6 +7,7 @@ import { connect } from '../cluster-connection.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { readWorld, UnreadableWorldError } from '../explain/world-reader.ts';
 import { ManifestError, readManifests } from '../import-kueue/documents.ts';
+import { report } from '../report.ts';
 import type { Session } from '../session.ts';
 import { changedObjects } from './changed-objects.ts';
 import type { Change } from './changes.ts';
@@ -29,11 +30,10 @@ export async function runWhatIf(config: WhatIfConfig, session: Session): Promise
     const changed = changedObjects(objects, changes, config.namespace ?? context.namespace, nowMs);
     const outcome = whatIf(worldOf(objects, flags, nowMs), worldOf(changed.objects, flags, nowMs));
     const width = Math.min(session.output.width, 80);
-    await session.output.write(
-      output === 'json'
-        ? `${JSON.stringify({ changes: changed.said, ...outcome }, undefined, 2)}\n`
-        : whatIfText(outcome, changed.said, width),
-    );
+    await report(session, output, {
+      lines: [whatIfText(outcome, changed.said, width).trimEnd()],
+      value: { changes: changed.said, ...outcome },
+    });
     return ExitCode.Done;
   } catch (error) {
     if (

@@ -16,7 +16,11 @@ test('a Job of one container fails with the first pod that fails, by a rule of e
   expect(oneJob(BARE)).toEqual({
     apiVersion: 'batch/v1',
     kind: 'Job',
-    metadata: { namespace: 'team', generateName: 'run-', labels: { 'switchyard.dev/queue-name': 'main' } },
+    metadata: {
+      namespace: 'team',
+      generateName: 'run-',
+      labels: { 'switchyard.dev/queue-name': 'main', 'switchyard.dev/keep-logs': 'All' },
+    },
     spec: {
       parallelism: 1,
       completions: 1,
