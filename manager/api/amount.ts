@@ -26,8 +26,14 @@ export const truncated = (amount: number): Amount => asAmount(Math.min(Math.trun
 export const smaller = (a: Amount, b: Amount): Amount => (a < b ? a : b);
 export const larger = (a: Amount, b: Amount): Amount => (a > b ? a : b);
 
+const FEW = 999_999;
+const FEW_DIGITS = /^[0-9]{1,6}$/;
+
 /** Reads a quantity of `resource`, rounded up. Throws QuantityError when it is none. */
 export function parseAmount(resource: string, quantity: string | number): Amount {
+  // Most are whole numbers of few digits, of which nothing is rounded.
+  if (typeof quantity === 'number' ? quantity > 0 && quantity <= FEW && Number.isInteger(quantity) : FEW_DIGITS.test(quantity))
+    return asAmount(Number(quantity) * (resource === 'cpu' ? 1_000 : 1));
   const parsed = parseQuantity(quantity);
   const value = resource === 'cpu' ? toMilliUnits(parsed) : toUnits(parsed);
   return asAmount(Math.min(Number(value), Number.MAX_SAFE_INTEGER));

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Container, DeepReadonly, Job, JobSpec, PodSpec, Unsaved } from '../../shared/api/kubernetes.ts';
 import {
   ADMISSION_ANNOTATION,
@@ -59,10 +59,7 @@ export const compactProblem = (job: DeepReadonly<Job>): string | undefined => (i
 export function programOf(job: DeepReadonly<Job>): string {
   if (isCompact(job)) return job[COMPACT].program;
   const { initContainers = [], containers = [], ...pod } = job.spec.template.spec ?? {};
-  return createHash('sha256')
-    .update(JSON.stringify([pod, [...initContainers, ...(containers ?? [])].map(withoutOrders)]))
-    .digest('base64url')
-    .slice(0, 12);
+  return hash('sha256', JSON.stringify([pod, [...initContainers, ...(containers ?? [])].map(withoutOrders)]), 'base64url').slice(0, 12);
 }
 
 const withoutOrders = ({ command: _command, args: _args, env: _env, envFrom: _envFrom, ...container }: DeepReadonly<Container>): object =>

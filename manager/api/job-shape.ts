@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import type { Requests } from './amount.ts';
 import { programOf } from './compact-job.ts';
@@ -15,5 +15,5 @@ const OF_SHAPE: readonly string[] = [DispatchedReason.Refused, DispatchedReason.
  */
 export function shapeOf(job: DeepReadonly<Job>, requests: Requests): string {
   const parts = [job.metadata.namespace, formatRequests(requests), programOf(job)];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 12);
+  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 12);
 }

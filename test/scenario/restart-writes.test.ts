@@ -78,3 +78,23 @@ test('where a cluster went while nobody led, that is said before a Job could be 
   const places = new Map(items.map(({ metadata }) => [metadata.name, metadata.labels?.['switchyard.dev/cluster']]));
   for (const name of ['waits', 'a', 'b', 'c']) expect(places.get(name), name).toBe('eu-1');
 });
+
+test('a Job that started while nobody led keeps its place, though nobody has seen that it started in time', async () => {
+  await setQuota('1000m');
+  const main = { namespace: '', name: 'main' };
+  await world.home.patch(CLUSTER_QUEUES, main, { type: 'merge', body: { spec: { startTimeout: '60s' } } });
+  await world.submit('starts', { seconds: 3_600 });
+  const copies = async () =>
+    [...(await world.jobsOn('eu-1')), ...(await world.jobsOn('us-1'))].filter(({ metadata }) => metadata.name === 'starts');
+  for (let waitedMs = 0; waitedMs < 2_000 && (await copies()).length === 0; waitedMs += 10) await world.clock.advance(10);
+  first.kill();
+  const [copy] = await copies();
+  await world.clock.advance(300_000);
+  expect((await world.job('starts')).status?.active).toBeUndefined();
+  const second = world.startManager('second');
+  await world.clock.advance(30_000);
+  const { spec, status } = await world.job('starts');
+  expect({ suspend: spec.suspend, active: status?.active }).toEqual({ suspend: false, active: 1 });
+  expect((await copies()).map(({ metadata }) => metadata.uid)).toEqual([copy?.metadata.uid]);
+  expect(written(second).filter((call) => !call.startsWith('home'))).toEqual([]);
+});
