@@ -68,7 +68,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/canary': 'command run',
   'manager/cli/clusters': 'join join-cluster leave leave-cluster list set-state state',
   'manager/cli/completion': 'command complete',
-  'manager/cli/doctor': 'command run',
+  'manager/cli/doctor': 'command look-at-redis run',
   'manager/cli/get': 'command run',
   'manager/cli/history': 'command run',
   'manager/cli/jobs': 'cancel flags hold operands read-jobs release run',

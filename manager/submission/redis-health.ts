@@ -38,7 +38,7 @@ export type RedisSeen = { readonly problem?: string; readonly infos: readonly st
 /** What is wrong, the gravest first. */
 export function judgeRedis({ problem, infos }: RedisSeen): readonly RedisTrouble[] {
   const broken = problem === undefined ? [] : [brokenBy(problem)];
-  const told = infos.map(fieldsOf).flatMap(troublesOf);
+  const told = infos.map(redisFields).flatMap(troublesOf);
   const all = [...broken, ...told];
   return all.filter(({ reason }, index) => all.findIndex((other) => other.reason === reason) === index);
 }
@@ -80,7 +80,8 @@ function brokenBy(problem: string): RedisTrouble {
 
 type Fields = ReadonlyMap<string, string>;
 
-const fieldsOf = (info: string): Fields =>
+/** What a server tells of itself (`INFO`), by name. */
+export const redisFields = (info: string): Fields =>
   new Map(
     info.split(/\r?\n/).flatMap((line) => {
       const colon = line.indexOf(':');
@@ -90,7 +91,7 @@ const fieldsOf = (info: string): Fields =>
 
 /** What a server tells of its memory (`INFO`), in bytes; undefined: it does not say, or has no limit. */
 export function memoryOf(info: string): { readonly used: number | undefined; readonly max: number | undefined } {
-  const fields = fieldsOf(info);
+  const fields = redisFields(info);
   const bytes = (name: string): number | undefined => {
     const count = Number(fields.get(name));
     return Number.isFinite(count) && count > 0 ? count : undefined;

@@ -37,7 +37,7 @@ export function createRedisProbe({ connection, clock, log, metrics }: RedisProbe
   connection.on('ready', () => (connectionError = undefined));
 
   const look = async (): Promise<void> => {
-    const { problem, masters } = await observe(connection);
+    const { problem, masters } = await observeRedis(connection);
     const infos = problem === undefined ? masters.map(({ info }) => info) : [];
     const now = judgeRedis({ infos, ...given({ problem: problem && (connectionError ?? problem) }) });
     const isNews = (before: readonly RedisTrouble[]) => (each: RedisTrouble) => before.every(({ reason }) => reason !== each.reason);
@@ -70,9 +70,10 @@ export function createRedisProbe({ connection, clock, log, metrics }: RedisProbe
 }
 
 /** What came of a write, and what each master says of itself. */
-type Seen = { readonly problem?: string; readonly masters: readonly { readonly server: string; readonly info: string }[] };
+export type ObservedRedis = { readonly problem?: string; readonly masters: readonly { readonly server: string; readonly info: string }[] };
 
-async function observe(connection: RedisConnection): Promise<Seen> {
+/** Writes a key for a minute, and asks. */
+export async function observeRedis(connection: RedisConnection): Promise<ObservedRedis> {
   try {
     await connection.set(KEY, '1', 'PX', KEPT_MS);
   } catch (error) {
@@ -83,7 +84,7 @@ async function observe(connection: RedisConnection): Promise<Seen> {
 }
 
 /** A user without the right to INFO can work all the same. */
-async function told(connection: RedisConnection): Promise<Seen['masters']> {
+async function told(connection: RedisConnection): Promise<ObservedRedis['masters']> {
   const masters = connection instanceof Cluster ? connection.nodes('master') : [connection];
   const seen = await Promise.allSettled(masters.map(async (master) => ({ server: serverOf(master), info: await master.info() })));
   return seen.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));

@@ -11,6 +11,7 @@ import { createHttpTransport } from '../../shared/kube/http-transport.ts';
 import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
+import { startRedis } from '../support/redis.ts';
 import { createCliWorld, type CliWorld } from './cli-world.ts';
 
 const LIMIT_MS = 300_000;
@@ -130,16 +131,34 @@ test('a cluster that leaves with --worker-context leaves nothing behind there', 
 test('doctor looks at all of an installation, says what is wrong and what to do, and is content without every right', {
   timeout: LIMIT_MS,
 }, async () => {
-  const { code, stdout } = await cli.run(['doctor'], { kubeconfig });
+  await using stack = new AsyncDisposableStack();
+  const redis = await startRedis({ args: ['--appendonly', 'yes'] });
+  stack.defer(() => redis.stop());
+  const { code, stdout } = await cli.run(['doctor'], { kubeconfig, environment: { SWITCHYARD_REDIS_URL: redis.url } });
+  expect(stdout).toMatch(/^ok +redis +127\.0\.0\.1:\d+ answers in \d+ ms: (Redis|Valkey) [\d.]+, master$/m);
+  expect(stdout).toMatch(/^note +redis rights +it asks for no password/m);
+  expect(stdout).toMatch(/^ok +redis eviction +maxmemory-policy noeviction$/m);
+  expect(stdout).toMatch(/^ok +redis durability /m);
+  expect(stdout).toMatch(/^ok +redis memory +[\d.]+ MiB used, no limit$/m);
   expect(stdout).toMatch(/^ok +version +v1\./m);
   expect(stdout).toMatch(/^ok +definitions +all \d+ are served$/m);
   expect(stdout).toMatch(/^ok +queues +1 ClusterQueues, 1 LocalQueues, all active$/m);
   expect(stdout).toMatch(/^note +cluster east +no worker has announced itself/m);
   expect(stdout).toMatch(/^wrong +validating webhook +none, and no admission policy/m);
   expect(code).toBe(1);
-  const asJson = await cli.run(['doctor', '-o', 'json'], { kubeconfig });
+  const nowhere = 'redis://somebody:hunter2@127.0.0.1:1';
+  const asJson = await cli.run(['doctor', '-o', 'json', '--redis-url', nowhere], { kubeconfig });
+  expect(asJson.stdout).not.toContain('hunter2');
   expect(JSON.parse(asJson.stdout)).toMatchObject({
     fine: false,
-    checks: expect.arrayContaining([expect.objectContaining({ check: 'definitions', result: 'ok' })]),
+    checks: expect.arrayContaining([
+      expect.objectContaining({ check: 'definitions', result: 'ok' }),
+      expect.objectContaining({
+        check: 'redis',
+        result: 'wrong',
+        alert: 'SwitchyardRedisUnreachable',
+        remedy: expect.stringContaining('--redis-url'),
+      }),
+    ]),
   });
 });

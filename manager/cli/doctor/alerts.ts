@@ -1,6 +1,6 @@
 import { ALERTS } from '../../../shared/monitoring/alerts.ts';
 
-/** Alerts whose cause can be seen in what the manager cluster shows: a check that finds it names the alert, and so its runbook. */
+/** Alerts whose cause can be seen in what the manager cluster and Redis show: a check that finds it names the alert, and so its runbook. */
 export const SEEN_ALERTS = [
   'SwitchyardJobsUnmanaged',
   'SwitchyardClusterLost',
@@ -15,17 +15,17 @@ export const SEEN_ALERTS = [
   'SwitchyardFinalizersLeft',
   'SwitchyardCertificateExpiring',
   'SwitchyardTokenExpiring',
+  'SwitchyardRedisUnreachable',
+  'SwitchyardRedisNotDurable',
+  'SwitchyardRedisMemory',
 ] as const;
 export type SeenAlert = (typeof SEEN_ALERTS)[number];
 
-/** Where somebody finds out about the others, of which no object on the manager cluster tells. */
+/** Where somebody finds out about the others, of which neither tells. */
 export const UNSEEN_ALERTS: Readonly<Record<string, string>> = {
   SwitchyardClusterFenced: 'condition Fenced of the copies, on the worker cluster',
   SwitchyardStatusLag: 'switchyard_status_lag_seconds of the manager',
   SwitchyardSubmissionPoison: 'switchyard_submission_queue_failed of the manager',
-  SwitchyardRedisUnreachable: '/readyz of the manager',
-  SwitchyardRedisNotDurable: '/readyz of the manager',
-  SwitchyardRedisMemory: 'switchyard_redis_memory_bytes of the manager',
   SwitchyardSyncErrors: 'the log of the worker',
   SwitchyardQuotaAndRealityApart: 'switchyard_invariant_violations of the manager',
   SwitchyardInvariantViolated: 'switchyard_invariant_violations of the manager',

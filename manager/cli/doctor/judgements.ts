@@ -4,7 +4,7 @@ import { findCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import type { ClusterQueue } from '../../api/cluster-queue.ts';
 import type { LocalQueue } from '../../api/local-queue.ts';
 import { ClusterCondition, type WorkerCluster } from '../../api/worker-cluster.ts';
-import { note, ok, wrong, type Check } from '../checks.ts';
+import { note, ok, versionCheck, wrong, type Check } from '../checks.ts';
 import { thresholdOf, type SeenAlert } from './alerts.ts';
 
 /** How what was read of an installation is: every function judges one thing, and names the remedy. */
@@ -222,6 +222,8 @@ function judgeCluster({ metadata, spec, status }: WorkerCluster, nowMs: number):
   const alive = findCondition(status?.conditions, ClusterCondition.WorkerAlive);
   if (alive?.status === 'Unknown' && alive.reason === 'NoWorkerLease')
     return note(check, alive.message, 'helm install switchyard-worker there, or look at its --lease-namespace');
+  const version = status?.version === undefined ? undefined : versionCheck(check, status.version);
+  if (version?.result === 'wrong') return version;
   return ok(
     check,
     `ready, ${status?.version ?? 'version unknown'}${status?.worker?.version === undefined ? '' : `, worker ${status.worker.version}`}`,

@@ -17,6 +17,7 @@ import type { Form } from '../cluster-flags.ts';
 import type { Rule } from '../clusters/access-rights.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { report } from '../report.ts';
+import type { RedisConfig } from '../../redis-flags.ts';
 import type { Session } from '../session.ts';
 import { withCluster } from '../with-cluster.ts';
 import {
@@ -30,11 +31,16 @@ import {
   type Definition,
   type WebhookConfiguration,
 } from './judgements.ts';
+import { judgeRedisFound } from './redis-judgements.ts';
 import { UNSEEN_ALERTS } from './alerts.ts';
 import { judgeCertificates, judgeTokens, tokenLife, type TokenLife } from './expiry-judgements.ts';
 import { judgeDeletions, judgeStuckQueues, judgeSubmissionQueues, judgeUnmanaged, judgeWaiting } from './waiting-judgements.ts';
 
-export type DoctorConfig = ClusterChoice & { readonly 'manager-namespace': string; readonly output: Form };
+export type DoctorConfig = ClusterChoice & {
+  readonly 'manager-namespace': string;
+  readonly output: Form;
+  readonly redis: RedisConfig | undefined;
+};
 
 export const runDoctor = (config: DoctorConfig, session: Session): Promise<number> =>
   withCluster(config, async ({ client }) => {
@@ -47,6 +53,7 @@ export const runDoctor = (config: DoctorConfig, session: Session): Promise<numbe
         queues(client),
         clusters(client, session.now),
         jobs(client, session.now),
+        redis(config.redis, session.now),
       ])
     )
       .flat()
@@ -55,6 +62,12 @@ export const runDoctor = (config: DoctorConfig, session: Session): Promise<numbe
     await report(session, config.output, { lines: checkLines(checks, session.output), value: { fine, checks } });
     return fine ? ExitCode.Done : ExitCode.Failed;
   });
+
+/** ioredis takes a while to load. */
+const redis = async (config: RedisConfig | undefined, now: () => number): Promise<readonly Check[]> =>
+  config === undefined
+    ? [note('redis', 'is not looked at: nobody says where it is', '--redis-url or SWITCHYARD_REDIS_URL, as the manager has it')]
+    : judgeRedisFound(await (await import('./look-at-redis.ts')).lookAtRedis(config, now));
 
 const admissionKind = <T extends KubeObject>(kind: string): Resource<T> => ({
   group: 'admissionregistration.k8s.io',

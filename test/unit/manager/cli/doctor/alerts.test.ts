@@ -15,6 +15,7 @@ import {
   judgeUnseenJobs,
   judgeWebhooks,
 } from '../../../../../manager/cli/doctor/judgements.ts';
+import { judgeRedisFound } from '../../../../../manager/cli/doctor/redis-judgements.ts';
 import {
   judgeDeletions,
   judgeStuckQueues,
@@ -55,6 +56,15 @@ const submissions = (status: object): SubmissionQueueObject =>
   ({ metadata: meta('q'), spec: {}, status }) as unknown as SubmissionQueueObject;
 const renewed = new Date(NOW - 1000).toISOString();
 
+const redis = (info: string, problem?: string) =>
+  judgeRedisFound({
+    address: 'redis:6379',
+    tookMs: 1,
+    hasPassword: true,
+    masters: info === '' ? [] : [{ server: 'redis', info }],
+    ...(problem === undefined ? {} : { problem }),
+  });
+
 /** Each alert, and what has doctor tell of it. */
 const SITUATIONS: Readonly<Record<SeenAlert, () => Check | Check[]>> = {
   SwitchyardJobsUnmanaged: () => judgeUnmanaged([job(HOUR_MS, { status: { conditions: [] } })], NOW),
@@ -74,6 +84,9 @@ const SITUATIONS: Readonly<Record<SeenAlert, () => Check | Check[]>> = {
       NOW,
     ),
   SwitchyardCertificateExpiring: () => judgeCertificates([NOW + HOUR_MS], NOW),
+  SwitchyardRedisUnreachable: () => redis('', 'connect ECONNREFUSED'),
+  SwitchyardRedisNotDurable: () => redis('aof_enabled:0').filter(({ result }) => result === 'wrong'),
+  SwitchyardRedisMemory: () => redis('used_memory:95\nmaxmemory:100').filter(({ result }) => result === 'wrong'),
   SwitchyardTokenExpiring: () => judgeTokens([{ cluster: 'east', issuedMs: NOW - 8000 * HOUR_MS, endsMs: NOW + HOUR_MS }], NOW),
 };
 
