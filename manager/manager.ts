@@ -34,6 +34,7 @@ import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
 import type { DecisionLogFile } from './decision-log-file.ts';
 import { DEFAULT_STORY_EVENT_QPS, DEFAULT_TOKEN_LIFE_MS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config.ts';
 import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/cluster-lease.ts';
+import { copyEndings } from './copy-endings.ts';
 import { createDispatch } from './dispatch/dispatch.ts';
 import { caughtUp, synced } from './awaited-informers.ts';
 import { createCanary, type CanaryConfig } from './canary/canary.ts';
@@ -351,7 +352,7 @@ export function createManager(deps: ManagerDeps): Manager {
       events,
       metrics: metrics.dispatch,
       isNoted: intake.isNoted,
-      ...given({ endings: history, tracing }),
+      ...given({ endings: copyEndings([history, intake.endings]), tracing }),
     });
     const watched = createLiveInvariants({
       ...informers,

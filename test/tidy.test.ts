@@ -85,7 +85,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/local':
     'advice clusters command config dashboard examples job-watch manager-account pod-watch ports program programs prometheus quick-start run run-directory set-up short-path submit-examples summary webhook-certificate',
   manager:
-    'admission-flags awaited-informers canary-flags certificate-flags client-factory config dashboard-flags decision-log-file history-flags home-informers identity identity-alarm lead-when-elected main manager manager-dashboard read-redis-settings record-key redis-flags series-keeper serve-webhook serving-certificates worker-connection',
+    'admission-flags awaited-informers canary-flags certificate-flags client-factory config copy-endings dashboard-flags decision-log-file history-flags home-informers identity identity-alarm lead-when-elected main manager manager-dashboard read-redis-settings record-key redis-flags series-keeper serve-webhook serving-certificates worker-connection',
   'manager/certificates': 'certificate-keeper make-key-pair',
   'manager/dispatch':
     'cluster-lease cluster-probe cluster-registry cluster-removal copy-ending copy-writer dispatch first-findings home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries token-renewal worker-watch',
@@ -97,7 +97,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/dashboard': 'caller-identity dashboard explanations feed rights-reader session',
   'manager/dashboard/page': 'api follow',
   'manager/submission':
-    'bullmq-queue consumer control-queue doors fair-gate gated-queue guarded-worker intake ledger-store noted-jobs outcome-reporter progress-reporter queue-reporter redis-connection redis-probe removed-submissions submission-door submission-marks submissions tenant-client tenant-clients unadmittable-jobs waiting-parents withdraw-job',
+    'bullmq-queue consumer control-queue doors fair-gate gated-queue guarded-worker intake ledger-store noted-jobs outcome-reporter progress-reporter queue-reporter redis-connection redis-probe removed-submissions submission-door submission-marks submissions tail-rows tail-teller tenant-client tenant-clients unadmittable-jobs waiting-parents withdraw-job',
   'manager/webhook': 'server',
   'shared/controlplane/admission': 'admission-chain',
   'shared/controlplane/admission/webhook': 'webhook-client webhooks',
@@ -260,7 +260,16 @@ const CONSTANT_TABLES = ['shared/controlplane/schema/builtin.ts'];
 const EFFECT_WORDS =
   /\basync\b|\bawait\b|\bPromise\.|new Promise|\.then\(|Date\.now|Math\.random|setTimeout|setInterval|setImmediate|process\.|console\.|new Date\(\)|performance\.now/;
 const PURE_NODE_MODULES = ['node:path', 'node:util', 'node:net', 'node:buffer', 'node:assert'];
-const PURE_CRYPTO = ['createHash', 'createHmac', 'hash', 'createPrivateKey', 'createPublicKey', 'timingSafeEqual', 'verify', 'X509Certificate'];
+const PURE_CRYPTO = [
+  'createHash',
+  'createHmac',
+  'hash',
+  'createPrivateKey',
+  'createPublicKey',
+  'timingSafeEqual',
+  'verify',
+  'X509Certificate',
+];
 const EFFECTFUL_PACKAGES = ['undici', 'bullmq', 'ioredis', 'pino', '@kubernetes/client-node', '@peculiar/x509'];
 
 /** What makes a file effectful by itself; undefined where nothing does. */

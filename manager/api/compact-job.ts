@@ -6,6 +6,7 @@ import {
   CLUSTERS_ANNOTATION,
   FENCING_ANNOTATION,
   HOLD_ANNOTATION,
+  LAST_FAILURE_ANNOTATION,
   MAX_EXEC_TIME_LABEL,
   MIN_PARALLELISM_ANNOTATION,
   ORIGIN_LABEL,
@@ -39,7 +40,7 @@ export function compactJob(job: Job, problem?: string): CompactJob {
   const identity = { name, namespace, uid, resourceVersion, creationTimestamp, ...given({ generation, deletionTimestamp, finalizers }) };
   const essentials =
     problem === undefined
-      ? essentialsOf(job)
+      ? { ...essentialsOf(job), metadata: wordsOfOurs(metadata, [...ANNOTATIONS, ...TOLD_ANNOTATIONS]) }
       : { metadata: wordsOfOurs(metadata, REFUSED_ANNOTATIONS), spec: { ...scalarsOf(job.spec), template: {} } };
   return {
     metadata: { ...identity, ...essentials.metadata },
@@ -85,6 +86,8 @@ const REFUSED_ANNOTATIONS = [
   SUBMISSION_ATTEMPT_ANNOTATION,
   SUBMISSION_SEAL_ANNOTATION,
 ];
+/** What nothing is decided by, and people are told. */
+const TOLD_ANNOTATIONS = [LAST_FAILURE_ANNOTATION];
 const ANNOTATIONS = [
   ...REFUSED_ANNOTATIONS,
   ADMISSION_ANNOTATION,

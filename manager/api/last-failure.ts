@@ -39,10 +39,15 @@ export function readLastFailure({ metadata }: Annotated): LastFailure | undefine
 }
 
 /** `pod sum-x of index 3 on cluster "east" ended with exit code 3 (OOMKilled): last line`. */
-export function tellFailure({ pod, index, cluster, exitCode, reason, message, lastLine }: LastFailure): string {
+export const tellFailure = (failure: LastFailure): string => told(failure, ` on cluster "${failure.cluster}"`);
+
+/** The same for those who know the cluster. */
+export const tellFailedPod = (failure: LastFailure): string => told(failure, '');
+
+function told({ pod, index, exitCode, reason, message, lastLine }: LastFailure, where: string): string {
   const which = index === undefined ? '' : ` of index ${index}`;
   const how = exitCode === undefined ? (reason ?? 'was stopped') : `ended with exit code ${exitCode}`;
   const why = exitCode === undefined || reason === undefined || reason === 'Error' ? '' : ` (${reason})`;
   const said = lastLine ?? message;
-  return `pod ${pod}${which} on cluster "${cluster}" ${how}${why}${said === undefined ? '' : `: ${said}`}`;
+  return `pod ${pod}${which}${where} ${how}${why}${said === undefined ? '' : `: ${said}`}`;
 }

@@ -16,6 +16,7 @@ export type DoorPayload = {
   readonly manifest: object;
   readonly name?: string;
   readonly retry?: true;
+  readonly logs?: true;
   readonly priority?: number;
   readonly delayMs?: number;
   readonly traceparent?: string;

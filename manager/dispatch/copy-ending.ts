@@ -11,5 +11,6 @@ export async function keepEnding(
 ): Promise<void> {
   const identity = copyIdentity(copy);
   if (identity === undefined || endings === undefined) return;
-  await endings.keep({ originUid: identity.originUid, cluster: name, epoch: identity.epoch, copy, tails: () => writer.tails(copy) });
+  const { localKey: job, originUid, epoch } = identity;
+  await endings.keep({ job, originUid, cluster: name, epoch, copy, tails: () => writer.tails(copy) });
 }

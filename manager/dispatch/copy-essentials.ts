@@ -1,4 +1,4 @@
-import { ENDED_PODS_BYTES_MAX } from '../../shared/api/ended-pods.ts';
+import { ENDED_PODS_BYTES_MAX, parseEndedPods } from '../../shared/api/ended-pods.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import {
   DISPATCH_EPOCH_ANNOTATION,
@@ -41,14 +41,26 @@ export function essentialsOfCopy(copy: Job, besideOriginal: boolean): Job {
           RESUMED_FROM_ANNOTATION,
           ...(besideOriginal ? [ORIGIN_NAME_ANNOTATION] : []),
         ]),
-        // Kept of a copy that is about to go.
-        ...(hasVerdict(status) || spec.suspend === true ? texts(annotations, [ENDED_PODS_ANNOTATION], ENDED_PODS_BYTES_MAX) : {}),
+        // All is kept of a copy that is about to go.
+        ...(hasVerdict(status) || spec.suspend === true
+          ? texts(annotations, [ENDED_PODS_ANNOTATION], ENDED_PODS_BYTES_MAX)
+          : latestFailure(annotations)),
       },
       ...given({ deletionTimestamp: shortText(deletionTimestamp) }),
     },
     spec,
     ...given({ status }),
   };
+}
+
+/** Of a copy that runs what is told of a pod that has just failed. Its tail is told of when the copy goes. */
+function latestFailure(annotations: unknown): Record<string, string> {
+  const text = texts(annotations, [ENDED_PODS_ANNOTATION], ENDED_PODS_BYTES_MAX)[ENDED_PODS_ANNOTATION];
+  // Most Jobs have no pod that failed: theirs is not parsed at each change.
+  const failed = text?.includes('"Failed"') ? parseEndedPods(text).findLast(({ phase }) => phase === 'Failed') : undefined;
+  if (failed === undefined) return {};
+  const { tail: _, ...told } = failed;
+  return { [ENDED_PODS_ANNOTATION]: JSON.stringify([told]) };
 }
 
 /** All that may change after creation, and what its pods ask for. */

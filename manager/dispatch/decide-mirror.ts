@@ -11,7 +11,7 @@ import type { AdmissionRecord } from '../api/records.ts';
 import { isRefusalOf, type DispatchProblem } from '../api/refusals.ts';
 import { isProvenAtRest, isProvenNowhere, nowhereMessage } from '../api/rest-proof.ts';
 import { given } from '../../shared/runtime/given.ts';
-import { annotationsOfEnd } from './end-annotations.ts';
+import { failureAnnotations } from './failure-annotations.ts';
 import { mergePatchBetween } from './json-diff.ts';
 import { isAtRest, isJudgedAtRest, isResumeUnseen, resumption } from './copy-rest.ts';
 import { counted, hasFinishedWork, seedFor, type FinishedWork } from './finished-work.ts';
@@ -446,7 +446,7 @@ function writeHome(local: DeepReadonly<Job>, status: JobStatus, copy?: Copy): Ho
     patch: { ...patch },
     urgent: ends,
     ...(ends && isHeld(local) ? { finalizers: otherFinalizers(local) } : {}),
-    ...given({ annotations: copy && annotationsOfEnd(status, copy) }),
+    ...given({ annotations: copy && failureAnnotations(local.status ?? {}, status, copy) }),
   };
 }
 

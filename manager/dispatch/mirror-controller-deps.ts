@@ -1,4 +1,4 @@
-import type { ConfigMap, DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { ConfigMap, DeepReadonly, Job, ObjectKey } from '../../shared/api/kubernetes.ts';
 import type { ReadClient, StatusClient, WriteClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
@@ -16,6 +16,8 @@ import type { Tracing } from './remote-job.ts';
 export type CopyEndings = {
   /** Resolves when the copy may go, soon; never rejects. */
   keep(ending: {
+    /** The Job that it is a copy of. */
+    readonly job: ObjectKey;
     readonly originUid: string;
     readonly cluster: string;
     readonly epoch: number;

@@ -138,12 +138,13 @@ function payloadOf(body: unknown): DoorPayload {
   const { manifest, options = {}, ...others } = body;
   if (!isJsonObject(manifest)) throw invalid('manifest: is no object; give the manifest of a batch/v1 Job');
   if (!isJsonObject(options)) throw invalid('options: is no object');
-  const { name, retry, priority, delayMs, ...unknown } = options;
+  const { name, retry, logs, priority, delayMs, ...unknown } = options;
   const [other] = [...Object.keys(others), ...Object.keys(unknown).map((field) => `options.${field}`)];
   if (other !== undefined)
-    throw invalid(`${other}: is unknown; there are manifest, options.name, options.retry, options.priority, options.delayMs`);
+    throw invalid(`${other}: is unknown; there are manifest, options.name, options.retry, options.logs, options.priority, options.delayMs`);
   if (name !== undefined && typeof name !== 'string') throw invalid('options.name: is no text');
   if (retry !== undefined && typeof retry !== 'boolean') throw invalid('options.retry: write true or false');
+  if (logs !== undefined && typeof logs !== 'boolean') throw invalid('options.logs: write true or false');
   const whole = (field: string, value: unknown, max: number): number | undefined => {
     if (value === undefined) return undefined;
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= max) return value;
@@ -154,6 +155,7 @@ function payloadOf(body: unknown): DoorPayload {
     manifest,
     ...(name === undefined ? {} : { name }),
     ...(retry === true ? { retry } : {}),
+    ...(logs === true ? { logs } : {}),
     ...(wished.priority === undefined ? {} : { priority: wished.priority }),
     ...(wished.delayMs === undefined ? {} : { delayMs: wished.delayMs }),
   };
@@ -197,6 +199,7 @@ export const SUBMISSION_SCHEMAS: Readonly<Record<string, object>> = {
             properties: {
               name: { ...TEXT, description: 'what people and metrics call it' },
               retry: { type: 'boolean', description: 'a failed Job is tried again, three attempts in all' },
+              logs: { type: 'boolean', description: 'the ends of the logs of its pods become lines of BullMQ’s log' },
               priority: { ...COUNT, maximum: PRIORITY_MAX, description: '1 is the most urgent, 0 none' },
               delayMs: { ...COUNT, maximum: DELAY_MAX_MS, description: 'how long it stays on the queue before it is looked at' },
             },

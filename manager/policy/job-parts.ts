@@ -119,7 +119,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', DISPATCH_EPOCH_ANNOTATION, 'Which placement a copy belongs to; likewise.'),
   own('annotations', JOB_CONTROLLER_ANNOTATION, 'Which Job controller a copy was made for; likewise.'),
   own('annotations', RESUMED_FROM_ANNOTATION, 'What a copy said of its suspension when it was resumed; likewise.'),
-  own('annotations', LAST_FAILURE_ANNOTATION, 'What its last pod ended with that failed. The manager writes it with the final status.'),
+  own('annotations', LAST_FAILURE_ANNOTATION, 'What its last pod ended with that failed. The manager writes it with the status.'),
   {
     ...own('annotations', ENDED_PODS_ANNOTATION, 'What the pods of a copy ended with. The worker that runs it writes it with the status.'),
     rules: [ENDS_ARE_TOLD_BY_THE_WORKER],

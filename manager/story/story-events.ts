@@ -1,6 +1,8 @@
 import type { DeepReadonly, Job, JobCondition } from '../../shared/api/kubernetes.ts';
+import { LAST_FAILURE_ANNOTATION } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, finishedCondition } from '../../shared/kube/conditions.ts';
+import { readLastFailure, tellFailedPod, tellFailure, type LastFailure } from '../api/last-failure.ts';
 import { JobEventReason, SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 
@@ -78,13 +80,23 @@ function dispatchedAndStarted(before: SeenJob, after: SeenJob): readonly (StoryE
   ];
 }
 
+/** How the last of them ended may be known later than that they have: then it is told when it is. */
 function podsFailed(before: SeenJob, after: SeenJob): StoryEvent | undefined {
   const all = after.job.status?.failed ?? 0;
   const more = all - (before.job.status?.failed ?? 0);
-  if (more <= 0) return undefined;
+  const failure = latestFailure(before, after);
+  const told = (message: string): StoryEvent => ({ type: 'Warning', reason: JobEventReason.PodFailed, message });
+  if (more <= 0) return failure === undefined ? undefined : told(tellFailure(failure));
   const where = after.record === undefined ? '' : ` on cluster "${after.record.cluster}"`;
   const inAll = all === more ? '' : `, ${all} in all`;
-  return { type: 'Warning', reason: JobEventReason.PodFailed, message: `${more} ${more === 1 ? 'pod' : 'pods'} failed${where}${inAll}` };
+  const last = failure === undefined ? '' : `; ${more === 1 ? '' : 'the last: '}${tellFailedPod(failure)}`;
+  return told(`${more} ${more === 1 ? 'pod' : 'pods'} failed${where}${inAll}${last}`);
+}
+
+/** Dispatch writes it with the number of those that have failed. What stood there before is of another pod. */
+function latestFailure(before: SeenJob, after: SeenJob): LastFailure | undefined {
+  const [was, is] = [before, after].map(({ job }) => job.metadata.annotations?.[LAST_FAILURE_ANNOTATION]);
+  return was === is ? undefined : readLastFailure(after.job);
 }
 
 function finished(before: SeenJob, after: SeenJob): StoryEvent | undefined {

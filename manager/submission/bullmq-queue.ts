@@ -174,14 +174,31 @@ class BullmqQueue implements SubmissionQueue {
     if (told === text) return;
     const before = told === undefined ? undefined : (JSON.parse(told) as SubmissionProgress);
     const line = transitionLine(before, progress, new Date(this.#options.clock.now()).toISOString());
-    try {
+    const isTold = await unlessGone(async () => {
       await this.#submissions.updateJobProgress(id, progress);
       if (line !== undefined) await this.#submissions.addJobLog(id, line, LOG_LINES_KEPT);
-    } catch (error) {
-      if ((error as { readonly code?: number }).code === NOT_THERE) return;
-      throw error;
-    }
-    await this.#marks.tell(key, text);
+    });
+    if (isTold) await this.#marks.tell(key, text);
+  }
+
+  async tellTails({ id, submittedAt }: SubmissionRef, of: string, read: () => Promise<readonly string[]>): Promise<void> {
+    if (!(await this.#asksForLogs(id, submittedAt))) return;
+    const rows = await read();
+    if (rows.length === 0 || !(await this.#marks.isFirst(`tails:${of}`))) return;
+    await unlessGone(async () => {
+      for (const row of rows) await this.#submissions.addJobLog(id, row, LOG_LINES_KEPT);
+    });
+  }
+
+  /** Its submitter may have written anything there since. */
+  async #asksForLogs(id: string, submittedAt: number): Promise<boolean> {
+    const { textBytesMax: bytesMax = TEXT_BYTES_MAX, textDepthMax } = this.#options;
+    const key = this.#submissions.toKey(id);
+    if ((await this.#redis.hstrlen(key, 'data')) > bytesMax) return false;
+    const [text = null, time] = await this.#redis.hmget(key, 'data', 'timestamp');
+    // What BullMQ counted is another submission's after the queue was wiped.
+    if (text === null || (/^\d+$/.test(id) && Number(time) !== submittedAt)) return false;
+    return textProblem(text, { bytesMax, ...given({ depthMax: textDepthMax }) }) === undefined && asks(JSON.parse(text), 'logs');
   }
 
   async backlog(): Promise<Backlog> {
@@ -261,7 +278,7 @@ class BullmqQueue implements SubmissionQueue {
     this.#delivering.set(job, { parked, mark: { attempt, submittedAt: job.timestamp, attemptsMade: job.attemptsMade } });
     if (outcome.kind === 'Completed') return outcome.result;
     const message = `${outcome.failure.reason}: ${outcome.failure.message}`;
-    const retried = retriesIn(job.data) && !Object.hasOwn(FinalCode, outcome.failure.reason);
+    const retried = asks(job.data, 'retry') && !Object.hasOwn(FinalCode, outcome.failure.reason);
     throw retried ? new JobFailed(message) : new UnrecoverableError(message);
   }
 
@@ -399,7 +416,18 @@ class JobFailed extends Error {
 const priorityOf = ({ opts: { priority = 0 } }: Job): number => (Number.isSafeInteger(priority) && priority > 0 ? priority : 0);
 
 /** `{manifest, options: {retry: true}}` */
-function retriesIn(data: unknown): boolean {
-  const options = (data as { readonly options?: { readonly retry?: unknown } } | null)?.options;
-  return options?.retry === true;
+function asks(data: unknown, what: 'retry' | 'logs'): boolean {
+  const options = (data as { readonly options?: Readonly<Record<string, unknown>> } | null)?.options;
+  return options?.[what] === true;
+}
+
+/** False where BullMQ does not have the job any more. */
+async function unlessGone(work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if ((error as { readonly code?: number }).code === NOT_THERE) return false;
+    throw error;
+  }
 }

@@ -36,6 +36,8 @@ export interface SubmissionMarks {
   /** What was told of the Job's progress last, as text. */
   toldOf(key: string): Promise<string | undefined>;
   tell(key: string, progress: string): Promise<void>;
+  /** True for the first who asks. */
+  isFirst(what: string): Promise<boolean>;
   /** It waits for nothing any more, unless it has been parked anew. */
   forget(parked: ParkedRecord): Promise<void>;
   /** All that are parked, some at a time; one may come twice. */
@@ -102,6 +104,7 @@ export function createSubmissionMarks(redis: RedisConnection, tenant: string, qu
     async tell(key, progress) {
       await redis.hset(toldKey, key, progress);
     },
+    isFirst: async (what) => (await redis.set(`${prefix}${queue}:once:${what}`, '1', 'EX', KEPT_SECONDS, 'NX')) === 'OK',
     forget,
     async *parked() {
       let cursor = '0';

@@ -105,6 +105,10 @@ export interface SubmissionQueue {
   finish(ref: SubmissionRef, outcome: Outcome, uid: string): Promise<void>;
   /** Tells how the Job of a submission gets on. Told again what it was told last, it does nothing. */
   report(ref: SubmissionRef, progress: SubmissionProgress): Promise<void>;
+  /**
+   * Tells the ends of logs to the submitter, if he asked for them; then alone they are read. Those `of` a copy are told once at most. Absent: it tells nobody.
+   */
+  tellTails?(ref: SubmissionRef, of: string, read: () => Promise<readonly string[]>): Promise<void>;
   /** What nobody has taken up yet. Absent: it cannot tell. */
   backlog?(): Promise<Backlog>;
   /** Every parked submission, some at a time; one may come twice. */

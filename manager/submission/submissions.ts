@@ -25,6 +25,7 @@ import { createProgressReporter } from './progress-reporter.ts';
 import { createQueueReporter } from './queue-reporter.ts';
 import type { Outcome, SubmissionQueue } from './submission-queue.ts';
 import type { SealedSubmission } from './submission-seal.ts';
+import { createTailTeller, type TailTeller } from './tail-teller.ts';
 import { createTenantClients } from './tenant-clients.ts';
 import type { RedisTrouble } from './redis-health.ts';
 import type { Tenant, TenantRules } from './tenant.ts';
@@ -72,6 +73,8 @@ export type SubmissionsDeps = {
 
 /** All that has to do with submissions: from the queues of tenants to the end of their Jobs. */
 export interface Submissions extends Pick<NotedJobs, 'isNoted'> {
+  /** Hears of copies that are about to go; absent: nobody listens. */
+  readonly endings?: TailTeller;
   /** For the leader. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -150,6 +153,7 @@ function fromQueues(
   const progress = createProgressReporter({ queues, jobs, ...common });
   return {
     isNoted: noted.isNoted,
+    endings: createTailTeller({ queues, jobs, keys, clock, log: intakeLog }),
     run: (signal) =>
       allOrNone(signal, [
         (each) => ledger.run(each),

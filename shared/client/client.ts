@@ -63,7 +63,7 @@ export interface Client {
   progress(key: string): AsyncIterable<SubmissionProgress>;
   /** What is known of it now; undefined when the queue does not know it, or not any more. */
   look(key: string): Promise<SubmissionView | undefined>;
-  /** A line for each transition of the Job. */
+  /** A line for each transition of the Job; and of what was submitted with `logs`, one for each pod of which the end of the log is kept. */
   logs(key: string): Promise<readonly string[]>;
   close(): Promise<void>;
 }

@@ -7,6 +7,8 @@ export type SubmissionPayload = {
   readonly options?: {
     /** BullMQ's `attempts` and back-off apply to a Job that fails: each attempt is a Job of its own. */
     readonly retry?: true;
+    /** The ends of the logs of its pods become lines of its own log. */
+    readonly logs?: true;
   };
   /** W3C: the trace of which the submission is part. Without weight for what is asked: the same key with another trace is the same submission. */
   readonly traceparent?: string;
@@ -21,6 +23,8 @@ export type SubmitOptions = {
   readonly name?: string;
   /** Tries a failed Job again: `true` is three attempts, from ten seconds on each twice as long after the one before. */
   readonly retry?: true | { readonly attempts: number; readonly backoffMs?: number };
+  /** The ends of logs that the worker cluster keeps, by default those of pods that failed, become lines of the submission's log. */
+  readonly logs?: true;
   /** 1 is the most urgent; the SubmissionQueue says what it means. Default: none. */
   readonly priority?: number;
   /** How long it stays on the queue before it is looked at. */
@@ -35,10 +39,11 @@ const KEY_LENGTH_MAX = 1024;
 
 /** What BullMQ adds to the queue. */
 export function bullmqJobOf(manifest: object, key: string, options: SubmitOptions) {
-  const { name = nameOf(manifest), priority, delayMs, retry, traceparent } = options;
+  const { name = nameOf(manifest), priority, delayMs, retry, logs, traceparent } = options;
+  const asked = { ...(retry === undefined ? {} : { retry: true as const }), ...(logs === true ? { logs } : {}) };
   const payload: SubmissionPayload = {
     manifest,
-    ...(retry === undefined ? {} : { options: { retry: true } }),
+    ...(Object.keys(asked).length === 0 ? {} : { options: asked }),
     ...(traceparent === undefined ? {} : { traceparent }),
   };
   const { attempts = ATTEMPTS, backoffMs = BACKOFF_MS } = retry === true || retry === undefined ? {} : retry;

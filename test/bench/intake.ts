@@ -65,5 +65,7 @@ function print(sizes: Sizes, acceptance: AcceptanceFigures, parking: ParkingFigu
   console.log(
     `  a backlog of ${sizes.backlog}            ${Math.round(creation.perSecond)} Jobs a second (at least ${CREATED_PER_SECOND_MIN})`,
   );
-  console.log(`  API calls of the manager         ${creation.callsPerJob.toFixed(2)} a Job of the backlog`);
+  console.log(
+    `  the manager                      ${creation.callsPerJob.toFixed(2)} API calls and ${creation.cpuMsPerJob.toFixed(1)} ms of processor time a Job of the backlog`,
+  );
 }

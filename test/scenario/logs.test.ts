@@ -9,7 +9,7 @@ import { readLastFailure } from '../../manager/api/last-failure.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { logTailsName } from '../../shared/api/log-tails.ts';
 import { ENDED_PODS_ANNOTATION, LAST_FAILURE_ANNOTATION } from '../../shared/api/names.ts';
-import { CONFIG_MAPS, JOBS } from '../../shared/api/resources.ts';
+import { CONFIG_MAPS, EVENTS, JOBS } from '../../shared/api/resources.ts';
 import { isFinished } from '../../shared/kube/conditions.ts';
 import { createCrds } from '../support/crds.ts';
 import { createWholeWorld, HOME, NAMESPACE, type RunningProgram, type WholeWorld } from './whole-world.ts';
@@ -44,6 +44,10 @@ afterEach(async () => {
 });
 const startWorker = (): RunningProgram => world.startWorker('east', 'worker', { podLogs: 'it went wrong\n' });
 const isOver = async (name: string): Promise<boolean> => isFinished((await world.job(name)).status);
+const eventsOf = async (wanted: string): Promise<string[]> =>
+  (await world.client(HOME).list(EVENTS, { namespace: NAMESPACE })).items.flatMap(({ reason, message = '' }) =>
+    reason === wanted ? [message] : [],
+  );
 async function until(holds: () => Promise<boolean>, seconds = 60): Promise<void> {
   for (let step = 0; !(await holds()); step++) {
     if (step === seconds * 10) throw new Error(`it did not come in ${seconds} s`);
@@ -69,6 +73,18 @@ test('a manager that dies before what it has read is stored leaves it to the nex
   const [copy] = await history.podsOf(record!.uid);
   expect(copy?.pods).toMatchObject([{ phase: 'Failed', exitCode: 3, tail: true }]);
   expect(await history.tail(record!.uid, copy!.copyUid, copy!.pods[0]!.pod)).toBe('it went wrong\n');
+});
+
+test('while a Job still tries, its Events tell each pod that failed, with its exit code and the last line of its log', async () => {
+  startWorker();
+  await world.submit('sum', { ...FAILING, spec: { backoffLimit: 2 } });
+  await until(() => isOver('sum'));
+  await world.clock.advance(1_000);
+  const failures = await eventsOf('PodFailed');
+  expect(failures).toHaveLength(3);
+  const said = /^1 pod failed on cluster "east"(, \d in all)?; pod sum-\S+ ended with exit code 3: it went wrong$/;
+  for (const message of failures) expect(message).toMatch(said);
+  expect(await eventsOf('Finished')).toHaveLength(1);
 });
 
 test('a store that never answers keeps no Job from ending, and no copy from going', async () => {

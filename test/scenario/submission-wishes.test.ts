@@ -163,3 +163,42 @@ test('progress comes as BullMQ’s progress, once for each change, and transitio
   const { logs } = await world.users.getJobLogs('seen');
   expect(logs.map((line) => line.replace(/^\S+ /, ''))).toEqual(['Queued: InsufficientQuota', 'Running on west']);
 });
+
+describe('the ends of logs', () => {
+  const row = 'pod sum-x ended with exit code 3; the end of its log:\nboom';
+  const logsOf = async (id: string): Promise<string[]> => (await world.users.getJobLogs(id)).logs;
+
+  test('become lines of the log of who asked for them, once, also when the submission has ended', async () => {
+    world.consume();
+    const job = await world.users.add('sum', { manifest: {}, options: { logs: true } }, { jobId: 'curious' });
+    await world.isParked(job);
+    const result = job.waitUntilFinished(world.events, 40_000);
+    await world.finish(job, done(1));
+    await result;
+    for (const copy of ['c1', 'c1', 'c2']) await world.queue.tellTails?.(refOf(job), copy, async () => [row]);
+    expect(await logsOf('curious')).toEqual([row, row]);
+  });
+
+  test('are not read for who did not ask, who is gone, or whose payload was made unreadable since', async () => {
+    let reads = 0;
+    const read = async (): Promise<string[]> => [`read ${++reads}`];
+    const payloads: readonly [string, unknown][] = [
+      ['silent', { manifest: {} }],
+      ['wrong', { manifest: {}, options: { logs: 'yes' } }],
+      ['huge', { manifest: {}, options: { logs: true }, more: 'x'.repeat(600 * 1024) }],
+    ];
+    for (const [jobId, data] of payloads) {
+      const job = await world.users.add('sum', data, { jobId });
+      await world.queue.tellTails?.(refOf(job), `copy-of-${jobId}`, read);
+    }
+    await world.queue.tellTails?.({ key: 'nobody', id: 'nobody', submittedAt: 1 }, 'c', read);
+    const counted = await world.users.add('sum', { manifest: {}, options: { logs: true } });
+    await world.queue.tellTails?.({ ...refOf(counted), submittedAt: 1 }, 'c', read);
+    expect(reads).toBe(0);
+    // Removed while they are read.
+    await world.queue.tellTails?.(refOf(counted), 'c', async () => {
+      await counted.remove();
+      return [row];
+    });
+  });
+});

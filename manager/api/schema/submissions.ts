@@ -15,6 +15,11 @@ export const SubmissionPayloadSchema = Type.Object(
             description: 'BullMQ’s attempts and back-off apply to a Job that fails: each attempt is a Job of its own.',
           }),
         ),
+        logs: Type.Optional(
+          Type.Literal(true, {
+            description: 'The ends of the logs of its pods, as far as they are kept, become lines of BullMQ’s log of the submission.',
+          }),
+        ),
       }),
     ),
     traceparent: Type.Optional(

@@ -23,6 +23,8 @@ export type CreationFigures = {
   /** Of a backlog. */
   readonly perSecond: number;
   readonly callsPerJob: number;
+  /** Processor time of the manager: what a busy machine does not change. */
+  readonly cpuMsPerJob: number;
 };
 
 /** By a whole manager, without clusters to dispatch to: the Jobs wait. */
@@ -58,6 +60,8 @@ export async function measureCreation(
     Array.from({ length: count }, (_, index) => ({ name: 'job', data: aManifest(), opts: { jobId: `${prefix}-${index}` } }));
   const calls = async (): Promise<number> =>
     (await samplesOf(url)).filter(({ name }) => name === 'rest_client_requests_total').reduce((sum, { value }) => sum + value, 0);
+  const cpuSeconds = async (): Promise<number> =>
+    (await samplesOf(url)).find(({ name }) => name === 'process_cpu_seconds_total')?.value ?? Number.NaN;
   const all = async (each: readonly { opts: { jobId: string } }[]): Promise<void> =>
     void (await Promise.all(each.map(({ opts }) => created.of(opts.jobId))));
 
@@ -80,7 +84,7 @@ export async function measureCreation(
   const waiting = submissions('backlog', backlog);
   await queue.pause();
   await queue.addBulk(waiting);
-  const before = await calls();
+  const [before, cpuBefore] = [await calls(), await cpuSeconds()];
   const backlogSeconds = await secondsOf(async () => {
     await queue.resume();
     await all(waiting);
@@ -90,6 +94,7 @@ export async function measureCreation(
     createdP99Ms: quantile(0.99),
     perSecond: backlog / backlogSeconds,
     callsPerJob: ((await calls()) - before) / backlog,
+    cpuMsPerJob: (1000 * ((await cpuSeconds()) - cpuBefore)) / backlog,
   };
 }
 

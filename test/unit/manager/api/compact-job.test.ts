@@ -3,6 +3,7 @@ import { compactJob, compactProblem, essentialsOf, isCompact, programOf } from '
 import {
   CLUSTERS_ANNOTATION,
   HOLD_ANNOTATION,
+  LAST_FAILURE_ANNOTATION,
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
   SUBMISSION_ANNOTATION,
@@ -41,6 +42,12 @@ const A_JOB = aHomeJob({
 });
 
 describe('a compact Job', () => {
+  test('keeps what its last pod ended with, which people are told and nothing is decided by', () => {
+    const annotations = { [LAST_FAILURE_ANNOTATION]: '{"pod":"a"}' };
+    expect(compactJob(aHomeJob({ metadata: { annotations } })).metadata.annotations).toEqual(annotations);
+    expect(essentialsOf(aHomeJob({ metadata: { annotations } })).metadata.annotations).toBeUndefined();
+  });
+
   test('has its identity, its status, the words that are Switchyard’s, and of its pods what decides where they run', () => {
     const { generation, name, namespace, uid, resourceVersion, creationTimestamp } = A_JOB.metadata;
     const { selector: _selector, template: _template, ...scalars } = A_JOB.spec;

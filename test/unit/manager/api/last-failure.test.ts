@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lastFailureOf, readLastFailure, tellFailure, toldEndedPods } from '../../../../manager/api/last-failure.ts';
+import { lastFailureOf, readLastFailure, tellFailedPod, tellFailure, toldEndedPods } from '../../../../manager/api/last-failure.ts';
 import { ENDED_PODS_ANNOTATION, LAST_FAILURE_ANNOTATION } from '../../../../shared/api/names.ts';
 
 const saying = (pods: unknown) => ({ metadata: { annotations: { [ENDED_PODS_ANNOTATION]: JSON.stringify(pods) } } });
@@ -45,5 +45,8 @@ describe('the last failure', () => {
     ],
     [{ pod: 'b', cluster: 'east', reason: 'Evicted', message: 'disk' }, 'pod b on cluster "east" Evicted: disk'],
     [{ pod: 'b', cluster: 'east' }, 'pod b on cluster "east" was stopped'],
-  ])('%j is told in a sentence', (failure, sentence) => expect(tellFailure(failure)).toBe(sentence));
+  ])('%j is told in a sentence', (failure, sentence) => {
+    expect(tellFailure(failure)).toBe(sentence);
+    expect(tellFailedPod(failure)).toBe(sentence.replace(` on cluster "${failure.cluster}"`, ''));
+  });
 });

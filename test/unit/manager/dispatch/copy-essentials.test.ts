@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { essentialsOfCopy } from '../../../../manager/dispatch/copy-essentials.ts';
 import { copyIdentity, remoteJob, specChange } from '../../../../manager/dispatch/remote-job.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
-import { anAdmittedJob } from '../../../support/jobs.ts';
+import { parseEndedPods } from '../../../../shared/api/ended-pods.ts';
+import { ENDED_PODS_ANNOTATION } from '../../../../shared/api/names.ts';
+import { aCondition, anAdmittedJob } from '../../../support/jobs.ts';
 
 const OPTIONS = { origin: 'm1', epoch: 3, jobController: 'x/y', local: false, flavors: [] };
 const original = anAdmittedJob({
@@ -40,6 +42,26 @@ test('it speaks for the Job of its own name, whatever it says, unless it stands 
   const lying = { ...copy, metadata: { ...copy.metadata, annotations } };
   expect(copyIdentity(essentialsOfCopy(lying, false))?.localKey).toEqual({ namespace: 'team', name: 'sum' });
   expect(copyIdentity(essentialsOfCopy(lying, true))?.localKey).toEqual({ namespace: 'team', name: 'another' });
+});
+
+test('of what the pods of one ended with that runs, the last that failed is kept, and all of one that has ended', () => {
+  const pods = [
+    { pod: 'a', phase: 'Failed', exitCode: 1 },
+    { pod: 'b', phase: 'Failed', exitCode: 2, tail: true },
+    { pod: 'c', phase: 'Succeeded' },
+  ];
+  const keptOf = (ended: unknown, status: Job['status'] = {}) => {
+    const annotations = { ...copy.metadata.annotations, [ENDED_PODS_ANNOTATION]: JSON.stringify(ended) };
+    const kept = essentialsOfCopy(
+      { ...copy, spec: { ...copy.spec, suspend: false }, metadata: { ...copy.metadata, annotations }, status },
+      false,
+    );
+    return parseEndedPods(kept.metadata.annotations?.[ENDED_PODS_ANNOTATION]);
+  };
+  expect(keptOf(pods)).toEqual([{ pod: 'b', phase: 'Failed', exitCode: 2 }]);
+  expect(keptOf(pods.slice(2))).toEqual([]);
+  expect(keptOf('"Failed"')).toEqual([]);
+  expect(keptOf(pods, { conditions: [aCondition('Failed')] })).toHaveLength(3);
 });
 
 test('one that is no Job is one that asks for nothing', () => {

@@ -65,3 +65,18 @@ test('one that completes says no reason, and one that is deleted before its end 
   const deleted = historyRecord(aHomeJob(), aRecord({ evicted: true, executedSeconds: 7 }), NOW_MS);
   expect(deleted).toMatchObject({ outcome: 'Deleted', ended: '2026-01-01T01:00:00Z', admittedSeconds: 7, succeeded: 0, failed: 0 });
 });
+
+test('nothing of the manifest or of the manager’s own is in it: no command, no environment, no seal', () => {
+  const pod = { containers: [{ name: 'main', image: 'i', command: ['hush-command'], env: [{ name: 'TOKEN', value: 'hush-token' }] }] };
+  const annotations = {
+    'switchyard.dev/submission-seal': 'hush-seal',
+    'switchyard.dev/admission': '{"seal":"hush-admission"}',
+    note: 'hush-note',
+  };
+  const job = aHomeJob({
+    metadata: { annotations },
+    spec: { template: { spec: pod } } as never,
+    status: { conditions: [aCondition('Complete')] },
+  });
+  expect(JSON.stringify(historyRecord(job, aRecord(), NOW_MS))).not.toContain('hush');
+});

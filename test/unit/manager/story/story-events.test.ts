@@ -83,6 +83,25 @@ test('pods that failed are counted, the new ones and all', () => {
   expect(told(failed(4), failed(0))).toEqual([]);
 });
 
+test('the last pod that failed is told with its exit code and the last line of its log, where that is known by then', () => {
+  const failed = (count: number, pod?: string): SeenJob => {
+    const { job, ...rest } = seen({ record, status: { failed: count } });
+    const failure = JSON.stringify({ pod, cluster: 'east', index: 2, exitCode: 3, reason: 'OOMKilled', lastLine: 'boom' });
+    const annotations = pod === undefined ? {} : { 'switchyard.dev/last-failure': failure };
+    return { ...rest, job: { ...job, metadata: { ...job.metadata, annotations } } };
+  };
+  const how = 'of index 2 ended with exit code 3 (OOMKilled): boom';
+  expect(told(failed(0), failed(1, 'a'))).toEqual([`Warning PodFailed: 1 pod failed on cluster "east"; pod a ${how}`]);
+  expect(told(failed(1, 'a'), failed(3, 'c'))).toEqual([
+    `Warning PodFailed: 2 pods failed on cluster "east", 3 in all; the last: pod c ${how}`,
+  ]);
+  expect(told(failed(3), failed(3, 'c'))).toEqual([
+    `Warning PodFailed: pod c of index 2 on cluster "east" ended with exit code 3 (OOMKilled): boom`,
+  ]);
+  expect(told(failed(3, 'c'), failed(3, 'c'))).toEqual([]);
+  expect(told(failed(1, 'a'), failed(2, 'a'))).toEqual(['Warning PodFailed: 1 pod failed on cluster "east", 2 in all']);
+});
+
 test('the end says how long all took, and how much of it the Job ran', () => {
   const status = {
     startTime: '2026-01-01T00:00:13Z',
