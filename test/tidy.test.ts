@@ -260,7 +260,16 @@ const CONSTANT_TABLES = ['shared/controlplane/schema/builtin.ts'];
 const EFFECT_WORDS =
   /\basync\b|\bawait\b|\bPromise\.|new Promise|\.then\(|Date\.now|Math\.random|setTimeout|setInterval|setImmediate|process\.|console\.|new Date\(\)|performance\.now/;
 const PURE_NODE_MODULES = ['node:path', 'node:util', 'node:net', 'node:buffer', 'node:assert'];
-const PURE_CRYPTO = ['createHash', 'createHmac', 'hash', 'createPrivateKey', 'createPublicKey', 'timingSafeEqual', 'verify', 'X509Certificate'];
+const PURE_CRYPTO = [
+  'createHash',
+  'createHmac',
+  'hash',
+  'createPrivateKey',
+  'createPublicKey',
+  'timingSafeEqual',
+  'verify',
+  'X509Certificate',
+];
 const EFFECTFUL_PACKAGES = ['undici', 'bullmq', 'ioredis', 'pino', '@kubernetes/client-node', '@peculiar/x509'];
 
 /** What makes a file effectful by itself; undefined where nothing does. */
