@@ -4,12 +4,21 @@
 ARG NODE_VERSION=24.21.0
 ARG NODE_DIGEST=""
 
+# What browsers get of the dashboard is built with tools of development, of which nothing else goes along.
+FROM node:${NODE_VERSION}-slim${NODE_DIGEST} AS page
+WORKDIR /source
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY . .
+RUN node --disable-warning=ExperimentalWarning scripts/build-page.ts
+
 FROM node:${NODE_VERSION}-slim${NODE_DIGEST} AS build
 WORKDIR /source
 COPY package.json package-lock.json ./
 # The image has Node 24 itself: the packages that carry a node binary are optional and left out. No package runs a script of its own.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 COPY . .
+COPY --from=page /source/manager/dashboard/dist manager/dashboard/dist
 # Plain JavaScript: Node would erase the types whenever a program starts, which takes it half a second and 30 MiB (docs/decisions.md).
 RUN node --disable-warning=ExperimentalWarning scripts/image/assemble.ts --into /app
 

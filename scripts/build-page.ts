@@ -22,7 +22,8 @@ else await buildPage(values.force === true);
 
 async function buildPage(force: boolean): Promise<void> {
   const stamp = digestOfSources();
-  if (!force && existsSync(path.join(TARGET, 'index.html')) && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp) return;
+  const isThere = (): boolean => existsSync(path.join(TARGET, 'index.html')) && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp;
+  if (!force && isThere()) return;
   // Two runs that build at once each have a folder of their own until it is whole.
   const draft = `${TARGET}.${process.pid}`;
   await build({
@@ -40,6 +41,8 @@ async function buildPage(force: boolean): Promise<void> {
       assetsInlineLimit: 0,
     },
   });
+  // Another one was faster: somebody may be reading there by now.
+  if (!force && isThere()) return rmSync(draft, { recursive: true });
   rmSync(TARGET, { recursive: true, force: true });
   mkdirSync(path.dirname(TARGET), { recursive: true });
   renameSync(draft, TARGET);

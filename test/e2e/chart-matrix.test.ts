@@ -8,7 +8,7 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import { combinations, type Combination } from '../support/chart-matrix.ts';
 import { startCluster, type EmbeddedCluster } from '../support/embedded-cluster.ts';
 import { FOREIGN_KINDS } from '../support/foreign-kinds.ts';
-import { findHelms, setting, templateArguments, type Rendered } from '../support/helm.ts';
+import { CHARTS, findHelms, setting, templateArguments, type Rendered } from '../support/helm.ts';
 
 const LIMIT_MS = 600_000;
 /** Fifty ways take a minute or two for each Helm; every fifth of them is tried each time. */
@@ -98,12 +98,18 @@ async function objectionsTo(helm: string, { chart, values }: Combination): Promi
   return [...repeated, ...twice, ...objections.filter((each) => each !== undefined)];
 }
 
+async function linted(helm: string, { chart, values }: Combination): Promise<string> {
+  const args = ['lint', '--strict', CHARTS[chart], '--namespace', 'switchyard', ...values.flatMap(setting)];
+  return (await promisify(execFile)(helm, args)).stdout;
+}
+
 describe.each(findHelms(process.env).filter((_, index) => index === 0 || IS_WHOLE))('rendered by Helm $version', ({ file }) => {
   test.each(MATRIX.map((each) => ({ ...each, way: each.values.join(' ') })))(
     '$chart with $way',
     { timeout: LIMIT_MS },
     async (combination) => {
       expect(await objectionsTo(file, combination)).toEqual([]);
+      if (IS_WHOLE) expect(await linted(file, combination)).toContain('0 chart(s) failed');
     },
   );
 });

@@ -1,10 +1,11 @@
 /** Goal: Helm installs, upgrades, rolls back and uninstalls both charts, as its users do, against the server under test. No pods are needed for that. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { CUSTOM_RESOURCE_DEFINITIONS, SECRETS, type Resource } from '../../shared/api/resources.ts';
 import { CHARTS, findHelms, type Chart } from '../support/helm.ts';
 import { findKubectls } from '../support/kubectl.ts';
@@ -109,6 +110,12 @@ describe('a release of the charts before', () => {
   const deployment = async (chart: Chart): Promise<Kept> =>
     (await server.client.get(DEPLOYMENTS, { namespace: NAMESPACE, name: `switchyard-${chart}` })) as unknown as Kept;
 
+  const definition = { namespace: '', name: 'clusterqueues.switchyard.dev' };
+  const definedQueues = async (): Promise<unknown> =>
+    ((await server.client.get(CUSTOM_RESOURCE_DEFINITIONS, definition)) as { spec?: unknown }).spec;
+  const queuesOfChart = (): object =>
+    (parse(readFileSync(path.join(CHARTS.manager, 'files/crds/switchyard.dev_clusterqueues.yaml'), 'utf8')) as { spec: object }).spec;
+
   // Before 3.12 Helm knows no match conditions of webhooks, and cannot make a patch of theirs; it can put a new version in the place of the old one.
   const knowsMatchConditions = (version: string): boolean => {
     const [major = 0, minor = 0] = version.split('.').map(Number);
@@ -127,6 +134,7 @@ describe('a release of the charts before', () => {
       const before = await deployment(chart);
       expect(await withHelm('upgrade', release, CHARTS[chart], '--wait=false', ...set, ...force)).toContain('STATUS: deployed');
       const after = await deployment(chart);
+      if (chart === 'manager') expect(await definedQueues()).toMatchObject(queuesOfChart());
       // The same Deployment: nothing of what cannot be changed has changed, so that its pods are replaced one after the other.
       expect(after.metadata.uid).toBe(before.metadata.uid);
       // The manager looks after its certificate itself now, in the Secret that it had.

@@ -46,23 +46,29 @@ test('the last stage is small, says what it is, runs as nobody, and brings no wa
 describe.skipIf(process.env['SWITCHYARD_SLOW'] !== '1')('the build stage', () => {
   test('makes of an engine’s context the tree that is made here', { timeout: LIMIT_MS }, () => {
     const steps = stage('build');
+    expect(stage('page').at(-1)).toMatch(/^RUN node .*scripts\/build-page\.ts$/);
     expect(steps.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
       'WORKDIR /source',
       'COPY package.json',
       'RUN npm',
       'COPY .',
+      'COPY --from=page',
       'RUN node',
     ]);
     expect(steps[2]).toMatch(/npm ci --omit=dev --omit=optional --ignore-scripts/);
+    const [, command = ''] = /^RUN (node .*) --into \/app$/.exec(steps[5] ?? '') ?? [];
+    // First here, where the page is built.
+    const here = path.join(folder, 'here');
+    execFileSync(process.execPath, [...command.split(' ').slice(1), '--into', here], { cwd: ROOT });
     const source = path.join(folder, 'source');
     copyContext(source);
     copyPackages(source);
-    const [, command = ''] = /^RUN (node .*) --into \/app$/.exec(steps[4] ?? '') ?? [];
+    const [, from = '', to = ''] = /^COPY --from=page \/source\/(\S+) (\S+)$/.exec(steps[4] ?? '') ?? [];
+    cpSync(path.join(ROOT, from), path.join(source, to), { recursive: true });
     const there = path.join(folder, 'there');
     execFileSync(process.execPath, [...command.split(' ').slice(1), '--into', there], { cwd: source });
-    const here = path.join(folder, 'here');
-    execFileSync(process.execPath, [...command.split(' ').slice(1), '--into', here], { cwd: ROOT });
     expect(contentsOf(there)).toEqual(contentsOf(here));
+    expect(Object.keys(contentsOf(there))).toContain('manager/dashboard/dist/index.html');
     // What the link of the last stage points to can be run, by whoever finds Node.
     const program = path.join(there, 'manager', 'cli', 'main.js');
     expect([lstatSync(program).mode & 0o777, readFileSync(program, 'utf8').split('\n')[0]]).toEqual([0o755, '#!/usr/bin/env node']);

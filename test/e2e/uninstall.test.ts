@@ -1,13 +1,15 @@
-/** The command of docs/uninstall.md, as it stands there, run by a shell with kubectl against an embedded control plane. */
+/** The commands of docs/uninstall.md for what is left, as they stand there, run by a shell with kubectl against an embedded control plane. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
-import { COPIES_FINALIZER, SUBMISSION_FINALIZER } from '../../shared/api/names.ts';
+import { COPIES_FINALIZER, SUBMISSION_FINALIZER, WORKER_CLUSTER_FINALIZER } from '../../shared/api/names.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
+import { createCrds } from '../support/crds.ts';
 import { type EmbeddedCluster, startCluster } from '../support/embedded-cluster.ts';
 import { findKubectls } from '../support/kubectl.ts';
 import { shellBlocks } from '../support/shell-document.ts';
@@ -15,12 +17,22 @@ import { shellBlocks } from '../support/shell-document.ts';
 const DOCUMENT = path.join(import.meta.dirname, '..', '..', 'docs', 'uninstall.md');
 const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-uninstall-'));
 let cluster: EmbeddedCluster | undefined;
-afterEach(async () => {
-  await cluster?.plane.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+afterEach(() => cluster?.plane.close());
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const [kubectl] = findKubectls(process.env);
+
+/** The commands under a heading, by a reader with this kubeconfig. */
+async function follow(heading: string, kubeconfig: string): Promise<void> {
+  const blocks = shellBlocks(readFileSync(DOCUMENT, 'utf8')).filter((block) => block.heading === heading);
+  expect(blocks).toHaveLength(1);
+  const environment = {
+    ...process.env,
+    KUBECONFIG: kubeconfig,
+    PATH: `${path.dirname(kubectl?.file ?? '')}${path.delimiter}${process.env['PATH']}`,
+  };
+  await promisify(execFile)('sh', ['-euc', blocks[0]?.text ?? ''], { env: environment });
+}
 
 describe.skipIf(kubectl === undefined)('the documented command', () => {
   test('takes our finalizer off every Job, and nobody else’s', { timeout: 120_000 }, async () => {
@@ -42,17 +54,7 @@ describe.skipIf(kubectl === undefined)('the documented command', () => {
         await client.create(JOBS, { metadata: { name, namespace, finalizers: list }, spec: { suspend: true, template } });
       }
     }
-    const [block] = shellBlocks(readFileSync(DOCUMENT, 'utf8')).filter(
-      ({ heading }) => heading === 'When the manager is gone before its Jobs',
-    );
-    const command = block?.text ?? '';
-    expect(command).toContain('kubectl get jobs');
-    const environment = {
-      ...process.env,
-      KUBECONFIG: file,
-      PATH: `${path.dirname(kubectl?.file ?? '')}${path.delimiter}${process.env['PATH']}`,
-    };
-    await promisify(execFile)('sh', ['-euc', command], { env: environment });
+    await follow('When the manager is gone before its Jobs', file);
     const left = (await client.list(JOBS)).items.map(({ metadata }) => [metadata.namespace, metadata.name, metadata.finalizers ?? []]);
     expect(left).toEqual(
       ['blue', 'green'].flatMap((namespace) => [
@@ -63,5 +65,23 @@ describe.skipIf(kubectl === undefined)('the documented command', () => {
         [namespace, 'theirs', ['example.com/own']],
       ]),
     );
+  });
+
+  test('lets WorkerClusters go of which no manager takes the finalizer off', { timeout: 120_000 }, async () => {
+    cluster = await startCluster(systemClock);
+    const { client, plane } = cluster;
+    const file = path.join(directory, 'kubeconfig');
+    writeFileSync(file, (await plane.listen()).kubeconfig);
+    await createCrds(client);
+    for (const name of ['east', 'west'])
+      await client.create(WORKER_CLUSTERS, {
+        metadata: { name, finalizers: [WORKER_CLUSTER_FINALIZER] },
+        spec: { kubeconfigSecretRef: { namespace: 'switchyard', name } },
+      });
+    await client.delete(WORKER_CLUSTERS, { namespace: '', name: 'east' });
+    expect((await client.list(WORKER_CLUSTERS)).items).toHaveLength(2);
+    await follow('WorkerClusters that stay', file);
+    const left = (await client.list(WORKER_CLUSTERS)).items.map(({ metadata }) => [metadata.name, metadata.finalizers ?? []]);
+    expect(left).toEqual([['west', []]]);
   });
 });
