@@ -115,7 +115,13 @@ export const restartSuite = defineSuite(FLAGS, ({ waiting, running, phases, prof
       return next;
     });
   }
-  return results.every(Boolean);
+  const isGood = results.every(Boolean);
+  console.log(
+    isGood
+      ? 'The goals hold.'
+      : `The goals do not hold (load ${loadavg()[0]?.toFixed(1)}: times are those of a machine that others leave alone).`,
+  );
+  return isGood;
 });
 
 function print(title: string, phase: Phase): void {
