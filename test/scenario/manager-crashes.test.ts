@@ -139,8 +139,8 @@ const STORIES: Readonly<Record<string, Story>> = {
 };
 
 const SEED = Number(process.env['SEED'] ?? 1);
-/** Of the points at which a manager may be killed (30 to 100 for a story), so many are tried; POINTS=1000 tries all. */
-const POINTS = Number(process.env['POINTS'] ?? 8);
+/** Of the points at which a manager may be killed (30 to 100 for a story), so many are tried; POINTS=1000 tries all, and SWITCHYARD_SLOW=1 twice as many. */
+const POINTS = Number(process.env['POINTS'] ?? (process.env['SWITCHYARD_SLOW'] === '1' ? 8 : 4));
 
 describe.each(Object.entries(STORIES))('%s', (_title, story) => {
   test('ends as it should with one manager all the time, and with one that is killed after any number of calls', async () => {
