@@ -112,6 +112,10 @@ describe('get, queues and top', { timeout: LIMIT_MS }, () => {
     const table = await cli.run(['get', 'jobs', '-A']);
     expect(table.stdout).toMatch(/^NAMESPACE +NAME +QUEUE +CLUSTER +STATE +ACTIVE +OK +FAILED +AGE$/m);
     expect(table.stdout).toMatch(/^team +listed +main +east +Running +1 +0 +0 +\d+\w*$/m);
+    const way = (await cli.runHere(inTeam('explain', 'listed', '--kubeconfig', cli.kubeconfig))).stdout;
+    expect(way).toMatch(
+      /^Its way:\n  \S+Z  made\n  \S+Z  admitted to cluster east by cluster queue main \(after .*\)\n  \S+Z  its copy was made there /m,
+    );
     expect((await cli.run(inTeam('get', 'job', 'listed', '-o', 'name'))).stdout).toBe('job.batch/listed\n');
     const asJson = JSON.parse((await cli.run(inTeam('get', 'jobs', '-o', 'json'))).stdout) as { kind: string; items: { kind: string }[] };
     expect(asJson).toMatchObject({ kind: 'List' });

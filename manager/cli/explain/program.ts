@@ -25,7 +25,7 @@ export const EXPLAIN_PROGRAM: Program<typeof FLAGS, ExplainConfig> = {
   usage: 'npm run -s explain --',
   about:
     'Explains why a Job waits, when it is likely to start, as the run times of Jobs that have ended tell, and the smallest changes after which it\n' +
-    'would run now. Each of them has been tried on a copy of all that admission decides on. Reads only, with your own rights: one list each of\n' +
+    'would run now; of a Job that was admitted it tells the way with times. Each of these changes has been tried on a copy of all that admission decides on. Reads only, with your own rights: one list each of\n' +
     'Jobs, queues, clusters, flavors, cohorts, namespaces, priority classes, limit ranges and runtime classes. Admission records are taken as they\n' +
     'stand: without the manager’s key their seal cannot be checked. The manager does not publish its flags: give --fair-sharing and\n' +
     '--admission-fair-sharing-... as it has them, or set the same environment variables.\n' +

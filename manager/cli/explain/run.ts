@@ -8,6 +8,7 @@ import type { Session } from '../session.ts';
 import { withCluster } from '../with-cluster.ts';
 import { explanationText } from './explanation-text.ts';
 import type { ExplainConfig } from './program.ts';
+import { timelineLines, timelineOf } from './timeline.ts';
 import { readWorld, UnreadableWorldError } from './world-reader.ts';
 
 /** Explains one Job, and resolves with the exit code. Without a namespace it is that of the kubeconfig's context. Throws CommandError. */
@@ -31,9 +32,14 @@ export const runExplain = (
       );
     const explanation = explain(world, job, workload, pastOf(jobs));
     const traceId = exportedTraceId(job);
+    const timeline = explanation.kind === 'Admitted' || explanation.kind === 'Finished' ? timelineOf(job) : [];
     await report(session, output, {
-      lines: [explanationText(explanation).trimEnd(), ...(traceId === undefined ? [] : [`Its trace: ${traceId}`])],
-      value: { ...explanation, ...(traceId === undefined ? {} : { traceId }) },
+      lines: [
+        explanationText(explanation).trimEnd(),
+        ...timelineLines(timeline),
+        ...(traceId === undefined ? [] : [`Its trace: ${traceId}`]),
+      ],
+      value: { ...explanation, ...(timeline.length === 0 ? {} : { timeline }), ...(traceId === undefined ? {} : { traceId }) },
     });
     return 0;
   });

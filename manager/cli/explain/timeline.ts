@@ -1,0 +1,47 @@
+import type { DeepReadonly, Job, JobCondition } from '../../../shared/api/kubernetes.ts';
+import { finishedCondition } from '../../../shared/kube/conditions.ts';
+import { SwitchyardCondition } from '../../api/reasons.ts';
+import { writtenRecordOf } from '../../api/records.ts';
+import { formatDuration } from '../text-table.ts';
+import { plain } from '../plain-text.ts';
+
+/** One step of the way of a Job, by what the Job shows: times on the wire have whole seconds. */
+export type Step = { readonly at: string; readonly what: string };
+
+/** The way of a Job since it was made, in order; of several placements the last one. */
+export function timelineOf(job: DeepReadonly<Job>): Step[] {
+  const { metadata, status = {} } = job;
+  const written = writtenRecordOf(job);
+  const record = written.kind === 'Record' ? written.record : undefined;
+  const condition = (type: string): DeepReadonly<JobCondition> | undefined =>
+    status.conditions?.find((each) => each.type === type && each.status === 'True');
+  const ended = finishedCondition(status);
+  const why = [ended?.reason, ended?.message].filter((each) => each !== undefined && each !== '').join(', ');
+  const steps = [
+    { at: metadata.creationTimestamp, what: 'made' },
+    { at: record?.since, what: `admitted to cluster ${record?.cluster ?? ''} by cluster queue ${record?.clusterQueue ?? ''}` },
+    { at: condition(SwitchyardCondition.Preempted)?.lastTransitionTime, what: 'suspended for the sake of another Job' },
+    { at: condition(SwitchyardCondition.Dispatched)?.lastTransitionTime, what: 'its copy was made there' },
+    { at: condition(SwitchyardCondition.Started)?.lastTransitionTime, what: 'started: a pod was ready, or had ended' },
+    { at: ended?.lastTransitionTime, what: ended?.type === 'Failed' ? `failed${why === '' ? '' : `: ${why}`}` : 'complete' },
+  ];
+  // Of one second they stay in the order of the way.
+  return steps
+    .flatMap(({ at, what }) => (at === undefined || Number.isNaN(Date.parse(at)) ? [] : [{ at, what }]))
+    .toSorted((a, b) => seconds(a.at) - seconds(b.at));
+}
+
+const seconds = (at: string): number => Math.floor(Date.parse(at) / 1000);
+
+/** Each with how long after the one before. */
+export const timelineLines = (steps: readonly Step[]): string[] =>
+  steps.length === 0
+    ? []
+    : [
+        'Its way:',
+        ...steps.map(({ at, what }, index) => {
+          const before = steps[index - 1];
+          const after = before === undefined ? '' : ` (after ${formatDuration((seconds(at) - seconds(before.at)) * 1000)})`;
+          return plain(`  ${at.replace(/\.\d+Z$/, 'Z')}  ${what}${after}`);
+        }),
+      ];

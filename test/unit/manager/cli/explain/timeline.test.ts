@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { timelineLines, timelineOf } from '../../../../../manager/cli/explain/timeline.ts';
+import type { Job } from '../../../../../shared/api/kubernetes.ts';
+
+const at = (second: number): string => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`;
+const condition = (type: string, second: number, more: object = {}) => ({ type, status: 'True', lastTransitionTime: at(second), ...more });
+const job = (conditions: readonly object[]): Job =>
+  ({ metadata: { name: 'a', namespace: 'team', uid: 'u', creationTimestamp: at(0) }, spec: {}, status: { conditions } }) as unknown as Job;
+
+test('the way of a Job is told from its conditions, with the time between its steps', () => {
+  const conditions = [condition('Complete', 9), condition('Started', 3), condition('Dispatched', 2)];
+  expect(timelineLines(timelineOf(job(conditions)))).toEqual([
+    'Its way:',
+    '  2026-01-01T00:00:00Z  made',
+    '  2026-01-01T00:00:02Z  its copy was made there (after 2.0s)',
+    '  2026-01-01T00:00:03Z  started: a pod was ready, or had ended (after 1.0s)',
+    '  2026-01-01T00:00:09Z  complete (after 6.0s)',
+  ]);
+});
+
+test('why it failed is its last step, and what somebody wrote there steers no terminal', () => {
+  const failed = condition('Failed', 5, { reason: 'DeadlineExceeded', message: 'too\u001b[2Jlong' });
+  expect(timelineLines(timelineOf(job([failed]))).at(-1)).toBe(
+    '  2026-01-01T00:00:05Z  failed: DeadlineExceeded, too\\u{1b}[2Jlong (after 5.0s)',
+  );
+});
+
+test('what happened within one second keeps its order, and what has not happened is no step', () => {
+  const steps = timelineOf(job([condition('Started', 0), condition('Dispatched', 0), { ...condition('Preempted', 4), status: 'False' }]));
+  expect(steps.map(({ what }) => what)).toEqual(['made', 'its copy was made there', 'started: a pod was ready, or had ended']);
+});
