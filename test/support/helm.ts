@@ -53,8 +53,18 @@ export const templateArguments = (chart: Chart): string[] => [
   ...OFFERED,
 ];
 
+/** Many tests look at the same rendering, which costs a process and much YAML. */
+const renderings = new Map<string, readonly Rendered[]>();
+
 /** `helm template` of a chart, as objects. */
 export function renderChart(chart: Chart, ...values: readonly string[]): Rendered[] {
+  const key = JSON.stringify([chart, ...values]);
+  const known = renderings.get(key) ?? rendered(chart, values);
+  renderings.set(key, known);
+  return structuredClone(known) as Rendered[];
+}
+
+function rendered(chart: Chart, values: readonly string[]): readonly Rendered[] {
   const documents = parseAllDocuments(helm(...templateArguments(chart), ...values.flatMap(setting)));
   const [mistake] = documents.flatMap(({ errors }) => errors);
   if (mistake !== undefined) throw new Error(`the chart of the ${chart} renders what is no YAML`, { cause: mistake });
