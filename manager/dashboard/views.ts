@@ -177,3 +177,137 @@ export type JobView = {
   /** It is over and gone; this is what was kept of it. */
   readonly fromHistory: boolean;
 };
+
+/** A LocalQueue that leads to a ClusterQueue, and what its Jobs have. */
+export type LocalQueueUse = {
+  /** `NAMESPACE/NAME`. */
+  readonly key: string;
+  readonly waiting: number;
+  readonly admitted: number;
+  /** What its admitted Jobs hold, as quantities. */
+  readonly holds: Readonly<Record<string, string>>;
+};
+
+/** What a ClusterQueue uses beyond its own quota of a flavor and resource, and whose it may be. */
+export type Loan = {
+  readonly flavor: string;
+  readonly resource: string;
+  /** As a quantity. */
+  readonly borrowed: string;
+  /** ClusterQueues and cohorts of the same tree that have more than they use, with how much; only those that the viewer may see. */
+  readonly lenders: readonly { readonly kind: 'Queue' | 'Cohort'; readonly name: string; readonly unused: string }[];
+};
+
+/** One that waits, in the order of its ClusterQueue. */
+export type Place = {
+  /** From 1, among all that wait there, those that the viewer may not see included. */
+  readonly place: number;
+  readonly priority: number;
+  readonly job: JobLine;
+};
+
+/** All about one ClusterQueue. */
+export type QueueView = {
+  readonly node: QueueNode;
+  /** Those of namespaces that the viewer may see. */
+  readonly localQueues: readonly LocalQueueUse[];
+  /** How many others lead to it. */
+  readonly otherLocalQueues: number;
+  readonly loans: readonly Loan[];
+  /** Of those that wait the first that the viewer may see, among the first of all. */
+  readonly order: readonly Place[];
+  /** How many wait in all; those that are in no queue (held, or wrong) do not count. */
+  readonly waiting: number;
+  /** Why there is no order; absent where there is. */
+  readonly orderProblem?: string;
+  readonly conditions: readonly ConditionView[];
+};
+
+export type ConditionView = {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly sinceMs?: number;
+};
+
+/** All about one worker cluster. */
+export type ClusterView = {
+  readonly track: ClusterTrack;
+  readonly conditions: readonly ConditionView[];
+  /** Name and value, to be read. */
+  readonly facts: readonly { readonly name: string; readonly value: string }[];
+  readonly labels: Readonly<Record<string, string>>;
+  /** Jobs that are kept from it for now, of those that the viewer may see, the first hundred. */
+  readonly avoidedBy: readonly { readonly job: string; readonly reason: string; readonly untilMs?: number }[];
+  /** What keeps Jobs from being run twice when contact is lost. */
+  readonly fence: {
+    /** Seconds after which its worker stops copies that hear nothing; 0: it never does. Absent: it has not said. */
+    readonly afterSeconds?: number;
+    /** In words: what happens to its Jobs when it is out of reach. */
+    readonly about: string;
+    /** Namespace there of the Leases of manager and worker. */
+    readonly leaseNamespace: string;
+  };
+  /** What to type instead, by what it does. */
+  readonly commands: readonly { readonly does: string; readonly line: string }[];
+};
+
+/** One queue of submissions. */
+export type SubmissionView = {
+  /** `NAMESPACE/NAME`. */
+  readonly key: string;
+  readonly health: Health;
+  readonly problem?: string;
+  /** Absent where its leader has not told. */
+  readonly backlog?: number;
+  readonly parked?: number;
+  readonly accepted?: number;
+  readonly refused?: number;
+  readonly account?: string;
+  readonly weight: number;
+  readonly conditions: readonly ConditionView[];
+};
+
+export type SubmissionsView = { readonly queues: readonly SubmissionView[] };
+
+/** What happened within one stretch of time, of Jobs that the viewer may see. */
+export type TimeBucket = {
+  readonly fromMs: number;
+  readonly created: number;
+  readonly admitted: number;
+  readonly complete: number;
+  readonly failed: number;
+  /** Jobs that waited for admission at its end. */
+  readonly waiting: number;
+  /** Jobs that were admitted and not over at its end. */
+  readonly running: number;
+};
+
+export type TimeLine = {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly bucketMs: number;
+  readonly buckets: readonly TimeBucket[];
+  /** What it is made of and what it therefore lacks, to be read; absent where it lacks nothing. */
+  readonly note?: string;
+};
+
+/** A pod of a copy that is there now, read from its cluster. */
+export type LivePod = { readonly pod: string; readonly phase: string; readonly index?: number; readonly startedMs?: number };
+export type LivePods = { readonly cluster: string; readonly pods: readonly LivePod[] };
+
+/** What somebody wants to have done. All of `jobs`, `NAMESPACE/NAME`; `count` is how many he has been shown, and must be their number. */
+export type ActionRequest =
+  | { readonly action: 'Cancel' | 'Hold' | 'Release'; readonly jobs: readonly string[]; readonly count: number }
+  | { readonly action: 'Cordon' | 'Uncordon' | 'Drain'; readonly cluster: string };
+
+/** What became of it, one by one. */
+export type ActionResult = {
+  readonly done: number;
+  readonly results: readonly {
+    readonly name: string;
+    readonly outcome: 'Done' | 'Refused' | 'Missing' | 'Failed';
+    readonly message?: string;
+  }[];
+};
