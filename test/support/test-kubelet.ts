@@ -25,6 +25,8 @@ export const DEPLOYMENTS: Resource<Deployment> = {
 export const SERVICES: Resource<Service> = { group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true };
 const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
 const POLL_MS = 50;
+/** timeoutSeconds of the charts' probes. */
+const PROBE_TIMEOUT_MS = 5_000;
 
 type Deployment = KubeObject & {
   readonly spec: { readonly replicas?: number; readonly template: PodTemplate };
@@ -371,9 +373,10 @@ async function isContent({ readinessProbe }: Container, address: (port: string |
   const probe = readinessProbe?.httpGet;
   if (probe === undefined) return true;
   try {
-    return (await fetch(`${(probe.scheme ?? 'HTTP').toLowerCase()}://${address(probe.port)}${probe.path}`)).ok;
+    const url = `${(probe.scheme ?? 'HTTP').toLowerCase()}://${address(probe.port)}${probe.path}`;
+    return (await fetch(url, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })).ok;
   } catch {
-    return false; // nobody listens there yet
+    return false; // nobody listens there yet, or answers in time
   }
 }
 
