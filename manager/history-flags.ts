@@ -13,7 +13,7 @@ export const HISTORY_FLAGS = {
   'history-max-size': {
     value: 'MIB',
     fallback: '1024',
-    about: 'how much in all; beyond that the Jobs that ended first go',
+    about: 'how much in all; beyond that the Jobs that ended first go, of the namespaces that keep more than their share',
     parse: wholeNumber(1, 10_000_000),
   },
 } satisfies FlagTable;

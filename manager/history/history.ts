@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { isJsonObject, parseJson } from '../api/json-value.ts';
+import { fairCap } from './fair-cap.ts';
 import {
   endedBefore,
   nameKey,
@@ -44,7 +45,10 @@ export interface History {
   tail(uid: string, copyUid: string, pod: string): Promise<string | undefined>;
   /** UIDs of the Jobs that ended last. */
   latest(limit: number): Promise<ReadonlySet<string>>;
-  /** Lets go what is older than `ageMs` or, oldest first, what is beyond `bytesMax` in all. Tells how many Jobs that were. */
+  /**
+   * Lets go what is older than `ageMs` or, oldest first, what is beyond `bytesMax` in all: of those namespaces that keep more than their share, so that who runs many Jobs does not push out
+   * what others have kept. Tells how many Jobs that were.
+   */
   expire(nowMs: number, limits: { readonly ageMs: number; readonly bytesMax: number }): Promise<number>;
 }
 
@@ -156,16 +160,28 @@ export function createHistory(store: KeyValueStore): History {
         for await (const page of listed(prefix))
           for (const { key, bytes } of page) extra.set(uidIn(key) ?? '', (extra.get(uidIn(key) ?? '') ?? 0) + key.length + bytes);
       }
-      let bytes = 0;
-      let gone = 0;
+      const bytesOf = ({ key, bytes }: Listed, uid: string): number => 2 * key.length + bytes + (extra.get(uid) ?? 0);
+      const sizes = new Map<string, number>();
       const claimed = new Set<string>();
+      for await (const page of listed(RECORDS)) {
+        for (const each of page) {
+          const { namespace, uid, endedMs } = parseRecordKey(each.key) ?? {};
+          if (namespace === undefined || uid === undefined || endedMs === undefined) continue;
+          claimed.add(uid);
+          if (endedMs >= nowMs - ageMs) sizes.set(namespace, (sizes.get(namespace) ?? 0) + bytesOf(each, uid));
+        }
+      }
+      const cap = fairCap(sizes.values(), bytesMax);
+      const kept = new Map<string, number>();
+      let gone = 0;
+      // Newest first.
       for await (const page of listed(RECORDS)) {
         for (const each of page) {
           const parsed = parseRecordKey(each.key);
           if (parsed === undefined) continue;
-          claimed.add(parsed.uid);
-          bytes += 2 * each.key.length + each.bytes + (extra.get(parsed.uid) ?? 0);
-          if (bytes <= bytesMax && parsed.endedMs >= nowMs - ageMs) continue;
+          const bytes = (kept.get(parsed.namespace) ?? 0) + bytesOf(each, parsed.uid);
+          kept.set(parsed.namespace, bytes);
+          if (bytes <= cap && parsed.endedMs >= nowMs - ageMs) continue;
           await forget({ ...parsed, key: each.key });
           gone++;
         }

@@ -110,6 +110,21 @@ describe.each(ADDRESSES)('%s', (_, address) => {
     expect(await store.list({ prefix: '', limit: 100 })).toEqual([]);
   });
 
+  test('lets a namespace with very many Jobs push out its own, and nobody else’s', async () => {
+    const history = createHistory(store);
+    const nowMs = Date.parse('2026-03-01T00:00:00Z');
+    const noisy = Array.from({ length: 20 }, (_, index) =>
+      record(`n${index}`, nowMs - index * 1_000, { namespace: 'noisy', uid: `uid-n${index}` }),
+    );
+    await history.put([record('quiet', nowMs - 3_600_000, { namespace: 'quiet' }), ...noisy].flatMap(recordEntries));
+    expect(await history.expire(nowMs, { ageMs: 1e9, bytesMax: 4_000 })).toBeGreaterThan(5);
+    const left = (await history.query({ limit: 100 })).map(({ name }) => name);
+    expect(left.slice(0, 2)).toEqual(['n0', 'n1']);
+    expect(left.at(-1)).toBe('quiet');
+    expect(await history.expire(nowMs, { ageMs: 1e9, bytesMax: 4_000 })).toBe(0);
+    await history.expire(nowMs + 2e9, { ageMs: 1e9, bytesMax: 4_000 });
+  });
+
   test('lets go what belongs to no Job that ever ended, after a while', async () => {
     const history = createHistory(store);
     await history.put([podsEntry('uid-lost', { cluster: 'east', epoch: 1, copyUid: 'c', pods: [] })]);
