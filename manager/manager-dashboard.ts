@@ -64,7 +64,8 @@ export function createManagerDashboard(
   /** As `switchyard explain` does, from the caches instead of lists. */
   const explained = async (job: DeepReadonly<Job>, seen: Rights): Promise<object> => {
     const answer = await world.ask({ kind: 'Explain', uid: job.metadata.uid });
-    if (answer.kind !== 'Explained') return { kind: 'Unexplained', job: job.metadata.name, message: 'it is not known there yet; try again' };
+    if (answer.kind !== 'Explained')
+      return { kind: 'Unexplained', job: job.metadata.name, message: 'it is not known there yet; try again' };
     return toldExplanation(answer.explanation, {
       namespace: (name) => seesIt(seen.namespaces, name),
       queue: (name) => seesIt(seen.queues, name),
