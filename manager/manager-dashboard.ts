@@ -8,9 +8,8 @@ import type { Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { given } from '../shared/runtime/given.ts';
 import { aborted } from '../shared/runtime/tasks.ts';
-import { explain } from './admission/explain.ts';
-import { pastOf } from './admission/past.ts';
-import { worldOf, type ManagerFlags } from './admission/world-objects.ts';
+import type { ManagerFlags } from './admission/world-objects.ts';
+import { createAskWorld } from './ask-world.ts';
 import type { ProxyTrust } from './dashboard-flags.ts';
 import { createDashboard, type Dashboard } from './dashboard/dashboard.ts';
 import { seesIt, type Rights } from './dashboard/rights.ts';
@@ -42,31 +41,32 @@ export function createManagerDashboard(
   { informers, client, history, clock, log, workerLostTimeoutMs, fairSharing, admissionFairSharing }: ManagerDashboardDeps,
 ): { run(signal: AbortSignal): Promise<void> } {
   const { proxy } = service;
-  const flags = given({ workerLostTimeoutMs, fairSharing, admissionFairSharing });
+
+  const world = createAskWorld({
+    objects: () => ({
+      jobs: informers.jobs.list(),
+      namespaces: informers.namespaces.list(),
+      workerClusters: informers.workerClusters.list(),
+      resourceFlavors: informers.resourceFlavors.list(),
+      clusterQueues: informers.clusterQueues.list(),
+      localQueues: informers.localQueues.list(),
+      cohorts: informers.cohorts.list(),
+      workloadPriorityClasses: informers.workloadPriorityClasses.list(),
+      priorityClasses: informers.priorityClasses.list(),
+      limitRanges: informers.limitRanges?.list() ?? [],
+      runtimeClasses: informers.runtimeClasses?.list() ?? [],
+    }),
+    flags: given({ workerLostTimeoutMs, fairSharing, admissionFairSharing }),
+    clock,
+    log,
+  });
 
   /** As `switchyard explain` does, from the caches instead of lists. */
-  const explained = (job: DeepReadonly<Job>, seen: Rights): object => {
-    const jobs = informers.jobs.list();
-    const world = worldOf(
-      {
-        jobs,
-        namespaces: informers.namespaces.list(),
-        workerClusters: informers.workerClusters.list(),
-        resourceFlavors: informers.resourceFlavors.list(),
-        clusterQueues: informers.clusterQueues.list(),
-        localQueues: informers.localQueues.list(),
-        cohorts: informers.cohorts.list(),
-        workloadPriorityClasses: informers.workloadPriorityClasses.list(),
-        priorityClasses: informers.priorityClasses.list(),
-        limitRanges: informers.limitRanges?.list() ?? [],
-        runtimeClasses: informers.runtimeClasses?.list() ?? [],
-      },
-      flags,
-      clock.now(),
-    );
-    const workload = world.workloads.find(({ uid }) => uid === job.metadata.uid);
-    if (workload === undefined) return { kind: 'Unexplained', job: job.metadata.name, message: 'it is not the manager’s' };
-    return toldExplanation(explain(world, job, workload, pastOf(jobs)), {
+  const explained = async (job: DeepReadonly<Job>, seen: Rights): Promise<object> => {
+    const answer = await world.ask({ kind: 'Explain', uid: job.metadata.uid });
+    if (answer.kind !== 'Explained')
+      return { kind: 'Unexplained', job: job.metadata.name, message: 'it is not known there yet; try again' };
+    return toldExplanation(answer.explanation, {
       namespace: (name) => seesIt(seen.namespaces, name),
       queue: (name) => seesIt(seen.queues, name),
       cluster: (name) => seesIt(seen.clusters, name),
@@ -105,6 +105,7 @@ export function createManagerDashboard(
       log.info('the dashboard is served', { url: server.url });
       await aborted(signal);
       await server.close();
+      await world.close();
     },
   };
 }

@@ -65,7 +65,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     const { Complete: _complete, Failed: _failed, ...open } = index.totals('All');
     return Object.values(open).reduce((sum, each) => sum + each, 0);
   };
-  const explanations = createExplanations({ explain: deps.explain, openJobs, clock });
+  const explanations = createExplanations({ explain: deps.explain, openJobs, clock, log });
   const openSession = createSessions({
     index,
     jobs: informers.jobs,

@@ -76,7 +76,7 @@ beforeEach(async () => {
     informers,
     reviewer,
     proxy: undefined,
-    explain: (job) => ({ kind: 'Waiting', job: job.metadata.name }),
+    explain: async (job) => ({ kind: 'Waiting', job: job.metadata.name }),
     readJob: (key) => cluster.client.get(JOBS, key),
     kept: undefined,
     newId: () => `epoch${++ids}`,

@@ -1,0 +1,30 @@
+/** Questions about all that waits, answered by a real thread beside the manager's. */
+import { afterEach, expect, test } from 'vitest';
+import { createAskWorld, type AskWorld } from '../../manager/ask-world.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { silentLogger } from '../../shared/runtime/logger.ts';
+import { aJobOf, theWorld } from '../unit/manager/world-of-jobs.ts';
+
+let world: AskWorld;
+afterEach(() => world.close());
+
+test('a thousand Jobs are explained and put in order elsewhere, and the next question is about what there is then', async () => {
+  const jobs = Array.from({ length: 1_000 }, (_, number) => aJobOf(`job-${number}`, number));
+  world = createAskWorld({ objects: () => theWorld(jobs), flags: {}, clock: systemClock, log: silentLogger });
+  const [explained, ordered] = await Promise.all([
+    world.ask({ kind: 'Explain', uid: 'uid-job-999' }),
+    world.ask({ kind: 'Order', clusterQueue: 'main' }),
+  ]);
+  expect(explained).toMatchObject({ kind: 'Explained', explanation: { kind: 'Waiting', position: 999, waiting: 1_000 } });
+  expect(ordered).toMatchObject({ kind: 'Ordered', waiting: 1_000, first: { 0: { key: 'team/job-0' }, length: 1_000 } });
+});
+
+test('a thread that fails is told of, and the next question has one that works', async () => {
+  const job = aJobOf('job', 1);
+  const broken = { ...job, spec: { ...job.spec, template: null } } as unknown as typeof job;
+  let jobs = [broken];
+  world = createAskWorld({ objects: () => theWorld(jobs), flags: {}, clock: systemClock, log: silentLogger });
+  await expect(world.ask({ kind: 'Explain', uid: 'uid-job' })).rejects.toThrow();
+  jobs = [job];
+  expect(await world.ask({ kind: 'Explain', uid: 'uid-job' })).toMatchObject({ kind: 'Explained' });
+});
