@@ -46,13 +46,13 @@ export function JobPageView({ namespace, name }: { readonly namespace: string; r
 
   if (view === undefined && problem !== undefined)
     return problem.status === 403 ? (
-      <Notice kind="none" title="You may not see this Job" about={problem.message} />
+      <Notice isPage kind="none" title="You may not see this Job" about={problem.message} />
     ) : problem.status === 404 ? (
-      <Notice kind="none" title={`There is no Job ${key}`} about="It may have been deleted, and nothing is kept of it." />
+      <Notice isPage kind="none" title={`There is no Job ${key}`} about="It may have been deleted, and nothing is kept of it." />
     ) : (
-      <Notice kind="bad" title="The Job could not be read" about={problem.message} />
+      <Notice isPage kind="bad" title="The Job could not be read" about={problem.message} />
     );
-  if (view === undefined) return <Notice kind="wait" title={`Looking at ${key} …`} />;
+  if (view === undefined) return <Notice isPage kind="wait" title={`Looking at ${key} …`} />;
   return <Story view={view} />;
 }
 
