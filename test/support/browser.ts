@@ -62,10 +62,14 @@ export async function openPage(
 
 type Violation = { readonly id: string; readonly nodes: readonly { readonly target: unknown; readonly failureSummary?: string }[] };
 
-/** What axe finds wrong with a page as it stands, one line each: WCAG 2.2 AA and what axe holds for good practice. */
-export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
-  const { violations } = await page.evaluate(() =>
-    (globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }).axe.run(),
+/** What axe finds wrong with a page as it stands, one line each: WCAG 2.2 AA and what axe holds for good practice; or these of its rules alone. */
+export async function accessibilityProblems(page: Page, rules?: readonly string[]): Promise<readonly string[]> {
+  const { violations } = await page.evaluate(
+    (runOnly) =>
+      (globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } }).axe.run(
+        runOnly ? { runOnly } : {},
+      ),
+    rules && [...rules],
   );
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${JSON.stringify(target)} ${failureSummary?.replaceAll(/\s+/g, ' ') ?? ''}`),

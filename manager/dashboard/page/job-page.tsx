@@ -160,7 +160,7 @@ function Way({ stages }: { readonly stages: readonly Stage[] }) {
             <span class="name">{state === 'Now' ? NOW_WORDS[name] ?? name : name}</span>
             {atMs !== undefined && (
               <span class="when">
-                {index === 0 || before === undefined ? <Ago atMs={atMs} /> : <span title={new Date(atMs).toLocaleString()}>after {duration(atMs - before)}</span>}
+                {index === 0 || before === undefined ? <Ago atMs={atMs} /> : <span title={new Date(atMs).toLocaleString()}>{atMs - before < 500 ? 'at once' : `after ${duration(atMs - before)}`}</span>}
               </span>
             )}
             {state === 'Now' && before !== undefined && <span class="when">for {duration(serverNow.value - before)}</span>}
@@ -243,8 +243,8 @@ function Pods({ view, short }: { readonly view: JobView; readonly short: boolean
             <th>Pod</th>
             <th>On</th>
             <th>Ended</th>
-            <th>Exit</th>
-            <th>Ran</th>
+            <th class="num">Exit</th>
+            <th class="num">Ran</th>
             <th>Last line</th>
           </tr>
         </thead>
