@@ -44,7 +44,15 @@ export type RunningManager = RunningProgram & Pick<Manager, 'unreadiness'>;
 type ManagerParts = Partial<
   Pick<
     ManagerDeps,
-    'tracing' | 'submissions' | 'webhook' | 'registry' | 'history' | 'fairSharing' | 'connectCluster' | 'workerLostTimeoutMs'
+    | 'tracing'
+    | 'submissions'
+    | 'webhook'
+    | 'registry'
+    | 'history'
+    | 'fairSharing'
+    | 'connectCluster'
+    | 'workerLostTimeoutMs'
+    | 'dashboard'
   >
 >;
 

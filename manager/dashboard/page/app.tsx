@@ -22,7 +22,7 @@ export function App() {
   });
   useKeys();
   const { value: who } = entry;
-  if (who.kind === 'Asking') return <Notice kind="wait" title="Asking the manager who you are …" />;
+  if (who.kind === 'Asking') return <Notice kind="wait" isPage title="Asking the manager who you are …" />;
   if (who.kind === 'Outside') return <Login why={who.why} />;
   return (
     <div class="shell">
@@ -32,7 +32,7 @@ export function App() {
       <Header />
       <LostConnection />
       <main id="content" tabIndex={-1}>
-        {yard.value === undefined ? <Notice kind="wait" title="Looking at the yard …" /> : <Page />}
+        {yard.value === undefined ? <Notice kind="wait" isPage title="Looking at the yard …" /> : <Page />}
       </main>
     </div>
   );
@@ -57,7 +57,7 @@ function Page() {
     case 'cluster':
       return <ClusterPage name={at.name} />;
     case 'lost':
-      return <Notice kind="none" title="There is no such page" about={at.path} />;
+      return <Notice kind="none" isPage title="There is no such page" about={at.path} />;
   }
 }
 

@@ -7,7 +7,7 @@ import { clustersIn } from './yard-model.ts';
 /** One worker cluster: how it is, how full, and what runs there. */
 export function ClusterPage({ name }: { readonly name: string }) {
   const cluster = clustersIn(yard.value ?? new Map()).find((each) => each.name === name);
-  if (cluster === undefined) return <Notice kind="none" title={`There is no cluster ${name} that you may see`} />;
+  if (cluster === undefined) return <Notice isPage kind="none" title={`There is no cluster ${name} that you may see`} />;
   const { health, state, problem, roundTripMs, version, fills, jobs, running } = cluster;
   return (
     <article class="job-page">

@@ -2,7 +2,7 @@ import type { JobView } from '../views.ts';
 import { Notice } from './parts.tsx';
 import { jobAt, queueAt } from './place.ts';
 import { serverNow } from './state.tsx';
-import { duration, quantity } from './words.ts';
+import { count, duration, quantity } from './words.ts';
 
 type Amounts = Readonly<Record<string, string>>;
 type Holder = { readonly job: string; readonly amount: string };
@@ -120,7 +120,7 @@ function Waits({ told }: { readonly told: Extract<ToldExplanation, { kind: 'Wait
               ))}
             </ul>
           )}
-          <p class="soft">Each of these was tried on a copy of all that admission decides on.</p>
+          {changes.length > 0 && <p class="soft">Each of these was tried on a copy of all that admission decides on.</p>}
         </section>
       )}
       <section class="card">
@@ -223,7 +223,7 @@ function Holders({ holders }: { readonly holders: readonly Holder[] }) {
 
 const amounts = (all: Amounts): string =>
   Object.entries(all)
-    .map(([resource, amount]) => `${quantity(amount)} ${resource}`)
+    .map(([resource, amount]) => (resource === 'pods' ? count(Number(amount), 'pod') : `${quantity(amount)} ${resource}`))
     .join(', ');
 
 function ChangeWords({ change }: { readonly change: Change }) {

@@ -46,13 +46,13 @@ export function JobPageView({ namespace, name }: { readonly namespace: string; r
 
   if (view === undefined && problem !== undefined)
     return problem.status === 403 ? (
-      <Notice kind="none" title="You may not see this Job" about={problem.message} />
+      <Notice isPage kind="none" title="You may not see this Job" about={problem.message} />
     ) : problem.status === 404 ? (
-      <Notice kind="none" title={`There is no Job ${key}`} about="It may have been deleted, and nothing is kept of it." />
+      <Notice isPage kind="none" title={`There is no Job ${key}`} about="It may have been deleted, and nothing is kept of it." />
     ) : (
-      <Notice kind="bad" title="The Job could not be read" about={problem.message} />
+      <Notice isPage kind="bad" title="The Job could not be read" about={problem.message} />
     );
-  if (view === undefined) return <Notice kind="wait" title={`Looking at ${key} …`} />;
+  if (view === undefined) return <Notice isPage kind="wait" title={`Looking at ${key} …`} />;
   return <Story view={view} />;
 }
 
@@ -160,7 +160,7 @@ function Way({ stages }: { readonly stages: readonly Stage[] }) {
             <span class="name">{state === 'Now' ? NOW_WORDS[name] ?? name : name}</span>
             {atMs !== undefined && (
               <span class="when">
-                {index === 0 || before === undefined ? <Ago atMs={atMs} /> : <span title={new Date(atMs).toLocaleString()}>after {duration(atMs - before)}</span>}
+                {index === 0 || before === undefined ? <Ago atMs={atMs} /> : <span title={new Date(atMs).toLocaleString()}>{atMs - before < 500 ? 'at once' : `after ${duration(atMs - before)}`}</span>}
               </span>
             )}
             {state === 'Now' && before !== undefined && <span class="when">for {duration(serverNow.value - before)}</span>}
@@ -243,8 +243,8 @@ function Pods({ view, short }: { readonly view: JobView; readonly short: boolean
             <th>Pod</th>
             <th>On</th>
             <th>Ended</th>
-            <th>Exit</th>
-            <th>Ran</th>
+            <th class="num">Exit</th>
+            <th class="num">Ran</th>
             <th>Last line</th>
           </tr>
         </thead>

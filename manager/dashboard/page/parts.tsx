@@ -5,10 +5,11 @@ import { jobAt } from './place.ts';
 import { serverNow } from './state.tsx';
 import { age, nameOf, quantity } from './words.ts';
 
-export function Notice({ kind, title, about, children }: { readonly kind: 'wait' | 'none' | 'bad'; readonly title: string; readonly about?: string | undefined; readonly children?: ComponentChildren }) {
+/** With `isPage` it is all that the page shows. */
+export function Notice({ kind, title, about, isPage = false, children }: { readonly kind: 'wait' | 'none' | 'bad'; readonly title: string; readonly about?: string | undefined; readonly isPage?: boolean; readonly children?: ComponentChildren }) {
   return (
     <div class={`notice ${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
-      <p class="title">{title}</p>
+      {isPage ? <h1 class="title">{title}</h1> : <p class="title">{title}</p>}
       {about !== undefined && <p>{about}</p>}
       {children}
     </div>

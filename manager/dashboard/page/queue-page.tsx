@@ -8,7 +8,7 @@ import { itemsOf } from './yard-model.ts';
 export function QueuePage({ name }: { readonly name: string }) {
   const all = yard.value ?? new Map();
   const queue = itemsOf(all, 'Queue').find((each) => each.name === name);
-  if (queue === undefined) return <Notice kind="none" title={`There is no queue ${name} that you may see`} />;
+  if (queue === undefined) return <Notice isPage kind="none" title={`There is no queue ${name} that you may see`} />;
   const { cohort, problem, strategy, waiting, admitted, weightedShare, quota, first } = queue;
   const fellows = cohort === undefined ? [] : itemsOf(all, 'Queue').filter((each) => each.cohort === cohort && each.name !== name);
   const flavors = [...new Set(quota.map(({ flavor }) => flavor))];

@@ -18,12 +18,13 @@ export function YardPage() {
   const seesNothing = tree.length === 0 && clusters.length === 0 && alone.length === 0;
   if (seesNothing && viewer !== undefined && viewer.namespaces !== 'All' && viewer.namespaces.length === 0)
     return (
-      <Notice kind="none" title="There is nothing here that you may see" about="Jobs are shown to those who may list them in a namespace (apiGroups [batch], resources [jobs], verbs [list]); queues and clusters to those who may get them." />
+      <Notice isPage kind="none" title="There is nothing here that you may see" about="Jobs are shown to those who may list them in a namespace (apiGroups [batch], resources [jobs], verbs [list]); queues and clusters to those who may get them." />
     );
   return (
     <div class="yard" ref={root}>
+      <h1 class="hidden">Yard</h1>
       <section class="queues" aria-labelledby="queues-head">
-        <h1 id="queues-head">Queues</h1>
+        <h2 id="queues-head">Queues</h2>
         {tree.map((node) => (
           <Cohort key={node.cohort?.name ?? ''} node={node} />
         ))}

@@ -1,0 +1,77 @@
+/** Takes pictures of every page of the dashboard into the folder that $SWITCHYARD_PICTURES names; those that documents show are among them. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { openBrowser, openPage } from '../support/browser.ts';
+import { aMorningAtWork } from './dashboard-fixture.ts';
+import { createDashboardWorld } from './dashboard-world.ts';
+
+const FOLDER = process.env['SWITCHYARD_PICTURES'];
+const PLACES = {
+  yard: 'yard',
+  jobs: 'jobs',
+  'jobs-by-queue': 'jobs?group=clusterQueue',
+  waiting: 'jobs/language/sweep-4',
+  indexed: 'jobs/vision/label-frames',
+  failed: 'jobs/reports/invoices-2026-01',
+  pods: 'jobs/reports/invoices-2026-01?tab=pods',
+  conditions: 'jobs/vision/train-detector?tab=conditions',
+  yaml: 'jobs/vision/train-detector?tab=yaml',
+  queue: 'queues/language',
+  cluster: 'clusters/oregon',
+} as const;
+const LOOKS = {
+  light: { colorScheme: 'light', viewport: { width: 1280, height: 800 } },
+  dark: { colorScheme: 'dark', viewport: { width: 1280, height: 800 } },
+  phone: { colorScheme: 'light', viewport: { width: 390, height: 844 } },
+} as const;
+
+const SMALL_BYTES = 60 * 1024;
+/** What a browser runs to make another picture of a PNG. */
+const asWebp = (png: string): string => `(async () => {
+  const image = new Image();
+  image.src = 'data:image/png;base64,${png}';
+  await image.decode();
+  const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height });
+  canvas.getContext('2d').drawImage(image, 0, 0);
+  return canvas.toDataURL('image/webp', 0.7).split(',')[1];
+})()`;
+
+test.skipIf(FOLDER === undefined)('every page has its picture in light, dark and phone width', { timeout: 300_000 }, async () => {
+  const folder = FOLDER ?? '';
+  mkdirSync(folder, { recursive: true });
+  const dashboard = await createDashboardWorld();
+  await aMorningAtWork(dashboard);
+  const browser = await openBrowser();
+  const converter = await browser.newPage();
+  /** As it is, and small as WebP for documents. */
+  const keep = async (page: Page, name: string): Promise<void> => {
+    const picture = await page.screenshot({ path: path.join(folder, `${name}.png`) });
+    const small = Buffer.from(await converter.evaluate<string>(asWebp(picture.toString('base64'))), 'base64');
+    expect(small.byteLength, name).toBeLessThan(SMALL_BYTES);
+    writeFileSync(path.join(folder, `${name}.webp`), small);
+  };
+  try {
+    for (const [look, options] of Object.entries(LOOKS)) {
+      const outside = await openPage(browser, dashboard.url, options);
+      await outside.page.getByLabel('Token').waitFor();
+      await keep(outside.page, `login-${look}`);
+      await outside.context.close();
+      const { page, context, misdeeds } = await openPage(browser, dashboard.url, { ...options, token: 'admin' });
+      for (const [name, place] of Object.entries(PLACES)) {
+        await page.goto(`${dashboard.url}/#/${place}`);
+        await page.locator('main :is(h1, .notice)').first().waitFor();
+        await dashboard.until(async () => (await page.locator('.notice.wait').count()) === 0);
+        await keep(page, `${name}-${look}`);
+        // Nothing hangs out over the edge.
+        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), `${name} ${look}`).toBeLessThanOrEqual(0);
+      }
+      expect(misdeeds).toEqual({ elsewhere: [], errors: [] });
+      await context.close();
+    }
+  } finally {
+    await browser.close();
+    await dashboard.close();
+  }
+});

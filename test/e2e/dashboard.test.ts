@@ -1,0 +1,175 @@
+/** The dashboard as people see it: a browser, a whole Switchyard behind it, and hands that type and click. */
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildPage } from '../../manager/cli/local/dashboard.ts';
+import { readStaticFiles } from '../../manager/http/read-static-files.ts';
+import { accessibilityProblems, CHROMIUM, createCable, NO_CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
+import { createDashboardWorld, type DashboardWorld } from './dashboard-world.ts';
+
+if (CHROMIUM === undefined) console.warn(`the dashboard is not looked at in a browser: ${NO_CHROMIUM}`);
+
+const ROOT = path.join(import.meta.dirname, '..', '..');
+/** What another colour scheme can break. */
+const RULES_OF_COLOUR = ['color-contrast', 'link-in-text-block'];
+const HOSTILE = `<img src=x onerror="globalThis.owned=1"><script>globalThis.owned=1</script>javascript:owned=1`;
+
+test('the page is small: all of it is less than 150 KB as it is sent', async () => {
+  expect(await buildPage(ROOT)).toBeUndefined();
+  const files = await readStaticFiles(path.join(ROOT, 'manager', 'dashboard', 'dist'));
+  const sizes = files.map(({ body, encoded }) => encoded.find(({ coding }) => coding === 'gzip')?.body.byteLength ?? body.byteLength);
+  expect(sizes.reduce((sum, each) => sum + each, 0)).toBeLessThan(150 * 1024);
+  // The least that is of any use: it has not been built of nothing.
+  expect(files.map(({ path: file }) => file)).toContain('index.html');
+});
+
+describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
+  let dashboard: DashboardWorld;
+  let browser: Browser;
+  beforeAll(async () => {
+    [dashboard, browser] = await Promise.all([createDashboardWorld(), openBrowser()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await dashboard?.close();
+  });
+
+  /** Time goes on until the page shows this. */
+  const shows = (page: Page, selector: string, text: string): Promise<void> =>
+    dashboard.until(async () => (await page.locator(selector, { hasText: text }).count()) > 0);
+
+  test('asks for a token, and shows a Job from its start to its end', async () => {
+    const { page, misdeeds } = await openPage(browser, dashboard.url);
+    await page.getByLabel('Token').fill('forged');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').filter({ hasText: 'the token is not valid in this cluster' }).waitFor();
+    await page.getByLabel('Token').fill('admin');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Clusters' }).waitFor();
+    expect(await page.getByRole('article').filter({ hasText: 'frankfurt' }).count()).toBe(1);
+
+    await dashboard.submit('vision', 'from-start', { seconds: 600 });
+    await shows(page, '.rails .wagon.running', 'from-start');
+    await page.locator('.rails .wagon', { hasText: 'from-start' }).click();
+    await page.getByRole('heading', { name: 'from-start', level: 1 }).waitFor();
+    await shows(page, '.job-page > header', 'running');
+    await dashboard.world.clock.advance(600_000);
+    await shows(page, '.job-page > header', 'complete');
+    await page.goBack();
+    await shows(page, '.ended .wagon.complete', 'from-start');
+    expect(misdeeds).toEqual({ elsewhere: [], errors: [] });
+  });
+
+  test('explains a Job that waits, and names what would make it run', async () => {
+    await dashboard.submit('reports', 'too-large', { cpu: '40' });
+    const { page, misdeeds } = await openPage(browser, dashboard.url, { token: 'admin' });
+    await shows(page, '.queue .wagon.waiting', 'too-large');
+    // The token is in no history and no bookmark.
+    expect(page.url()).not.toContain('admin');
+    await page.goto(`${dashboard.url}/#/jobs/reports/too-large`);
+    await shows(page, '.changes h2', 'It would run now if');
+    expect(await page.locator('.changes').innerText()).toContain('cpu');
+    await page.goto(`${dashboard.url}/#/jobs?state=Waiting&text=large`);
+    await page.getByRole('cell', { name: 'too-large' }).waitFor();
+    expect(await page.getByRole('status').filter({ hasText: '1 Job' }).count()).toBe(1);
+    expect(misdeeds).toEqual({ elsewhere: [], errors: [] });
+  });
+
+  test('shows each of two tenants his own alone', async () => {
+    await dashboard.submit('vision', 'of-ann', { seconds: 60 });
+    await dashboard.submit('language', 'of-bob', { seconds: 60 });
+    for (const [person, own, other] of [
+      ['ann', 'of-ann', 'of-bob'],
+      ['bob', 'of-bob', 'of-ann'],
+    ] as const) {
+      const { page, context } = await openPage(browser, dashboard.url, { token: person });
+      await page.goto(`${dashboard.url}/#/jobs`);
+      await page.getByRole('cell', { name: own }).waitFor();
+      expect(await page.locator('body').innerText()).not.toContain(other);
+      await page.goto(`${dashboard.url}/#/jobs/${person === 'ann' ? 'language' : 'vision'}/${other}`);
+      await page.getByText('You may not see this Job').waitFor();
+      await context.close();
+    }
+    const { page } = await openPage(browser, dashboard.url, { token: 'nobody' });
+    await page.getByText('There is nothing here that you may see').waitFor();
+  });
+
+  test('says that its connection is cut, and goes on where it was without a gap', async () => {
+    const cable = await createCable(Number(new URL(dashboard.url).port));
+    const { page, context } = await openPage(browser, cable.url, { token: 'admin' });
+    await page.locator('.pulse.live').waitFor();
+    const asked: (string | undefined)[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/stream')) asked.push(request.headers()['last-event-id']);
+    });
+    cable.cut();
+    await page.getByRole('alert').filter({ hasText: 'connection to the manager is lost' }).waitFor();
+    await dashboard.submit('language', 'meanwhile', { cpu: '40' });
+    await dashboard.world.clock.advance(3_000);
+    cable.mend();
+    await shows(page, '.queue .wagon.waiting', 'meanwhile');
+    await page.locator('.pulse.live').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    // It has asked for what came since, not for everything anew.
+    expect(asked.at(-1)).toMatch(/\S/);
+    await context.close();
+    await cable.close();
+  });
+
+  test('takes what people write into their objects for text', async () => {
+    await dashboard.submit('vision', 'hostile', {
+      seconds: 1,
+      exitCode: 3,
+      annotations: { 'switchyard.dev/description': HOSTILE, note: HOSTILE },
+      spec: { backoffLimit: 0 },
+    });
+    await dashboard.world.clock.advance(10_000);
+    const { page, misdeeds } = await openPage(browser, dashboard.url, { token: 'admin' });
+    for (const tab of ['', '?tab=pods', '?tab=conditions', '?tab=yaml']) {
+      await page.goto(`${dashboard.url}/#/jobs/vision/hostile${tab}`);
+      await page.locator('.job-page').waitFor();
+    }
+    await page.getByText('<img src=x').first().waitFor();
+    await page.goto(`${dashboard.url}/#/jobs?text=${encodeURIComponent(HOSTILE)}&reason=${encodeURIComponent(HOSTILE)}`);
+    await page.getByText('No Job is like that').waitFor();
+    await page.goto(`${dashboard.url}/#/${HOSTILE}`);
+    await page.getByText('There is no such page').waitFor();
+    expect(await page.locator('#app img, #app script').count()).toBe(0);
+    expect(await page.evaluate(() => Object.hasOwn(globalThis, 'owned'))).toBe(false);
+    expect(misdeeds).toEqual({ elsewhere: [], errors: [] });
+  });
+
+  test('can be used by everybody: axe finds nothing on any page, light or dark', async () => {
+    const { page } = await openPage(browser, dashboard.url, { token: 'admin' });
+    const problems: string[] = [];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      for (const place of [
+        'yard',
+        'jobs',
+        'jobs?group=queue',
+        'jobs/vision/from-start',
+        'jobs/vision/hostile?tab=pods',
+        'jobs/vision/hostile?tab=conditions',
+        'jobs/vision/hostile?tab=yaml',
+        'jobs/reports/too-large',
+        'queues/vision',
+        'clusters/oregon',
+        'nowhere',
+      ]) {
+        await page.goto(`${dashboard.url}/#/${place}`);
+        await page.locator('main :is(h1, .notice)').first().waitFor();
+        await dashboard.until(async () => (await page.locator('.notice.wait').count()) === 0);
+        problems.push(
+          ...(await accessibilityProblems(page, colorScheme === 'dark' ? RULES_OF_COLOUR : undefined)).map(
+            (each) => `${place} (${colorScheme}) ${each}`,
+          ),
+        );
+      }
+    }
+    const { page: outside } = await openPage(browser, dashboard.url);
+    await outside.getByLabel('Token').waitFor();
+    problems.push(...(await accessibilityProblems(outside)));
+    expect(problems).toEqual([]);
+  });
+});
