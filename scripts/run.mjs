@@ -31,6 +31,13 @@ const PROGRAMS = {
       ['vitest', 'run'],
     ],
   },
+  // What documents tell operators to do, the ways to install, a release, and a real Prometheus: minutes, as root.
+  'test-operations': {
+    redis: true,
+    commands: [
+      ['vitest', 'run', '--retry=1', 'test/e2e/operations', 'test/e2e/chart-matrix', 'test/e2e/release', 'test/e2e/prometheus'],
+    ],
+  },
   // What a controller throws away is small and short-lived: a young generation of Node's default size costs memory and saves no time.
   worker: { redis: false, commands: [['node', '--max-semi-space-size=8', 'worker/main.ts']] },
   'control-plane': { redis: false, commands: [['node', 'shared/controlplane/main.ts']] },
@@ -183,7 +190,7 @@ const program = PROGRAMS[name];
 installModules();
 checkNode();
 if (program.redis) provideRedis();
-if (name === 'test' || args.includes('--prometheus')) providePrometheus();
+if (name.startsWith('test') || args.includes('--prometheus')) providePrometheus();
 for (const [index, [command, ...fixed]] of program.commands.entries()) {
   const code = await run(command, index === program.commands.length - 1 ? [...fixed, ...args] : fixed);
   if (code !== 0) process.exit(code);
