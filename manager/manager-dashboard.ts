@@ -78,6 +78,12 @@ export function createManagerDashboard(
     reviewer: service.reviewer,
     proxy: proxy && { ...proxy, from: createAddressRanges(proxy.from) },
     explain: explained,
+    async order(clusterQueue) {
+      const answer = await world.ask({ kind: 'Order', clusterQueue });
+      return answer.kind === 'Ordered'
+        ? { ...answer, kind: 'Order' }
+        : { kind: 'NoOrder', problem: 'it is not known there yet; try again' };
+    },
     async readJob(key) {
       try {
         const job = await client.get(JOBS, key);

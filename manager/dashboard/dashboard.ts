@@ -6,6 +6,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
 import type { LocalQueue } from '../api/local-queue.ts';
+import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
 import { whoAsks, type TrustedProxy } from './caller-identity.ts';
 import { createExplanations, type ExplanationsDeps } from './explanations.ts';
@@ -22,11 +23,13 @@ export type DashboardDeps = {
     readonly clusterQueues: Informer<ClusterQueue>;
     readonly localQueues: Informer<LocalQueue>;
     readonly cohorts: Informer<Cohort>;
+    readonly submissionQueues: Informer<SubmissionQueueObject>;
   };
   /** Asks who somebody is and what he may do; without a rate limit of its own. */
   readonly reviewer: RawClient;
   readonly proxy: TrustedProxy | undefined;
   readonly explain: ExplanationsDeps['explain'];
+  readonly order: ExplanationsDeps['order'];
   readonly readJob: (key: ObjectKey) => Promise<object | undefined>;
   readonly kept: KeptJobs | undefined;
   readonly newId: () => string;
@@ -65,9 +68,11 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     const { Complete: _complete, Failed: _failed, ...open } = index.totals('All');
     return Object.values(open).reduce((sum, each) => sum + each, 0);
   };
-  const explanations = createExplanations({ explain: deps.explain, openJobs, clock, log });
+  const explanations = createExplanations({ explain: deps.explain, order: deps.order, openJobs, clock, log });
   const openSession = createSessions({
     index,
+    sources: { ...informers, index },
+    submissionQueues: informers.submissionQueues,
     jobs: informers.jobs,
     feeds,
     rights,

@@ -1,11 +1,13 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { parseWireTime } from '../../shared/api/wire-time.ts';
 import type { EventHandler } from '../../shared/kube/informer.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
+import { given } from '../../shared/runtime/given.ts';
 import { minus, plus, ZERO, type Amount, type Requests } from '../api/amount.ts';
 import { writtenRecordOf } from '../api/records.ts';
 import { amountIn } from './fill.ts';
 import { isOver, jobLine, namespaceOf } from './job-line.ts';
-import type { Seen } from './rights.ts';
+import { seesIt, type Seen } from './rights.ts';
 import type { JobLine, JobState } from './views.ts';
 
 /** What has changed since somebody looked last. */
@@ -32,6 +34,10 @@ export interface JobIndex {
   ended(namespaces: Seen, most: number): readonly JobLine[];
   /** What all Jobs on a cluster ask for there, by resource. */
   heldOn(cluster: string): Requests;
+  /** What all admitted Jobs of a LocalQueue (`NAMESPACE/NAME`) ask for, by resource. */
+  heldBy(localQueue: string): Requests;
+  /** Jobs of some namespaces that do not go to a cluster for the time being, and why. */
+  avoiding(cluster: string, namespaces: Seen, most: number): readonly Avoiding[];
   totals(namespaces: Seen): Readonly<Partial<Record<JobState, number>>>;
   /** In which there are Jobs. */
   namespaces(): readonly string[];
@@ -39,12 +45,16 @@ export interface JobIndex {
   version(): number;
   takeChanges(): IndexChanges;
 }
+export type Avoiding = { readonly job: string; readonly reason: string; readonly untilMs?: number };
 export type Some = { readonly count: number; readonly first: readonly JobLine[] };
 
 type Lines = Map<string, JobLine>;
-type Entry = { readonly createdMs: number; readonly key: string; line: JobLine | undefined; requests: Requests };
+type Entry = { readonly createdMs: number; readonly key: string; line: JobLine | undefined; charge: Charge };
+/** What its record says of it beside what a line tells. */
+type Charge = { readonly requests: Requests; readonly avoids: readonly (Omit<Avoiding, 'job'> & { readonly cluster: string })[] };
 
 const NOTHING: Requests = new Map<string, Amount>();
+const NO_CHARGE: Charge = { requests: NOTHING, avoids: [] };
 
 /** Of one namespace. */
 const ENDED_KEPT = 24;
@@ -56,6 +66,9 @@ export function createJobIndex(): JobIndex {
   const ended = new Map<string, JobLine[]>();
   const counts = new Map<string, Map<JobState, number>>();
   const held = new Map<string, Map<string, Amount>>();
+  const heldInQueues = new Map<string, Map<string, Amount>>();
+  /** By cluster and key. */
+  const avoided = new Map<string, Map<string, Avoiding>>();
   let byAge: Entry[] = [];
   let isSorted = true;
   let lines: readonly JobLine[] | undefined = [];
@@ -79,17 +92,31 @@ export function createJobIndex(): JobIndex {
     if (states.size === 0) counts.delete(namespace);
   };
 
-  const hold = (cluster: string, requests: Requests, isMore: boolean): void => {
-    const there = held.get(cluster) ?? new Map<string, Amount>();
-    held.set(cluster, there);
+  const hold = (places: Map<string, Map<string, Amount>>, place: string, requests: Requests, isMore: boolean): void => {
+    const there = places.get(place) ?? new Map<string, Amount>();
+    places.set(place, there);
     for (const [resource, amount] of requests) {
       const now = there.get(resource) ?? ZERO;
-      there.set(resource, isMore ? plus(now, amount) : minus(now, amount));
+      const next = isMore ? plus(now, amount) : minus(now, amount);
+      if (next === ZERO) there.delete(resource);
+      else there.set(resource, next);
+    }
+    if (there.size === 0) places.delete(place);
+  };
+
+  const avoid = (key: string, { avoids }: Charge, isMore: boolean): void => {
+    for (const { cluster, ...avoiding } of avoids) {
+      const there = avoided.get(cluster) ?? new Map<string, Avoiding>();
+      avoided.set(cluster, there);
+      if (isMore) there.set(key, { job: key, ...avoiding });
+      else there.delete(key);
+      if (there.size === 0) avoided.delete(cluster);
     }
   };
 
-  const leave = (line: JobLine, requests: Requests, next: JobLine | undefined): void => {
+  const leave = (line: JobLine, charge: Charge, next: JobLine | undefined): void => {
     count(line, -1);
+    if (!isOver(line)) avoid(line.key, charge, false);
     const { cluster, localQueue } = placesOf(line);
     const after = next && placesOf(next);
     if (localQueue !== undefined) {
@@ -98,14 +125,12 @@ export function createJobIndex(): JobIndex {
     }
     if (cluster !== undefined) {
       changes.clusters.add(cluster);
-      hold(cluster, requests, false);
+      hold(held, cluster, charge.requests, false);
+      if (line.queue !== undefined) hold(heldInQueues, `${namespaceOf(line)}/${line.queue}`, charge.requests, false);
       const namespaces = running.get(cluster);
       if (after?.cluster !== cluster && namespaces !== undefined) {
         removeFrom(namespaces, namespaceOf(line), line.key);
-        if (namespaces.size === 0) {
-          running.delete(cluster);
-          held.delete(cluster);
-        }
+        if (namespaces.size === 0) running.delete(cluster);
       }
     }
     if (isOver(line) && (next === undefined || !isOver(next))) {
@@ -116,8 +141,9 @@ export function createJobIndex(): JobIndex {
     }
   };
 
-  const enter = (line: JobLine, requests: Requests): void => {
+  const enter = (line: JobLine, charge: Charge): void => {
     count(line, 1);
+    if (!isOver(line)) avoid(line.key, charge, true);
     const { cluster, localQueue } = placesOf(line);
     const namespace = namespaceOf(line);
     if (localQueue !== undefined) {
@@ -126,7 +152,8 @@ export function createJobIndex(): JobIndex {
     }
     if (cluster !== undefined) {
       changes.clusters.add(cluster);
-      hold(cluster, requests, true);
+      hold(held, cluster, charge.requests, true);
+      if (line.queue !== undefined) hold(heldInQueues, `${namespace}/${line.queue}`, charge.requests, true);
       const namespaces = running.get(cluster) ?? new Map<string, Lines>();
       running.set(cluster, namespaces);
       linesOf(namespaces, namespace).set(line.key, line);
@@ -137,31 +164,31 @@ export function createJobIndex(): JobIndex {
     }
   };
 
-  const put = (key: string, next: JobLine | undefined, requests: Requests = NOTHING): void => {
+  const put = (key: string, next: JobLine | undefined, charge: Charge = NO_CHARGE): void => {
     const before = entries.get(key);
     const beforeLine = before?.line;
     if (beforeLine === undefined && next === undefined) return;
     version++;
     lines = undefined;
     changes.jobs.set(key, next);
-    if (beforeLine !== undefined) leave(beforeLine, before?.requests ?? NOTHING, next);
-    if (next !== undefined) enter(next, requests);
+    if (beforeLine !== undefined) leave(beforeLine, before?.charge ?? NO_CHARGE, next);
+    if (next !== undefined) enter(next, charge);
     if (before !== undefined && next !== undefined && before.createdMs === next.createdMs) {
       before.line = next;
-      before.requests = requests;
+      before.charge = charge;
       return;
     }
     if (before !== undefined) before.line = undefined;
     entries.delete(key);
     if (next === undefined) return;
-    const entry = { createdMs: next.createdMs, key, line: next, requests };
+    const entry = { createdMs: next.createdMs, key, line: next, charge };
     entries.set(key, entry);
     const last = byAge.at(-1);
     if (last !== undefined && compareAge(last, entry) > 0) isSorted = false;
     byAge.push(entry);
   };
 
-  const seen = (job: DeepReadonly<Job>): void => put(keyOfObject(job), jobLine(job), requestsOf(job));
+  const seen = (job: DeepReadonly<Job>): void => put(keyOfObject(job), jobLine(job), chargeOf(job));
 
   return {
     handler: { added: seen, updated: seen, deleted: (job) => put(keyOfObject(job), undefined) },
@@ -191,6 +218,15 @@ export function createJobIndex(): JobIndex {
       return visible.flat().toSorted(byEnd).slice(0, most);
     },
     heldOn: (cluster) => held.get(cluster) ?? NOTHING,
+    heldBy: (localQueue) => heldInQueues.get(localQueue) ?? NOTHING,
+    avoiding(cluster, namespaces, most) {
+      const found: Avoiding[] = [];
+      for (const each of avoided.get(cluster)?.values() ?? []) {
+        if (found.length >= most) break;
+        if (seesIt(namespaces, namespaceOf({ key: each.job }))) found.push(each);
+      }
+      return found;
+    },
     totals(namespaces) {
       const states: Partial<Record<JobState, number>> = {};
       const visible = namespaces === 'All' ? [...counts.values()] : [...namespaces].flatMap((each) => counts.get(each) ?? []);
@@ -207,11 +243,15 @@ export function createJobIndex(): JobIndex {
   };
 }
 
-/** What its record charges, where it has one that can be read. */
-function requestsOf(job: DeepReadonly<Job>): Requests {
+/** Nothing where it has no record that can be read. */
+function chargeOf(job: DeepReadonly<Job>): Charge {
   const written = writtenRecordOf(job);
-  if (written.kind !== 'Record') return NOTHING;
-  return new Map(Object.entries(written.record.requests).map(([resource, quantity]) => [resource, amountIn(resource, quantity)]));
+  if (written.kind !== 'Record') return NO_CHARGE;
+  const { requests, avoid = {} } = written.record;
+  return {
+    requests: new Map(Object.entries(requests).map(([resource, quantity]) => [resource, amountIn(resource, quantity)])),
+    avoids: Object.entries(avoid).map(([cluster, { reason, until }]) => ({ cluster, reason, ...given({ untilMs: parseWireTime(until) }) })),
+  };
 }
 
 const noChanges = () => ({ jobs: new Map<string, JobLine | undefined>(), clusters: new Set<string>(), localQueues: new Set<string>() });

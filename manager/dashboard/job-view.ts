@@ -7,6 +7,7 @@ import { indexesBelow, sizeOf, unionOf, type Indexes } from '../api/index-list.t
 import { readLastFailure, tellFailure } from '../api/last-failure.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
 import { writtenRecordOf } from '../api/records.ts';
+import { conditionViews } from './condition-view.ts';
 import type { IndexCell, JobLine, JobView, PodView, Stage } from './views.ts';
 
 /** What the pods of one copy ended with, as it is kept. */
@@ -37,13 +38,7 @@ export function jobView(job: DeepReadonly<Job>, line: JobLine, copies: readonly 
     stages: stagesOf(job, line),
     facts: facts.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [{ name, value: String(value) }])),
     requests: record?.requests ?? {},
-    conditions: (status?.conditions ?? []).map(({ type, status: value, reason, message, lastTransitionTime }) => ({
-      type,
-      status: value,
-      reason: reason ?? '',
-      message: message ?? '',
-      ...given({ sinceMs: parseWireTime(lastTransitionTime) }),
-    })),
+    conditions: conditionViews(status?.conditions),
     pods: podsOf(copies),
     avoided: Object.entries(record?.avoid ?? {}).map(([cluster, { reason, until }]) => ({
       cluster,

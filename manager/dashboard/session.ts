@@ -4,13 +4,13 @@ import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
 import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import type { Explanations } from './explanations.ts';
 import type { Feeds, FeedEvent } from './feed.ts';
 import type { JobIndex } from './job-index.ts';
 import { jobPage, parseJobQuery } from './job-query.ts';
 import { jobView, keptJobView, type CopyPods, type KeptJob } from './job-view.ts';
+import { placeReading, type PlaceReading, type PlaceReadingDeps } from './place-reading.ts';
 import { rightsKey, seesIt, viewerOf, type Rights } from './rights.ts';
-import type { Refused, RightsReader, Whom } from './rights-reader.ts';
+import type { Refused, Whom } from './rights-reader.ts';
 import type { JobPage, JobView, Viewer } from './views.ts';
 
 /** What is kept of Jobs that are over. */
@@ -24,17 +24,15 @@ export type SessionDeps = {
   readonly index: JobIndex;
   readonly jobs: Lister<Job>;
   readonly feeds: Feeds;
-  readonly rights: RightsReader;
-  readonly explanations: Explanations;
   /** Reads one Job from the API server, as it is stored. */
   readonly readJob: (key: ObjectKey) => Promise<object | undefined>;
   /** Absent: nothing is kept. */
   readonly kept?: KeptJobs | undefined;
   readonly clock: Clock;
-};
+} & PlaceReadingDeps;
 
 /** What one viewer is shown. Everything is judged anew by what he may see; what is not for him is not there. */
-export interface Session {
+export interface Session extends PlaceReading {
   readonly viewer: Viewer;
   follow(lastEventId: string | undefined, signal: AbortSignal): AsyncIterable<FeedEvent>;
   /** Throws nothing: a wrong query is told. */
@@ -65,6 +63,7 @@ export function createSessions(deps: SessionDeps): OpenSession {
         return 'problem' in query ? query : jobPage(index.ordered(), query, admitted.rights.namespaces);
       },
       ...jobReading(deps, admitted.user, admitted.rights),
+      ...placeReading(deps, admitted.user, admitted.rights),
     };
   };
 

@@ -89,7 +89,7 @@ export function yardItem(sources: YardSources, cohorts: readonly CohortNode[], i
 }
 
 /** Of all LocalQueues that lead to it. */
-function waitingOf({ index, localQueues }: YardSources, clusterQueue: string, rights: Rights): readonly JobLine[] {
+export function waitingOf({ index, localQueues }: YardSources, clusterQueue: string, rights: Rights): readonly JobLine[] {
   return localQueues
     .list()
     .filter(({ metadata, spec }) => spec.clusterQueue === clusterQueue && seesIt(rights.namespaces, metadata.namespace))

@@ -9,6 +9,9 @@ export type DashboardSession = {
   explain(namespace: string, name: string): Promise<FoundHere<object>>;
   yaml(namespace: string, name: string): Promise<FoundHere<string>>;
   log(namespace: string, name: string, pod: string): Promise<FoundHere<object>>;
+  queue(name: string): Promise<FoundHere<object>>;
+  cluster(name: string): Promise<FoundHere<object>>;
+  submissions(): Promise<FoundHere<object>>;
 };
 
 export type RefusedHere = { readonly kind: 'Refused'; readonly status: 401 | 403 | 503; readonly why: string };
@@ -72,6 +75,21 @@ export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
       `${JOB}/pods/{pod}/log`,
       'What is kept of the log of one of its pods',
       named((session, namespace, name, pod) => session.log(namespace, name, pod)),
+    ),
+    route(
+      `${BASE}/queues/{name}`,
+      'All about one ClusterQueue',
+      named((session, _namespace, name) => session.queue(name)),
+    ),
+    route(
+      `${BASE}/clusters/{name}`,
+      'All about one WorkerCluster',
+      named((session, _namespace, name) => session.cluster(name)),
+    ),
+    route(
+      `${BASE}/submissions`,
+      'Queues of submissions',
+      named((session) => session.submissions()),
     ),
   ];
 }

@@ -3,10 +3,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CLUSTER_QUEUES, type ClusterQueue } from '../../manager/api/cluster-queue.ts';
 import { COHORTS, type Cohort } from '../../manager/api/cohort.ts';
 import { LOCAL_QUEUES, type LocalQueue } from '../../manager/api/local-queue.ts';
+import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../../manager/api/submission-queue.ts';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../../manager/api/worker-cluster.ts';
 import { createEventReader, type ReceivedEvent } from '../../manager/cli/submissions/server-events.ts';
 import { createDashboard } from '../../manager/dashboard/dashboard.ts';
-import type { JobPage, JobView, Viewer, YardChange } from '../../manager/dashboard/views.ts';
+import type { ClusterView, JobPage, JobView, QueueView, SubmissionsView, Viewer, YardChange } from '../../manager/dashboard/views.ts';
 import { dashboardRoutes } from '../../manager/http/dashboard-routes.ts';
 import { serveApi, type ApiServer } from '../../manager/http/server.ts';
 import { staticRoutes } from '../../manager/http/static-files.ts';
@@ -45,7 +46,8 @@ const reviewer: RawClient = {
     }
     const { namespaces, queues } = people[spec.user ?? ''] ?? { namespaces: [], queues: false };
     const { namespace = '', resource = '' } = spec.resourceAttributes ?? {};
-    const allowed = resource === 'jobs' || resource === 'pods' ? namespaces === '*' || namespaces.includes(namespace) : queues;
+    const ofNamespace = ['jobs', 'pods', 'submissionqueues'].includes(resource);
+    const allowed = ofNamespace ? namespaces === '*' || namespaces.includes(namespace) : queues;
     return JSON.stringify({ status: { allowed } });
   },
 } as RawClient;
@@ -70,6 +72,7 @@ beforeEach(async () => {
     clusterQueues: informerOf<ClusterQueue>(CLUSTER_QUEUES),
     localQueues: informerOf<LocalQueue>(LOCAL_QUEUES),
     cohorts: informerOf<Cohort>(COHORTS),
+    submissionQueues: informerOf<SubmissionQueueObject>(SUBMISSION_QUEUES),
   };
   let ids = 0;
   const dashboard = createDashboard({
@@ -77,6 +80,7 @@ beforeEach(async () => {
     reviewer,
     proxy: undefined,
     explain: async (job) => ({ kind: 'Waiting', job: job.metadata.name }),
+    order: async () => ({ kind: 'Order', waiting: 2, first: ['bob/his', 'ann/hers'].map((key) => ({ key, priority: 0 })) }),
     readJob: (key) => cluster.client.get(JOBS, key),
     kept: undefined,
     newId: () => `epoch${++ids}`,
@@ -217,6 +221,54 @@ describe('who looks at the dashboard', () => {
     expect(change.items['totals']).toMatchObject({ states: { Waiting: 1 } });
     expect((await get<JobPage>('/api/v1/jobs', 'ann')).body.jobs.map(({ key }) => key)).toEqual(['bob/his']);
     anew.leave();
+  });
+});
+
+describe('the pages of queues, clusters and submissions', () => {
+  const make = async (): Promise<void> => {
+    await cluster.client.create(CLUSTER_QUEUES, { metadata: { name: 'main' }, spec: { namespaceSelector: {}, resourceGroups: [] } });
+    await cluster.client.create(WORKER_CLUSTERS, { metadata: { name: 'east' }, spec: { local: true } });
+    for (const namespace of ['ann', 'bob']) {
+      await cluster.client.create(LOCAL_QUEUES, { metadata: { namespace, name: `of-${namespace}` }, spec: { clusterQueue: 'main' } });
+      const metadata = { namespace, name: `by-${namespace}` };
+      await cluster.client.create(SUBMISSION_QUEUES, { metadata, spec: { serviceAccountName: 'maker' } });
+    }
+    await createJob('ann', 'hers');
+    await createJob('bob', 'his');
+    await clock.advance(1_000);
+  };
+
+  test('show whoever may see it who uses a queue, who goes first in it, and what a cluster is like', async () => {
+    await make();
+    const queue = (await get<QueueView>('/api/v1/queues/main', 'admin')).body;
+    expect(queue.localQueues.map(({ key }) => key)).toEqual(['ann/of-ann', 'bob/of-bob']);
+    expect(queue.order.map(({ place, job }) => [place, job.key])).toEqual([
+      [1, 'bob/his'],
+      [2, 'ann/hers'],
+    ]);
+    expect((await get<ClusterView>('/api/v1/clusters/east', 'admin')).body).toMatchObject({
+      track: { name: 'east' },
+      commands: [{ does: 'cordon' }, {}, {}],
+    });
+    const submissions = (await get<SubmissionsView>('/api/v1/submissions', 'admin')).body;
+    expect(submissions.queues.map(({ key }) => key)).toEqual(['ann/by-ann', 'bob/by-bob']);
+    expect(await get('/api/v1/queues/none', 'admin')).toMatchObject({ status: 404 });
+    expect(await get('/api/v1/clusters/none', 'admin')).toMatchObject({ status: 404 });
+  });
+
+  test('are not there for a tenant who may read none of them, and tell one who may read a queue of nobody else', async () => {
+    await make();
+    for (const path of ['queues/main', 'queues/none', 'clusters/east', 'clusters/none'])
+      expect(await get(`/api/v1/${path}`, 'ann')).toMatchObject({ status: 403 });
+    expect((await get<SubmissionsView>('/api/v1/submissions', 'ann')).body.queues.map(({ key }) => key)).toEqual(['ann/by-ann']);
+    people['bob'] = { namespaces: ['bob'], queues: true };
+    const { body } = await get<QueueView>('/api/v1/queues/main', 'bob');
+    expect(body).toMatchObject({
+      localQueues: [{ key: 'bob/of-bob' }],
+      otherLocalQueues: 1,
+      order: [{ place: 1, job: { key: 'bob/his' } }],
+    });
+    expect(JSON.stringify(body)).not.toContain('ann');
   });
 });
 

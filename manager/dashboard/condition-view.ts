@@ -1,0 +1,22 @@
+import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
+import { parseWireTime } from '../../shared/api/wire-time.ts';
+import { given } from '../../shared/runtime/given.ts';
+import type { ConditionView } from './views.ts';
+
+type Condition = {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly lastTransitionTime?: string | undefined;
+};
+
+/** Conditions of any object, as they are shown. */
+export const conditionViews = (conditions: DeepReadonly<readonly Condition[]> | undefined): ConditionView[] =>
+  (conditions ?? []).map(({ type, status, reason, message, lastTransitionTime }) => ({
+    type,
+    status,
+    reason: reason ?? '',
+    message: message ?? '',
+    ...given({ sinceMs: parseWireTime(lastTransitionTime) }),
+  }));

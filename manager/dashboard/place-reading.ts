@@ -1,0 +1,89 @@
+import type { KubeUser } from '../../shared/kube/access-reviews.ts';
+import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
+import type { Lister } from '../../shared/kube/indexer.ts';
+import type { SubmissionQueueObject } from '../api/submission-queue.ts';
+import { clusterView } from './cluster-view.ts';
+import type { Explanations } from './explanations.ts';
+import { queueView } from './queue-view.ts';
+import { seesIt, type Rights } from './rights.ts';
+import type { Refused, RightsReader } from './rights-reader.ts';
+import { submissionView } from './submission-view.ts';
+import type { ClusterView, QueueView, SubmissionsView } from './views.ts';
+import type { YardSources } from './yard.ts';
+
+export type PlaceReadingDeps = {
+  readonly sources: YardSources;
+  readonly submissionQueues: Lister<SubmissionQueueObject>;
+  readonly rights: RightsReader;
+  readonly explanations: Explanations;
+};
+
+type Found<T> = { readonly kind: 'Found'; readonly value: T } | { readonly kind: 'Missing'; readonly what: string } | Refused;
+
+/** What a viewer is told of queues, clusters and submissions. */
+export interface PlaceReading {
+  queue(name: string): Promise<Found<QueueView>>;
+  cluster(name: string): Promise<Found<ClusterView>>;
+  submissions(): Promise<Found<SubmissionsView>>;
+}
+
+const OURS = 'switchyard.dev';
+/** Namespaces that somebody is asked about who may not list all queues of submissions. */
+const NAMESPACES_MAX = 500;
+const AT_ONCE = 8;
+
+export function placeReading(
+  { sources, submissionQueues, rights, explanations }: PlaceReadingDeps,
+  user: KubeUser,
+  seen: Rights,
+): PlaceReading {
+  const toGet = (resource: string, name: string): AccessAttributes => ({
+    resourceAttributes: { namespace: '', verb: 'get', group: OURS, resource, name },
+  });
+  const refusal = async (which: 'queues' | 'clusters', resource: string, name: string): Promise<Refused | undefined> =>
+    seesIt(seen[which], name) ? undefined : rights.refusal(user, toGet(resource, name));
+  const toListSubmissions = (namespace: string): Promise<Refused | undefined> =>
+    rights.refusal(user, { resourceAttributes: { namespace, verb: 'list', group: OURS, resource: 'submissionqueues' } });
+
+  /** Those of some namespaces where he may not list all. */
+  const visibleNamespaces = async (names: readonly string[]): Promise<ReadonlySet<string> | Refused> => {
+    const visible = new Set<string>();
+    for (let from = 0; from < Math.min(names.length, NAMESPACES_MAX); from += AT_ONCE) {
+      const some = names.slice(from, from + AT_ONCE);
+      const refusals = await Promise.all(some.map(toListSubmissions));
+      for (const [position, refused] of refusals.entries()) {
+        if (refused?.status === 503) return refused;
+        if (refused === undefined) visible.add(some[position] ?? '');
+      }
+    }
+    return visible;
+  };
+
+  return {
+    async queue(name) {
+      const refused = await refusal('queues', 'clusterqueues', name);
+      if (refused !== undefined) return refused;
+      const queue = sources.clusterQueues.get({ namespace: '', name });
+      if (queue === undefined) return { kind: 'Missing', what: `there is no ClusterQueue ${name}` };
+      const order = await explanations.orderOf(name);
+      return { kind: 'Found', value: queueView(sources, queue, order, seen) };
+    },
+    async cluster(name) {
+      const refused = await refusal('clusters', 'workerclusters', name);
+      if (refused !== undefined) return refused;
+      const cluster = sources.workerClusters.get({ namespace: '', name });
+      if (cluster === undefined) return { kind: 'Missing', what: `there is no WorkerCluster ${name}` };
+      return { kind: 'Found', value: clusterView(sources.index, cluster, seen) };
+    },
+    async submissions() {
+      const all = submissionQueues.list();
+      const refused = await toListSubmissions('');
+      if (refused?.status === 503) return refused;
+      const namespaces = [...new Set(all.map(({ metadata }) => metadata.namespace))].toSorted();
+      const visible = refused === undefined ? new Set(namespaces) : await visibleNamespaces(namespaces);
+      if ('kind' in visible) return visible;
+      const queues = all.filter(({ metadata }) => visible.has(metadata.namespace)).map(submissionView);
+      return { kind: 'Found', value: { queues: queues.toSorted((a, b) => (a.key < b.key ? -1 : 1)) } };
+    },
+  };
+}
