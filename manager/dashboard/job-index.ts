@@ -22,6 +22,8 @@ export type IndexChanges = {
 export interface JobIndex {
   readonly handler: EventHandler<Job>;
   get(key: string): JobLine | undefined;
+  /** None where it is gone. */
+  labelsOf(line: JobLine): Readonly<Record<string, string>>;
   /** The latest first. */
   ordered(): readonly JobLine[];
   /** How many wait in a LocalQueue (`NAMESPACE/NAME`), and the first of them. */
@@ -42,9 +44,11 @@ export interface JobIndex {
 export type Some = { readonly count: number; readonly first: readonly JobLine[] };
 
 type Lines = Map<string, JobLine>;
-type Entry = { readonly createdMs: number; readonly key: string; line: JobLine | undefined; requests: Requests };
+type Labels = Readonly<Record<string, string>>;
+type Entry = { readonly createdMs: number; readonly key: string; line: JobLine | undefined; requests: Requests; labels: Labels };
 
 const NOTHING: Requests = new Map<string, Amount>();
+const NO_LABELS: Labels = {};
 
 /** Of one namespace. */
 const ENDED_KEPT = 24;
@@ -137,7 +141,7 @@ export function createJobIndex(): JobIndex {
     }
   };
 
-  const put = (key: string, next: JobLine | undefined, requests: Requests = NOTHING): void => {
+  const put = (key: string, next: JobLine | undefined, requests: Requests = NOTHING, labels: Labels = NO_LABELS): void => {
     const before = entries.get(key);
     const beforeLine = before?.line;
     if (beforeLine === undefined && next === undefined) return;
@@ -149,23 +153,25 @@ export function createJobIndex(): JobIndex {
     if (before !== undefined && next !== undefined && before.createdMs === next.createdMs) {
       before.line = next;
       before.requests = requests;
+      before.labels = labels;
       return;
     }
     if (before !== undefined) before.line = undefined;
     entries.delete(key);
     if (next === undefined) return;
-    const entry = { createdMs: next.createdMs, key, line: next, requests };
+    const entry = { createdMs: next.createdMs, key, line: next, requests, labels };
     entries.set(key, entry);
     const last = byAge.at(-1);
     if (last !== undefined && compareAge(last, entry) > 0) isSorted = false;
     byAge.push(entry);
   };
 
-  const seen = (job: DeepReadonly<Job>): void => put(keyOfObject(job), jobLine(job), requestsOf(job));
+  const seen = (job: DeepReadonly<Job>): void => put(keyOfObject(job), jobLine(job), requestsOf(job), job.metadata.labels);
 
   return {
     handler: { added: seen, updated: seen, deleted: (job) => put(keyOfObject(job), undefined) },
     get: (key) => entries.get(key)?.line,
+    labelsOf: ({ key }) => entries.get(key)?.labels ?? NO_LABELS,
     ordered() {
       if (!isSorted) byAge.sort(compareAge);
       isSorted = true;
