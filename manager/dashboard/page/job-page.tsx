@@ -2,6 +2,8 @@ import { useSignalEffect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { JobView, Stage } from '../views.ts';
 import { ApiProblem } from './api.ts';
+import { Command } from './command.tsx';
+import { ConditionTable } from './conditions.tsx';
 import { ExplanationView, type ToldExplanation } from './explanation.tsx';
 import { Ago, Notice, State } from './parts.tsx';
 import { EndedPods, LivePodsOf } from './pods.tsx';
@@ -239,32 +241,7 @@ function Conditions({ view }: { readonly view: JobView }) {
   if (view.conditions.length === 0) return <Notice kind="none" title="It has no conditions" />;
   return (
     <section class="card">
-      <table>
-        <thead>
-          <tr>
-            <th>Condition</th>
-            <th>Is</th>
-            <th>Since</th>
-            <th>Reason</th>
-            <th>Message</th>
-          </tr>
-        </thead>
-        <tbody>
-          {view.conditions.map(({ type, status, reason, message, sinceMs }) => (
-            <tr key={type}>
-              <td>
-                <b>{type}</b>
-              </td>
-              <td>{status}</td>
-              <td class="num">
-                <Ago atMs={sinceMs} />
-              </td>
-              <td>{reason}</td>
-              <td class="wide">{message}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <ConditionTable conditions={view.conditions} />
     </section>
   );
 }
@@ -285,23 +262,6 @@ function Yaml({ namespace, name }: { readonly namespace: string; readonly name: 
         {text}
       </pre>
     </section>
-  );
-}
-
-function Command({ does, line }: { readonly does: string; readonly line: string }) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(line);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 1_500);
-  };
-  return (
-    <p class="command">
-      <code>{line}</code>
-      <button type="button" class="quiet" aria-label={`Copy the command to ${does}`} onClick={() => void copy()}>
-        {isCopied ? 'copied' : 'copy'}
-      </button>
-    </p>
   );
 }
 
