@@ -25,7 +25,13 @@ export interface Api {
   /** Pods of it that are there now. */
   pods(namespace: string, name: string): Promise<LivePods>;
   /** The log of such a pod as it is written. */
-  logStream(namespace: string, name: string, pod: string, lastEventId: string | undefined, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+  logStream(
+    namespace: string,
+    name: string,
+    pod: string,
+    lastEventId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<ReadableStream<Uint8Array>>;
   act(request: ActionRequest): Promise<ActionResult>;
   /** The body of the stream. */
   stream(lastEventId: string | undefined, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
@@ -33,7 +39,12 @@ export interface Api {
 
 /** Asks with this token, which goes nowhere but to the server that the page came from. Without one a proxy in between may know who it is. */
 export function createApi(token: string | undefined, send: typeof fetch): Api {
-  const ask = async (path: string, headers: Readonly<Record<string, string>> = {}, signal?: AbortSignal, sent?: object): Promise<Response> => {
+  const ask = async (
+    path: string,
+    headers: Readonly<Record<string, string>> = {},
+    signal?: AbortSignal,
+    sent?: object,
+  ): Promise<Response> => {
     const authorization: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
     let response: Response;
     try {
@@ -71,7 +82,10 @@ export function createApi(token: string | undefined, send: typeof fetch): Api {
     logStream: (namespace, name, pod, lastEventId, signal) =>
       streamOf(`${job(namespace, name)}/pods/${encodeURIComponent(pod)}/log?follow=1`, lastEventId, signal),
     // No form of another site can send this header.
-    act: async (request) => (await (await ask('actions', { 'content-type': 'application/json', 'x-switchyard-dashboard': '1' }, undefined, request)).json()) as ActionResult,
+    act: async (request) =>
+      (await (
+        await ask('actions', { 'content-type': 'application/json', 'x-switchyard-dashboard': '1' }, undefined, request)
+      ).json()) as ActionResult,
     stream: (lastEventId, signal) => streamOf('stream', lastEventId, signal),
   };
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ActionRequest, ClusterTrack, ClusterView } from '../views.ts';
-import { useAsked } from './asked.ts';
+import { useAsked } from './asked.tsx';
 import { Command } from './command.tsx';
 import { ConditionTable } from './conditions.tsx';
 import { HealthDot, Meter, Notice, Wagon } from './parts.tsx';

@@ -6,7 +6,7 @@ import { allJobs, BulkActions } from './bulk-actions.tsx';
 import { exported, type ExportForm } from './export.ts';
 import { Ago, Notice, progressOf, State } from './parts.tsx';
 import { jobAt, jobsAt } from './place.ts';
-import { saveFile } from './save-file.ts';
+import { saveFile } from './save-file.tsx';
 import { entry, jobNews, serverNow } from './state.tsx';
 import { duration, firstClause, nameOf, namespaceOf } from './words.ts';
 

@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiProblem } from './api.ts';
 import { follow } from './follow.ts';
 import { linesOf, NO_LINES, partsOf, withText, type LogLines } from './log-lines.ts';
-import { saveFile } from './save-file.ts';
+import { saveFile } from './save-file.tsx';
 import { entry } from './state.tsx';
 import { count } from './words.ts';
 

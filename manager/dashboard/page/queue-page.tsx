@@ -1,5 +1,5 @@
 import type { Loan, Place, QueueNode, QueueView } from '../views.ts';
-import { useAsked } from './asked.ts';
+import { useAsked } from './asked.tsx';
 import { ConditionTable } from './conditions.tsx';
 import { Ago, Meter, Notice, Wagon } from './parts.tsx';
 import { jobAt, jobsAt, queueAt } from './place.ts';

@@ -1,5 +1,5 @@
 import type { SubmissionView } from '../views.ts';
-import { useAsked } from './asked.ts';
+import { useAsked } from './asked.tsx';
 import { ConditionTable } from './conditions.tsx';
 import { HealthDot, Notice } from './parts.tsx';
 import { lastHeard } from './state.tsx';
