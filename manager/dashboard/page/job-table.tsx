@@ -14,6 +14,9 @@ export type Query = Readonly<Record<string, string>>;
 type Change = (next: Readonly<Record<string, string | undefined>>) => void;
 
 const ROW_PX = 34;
+/** Where there is room for few columns, the reason stands below the name. */
+const TALL_ROW_PX = 54;
+const NARROW = '(max-width: 760px)';
 const CHUNK = 100;
 /** Chunks that are kept: those around what is seen. */
 const CHUNKS_MAX = 12;
@@ -33,6 +36,7 @@ export function JobTable({ query, change }: { readonly query: Query; readonly ch
   const scroller = useRef<HTMLDivElement>(null);
   const asked = useRef(new Set<number>());
   const stale = useRef(false);
+  const rowPx = useRowPx();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const who = entry.value;
   const mayAct = who.kind === 'Inside' && who.viewer.actions;
@@ -63,8 +67,8 @@ export function JobTable({ query, change }: { readonly query: Query; readonly ch
     }
   };
 
-  const first = Math.max(0, Math.floor(top / ROW_PX) - 8);
-  const last = Math.ceil((top + height) / ROW_PX) + 8;
+  const first = Math.max(0, Math.floor(top / rowPx) - 8);
+  const last = Math.ceil((top + height) / rowPx) + 8;
   const from = Math.floor(first / CHUNK);
   const to = Math.floor(Math.min(last, Math.max(0, (loaded?.total ?? 1) - 1)) / CHUNK);
   useEffect(() => {
@@ -115,6 +119,7 @@ export function JobTable({ query, change }: { readonly query: Query; readonly ch
           <b>{loaded.total.toLocaleString('en')}</b> {loaded.total === 1 ? 'Job' : 'Jobs'}
         </span>
         {mayAct && <BulkActions query={query} total={loaded.total} chosen={chosen} clear={() => setChosen(new Set())} />}
+        <GroupBy query={query} change={change} />
         <Export query={query} total={loaded.total} />
       </div>
       {loaded.groups !== undefined && <Groups query={query} groups={loaded.groups} total={loaded.total} />}
@@ -129,10 +134,10 @@ export function JobTable({ query, change }: { readonly query: Query; readonly ch
             <Head key={label} name={name} label={label} query={query} change={change} />
           ))}
         </div>
-        <div class="body" role="rowgroup" ref={scroller} tabIndex={0} aria-label="Jobs, scrolled" onScroll={(event) => setTop(Math.floor(event.currentTarget.scrollTop / ROW_PX) * ROW_PX)} onKeyDown={moveAmongRows}>
-          <div class="all" style={{ height: `${loaded.total * ROW_PX}px` }} role="presentation">
+        <div class="body" role="rowgroup" ref={scroller} tabIndex={0} aria-label="Jobs, scrolled" onScroll={(event) => setTop(Math.floor(event.currentTarget.scrollTop / rowPx) * rowPx)} onKeyDown={moveAmongRows}>
+          <div class="all" style={{ height: `${loaded.total * rowPx}px` }} role="presentation">
             {rows.map((row) => (
-              <Row key={row} row={row} job={loaded.chunks.get(Math.floor(row / CHUNK))?.[row % CHUNK]} isChosen={mayAct ? (key) => chosen.has(key) : undefined} toggle={toggle} />
+              <Row key={row} row={row} rowPx={rowPx} job={loaded.chunks.get(Math.floor(row / CHUNK))?.[row % CHUNK]} isChosen={mayAct ? (key) => chosen.has(key) : undefined} toggle={toggle} />
             ))}
           </div>
           {loaded.total === 0 && <Notice kind="none" title="No Job is like that" about="Take a filter off, or look for another part of the name." />}
@@ -172,14 +177,15 @@ function Head({ name, label, query, change }: { readonly name: string | undefine
 
 type RowProps = {
   readonly row: number;
+  readonly rowPx: number;
   readonly job: JobLine | undefined;
   /** Absent where nothing can be done with it. */
   readonly isChosen: ((key: string) => boolean) | undefined;
   readonly toggle: (key: string) => void;
 };
 
-function Row({ row, job, isChosen, toggle }: RowProps) {
-  const at = { transform: `translateY(${row * ROW_PX}px)` };
+function Row({ row, rowPx, job, isChosen, toggle }: RowProps) {
+  const at = { transform: `translateY(${row * rowPx}px)` };
   if (job === undefined) return <div class="row pending" role="row" aria-rowindex={row + 2} style={at} />;
   const ranMs = job.startedMs === undefined ? undefined : (job.endedMs ?? serverNow.value) - job.startedMs;
   const done = progressOf(job);
@@ -206,9 +212,11 @@ function Row({ row, job, isChosen, toggle }: RowProps) {
         {job.cluster ?? ''}
       </span>
       <span class="cell pods" role="cell">
-        <span class="tiny" aria-hidden="true">
-          <span style={{ transform: `scaleX(${done})` }} />
-        </span>
+        {job.completions > 1 && (
+          <span class="tiny" aria-hidden="true">
+            <span style={{ transform: `scaleX(${done})` }} />
+          </span>
+        )}
         {job.succeeded}/{job.completions}
         {job.failed > 0 && <span class="red"> {job.failed}✕</span>}
       </span>
@@ -225,6 +233,18 @@ function Row({ row, job, isChosen, toggle }: RowProps) {
   );
 }
 
+/** How high a row is on this screen. */
+function useRowPx(): number {
+  const [isNarrow, setNarrow] = useState(() => matchMedia(NARROW).matches);
+  useEffect(() => {
+    const media = matchMedia(NARROW);
+    const onChange = (): void => setNarrow(media.matches);
+    media.addEventListener('change', onChange);
+    return () => media.removeEventListener('change', onChange);
+  }, []);
+  return isNarrow ? TALL_ROW_PX : ROW_PX;
+}
+
 /** The arrows go from one Job to the next. */
 function moveAmongRows(event: KeyboardEvent): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -232,6 +252,32 @@ function moveAmongRows(event: KeyboardEvent): void {
   if (step === undefined || row === undefined) return;
   event.preventDefault();
   document.querySelector<HTMLElement>(`[data-row="${Number(row) + step}"]`)?.focus();
+}
+
+const GROUPS = {
+  '': 'no groups',
+  state: 'state',
+  queue: 'queue',
+  clusterQueue: 'cluster queue',
+  cluster: 'cluster',
+  namespace: 'namespace',
+  reason: 'reason',
+  label: 'that label',
+};
+
+function GroupBy({ query, change }: { readonly query: Query; readonly change: Change }) {
+  return (
+    <label class="group-by">
+      <span class="soft">by</span>
+      <select value={query['group'] ?? ''} aria-label="Group by" onChange={(event) => change({ group: event.currentTarget.value })}>
+        {Object.entries(GROUPS).map(([value, label]) => (
+          <option key={value} value={value} disabled={value === 'label' && query['label'] === undefined}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
 }
 
 function Groups({ query, groups, total }: { readonly query: Query; readonly groups: NonNullable<JobPage['groups']>; readonly total: number }) {

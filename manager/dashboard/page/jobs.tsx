@@ -7,7 +7,6 @@ import { yard } from './state.tsx';
 import { clustersIn } from './yard-model.ts';
 
 const STATES: readonly JobLine['state'][] = ['Waiting', 'Held', 'Dispatching', 'Running', 'Resting', 'Complete', 'Failed'];
-const GROUPS = { '': 'no groups', state: 'state', queue: 'queue', clusterQueue: 'cluster queue', cluster: 'cluster', namespace: 'namespace', reason: 'reason', label: 'that label' };
 
 /** All Jobs, of which only those are fetched that are looked at. What is looked for stands in the address. */
 export function Jobs({ query }: { readonly query: Query }) {
@@ -72,16 +71,6 @@ function Filters({ query, change }: { readonly query: Query; readonly change: Ch
         </label>
       )}
       <LabelFilter query={query} change={change} />
-      <label>
-        <span class="soft">by</span>
-        <select value={query['group'] ?? ''} aria-label="Group by" onChange={(event) => change({ group: event.currentTarget.value })}>
-          {Object.entries(GROUPS).map(([value, label]) => (
-            <option key={value} value={value} disabled={value === 'label' && query['label'] === undefined}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
       {others.map((name) => (
         <button key={name} type="button" class="token" onClick={() => change({ [name]: undefined })} title="Take this filter off">
           {name === 'clusterQueue' ? 'cluster queue' : name}: {query[name]} ×
