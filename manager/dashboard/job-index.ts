@@ -24,6 +24,8 @@ export type IndexChanges = {
 export interface JobIndex {
   readonly handler: EventHandler<Job>;
   get(key: string): JobLine | undefined;
+  /** None where it is gone. */
+  labelsOf(line: JobLine): Readonly<Record<string, string>>;
   /** The latest first. */
   ordered(): readonly JobLine[];
   /** How many wait in a LocalQueue (`NAMESPACE/NAME`), and the first of them. */
@@ -49,12 +51,14 @@ export type Avoiding = { readonly job: string; readonly reason: string; readonly
 export type Some = { readonly count: number; readonly first: readonly JobLine[] };
 
 type Lines = Map<string, JobLine>;
-type Entry = { readonly createdMs: number; readonly key: string; line: JobLine | undefined; charge: Charge };
+type Labels = Readonly<Record<string, string>>;
+type Entry = { readonly createdMs: number; readonly key: string; line: JobLine | undefined; charge: Charge; labels: Labels };
 /** What its record says of it beside what a line tells. */
 type Charge = { readonly requests: Requests; readonly avoids: readonly (Omit<Avoiding, 'job'> & { readonly cluster: string })[] };
 
 const NOTHING: Requests = new Map<string, Amount>();
 const NO_CHARGE: Charge = { requests: NOTHING, avoids: [] };
+const NO_LABELS: Labels = {};
 
 /** Of one namespace. */
 const ENDED_KEPT = 24;
@@ -164,7 +168,7 @@ export function createJobIndex(): JobIndex {
     }
   };
 
-  const put = (key: string, next: JobLine | undefined, charge: Charge = NO_CHARGE): void => {
+  const put = (key: string, next: JobLine | undefined, charge: Charge = NO_CHARGE, labels: Labels = NO_LABELS): void => {
     const before = entries.get(key);
     const beforeLine = before?.line;
     if (beforeLine === undefined && next === undefined) return;
@@ -176,23 +180,25 @@ export function createJobIndex(): JobIndex {
     if (before !== undefined && next !== undefined && before.createdMs === next.createdMs) {
       before.line = next;
       before.charge = charge;
+      before.labels = labels;
       return;
     }
     if (before !== undefined) before.line = undefined;
     entries.delete(key);
     if (next === undefined) return;
-    const entry = { createdMs: next.createdMs, key, line: next, charge };
+    const entry = { createdMs: next.createdMs, key, line: next, charge, labels };
     entries.set(key, entry);
     const last = byAge.at(-1);
     if (last !== undefined && compareAge(last, entry) > 0) isSorted = false;
     byAge.push(entry);
   };
 
-  const seen = (job: DeepReadonly<Job>): void => put(keyOfObject(job), jobLine(job), chargeOf(job));
+  const seen = (job: DeepReadonly<Job>): void => put(keyOfObject(job), jobLine(job), chargeOf(job), job.metadata.labels);
 
   return {
     handler: { added: seen, updated: seen, deleted: (job) => put(keyOfObject(job), undefined) },
     get: (key) => entries.get(key)?.line,
+    labelsOf: ({ key }) => entries.get(key)?.labels ?? NO_LABELS,
     ordered() {
       if (!isSorted) byAge.sort(compareAge);
       isSorted = true;

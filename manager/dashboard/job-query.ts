@@ -11,6 +11,8 @@ export type JobQuery = {
   readonly clusterQueue?: string;
   readonly cluster?: string;
   readonly reason?: string;
+  /** Without a value: whatever it is. */
+  readonly label?: { readonly name: string; readonly value?: string };
   /** Part of the name, or of what it says. */
   readonly text?: string;
   readonly order: JobOrder;
@@ -23,13 +25,18 @@ export type JobQuery = {
 export const JOB_STATES: readonly JobState[] = ['Waiting', 'Held', 'Dispatching', 'Running', 'Resting', 'Complete', 'Failed'];
 const ORDERS = ['created', 'name', 'state', 'cluster', 'queue', 'ended'] as const;
 export type JobOrder = (typeof ORDERS)[number];
-const GROUPS = ['state', 'queue', 'cluster', 'namespace', 'reason', 'clusterQueue'] as const;
+/** `label`: by the value of the label that is asked for. */
+const GROUPS = ['state', 'queue', 'cluster', 'namespace', 'reason', 'clusterQueue', 'label'] as const;
 export type JobGroup = (typeof GROUPS)[number];
 
 const LIMIT = 100;
 const LIMIT_MAX = 500;
 const GROUPS_MAX = 500;
-const TEXT_LENGTH_MAX = 253;
+/** A label's prefix, name and value may be so long together. */
+const TEXT_LENGTH_MAX = 253 + 1 + 63 + 1 + 63;
+
+/** The labels of a Job. */
+export type LabelsOf = (line: JobLine) => Readonly<Record<string, string>>;
 
 /** The query of a URL, or what is wrong with it. */
 export function parseJobQuery(parameters: URLSearchParams): JobQuery | { readonly problem: string } {
@@ -40,6 +47,8 @@ export function parseJobQuery(parameters: URLSearchParams): JobQuery | { readonl
   const groupBy = one('group');
   const group = GROUPS.find((each) => each === groupBy);
   if (groupBy !== undefined && group === undefined) return { problem: `group: is none of ${GROUPS.join(', ')}` };
+  const [labelName = '', ...labelValue] = one('label')?.split('=') ?? [];
+  if (group === 'label' && labelName === '') return { problem: 'group: label needs label=NAME, by which label' };
   const whole = (name: string, fallback: number, most: number): number | undefined => {
     const text = one(name);
     if (text === undefined) return fallback;
@@ -62,28 +71,34 @@ export function parseJobQuery(parameters: URLSearchParams): JobQuery | { readonl
       cluster: one('cluster'),
       reason: one('reason'),
       text: one('text')?.toLowerCase(),
+      label: labelName === '' ? undefined : { name: labelName, ...(labelValue.length > 0 && { value: labelValue.join('=') }) },
       group,
     }),
   };
 }
 
 /** The Jobs that are asked for, of these, which come with the latest first. */
-export function jobPage(lines: readonly JobLine[], query: JobQuery, namespaces: Seen): JobPage {
-  const found = namespaces === 'All' && isForAll(query) ? lines : lines.filter((line) => isFound(line, query, namespaces));
+export function jobPage(lines: readonly JobLine[], query: JobQuery, namespaces: Seen, labelsOf: LabelsOf): JobPage {
+  const found = namespaces === 'All' && isForAll(query) ? lines : lines.filter((line) => isFound(line, query, namespaces, labelsOf));
   const ordered = inOrder(found, query);
   return {
     total: found.length,
     offset: query.offset,
     jobs: ordered.slice(query.offset, query.offset + query.limit),
-    ...given({ groups: query.group && groupsOf(found, query.group) }),
+    ...given({ groups: query.group && groupsOf(found, query.group, ofLabel(query, labelsOf)) }),
   };
 }
 
-const isForAll = ({ states, namespace, queue, clusterQueue, cluster, reason, text }: JobQuery): boolean =>
-  states.size === 0 && (namespace ?? queue ?? clusterQueue ?? cluster ?? reason ?? text) === undefined;
+const ofLabel =
+  ({ label }: JobQuery, labelsOf: LabelsOf) =>
+  (line: JobLine): string | undefined =>
+    label && labelsOf(line)[label.name];
 
-export function isFound(line: JobLine, query: JobQuery, namespaces: Seen): boolean {
-  const { states, namespace, queue, clusterQueue, cluster, reason, text } = query;
+const isForAll = ({ states, namespace, queue, clusterQueue, cluster, reason, label, text }: JobQuery): boolean =>
+  states.size === 0 && (namespace ?? queue ?? clusterQueue ?? cluster ?? reason ?? label ?? text) === undefined;
+
+export function isFound(line: JobLine, query: JobQuery, namespaces: Seen, labelsOf: LabelsOf): boolean {
+  const { states, namespace, queue, clusterQueue, cluster, reason, label, text } = query;
   return (
     (states.size === 0 || states.has(line.state)) &&
     (namespaces === 'All' || seesIt(namespaces, namespaceOf(line))) &&
@@ -92,9 +107,13 @@ export function isFound(line: JobLine, query: JobQuery, namespaces: Seen): boole
     (clusterQueue === undefined || line.clusterQueue === clusterQueue) &&
     (cluster === undefined || line.cluster === cluster) &&
     (reason === undefined || line.reason === reason) &&
+    (label === undefined || hasLabel(labelsOf(line), label)) &&
     (text === undefined || line.key.toLowerCase().includes(text) || line.why?.toLowerCase().includes(text) === true)
   );
 }
+
+const hasLabel = (labels: Readonly<Record<string, string>>, { name, value }: NonNullable<JobQuery['label']>): boolean =>
+  Object.hasOwn(labels, name) && (value === undefined || labels[name] === value);
 
 function inOrder(lines: readonly JobLine[], { order, isReversed }: JobQuery): readonly JobLine[] {
   if (order === 'created') return isReversed ? lines : lines.toReversed();
@@ -115,10 +134,14 @@ const VALUES: Readonly<Record<Exclude<JobOrder, 'created'>, (line: JobLine) => s
   ended: ({ endedMs = 0 }) => endedMs,
 };
 
-function groupsOf(lines: readonly JobLine[], group: JobGroup): { readonly key: string; readonly count: number }[] {
+function groupsOf(
+  lines: readonly JobLine[],
+  group: JobGroup,
+  labelOf: (line: JobLine) => string | undefined,
+): { readonly key: string; readonly count: number }[] {
   const counts = new Map<string, number>();
   for (const line of lines) {
-    const key = (group === 'namespace' ? namespaceOf(line) : line[group]) ?? '';
+    const key = (group === 'namespace' ? namespaceOf(line) : group === 'label' ? labelOf(line) : line[group]) ?? '';
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   return [...counts]

@@ -60,7 +60,7 @@ export function createSessions(deps: SessionDeps): OpenSession {
       follow: (lastEventId, signal) => followed(whom, admitted.rights, lastEventId, signal),
       jobs(parameters) {
         const query = parseJobQuery(parameters);
-        return 'problem' in query ? query : jobPage(index.ordered(), query, admitted.rights.namespaces);
+        return 'problem' in query ? query : jobPage(index.ordered(), query, admitted.rights.namespaces, index.labelsOf);
       },
       ...jobReading(deps, admitted.user, admitted.rights),
       ...placeReading(deps, admitted.user, admitted.rights),

@@ -20,7 +20,9 @@ const ROOT = path.join(import.meta.dirname, '..', '..');
 /** A cache that is full from the start, and stays so. */
 function fullCache<T extends KubeObject>(objects: readonly DeepReadonly<T>[]): Informer<T> {
   const cache: Pick<Informer<T>, 'addHandler' | 'list' | 'get'> = {
-    addHandler: (handler) => objects.forEach((object) => handler.added?.(object, true)),
+    addHandler(handler) {
+      for (const object of objects) handler.added?.(object, true);
+    },
     list: () => [...objects],
     get: () => undefined,
   };
@@ -66,12 +68,14 @@ test.skipIf(CHROMIUM === undefined || process.env['SWITCHYARD_SLOW'] !== '1')(
       clusterQueues: fullCache([]),
       localQueues: fullCache([]),
       cohorts: fullCache([]),
+      submissionQueues: fullCache([]),
     };
     const dashboard = createDashboard({
       informers,
       reviewer: everybodyIsAdmin,
       proxy: undefined,
       explain: async () => ({ kind: 'Finished' }),
+      order: async () => [],
       readJob: async () => undefined,
       kept: undefined,
       newId: () => 'epoch',

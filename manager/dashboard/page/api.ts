@@ -1,4 +1,4 @@
-import type { JobPage, JobView, Viewer } from '../views.ts';
+import type { ActionRequest, ActionResult, ClusterView, JobPage, JobView, LivePods, QueueView, SubmissionsView, Viewer } from '../views.ts';
 
 /** An answer that is none: `status` 0 where nobody answered. */
 export class ApiProblem extends Error {
@@ -19,13 +19,32 @@ export interface Api {
   explanation(namespace: string, name: string): Promise<object>;
   yaml(namespace: string, name: string): Promise<string>;
   log(namespace: string, name: string, pod: string): Promise<{ readonly log: string }>;
+  queue(name: string): Promise<QueueView>;
+  cluster(name: string): Promise<ClusterView>;
+  submissions(): Promise<SubmissionsView>;
+  /** Pods of it that are there now. */
+  pods(namespace: string, name: string): Promise<LivePods>;
+  /** The log of such a pod as it is written. */
+  logStream(
+    namespace: string,
+    name: string,
+    pod: string,
+    lastEventId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<ReadableStream<Uint8Array>>;
+  act(request: ActionRequest): Promise<ActionResult>;
   /** The body of the stream. */
   stream(lastEventId: string | undefined, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
 }
 
 /** Asks with this token, which goes nowhere but to the server that the page came from. Without one a proxy in between may know who it is. */
 export function createApi(token: string | undefined, send: typeof fetch): Api {
-  const ask = async (path: string, headers: Readonly<Record<string, string>> = {}, signal?: AbortSignal): Promise<Response> => {
+  const ask = async (
+    path: string,
+    headers: Readonly<Record<string, string>> = {},
+    signal?: AbortSignal,
+    sent?: object,
+  ): Promise<Response> => {
     const authorization: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
     let response: Response;
     try {
@@ -34,6 +53,7 @@ export function createApi(token: string | undefined, send: typeof fetch): Api {
         cache: 'no-store',
         redirect: 'error',
         ...(signal === undefined ? {} : { signal }),
+        ...(sent === undefined ? {} : { method: 'POST', body: JSON.stringify(sent) }),
       });
     } catch (error) {
       throw new ApiProblem(0, error instanceof Error ? error.message : String(error));
@@ -43,6 +63,11 @@ export function createApi(token: string | undefined, send: typeof fetch): Api {
   };
   const json = async <T>(path: string, signal?: AbortSignal): Promise<T> => (await (await ask(path, {}, signal)).json()) as T;
   const job = (namespace: string, name: string): string => `namespaces/${encodeURIComponent(namespace)}/jobs/${encodeURIComponent(name)}`;
+  const streamOf = async (path: string, lastEventId: string | undefined, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> => {
+    const { body } = await ask(path, lastEventId === undefined ? {} : { 'last-event-id': lastEventId }, signal);
+    if (body === null) throw new ApiProblem(0, 'the stream has no body');
+    return body;
+  };
   return {
     viewer: () => json('viewer'),
     jobs: (query, signal) => json(`jobs?${new URLSearchParams({ ...query }).toString()}`, signal),
@@ -50,11 +75,18 @@ export function createApi(token: string | undefined, send: typeof fetch): Api {
     explanation: (namespace, name) => json(`${job(namespace, name)}/explanation`),
     yaml: async (namespace, name) => (await ask(`${job(namespace, name)}/yaml`)).text(),
     log: (namespace, name, pod) => json(`${job(namespace, name)}/pods/${encodeURIComponent(pod)}/log`),
-    async stream(lastEventId, signal) {
-      const { body } = await ask('stream', lastEventId === undefined ? {} : { 'last-event-id': lastEventId }, signal);
-      if (body === null) throw new ApiProblem(0, 'the stream has no body');
-      return body;
-    },
+    queue: (name) => json(`queues/${encodeURIComponent(name)}`),
+    cluster: (name) => json(`clusters/${encodeURIComponent(name)}`),
+    submissions: () => json('submissions'),
+    pods: (namespace, name) => json(`${job(namespace, name)}/pods`),
+    logStream: (namespace, name, pod, lastEventId, signal) =>
+      streamOf(`${job(namespace, name)}/pods/${encodeURIComponent(pod)}/log?follow=1`, lastEventId, signal),
+    // No form of another site can send this header.
+    act: async (request) =>
+      (await (
+        await ask('actions', { 'content-type': 'application/json', 'x-switchyard-dashboard': '1' }, undefined, request)
+      ).json()) as ActionResult,
+    stream: (lastEventId, signal) => streamOf('stream', lastEventId, signal),
   };
 }
 

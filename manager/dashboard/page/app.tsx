@@ -8,6 +8,7 @@ import { Notice } from './parts.tsx';
 import { QueuePage } from './queue-page.tsx';
 import { connection, entry, lastHeard, leave, place, setTheme, theme, yard, type Theme } from './state.tsx';
 import { totalsIn } from './yard-model.ts';
+import { SubmissionsPage } from './submissions-page.tsx';
 import { YardPage } from './yard.tsx';
 
 export function App() {
@@ -40,7 +41,7 @@ export function App() {
 
 function titleOf(): string {
   const { value: at } = place;
-  return at.page === 'job' || at.page === 'queue' || at.page === 'cluster' ? at.name : at.page === 'jobs' ? 'Jobs' : 'Yard';
+  return at.page === 'job' || at.page === 'queue' || at.page === 'cluster' ? at.name : at.page === 'jobs' ? 'Jobs' : at.page === 'submissions' ? 'Submissions' : 'Yard';
 }
 
 function Page() {
@@ -56,6 +57,8 @@ function Page() {
       return <QueuePage name={at.name} />;
     case 'cluster':
       return <ClusterPage name={at.name} />;
+    case 'submissions':
+      return <SubmissionsPage />;
     case 'lost':
       return <Notice kind="none" isPage title="There is no such page" about={at.path} />;
   }
@@ -89,6 +92,7 @@ function Header() {
       <nav aria-label="Pages">
         {link('#/yard', 'Yard', page === 'yard' || page === 'queue' || page === 'cluster')}
         {link('#/jobs', 'Jobs', page === 'jobs' || page === 'job')}
+        {link('#/submissions', 'Submissions', page === 'submissions')}
       </nav>
       <p class="figures" aria-label="Jobs by state">
         {figure(states.Waiting, 'waiting', 'Waiting')}
@@ -140,7 +144,7 @@ function LostConnection() {
   );
 }
 
-/** `/` goes to the filter, `y` and `j` to the pages. */
+/** `/` goes to the filter, `y`, `j` and `s` to the pages. */
 function useKeys(): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
@@ -148,6 +152,7 @@ function useKeys(): void {
       if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
       if (event.key === 'y') location.hash = '#/yard';
       else if (event.key === 'j') location.hash = '#/jobs';
+      else if (event.key === 's') location.hash = '#/submissions';
       else if (event.key === '/') {
         event.preventDefault();
         if (place.value.page !== 'jobs') location.hash = '#/jobs';

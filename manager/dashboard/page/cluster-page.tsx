@@ -1,12 +1,18 @@
+import { useState } from 'preact/hooks';
+import type { ActionRequest, ClusterTrack, ClusterView } from '../views.ts';
+import { useAsked } from './asked.tsx';
+import { Command } from './command.tsx';
+import { ConditionTable } from './conditions.tsx';
 import { HealthDot, Meter, Notice, Wagon } from './parts.tsx';
-import { jobsAt } from './place.ts';
-import { yard } from './state.tsx';
-import { count } from './words.ts';
+import { jobAt, jobsAt } from './place.ts';
+import { entry, serverNow, yard } from './state.tsx';
+import { count, duration } from './words.ts';
 import { clustersIn } from './yard-model.ts';
 
-/** One worker cluster: how it is, how full, and what runs there. */
+/** One worker cluster: how it is, how full, what runs there, what is kept from it, and what keeps Jobs there from running twice. */
 export function ClusterPage({ name }: { readonly name: string }) {
   const cluster = clustersIn(yard.value ?? new Map()).find((each) => each.name === name);
+  const { value: view, problem: unread } = useAsked((api) => api.cluster(name), name, cluster);
   if (cluster === undefined) return <Notice isPage kind="none" title={`There is no cluster ${name} that you may see`} />;
   const { health, state, problem, roundTripMs, version, fills, jobs, running } = cluster;
   return (
@@ -22,6 +28,7 @@ export function ClusterPage({ name }: { readonly name: string }) {
           {roundTripMs === undefined ? '' : ` · answers in ${roundTripMs} ms`}
           {version === undefined ? '' : ` · Kubernetes ${version}`}
         </span>
+        <Actions cluster={cluster} />
       </header>
       {problem !== undefined && <p class="problem">{problem}</p>}
       <div class="columns">
@@ -37,6 +44,14 @@ export function ClusterPage({ name }: { readonly name: string }) {
               {running.length === 0 && <p class="empty">No Job of yours is here.</p>}
             </div>
           </section>
+          {view === undefined && unread !== undefined && unread.status !== 404 && <p class="soft">More of it cannot be shown: {unread.message}</p>}
+          {view !== undefined && <Avoided view={view} />}
+          {view !== undefined && view.conditions.length > 0 && (
+            <section class="card">
+              <h2>Conditions</h2>
+              <ConditionTable conditions={view.conditions} />
+            </section>
+          )}
         </div>
         <aside>
           <section class="card">
@@ -47,18 +62,138 @@ export function ClusterPage({ name }: { readonly name: string }) {
               ))}
             </div>
           </section>
+          {view !== undefined && <Fence fence={view.fence} />}
+          {view !== undefined && <Facts view={view} />}
           <section class="card">
             <h2>On the command line</h2>
-            {['cordon', 'drain', 'uncordon'].map((verb) => (
-              <p key={verb} class="command">
-                <code>
-                  switchyard clusters {verb} {name}
-                </code>
-              </p>
+            {(view?.commands ?? ['cordon', 'drain', 'uncordon'].map((does) => ({ does, line: `switchyard clusters ${does} ${name}` }))).map(({ does, line }) => (
+              <Command key={line} does={does} line={line} />
             ))}
           </section>
         </aside>
       </div>
     </article>
+  );
+}
+
+type ClusterAction = Extract<ActionRequest, { cluster: string }>['action'];
+const WORDS: Readonly<Record<ClusterAction, string>> = {
+  Cordon: 'It takes no more Jobs; those on it go on.',
+  Uncordon: 'It takes Jobs again.',
+  Drain: 'It takes no more Jobs, and those on it move to other clusters: what they have done so far is lost where they keep it nowhere.',
+};
+
+/** Asks once more before it does anything. */
+function Actions({ cluster: { name, state, jobs } }: { readonly cluster: ClusterTrack }) {
+  const [asked, setAsked] = useState<ClusterAction | undefined>(undefined);
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const who = entry.value;
+  if (who.kind !== 'Inside' || !who.viewer.actions) return null;
+  const isOpen = state !== 'Cordoned' && state !== 'Draining' && state !== 'Drained';
+  const go = async (action: ClusterAction): Promise<void> => {
+    setBusy(true);
+    try {
+      const { results } = await who.api.act({ action, cluster: name });
+      const refused = results.find(({ outcome }) => outcome !== 'Done');
+      setProblem(refused && (refused.message ?? refused.outcome));
+      setAsked(undefined);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <span class="cluster-actions">
+      {asked === undefined ? (
+        (isOpen ? (['Cordon', 'Drain'] as const) : (['Uncordon'] as const)).map((action) => (
+          <button key={action} type="button" class="quiet" onClick={() => setAsked(action)}>
+            {action} …
+          </button>
+        ))
+      ) : (
+        <span role="alertdialog" aria-label={`${asked} ${name}?`}>
+          <span class="soft">{WORDS[asked]}</span>{' '}
+          <button type="button" class={asked === 'Drain' ? 'danger' : ''} disabled={isBusy} onClick={() => void go(asked)}>
+            {asked === 'Drain' ? `Drain ${name} of ${count(jobs, 'Job')}` : `${asked} ${name}`}
+          </button>{' '}
+          <button type="button" class="quiet" onClick={() => setAsked(undefined)}>
+            Leave it
+          </button>
+        </span>
+      )}
+      {problem !== undefined && (
+        <span class="red" role="alert">
+          {problem}
+        </span>
+      )}
+    </span>
+  );
+}
+
+function Avoided({ view: { avoidedBy } }: { readonly view: ClusterView }) {
+  if (avoidedBy.length === 0) return null;
+  return (
+    <section class="card">
+      <h2>Jobs that are kept from it for now</h2>
+      <table>
+        <thead>
+          <tr>
+            <th>Job</th>
+            <th>Why</th>
+            <th class="num">For</th>
+          </tr>
+        </thead>
+        <tbody>
+          {avoidedBy.map(({ job, reason, untilMs }) => (
+            <tr key={job}>
+              <td>
+                <a href={jobAt(job)}>{job}</a>
+              </td>
+              <td class="wide">{reason}</td>
+              <td class="num">{untilMs === undefined || untilMs <= serverNow.value ? '' : duration(untilMs - serverNow.value)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Fence({ fence: { afterSeconds, about, leaseNamespace } }: { readonly fence: ClusterView['fence'] }) {
+  return (
+    <section class="card">
+      <h2>Fence and Lease</h2>
+      <p>{about}</p>
+      <dl>
+        <div>
+          <dt>Fence after</dt>
+          <dd>{afterSeconds === undefined ? 'it has not said' : afterSeconds === 0 ? 'never' : duration(afterSeconds * 1000)}</dd>
+        </div>
+        <div>
+          <dt>Leases in</dt>
+          <dd>{leaseNamespace}</dd>
+        </div>
+      </dl>
+    </section>
+  );
+}
+
+function Facts({ view: { facts, labels } }: { readonly view: ClusterView }) {
+  const rows = [...facts, ...Object.entries(labels).map(([name, value]) => ({ name, value }))];
+  if (rows.length === 0) return null;
+  return (
+    <section class="card">
+      <h2>Facts and labels</h2>
+      <dl>
+        {rows.map(({ name, value }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
   );
 }

@@ -1,9 +1,12 @@
 import { useSignalEffect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { JobView, PodView, Stage } from '../views.ts';
+import type { JobView, Stage } from '../views.ts';
 import { ApiProblem } from './api.ts';
+import { Command } from './command.tsx';
+import { ConditionTable } from './conditions.tsx';
 import { ExplanationView, type ToldExplanation } from './explanation.tsx';
 import { Ago, Notice, State } from './parts.tsx';
+import { EndedPods, LivePodsOf } from './pods.tsx';
 import { clusterAt, jobAt, jobsAt, queueAt } from './place.ts';
 import { entry, jobNews, place, serverNow, yard } from './state.tsx';
 import { count, duration, quantity } from './words.ts';
@@ -101,7 +104,8 @@ function Story({ view }: { readonly view: JobView }) {
               </section>
             )}
             {view.indexes !== undefined && <Indexes runs={view.indexes} />}
-            <Pods view={view} short />
+            <LivePodsOf line={line} />
+            <EndedPods view={view} short />
           </div>
           <aside>
             <section class="card">
@@ -141,7 +145,12 @@ function Story({ view }: { readonly view: JobView }) {
           </aside>
         </div>
       )}
-      {tab === 'pods' && <Pods view={view} short={false} />}
+      {tab === 'pods' && (
+        <>
+          <LivePodsOf line={line} />
+          <EndedPods view={view} short={false} />
+        </>
+      )}
       {tab === 'conditions' && <Conditions view={view} />}
       {tab === 'yaml' && <Yaml namespace={namespace} name={name} />}
     </article>
@@ -228,132 +237,11 @@ function Indexes({ runs }: { readonly runs: NonNullable<JobView['indexes']> }) {
   );
 }
 
-function Pods({ view, short }: { readonly view: JobView; readonly short: boolean }) {
-  const [open, setOpen] = useState<string | undefined>(undefined);
-  const pods = short ? view.pods.toSorted((a, b) => Number(b.phase === 'Failed') - Number(a.phase === 'Failed')).slice(0, 8) : view.pods;
-  if (pods.length === 0) return short ? null : <Notice kind="none" title="No pod has ended yet" about="Pods are listed here once they have ended, as far as the history keeps them (--history-store)." />;
-  return (
-    <section class="card">
-      <h2>
-        Pods that ended {short && view.pods.length > pods.length && <a href={jobAt(view.line.key, 'pods')}>all {view.pods.length}</a>}
-      </h2>
-      <table>
-        <thead>
-          <tr>
-            <th>Pod</th>
-            <th>On</th>
-            <th>Ended</th>
-            <th class="num">Exit</th>
-            <th class="num">Ran</th>
-            <th>Last line</th>
-          </tr>
-        </thead>
-        <tbody>
-          {pods.map((pod) => (
-            <PodRow key={pod.pod} pod={pod} isOpen={open === pod.pod} toggle={() => setOpen(open === pod.pod ? undefined : pod.pod)} job={view.line.key} />
-          ))}
-        </tbody>
-      </table>
-    </section>
-  );
-}
-
-function PodRow({ pod, job, isOpen, toggle }: { readonly pod: PodView; readonly job: string; readonly isOpen: boolean; readonly toggle: () => void }) {
-  const isBad = pod.phase === 'Failed';
-  return (
-    <>
-      <tr>
-        <td class="mono">
-          {pod.hasLog ? (
-            <button type="button" class="link" aria-expanded={isOpen} onClick={toggle}>
-              {pod.pod}
-            </button>
-          ) : (
-            pod.pod
-          )}
-          {pod.index !== undefined && <span class="soft"> #{pod.index}</span>}
-        </td>
-        <td>{pod.cluster}</td>
-        <td class={isBad ? 'red' : ''}>
-          {pod.phase.toLowerCase()}
-          {pod.reason !== undefined && isBad ? ` · ${pod.reason}` : ''}
-        </td>
-        <td class={isBad ? 'red num' : 'num'}>{pod.exitCode ?? ''}</td>
-        <td class="num">{pod.startedMs === undefined || pod.endedMs === undefined ? '' : duration(pod.endedMs - pod.startedMs)}</td>
-        <td class="mono soft last">{pod.lastLine ?? pod.message ?? ''}</td>
-      </tr>
-      {isOpen && (
-        <tr>
-          <td colSpan={6}>
-            <Log job={job} pod={pod.pod} />
-          </td>
-        </tr>
-      )}
-    </>
-  );
-}
-
-function Log({ job, pod }: { readonly job: string; readonly pod: string }) {
-  const [log, setLog] = useState<string | undefined>(undefined);
-  const [problem, setProblem] = useState<string | undefined>(undefined);
-  const [text, setText] = useState('');
-  const who = entry.value;
-  const [namespace = '', name = ''] = job.split('/');
-  useEffect(() => {
-    if (who.kind !== 'Inside') return;
-    who.api.log(namespace, name, pod).then(
-      (answer) => setLog(answer.log),
-      (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
-    );
-  }, [pod]);
-  if (problem !== undefined) return <p class="problem">{problem}</p>;
-  if (log === undefined) return <p class="soft">Fetching the end of the log …</p>;
-  const lines = log.split('\n');
-  const shown = text === '' ? lines : lines.filter((each) => each.toLowerCase().includes(text.toLowerCase()));
-  return (
-    <div class="log">
-      <div class="log-head">
-        <input type="search" placeholder="Search in it" aria-label="Search in the log" value={text} onInput={(event) => setText(event.currentTarget.value)} />
-        <span class="soft">{count(shown.length, 'line')}</span>
-        <a href={`data:text/plain;charset=utf-8,${encodeURIComponent(log)}`} download={`${pod}.log`}>
-          Download
-        </a>
-      </div>
-      <pre tabIndex={0}>{shown.join('\n')}</pre>
-    </div>
-  );
-}
-
 function Conditions({ view }: { readonly view: JobView }) {
   if (view.conditions.length === 0) return <Notice kind="none" title="It has no conditions" />;
   return (
     <section class="card">
-      <table>
-        <thead>
-          <tr>
-            <th>Condition</th>
-            <th>Is</th>
-            <th>Since</th>
-            <th>Reason</th>
-            <th>Message</th>
-          </tr>
-        </thead>
-        <tbody>
-          {view.conditions.map(({ type, status, reason, message, sinceMs }) => (
-            <tr key={type}>
-              <td>
-                <b>{type}</b>
-              </td>
-              <td>{status}</td>
-              <td class="num">
-                <Ago atMs={sinceMs} />
-              </td>
-              <td>{reason}</td>
-              <td class="wide">{message}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <ConditionTable conditions={view.conditions} />
     </section>
   );
 }
@@ -374,23 +262,6 @@ function Yaml({ namespace, name }: { readonly namespace: string; readonly name: 
         {text}
       </pre>
     </section>
-  );
-}
-
-function Command({ does, line }: { readonly does: string; readonly line: string }) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(line);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 1_500);
-  };
-  return (
-    <p class="command">
-      <code>{line}</code>
-      <button type="button" class="quiet" aria-label={`Copy the command to ${does}`} onClick={() => void copy()}>
-        {isCopied ? 'copied' : 'copy'}
-      </button>
-    </p>
   );
 }
 

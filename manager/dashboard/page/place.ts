@@ -5,6 +5,7 @@ export type Place =
   | { readonly page: 'job'; readonly namespace: string; readonly name: string; readonly tab: string }
   | { readonly page: 'queue'; readonly name: string }
   | { readonly page: 'cluster'; readonly name: string }
+  | { readonly page: 'submissions' }
   | { readonly page: 'lost'; readonly path: string };
 
 export function parsePlace(hash: string): Place {
@@ -14,6 +15,8 @@ export function parsePlace(hash: string): Place {
   const [page = 'yard', first, second] = parts;
   switch (page) {
     case 'yard':
+      return { page };
+    case 'submissions':
       return { page };
     case 'jobs':
       return first === undefined

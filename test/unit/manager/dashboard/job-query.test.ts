@@ -14,8 +14,13 @@ const LINES = [
   aLine({ key: 'a/train', createdMs: 3, state: 'Failed', endedMs: 9, cluster: 'west' }),
   aLine({ key: 'c/other', createdMs: 2, state: 'Complete', endedMs: 7 }),
 ];
+const LABELS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'b/train': { team: 'red', 'a/x': 'a=b' },
+  'a/sum': { team: 'blue' },
+};
+const labelsOf = ({ key }: { readonly key: string }): Readonly<Record<string, string>> => LABELS[key] ?? {};
 const keys = (text: string, namespaces: 'All' | ReadonlySet<string> = 'All'): string[] =>
-  jobPage(LINES, query(text), namespaces).jobs.map(({ key }) => key);
+  jobPage(LINES, query(text), namespaces, labelsOf).jobs.map(({ key }) => key);
 
 describe('a query for Jobs', () => {
   test('finds by state, queue, cluster, reason, namespace and part of the name or of what it says', () => {
@@ -29,11 +34,23 @@ describe('a query for Jobs', () => {
     expect(keys('text=cpu')).toEqual(['a/sum']);
   });
 
+  test('finds by a label and its value, and groups by what that label says', () => {
+    expect(keys('label=team')).toEqual(['b/train', 'a/sum']);
+    expect(keys('label=team%3Dblue')).toEqual(['a/sum']);
+    expect(keys('label=a/x%3Da%3Db')).toEqual(['b/train']);
+    expect(keys('label=constructor')).toEqual([]);
+    expect(jobPage(LINES, query('group=label&label=team'), 'All', labelsOf).groups).toEqual([
+      { key: 'blue', count: 1 },
+      { key: 'red', count: 1 },
+    ]);
+    expect(parseJobQuery(new URLSearchParams('group=label'))).toEqual({ problem: 'group: label needs label=NAME, by which label' });
+  });
+
   test('has only what the viewer may see, in its count and groups as well', () => {
-    const page = jobPage(LINES, query('group=namespace'), new Set(['a']));
+    const page = jobPage(LINES, query('group=namespace'), new Set(['a']), labelsOf);
     expect(page.total).toBe(2);
     expect(page.groups).toEqual([{ key: 'a', count: 2 }]);
-    expect(isFound(aLine({ key: 'b/x' }), query(''), new Set(['a']))).toBe(false);
+    expect(isFound(aLine({ key: 'b/x' }), query(''), new Set(['a']), labelsOf)).toBe(false);
   });
 
   test('is in the order that is asked for, and of that a part', () => {
@@ -41,7 +58,7 @@ describe('a query for Jobs', () => {
     expect(keys('order=name')).toEqual(['a/sum', 'a/train', 'b/train', 'c/other']);
     expect(keys('order=-ended')).toEqual(['a/train', 'c/other', 'b/train', 'a/sum']);
     expect(keys('order=name&offset=1&limit=2')).toEqual(['a/train', 'b/train']);
-    expect(jobPage(LINES, query('offset=3'), 'All')).toMatchObject({ total: 4, offset: 3, jobs: [{ key: 'c/other' }] });
+    expect(jobPage(LINES, query('offset=3'), 'All', labelsOf)).toMatchObject({ total: 4, offset: 3, jobs: [{ key: 'c/other' }] });
   });
 
   test('that makes no sense is told what is wrong with it', () => {

@@ -1,0 +1,348 @@
+import { useSignalEffect } from '@preact/signals';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { JobLine, JobPage } from '../views.ts';
+import { ApiProblem } from './api.ts';
+import { allJobs, BulkActions } from './bulk-actions.tsx';
+import { exported, type ExportForm } from './export.ts';
+import { Ago, Notice, progressOf, State } from './parts.tsx';
+import { jobAt, jobsAt } from './place.ts';
+import { saveFile } from './save-file.tsx';
+import { entry, jobNews, serverNow } from './state.tsx';
+import { duration, firstClause, nameOf, namespaceOf } from './words.ts';
+
+export type Query = Readonly<Record<string, string>>;
+type Change = (next: Readonly<Record<string, string | undefined>>) => void;
+
+const ROW_PX = 34;
+/** Where there is room for few columns, the reason stands below the name. */
+const TALL_ROW_PX = 54;
+const NARROW = '(max-width: 760px)';
+const CHUNK = 100;
+/** Chunks that are kept: those around what is seen. */
+const CHUNKS_MAX = 12;
+/** What has come in between is asked for as often as this. */
+const REFRESH_MS = 2_500;
+/** Whoever stays so long looks at what is there. */
+const STILL_MS = 60;
+const EXPORT_MAX = 100_000;
+
+type Loaded = { readonly total: number; readonly chunks: ReadonlyMap<number, readonly JobLine[]>; readonly groups: JobPage['groups'] };
+
+export function JobTable({ query, change }: { readonly query: Query; readonly change: Change }) {
+  const [loaded, setLoaded] = useState<Loaded | undefined>(undefined);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(600);
+  const scroller = useRef<HTMLDivElement>(null);
+  const asked = useRef(new Set<number>());
+  const stale = useRef(false);
+  const rowPx = useRowPx();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const who = entry.value;
+  const mayAct = who.kind === 'Inside' && who.viewer.actions;
+  const toggle = (key: string): void => {
+    setChosen((before) => {
+      const next = new Set(before);
+      if (!next.delete(key)) next.add(key);
+      return next;
+    });
+  };
+
+  const load = async (chunk: number, isAnew = false): Promise<void> => {
+    if (who.kind !== 'Inside' || (asked.current.has(chunk) && !isAnew)) return;
+    asked.current.add(chunk);
+    try {
+      const page = await who.api.jobs({ ...query, offset: String(chunk * CHUNK), limit: String(CHUNK) });
+      setProblem(undefined);
+      setLoaded((before) => {
+        const chunks = new Map(before?.total === page.total && !isAnew ? before.chunks : isAnew ? before?.chunks : []);
+        chunks.set(chunk, page.jobs);
+        const near = [...chunks].toSorted(([a], [b]) => Math.abs(a - chunk) - Math.abs(b - chunk)).slice(0, CHUNKS_MAX);
+        asked.current = new Set(near.map(([each]) => each));
+        return { total: page.total, chunks: new Map(near), groups: page.groups };
+      });
+    } catch (error) {
+      asked.current.delete(chunk);
+      setProblem(error instanceof ApiProblem ? error.message : String(error));
+    }
+  };
+
+  const first = Math.max(0, Math.floor(top / rowPx) - 8);
+  const last = Math.ceil((top + height) / rowPx) + 8;
+  const from = Math.floor(first / CHUNK);
+  const to = Math.floor(Math.min(last, Math.max(0, (loaded?.total ?? 1) - 1)) / CHUNK);
+  useEffect(() => {
+    const loadSeen = (): void => {
+      for (let chunk = from; chunk <= to; chunk++) void load(chunk);
+    };
+    if (loaded === undefined) return loadSeen();
+    // What is only flown over is not asked for.
+    const timer = setTimeout(loadSeen, STILL_MS);
+    return () => clearTimeout(timer);
+  }, [from, to]);
+
+  // What is on the page changes where it stands; what would come or go is asked for.
+  useSignalEffect(() => {
+    const { value: news } = jobNews;
+    if (news.number === 0) return;
+    const byKey = new Map(news.jobs.map((job) => [job.key, job]));
+    setLoaded((before) => {
+      if (before === undefined) return before;
+      const chunks = new Map([...before.chunks].map(([chunk, jobs]) => [chunk, jobs.some(({ key }) => byKey.has(key)) ? jobs.map((job) => byKey.get(job.key) ?? job) : jobs]));
+      return { ...before, chunks };
+    });
+    stale.current = true;
+  });
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!stale.current || document.hidden) return;
+      stale.current = false;
+      for (let chunk = from; chunk <= to; chunk++) void load(chunk, true);
+    }, REFRESH_MS);
+    return () => clearInterval(timer);
+  }, [from, to]);
+  useEffect(() => {
+    const element = scroller.current;
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(() => setHeight(element.clientHeight));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [loaded === undefined]);
+
+  if (problem !== undefined && loaded === undefined) return <Notice kind="bad" title="The Jobs could not be read" about={problem} />;
+  if (loaded === undefined) return <Notice kind="wait" title="Looking for Jobs …" />;
+  const rows = Array.from({ length: Math.max(0, Math.min(last, loaded.total) - first) }, (_, index) => first + index);
+  return (
+    <>
+      <div class="found">
+        <span role="status">
+          <b>{loaded.total.toLocaleString('en')}</b> {loaded.total === 1 ? 'Job' : 'Jobs'}
+        </span>
+        {mayAct && <BulkActions query={query} total={loaded.total} chosen={chosen} clear={() => setChosen(new Set())} />}
+        <GroupBy query={query} change={change} />
+        <Export query={query} total={loaded.total} />
+      </div>
+      {loaded.groups !== undefined && <Groups query={query} groups={loaded.groups} total={loaded.total} />}
+      <div class={`table${mayAct ? ' with-choice' : ''}`} role="table" aria-label="Jobs" aria-rowcount={loaded.total + 1}>
+        <div class="row head" role="row">
+          {mayAct && (
+            <span class="cell choice" role="columnheader">
+              <span class="hidden">Chosen</span>
+            </span>
+          )}
+          {COLUMNS.map(([name, label]) => (
+            <Head key={label} name={name} label={label} query={query} change={change} />
+          ))}
+        </div>
+        <div class="body" role="rowgroup" ref={scroller} tabIndex={0} aria-label="Jobs, scrolled" onScroll={(event) => setTop(Math.floor(event.currentTarget.scrollTop / rowPx) * rowPx)} onKeyDown={moveAmongRows}>
+          <div class="all" style={{ height: `${loaded.total * rowPx}px` }} role="presentation">
+            {rows.map((row) => (
+              <Row key={row} row={row} rowPx={rowPx} job={loaded.chunks.get(Math.floor(row / CHUNK))?.[row % CHUNK]} isChosen={mayAct ? (key) => chosen.has(key) : undefined} toggle={toggle} />
+            ))}
+          </div>
+          {loaded.total === 0 && <Notice kind="none" title="No Job is like that" about="Take a filter off, or look for another part of the name." />}
+        </div>
+      </div>
+    </>
+  );
+}
+
+const COLUMNS = [
+  ['name', 'Job'],
+  ['state', 'State'],
+  ['queue', 'Queue'],
+  ['cluster', 'Cluster'],
+  [undefined, 'Pods'],
+  ['created', 'Age'],
+  [undefined, 'Took'],
+  [undefined, 'Why'],
+] as const;
+
+function Head({ name, label, query, change }: { readonly name: string | undefined; readonly label: string; readonly query: Query; readonly change: Change }) {
+  const order = query['order'] ?? '-created';
+  const sort = name === undefined ? undefined : order === name ? 'ascending' : order === `-${name}` ? 'descending' : 'none';
+  return (
+    <span class={`cell ${label.toLowerCase()}`} role="columnheader" aria-sort={sort}>
+      {name === undefined ? (
+        label
+      ) : (
+        <button type="button" onClick={() => change({ order: order === name ? `-${name}` : name })}>
+          {label}
+          <span aria-hidden="true">{sort === 'ascending' ? ' ↑' : sort === 'descending' ? ' ↓' : ''}</span>
+        </button>
+      )}
+    </span>
+  );
+}
+
+type RowProps = {
+  readonly row: number;
+  readonly rowPx: number;
+  readonly job: JobLine | undefined;
+  /** Absent where nothing can be done with it. */
+  readonly isChosen: ((key: string) => boolean) | undefined;
+  readonly toggle: (key: string) => void;
+};
+
+function Row({ row, rowPx, job, isChosen, toggle }: RowProps) {
+  const at = { transform: `translateY(${row * rowPx}px)` };
+  if (job === undefined) return <div class="row pending" role="row" aria-rowindex={row + 2} style={at} />;
+  const ranMs = job.startedMs === undefined ? undefined : (job.endedMs ?? serverNow.value) - job.startedMs;
+  const done = progressOf(job);
+  return (
+    <div class="row" role="row" aria-rowindex={row + 2} style={at}>
+      {isChosen !== undefined && (
+        <span class="cell choice" role="cell">
+          <input type="checkbox" checked={isChosen(job.key)} aria-label={`Choose ${job.key}`} onChange={() => toggle(job.key)} />
+        </span>
+      )}
+      <span class="cell job" role="cell">
+        <a href={jobAt(job.key)} data-row={row}>
+          <span class="soft">{namespaceOf(job.key)}/</span>
+          {nameOf(job.key)}
+        </a>
+      </span>
+      <span class="cell state" role="cell">
+        <State state={job.state} />
+      </span>
+      <span class="cell queue" role="cell">
+        {job.queue ?? job.clusterQueue ?? ''}
+      </span>
+      <span class="cell cluster" role="cell">
+        {job.cluster ?? ''}
+      </span>
+      <span class="cell pods" role="cell">
+        {job.completions > 1 && (
+          <span class="tiny" aria-hidden="true">
+            <span style={{ transform: `scaleX(${done})` }} />
+          </span>
+        )}
+        {job.succeeded}/{job.completions}
+        {job.failed > 0 && <span class="red"> {job.failed}✕</span>}
+      </span>
+      <span class="cell age" role="cell">
+        <Ago atMs={job.createdMs} after="" />
+      </span>
+      <span class="cell took" role="cell">
+        {ranMs === undefined ? '' : duration(ranMs)}
+      </span>
+      <span class="cell why soft" role="cell" title={job.why}>
+        {job.why === undefined ? (job.reason ?? '') : firstClause(job.why)}
+      </span>
+    </div>
+  );
+}
+
+/** How high a row is on this screen. */
+function useRowPx(): number {
+  const [isNarrow, setNarrow] = useState(() => matchMedia(NARROW).matches);
+  useEffect(() => {
+    const media = matchMedia(NARROW);
+    const onChange = (): void => setNarrow(media.matches);
+    media.addEventListener('change', onChange);
+    return () => media.removeEventListener('change', onChange);
+  }, []);
+  return isNarrow ? TALL_ROW_PX : ROW_PX;
+}
+
+/** The arrows go from one Job to the next. */
+function moveAmongRows(event: KeyboardEvent): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const row = (document.activeElement as HTMLElement | null)?.dataset['row'];
+  if (step === undefined || row === undefined) return;
+  event.preventDefault();
+  document.querySelector<HTMLElement>(`[data-row="${Number(row) + step}"]`)?.focus();
+}
+
+const GROUPS = {
+  '': 'no groups',
+  state: 'state',
+  queue: 'queue',
+  clusterQueue: 'cluster queue',
+  cluster: 'cluster',
+  namespace: 'namespace',
+  reason: 'reason',
+  label: 'that label',
+};
+
+function GroupBy({ query, change }: { readonly query: Query; readonly change: Change }) {
+  return (
+    <label class="group-by">
+      <span class="soft">by</span>
+      <select value={query['group'] ?? ''} aria-label="Group by" onChange={(event) => change({ group: event.currentTarget.value })}>
+        {Object.entries(GROUPS).map(([value, label]) => (
+          <option key={value} value={value} disabled={value === 'label' && query['label'] === undefined}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Groups({ query, groups, total }: { readonly query: Query; readonly groups: NonNullable<JobPage['groups']>; readonly total: number }) {
+  const group = query['group'] ?? '';
+  return (
+    <ul class="groups" aria-label={`Jobs by ${group}`}>
+      {groups.slice(0, 40).map(({ key, count }) => (
+        <li key={key}>
+          {key === '' ? (
+            <span class="none">
+              <Group name="none" number={count} share={count / Math.max(1, total)} />
+            </span>
+          ) : (
+            <a href={jobsAt({ ...query, group: undefined, [group]: group === 'label' ? labelled(query, key) : key })}>
+              <Group name={key} number={count} share={count / Math.max(1, total)} />
+            </a>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Group({ name, number, share }: { readonly name: string; readonly number: number; readonly share: number }) {
+  return (
+    <>
+      <span class="share" style={{ transform: `scaleX(${share})` }} aria-hidden="true" />
+      <span class="name">{name}</span> <b>{number.toLocaleString('en')}</b>
+    </>
+  );
+}
+
+/** The label that is asked for, with this value. */
+const labelled = (query: Query, value: string): string => `${(query['label'] ?? '').replace(/=.*$/, '')}=${value}`;
+
+function Export({ query, total }: { readonly query: Query; readonly total: number }) {
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const who = entry.value;
+  const save = async (form: ExportForm): Promise<void> => {
+    if (who.kind !== 'Inside') return;
+    setBusy(true);
+    try {
+      saveFile(`jobs.${form}`, form === 'json' ? 'application/json' : 'text/csv', exported(await allJobs(who.api, query, EXPORT_MAX), form));
+      setProblem(undefined);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <span class="export">
+      {problem !== undefined && (
+        <span class="red" role="alert">
+          not saved: {problem}
+        </span>
+      )}
+      {isBusy && <span class="soft">reading {total.toLocaleString('en')} …</span>}
+      <button type="button" class="quiet" disabled={isBusy || total === 0} onClick={() => void save('csv')}>
+        CSV
+      </button>
+      <button type="button" class="quiet" disabled={isBusy || total === 0} onClick={() => void save('json')}>
+        JSON
+      </button>
+    </span>
+  );
+}
