@@ -75,7 +75,7 @@ test.skipIf(CHROMIUM === undefined || process.env['SWITCHYARD_SLOW'] !== '1')(
       reviewer: everybodyIsAdmin,
       proxy: undefined,
       explain: async () => ({ kind: 'Finished' }),
-      order: async () => [],
+      order: async () => ({ kind: 'NoOrder', problem: 'nothing waits' }),
       readJob: async () => undefined,
       kept: undefined,
       newId: () => 'epoch',
