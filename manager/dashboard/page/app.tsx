@@ -94,7 +94,7 @@ function Header() {
         {link('#/jobs', 'Jobs', page === 'jobs' || page === 'job')}
         {link('#/submissions', 'Submissions', page === 'submissions')}
       </nav>
-      <p class="figures" aria-label="Jobs by state">
+      <p class="figures" role="group" aria-label="Jobs by state">
         {figure(states.Waiting, 'waiting', 'Waiting')}
         {figure(states.Held, 'held', 'Held')}
         {figure((states.Running ?? 0) + (states.Dispatching ?? 0), 'running', 'Running,Dispatching')}

@@ -106,7 +106,9 @@ function Confirmation({ asked: { action, jobs }, api, close }: { readonly asked:
         </ul>
         {!isOver && jobs.length > 1 && (
           <label>
-            Type <b>{jobs.length}</b> to go on
+            <span>
+              Type <b>{jobs.length}</b> to go on
+            </span>
             <input inputMode="numeric" autocomplete="off" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
           </label>
         )}

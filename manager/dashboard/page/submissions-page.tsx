@@ -11,13 +11,14 @@ export function SubmissionsPage() {
   // What its leader tells comes with the status of the queue, of which the yard knows nothing.
   const beat = Math.floor(lastHeard.value.hereMs / EVERY_MS);
   const { value, problem } = useAsked((api) => api.submissions(), 'submissions', beat);
-  if (value === undefined && problem?.status === 403) return <Notice kind="none" title="You may see no submissions" about={problem.message} />;
-  if (value === undefined && problem?.status === 404) return <Notice kind="none" title="This manager does not tell of submissions" about="Its version is older than this page." />;
-  if (value === undefined && problem !== undefined) return <Notice kind="bad" title="The submissions could not be read" about={problem.message} />;
-  if (value === undefined) return <Notice kind="wait" title="Looking for submissions …" />;
+  if (value === undefined && problem?.status === 403) return <Notice isPage kind="none" title="You may see no submissions" about={problem.message} />;
+  if (value === undefined && problem?.status === 404) return <Notice isPage kind="none" title="This manager does not tell of submissions" about="Its version is older than this page." />;
+  if (value === undefined && problem !== undefined) return <Notice isPage kind="bad" title="The submissions could not be read" about={problem.message} />;
+  if (value === undefined) return <Notice isPage kind="wait" title="Looking for submissions …" />;
   if (value.queues.length === 0)
     return (
       <Notice
+        isPage
         kind="none"
         title="There is no queue of submissions that you may see"
         about="A SubmissionQueue gives a tenant a queue of his own (docs/submissions.md); they are shown to those who may list submissionqueues in its namespace."

@@ -1,0 +1,197 @@
+/** The page alone, in a browser, before a server that says what a test wants it to say: what is done with many Jobs, and logs that go on. */
+import path from 'node:path';
+import type { Browser, Page, Route } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildPage } from '../../manager/cli/local/dashboard.ts';
+import type {
+  ActionRequest,
+  ActionResult,
+  JobLine,
+  JobPage,
+  JobView,
+  LivePods,
+  SubmissionsView,
+  Viewer,
+  YardChange,
+} from '../../manager/dashboard/views.ts';
+import { serveDashboard } from '../../manager/http/serve-dashboard.ts';
+import type { ApiServer } from '../../manager/http/server.ts';
+import { silentLogger } from '../../shared/runtime/logger.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { accessibilityProblems, CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
+
+const ROOT = path.join(import.meta.dirname, '..', '..');
+const line = (name: string, parts: Partial<JobLine> = {}): JobLine => ({
+  key: `team/${name}`,
+  uid: name,
+  state: 'Waiting',
+  queue: 'main',
+  createdMs: 0,
+  completions: 1,
+  active: 0,
+  succeeded: 0,
+  failed: 0,
+  ...parts,
+});
+const LINES = Array.from({ length: 5 }, (_, number) => line(`job-${number}`));
+const RUNNING = line('trainer', { state: 'Running', active: 1, cluster: 'east' });
+const VIEW: JobView = {
+  line: RUNNING,
+  stages: [],
+  facts: [],
+  requests: {},
+  conditions: [],
+  pods: [],
+  avoided: [],
+  commands: [],
+  fromHistory: false,
+};
+const event = (id: number, name: string, data: object): string => `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+
+describe.skipIf(CHROMIUM === undefined)('before a server that says what it is told to say, the page', () => {
+  let browser: Browser;
+  let server: ApiServer;
+  beforeAll(async () => {
+    await buildPage(ROOT);
+    browser = await openBrowser();
+    server = await serveDashboard('127.0.0.1:0', {
+      open: async () => ({ kind: 'Refused', status: 503, why: 'every answer is the test’s' }),
+      pageFolder: path.join(ROOT, 'manager', 'dashboard', 'dist'),
+      clock: systemClock,
+      log: silentLogger,
+    });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  /** With somebody who may do everything; `answers` by the end of the path. */
+  async function look(place: string, answers: Readonly<Record<string, (route: Route) => Promise<void> | void>>): Promise<Page> {
+    const { page, context } = await openPage(browser, server.url, { token: 'nobody' });
+    const viewer: Viewer = { name: 'operator', namespaces: 'All', queues: 'All', clusters: 'All', actions: true };
+    const yard: YardChange = { items: {}, jobs: [], gone: [], more: 0, atMs: 0 };
+    const jobs: JobPage = { total: LINES.length, offset: 0, jobs: LINES };
+    let streams = 0;
+    const all: typeof answers = {
+      viewer: (route) => route.fulfill({ json: viewer }),
+      // It says no more, and stays.
+      stream: (route) => (streams++ === 0 ? route.fulfill({ contentType: 'text/event-stream', body: event(1, 'yard', yard) }) : undefined),
+      jobs: (route) => route.fulfill({ json: jobs }),
+      trainer: (route) => route.fulfill({ json: VIEW }),
+      ...answers,
+    };
+    await context.route('**/api/v1/**', async (route) => {
+      const { pathname } = new URL(route.request().url());
+      await (
+        all[pathname.slice(pathname.lastIndexOf('/') + 1)] ??
+        ((each: Route) => each.fulfill({ status: 404, json: { message: 'not here' } }))
+      )(route);
+    });
+    await page.goto(`${server.url}/?again#${place}?token=operator`);
+    return page;
+  }
+
+  test('does nothing to many Jobs before their number has been typed, and tells of each that was refused', async () => {
+    const asked: ActionRequest[] = [];
+    const headers: (string | undefined)[] = [];
+    const result: ActionResult = {
+      done: 1,
+      results: [
+        { name: 'team/job-0', outcome: 'Done' },
+        { name: 'team/job-3', outcome: 'Refused', message: 'you may not delete jobs in namespace team' },
+      ],
+    };
+    const page = await look('/jobs', {
+      actions: async (route) => {
+        asked.push(route.request().postDataJSON() as ActionRequest);
+        headers.push(route.request().headers()['x-switchyard-dashboard']);
+        await route.fulfill({ json: result });
+      },
+    });
+    await page.getByRole('checkbox', { name: 'Choose team/job-0' }).check();
+    await page.getByRole('checkbox', { name: 'Choose team/job-3' }).check();
+    await page.getByRole('button', { name: 'Cancel …' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Cancel 2 Jobs?' });
+    const go = dialog.getByRole('button', { name: 'Cancel 2 Jobs' });
+    expect(await go.isDisabled()).toBe(true);
+    await dialog.getByRole('textbox').fill('5');
+    await dialog.getByRole('textbox').press('Enter');
+    expect(asked).toEqual([]);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await dialog.getByRole('textbox').fill('2');
+    await go.click();
+    await dialog.getByText('Done with 1 of 2.').waitFor();
+    expect(await dialog.innerText()).toContain('team/job-3: refused, you may not delete jobs in namespace team');
+    expect(asked).toEqual([{ action: 'Cancel', jobs: ['team/job-0', 'team/job-3'], count: 2 }]);
+    expect(headers).toEqual(['1']);
+    // Nothing chosen: all that the filter finds.
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Hold …' }).click();
+    await page.getByRole('dialog', { name: 'Hold 5 Jobs?' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(asked).toHaveLength(1);
+    await page.context().close();
+  });
+
+  test('follows the log of a pod over a break without a gap and without a line twice, to its end', async () => {
+    const resumed: (string | undefined)[] = [];
+    const parts = [
+      event(7, 'lines', { text: 'step 1 <b>bold</b>\nste' }),
+      event(8, 'lines', { text: 'p 2\n' }) + event(9, 'end', { reason: 'the pod has ended' }),
+    ];
+    const pods: LivePods = { cluster: 'east', pods: [{ pod: 'trainer-x1', phase: 'Running' }] };
+    const page = await look('/jobs/team/trainer', {
+      pods: (route) => route.fulfill({ json: pods }),
+      log: async (route) => {
+        resumed.push(route.request().headers()['last-event-id']);
+        await route.fulfill({ contentType: 'text/event-stream', body: parts[resumed.length - 1] ?? '' });
+      },
+    });
+    await page.getByRole('button', { name: 'trainer-x1' }).click();
+    await page.getByText('the pod has ended').waitFor();
+    expect(resumed).toEqual([undefined, '7']);
+    const log = page.getByLabel('Log of trainer-x1');
+    expect(await log.innerText()).toBe('step 1 <b>bold</b>\nstep 2\n');
+    await page.getByRole('searchbox', { name: 'Search in the log' }).fill('BOLD');
+    await page.getByText('1 of 2 lines').waitFor();
+    expect(await log.locator('mark').allInnerTexts()).toEqual(['bold']);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download' }).click();
+    expect((await saved).suggestedFilename()).toBe('trainer-x1.log');
+    await page.context().close();
+  });
+
+  test('shows what is submitted by tenant, and says why where it may not', async () => {
+    const view: SubmissionsView = {
+      queues: [
+        {
+          key: 'team/ml',
+          health: 'Good',
+          backlog: 1204,
+          parked: 0,
+          accepted: 48_211,
+          refused: 3,
+          account: 'ml-bot',
+          weight: 2,
+          conditions: [],
+        },
+        { key: 'team/ui', health: 'Bad', problem: 'NotReachable: redis.team:6379 does not answer', parked: 17, weight: 1, conditions: [] },
+      ],
+    };
+    const page = await look('/submissions', { submissions: (route) => route.fulfill({ json: view }) });
+    await page.getByRole('heading', { name: 'Submissions' }).waitFor();
+    expect(await page.getByRole('main').innerText()).toMatch(
+      /1,204 wait to become Jobs, 17 parked[^]*ml-bot[^]*48,211[^]*redis\.team:6379 does not answer/,
+    );
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.context().close();
+    const refused = await look('/submissions', {
+      submissions: (route) => route.fulfill({ status: 403, json: { message: 'you may not list submissionqueues' } }),
+    });
+    await refused.getByText('you may not list submissionqueues').waitFor();
+    await refused.context().close();
+  });
+});
