@@ -8,8 +8,8 @@ import { rightsKey, type Rights } from './rights.ts';
 /** Why a Job waits, as somebody may be told it. Throws nothing: where too much would have to be looked at, that is told. */
 export interface Explanations {
   of(job: DeepReadonly<Job>, seen: Rights): Promise<object>;
-  /** Who goes first in a ClusterQueue, whoever asks. */
-  orderOf(clusterQueue: string): Promise<Order>;
+  /** Who goes first in a ClusterQueue: the same for whoever asks. */
+  orderOf(clusterQueue: string, seen: Rights): Promise<Order>;
 }
 
 export type ExplanationsDeps = {
@@ -28,62 +28,74 @@ const KEPT_MS = 3_000;
 const OPEN_JOBS_MAX = 20_000;
 /** After one the next has to wait for as long as it took, times this: explanations have half a core at most. */
 const REST_FACTOR = 1;
-const WAITING_MAX = 32;
+/** Of those who may see the same. */
+const WAITING_MAX = 16;
 
-/** One answer after another, with a rest after each that fits what it cost. */
+type Question = { readonly answer: Promise<unknown>; answeredMs: number | undefined };
+
+/** One answer after another, with a rest after each that fits what it cost. Who asks much waits behind himself: those who may see different things take turns. */
 export function createExplanations({ explain, order, openJobs, clock, log }: ExplanationsDeps): Explanations {
-  const kept = new Map<string, { readonly atMs: number; readonly answer: Promise<unknown> }>();
-  let last: Promise<void> = Promise.resolve();
-  let waiting = 0;
+  const kept = new Map<string, Question>();
+  /** What is still to be asked, by who may see the same; who had his turn goes to the end. */
+  const waiting = new Map<string, (() => Promise<void>)[]>();
+  let isBusy = false;
 
-  const inTurn = async <T>(make: () => Promise<T>, failed: (error: unknown) => T): Promise<T> => {
-    const before = last;
-    const mine = Promise.withResolvers<void>();
-    last = mine.promise;
-    waiting++;
-    await before;
-    waiting--;
-    const sinceMs = clock.monotonic();
-    try {
-      return await make();
-    } catch (error) {
-      return failed(error);
-    } finally {
-      const tookMs = clock.monotonic() - sinceMs;
-      void sleep(clock, tookMs * REST_FACTOR).then(mine.resolve);
+  const goOn = async (): Promise<void> => {
+    if (isBusy) return;
+    isBusy = true;
+    for (let [next] = waiting; next !== undefined; [next] = waiting) {
+      const [who, [ask, ...others]] = next;
+      waiting.delete(who);
+      if (others.length > 0) waiting.set(who, others);
+      const sinceMs = clock.monotonic();
+      await ask?.();
+      await sleep(clock, (clock.monotonic() - sinceMs) * REST_FACTOR);
     }
+    isBusy = false;
   };
 
-  /** What was answered a moment ago is told again. `refused` says why it is not even tried. */
-  const answered = <T>(key: string, make: () => Promise<T>, refused: (why: string) => T): Promise<T> => {
+  /** What was answered a moment ago is told again, and what is being asked is not asked twice. `refused` says why it is not even tried. */
+  const answered = <T>(key: string, who: string, make: () => Promise<T>, refused: (why: string) => T): Promise<T> => {
     if (openJobs() > OPEN_JOBS_MAX) return Promise.resolve(refused(TOO_MANY_JOBS));
     const nowMs = clock.now();
-    for (const [each, { atMs }] of kept) if (nowMs - atMs >= KEPT_MS) kept.delete(each);
+    for (const [each, { answeredMs = nowMs }] of kept) if (nowMs - answeredMs >= KEPT_MS) kept.delete(each);
     const known = kept.get(key);
     // Made for the same key, and so of the same kind.
     if (known !== undefined) return known.answer as Promise<T>;
-    if (waiting >= WAITING_MAX) return Promise.resolve(refused(TOO_MANY_QUESTIONS));
-    const answer = inTurn(make, (error) => {
-      log.warn('the dashboard could not be told what it asked of all Jobs', { key, error });
-      return refused(FAILED);
-    });
-    kept.set(key, { atMs: nowMs, answer });
-    return answer;
+    const own = waiting.get(who) ?? [];
+    if (own.length >= WAITING_MAX) return Promise.resolve(refused(TOO_MANY_QUESTIONS));
+    const told = Promise.withResolvers<T>();
+    const question: Question = { answer: told.promise, answeredMs: undefined };
+    const ask = async (): Promise<void> => {
+      try {
+        told.resolve(await make());
+      } catch (error) {
+        log.warn('the dashboard could not be told what it asked of all Jobs', { key, error });
+        told.resolve(refused(FAILED));
+      }
+      question.answeredMs = clock.now();
+    };
+    kept.set(key, question);
+    waiting.set(who, [...own, ask]);
+    void goOn();
+    return told.promise;
   };
 
   return {
     of(job, seen) {
       const name = keyOfObject(job);
-      const key = `job ${name} ${job.metadata.resourceVersion} ${rightsKey(seen)}`;
+      const who = rightsKey(seen);
       return answered<object>(
-        key,
+        `job ${name} ${job.metadata.resourceVersion} ${who}`,
+        who,
         () => explain(job, seen),
         (message) => ({ kind: 'Unexplained', job: name, message }),
       );
     },
-    orderOf: (clusterQueue) =>
+    orderOf: (clusterQueue, seen) =>
       answered<Order>(
         `queue ${clusterQueue}`,
+        rightsKey(seen),
         () => order(clusterQueue),
         (problem) => ({ kind: 'NoOrder', problem }),
       ),
@@ -91,5 +103,5 @@ export function createExplanations({ explain, order, openJobs, clock, log }: Exp
 }
 
 const TOO_MANY_JOBS = `with more than ${OPEN_JOBS_MAX} Jobs that are not over, the manager looks at them for nobody here; the command switchyard explain does`;
-const TOO_MANY_QUESTIONS = 'many others ask just now; try again';
+const TOO_MANY_QUESTIONS = 'too much is asked at once; try again';
 const FAILED = 'that did not work just now; the manager’s log says why';

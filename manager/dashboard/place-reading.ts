@@ -65,7 +65,7 @@ export function placeReading(
       if (refused !== undefined) return refused;
       const queue = sources.clusterQueues.get({ namespace: '', name });
       if (queue === undefined) return { kind: 'Missing', what: `there is no ClusterQueue ${name}` };
-      const order = await explanations.orderOf(name);
+      const order = await explanations.orderOf(name, seen);
       return { kind: 'Found', value: queueView(sources, queue, order, seen) };
     },
     async cluster(name) {
