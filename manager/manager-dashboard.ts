@@ -24,8 +24,8 @@ export type DashboardService = {
   /** Without a rate limit of its own. */
   readonly reviewer: RawClient;
   readonly proxy?: ProxyTrust;
-  /** Whether viewers may do here what they may do by themselves. */
-  readonly actions: boolean;
+  /** Whether viewers may do here what they may do by themselves; absent: they only look. */
+  readonly actions?: boolean;
   readonly serve: (open: Dashboard['open']) => Promise<ApiServer>;
 };
 
@@ -97,7 +97,7 @@ export function createManagerDashboard(
       }
     },
     kept: history && createHistory(history.store),
-    writer: service.actions ? client : undefined,
+    writer: service.actions === true ? client : undefined,
     newId: () => randomBytes(9).toString('base64url'),
     clock,
     log,
