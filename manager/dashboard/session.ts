@@ -13,7 +13,7 @@ import { jobView, keptJobView, type CopyPods, type KeptJob } from './job-view.ts
 import { placeReading, type PlaceReading, type PlaceReadingDeps } from './place-reading.ts';
 import { rightsKey, seesIt, viewerOf, type Rights } from './rights.ts';
 import type { Refused, Whom } from './rights-reader.ts';
-import type { ActionResult, JobPage, JobView, Viewer } from './views.ts';
+import type { ActionResult, JobPage, JobView, LivePods, Viewer } from './views.ts';
 
 /** What is kept of Jobs that are over. */
 export type KeptJobs = {
@@ -44,6 +44,8 @@ export interface Session extends PlaceReading {
   job(namespace: string, name: string): Promise<Found<JobView>>;
   explain(namespace: string, name: string): Promise<Found<object>>;
   yaml(namespace: string, name: string): Promise<Found<string>>;
+  /** Those that are there now: not read from worker clusters, which is told with the command that does. */
+  pods(namespace: string, name: string): Promise<Found<LivePods>>;
   log(namespace: string, name: string, pod: string): Promise<Found<object>>;
   /** Does what the body asks for. */
   act(body: unknown): Promise<Found<ActionResult> | { readonly problem: string }>;
@@ -101,7 +103,7 @@ export function createSessions(deps: SessionDeps): OpenSession {
   }
 }
 
-function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Session, 'job' | 'explain' | 'yaml' | 'log'> {
+function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Session, 'job' | 'explain' | 'yaml' | 'pods' | 'log'> {
   const { index, jobs, kept, rights, explanations, readJob } = deps;
   const missing = ({ namespace, name }: ObjectKey): { readonly kind: 'Missing'; readonly what: string } => ({
     kind: 'Missing',
@@ -147,6 +149,14 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
       const job = await readJob(key);
       return job === undefined ? missing(key) : { kind: 'Found', value: stringify(job) };
     },
+    async pods(namespace, name) {
+      const refused = await refusal(namespace, name);
+      if (refused !== undefined) return refused;
+      return {
+        kind: 'Missing',
+        what: `the manager may not read pods and logs of worker clusters for others; with your rights there: ${follow(namespace, name)}`,
+      };
+    },
     async log(namespace, name, pod) {
       const refused = await rights.refusal(user, {
         resourceAttributes: { namespace, verb: 'get', group: '', resource: 'pods', subresource: 'log', name: pod },
@@ -158,12 +168,14 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
       if (log === undefined)
         return {
           kind: 'Missing',
-          what: `no log of pod ${pod} is kept; while it runs, whoever may read it there sees it by: switchyard logs ${namespace}/${name} --follow`,
+          what: `no log of pod ${pod} is kept; while it runs, with your rights there: ${follow(namespace, name)}`,
         };
       return { kind: 'Found', value: { pod, cluster: copy?.cluster, log } };
     },
   };
 }
+
+const follow = (namespace: string, name: string): string => `switchyard logs ${namespace}/${name} --follow`;
 
 const toGet = (namespace: string, name: string): AccessAttributes => ({
   resourceAttributes: { namespace, verb: 'get', group: 'batch', resource: 'jobs', name },

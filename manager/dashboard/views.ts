@@ -293,6 +293,10 @@ export type TimeLine = {
   readonly note?: string;
 };
 
+/** A pod of a copy that is there now, read from its cluster. */
+export type LivePod = { readonly pod: string; readonly phase: string; readonly index?: number; readonly startedMs?: number };
+export type LivePods = { readonly cluster: string; readonly pods: readonly LivePod[] };
+
 /** What somebody wants to have done. All of `jobs`, `NAMESPACE/NAME`; `count` is how many he has been shown, and must be their number. */
 export type ActionRequest =
   | { readonly action: 'Cancel' | 'Hold' | 'Release'; readonly jobs: readonly string[]; readonly count: number }

@@ -9,6 +9,7 @@ export type DashboardSession = {
   job(namespace: string, name: string): Promise<FoundHere<object>>;
   explain(namespace: string, name: string): Promise<FoundHere<object>>;
   yaml(namespace: string, name: string): Promise<FoundHere<string>>;
+  pods(namespace: string, name: string): Promise<FoundHere<object>>;
   log(namespace: string, name: string, pod: string): Promise<FoundHere<object>>;
   queue(name: string): Promise<FoundHere<object>>;
   cluster(name: string): Promise<FoundHere<object>>;
@@ -73,6 +74,11 @@ export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
       headers: { 'content-type': 'application/yaml; charset=utf-8' },
       body: Buffer.from(found(await session.yaml(namespace, name))),
     })),
+    route(
+      `${JOB}/pods`,
+      'Its pods that are there now',
+      named((session, namespace, name) => session.pods(namespace, name)),
+    ),
     route(
       `${JOB}/pods/{pod}/log`,
       'What is kept of the log of one of its pods',

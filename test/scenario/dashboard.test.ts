@@ -198,10 +198,15 @@ describe('who looks at the dashboard', () => {
     expect((await get<JobPage>('/api/v1/jobs?namespace=bob', 'ann')).body).toMatchObject({ total: 0, jobs: [] });
     expect((await get<JobPage>('/api/v1/jobs?group=namespace', 'bob')).body.groups).toEqual([{ key: 'bob', count: 1 }]);
     expect((await get<JobPage>('/api/v1/jobs', 'nobody')).body.total).toBe(0);
-    for (const part of ['', '/explanation', '/yaml', '/pods/x/log'])
+    for (const part of ['', '/explanation', '/yaml', '/pods', '/pods/x/log'])
       expect(await get(`/api/v1/namespaces/bob/jobs/his${part}`, 'ann')).toMatchObject({ status: 403 });
     expect((await get<JobView>('/api/v1/namespaces/ann/jobs/hers', 'ann')).body.line.key).toBe('ann/hers');
     expect(await get('/api/v1/namespaces/ann/jobs/other', 'ann')).toMatchObject({ status: 404 });
+    for (const part of ['pods', 'pods/x/log'])
+      expect(await get(`/api/v1/namespaces/ann/jobs/hers/${part}`, 'ann')).toMatchObject({
+        status: 404,
+        body: { message: expect.stringContaining('switchyard logs ann/hers --follow') as string },
+      });
     expect((await get<object>('/api/v1/namespaces/ann/jobs/hers/explanation', 'ann')).body).toEqual({ kind: 'Waiting', job: 'hers' });
 
     const stream = await follow('ann');
