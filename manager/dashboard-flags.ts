@@ -18,6 +18,10 @@ export const DASHBOARD_FLAGS = {
     parse: text,
   },
   'dashboard-key-file': { value: 'FILE', about: 'private key of that certificate, PEM', parse: text },
+  'dashboard-actions': {
+    about:
+      'viewers of the dashboard may cancel, hold and release Jobs and cordon and drain clusters there, where the API server lets them do so themselves',
+  },
   'dashboard-user-header': {
     value: 'NAME',
     about: 'header by which a proxy of --dashboard-proxies tells who looks, such as X-Forwarded-User; without it only tokens count',
@@ -42,6 +46,8 @@ export type DashboardConfig = {
   readonly tls?: CertificateChoice;
   /** Absent: tokens alone count. */
   readonly proxy?: ProxyTrust;
+  /** Whether viewers may do something. */
+  readonly actions: boolean;
 };
 export type ProxyTrust = { readonly userHeader: string; readonly groupsHeader?: string; readonly from: readonly string[] };
 
@@ -51,7 +57,7 @@ export function dashboardConfigOf(flags: FlagValues<typeof DASHBOARD_FLAGS & typ
   if (address === undefined) return undefined;
   const proxy = proxyOf(flags);
   const [certFile, keyFile] = [flags['dashboard-cert-file'], flags['dashboard-key-file']];
-  const common = { address, ...(proxy === undefined ? {} : { proxy }) };
+  const common = { address, actions: flags['dashboard-actions'], ...(proxy === undefined ? {} : { proxy }) };
   if (certFile !== undefined && keyFile !== undefined) return { ...common, tls: { certFile, keyFile } };
   if (certFile !== undefined || keyFile !== undefined) throw new FlagError('--dashboard-cert-file and --dashboard-key-file go together');
   if (flags['webhook-cert-secret'] !== undefined) return { ...common, tls: 'Own' };

@@ -155,6 +155,7 @@ async function runManager(
       ((metrics: ApiMetrics) => ({
         reviewer: clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }),
         ...given({ proxy: dashboard.proxy }),
+        actions: dashboard.actions,
         serve: (open) =>
           serveDashboard(dashboard.address, {
             ...(dashboard.tls && { tls: certificates.of('dashboard', dashboard.tls) }),

@@ -3,7 +3,7 @@ import type { DeepReadonly, Job } from '../shared/api/kubernetes.ts';
 import { JOBS } from '../shared/api/resources.ts';
 import { isNotFound } from '../shared/kube/api-error.ts';
 import { createAddressRanges } from '../shared/kube/address-ranges.ts';
-import type { RawClient, ReadClient } from '../shared/kube/client.ts';
+import type { RawClient, ReadClient, WriteClient } from '../shared/kube/client.ts';
 import type { Clock } from '../shared/runtime/clock.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { given } from '../shared/runtime/given.ts';
@@ -24,12 +24,14 @@ export type DashboardService = {
   /** Without a rate limit of its own. */
   readonly reviewer: RawClient;
   readonly proxy?: ProxyTrust;
+  /** Whether viewers may do here what they may do by themselves; absent: they only look. */
+  readonly actions?: boolean;
   readonly serve: (open: Dashboard['open']) => Promise<ApiServer>;
 };
 
 export type ManagerDashboardDeps = Pick<ManagerFlags, 'workerLostTimeoutMs' | 'fairSharing' | 'admissionFairSharing'> & {
   readonly informers: HomeInformers;
-  readonly client: ReadClient;
+  readonly client: ReadClient & WriteClient;
   readonly history?: { readonly store: KeyValueStore } | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -95,6 +97,7 @@ export function createManagerDashboard(
       }
     },
     kept: history && createHistory(history.store),
+    writer: service.actions === true ? client : undefined,
     newId: () => randomBytes(9).toString('base64url'),
     clock,
     log,

@@ -8,6 +8,7 @@ import type { Cohort } from '../api/cohort.ts';
 import type { LocalQueue } from '../api/local-queue.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
+import { createActions, type ActionsDeps } from './actions.ts';
 import { whoAsks, type TrustedProxy } from './caller-identity.ts';
 import { createExplanations, type ExplanationsDeps } from './explanations.ts';
 import { createFeeds } from './feed.ts';
@@ -32,6 +33,8 @@ export type DashboardDeps = {
   readonly order: ExplanationsDeps['order'];
   readonly readJob: (key: ObjectKey) => Promise<object | undefined>;
   readonly kept: KeptJobs | undefined;
+  /** Does what viewers want that they may do; absent: they only look. */
+  readonly writer?: ActionsDeps['client'] | undefined;
   readonly newId: () => string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -77,6 +80,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     feeds,
     rights,
     explanations,
+    act: deps.writer && createActions({ client: deps.writer, index, rights, log }),
     readJob: deps.readJob,
     kept: deps.kept,
     clock,

@@ -19,6 +19,8 @@ export interface RightsReader {
   rightsOf(whom: Whom): Promise<Admitted | Refused>;
   /** Undefined: he may. */
   refusal(user: KubeUser, attributes: AccessAttributes): Promise<Refused | undefined>;
+  /** The same, asked anew. */
+  refusalNow(user: KubeUser, attributes: AccessAttributes): Promise<Refused | undefined>;
 }
 
 export type RightsReaderDeps = {
@@ -126,6 +128,14 @@ export function createRightsReader({ client, namespaces, queues, clusters, clock
     async refusal(user, attributes) {
       try {
         return (await may(user, attributes)) ? undefined : { kind: 'Refused', status: 403, why: forbidden(attributes) };
+      } catch (error) {
+        return unanswered(error);
+      }
+    },
+    async refusalNow(user, attributes) {
+      try {
+        const allowed = await timed((signal) => userMay(client, user, attributes, signal));
+        return allowed ? undefined : { kind: 'Refused', status: 403, why: forbidden(attributes) };
       } catch (error) {
         return unanswered(error);
       }

@@ -4,6 +4,8 @@ import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
 import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { parseActionRequest } from './action-request.ts';
+import type { Act } from './actions.ts';
 import type { Feeds, FeedEvent } from './feed.ts';
 import type { JobIndex } from './job-index.ts';
 import { jobPage, parseJobQuery } from './job-query.ts';
@@ -11,7 +13,7 @@ import { jobView, keptJobView, type CopyPods, type KeptJob } from './job-view.ts
 import { placeReading, type PlaceReading, type PlaceReadingDeps } from './place-reading.ts';
 import { rightsKey, seesIt, viewerOf, type Rights } from './rights.ts';
 import type { Refused, Whom } from './rights-reader.ts';
-import type { JobPage, JobView, Viewer } from './views.ts';
+import type { ActionResult, JobPage, JobView, LivePods, Viewer } from './views.ts';
 
 /** What is kept of Jobs that are over. */
 export type KeptJobs = {
@@ -28,6 +30,8 @@ export type SessionDeps = {
   readonly readJob: (key: ObjectKey) => Promise<object | undefined>;
   /** Absent: nothing is kept. */
   readonly kept?: KeptJobs | undefined;
+  /** Absent: nothing can be done here. */
+  readonly act?: Act | undefined;
   readonly clock: Clock;
 } & PlaceReadingDeps;
 
@@ -40,7 +44,11 @@ export interface Session extends PlaceReading {
   job(namespace: string, name: string): Promise<Found<JobView>>;
   explain(namespace: string, name: string): Promise<Found<object>>;
   yaml(namespace: string, name: string): Promise<Found<string>>;
+  /** Those that are there now: not read from worker clusters, which is told with the command that does. */
+  pods(namespace: string, name: string): Promise<Found<LivePods>>;
   log(namespace: string, name: string, pod: string): Promise<Found<object>>;
+  /** Does what the body asks for. */
+  act(body: unknown): Promise<Found<ActionResult> | { readonly problem: string }>;
 }
 
 export type Found<T> = { readonly kind: 'Found'; readonly value: T } | { readonly kind: 'Missing'; readonly what: string } | Refused;
@@ -56,11 +64,19 @@ export function createSessions(deps: SessionDeps): OpenSession {
     const admitted = await rights.rightsOf(whom);
     if (admitted.kind === 'Refused') return admitted;
     return {
-      viewer: viewerOf(admitted.user.username, admitted.rights, false),
+      viewer: viewerOf(admitted.user.username, admitted.rights, deps.act !== undefined),
       follow: (lastEventId, signal) => followed(whom, admitted.rights, lastEventId, signal),
       jobs(parameters) {
         const query = parseJobQuery(parameters);
         return 'problem' in query ? query : jobPage(index.ordered(), query, admitted.rights.namespaces, index.labelsOf);
+      },
+      async act(body) {
+        if (deps.act === undefined)
+          return { kind: 'Refused', status: 403, why: 'nothing can be done here: the manager runs without --dashboard-actions' };
+        const request = parseActionRequest(body);
+        if ('problem' in request) return request;
+        const result = await deps.act(admitted.user, request);
+        return 'kind' in result ? result : { kind: 'Found', value: result };
       },
       ...jobReading(deps, admitted.user, admitted.rights),
       ...placeReading(deps, admitted.user, admitted.rights),
@@ -87,7 +103,7 @@ export function createSessions(deps: SessionDeps): OpenSession {
   }
 }
 
-function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Session, 'job' | 'explain' | 'yaml' | 'log'> {
+function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Session, 'job' | 'explain' | 'yaml' | 'pods' | 'log'> {
   const { index, jobs, kept, rights, explanations, readJob } = deps;
   const missing = ({ namespace, name }: ObjectKey): { readonly kind: 'Missing'; readonly what: string } => ({
     kind: 'Missing',
@@ -133,6 +149,14 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
       const job = await readJob(key);
       return job === undefined ? missing(key) : { kind: 'Found', value: stringify(job) };
     },
+    async pods(namespace, name) {
+      const refused = await refusal(namespace, name);
+      if (refused !== undefined) return refused;
+      return {
+        kind: 'Missing',
+        what: `the manager may not read pods and logs of worker clusters for others; with your rights there: ${follow(namespace, name)}`,
+      };
+    },
     async log(namespace, name, pod) {
       const refused = await rights.refusal(user, {
         resourceAttributes: { namespace, verb: 'get', group: '', resource: 'pods', subresource: 'log', name: pod },
@@ -141,11 +165,17 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
       const uid = jobs.get({ namespace, name })?.metadata.uid ?? (await lastKept({ namespace, name }))?.uid;
       const copy = uid === undefined ? undefined : (await kept?.podsOf(uid))?.findLast(({ pods }) => pods.some((each) => each.pod === pod));
       const log = uid === undefined || copy === undefined ? undefined : await kept?.tail(uid, copy.copyUid, pod);
-      if (log === undefined) return { kind: 'Missing', what: `no log of pod ${pod} is kept` };
+      if (log === undefined)
+        return {
+          kind: 'Missing',
+          what: `no log of pod ${pod} is kept; while it runs, with your rights there: ${follow(namespace, name)}`,
+        };
       return { kind: 'Found', value: { pod, cluster: copy?.cluster, log } };
     },
   };
 }
+
+const follow = (namespace: string, name: string): string => `switchyard logs ${namespace}/${name} --follow`;
 
 const toGet = (namespace: string, name: string): AccessAttributes => ({
   resourceAttributes: { namespace, verb: 'get', group: 'batch', resource: 'jobs', name },

@@ -1,3 +1,4 @@
+import { foreignRequest } from './foreign-request.ts';
 import { RequestRefused, type ApiAnswer, type ApiRequest, type Caller, type Route, type ServerEvent } from './route.ts';
 
 /** One viewer of the dashboard, as far as it is served. */
@@ -8,10 +9,12 @@ export type DashboardSession = {
   job(namespace: string, name: string): Promise<FoundHere<object>>;
   explain(namespace: string, name: string): Promise<FoundHere<object>>;
   yaml(namespace: string, name: string): Promise<FoundHere<string>>;
+  pods(namespace: string, name: string): Promise<FoundHere<object>>;
   log(namespace: string, name: string, pod: string): Promise<FoundHere<object>>;
   queue(name: string): Promise<FoundHere<object>>;
   cluster(name: string): Promise<FoundHere<object>>;
   submissions(): Promise<FoundHere<object>>;
+  act(body: unknown): Promise<FoundHere<object> | { readonly problem: string }>;
 };
 
 export type RefusedHere = { readonly kind: 'Refused'; readonly status: 401 | 403 | 503; readonly why: string };
@@ -72,6 +75,11 @@ export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
       body: Buffer.from(found(await session.yaml(namespace, name))),
     })),
     route(
+      `${JOB}/pods`,
+      'Its pods that are there now',
+      named((session, namespace, name) => session.pods(namespace, name)),
+    ),
+    route(
       `${JOB}/pods/{pod}/log`,
       'What is kept of the log of one of its pods',
       named((session, namespace, name, pod) => session.log(namespace, name, pod)),
@@ -91,6 +99,23 @@ export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
       'Queues of submissions',
       named((session) => session.submissions()),
     ),
+    {
+      method: 'POST',
+      path: `${BASE}/actions`,
+      summary: 'Does something to Jobs or a cluster',
+      access: 'Own',
+      body: 'ActionRequest',
+      answers: {},
+      async handle({ caller, body }) {
+        const foreign = foreignRequest(caller.header);
+        if (foreign !== undefined) throw new RequestRefused(403, 'Forbidden', foreign);
+        const session = await open(caller);
+        if ('kind' in session) throw refusedAs(session);
+        const result = await session.act(body);
+        if ('problem' in result) throw new RequestRefused(422, 'Invalid', result.problem);
+        return json(found(result));
+      },
+    },
   ];
 }
 

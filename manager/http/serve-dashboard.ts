@@ -12,6 +12,9 @@ export type ServeDashboardDeps = Pick<ApiServerDeps, 'clock' | 'log' | 'metrics'
 /** Everybody who looks needs one stream. */
 const STREAM_LIMITS = { all: 1_024, perToken: 512 };
 
+/** A thousand names of Jobs. */
+const BODY_BYTES_MAX = 128 * 1024;
+
 /** Serves the page and what it asks for. Without a built page it serves what programs may ask for, and says so. */
 export async function serveDashboard(address: string, { open, pageFolder, clock, log, ...deps }: ServeDashboardDeps): Promise<ApiServer> {
   const files = await readStaticFiles(pageFolder).catch((error: unknown) => {
@@ -23,7 +26,7 @@ export async function serveDashboard(address: string, { open, pageFolder, clock,
     routes: [...dashboardRoutes(open), ...staticRoutes(files)],
     // No route asks it: each of them judges by itself.
     gate: async () => ({ status: 403, why: 'this path is not served' }),
-    bodyBytesMax: 0,
+    bodyBytesMax: BODY_BYTES_MAX,
     streamLimits: STREAM_LIMITS,
     clock,
     log,

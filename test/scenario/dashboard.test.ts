@@ -7,7 +7,16 @@ import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../../manager/api
 import { WORKER_CLUSTERS, type WorkerCluster } from '../../manager/api/worker-cluster.ts';
 import { createEventReader, type ReceivedEvent } from '../../manager/cli/submissions/server-events.ts';
 import { createDashboard } from '../../manager/dashboard/dashboard.ts';
-import type { ClusterView, JobPage, JobView, QueueView, SubmissionsView, Viewer, YardChange } from '../../manager/dashboard/views.ts';
+import type {
+  ActionResult,
+  ClusterView,
+  JobPage,
+  JobView,
+  QueueView,
+  SubmissionsView,
+  Viewer,
+  YardChange,
+} from '../../manager/dashboard/views.ts';
 import { dashboardRoutes } from '../../manager/http/dashboard-routes.ts';
 import { serveApi, type ApiServer } from '../../manager/http/server.ts';
 import { staticRoutes } from '../../manager/http/static-files.ts';
@@ -23,7 +32,7 @@ import { FakeClock } from '../support/fake-clock.ts';
 import { aHomeJob } from '../support/jobs.ts';
 
 /** Tokens are names. `namespaces` are those of which somebody may list, get and read the logs of Jobs. */
-type Person = { namespaces: readonly string[] | '*'; queues: boolean };
+type Person = { namespaces: readonly string[] | '*'; queues: boolean; acts?: boolean };
 let people: Record<string, Person>;
 let asked: number;
 let clock: FakeClock;
@@ -44,8 +53,9 @@ const reviewer: RawClient = {
         status: people[name] === undefined ? { authenticated: false } : { authenticated: true, user: { username: name } },
       });
     }
-    const { namespaces, queues } = people[spec.user ?? ''] ?? { namespaces: [], queues: false };
-    const { namespace = '', resource = '' } = spec.resourceAttributes ?? {};
+    const { namespaces, queues, acts } = people[spec.user ?? ''] ?? { namespaces: [], queues: false };
+    const { namespace = '', resource = '', verb = '' } = spec.resourceAttributes ?? {};
+    if (['patch', 'delete'].includes(verb) && acts !== true) return JSON.stringify({ status: { allowed: false } });
     const ofNamespace = ['jobs', 'pods', 'submissionqueues'].includes(resource);
     const allowed = ofNamespace ? namespaces === '*' || namespaces.includes(namespace) : queues;
     return JSON.stringify({ status: { allowed } });
@@ -83,6 +93,7 @@ beforeEach(async () => {
     order: async () => ({ kind: 'Order', waiting: 2, first: ['bob/his', 'ann/hers'].map((key) => ({ key, priority: 0 })) }),
     readJob: (key) => cluster.client.get(JOBS, key),
     kept: undefined,
+    writer: cluster.client,
     newId: () => `epoch${++ids}`,
     clock,
     log: silentLogger,
@@ -99,7 +110,7 @@ beforeEach(async () => {
   server = await serveApi('127.0.0.1:0', {
     routes: [...dashboardRoutes(dashboard.open), ...staticRoutes([page])],
     gate: async () => ({ status: 403, why: 'no' }),
-    bodyBytesMax: 0,
+    bodyBytesMax: 65_536,
     clock,
     log: silentLogger,
   });
@@ -187,10 +198,15 @@ describe('who looks at the dashboard', () => {
     expect((await get<JobPage>('/api/v1/jobs?namespace=bob', 'ann')).body).toMatchObject({ total: 0, jobs: [] });
     expect((await get<JobPage>('/api/v1/jobs?group=namespace', 'bob')).body.groups).toEqual([{ key: 'bob', count: 1 }]);
     expect((await get<JobPage>('/api/v1/jobs', 'nobody')).body.total).toBe(0);
-    for (const part of ['', '/explanation', '/yaml', '/pods/x/log'])
+    for (const part of ['', '/explanation', '/yaml', '/pods', '/pods/x/log'])
       expect(await get(`/api/v1/namespaces/bob/jobs/his${part}`, 'ann')).toMatchObject({ status: 403 });
     expect((await get<JobView>('/api/v1/namespaces/ann/jobs/hers', 'ann')).body.line.key).toBe('ann/hers');
     expect(await get('/api/v1/namespaces/ann/jobs/other', 'ann')).toMatchObject({ status: 404 });
+    for (const part of ['pods', 'pods/x/log'])
+      expect(await get(`/api/v1/namespaces/ann/jobs/hers/${part}`, 'ann')).toMatchObject({
+        status: 404,
+        body: { message: expect.stringContaining('switchyard logs ann/hers --follow') as string },
+      });
     expect((await get<object>('/api/v1/namespaces/ann/jobs/hers/explanation', 'ann')).body).toEqual({ kind: 'Waiting', job: 'hers' });
 
     const stream = await follow('ann');
@@ -269,6 +285,61 @@ describe('the pages of queues, clusters and submissions', () => {
       order: [{ place: 1, job: { key: 'bob/his' } }],
     });
     expect(JSON.stringify(body)).not.toContain('ann');
+  });
+});
+
+describe('what is done from the page', () => {
+  const act = async (token: string, body: object, headers: Record<string, string> = { 'x-switchyard-dashboard': '1' }) => {
+    const response = await fetch(`${server.url}/api/v1/actions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, body: (await response.json()) as ActionResult };
+  };
+  const jobAt = (namespace: string, name: string) => cluster.client.get(JOBS, { namespace, name });
+  beforeEach(async () => {
+    people['ann'] = { namespaces: ['ann'], queues: false, acts: true };
+    await createJob('ann', 'hers');
+    await createJob('bob', 'his');
+    await cluster.client.create(WORKER_CLUSTERS, { metadata: { name: 'east' }, spec: { local: true } });
+    await clock.advance(1_000);
+  });
+
+  test('is done where the visitor may do it himself, one by one, and nowhere else', async () => {
+    const jobs = ['ann/hers', 'ann/none', 'bob/his'];
+    expect(await act('ann', { action: 'Hold', jobs, count: 3 })).toMatchObject({
+      status: 200,
+      body: { done: 1, results: [{ outcome: 'Done' }, { outcome: 'Missing' }, { name: 'bob/his', outcome: 'Refused' }] },
+    });
+    expect((await jobAt('ann', 'hers')).metadata.annotations).toMatchObject({ 'switchyard.dev/hold': 'true' });
+    expect((await jobAt('bob', 'his')).metadata.annotations ?? {}).not.toHaveProperty(['switchyard.dev/hold']);
+    await act('ann', { action: 'Release', jobs: ['ann/hers'], count: 1 });
+    expect((await jobAt('ann', 'hers')).metadata.annotations ?? {}).not.toHaveProperty(['switchyard.dev/hold']);
+    expect((await act('ann', { action: 'Cancel', jobs: ['ann/hers'], count: 1 })).body.done).toBe(1);
+    await expect(jobAt('ann', 'hers')).rejects.toThrow('not found');
+    expect((await act('ann', { action: 'Drain', cluster: 'east' })).body).toMatchObject({ done: 0, results: [{ outcome: 'Refused' }] });
+  });
+
+  test('sets the state of a cluster for whoever may write it, and no longer once he may not', async () => {
+    people['admin'] = { namespaces: '*', queues: true, acts: true };
+    for (const [action, state] of Object.entries({ Cordon: 'Cordoned', Drain: 'Draining', Uncordon: 'Active' })) {
+      expect((await act('admin', { action, cluster: 'east' })).body.done).toBe(1);
+      expect(await cluster.client.get(WORKER_CLUSTERS, { namespace: '', name: 'east' })).toMatchObject({ spec: { state } });
+    }
+    people['admin'] = { namespaces: '*', queues: true };
+    expect((await act('admin', { action: 'Cordon', cluster: 'east' })).body.done).toBe(0);
+    expect((await act('admin', { action: 'Cordon', cluster: 'none' })).body.results).toMatchObject([{ outcome: 'Refused' }]);
+  });
+
+  test('is not taken from another site, without a token, or with another number than was confirmed', async () => {
+    const body = { action: 'Cancel', jobs: ['ann/hers'], count: 1 };
+    expect((await act('ann', body, {})).status).toBe(403);
+    expect((await act('ann', body, { 'x-switchyard-dashboard': '1', origin: 'https://evil.example' })).status).toBe(403);
+    expect((await act('forged', body)).status).toBe(401);
+    expect((await act('ann', { ...body, count: 2 })).status).toBe(422);
+    expect((await jobAt('ann', 'hers')).metadata.deletionTimestamp).toBeUndefined();
+    expect((await act('ann', body, { 'x-switchyard-dashboard': '1', origin: server.url })).body.done).toBe(1);
   });
 });
 

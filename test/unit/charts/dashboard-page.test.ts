@@ -4,12 +4,14 @@ import { ofKind, renderChart } from '../../support/helm.ts';
 
 test('the manager chart serves the dashboard where it is asked to, with the rights to ask who looks', () => {
   expect(managerConfig().dashboard).toBeUndefined();
-  expect(managerConfig('dashboard.enabled=true').dashboard).toEqual({ address: '0.0.0.0:8444', tls: 'Own' });
+  expect(managerConfig('dashboard.enabled=true').dashboard).toEqual({ address: '0.0.0.0:8444', tls: 'Own', actions: false });
+  expect(managerConfig('dashboard.enabled=true', 'dashboard.actions=true').dashboard).toMatchObject({ actions: true });
   const own = ['dashboard.enabled=true', 'dashboard.port=9001', 'dashboard.tls.existingSecret=seen', 'dashboard.userHeader=X-User'];
   const tls = { certFile: '/etc/switchyard/dashboard-tls/tls.crt', keyFile: '/etc/switchyard/dashboard-tls/tls.key' };
   expect(managerConfig(...own, 'dashboard.proxies={10.0.0.0/8}').dashboard).toEqual({
     address: '0.0.0.0:9001',
     tls,
+    actions: false,
     proxy: { userHeader: 'x-user', from: ['10.0.0.0/8'] },
   });
   const objects = renderChart('manager', ...own.slice(0, 3), 'networkPolicy.enabled=true');

@@ -1,0 +1,103 @@
+import { HOLD_ANNOTATION } from '../../shared/api/names.ts';
+import { JOBS } from '../../shared/api/resources.ts';
+import type { AccessAttributes, KubeUser } from '../../shared/kube/access-reviews.ts';
+import { ApiError, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
+import type { WriteClient } from '../../shared/kube/client.ts';
+import { parseKey } from '../../shared/kube/keys.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { WORKER_CLUSTERS } from '../api/worker-cluster.ts';
+import type { JobIndex } from './job-index.ts';
+import { isOver, namespaceOf } from './job-line.ts';
+import type { Refused, RightsReader } from './rights-reader.ts';
+import type { ActionRequest, ActionResult } from './views.ts';
+
+/** Does what somebody wants, where he may do that himself: each is asked about at that moment, and told in the log with his name. */
+export type Act = (user: KubeUser, request: ActionRequest) => Promise<ActionResult | Refused>;
+
+export type ActionsDeps = {
+  /** The manager's own: who may, and that he may, has been found out before. */
+  readonly client: Pick<WriteClient, 'patch' | 'delete'>;
+  readonly index: Pick<JobIndex, 'get'>;
+  readonly rights: Pick<RightsReader, 'refusalNow'>;
+  readonly log: Logger;
+};
+
+type Result = ActionResult['results'][number];
+
+const AT_ONCE = 8;
+const STATES = { Cordon: 'Cordoned', Uncordon: 'Active', Drain: 'Draining' } as const;
+const VERBS = { Cancel: 'delete', Hold: 'patch', Release: 'patch' } as const;
+
+export function createActions({ client, index, rights, log }: ActionsDeps): Act {
+  const audited = (user: KubeUser, action: string, result: Result): Result => {
+    log.info('an action of the dashboard', { user: user.username, action, object: result.name, outcome: result.outcome });
+    return result;
+  };
+
+  const onCluster = async (user: KubeUser, { action, cluster: name }: Extract<ActionRequest, { cluster: string }>): Promise<Result> => {
+    const refused = await rights.refusalNow(user, {
+      resourceAttributes: { namespace: '', verb: 'patch', group: 'switchyard.dev', resource: 'workerclusters', name },
+    });
+    if (refused !== undefined) return { name, outcome: 'Refused', message: refused.why };
+    return tried(name, async () => {
+      await client.patch(WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body: { spec: { state: STATES[action] } } });
+    });
+  };
+
+  const onJob = async (action: keyof typeof VERBS, name: string): Promise<Result> => {
+    const line = index.get(name);
+    if (line === undefined) return { name, outcome: 'Missing', message: 'there is no such Job' };
+    if (isOver(line)) return { name, outcome: 'Missing', message: 'it has ended' };
+    return tried(name, async () => {
+      // Another Job of that name, made meanwhile, is none that was meant.
+      if (action === 'Cancel') return client.delete(JOBS, parseKey(name), { propagationPolicy: 'Background', uid: line.uid });
+      const annotations = { [HOLD_ANNOTATION]: action === 'Hold' ? 'true' : null };
+      await client.patch(JOBS, parseKey(name), { type: 'merge', body: { metadata: { uid: line.uid, annotations } } });
+    });
+  };
+
+  return async (user, request) => {
+    const { action } = request;
+    if ('cluster' in request) return summed([audited(user, action, await onCluster(user, request))]);
+    const toDo = (namespace: string, name?: string): AccessAttributes => ({
+      resourceAttributes: {
+        namespace,
+        verb: VERBS[request.action],
+        group: 'batch',
+        resource: 'jobs',
+        ...(name === undefined ? {} : { name }),
+      },
+    });
+    const results: Result[] = [];
+    for (const [namespace, names] of Map.groupBy(request.jobs, (key) => namespaceOf({ key }))) {
+      const onAll = await rights.refusalNow(user, toDo(namespace));
+      const rest = [...names];
+      const work = async (): Promise<void> => {
+        for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
+          const refused = onAll && (await rights.refusalNow(user, toDo(namespace, parseKey(name).name)));
+          const result: Result =
+            refused === undefined ? await onJob(request.action, name) : { name, outcome: 'Refused', message: refused.why };
+          results.push(audited(user, action, result));
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, work));
+    }
+    return summed(results);
+  };
+}
+
+async function tried(name: string, act: () => Promise<void>): Promise<Result> {
+  try {
+    await act();
+    return { name, outcome: 'Done' };
+  } catch (error) {
+    if (isNotFound(error) || isConflict(error)) return { name, outcome: 'Missing', message: 'it is gone, or another one has its name' };
+    if (error instanceof ApiError) return { name, outcome: 'Failed', message: error.message };
+    throw error;
+  }
+}
+
+const summed = (results: readonly Result[]): ActionResult => ({
+  done: results.filter(({ outcome }) => outcome === 'Done').length,
+  results: results.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+});
