@@ -182,7 +182,7 @@ describe.skipIf(CHROMIUM === undefined)('before a server that says what it is to
       ],
     };
     const page = await look('/submissions', { submissions: (route) => route.fulfill({ json: view }) });
-    await page.getByRole('heading', { name: 'Submissions' }).waitFor();
+    await page.getByRole('heading', { name: 'Submissions', exact: true }).waitFor();
     expect(await page.getByRole('main').innerText()).toMatch(
       /1,204 wait to become Jobs, 17 parked[^]*ml-bot[^]*48,211[^]*redis\.team:6379 does not answer/,
     );
