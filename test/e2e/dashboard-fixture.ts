@@ -1,3 +1,4 @@
+import { SUBMISSION_QUEUES } from '../../manager/api/submission-queue.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import type { DashboardWorld } from './dashboard-world.ts';
 
@@ -23,4 +24,22 @@ export async function aMorningAtWork({ world, submit }: DashboardWorld): Promise
   for (let number = 1; number <= 9; number++) await submit('language', `sweep-${number}`, { cpu: '2', seconds: 300 });
   await submit('team', 'smoke-test', { cpu: '100m', seconds: 3_000, labels: { [QUEUE_NAME_LABEL]: 'main' } });
   await clock.advance(95_000);
+  const now = new Date(clock.now()).toISOString();
+  const condition = { type: 'Ready', status: 'True', reason: 'Watching', message: 'submissions are taken', lastTransitionTime: now };
+  const refused = {
+    ...condition,
+    status: 'False',
+    reason: 'Forbidden',
+    message: 'the account "loader" may not create Jobs in namespace "reports"',
+  };
+  for (const [namespace, status] of [
+    ['vision', { backlog: 0, parked: 0, accepted: 1_284, refused: 3, conditions: [condition] }],
+    ['language', { backlog: 412, parked: 2, accepted: 96, refused: 0, conditions: [condition] }],
+    ['reports', { backlog: 7, parked: 0, accepted: 0, refused: 0, conditions: [refused] }],
+  ] as const) {
+    const metadata = { namespace, name: 'intake' };
+    await world.home.create(SUBMISSION_QUEUES, { metadata, spec: { serviceAccountName: 'loader' } });
+    await world.home.patchStatus(SUBMISSION_QUEUES, metadata, { type: 'merge', body: { status } });
+  }
+  await clock.advance(5_000);
 }

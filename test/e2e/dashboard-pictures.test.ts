@@ -20,6 +20,7 @@ const PLACES = {
   yaml: 'jobs/vision/train-detector?tab=yaml',
   queue: 'queues/language',
   cluster: 'clusters/oregon',
+  submissions: 'submissions',
 } as const;
 const LOOKS = {
   light: { colorScheme: 'light', viewport: { width: 1280, height: 800 } },

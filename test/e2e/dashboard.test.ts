@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildPage } from '../../manager/cli/local/dashboard.ts';
 import { readStaticFiles } from '../../manager/http/read-static-files.ts';
+import { JOBS } from '../../shared/api/resources.ts';
 import { accessibilityProblems, CHROMIUM, createCable, NO_CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
 import { createDashboardWorld, type DashboardWorld } from './dashboard-world.ts';
 
@@ -73,6 +74,23 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     await page.getByRole('cell', { name: 'too-large' }).waitFor();
     expect(await page.getByRole('status').filter({ hasText: '1 Job' }).count()).toBe(1);
     expect(misdeeds).toEqual({ elsewhere: [], errors: [] });
+  });
+
+  test('shows a queue with its order, its loans and who uses it, and a cluster with what happens when it is out of reach', async () => {
+    for (const name of ['lent-1', 'lent-2', 'lent-3', 'lent-4']) await dashboard.submit('language', name, { cpu: '8', seconds: 3_600 });
+    const { page, context, misdeeds } = await openPage(browser, dashboard.url, { token: 'admin' });
+    await page.goto(`${dashboard.url}/#/queues/language`);
+    await shows(page, '.card:has(h2:text-is("Borrows")) p', '12 cpu');
+    await shows(page, '.card:has(h2:text-is("Borrows")) a', 'vision');
+    await shows(page, '.card:has(h2:text-is("In the order of their turn")) tr', 'language/lent-');
+    await shows(page, '.card:has(h2:text-is("Who uses it")) p', 'language/language');
+    await page.goto(`${dashboard.url}/#/clusters/tokyo`);
+    await shows(page, '.card h2', 'When it is out of reach');
+    await shows(page, '.conditions td', 'Ready');
+    await shows(page, '.command', 'switchyard clusters drain tokyo');
+    expect(misdeeds).toEqual({ elsewhere: [], errors: [] });
+    await context.close();
+    for (const name of ['lent-1', 'lent-2', 'lent-3', 'lent-4']) await dashboard.world.home.delete(JOBS, { namespace: 'language', name });
   });
 
   test('shows each of two tenants his own alone', async () => {
@@ -155,6 +173,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
         'jobs/reports/too-large',
         'queues/vision',
         'clusters/oregon',
+        'submissions',
         'nowhere',
       ]) {
         await page.goto(`${dashboard.url}/#/${place}`);
