@@ -45,8 +45,15 @@ async function buildPage(force: boolean): Promise<void> {
   if (!force && isThere()) return rmSync(draft, { recursive: true });
   rmSync(TARGET, { recursive: true, force: true });
   mkdirSync(path.dirname(TARGET), { recursive: true });
-  renameSync(draft, TARGET);
+  // Before the page itself: as soon as that is there, it is known to be the right one.
   writeFileSync(STAMP, stamp);
+  try {
+    renameSync(draft, TARGET);
+  } catch (error) {
+    // In this very moment another one has put its own there, which is the same.
+    if (!isThere()) throw error;
+    rmSync(draft, { recursive: true });
+  }
 }
 
 /** Of all that goes into it: its own files, what it shares with the manager, and the versions of packages. */

@@ -22,6 +22,8 @@ const PLACES = {
   cluster: 'clusters/oregon',
   submissions: 'submissions',
 } as const;
+/** What comes after the rest of its page. */
+const LAST: Readonly<Record<string, string>> = { queue: 'Who uses it', cluster: 'Fence and Lease', indexed: 'Facts' };
 const LOOKS = {
   light: { colorScheme: 'light', viewport: { width: 1280, height: 800 } },
   dark: { colorScheme: 'dark', viewport: { width: 1280, height: 800 } },
@@ -64,6 +66,8 @@ test.skipIf(FOLDER === undefined)('every page has its picture in light, dark and
         await page.goto(`${dashboard.url}/#/${place}`);
         await page.locator('main :is(h1, .notice)').first().waitFor();
         await dashboard.until(async () => (await page.locator('.notice.wait').count()) === 0);
+        const last = LAST[name];
+        if (last !== undefined) await dashboard.until(async () => (await page.getByRole('heading', { name: last }).count()) > 0);
         await keep(page, `${name}-${look}`);
         // Nothing hangs out over the edge.
         expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), `${name} ${look}`).toBeLessThanOrEqual(0);
