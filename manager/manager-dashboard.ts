@@ -13,7 +13,8 @@ import { createAskWorld } from './ask-world.ts';
 import type { ProxyTrust } from './dashboard-flags.ts';
 import { createDashboard, type Dashboard } from './dashboard/dashboard.ts';
 import { seesIt, type Rights } from './dashboard/rights.ts';
-import { createHistory } from './history/history.ts';
+import type { KeptJobs } from './dashboard/session.ts';
+import { createHistory, type History } from './history/history.ts';
 import type { KeyValueStore } from './history/key-value-store.ts';
 import type { HomeInformers } from './home-informers.ts';
 import type { ApiServer } from './http/server.ts';
@@ -96,7 +97,7 @@ export function createManagerDashboard(
         throw error;
       }
     },
-    kept: history && createHistory(history.store),
+    kept: history && keptJobs(createHistory(history.store)),
     writer: service.actions === true ? client : undefined,
     newId: () => randomBytes(9).toString('base64url'),
     clock,
@@ -118,3 +119,10 @@ export function createManagerDashboard(
     },
   };
 }
+
+const keptJobs = (history: History): KeptJobs => ({
+  query: (query) => history.query(query),
+  endedSince: (sinceMs, limit) => history.query({ sinceMs, limit }),
+  podsOf: (uid) => history.podsOf(uid),
+  tail: (uid, copyUid, pod) => history.tail(uid, copyUid, pod),
+});

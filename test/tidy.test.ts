@@ -94,7 +94,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/invariants': 'live-invariants',
   'manager/http':
     'dashboard-routes history-routes read-static-files request-body send-events serve-dashboard serve-submissions server static-files submission-routes',
-  'manager/dashboard': 'actions caller-identity dashboard explanations feed place-reading rights-reader session',
+  'manager/dashboard': 'actions caller-identity dashboard explanations feed place-reading rights-reader session time-line-reading',
   'manager/dashboard/page': 'api follow',
   'manager/submission':
     'bullmq-queue consumer control-queue doors fair-gate gated-queue guarded-worker intake ledger-store noted-jobs outcome-reporter progress-reporter queue-reporter redis-connection redis-probe removed-submissions submission-door submission-marks submissions tail-rows tail-teller tenant-client tenant-clients unadmittable-jobs waiting-parents withdraw-job',

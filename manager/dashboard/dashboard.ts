@@ -15,6 +15,7 @@ import { createFeeds } from './feed.ts';
 import { createJobIndex } from './job-index.ts';
 import { createRightsReader } from './rights-reader.ts';
 import { createSessions, type KeptJobs, type OpenSession } from './session.ts';
+import { createTimeLines } from './time-line-reading.ts';
 import { clusterId, cohortId, localQueueId, queueId } from './yard.ts';
 
 export type DashboardDeps = {
@@ -45,7 +46,7 @@ export type Dashboard = { readonly open: (caller: Parameters<typeof whoAsks>[0])
 
 /** Puts the dashboard together over the manager's caches. Must be made before these run. */
 export function createDashboard(deps: DashboardDeps): Dashboard {
-  const { informers, clock, log } = deps;
+  const { informers, kept, clock, log } = deps;
   const index = createJobIndex();
   const feeds = createFeeds({ ...informers, index, clock, newId: deps.newId });
   const rights = createRightsReader({
@@ -80,9 +81,10 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     feeds,
     rights,
     explanations,
+    timeLine: createTimeLines({ index, ended: kept && ((sinceMs, limit) => kept.endedSince(sinceMs, limit)), clock }),
     act: deps.writer && createActions({ client: deps.writer, index, rights, log }),
     readJob: deps.readJob,
-    kept: deps.kept,
+    kept,
     clock,
   });
   return {

@@ -13,11 +13,15 @@ import { jobView, keptJobView, type CopyPods, type KeptJob } from './job-view.ts
 import { placeReading, type PlaceReading, type PlaceReadingDeps } from './place-reading.ts';
 import { rightsKey, seesIt, viewerOf, type Rights } from './rights.ts';
 import type { Refused, Whom } from './rights-reader.ts';
-import type { ActionResult, JobPage, JobView, LivePods, Viewer } from './views.ts';
+import { HOURS_MAX, parseHours } from './time-line.ts';
+import type { ReadTimeLine } from './time-line-reading.ts';
+import type { ActionResult, JobPage, JobView, LivePods, TimeLine, Viewer } from './views.ts';
 
 /** What is kept of Jobs that are over. */
 export type KeptJobs = {
   query(query: { readonly namespace: string; readonly name: string; readonly limit: number }): Promise<readonly KeptJob[]>;
+  /** Those that ended since then, the latest first. */
+  endedSince(sinceMs: number, limit: number): Promise<readonly KeptJob[]>;
   podsOf(uid: string): Promise<readonly (CopyPods & { readonly copyUid: string })[]>;
   tail(uid: string, copyUid: string, pod: string): Promise<string | undefined>;
 };
@@ -30,6 +34,7 @@ export type SessionDeps = {
   readonly readJob: (key: ObjectKey) => Promise<object | undefined>;
   /** Absent: nothing is kept. */
   readonly kept?: KeptJobs | undefined;
+  readonly timeLine: ReadTimeLine;
   /** Absent: nothing can be done here. */
   readonly act?: Act | undefined;
   readonly clock: Clock;
@@ -47,6 +52,8 @@ export interface Session extends PlaceReading {
   /** Those that are there now: not read from worker clusters, which is told with the command that does. */
   pods(namespace: string, name: string): Promise<Found<LivePods>>;
   log(namespace: string, name: string, pod: string): Promise<Found<object>>;
+  /** Throws nothing: a wrong query is told. */
+  timeLine(parameters: URLSearchParams): Promise<TimeLine | { readonly problem: string }>;
   /** Does what the body asks for. */
   act(body: unknown): Promise<Found<ActionResult> | { readonly problem: string }>;
 }
@@ -69,6 +76,10 @@ export function createSessions(deps: SessionDeps): OpenSession {
       jobs(parameters) {
         const query = parseJobQuery(parameters);
         return 'problem' in query ? query : jobPage(index.ordered(), query, admitted.rights.namespaces, index.labelsOf);
+      },
+      async timeLine(parameters) {
+        const hours = parseHours(parameters.get('hours'));
+        return hours === undefined ? { problem: `hours: write 1 to ${HOURS_MAX}` } : deps.timeLine(hours, admitted.rights);
       },
       async act(body) {
         if (deps.act === undefined)

@@ -14,6 +14,7 @@ export type DashboardSession = {
   queue(name: string): Promise<FoundHere<object>>;
   cluster(name: string): Promise<FoundHere<object>>;
   submissions(): Promise<FoundHere<object>>;
+  timeLine(parameters: URLSearchParams): Promise<object | { readonly problem: string }>;
   act(body: unknown): Promise<FoundHere<object> | { readonly problem: string }>;
 };
 
@@ -99,6 +100,11 @@ export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
       'Queues of submissions',
       named((session) => session.submissions()),
     ),
+    route(`${BASE}/timeline`, 'What happened in the last hours', async (session, { query }) => {
+      const line = await session.timeLine(query);
+      if ('problem' in line) throw new RequestRefused(422, 'Invalid', line.problem);
+      return json(line);
+    }),
     {
       method: 'POST',
       path: `${BASE}/actions`,

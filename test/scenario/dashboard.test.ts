@@ -14,9 +14,11 @@ import type {
   JobView,
   QueueView,
   SubmissionsView,
+  TimeLine,
   Viewer,
   YardChange,
 } from '../../manager/dashboard/views.ts';
+import type { KeptJob } from '../../manager/dashboard/job-view.ts';
 import { dashboardRoutes } from '../../manager/http/dashboard-routes.ts';
 import { serveApi, type ApiServer } from '../../manager/http/server.ts';
 import { staticRoutes } from '../../manager/http/static-files.ts';
@@ -35,6 +37,8 @@ import { aHomeJob } from '../support/jobs.ts';
 type Person = { namespaces: readonly string[] | '*'; queues: boolean; acts?: boolean };
 let people: Record<string, Person>;
 let asked: number;
+/** What history has. */
+let gone: KeptJob[];
 let clock: FakeClock;
 let cluster: EmbeddedCluster;
 let server: ApiServer;
@@ -70,6 +74,7 @@ beforeEach(async () => {
     nobody: { namespaces: [], queues: false },
   };
   asked = 0;
+  gone = [];
   clock = new FakeClock();
   cluster = await startCluster(clock);
   await createCrds(cluster.client);
@@ -92,7 +97,7 @@ beforeEach(async () => {
     explain: async (job) => ({ kind: 'Waiting', job: job.metadata.name }),
     order: async () => ({ kind: 'Order', waiting: 2, first: ['bob/his', 'ann/hers'].map((key) => ({ key, priority: 0 })) }),
     readJob: (key) => cluster.client.get(JOBS, key),
-    kept: undefined,
+    kept: { query: async () => [], endedSince: async () => gone, podsOf: async () => [], tail: async () => undefined },
     writer: cluster.client,
     newId: () => `epoch${++ids}`,
     clock,
@@ -285,6 +290,29 @@ describe('the pages of queues, clusters and submissions', () => {
       order: [{ place: 1, job: { key: 'bob/his' } }],
     });
     expect(JSON.stringify(body)).not.toContain('ann');
+  });
+});
+
+describe('the time line', () => {
+  test('counts Jobs that are there and Jobs that are gone, each once, for whoever may see them', async () => {
+    const nowMs = clock.now();
+    const at = (minutes: number): string => new Date(nowMs - minutes * 60_000).toISOString();
+    const past = { created: at(50), admitted: at(40), ended: at(30), succeeded: 1, failed: 0 };
+    gone = [
+      { ...past, uid: 'u1', namespace: 'ann', name: 'old', outcome: 'Complete' },
+      { ...past, uid: 'u2', namespace: 'bob', name: 'old', outcome: 'Failed' },
+    ];
+    await createJob('ann', 'hers');
+    await clock.advance(1_000);
+    const of = async (token: string) => {
+      const { buckets } = (await get<TimeLine>('/api/v1/timeline?hours=1', token)).body;
+      const sum = (what: 'created' | 'admitted' | 'complete' | 'failed'): number => buckets.reduce((all, each) => all + each[what], 0);
+      return [buckets.length, sum('created'), sum('admitted'), sum('complete'), sum('failed'), buckets.at(-1)?.waiting];
+    };
+    expect(await of('admin')).toEqual([60, 3, 2, 1, 1, 1]);
+    expect(await of('ann')).toEqual([60, 2, 1, 1, 0, 1]);
+    expect(await of('nobody')).toEqual([60, 0, 0, 0, 0, 0]);
+    expect(await get('/api/v1/timeline?hours=1000', 'ann')).toMatchObject({ status: 422 });
   });
 });
 
