@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
@@ -26,12 +27,15 @@ const CHECK_INTERVAL_MS = 10_000;
 
 /**
  * A certificate in files, read anew as a renewed Secret is mounted: every ten seconds rather than by watching them, because a mounted Secret is
- * swapped by symbolic links, which file watchers miss. Half a pair, or one that does not match, is refused by the TLS library, and the old one
- * stays until the next look.
+ * swapped by symbolic links, which file watchers miss. Half a pair, or one that does not match, is refused, and the old one stays until the
+ * next look.
  */
 export function certificateFromFiles({ of, certFile, keyFile, clock, log }: FileCertificate): CertificateSource {
   const read = async (): Promise<ServingCertificate> => {
     const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
+    // A server that is given no key, because its file was being written, takes that without a word and then refuses everybody.
+    if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
+      throw new Error(`the key in ${keyFile} is not that of the certificate in ${certFile}`);
     return { cert, key };
   };
   return {
@@ -64,7 +68,6 @@ export function certificateFromFiles({ of, certFile, keyFile, clock, log }: File
 /** Tells of each certificate that is shown when it ends (`notAfter`), as epoch seconds. */
 export const toldSource = (source: CertificateSource, tell: (notAfterSeconds: number) => void): CertificateSource => {
   const told = (certificate: ServingCertificate): ServingCertificate => {
-    const { X509Certificate } = process.getBuiltinModule('node:crypto');
     tell(Math.floor(Date.parse(new X509Certificate(certificate.cert).validTo) / 1000));
     return certificate;
   };

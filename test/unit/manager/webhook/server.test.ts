@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createWebhookServer } from '../../../../manager/webhook/server.ts';
 import { MANAGER_FIELD_MANAGER } from '../../../../shared/api/names.ts';
 import { certificateFromFiles } from '../../../../shared/runtime/serving-certificate.ts';
-import { silentLogger } from '../../../../shared/runtime/logger.ts';
+import { silentLogger, type Logger } from '../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
 
@@ -18,6 +18,7 @@ const BY_MANAGER = { userInfo: { username: MANAGER }, options: { fieldManager: M
 let folder: string;
 let clock: FakeClock;
 let shared: string[];
+let logged: string[];
 let server: { readonly url: string; close(): Promise<void> };
 const certFile = () => path.join(folder, 'tls.crt');
 const keyFile = () => path.join(folder, 'tls.key');
@@ -26,9 +27,11 @@ beforeEach(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'webhook-'));
   clock = new FakeClock();
   shared = [];
+  logged = [];
+  const log: Logger = { ...silentLogger, error: (message) => logged.push(message) };
   await writePair('first');
   server = await createWebhookServer({
-    certificate: certificateFromFiles({ of: 'webhook', certFile: certFile(), keyFile: keyFile(), clock, log: silentLogger }),
+    certificate: certificateFromFiles({ of: 'webhook', certFile: certFile(), keyFile: keyFile(), clock, log }),
     identities: { managers: [MANAGER], localWorkers: [] },
     onSharedIdentity: (username, fieldManager) => shared.push(`${username} ${fieldManager}`),
     clock,
@@ -132,6 +135,25 @@ test('a renewed certificate is served without a restart, and a broken one leaves
   writeFileSync(keyFile(), 'no key');
   await clock.advance(10_000);
   expect((await call('/other', {})).certificate).toBe('second');
+});
+
+test.each([
+  ['a key of which nothing is written yet', async () => writeFileSync(keyFile(), '')],
+  ['a certificate of which nothing is written yet', async () => writeFileSync(certFile(), '')],
+  [
+    'the key of another certificate',
+    async () => {
+      const cert = readFileSync(certFile());
+      await writePair('other');
+      writeFileSync(certFile(), cert);
+    },
+  ],
+])('%s is not taken: the old pair stays, and the next whole one is shown', async (_half, breakIt) => {
+  await breakIt();
+  await advanceUntil(() => Promise.resolve(logged.some((line) => line.includes('could not be reloaded'))));
+  expect((await call('/other', {})).certificate).toBe('first');
+  await writePair('second');
+  await advanceUntil(async () => (await call('/other', {})).certificate === 'second');
 });
 
 /** Files are read in their own time, which a fake clock does not know. */
