@@ -83,7 +83,8 @@ export const MANAGER_VALUES: ChartValue = group('', {
       sentinelName: flagValue(FLAGS, 'redis-sentinel-name', { default: '' }),
       clusterNodes: flagValue(FLAGS, 'redis-cluster-nodes', {
         default: [],
-        about: 'Instead: HOST:PORT of some nodes of a Redis Cluster. config.redisPrefix then needs a hash tag, such as {bull}.',
+        about:
+          'Instead: HOST:PORT of some nodes of a Redis Cluster. Prefixes of keys then have a hash tag: that of config.redisPrefix is {bull} unless you name another.',
       }),
       username: flagValue(FLAGS, 'redis-username', { default: '' }),
       passwordSecret: text('A Secret with the password under the key `password`, where it does not stand in the URL.'),
