@@ -24,6 +24,8 @@ async function buildPage(force: boolean): Promise<void> {
   const stamp = digestOfSources();
   const isThere = (): boolean => existsSync(path.join(TARGET, 'index.html')) && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp;
   if (!force && isThere()) return;
+  // Whatever the caller's is: Vite lets it win over the mode, and what is built for tests names source files and is never the same twice.
+  process.env['NODE_ENV'] = 'production';
   // Two runs that build at once each have a folder of their own until it is whole.
   const draft = `${TARGET}.${process.pid}`;
   await build({
