@@ -34,7 +34,19 @@ const PROGRAMS = {
   // What documents tell operators to do, the ways to install, a release, and a real Prometheus: minutes, as root.
   'test-operations': {
     redis: true,
-    commands: [['vitest', 'run', '--retry=1', 'test/e2e/operations', 'test/e2e/chart-matrix', 'test/e2e/release', 'test/e2e/prometheus']],
+    commands: [
+      [
+        'vitest',
+        'run',
+        '--retry=1',
+        'test/e2e/operations',
+        'test/e2e/chart-matrix',
+        'test/e2e/chart-notes',
+        'test/e2e/image-build',
+        'test/e2e/release',
+        'test/e2e/prometheus',
+      ],
+    ],
   },
   // What a controller throws away is small and short-lived: a young generation of Node's default size costs memory and saves no time.
   worker: { redis: false, commands: [['node', '--max-semi-space-size=8', 'worker/main.ts']] },

@@ -5,6 +5,7 @@ import type { AccessGate } from '../../shared/kube/access-gate.ts';
 import { createByteRoom } from '../../shared/runtime/byte-room.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { boundTo, limitConnections, parseAddress, pathOf, SERVER_LIMITS } from '../../shared/runtime/http-server.ts';
+import { connectionsOf } from '../../shared/runtime/server-connections.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { CertificateSource } from '../../shared/runtime/serving-certificate.ts';
 import type { ApiMetrics } from '../metrics.ts';
@@ -59,6 +60,7 @@ export async function serveApi(address: string, deps: ApiServerDeps): Promise<Ap
   // Who asks before sending a body is answered before it.
   server.on('checkContinue', listener);
   limitConnections(server, CONNECTIONS_MAX);
+  const connections = connectionsOf(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
@@ -68,10 +70,7 @@ export async function serveApi(address: string, deps: ApiServerDeps): Promise<Ap
     url: `${tls === undefined ? 'http' : 'https'}://${boundTo(server)}`,
     close: () => {
       stopFollowing?.();
-      return new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
+      return connections.close();
     },
   };
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { InvariantReport } from './invariant-report.ts';
 import type { CertificateSource } from './serving-certificate.ts';
+import { connectionsOf } from './server-connections.ts';
 
 /** Where and whether a program is well; `undefined` means yes, a string says what is wrong. */
 export type HealthCheck = () => string | undefined;
@@ -123,6 +124,7 @@ export async function listen(
     process.getBuiltinModule('node:https').createServer({ ...SERVER_LIMITS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...shown }, listener);
   const server = secure ?? createServer(SERVER_LIMITS, listener);
   limitConnections(server, CONNECTIONS_MAX);
+  const connections = connectionsOf(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
@@ -132,10 +134,7 @@ export async function listen(
     url: `${secure === undefined ? 'http' : 'https'}://${boundTo(server)}`,
     close: () => {
       stopFollowing?.();
-      return new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
+      return connections.close();
     },
   };
 }

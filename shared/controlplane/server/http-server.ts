@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { type Answer, errorAnswer, type StreamConnection } from '../request/answer.ts';
+import { connectionsOf } from '../../runtime/server-connections.ts';
 import type { ApiServer } from './api-server.ts';
 import { PROTOBUF, protobufToJson } from '../request/protobuf/body.ts';
 import type { ApiRequest } from '../request/request.ts';
@@ -31,11 +32,12 @@ export async function listenHttp(api: ApiServer, options: HttpServerOptions): Pr
   const server = createServer(options, (request, response) => {
     serve(api, request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : new Error(String(error))));
   });
+  const connections = connectionsOf(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, resolve);
   });
-  return { url: urlOf(server, options), close: () => closeServer(server) };
+  return { url: urlOf(server, options), close: () => connections.close() };
 }
 
 function createServer({ certificate, clientCaPem }: HttpServerOptions, listener: RequestListener): Server {
@@ -50,14 +52,6 @@ const urlOf = (server: Server, { host, certificate }: HttpServerOptions): string
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
   return `${certificate === undefined ? 'http' : 'https'}://${name}:${port}`;
 };
-
-async function closeServer(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  server.closeAllConnections();
-  await closed;
-}
 
 async function serve(api: ApiServer, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await readBody(request);
