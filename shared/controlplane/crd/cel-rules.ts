@@ -27,7 +27,9 @@ type CompiledRule = {
 
 type RuleNode = {
   readonly schema: JsonSchema;
-  readonly rules: readonly CompiledRule[];
+  readonly hasRules: boolean;
+  /** Compiled when they are first asked for. Throws a CelCompileError. */
+  readonly rules: () => readonly CompiledRule[];
   readonly toValue: (json: unknown) => unknown;
   readonly properties: readonly (readonly [string, RuleNode])[];
   readonly values: RuleNode | undefined;
@@ -38,7 +40,10 @@ type RuleNode = {
 export const hasRules = (schema: JsonSchema): boolean => someSchema(schema, (each) => (each['x-kubernetes-validations']?.length ?? 0) > 0);
 export const usesOldSelf = (rule: ValidationRule): boolean => /\boldSelf\b/.test(`${rule.rule ?? ''} ${rule.messageExpression ?? ''}`);
 
-/** Compiles all rules of a schema that has been accepted; undefined when there are none. Throws a CelCompileError. */
+/**
+ * The rules of a schema; undefined when there are none. Those of each part are compiled when the first value of it is judged, which throws a
+ * CelCompileError where the schema has not been accepted.
+ */
 export function compileRules(schema: JsonSchema): RuleValidator | undefined {
   const root = compileNode(schema, schema, true);
   if (root === undefined) return undefined;
@@ -48,9 +53,13 @@ export function compileRules(schema: JsonSchema): RuleValidator | undefined {
   };
 }
 
-/** What is wrong with the rule itself, seen from the schema that carries it. */
-export function checkRule(schema: JsonSchema, rule: ValidationRule, isObjectRoot: boolean): RuleProblem[] {
-  const environment = environmentOf(schema, isObjectRoot, rule.optionalOldSelf === true).environment;
+/** Says what is wrong with a rule itself, seen from the schema that carries it. */
+export function ruleChecker(schema: JsonSchema, isObjectRoot: boolean): (rule: ValidationRule) => RuleProblem[] {
+  const views = viewsOf(schema, isObjectRoot);
+  return (rule) => checkRule(rule, views(rule.optionalOldSelf === true).environment);
+}
+
+function checkRule(rule: ValidationRule, environment: Environment): RuleProblem[] {
   const problems: RuleProblem[] = [];
   const check = (field: RuleProblem['field'], expression: string, wanted: string): void => {
     try {
@@ -68,11 +77,19 @@ export function checkRule(schema: JsonSchema, rule: ValidationRule, isObjectRoot
   return problems;
 }
 
-function environmentOf(
-  schema: JsonSchema,
-  isObjectRoot: boolean,
-  optionalOldSelf: boolean,
-): { environment: Environment; toValue: (json: unknown) => unknown } {
+type View = { readonly environment: Environment; readonly toValue: (json: unknown) => unknown };
+
+/** How rules see the values of a schema, made when it is first asked for: that of a great schema takes milliseconds. */
+function viewsOf(schema: JsonSchema, isObjectRoot: boolean): (optionalOldSelf: boolean) => View {
+  const made = new Map<boolean, View>();
+  return (optionalOldSelf) => {
+    const view = made.get(optionalOldSelf) ?? viewOf(schema, isObjectRoot, optionalOldSelf);
+    made.set(optionalOldSelf, view);
+    return view;
+  };
+}
+
+function viewOf(schema: JsonSchema, isObjectRoot: boolean, optionalOldSelf: boolean): View {
   const environment = kubernetesEnvironment.clone();
   const type = celTypeOf(environment, schema, 'Object', isObjectRoot);
   environment.registerVariable('self', type.name).registerVariable('oldSelf', optionalOldSelf ? `optional<${type.name}>` : type.name);
@@ -82,15 +99,16 @@ function environmentOf(
 /** `given` has the rules, `schema` the types: they differ below allOf, which may have rules but no types. */
 function compileNode(given: JsonSchema, schema: JsonSchema, isRoot: boolean): RuleNode | undefined {
   if (!hasRules(given)) return undefined;
-  const { environment, toValue } = environmentOf(schema, isRoot, false);
+  const views = viewsOf(schema, isRoot);
+  const rules = given['x-kubernetes-validations'] ?? [];
+  let compiled: readonly CompiledRule[] | undefined;
   const child = (rules: JsonSchema | undefined, types: JsonSchema | undefined): RuleNode | undefined =>
     rules === undefined || types === undefined ? undefined : compileNode(rules, types, types['x-kubernetes-embedded-resource'] === true);
   return {
     schema,
-    toValue,
-    rules: (given['x-kubernetes-validations'] ?? []).map((rule) =>
-      compileRule(rule, rule.optionalOldSelf === true ? environmentOf(schema, isRoot, true).environment : environment),
-    ),
+    toValue: (json) => views(false).toValue(json),
+    hasRules: rules.length > 0,
+    rules: () => (compiled ??= rules.map((rule) => compileRule(rule, views(rule.optionalOldSelf === true).environment))),
     properties: sortedProperties(given).flatMap(([name, property]) => {
       const node = child(property, propertyOf(schema, name));
       return node === undefined ? [] : [[name, node] as const];
@@ -117,7 +135,7 @@ type Past = { readonly old: Correlated; readonly parentUnchanged: boolean; reado
 function judge(node: RuleNode, value: unknown, past: Past, path: string): FieldError[] {
   if (value === null) return [];
   const { old, tolerated } = past;
-  const errors = node.rules.length === 0 ? [] : judgeRules(node, value, past, path);
+  const errors = !node.hasRules ? [] : judgeRules(node, value, past, path);
   const { properties, values, items } = node;
   // What a rule of allOf finds is tolerated only where the whole around is unchanged.
   for (const each of node.allOf) errors.push(...judge(each, value, { ...past, old: undefined }, path));
@@ -148,7 +166,7 @@ function judgeRules({ schema, rules, toValue }: RuleNode, value: unknown, past: 
   const oldSelf = old === undefined ? undefined : toValue(old.value);
   const shown = schema.type === 'object' || schema.type === 'array' ? OMIT_VALUE : value;
   const unchanged = isUnchanged(value, past);
-  return rules.flatMap((each) => {
+  return rules().flatMap((each) => {
     const optional = each.rule.optionalOldSelf === true;
     if (each.usesOldSelf && (old?.value ?? null) === null && !optional) return [];
     const wrapped = optional ? (old === undefined ? Optional.none() : Optional.of(oldSelf)) : oldSelf;

@@ -1,7 +1,7 @@
 import { type FieldError, forbidden, invalid, notSupported, required } from '../apimachinery/field-error.ts';
 import { jsonEquals } from '../apimachinery/json.ts';
 import { CelCompileError } from '../cel/environment.ts';
-import { checkRule, compileRules, usesOldSelf } from './cel-rules.ts';
+import { compileRules, ruleChecker, type RuleProblem, usesOldSelf } from './cel-rules.ts';
 import { validateEmbedded } from './embedded-validation.ts';
 import { readFieldPath } from './field-path.ts';
 import { itemsOf, type JsonSchema, sortedProperties, type ValidationRule, valuesOf } from './json-schema.ts';
@@ -122,10 +122,11 @@ function validateKeywords(schema: JsonSchema, path: string, context: Context): F
     descend(items, 'items', { uncorrelatable: context.uncorrelatable ?? (correlates ? undefined : path) }, true);
   }
   schemaErrors.push(...validateExtensionKeywords(schema, path));
+  const checkRule = ruleChecker(schema, context.isRoot);
   for (const [i, rule] of (schema['x-kubernetes-validations'] ?? []).entries()) {
     const at = `${path}.x-kubernetes-validations[${i}]`;
     schemaErrors.push(...validateRuleFields(schema, rule, at));
-    ruleChecks.push(() => compileErrors(schema, rule, at, context));
+    ruleChecks.push(() => compileErrors(rule, checkRule(rule), at, context));
   }
   return { schemaErrors, ruleChecks };
 }
@@ -189,8 +190,8 @@ function validateRuleFields(schema: JsonSchema, rule: ValidationRule, path: stri
   return errors;
 }
 
-function compileErrors(schema: JsonSchema, rule: ValidationRule, path: string, context: Context): FieldError[] {
-  const errors = checkRule(schema, rule, context.isRoot).map(({ field, detail }) => invalid(`${path}.${field}`, goRule(rule), detail));
+function compileErrors(rule: ValidationRule, problems: readonly RuleProblem[], path: string, context: Context): FieldError[] {
+  const errors = problems.map(({ field, detail }) => invalid(`${path}.${field}`, goRule(rule), detail));
   if (usesOldSelf(rule)) {
     if (context.uncorrelatable !== undefined) {
       const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${context.uncorrelatable}`;

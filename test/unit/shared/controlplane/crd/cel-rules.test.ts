@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkRule, compileRules } from '../../../../../shared/controlplane/crd/cel-rules.ts';
+import { compileRules, ruleChecker } from '../../../../../shared/controlplane/crd/cel-rules.ts';
 import type { JsonSchema, ValidationRule } from '../../../../../shared/controlplane/crd/json-schema.ts';
 import type { FieldError } from '../../../../../shared/controlplane/apimachinery/field-error.ts';
 
@@ -102,7 +102,7 @@ describe('values in rules', () => {
       '1.2.3',
     ],
   ])('%s', (_what, schema, rule, value) => {
-    expect(checkRule(schema, { rule }, false)).toEqual([]);
+    expect(ruleChecker(schema, false)({ rule })).toEqual([]);
     expect(verdict(schema, { rule }, value)).toEqual([]);
   });
 });
@@ -115,6 +115,6 @@ describe('a rule that cannot be right is refused with its CRD', () => {
     ['a message that is no text', { rule: 'true', messageExpression: 'self.min' }, 'messageExpression'],
     ['a syntax error', { rule: 'self.' }, 'rule'],
   ])('%s', (_what, rule, field) => {
-    expect(checkRule(range, rule, false).map((each) => each.field)).toEqual([field]);
+    expect(ruleChecker(range, false)(rule).map((each) => each.field)).toEqual([field]);
   });
 });
