@@ -18,7 +18,8 @@ import { createHistory, type History } from './history/history.ts';
 import type { KeyValueStore } from './history/key-value-store.ts';
 import type { HomeInformers } from './home-informers.ts';
 import type { ApiServer } from './http/server.ts';
-import { toldExplanation } from './told-explanation.ts';
+import { toldExplanation, type MayName } from './told-explanation.ts';
+import { toldWhatIf } from './told-what-if.ts';
 
 /** How the dashboard is served, and whose word is taken for who looks. */
 export type DashboardService = {
@@ -69,11 +70,7 @@ export function createManagerDashboard(
     const answer = await world.ask({ kind: 'Explain', uid: job.metadata.uid });
     if (answer.kind !== 'Explained')
       return { kind: 'Unexplained', job: job.metadata.name, message: 'it is not known there yet; try again' };
-    return toldExplanation(answer.explanation, {
-      namespace: (name) => seesIt(seen.namespaces, name),
-      queue: (name) => seesIt(seen.queues, name),
-      cluster: (name) => seesIt(seen.clusters, name),
-    });
+    return toldExplanation(answer.explanation, mayName(seen));
   };
 
   const dashboard = createDashboard({
@@ -86,6 +83,12 @@ export function createManagerDashboard(
       return answer.kind === 'Ordered'
         ? { ...answer, kind: 'Order' }
         : { kind: 'NoOrder', problem: 'it is not known there yet; try again' };
+    },
+    async whatIf(queue, edits, seen) {
+      const answer = await world.ask({ kind: 'WhatIf', edits });
+      return answer.kind === 'Compared'
+        ? { kind: 'WhatIf', view: toldWhatIf(answer.outcome, { queue, edits }, mayName(seen)) }
+        : { kind: 'NoWhatIf', problem: 'the queue or cluster is not known there yet; try again' };
     },
     async readJob(key) {
       try {
@@ -119,6 +122,12 @@ export function createManagerDashboard(
     },
   };
 }
+
+const mayName = ({ namespaces, queues, clusters }: Rights): MayName => ({
+  namespace: (name) => seesIt(namespaces, name),
+  queue: (name) => seesIt(queues, name),
+  cluster: (name) => seesIt(clusters, name),
+});
 
 const keptJobs = (history: History): KeptJobs => ({
   query: (query) => history.query(query),

@@ -1,5 +1,8 @@
+import { edited, type Edit } from './admission/edited-object.ts';
 import { explain, type Explanation } from './admission/explain.ts';
 import { pastOf } from './admission/past.ts';
+import { settled } from './admission/settled.ts';
+import { whatIf, type WhatIf } from './admission/what-if.ts';
 import { queueingOf, waitingByQueue } from './admission/world.ts';
 import { worldOf, type ManagerFlags, type WorldObjects } from './admission/world-objects.ts';
 
@@ -7,12 +10,17 @@ import { worldOf, type ManagerFlags, type WorldObjects } from './admission/world
 export type WorldQuestion =
   | { readonly kind: 'Explain'; readonly uid: string }
   /** Who goes first in a ClusterQueue. */
-  | { readonly kind: 'Order'; readonly clusterQueue: string };
+  | { readonly kind: 'Order'; readonly clusterQueue: string }
+  /** What becomes of all Jobs in the end if these objects were otherwise. */
+  | { readonly kind: 'WhatIf'; readonly edits: readonly ObjectEdit[] };
+
+export type ObjectEdit = { readonly object: 'ClusterQueue' | 'WorkerCluster'; readonly name: string; readonly edit: Edit };
 
 export type WorldAnswer =
   | { readonly kind: 'Explained'; readonly explanation: Explanation }
   | { readonly kind: 'Ordered'; readonly waiting: number; readonly first: readonly OrderedJob[] }
-  /** There is no such Job, or it is not the manager's. */
+  | { readonly kind: 'Compared'; readonly outcome: WhatIf }
+  /** There is no such Job, or it is not the manager's; or no such object to edit. */
   | { readonly kind: 'Nothing' };
 
 export type OrderedJob = { readonly key: string; readonly priority: number };
@@ -27,6 +35,7 @@ export function answering(objects: WorldObjects, flags: ManagerFlags, nowMs: num
   const world = once(() => worldOf(objects, flags, nowMs));
   const past = once(() => pastOf(jobs));
   const orders = once(() => waitingByQueue(world(), queueingOf(world())));
+  const end = once(() => settled(world()));
   return (question) => {
     switch (question.kind) {
       case 'Explain': {
@@ -40,8 +49,29 @@ export function answering(objects: WorldObjects, flags: ManagerFlags, nowMs: num
         const first = order.slice(0, ORDERED_MAX).map(({ queued }) => ({ key: queued.workload.key, priority: queued.priority }));
         return { kind: 'Ordered', waiting: order.length, first };
       }
+      case 'WhatIf': {
+        const changed = withEdits(objects, question.edits, nowMs);
+        if (changed === undefined) return { kind: 'Nothing' };
+        return { kind: 'Compared', outcome: whatIf(world(), worldOf(changed, flags, nowMs), end()) };
+      }
     }
   };
+}
+
+function withEdits(objects: WorldObjects, edits: readonly ObjectEdit[], nowMs: number): WorldObjects | undefined {
+  let { clusterQueues, workerClusters } = objects;
+  /** With the one of that name in its place; undefined where there is none. */
+  const replaced = <T extends { readonly metadata: { readonly name: string } }>(all: readonly T[], name: string, edit: Edit) =>
+    all.some(({ metadata }) => metadata.name === name)
+      ? all.map((each) => (each.metadata.name === name ? (edited(each, edit, name, nowMs) as T) : each))
+      : undefined;
+  for (const { object, name, edit } of edits) {
+    const queues = object === 'ClusterQueue' ? replaced(clusterQueues, name, edit) : clusterQueues;
+    const clusters = object === 'WorkerCluster' ? replaced(workerClusters, name, edit) : workerClusters;
+    if (queues === undefined || clusters === undefined) return undefined;
+    [clusterQueues, workerClusters] = [queues, clusters];
+  }
+  return { ...objects, clusterQueues, workerClusters };
 }
 
 function once<T>(make: () => T): () => T {

@@ -81,7 +81,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/cli/top': 'command run',
   'manager/cli/explain': 'command program run world-reader',
   'manager/cli/import-kueue': 'command program run',
-  'manager/cli/what-if': 'changed-objects changes command run',
+  'manager/cli/what-if': 'changes command run',
   'manager/cli/local':
     'advice clusters command config dashboard examples job-watch manager-account pod-watch ports program programs prometheus quick-start run run-directory set-up short-path submit-examples summary webhook-certificate',
   manager:

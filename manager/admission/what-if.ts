@@ -70,9 +70,12 @@ export type Standing =
   /** It goes, or ends as Failed. */
   | { readonly kind: 'Ends'; readonly message?: string };
 
-/** What becomes of each Job in the end if the world is as it is `after` rather than as it is `before`: both run through to their standstill. */
-export function whatIf(before: World, after: World): WhatIf {
-  const [without, withChange] = [settled(before), settled(after)];
+/**
+ * What becomes of each Job in the end if the world is as it is `after` rather than as it is `before`: both run through to their standstill.
+ * `without`: that of `before`, where it is known already.
+ */
+export function whatIf(before: World, after: World, without: Settlement = settled(before)): WhatIf {
+  const withChange = settled(after);
   const now = standings({ world: before, decisions: new Map() });
   const [ends, endsWith] = [standings(without), standings(withChange)];
   const effects: Effect[] = [];

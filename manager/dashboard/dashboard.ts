@@ -32,6 +32,7 @@ export type DashboardDeps = {
   readonly proxy: TrustedProxy | undefined;
   readonly explain: ExplanationsDeps['explain'];
   readonly order: ExplanationsDeps['order'];
+  readonly whatIf: ExplanationsDeps['whatIf'];
   readonly readJob: (key: ObjectKey) => Promise<object | undefined>;
   readonly kept: KeptJobs | undefined;
   /** Does what viewers want that they may do; absent: they only look. */
@@ -72,7 +73,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     const { Complete: _complete, Failed: _failed, ...open } = index.totals('All');
     return Object.values(open).reduce((sum, each) => sum + each, 0);
   };
-  const explanations = createExplanations({ explain: deps.explain, order: deps.order, openJobs, clock, log });
+  const explanations = createExplanations({ explain: deps.explain, order: deps.order, whatIf: deps.whatIf, openJobs, clock, log });
   const openSession = createSessions({
     index,
     sources: { ...informers, index },

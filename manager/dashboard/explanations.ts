@@ -2,20 +2,28 @@ import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import type { ClusterQueue } from '../api/cluster-queue.ts';
+import type { ObjectEdit } from '../world-questions.ts';
 import type { Order } from './queue-view.ts';
 import { rightsKey, type Rights } from './rights.ts';
+import type { WhatIfView } from './views.ts';
 
 /** Why a Job waits, as somebody may be told it. Throws nothing: where too much would have to be looked at, that is told. */
 export interface Explanations {
   of(job: DeepReadonly<Job>, seen: Rights): Promise<object>;
   /** Who goes first in a ClusterQueue: the same for whoever asks. */
   orderOf(clusterQueue: string, seen: Rights): Promise<Order>;
+  /** What would become of Jobs with these edits, as somebody may be told it who looks at that queue. */
+  whatIf(queue: DeepReadonly<ClusterQueue>, edits: readonly ObjectEdit[], seen: Rights): Promise<WhatIfAnswer>;
 }
+
+export type WhatIfAnswer = { readonly kind: 'WhatIf'; readonly view: WhatIfView } | { readonly kind: 'NoWhatIf'; readonly problem: string };
 
 export type ExplanationsDeps = {
   /** Rejects where that does not work just now. */
   readonly explain: (job: DeepReadonly<Job>, seen: Rights) => Promise<object>;
   readonly order: (clusterQueue: string) => Promise<Order>;
+  readonly whatIf: Explanations['whatIf'];
   /** Of Jobs that are not over. */
   readonly openJobs: () => number;
   readonly clock: Clock;
@@ -34,7 +42,7 @@ const WAITING_MAX = 16;
 type Question = { readonly answer: Promise<unknown>; answeredMs: number | undefined };
 
 /** One answer after another, with a rest after each that fits what it cost. Who asks much waits behind himself: those who may see different things take turns. */
-export function createExplanations({ explain, order, openJobs, clock, log }: ExplanationsDeps): Explanations {
+export function createExplanations({ explain, order, whatIf, openJobs, clock, log }: ExplanationsDeps): Explanations {
   const kept = new Map<string, Question>();
   /** What is still to be asked, by who may see the same; who had his turn goes to the end. */
   const waiting = new Map<string, (() => Promise<void>)[]>();
@@ -99,6 +107,15 @@ export function createExplanations({ explain, order, openJobs, clock, log }: Exp
         () => order(clusterQueue),
         (problem) => ({ kind: 'NoOrder', problem }),
       ),
+    whatIf(queue, edits, seen) {
+      const who = rightsKey(seen);
+      return answered<WhatIfAnswer>(
+        `what if ${queue.metadata.name} ${queue.metadata.resourceVersion} ${JSON.stringify(edits)} ${who}`,
+        who,
+        () => whatIf(queue, edits, seen),
+        (problem) => ({ kind: 'NoWhatIf', problem }),
+      );
+    },
   };
 }
 

@@ -8,7 +8,8 @@ import { queueView } from './queue-view.ts';
 import { seesIt, type Rights } from './rights.ts';
 import type { Refused, RightsReader } from './rights-reader.ts';
 import { submissionView } from './submission-view.ts';
-import type { ClusterView, QueueView, SubmissionsView } from './views.ts';
+import type { ClusterView, QueueView, SubmissionsView, WhatIfView } from './views.ts';
+import { parseWishes } from './wished-edits.ts';
 import type { YardSources } from './yard.ts';
 
 export type PlaceReadingDeps = {
@@ -23,6 +24,8 @@ type Found<T> = { readonly kind: 'Found'; readonly value: T } | { readonly kind:
 /** What a viewer is told of queues, clusters and submissions. */
 export interface PlaceReading {
   queue(name: string): Promise<Found<QueueView>>;
+  /** What would become of Jobs; a wrong wish is told. */
+  whatIf(name: string, wishes: URLSearchParams): Promise<Found<WhatIfView> | { readonly problem: string }>;
   cluster(name: string): Promise<Found<ClusterView>>;
   submissions(): Promise<Found<SubmissionsView>>;
 }
@@ -67,6 +70,17 @@ export function placeReading(
       if (queue === undefined) return { kind: 'Missing', what: `there is no ClusterQueue ${name}` };
       const order = await explanations.orderOf(name, seen);
       return { kind: 'Found', value: queueView(sources, queue, order, seen) };
+    },
+    async whatIf(name, wishes) {
+      const refused = await refusal('queues', 'clusterqueues', name);
+      if (refused !== undefined) return refused;
+      const queue = sources.clusterQueues.get({ namespace: '', name });
+      if (queue === undefined) return { kind: 'Missing', what: `there is no ClusterQueue ${name}` };
+      const clusters = sources.workerClusters.list().map(({ metadata }) => metadata.name);
+      const edits = parseWishes(wishes, queue, new Set(clusters.filter((each) => seesIt(seen.clusters, each))));
+      if ('problem' in edits) return edits;
+      const answer = await explanations.whatIf(queue, edits, seen);
+      return answer.kind === 'NoWhatIf' ? { kind: 'Refused', status: 503, why: answer.problem } : { kind: 'Found', value: answer.view };
     },
     async cluster(name) {
       const refused = await refusal('clusters', 'workerclusters', name);

@@ -38,11 +38,12 @@ export function queueView(sources: YardSources, queue: DeepReadonly<ClusterQueue
         };
       })
       .toSorted((a, b) => (a.key < b.key ? -1 : 1)),
-    otherLocalQueues: leading.length - visible.length,
+    weight: String(queue.spec.fairSharing?.weight ?? 1),
     loans: loansOf(sources, queue, rights),
     order: order.kind === 'NoOrder' ? [] : placesOf(order.first, (key) => index.get(key), rights),
     waiting: order.kind === 'NoOrder' ? (queue.status?.pendingWorkloads ?? 0) : order.waiting,
     conditions: conditionViews(queue.status?.conditions),
+    ...given({ otherLocalQueues: rights.queues === 'All' ? leading.length - visible.length : undefined }),
     ...given({ orderProblem: order.kind === 'NoOrder' ? order.problem : undefined }),
   };
 }

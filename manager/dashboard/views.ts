@@ -211,8 +211,10 @@ export type QueueView = {
   readonly node: QueueNode;
   /** Those of namespaces that the viewer may see. */
   readonly localQueues: readonly LocalQueueUse[];
-  /** How many others lead to it. */
-  readonly otherLocalQueues: number;
+  /** How many others lead to it; told to who may see all queues. */
+  readonly otherLocalQueues?: number;
+  /** With fair sharing, as it is written. */
+  readonly weight: string;
   readonly loans: readonly Loan[];
   /** Of those that wait the first that the viewer may see, among the first of all. */
   readonly order: readonly Place[];
@@ -221,6 +223,20 @@ export type QueueView = {
   /** Why there is no order; absent where there is. */
   readonly orderProblem?: string;
   readonly conditions: readonly ConditionView[];
+};
+
+/** What would become of Jobs if something of a ClusterQueue or cluster were otherwise. Nothing is changed by asking. */
+export type WhatIfView = {
+  /** How many of each queue that the viewer may see fare otherwise, by what happens to them (`Admitted`, `Evicted`, ...); the one asked about first. */
+  readonly queues: readonly { readonly name: string; readonly effects: Readonly<Record<string, number>> }[];
+  /** Those of his namespaces, the first hundred, with what becomes of each without and with the change. */
+  readonly jobs: readonly { readonly key: string; readonly kind: string; readonly without?: string; readonly with: string }[];
+  /** How many more of his there are. */
+  readonly more: number;
+  /** False: what follows was given up after many rounds, and this is how far it went. */
+  readonly isSettled: boolean;
+  /** What to type to make the change. */
+  readonly commands: readonly string[];
 };
 
 export type ConditionView = {

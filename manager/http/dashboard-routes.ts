@@ -12,6 +12,7 @@ export type DashboardSession = {
   pods(namespace: string, name: string): Promise<FoundHere<object>>;
   log(namespace: string, name: string, pod: string): Promise<FoundHere<object>>;
   queue(name: string): Promise<FoundHere<object>>;
+  whatIf(name: string, wishes: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
   cluster(name: string): Promise<FoundHere<object>>;
   submissions(): Promise<FoundHere<object>>;
   timeLine(parameters: URLSearchParams): Promise<object | { readonly problem: string }>;
@@ -89,6 +90,15 @@ export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
       `${BASE}/queues/{name}`,
       'All about one ClusterQueue',
       named((session, _namespace, name) => session.queue(name)),
+    ),
+    route(
+      `${BASE}/queues/{name}/what-if`,
+      'What would become of Jobs if its quota or weight were otherwise, or a cluster drained',
+      async (session, { parameters: { name = '' }, query }) => {
+        const outcome = await session.whatIf(name, query);
+        if ('problem' in outcome) throw new RequestRefused(422, 'Invalid', outcome.problem);
+        return json(found(outcome));
+      },
     ),
     route(
       `${BASE}/clusters/{name}`,

@@ -76,6 +76,7 @@ test.skipIf(CHROMIUM === undefined || process.env['SWITCHYARD_SLOW'] !== '1')(
       proxy: undefined,
       explain: async () => ({ kind: 'Finished' }),
       order: async () => ({ kind: 'NoOrder', problem: 'nothing waits' }),
+      whatIf: async () => ({ kind: 'NoWhatIf', problem: 'nothing waits' }),
       readJob: async () => undefined,
       kept: undefined,
       newId: () => 'epoch',

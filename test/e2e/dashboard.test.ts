@@ -6,7 +6,7 @@ import { buildPage } from '../../manager/cli/local/dashboard.ts';
 import { readStaticFiles } from '../../manager/http/read-static-files.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { accessibilityProblems, CHROMIUM, createCable, NO_CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
-import { createDashboardWorld, type DashboardWorld } from './dashboard-world.ts';
+import { CLUSTERS, createDashboardWorld, type DashboardWorld } from './dashboard-world.ts';
 
 if (CHROMIUM === undefined) console.warn(`the dashboard is not looked at in a browser: ${NO_CHROMIUM}`);
 
@@ -84,6 +84,17 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     await shows(page, '.card:has(h2:text-is("What it borrows, and who has it to spare"))', 'vision');
     await shows(page, '.card:has(h2:text-is("What waits, in its order"))', 'lent-');
     await shows(page, '.card:has(h2:text-is("Who uses it"))', 'language');
+    const whatIf = page.locator('.card:has(h2:text("What if"))');
+    await whatIf.getByLabel('cpu of default', { exact: true }).fill('24');
+    await shows(page, '.card:has(h2:text("What if"))', 'would be admitted');
+    await shows(page, '.card:has(h2:text("What if"))', 'kubectl patch clusterqueue language');
+    // Less quota takes nobody's place away; the slider is moved by keys, too.
+    await whatIf.getByLabel('cpu of default, slider').press('Home');
+    await shows(page, '.card:has(h2:text("What if"))', 'No Job that you may see would fare otherwise');
+    for (const cluster of CLUSTERS) await whatIf.getByLabel(`${cluster} drained`).check();
+    await shows(page, '.card:has(h2:text("What if"))', '3 Jobs would lose their place');
+    await whatIf.getByRole('button', { name: 'as it is' }).click();
+    await shows(page, '.card:has(h2:text("What if"))', 'Nothing is changed by looking');
     await page.goto(`${dashboard.url}/#/clusters/tokyo`);
     await shows(page, '.card h2', 'Fence and Lease');
     await shows(page, '.card:has(h2:text-is("Conditions"))', 'Reachable');

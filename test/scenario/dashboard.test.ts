@@ -39,6 +39,7 @@ let people: Record<string, Person>;
 let asked: number;
 /** What history has. */
 let gone: KeptJob[];
+let wished: unknown[];
 let clock: FakeClock;
 let cluster: EmbeddedCluster;
 let server: ApiServer;
@@ -75,6 +76,7 @@ beforeEach(async () => {
   };
   asked = 0;
   gone = [];
+  wished = [];
   clock = new FakeClock();
   cluster = await startCluster(clock);
   await createCrds(cluster.client);
@@ -96,6 +98,10 @@ beforeEach(async () => {
     proxy: undefined,
     explain: async (job) => ({ kind: 'Waiting', job: job.metadata.name }),
     order: async () => ({ kind: 'Order', waiting: 2, first: ['bob/his', 'ann/hers'].map((key) => ({ key, priority: 0 })) }),
+    whatIf: async (_queue, edits) => {
+      wished.push(edits);
+      return { kind: 'WhatIf', view: { queues: [], jobs: [], more: 0, isSettled: true, commands: ['kubectl patch'] } };
+    },
     readJob: (key) => cluster.client.get(JOBS, key),
     kept: { query: async () => [], endedSince: async () => gone, podsOf: async () => [], tail: async () => undefined },
     writer: cluster.client,
@@ -290,6 +296,33 @@ describe('the pages of queues, clusters and submissions', () => {
       order: [{ place: 1, job: { key: 'bob/his' } }],
     });
     expect(JSON.stringify(body)).not.toContain('ann');
+  });
+});
+
+describe('what would be if', () => {
+  const ASKED = '/api/v1/queues/main/what-if?quota=default:cpu=2';
+  beforeEach(async () => {
+    const resourceGroups = [{ coveredResources: ['cpu'], flavors: [{ name: 'default', resources: [{ name: 'cpu', nominalQuota: '1' }] }] }];
+    await cluster.client.create(CLUSTER_QUEUES, { metadata: { name: 'main' }, spec: { namespaceSelector: {}, resourceGroups } } as never);
+    await clock.advance(1_000);
+  });
+
+  test('is told whoever may see the queue, with the command that does it', async () => {
+    expect(await get(ASKED, 'admin')).toMatchObject({
+      status: 200,
+      body: { queues: [], jobs: [], commands: ['kubectl patch'] },
+    });
+    expect(wished).toEqual([
+      [{ object: 'ClusterQueue', name: 'main', edit: { field: 'quota', flavor: 'default', resource: 'cpu', amount: '2' } }],
+    ]);
+    expect(await get('/api/v1/queues/none/what-if?weight=2', 'admin')).toMatchObject({ status: 404 });
+  });
+
+  test('is refused where the question is wrong, or not his to ask, and then nothing is worked out', async () => {
+    expect(await get('/api/v1/queues/main/what-if?quota=default:cpu=lots', 'admin')).toMatchObject({ status: 422 });
+    expect(await get('/api/v1/queues/main/what-if?drain=none', 'admin')).toMatchObject({ status: 422 });
+    expect(await get(ASKED, 'ann')).toMatchObject({ status: 403 });
+    expect(wished).toEqual([]);
   });
 });
 

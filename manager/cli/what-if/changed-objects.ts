@@ -3,7 +3,8 @@ import { apiVersionOf } from '../../../shared/api/resources.ts';
 import type { WorldObjects } from '../../admission/world-objects.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 import { CHANGE_KINDS, kindNamed, objectsOf, withObjects, type AnyObject, type ChangeKind } from './change-kinds.ts';
-import { edited, type Change, type Target } from './changes.ts';
+import { edited } from '../../admission/edited-object.ts';
+import type { Change, Target } from './changes.ts';
 import { ChangeError, createValidator, type Validator } from './validation.ts';
 
 export type ChangedObjects = {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ApiError } from '../../../shared/kube/api-error.ts';
 import { FlagError } from '../../../shared/runtime/flags.ts';
+import { EditError } from '../../admission/edited-object.ts';
 import { whatIf } from '../../admission/what-if.ts';
 import { worldOf } from '../../admission/world-objects.ts';
 import { connect } from '../cluster-connection.ts';
@@ -40,7 +41,8 @@ export async function runWhatIf(config: WhatIfConfig, session: Session): Promise
       error instanceof UnreadableWorldError ||
       error instanceof ChangeError ||
       error instanceof ManifestError ||
-      error instanceof FlagError
+      error instanceof FlagError ||
+      error instanceof EditError
     )
       return await refused(error.message);
     if (error instanceof ApiError) return await refused(`the manager cluster refused: ${error.message}`);

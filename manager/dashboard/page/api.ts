@@ -1,4 +1,15 @@
-import type { ActionRequest, ActionResult, ClusterView, JobPage, JobView, LivePods, QueueView, SubmissionsView, Viewer } from '../views.ts';
+import type {
+  ActionRequest,
+  ActionResult,
+  ClusterView,
+  JobPage,
+  JobView,
+  LivePods,
+  QueueView,
+  SubmissionsView,
+  Viewer,
+  WhatIfView,
+} from '../views.ts';
 
 /** An answer that is none: `status` 0 where nobody answered. */
 export class ApiProblem extends Error {
@@ -20,6 +31,8 @@ export interface Api {
   yaml(namespace: string, name: string): Promise<string>;
   log(namespace: string, name: string, pod: string): Promise<{ readonly log: string }>;
   queue(name: string): Promise<QueueView>;
+  /** What would become of Jobs with these wishes, a query. */
+  whatIf(queue: string, wishes: URLSearchParams): Promise<WhatIfView>;
   cluster(name: string): Promise<ClusterView>;
   submissions(): Promise<SubmissionsView>;
   /** Pods of it that are there now. */
@@ -76,6 +89,7 @@ export function createApi(token: string | undefined, send: typeof fetch): Api {
     yaml: async (namespace, name) => (await ask(`${job(namespace, name)}/yaml`)).text(),
     log: (namespace, name, pod) => json(`${job(namespace, name)}/pods/${encodeURIComponent(pod)}/log`),
     queue: (name) => json(`queues/${encodeURIComponent(name)}`),
+    whatIf: (queue, wishes) => json(`queues/${encodeURIComponent(queue)}/what-if?${wishes.toString()}`),
     cluster: (name) => json(`clusters/${encodeURIComponent(name)}`),
     submissions: () => json('submissions'),
     pods: (namespace, name) => json(`${job(namespace, name)}/pods`),

@@ -5,6 +5,7 @@ import { Ago, Meter, Notice, Wagon } from './parts.tsx';
 import { jobAt, jobsAt, queueAt } from './place.ts';
 import { yard } from './state.tsx';
 import { count, nameOf, namespaceOf, quantity } from './words.ts';
+import { WhatIf } from './what-if.tsx';
 import { itemsOf } from './yard-model.ts';
 
 /** One ClusterQueue: its quota, who uses it, from whom it borrows, and what waits in which order. */
@@ -36,6 +37,7 @@ export function QueuePage({ name }: { readonly name: string }) {
           )}
           {view !== undefined && view.loans.length > 0 && <Loans loans={view.loans} />}
           {view !== undefined && <Users view={view} />}
+          {view !== undefined && <WhatIf key={name} queue={queue} weight={view.weight} />}
           <section class="card">
             <h2>
               What it has admitted <a href={jobsAt({ clusterQueue: name, state: 'Running,Dispatching,Resting' })}>as a table</a>
@@ -181,7 +183,7 @@ function Loans({ loans }: { readonly loans: readonly Loan[] }) {
 }
 
 function Users({ view: { localQueues, otherLocalQueues } }: { readonly view: QueueView }) {
-  if (localQueues.length === 0 && otherLocalQueues === 0) return null;
+  if (localQueues.length === 0 && (otherLocalQueues ?? 0) === 0) return null;
   return (
     <section class="card">
       <h2>Who uses it</h2>
@@ -216,7 +218,7 @@ function Users({ view: { localQueues, otherLocalQueues } }: { readonly view: Que
           </tbody>
         </table>
       )}
-      {otherLocalQueues > 0 && (
+      {otherLocalQueues !== undefined && otherLocalQueues > 0 && (
         <p class="soft">
           {otherLocalQueues === 1 ? 'One more local queue leads' : `${otherLocalQueues.toLocaleString('en')} more local queues lead`} here from namespaces that you may not see.
         </p>

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import type { WorkerCluster } from '../../../manager/api/worker-cluster.ts';
 import { answering } from '../../../manager/world-questions.ts';
+import { meta } from '../../bench/admission-core.ts';
 import { aJobOf, theWorld } from './world-of-jobs.ts';
 
 test('an explanation and the order of a queue are told of the same world', () => {
@@ -20,3 +22,33 @@ test('an explanation and the order of a queue are told of the same world', () =>
   });
   expect(answer({ kind: 'Explain', uid: 'nobody' })).toEqual({ kind: 'Nothing' });
 });
+
+test('what would become of Jobs with another quota is told, and of a queue that is not there nothing', () => {
+  const east = {
+    metadata: { ...meta('east'), generation: 1 },
+    spec: { kubeconfigSecretRef: { namespace: 'switchyard', name: 'east' }, capacity: { cpu: '4' } },
+    status: { conditions: [isTrue('Ready')] },
+  } as unknown as WorkerCluster;
+  const world = { ...theWorld([aJobOf('early', 1), aJobOf('late', 2)]), workerClusters: [east] };
+  const answer = answering(world, {}, 0);
+  const wish = (name: string, amount: string) =>
+    answer({
+      kind: 'WhatIf',
+      edits: [{ object: 'ClusterQueue', name, edit: { field: 'quota', flavor: 'default', resource: 'cpu', amount } }],
+    });
+  expect(wish('other', '1')).toEqual({ kind: 'Nothing' });
+  expect(wish('main', '1')).toMatchObject({
+    kind: 'Compared',
+    outcome: {
+      effects: [
+        { kind: 'Admitted', job: 'team/early', with: { kind: 'Admitted', cluster: 'east' } },
+        { kind: 'Advanced', job: 'team/late', with: { kind: 'Waiting', position: 0 } },
+      ],
+      settled: true,
+    },
+  });
+  // Nothing of it is kept: the next question is asked of the world as it is.
+  expect(answer({ kind: 'Order', clusterQueue: 'main' })).toMatchObject({ waiting: 2 });
+});
+
+const isTrue = (type: string) => ({ type, status: 'True', reason: 'Test', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' });

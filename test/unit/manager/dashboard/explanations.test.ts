@@ -29,6 +29,10 @@ beforeEach(() => {
       await took(queue);
       return { kind: 'NoOrder', problem: 'nothing waits' };
     },
+    whatIf: async ({ metadata: { name } }, edits) => {
+      await took(`${name}, ${edits.length} edits`);
+      return { kind: 'NoWhatIf', problem: 'nothing is known' };
+    },
     openJobs: () => openJobs,
     clock,
     log: silentLogger,

@@ -1,0 +1,166 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { QueueNode, WhatIfView } from '../views.ts';
+import { ApiProblem } from './api.ts';
+import { Command } from './command.tsx';
+import { jobAt } from './place.ts';
+import { entry, yard } from './state.tsx';
+import { count, nameOf, namespaceOf } from './words.ts';
+import { dialsOf, NO_WISHES, queryOf, type Dial, type Wishes } from './wishes.ts';
+import { clustersIn } from './yard-model.ts';
+
+/** Whoever turns a dial is not asked about at every step of it. */
+const REST_MS = 400;
+
+type Outcome =
+  | { readonly kind: 'None' }
+  | { readonly kind: 'Asked' }
+  | { readonly kind: 'Told'; readonly view: WhatIfView }
+  | { readonly kind: 'Failed'; readonly message: string };
+
+/** What would become of Jobs with more quota, another weight or a cluster less. Nothing is changed by it. */
+export function WhatIf({ queue, weight }: { readonly queue: QueueNode; readonly weight: string }) {
+  const [wishes, setWishes] = useState<Wishes>(NO_WISHES);
+  const [outcome, setOutcome] = useState<Outcome>({ kind: 'None' });
+  const dials = dialsOf(queue);
+  const query = queryOf(dials, wishes)?.toString();
+  const who = entry.value;
+  useEffect(() => {
+    if (query === undefined || who.kind !== 'Inside') return setOutcome({ kind: 'None' });
+    let isGone = false;
+    setOutcome({ kind: 'Asked' });
+    const ask = async (): Promise<void> => {
+      let next: Outcome;
+      try {
+        next = { kind: 'Told', view: await who.api.whatIf(queue.name, new URLSearchParams(query)) };
+      } catch (error) {
+        next = { kind: 'Failed', message: error instanceof ApiProblem ? error.message : String(error) };
+      }
+      if (!isGone) setOutcome(next);
+    };
+    const timer = setTimeout(() => void ask(), REST_MS);
+    return () => {
+      isGone = true;
+      clearTimeout(timer);
+    };
+  }, [query, queue.name]);
+  const turn = (name: string, value: number): void => setWishes({ ...wishes, quota: { ...wishes.quota, [name]: value } });
+  return (
+    <section class="card">
+      <h2>
+        What if{' '}
+        {query !== undefined && (
+          <button type="button" class="quiet" onClick={() => setWishes(NO_WISHES)}>
+            as it is
+          </button>
+        )}
+      </h2>
+      <form class="dials" onSubmit={(event) => event.preventDefault()}>
+        {dials.map((dial) => (
+          <DialRow key={dial.name} dial={dial} value={wishes.quota[dial.name] ?? dial.now} turn={(value) => turn(dial.name, value)} />
+        ))}
+        <label class="dial">
+          <span>weight with fair sharing</span>
+          <input
+            type="number"
+            min="0"
+            step="0.5"
+            value={wishes.weight ?? weight}
+            onInput={({ currentTarget: { value } }) => setWishes({ ...wishes, weight: value === weight ? undefined : value })}
+          />
+        </label>
+        {clustersIn(yard.value ?? new Map()).map(({ name }) => (
+          <label class="dial" key={name}>
+            <span>
+              <input
+                type="checkbox"
+                checked={wishes.drained.includes(name)}
+                onInput={({ currentTarget: { checked } }) =>
+                  setWishes({ ...wishes, drained: checked ? [...wishes.drained, name] : wishes.drained.filter((each) => each !== name) })
+                }
+              />{' '}
+              {name} drained
+            </span>
+          </label>
+        ))}
+      </form>
+      <div role="status" aria-live="polite">
+        {outcome.kind === 'None' && <p class="soft">Turn something to see which Jobs would fare otherwise. Nothing is changed by looking.</p>}
+        {outcome.kind === 'Asked' && <p class="soft">Working it out …</p>}
+        {outcome.kind === 'Failed' && <p class="problem">{outcome.message}</p>}
+        {outcome.kind === 'Told' && <Told view={outcome.view} own={queue.name} />}
+      </div>
+    </section>
+  );
+}
+
+function DialRow({ dial: { label, suffix, now, max, step }, value, turn }: { readonly dial: Dial; readonly value: number; readonly turn: (value: number) => void }) {
+  const read = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }): void => {
+    if (currentTarget.value !== '') turn(Math.max(0, Number(currentTarget.value)));
+  };
+  return (
+    <div class="dial">
+      <span>
+        {label} <span class="soft">now {`${now.toLocaleString('en')}${suffix}`}</span>
+      </span>
+      <input type="range" aria-label={`${label}, slider`} min="0" max={Math.max(max, value)} step={step} value={value} onInput={read} />
+      <input type="number" aria-label={`${label}${suffix === '' ? '' : ` in ${suffix}`}`} min="0" value={value} onInput={read} />
+    </div>
+  );
+}
+
+/** What happens to Jobs, as `switchyard what-if` names it. */
+const WORDS: Readonly<Record<string, string>> = {
+  Admitted: 'would be admitted',
+  Evicted: 'would lose their place',
+  Moved: 'would go elsewhere',
+  Interrupted: 'would be interrupted',
+  Spared: 'would keep their place',
+  Delayed: 'would wait longer',
+  Advanced: 'would move up',
+};
+
+function Told({ view: { queues, jobs, more, isSettled, commands }, own }: { readonly view: WhatIfView; readonly own: string }) {
+  return (
+    <>
+      {queues.length === 0 && jobs.length === 0 && <p>No Job that you may see would fare otherwise.</p>}
+      {queues.map(({ name, effects }) => (
+        <p key={name}>
+          <b>{name === own ? 'Here' : name}</b>:{' '}
+          {Object.entries(effects)
+            .map(([kind, number]) => `${count(number, 'Job')} ${WORDS[kind] ?? kind}`)
+            .join(', ')}
+        </p>
+      ))}
+      {jobs.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th>Job</th>
+              <th>Now or soon</th>
+              <th>Then</th>
+            </tr>
+          </thead>
+          <tbody>
+            {jobs.map(({ key, without, with: standing }) => (
+              <tr key={key}>
+                <td>
+                  <a href={jobAt(key)}>
+                    <span class="soft">{namespaceOf(key)}/</span>
+                    {nameOf(key)}
+                  </a>
+                </td>
+                <td class="soft">{without ?? ''}</td>
+                <td>{standing}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {more > 0 && <p class="soft">and {count(more, 'more Job')}</p>}
+      {!isSettled && <p class="soft">What follows was given up after many rounds; this is how far it went.</p>}
+      {commands.map((line) => (
+        <Command key={line} does="make this change" line={line} />
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { dialsOf, NO_WISHES, queryOf } from '../../../../../manager/dashboard/page/wishes.ts';
+
+const quota = [
+  { flavor: 'default', resource: 'cpu', used: '4', of: '16' },
+  { flavor: 'default', resource: 'memory', used: '0', of: '64Gi' },
+  { flavor: 'spot', resource: 'cpu', used: '0', of: '0' },
+  { flavor: 'burst', resource: 'cpu', used: '0', of: 'unlimited' },
+];
+
+test('each quota with a limit can be turned from nothing to three times what it is', () => {
+  expect(dialsOf({ quota }).map(({ name, now, suffix, max }) => [name, now, suffix, max])).toEqual([
+    ['default:cpu', 16, '', 48],
+    ['default:memory', 64, 'Gi', 192],
+    ['spot:cpu', 0, '', 10],
+  ]);
+});
+
+test('the server is asked of what differs, and of nothing where nothing does', () => {
+  const dials = dialsOf({ quota });
+  expect(queryOf(dials, NO_WISHES)).toBeUndefined();
+  expect(queryOf(dials, { ...NO_WISHES, quota: { 'default:cpu': 16 }, weight: '' })).toBeUndefined();
+  const query = queryOf(dials, { quota: { 'default:memory': 96, 'default:cpu': 16 }, weight: '2', drained: ['east', 'west'] });
+  expect([...(query ?? [])]).toEqual([
+    ['quota', 'default:memory=96Gi'],
+    ['weight', '2'],
+    ['drain', 'east'],
+    ['drain', 'west'],
+  ]);
+});
