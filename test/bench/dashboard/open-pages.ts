@@ -2,7 +2,10 @@ import { get as getPlain, type IncomingMessage } from 'node:http';
 import { get as getSecure } from 'node:https';
 import { createEventReader } from '../../../manager/cli/submissions/server-events.ts';
 import type { YardChange } from '../../../manager/dashboard/views.ts';
+import { inParallel } from '../../../worker/in-parallel.ts';
 import type { Viewer } from './viewers.ts';
+
+const OPENED_AT_ONCE = 8;
 
 /** Pages as a manager sees them: each is one stream that is read as fast as it comes. */
 export interface OpenPages {
@@ -20,7 +23,7 @@ export async function openPages(
 ): Promise<OpenPages> {
   const pages: { readonly viewer: Viewer; readonly response: IncomingMessage; bytes: number }[] = [];
   let isClosed = false;
-  for (let index = 0; index < count; index++) {
+  const open = async (index: number): Promise<void> => {
     const viewer = viewers[index % viewers.length];
     if (viewer === undefined) throw new Error('nobody looks');
     const response = await openStream(url, viewer);
@@ -37,7 +40,12 @@ export async function openPages(
     response.once('close', () => {
       if (!isClosed) throw new Error(`a stream of ${viewer.name} has ended`);
     });
-  }
+  };
+  await inParallel(
+    Array.from({ length: count }, (_, index) => index),
+    OPENED_AT_ONCE,
+    open,
+  );
   const mean = (wanted: boolean): number => {
     const of = pages.filter(({ viewer }) => (viewer === viewers[0]) === wanted);
     return of.reduce((sum, { bytes }) => sum + bytes, 0) / of.length;
