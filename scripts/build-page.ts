@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { build } from 'vite';
 
 const HELP = `npm run build:page [-- --force]
 
@@ -24,6 +23,8 @@ async function buildPage(force: boolean): Promise<void> {
   const stamp = digestOfSources();
   const isThere = (): boolean => existsSync(path.join(TARGET, 'index.html')) && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp;
   if (!force && isThere()) return;
+  // Loading it takes longer than finding out that there is nothing to build.
+  const { build } = await import('vite');
   // Whatever the caller's is: Vite lets it win over the mode, and what is built for tests names source files and is never the same twice.
   process.env['NODE_ENV'] = 'production';
   // Two runs that build at once each have a folder of their own until it is whole.

@@ -84,6 +84,13 @@ const SUITES: ReadonlyMap<string, SuiteEntry> = new Map([
     },
   ],
   [
+    'dashboard',
+    {
+      about: 'open pages of the dashboard: processor time, memory and bytes of a manager, from a change to the page, the first page',
+      load: async () => (await import('./dashboard.ts')).dashboardSuite,
+    },
+  ],
+  [
     'invariants',
     {
       about: 'what it costs a manager to look whether its promises hold, where very many Jobs wait and run over a hundred clusters',

@@ -3,11 +3,15 @@
  * With SWITCHYARD_SLOW=1 it is packed by npm itself and unpacked again.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../manager/cli/commands.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { ChildProgram } from '../support/child-program.ts';
+import { createCrds } from '../support/crds.ts';
+import { startCluster } from '../support/embedded-cluster.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 const LIMIT_MS = 300_000;
@@ -51,8 +55,10 @@ test('there is no TypeScript in it but the types of the client', { timeout: LIMI
       'shared/client/schemas/progress.json',
       'shared/runtime/leash.sh',
       'charts/switchyard-manager/files/manager-rules.yaml',
+      'manager/dashboard/dist/index.html',
     ]),
   );
+  expect(files.filter((file) => file.startsWith('manager/dashboard/page'))).toEqual([]);
 });
 
 describe.each(NODES)('with %s', { timeout: LIMIT_MS }, (node) => {
@@ -84,6 +90,31 @@ describe.each(NODES)('with %s', { timeout: LIMIT_MS }, (node) => {
     expect(COMMANDS.map(({ words }) => switchyard(...words.split(' '), '--help').code)).toEqual(COMMANDS.map(() => 0));
   });
 });
+
+test.each(NODES)(
+  'its manager serves the page of the dashboard, without any tool that builds it: %s',
+  { timeout: LIMIT_MS },
+  async (node) => {
+    const { plane, client } = await startCluster(systemClock);
+    try {
+      await createCrds(client);
+      const kubeconfig = path.join(folder, 'kubeconfig');
+      writeFileSync(kubeconfig, (await plane.listen()).kubeconfig);
+      const main = path.join(built, 'manager', 'main.js');
+      const flags = [`--kubeconfig=${kubeconfig}`, '--dashboard-bind-address=127.0.0.1:0'];
+      await using manager = new ChildProgram('the manager', [node, main, ...flags]);
+      const url = await manager.find((line) =>
+        line.includes('the dashboard is served') ? /"url":"(http:[^"]+)"/.exec(line)?.[1] : undefined,
+      );
+      const page = await (await fetch(`${url}/`)).text();
+      const assets = [...page.matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map(([, asset]) => asset);
+      expect(assets.length).toBeGreaterThanOrEqual(3);
+      for (const asset of assets) expect((await fetch(`${url}/${asset}`)).status, asset).toBe(200);
+    } finally {
+      await plane.close();
+    }
+  },
+);
 
 const isSlow = process.env['SWITCHYARD_SLOW'] === '1';
 test.runIf(!isSlow)('packed by npm', ({ skip }) => skip('it takes half a minute: SWITCHYARD_SLOW=1'));
