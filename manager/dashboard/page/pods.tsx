@@ -109,7 +109,7 @@ export function LivePodsOf({ line }: { readonly line: JobLine }) {
   return (
     <section class="card">
       <h2>
-        Pods that run <span class="soft">{there.pods.length.toLocaleString('en')} on {there.cluster}</span>
+        Pods that run <span class="soft">· {there.pods.length.toLocaleString('en')} on {there.cluster}</span>
       </h2>
       <table>
         <thead>
