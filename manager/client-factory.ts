@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { createClientMetrics } from '../shared/kube/client-metrics.ts';
 import type { AnswerLimits } from '../shared/kube/answer-limits.ts';
-import type { KubeClient } from '../shared/kube/client.ts';
+import type { KubeClient, StreamClient } from '../shared/kube/client.ts';
 import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
 import { createKubeClient, type ActingAs } from '../shared/kube/kube-client.ts';
 import { createRateLimiter } from '../shared/kube/rate-limiter.ts';
@@ -17,7 +17,7 @@ export type ClientFactory = (
   access: ClusterAccess,
   rate: ApiRate,
   options?: { readonly limits?: AnswerLimits; readonly actAs?: ActingAs },
-) => KubeClient;
+) => KubeClient & StreamClient;
 
 /** Makes clients that share their metrics, each with a rate limit of its own. Call once per registry. */
 export function createClientFactory({ registry, clock }: { readonly registry: Registry; readonly clock: Clock }): ClientFactory {

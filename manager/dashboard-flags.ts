@@ -22,6 +22,10 @@ export const DASHBOARD_FLAGS = {
     about:
       'viewers of the dashboard may cancel, hold and release Jobs and cordon and drain clusters there, where the API server lets them do so themselves',
   },
+  'dashboard-live-logs': {
+    about:
+      'the dashboard shows pods that run on worker clusters, and follows their logs, for those who may read them on this cluster; the manager needs the right to do so there (docs/dashboard.md)',
+  },
   'dashboard-user-header': {
     value: 'NAME',
     about: 'header by which a proxy of --dashboard-proxies tells who looks, such as X-Forwarded-User; without it only tokens count',
@@ -48,6 +52,8 @@ export type DashboardConfig = {
   readonly proxy?: ProxyTrust;
   /** Whether viewers may do something. */
   readonly actions: boolean;
+  /** Whether pods and logs of worker clusters are read for them. */
+  readonly liveLogs: boolean;
 };
 export type ProxyTrust = { readonly userHeader: string; readonly groupsHeader?: string; readonly from: readonly string[] };
 
@@ -57,7 +63,12 @@ export function dashboardConfigOf(flags: FlagValues<typeof DASHBOARD_FLAGS & typ
   if (address === undefined) return undefined;
   const proxy = proxyOf(flags);
   const [certFile, keyFile] = [flags['dashboard-cert-file'], flags['dashboard-key-file']];
-  const common = { address, actions: flags['dashboard-actions'], ...(proxy === undefined ? {} : { proxy }) };
+  const common = {
+    address,
+    actions: flags['dashboard-actions'],
+    liveLogs: flags['dashboard-live-logs'],
+    ...(proxy === undefined ? {} : { proxy }),
+  };
   if (certFile !== undefined && keyFile !== undefined) return { ...common, tls: { certFile, keyFile } };
   if (certFile !== undefined || keyFile !== undefined) throw new FlagError('--dashboard-cert-file and --dashboard-key-file go together');
   if (flags['webhook-cert-secret'] !== undefined) return { ...common, tls: 'Own' };

@@ -98,10 +98,11 @@ async function runManager(
     random: Math.random,
     log,
   });
+  const connectCluster = createWorkerConnector({ clientOver, denied, rate: settings.worker, registry, clock, log });
   const manager = createManager({
     onLeading: () => program.leads(true),
     client,
-    connectCluster: createWorkerConnector({ clientOver, denied, rate: settings.worker, registry, clock, log }),
+    connectCluster,
     memoryPerClusterBytes: settings.workerMemoryBytes,
     ...given({ submissions }),
     ...(probing && { redisProbe: (metrics) => probing.probe(metrics) }),
@@ -156,6 +157,8 @@ async function runManager(
         reviewer: clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }),
         ...given({ proxy: dashboard.proxy }),
         actions: dashboard.actions,
+        // With limits of their own: whoever looks keeps no Job waiting.
+        ...(dashboard.liveLogs && { liveLogs: { home: clientOver(homeTransport, homeAccess, LOOKING_RATE), connect: connectCluster } }),
         serve: (open) =>
           serveDashboard(dashboard.address, {
             ...(dashboard.tls && { tls: certificates.of('dashboard', dashboard.tls) }),
@@ -209,6 +212,8 @@ async function runManager(
 
 /** What looks after certificates must not wait behind the work, and has little to do. */
 const CERTIFICATE_RATE = { qps: 5, burst: 20 };
+/** Kubeconfigs of worker clusters are read, and pods where the manager cluster is one. */
+const LOOKING_RATE = { qps: 20, burst: 40 };
 /** Made by scripts/build-page.ts. */
 const PAGE_FOLDER = path.join(import.meta.dirname, 'dashboard', 'dist');
 

@@ -18,6 +18,8 @@ import { createHistory, type History } from './history/history.ts';
 import type { KeyValueStore } from './history/key-value-store.ts';
 import type { HomeInformers } from './home-informers.ts';
 import type { ApiServer } from './http/server.ts';
+import { createLiveLogs } from './live-logs/live-logs.ts';
+import { createWorkerReaders, type WorkerReadersDeps } from './live-logs/worker-readers.ts';
 import { toldExplanation, type MayName } from './told-explanation.ts';
 import { toldWhatIf } from './told-what-if.ts';
 
@@ -28,6 +30,8 @@ export type DashboardService = {
   readonly proxy?: ProxyTrust;
   /** Whether viewers may do here what they may do by themselves; absent: they only look. */
   readonly actions?: boolean;
+  /** By which pods and logs of worker clusters are read for viewers; absent: none are. */
+  readonly liveLogs?: Pick<WorkerReadersDeps, 'home' | 'connect'>;
   readonly serve: (open: Dashboard['open']) => Promise<ApiServer>;
 };
 
@@ -35,6 +39,7 @@ export type ManagerDashboardDeps = Pick<ManagerFlags, 'workerLostTimeoutMs' | 'f
   readonly informers: HomeInformers;
   readonly client: ReadClient & WriteClient;
   readonly history?: { readonly store: KeyValueStore } | undefined;
+  readonly clusterSecretsNamespace?: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -42,7 +47,17 @@ export type ManagerDashboardDeps = Pick<ManagerFlags, 'workerLostTimeoutMs' | 'f
 /** The dashboard over the caches of the manager. Every replica serves it: what it shows is what the API server has. Must be made before the caches run. */
 export function createManagerDashboard(
   service: DashboardService,
-  { informers, client, history, clock, log, workerLostTimeoutMs, fairSharing, admissionFairSharing }: ManagerDashboardDeps,
+  {
+    informers,
+    client,
+    history,
+    clusterSecretsNamespace,
+    clock,
+    log,
+    workerLostTimeoutMs,
+    fairSharing,
+    admissionFairSharing,
+  }: ManagerDashboardDeps,
 ): { run(signal: AbortSignal): Promise<void> } {
   const { proxy } = service;
 
@@ -73,6 +88,10 @@ export function createManagerDashboard(
     return toldExplanation(answer.explanation, mayName(seen));
   };
 
+  const { workerClusters } = informers;
+  const readers =
+    service.liveLogs && createWorkerReaders({ ...service.liveLogs, workerClusters, secretsNamespace: clusterSecretsNamespace, clock });
+
   const dashboard = createDashboard({
     informers,
     reviewer: service.reviewer,
@@ -101,6 +120,7 @@ export function createManagerDashboard(
       }
     },
     kept: history && keptJobs(createHistory(history.store)),
+    live: readers && createLiveLogs({ readers, workerClusters, clock, log }),
     writer: service.actions === true ? client : undefined,
     newId: () => randomBytes(9).toString('base64url'),
     clock,
@@ -118,6 +138,7 @@ export function createManagerDashboard(
       log.info('the dashboard is served', { url: server.url });
       await aborted(signal);
       await server.close();
+      await readers?.close();
       await world.close();
     },
   };

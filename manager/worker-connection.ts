@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 import type { AddressRanges } from '../shared/kube/address-ranges.ts';
 import type { AnswerLimits } from '../shared/kube/answer-limits.ts';
-import type { KubeClient } from '../shared/kube/client.ts';
+import type { KubeClient, StreamClient } from '../shared/kube/client.ts';
 import type { ClusterAccess } from '../shared/kube/cluster-access.ts';
 import { createHttpTransport } from '../shared/kube/http-transport.ts';
 import { createTrafficPace } from '../shared/kube/traffic-pace.ts';
@@ -42,7 +42,9 @@ const ROOM_BYTES = 12 * MIB;
 const PACE = { bytesPerSecond: 4 * MIB, burstBytes: 24 * MIB };
 
 /** Makes connections to worker clusters, each with room and a pace of its own. Call once per registry. */
-export function createWorkerConnector(options: WorkerConnectionOptions): (cluster: string, access: ClusterAccess) => KubeClient {
+export function createWorkerConnector(
+  options: WorkerConnectionOptions,
+): (cluster: string, access: ClusterAccess) => KubeClient & StreamClient {
   const { clientOver, denied, rate, registry, clock, log, limits = WORKER_LIMITS } = options;
   const heldBack = new Counter({
     name: 'switchyard_cluster_held_back_seconds_total',

@@ -88,14 +88,16 @@ const EFFECTS: Readonly<Record<string, string>> = {
     'admission-flags ask-world awaited-informers canary-flags certificate-flags client-factory config copy-endings dashboard-flags decision-log-file history-flags home-informers identity identity-alarm lead-when-elected main manager manager-dashboard read-redis-settings record-key redis-flags series-keeper serve-webhook serving-certificates worker-connection world-thread',
   'manager/certificates': 'certificate-keeper make-key-pair',
   'manager/dispatch':
-    'cluster-lease cluster-probe cluster-registry cluster-removal copy-ending copy-writer dispatch first-findings home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries token-renewal worker-watch',
+    'cluster-lease cluster-probe cluster-registry cluster-removal copy-ending copy-writer dispatch first-findings home-history leased-writes list-once mirror-controller orphan-collector reconciliation remote-cluster renewable-access start-inquiries token-renewal worker-secret worker-watch',
   'manager/history': 'history history-writer open-store redis-store s3-store sqlite-store',
   'manager/canary': 'canary',
   'manager/invariants': 'live-invariants',
   'manager/http':
     'dashboard-routes history-routes read-static-files request-body send-events serve-dashboard serve-submissions server static-files submission-routes',
-  'manager/dashboard': 'actions caller-identity dashboard explanations feed place-reading rights-reader session time-line-reading',
+  'manager/dashboard':
+    'actions caller-identity dashboard explanations feed live-reading place-reading rights-reader session time-line-reading',
   'manager/dashboard/page': 'api follow',
+  'manager/live-logs': 'follow-log live-logs worker-readers',
   'manager/submission':
     'bullmq-queue consumer control-queue doors fair-gate gated-queue guarded-worker intake ledger-store noted-jobs outcome-reporter progress-reporter queue-reporter redis-connection redis-probe removed-submissions submission-door submission-marks submissions tail-rows tail-teller tenant-client tenant-clients unadmittable-jobs waiting-parents withdraw-job',
   'manager/webhook': 'server',

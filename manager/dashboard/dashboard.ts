@@ -13,6 +13,7 @@ import { whoAsks, type TrustedProxy } from './caller-identity.ts';
 import { createExplanations, type ExplanationsDeps } from './explanations.ts';
 import { createFeeds } from './feed.ts';
 import { createJobIndex } from './job-index.ts';
+import type { LiveLogs } from './live-logs.ts';
 import { createRightsReader } from './rights-reader.ts';
 import { createSessions, type KeptJobs, type OpenSession } from './session.ts';
 import { createTimeLines } from './time-line-reading.ts';
@@ -35,6 +36,8 @@ export type DashboardDeps = {
   readonly whatIf: ExplanationsDeps['whatIf'];
   readonly readJob: (key: ObjectKey) => Promise<object | undefined>;
   readonly kept: KeptJobs | undefined;
+  /** Reads pods and logs of worker clusters; absent: nobody does. */
+  readonly live?: LiveLogs | undefined;
   /** Does what viewers want that they may do; absent: they only look. */
   readonly writer?: ActionsDeps['client'] | undefined;
   readonly newId: () => string;
@@ -86,6 +89,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     act: deps.writer && createActions({ client: deps.writer, index, rights, log }),
     readJob: deps.readJob,
     kept,
+    live: deps.live,
     clock,
   });
   return {

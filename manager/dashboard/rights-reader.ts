@@ -13,6 +13,8 @@ export type Whom = { readonly kind: 'Token'; readonly token: string } | { readon
 
 export type Admitted = { readonly kind: 'Admitted'; readonly user: KubeUser; readonly rights: Rights };
 export type Refused = { readonly kind: 'Refused' } & HttpRefusal;
+/** What somebody is answered who may see it, if it is there. */
+export type Found<T> = { readonly kind: 'Found'; readonly value: T } | { readonly kind: 'Missing'; readonly what: string } | Refused;
 
 /** Finds out what somebody may see and do, by SubjectAccessReviews. Answers are kept for a minute, and so many of them. Never rejects. */
 export interface RightsReader {

@@ -1,6 +1,5 @@
 import { stringify } from 'yaml';
 import type { DeepReadonly, Job, ObjectKey } from '../../shared/api/kubernetes.ts';
-import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
 import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -10,12 +9,13 @@ import type { Feeds, FeedEvent } from './feed.ts';
 import type { JobIndex } from './job-index.ts';
 import { jobPage, parseJobQuery } from './job-query.ts';
 import { jobView, keptJobView, type CopyPods, type KeptJob } from './job-view.ts';
+import { follow, liveReading, toRead, toSee, type LiveReading, type LiveReadingDeps } from './live-reading.ts';
 import { placeReading, type PlaceReading, type PlaceReadingDeps } from './place-reading.ts';
 import { rightsKey, seesIt, viewerOf, type Rights } from './rights.ts';
-import type { Refused, Whom } from './rights-reader.ts';
+import type { Found, Refused, Whom } from './rights-reader.ts';
 import { HOURS_MAX, parseHours } from './time-line.ts';
 import type { ReadTimeLine } from './time-line-reading.ts';
-import type { ActionResult, JobPage, JobView, LivePods, TimeLine, Viewer } from './views.ts';
+import type { ActionResult, JobPage, JobView, TimeLine, Viewer } from './views.ts';
 
 /** What is kept of Jobs that are over. */
 export type KeptJobs = {
@@ -38,10 +38,11 @@ export type SessionDeps = {
   /** Absent: nothing can be done here. */
   readonly act?: Act | undefined;
   readonly clock: Clock;
-} & PlaceReadingDeps;
+} & PlaceReadingDeps &
+  Pick<LiveReadingDeps, 'live'>;
 
 /** What one viewer is shown. Everything is judged anew by what he may see; what is not for him is not there. */
-export interface Session extends PlaceReading {
+export interface Session extends PlaceReading, LiveReading {
   readonly viewer: Viewer;
   follow(lastEventId: string | undefined, signal: AbortSignal): AsyncIterable<FeedEvent>;
   /** Throws nothing: a wrong query is told. */
@@ -49,16 +50,12 @@ export interface Session extends PlaceReading {
   job(namespace: string, name: string): Promise<Found<JobView>>;
   explain(namespace: string, name: string): Promise<Found<object>>;
   yaml(namespace: string, name: string): Promise<Found<string>>;
-  /** Those that are there now: not read from worker clusters, which is told with the command that does. */
-  pods(namespace: string, name: string): Promise<Found<LivePods>>;
   log(namespace: string, name: string, pod: string): Promise<Found<object>>;
   /** Throws nothing: a wrong query is told. */
   timeLine(parameters: URLSearchParams): Promise<TimeLine | { readonly problem: string }>;
   /** Does what the body asks for. */
   act(body: unknown): Promise<Found<ActionResult> | { readonly problem: string }>;
 }
-
-export type Found<T> = { readonly kind: 'Found'; readonly value: T } | { readonly kind: 'Missing'; readonly what: string } | Refused;
 
 /** Somebody whose rights change is served by what they are now within this time. */
 const LOOKED_AGAIN_MS = 60_000;
@@ -90,6 +87,7 @@ export function createSessions(deps: SessionDeps): OpenSession {
         return 'kind' in result ? result : { kind: 'Found', value: result };
       },
       ...jobReading(deps, admitted.user, admitted.rights),
+      ...liveReading(deps, admitted.user, admitted.rights),
       ...placeReading(deps, admitted.user, admitted.rights),
     };
   };
@@ -114,7 +112,7 @@ export function createSessions(deps: SessionDeps): OpenSession {
   }
 }
 
-function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Session, 'job' | 'explain' | 'yaml' | 'pods' | 'log'> {
+function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Session, 'job' | 'explain' | 'yaml' | 'log'> {
   const { index, jobs, kept, rights, explanations, readJob } = deps;
   const missing = ({ namespace, name }: ObjectKey): { readonly kind: 'Missing'; readonly what: string } => ({
     kind: 'Missing',
@@ -122,7 +120,7 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
   });
   /** Who may list the Jobs of a namespace sees each of them. */
   const refusal = (namespace: string, name: string): Promise<Refused | undefined> | undefined =>
-    seesIt(seen.namespaces, namespace) ? undefined : rights.refusal(user, toGet(namespace, name));
+    seesIt(seen.namespaces, namespace) ? undefined : rights.refusal(user, toSee(namespace, name));
 
   /** The last that is kept of a name, or of the Job of that UID. */
   const lastKept = async ({ namespace, name }: ObjectKey, uid?: string): Promise<KeptJob | undefined> => {
@@ -154,24 +152,14 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
     },
     async yaml(namespace, name) {
       // What stands in a Job is more than a list of them shows here.
-      const refused = await rights.refusal(user, toGet(namespace, name));
+      const refused = await rights.refusal(user, toSee(namespace, name));
       if (refused !== undefined) return refused;
       const key = { namespace, name };
       const job = await readJob(key);
       return job === undefined ? missing(key) : { kind: 'Found', value: stringify(job) };
     },
-    async pods(namespace, name) {
-      const refused = await refusal(namespace, name);
-      if (refused !== undefined) return refused;
-      return {
-        kind: 'Missing',
-        what: `the manager may not read pods and logs of worker clusters for others; with your rights there: ${follow(namespace, name)}`,
-      };
-    },
     async log(namespace, name, pod) {
-      const refused = await rights.refusal(user, {
-        resourceAttributes: { namespace, verb: 'get', group: '', resource: 'pods', subresource: 'log', name: pod },
-      });
+      const refused = await rights.refusal(user, toRead(namespace, pod));
       if (refused !== undefined) return refused;
       const uid = jobs.get({ namespace, name })?.metadata.uid ?? (await lastKept({ namespace, name }))?.uid;
       const copy = uid === undefined ? undefined : (await kept?.podsOf(uid))?.findLast(({ pods }) => pods.some((each) => each.pod === pod));
@@ -185,9 +173,3 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
     },
   };
 }
-
-const follow = (namespace: string, name: string): string => `switchyard logs ${namespace}/${name} --follow`;
-
-const toGet = (namespace: string, name: string): AccessAttributes => ({
-  resourceAttributes: { namespace, verb: 'get', group: 'batch', resource: 'jobs', name },
-});

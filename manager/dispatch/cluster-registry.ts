@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { MANAGER_FIELD_MANAGER, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
-import { SECRETS } from '../../shared/api/resources.ts';
-import { isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
 import type { KubeClient, ReadClient, StatusClient, WriteClient } from '../../shared/kube/client.ts';
 import { runController, type ReconcileResult } from '../../shared/kube/controller.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
@@ -33,6 +31,7 @@ import { renewableAccess, type RenewableAccess } from './renewable-access.ts';
 import { nextLookMs } from './token-expiry.ts';
 import { createTokenRenewal, type TokenRenewal } from './token-renewal.ts';
 import { accessOrProblem, type WorkerAccess } from './worker-access.ts';
+import { readWorkerSecret } from './worker-secret.ts';
 
 /** The worker clusters there are, connected as their WorkerCluster objects say. */
 export interface ClusterRegistry {
@@ -295,28 +294,12 @@ class Registry implements ClusterRegistry {
       return { kind: 'Access', fingerprint: createHash('sha256').update(connection).digest('hex'), worker };
     };
     if (spec.local === true) return accessTo(undefined);
-    const reference = spec.kubeconfigSecretRef;
-    if (reference === undefined)
-      return problem('KubeconfigMissing', 'spec.kubeconfigSecretRef is not set; name the Secret with its kubeconfig');
-    const { namespace, name, key = 'kubeconfig' } = reference;
-    const { secretsNamespace = namespace } = this.#deps;
-    if (namespace !== secretsNamespace)
-      return problem('KubeconfigMissing', `spec.kubeconfigSecretRef names namespace ${namespace}; put the Secret into ${secretsNamespace}`);
-    const where = `key "${key}" of Secret ${namespace}/${name}`;
-    try {
-      const secret = await this.#deps.home.get(SECRETS, { namespace, name }, { signal });
-      const encoded = secret.data?.[key];
-      if (encoded === undefined) return problem('KubeconfigMissing', `${where} does not exist`);
-      const version = JSON.stringify([secret.metadata.uid, secret.metadata.resourceVersion, key]);
-      const read = this.#readOnce(workerCluster.metadata.name, version, encoded);
-      return read instanceof KubeconfigError
-        ? problem('KubeconfigInvalid', `${where}: ${read.message}`)
-        : accessTo(this.#tokens.newest(workerCluster.metadata.name, read, { secret, key }));
-    } catch (error) {
-      if (isNotFound(error)) return problem('KubeconfigMissing', `Secret ${namespace}/${name} does not exist`);
-      if (isForbidden(error)) return problem('KubeconfigMissing', `Secret ${namespace}/${name} may not be read: ${error.message}`);
-      throw error;
-    }
+    const found = await readWorkerSecret(this.#deps.home, spec, this.#deps.secretsNamespace, signal);
+    if (found.kind === 'Problem') return found;
+    const { name } = workerCluster.metadata;
+    const read = this.#readOnce(name, found.version, found.kubeconfig);
+    if (!(read instanceof KubeconfigError)) return accessTo(this.#tokens.newest(name, read, found));
+    return { kind: 'Problem', problem: { reason: 'KubeconfigInvalid', message: `${found.where}: ${read.message}` } };
   }
 
   /** A text that costs much to read is to cost it once, and not at every look. */
@@ -496,4 +479,3 @@ const withAdvice = (health: ClusterHealth, advice: () => string): ClusterHealth 
   health.reason === 'Unauthorized' ? { ...health, message: `${health.message}; ${advice()}` } : health;
 
 const pair = (uid: string | undefined, name: string): [string, string][] => (uid === undefined ? [] : [[uid, name]]);
-const problem = (reason: string, message: string): Access => ({ kind: 'Problem', problem: { reason, message } });

@@ -14,7 +14,7 @@ import {
   accountTokenIn,
   chooseToken,
   endpointDigest,
-  readRenewed,
+  storedToken,
   refusedAdvice,
   renewalInMs,
   renewedKey,
@@ -103,8 +103,7 @@ class Renewal implements TokenRenewal {
       return access;
     }
     const endpoint = endpointDigest(access.endpoint);
-    const encoded = secret.data?.[renewedKey(key)];
-    const stored = readRenewed(encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8'));
+    const stored = storedToken(secret.data, key);
     const renewed = [stored, this.#issued.get(cluster)];
     const nowMs = clock.now();
     const used = lifeMs === 0 ? given : chooseToken({ given, endpoint, renewed, refused: this.#refused.get(cluster) ?? new Set(), nowMs });

@@ -54,6 +54,12 @@ export function readRenewed(text: string | undefined): RenewedToken | undefined 
   return typeof endpoint === 'string' && typeof token === 'string' && /^[\x21-\x7e]+$/.test(token) ? { endpoint, token } : undefined;
 }
 
+/** What stands beside the kubeconfig of that key; the values of `data` are base64. */
+export function storedToken(data: Readonly<Record<string, string>> | undefined, key: string): RenewedToken | undefined {
+  const encoded = data?.[renewedKey(key)];
+  return readRenewed(encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8'));
+}
+
 function renewedIn(text: string): { readonly endpoint?: unknown; readonly token?: unknown } {
   try {
     const value: unknown = JSON.parse(text);

@@ -11,6 +11,13 @@ export type DashboardSession = {
   yaml(namespace: string, name: string): Promise<FoundHere<string>>;
   pods(namespace: string, name: string): Promise<FoundHere<object>>;
   log(namespace: string, name: string, pod: string): Promise<FoundHere<object>>;
+  followLog(
+    namespace: string,
+    name: string,
+    pod: string,
+    lastEventId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<FoundHere<AsyncIterable<ServerEvent>>>;
   queue(name: string): Promise<FoundHere<object>>;
   whatIf(name: string, wishes: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
   cluster(name: string): Promise<FoundHere<object>>;
@@ -46,9 +53,9 @@ export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
     },
   });
   const named =
-    (read: (session: DashboardSession, namespace: string, name: string, pod: string) => Promise<FoundHere<object>>) =>
-    async (session: DashboardSession, { parameters: { namespace = '', name = '', pod = '' } }: ApiRequest): Promise<ApiAnswer> =>
-      json(found(await read(session, namespace, name, pod)));
+    (read: (session: DashboardSession, namespace: string, name: string) => Promise<FoundHere<object>>) =>
+    async (session: DashboardSession, { parameters: { namespace = '', name = '' } }: ApiRequest): Promise<ApiAnswer> =>
+      json(found(await read(session, namespace, name)));
   return [
     route(`${BASE}/viewer`, 'Who is asking, and what he may see', async ({ viewer }) => json(viewer)),
     route(`${BASE}/stream`, 'The yard, and then what changes', async (session, { lastEventId, signal }) => ({
@@ -83,8 +90,11 @@ export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
     ),
     route(
       `${JOB}/pods/{pod}/log`,
-      'What is kept of the log of one of its pods',
-      named((session, namespace, name, pod) => session.log(namespace, name, pod)),
+      'What is kept of the log of one of its pods; with `follow` the log of one that is there, as it is written',
+      async (session, { parameters: { namespace = '', name = '', pod = '' }, query, lastEventId, signal }) =>
+        query.get('follow') === null
+          ? json(found(await session.log(namespace, name, pod)))
+          : { kind: 'Events', events: found(await session.followLog(namespace, name, pod, lastEventId, signal)) },
     ),
     route(
       `${BASE}/queues/{name}`,

@@ -258,6 +258,7 @@ export const MANAGER_VALUES: ChartValue = group('', {
         existingSecret: text("A kubernetes.io/tls Secret. Empty: the webhook's certificate, which is that of NAME.NAMESPACE.svc."),
       }),
       actions: flagValue(FLAGS, 'dashboard-actions', { default: false }),
+      liveLogs: flagValue(FLAGS, 'dashboard-live-logs', { default: false }),
       proxies: flagValue(FLAGS, 'dashboard-proxies', { default: [] }),
       userHeader: flagValue(FLAGS, 'dashboard-user-header', { default: '' }),
       groupsHeader: flagValue(FLAGS, 'dashboard-groups-header', { default: '' }),

@@ -40,6 +40,10 @@ export const WORKER_VALUES: ChartValue = group('', {
         'Whether it may read the ends of logs that the worker has put beside copies (ConfigMaps), to keep them when the copies go. Without this exit codes are kept, and no logs.',
         true,
       ),
+      liveLogs: isOn(
+        'Whether it may list pods and read the logs of those that run, for viewers of its dashboard (`dashboard.liveLogs` of its chart): the logs of all pods in the namespaces where it may work.',
+        false,
+      ),
     },
   ),
   config: group('Flags of the worker, by their names in camelCase.', {

@@ -98,6 +98,12 @@ export interface RawClient {
   }): Promise<string>;
 }
 
+/** What has no end and is no JSON: the log of a pod that is followed. */
+export interface StreamClient {
+  /** The body as it comes, cut anywhere: it is read as fast as it is asked for, and the connection is closed when nobody reads on. Throws {@link ApiError}. */
+  stream(path: string, options: { readonly signal: AbortSignal }): Promise<AsyncIterable<string>>;
+}
+
 /**
  * One API server, spoken to in raw JSON. Consumers ask for the smallest interface that serves them
  * (`ReadClient & StatusClient`), so that tests and fault injection wrap only what is used.

@@ -7,7 +7,17 @@ import { type ApiError, apiErrorOf } from './api-error.ts';
 import { type AnswerLimits, GENEROUS_LIMITS } from './answer-limits.ts';
 import { parseBoundedJson } from './bounded-json.ts';
 import { extraHeader } from './kubeconfig/impersonation.ts';
-import type { DeleteOptions, KubeClient, ListOptions, ObjectList, Patch, WatchOptions, WatchStream, WriteOptions } from './client.ts';
+import type {
+  DeleteOptions,
+  KubeClient,
+  ListOptions,
+  ObjectList,
+  Patch,
+  StreamClient,
+  WatchOptions,
+  WatchStream,
+  WriteOptions,
+} from './client.ts';
 import type { ClientMetrics } from './client-metrics.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { pathTo, queryString } from './request-path.ts';
@@ -43,11 +53,11 @@ const CONTENT_TYPES = {
 } as const;
 
 /** A client over any transport: waits for its rate limit, waits out Retry-After, and turns refusals into {@link ApiError}. */
-export function createKubeClient(transport: Transport, options: KubeClientOptions): KubeClient {
+export function createKubeClient(transport: Transport, options: KubeClientOptions): KubeClient & StreamClient {
   return new TransportKubeClient(transport, options);
 }
 
-class TransportKubeClient implements KubeClient {
+class TransportKubeClient implements KubeClient, StreamClient {
   readonly #transport: Transport;
   readonly #options: KubeClientOptions;
   readonly #limits: AnswerLimits;
@@ -98,12 +108,11 @@ class TransportKubeClient implements KubeClient {
 
   async watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): Promise<WatchStream<T>> {
     const path = pathTo(resource, options.namespace) + watchQuery(options);
-    await this.#acquire('WATCH', options.signal);
-    const request = this.#request({ method: 'GET', path, ...signalOf(options) });
-    await this.#limits.pace?.settled(options.signal);
-    const response = await this.#timed('WATCH', request, () => this.#transport.stream(request));
-    if (response.status >= 300) throw toApiError(response.status, response.headers, await beginningOf(response.chunks));
-    return readWatch<T>(response.chunks, this.#limits, options.signal);
+    return readWatch<T>(await this.#chunks('WATCH', { method: 'GET', path, ...signalOf(options) }), this.#limits, options.signal);
+  }
+
+  async stream(path: string, { signal }: { readonly signal: AbortSignal }): Promise<AsyncIterable<string>> {
+    return paced(await this.#chunks('STREAM', { method: 'GET', path, accept: '*/*', signal }), this.#limits.pace, signal);
   }
 
   async raw(request: Parameters<KubeClient['raw']>[0]): Promise<string> {
@@ -180,6 +189,16 @@ class TransportKubeClient implements KubeClient {
       timer.cancel();
       outer?.removeEventListener('abort', abort);
     }
+  }
+
+  /** The body of an answer without an end. */
+  async #chunks(verb: string, call: Call): Promise<AsyncIterable<string>> {
+    await this.#acquire(verb, call.signal);
+    const request = this.#request(call);
+    await this.#limits.pace?.settled(call.signal);
+    const { status, headers, chunks } = await this.#timed(verb, request, () => this.#transport.stream(request));
+    if (status >= 300) throw toApiError(status, headers, await beginningOf(chunks));
+    return chunks;
   }
 
   #request(call: Call): TransportRequest {
@@ -308,6 +327,15 @@ function parseStatus(code: number, body: string): object {
 /** Of the refusal of a watch. */
 const REFUSAL_LENGTH_MAX = 64 * 1024;
 const STATUS_LIMITS = { depth: 32, values: 10_000 };
+
+/** Not read on while more is owed than a server may send. */
+async function* paced(chunks: AsyncIterable<string>, pace: AnswerLimits['pace'], signal: AbortSignal): AsyncGenerator<string> {
+  for await (const chunk of chunks) {
+    yield chunk;
+    pace?.received(chunk.length, 0);
+    await pace?.settled(signal);
+  }
+}
 
 async function beginningOf(chunks: AsyncIterable<string>): Promise<string> {
   const pieces: string[] = [];

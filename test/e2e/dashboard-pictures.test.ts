@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { openBrowser, openPage } from '../support/browser.ts';
 import { aMorningAtWork } from './dashboard-fixture.ts';
-import { createDashboardWorld } from './dashboard-world.ts';
+import { createDashboardWorld, type DashboardWorld } from './dashboard-world.ts';
 
 const FOLDER = process.env['SWITCHYARD_PICTURES'];
 const PLACES = {
@@ -18,6 +18,7 @@ const PLACES = {
   pods: 'jobs/reports/invoices-2026-01?tab=pods',
   conditions: 'jobs/vision/train-detector?tab=conditions',
   yaml: 'jobs/vision/train-detector?tab=yaml',
+  log: 'jobs/vision/train-detector?tab=pods',
   queue: 'queues/language',
   cluster: 'clusters/oregon',
   submissions: 'submissions',
@@ -40,6 +41,17 @@ const asWebp = (png: string): string => `(async () => {
   canvas.getContext('2d').drawImage(image, 0, 0);
   return canvas.toDataURL('image/webp', 0.7).split(',')[1];
 })()`;
+
+const EPOCHS = Array.from({ length: 12 }, (_, epoch) => `epoch ${epoch + 1} loss ${(1.2 / (epoch + 2)).toFixed(3)}`);
+/** Of the first pod that runs. */
+async function openLog(page: Page, { book, until }: DashboardWorld): Promise<void> {
+  const row = page.locator('.card:has(h2:has-text("Pods that run")) button.link').first();
+  await until(async () => (await row.count()) > 0);
+  const pod = await row.innerText();
+  if (book.taken === 0) book.write(pod, 'loading 4 shards', ...EPOCHS);
+  await row.click();
+  await until(async () => (await page.locator('.log pre', { hasText: 'epoch 12' }).count()) > 0);
+}
 
 test.skipIf(FOLDER === undefined)('every page has its picture in light, dark and phone width', { timeout: 300_000 }, async () => {
   const folder = FOLDER ?? '';
@@ -68,6 +80,7 @@ test.skipIf(FOLDER === undefined)('every page has its picture in light, dark and
         await dashboard.until(async () => (await page.locator('.notice.wait').count()) === 0);
         const last = LAST[name];
         if (last !== undefined) await dashboard.until(async () => (await page.getByRole('heading', { name: last }).count()) > 0);
+        if (name === 'log') await openLog(page, dashboard);
         await keep(page, `${name}-${look}`);
         // Nothing hangs out over the edge.
         expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), `${name} ${look}`).toBeLessThanOrEqual(0);

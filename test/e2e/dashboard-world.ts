@@ -14,9 +14,11 @@ import type { KubeObject } from '../../shared/api/kubernetes.ts';
 import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import type { RawClient } from '../../shared/kube/client.ts';
+import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { createWholeWorld, HOME, manifest, type JobParts, type WholeWorld } from '../scenario/whole-world.ts';
 import { createCrds } from '../support/crds.ts';
+import { createPodLogBook, type PodLogBook } from '../support/pod-log-book.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 export const CLUSTERS = ['frankfurt', 'oregon', 'tokyo'] as const;
@@ -31,6 +33,8 @@ const PEOPLE: Readonly<Record<string, readonly string[] | '*'>> = { admin: '*', 
 export type DashboardWorld = {
   readonly world: WholeWorld;
   readonly url: string;
+  /** What pods that run have written, as far as the dashboard follows it. */
+  readonly book: PodLogBook;
   submit(namespace: string, name: string, parts?: JobParts & { readonly labels?: Record<string, string> }): Promise<void>;
   /** Time goes on until this holds. */
   until(holds: () => boolean | Promise<boolean>): Promise<void>;
@@ -51,11 +55,17 @@ export async function createDashboardWorld(): Promise<DashboardWorld> {
   await createTeams(world);
   const store = openSqliteStore(path.join(folder, 'history'));
   let url: string | undefined;
+  const { clock } = world;
+  const book = createPodLogBook(clock);
   world.startManager('manager', {
     parts: {
       history: { store, limits: { ageMs: 1e12, bytesMax: 1e9 } },
       dashboard: () => ({
         reviewer: REVIEWER,
+        liveLogs: {
+          home: createKubeClient(world.plane(HOME).transport(), { userAgent: 'looking', clock }),
+          connect: (cluster) => createKubeClient(book.serve(world.plane(cluster).transport()), { userAgent: 'looking', clock }),
+        },
         async serve(open) {
           const server = await serveDashboard('127.0.0.1:0', {
             open,
@@ -82,6 +92,7 @@ export async function createDashboardWorld(): Promise<DashboardWorld> {
   return {
     world,
     url: url ?? '',
+    book,
     async submit(namespace, name, { labels = {}, ...parts } = {}) {
       const job = manifest(name, parts);
       const metadata = { ...job.metadata, namespace, labels: { [QUEUE_NAME_LABEL]: namespace, ...labels } };

@@ -120,6 +120,17 @@ test('the manager may list pods and events on a worker cluster, and do nothing e
   expect(onPods('managerAccess.namespaces={a}', 'managerAccess.startTroubles=false')).toEqual([]);
 });
 
+test('the manager may read the logs of pods on a worker cluster where it is said that it may, and not by itself', () => {
+  const onPods = (...values: string[]) =>
+    grantsTo(MANAGER_ACCESS, renderChart('worker', ...values)).filter((grant) => /(pods|pods\/log)$/.test(grant));
+  expect(onPods()).toEqual(['list pods']);
+  for (const where of ['managerAccess.namespaces={a}', 'managerAccess.create=true'])
+    expect([...new Set(onPods(where, 'managerAccess.liveLogs=true', 'managerAccess.startTroubles=false'))]).toEqual([
+      'list pods',
+      'get pods/log',
+    ]);
+});
+
 test('the manager may read ConfigMaps on a worker cluster, where the ends of logs are, unless that is switched off', () => {
   const onMaps = (...values: string[]) =>
     grantsTo(MANAGER_ACCESS, renderChart('worker', ...values)).filter((grant) => grant.endsWith(' configmaps'));

@@ -68,7 +68,7 @@ const OWN: Readonly<Record<Chart, readonly (readonly string[])[]>> = {
     ],
     [
       '',
-      'api.enabled=true;dashboard.enabled=true',
+      'api.enabled=true;dashboard.enabled=true;dashboard.liveLogs=true',
       'api.enabled=true;api.port=9000;api.tls.existingSecret=own',
       'dashboard.enabled=true;dashboard.tls.existingSecret=seen',
     ],
@@ -95,7 +95,7 @@ const OWN: Readonly<Record<Chart, readonly (readonly string[])[]>> = {
       '',
       'managerAccess.create=false',
       'managerAccess.namespaces={a,b}',
-      'managerAccess.createNamespaces=true',
+      'managerAccess.createNamespaces=true;managerAccess.liveLogs=true',
       'managerAccess.nodes=false;managerAccess.logs=false',
     ],
     ['', 'config.controllerName=kubernetes.io/job-controller;config.controllers={job,ttl-after-finished}', 'config.keepLogs=None'],

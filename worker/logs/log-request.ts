@@ -1,5 +1,4 @@
-import { PODS } from '../../shared/api/resources.ts';
-import { pathTo, queryString } from '../../shared/kube/request-path.ts';
+import { podLogPath } from '../../shared/kube/pod-log-path.ts';
 import { tellingContainer } from './ended-pod.ts';
 import type { PodView } from '../job/pod-view.ts';
 
@@ -14,11 +13,8 @@ export type LogRequest = { readonly path: string; readonly bodyMaxBytes: number 
 export function logRequest({ pod }: PodView, tailBytes: number): LogRequest {
   const { namespace, name } = pod.metadata;
   const limitBytes = tailBytes * READ_FACTOR;
-  const query = queryString({
-    container: tellingContainer(pod)?.name,
-    tailLines: Math.ceil(tailBytes / LINE_BYTES_MIN),
-    limitBytes,
-  });
+  const tailLines = Math.ceil(tailBytes / LINE_BYTES_MIN);
   // Whoever does not heed the limit is not read to its end.
-  return { path: `${pathTo(PODS, namespace, name)}/log${query}`, bodyMaxBytes: limitBytes + 1024 };
+  const path = podLogPath({ namespace, name }, { container: tellingContainer(pod)?.name, tailLines, limitBytes });
+  return { path, bodyMaxBytes: limitBytes + 1024 };
 }

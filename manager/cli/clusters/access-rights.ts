@@ -9,6 +9,8 @@ export type AccessWish = {
   /** Empty: all. */
   readonly servedNamespaces: readonly string[];
   readonly createNamespaces: boolean;
+  /** Whether it may read the logs of pods that run, to show them in its dashboard. */
+  readonly liveLogs: boolean;
 };
 
 export type Granted = {
@@ -37,6 +39,10 @@ const WORK: readonly Rule[] = [
   // The ends of logs that the worker has put beside a copy.
   { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] },
 ];
+const LIVE_LOGS: readonly Rule[] = [
+  { apiGroups: [''], resources: ['pods'], verbs: ['list'] },
+  { apiGroups: [''], resources: ['pods/log'], verbs: ['get'] },
+];
 const LEASES: readonly Rule[] = [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'watch', 'create', 'update'] },
 ];
@@ -48,14 +54,16 @@ export function rulesOf({
   leaseNamespace,
   servedNamespaces,
   createNamespaces,
+  liveLogs,
 }: AccessWish): readonly { readonly where: string; readonly name: '' | '-leases' | '-token'; readonly rules: readonly Rule[] }[] {
+  const work = [...WORK, ...(liveLogs ? LIVE_LOGS : [])];
   return [
     {
       where: '',
       name: '',
       rules: [
         { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
-        ...(servedNamespaces.length === 0 ? WORK : []),
+        ...(servedNamespaces.length === 0 ? work : []),
         ...(createNamespaces ? [{ apiGroups: [''], resources: ['namespaces'], verbs: ['create'] }] : []),
         { apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] },
       ],
@@ -67,7 +75,7 @@ export function rulesOf({
       name: '-token',
       rules: [{ apiGroups: [''], resources: ['serviceaccounts/token'], resourceNames: [name], verbs: ['create'] }],
     },
-    ...servedNamespaces.map((where) => ({ where, name: '' as const, rules: WORK })),
+    ...servedNamespaces.map((where) => ({ where, name: '' as const, rules: work })),
   ];
 }
 

@@ -29,6 +29,7 @@ export type JoinConfig = ClusterChoice & {
   readonly 'lease-namespace': string;
   readonly 'served-namespaces': readonly string[] | undefined;
   readonly 'create-namespaces': boolean;
+  readonly 'live-logs': boolean;
   readonly 'built-in-controller': boolean;
   readonly 'token-life': number;
   readonly timeout: number;
@@ -64,6 +65,7 @@ async function join(config: JoinConfig, home: ClusterConnection, worker: Cluster
     leaseNamespace: config['lease-namespace'],
     servedNamespaces: config['served-namespaces'] ?? [],
     createNamespaces: config['create-namespaces'],
+    liveLogs: config['live-logs'],
   };
   await grant(worker.client, wish);
   const beforeMs = session.now();

@@ -30,6 +30,10 @@ const FLAGS = {
   },
   'served-namespaces': { value: 'LIST', about: 'the only namespaces there in which it may work, separated by commas', parse: names },
   'create-namespaces': { about: 'let the manager make namespaces there that Jobs need' },
+  'live-logs': {
+    about:
+      'let the manager read logs of pods there that run, for viewers of its dashboard (--dashboard-live-logs); without this flag a right that it had ends',
+  },
   'built-in-controller': { about: 'the built-in Job controller runs the copies there: no worker is installed, and there is no fencing' },
   'token-life': {
     value: 'DURATION',

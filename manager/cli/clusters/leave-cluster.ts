@@ -82,6 +82,7 @@ async function removeAccount(config: LeaveConfig, { spec }: WorkerCluster): Prom
     leaseNamespace: spec.leaseNamespace ?? 'kube-system',
     servedNamespaces: spec.servedNamespaces ?? [],
     createNamespaces: false,
+    liveLogs: false,
   };
   await withCluster(
     { kubeconfig: config['worker-kubeconfig'] ?? config.kubeconfig, context },

@@ -82,7 +82,9 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
     `--webhook-tls-cert-file=${path.join(tls, 'tls.crt')}`,
     `--webhook-tls-key-file=${path.join(tls, 'tls.key')}`,
     ...(options.canaryQueue === undefined ? [] : ['--canary-interval=1m', `--canary-queue=${options.canaryQueue}`]),
-    ...(options.dashboardPort === undefined ? [] : [`--dashboard-bind-address=127.0.0.1:${options.dashboardPort}`]),
+    ...(options.dashboardPort === undefined
+      ? []
+      : [`--dashboard-bind-address=127.0.0.1:${options.dashboardPort}`, '--dashboard-live-logs']),
   ]);
   for (const { name, kubeconfigFile } of workers) launchOurs(workerName(name), 'worker/main.ts', [`--kubeconfig=${kubeconfigFile}`]);
   launchOurs(workerName(manager.name), 'worker/main.ts', [

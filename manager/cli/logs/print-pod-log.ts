@@ -1,7 +1,5 @@
 import type { DeepReadonly, Pod } from '../../../shared/api/kubernetes.ts';
-import { PODS } from '../../../shared/api/resources.ts';
-import { pathTo, queryString } from '../../../shared/kube/request-path.ts';
-import { given } from '../../../shared/runtime/given.ts';
+import { podLogPath } from '../../../shared/kube/pod-log-path.ts';
 import type { ClusterConnection } from '../cluster-connection.ts';
 import { plain } from '../plain-text.ts';
 import { lineCutter } from './log-lines.ts';
@@ -29,9 +27,8 @@ export type PodLog = {
 export async function printPodLog({ stream: open, pod, follow, tail, sink, signal }: PodLog): Promise<boolean> {
   const { namespace, name } = pod.metadata;
   const container = pod.spec.containers[0]?.name;
-  const query = queryString({ ...given({ container }), follow: follow ? 'true' : undefined, tailLines: tail });
   try {
-    const stream = await open(`${pathTo(PODS, namespace, name)}/log${query}`, signal);
+    const stream = await open(podLogPath({ namespace, name }, { container, follow, tailLines: tail }), signal);
     if (stream.status !== 200) {
       await sink.say(`${plain(name)}: ${plain(await messageOf(stream.chunks))}`);
       return false;

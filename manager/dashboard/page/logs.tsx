@@ -44,7 +44,17 @@ export function LiveLog({ job, pod }: { readonly job: string; readonly pod: stri
     const leaving = new AbortController();
     void follow(
       {
-        api: { stream: (lastEventId, signal) => api.logStream(namespace, name, pod, lastEventId, signal) },
+        api: {
+          stream: (lastEventId, signal) =>
+            api.logStream(namespace, name, pod, lastEventId, signal).catch((error: unknown) => {
+              // It has gone: that does not get better by asking again.
+              if (error instanceof ApiProblem && error.status === 404) {
+                leaving.abort();
+                setState({ ended: error.message });
+              }
+              throw error;
+            }),
+        },
         onEvent({ event, data }) {
           const told = JSON.parse(data) as { readonly text?: string; readonly reason?: string; readonly message?: string };
           if (event === 'lines') return setLog((before) => withText(before, told.text ?? '', LINES_MAX));

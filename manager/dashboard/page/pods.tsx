@@ -84,7 +84,7 @@ export function LivePodsOf({ line }: { readonly line: JobLine }) {
   const { key, active, state } = line;
   const [there, setThere] = useState<LivePods | undefined>(undefined);
   const [problem, setProblem] = useState<string | undefined>(undefined);
-  const [open, setOpen] = useState<string | undefined>(undefined);
+  const [open, setOpen] = useState<LivePod | undefined>(undefined);
   const who = entry.value;
   const runs = active > 0 && (state === 'Running' || state === 'Resting');
   useEffect(() => {
@@ -103,10 +103,13 @@ export function LivePodsOf({ line }: { readonly line: JobLine }) {
         <p class="soft">They are not shown: {problem}</p>
       </section>
     );
+  const first = there.pods.slice(0, LIVE_SHOWN);
+  // Whoever reads the log of a pod reads it to its end, and beyond.
+  const shown = open === undefined || first.some(({ pod }) => pod === open.pod) ? first : [{ ...open, phase: 'gone' }, ...first];
   return (
     <section class="card">
       <h2>
-        Pods that run <span class="soft">{there.pods.length.toLocaleString('en')} on {there.cluster}</span>
+        Pods that run <span class="soft">· {there.pods.length.toLocaleString('en')} on {there.cluster}</span>
       </h2>
       <table>
         <thead>
@@ -117,12 +120,12 @@ export function LivePodsOf({ line }: { readonly line: JobLine }) {
           </tr>
         </thead>
         <tbody>
-          {there.pods.slice(0, LIVE_SHOWN).map((pod) => (
-            <Live key={pod.pod} pod={pod} job={key} isOpen={open === pod.pod} toggle={() => setOpen(open === pod.pod ? undefined : pod.pod)} />
+          {shown.map((pod) => (
+            <Live key={pod.pod} pod={pod} job={key} isOpen={open?.pod === pod.pod} toggle={() => setOpen(open?.pod === pod.pod ? undefined : pod)} />
           ))}
         </tbody>
       </table>
-      {there.pods.length > LIVE_SHOWN && <p class="soft">The first {LIVE_SHOWN} of them.</p>}
+      {line.active > LIVE_SHOWN && <p class="soft">The first {LIVE_SHOWN} of them.</p>}
     </section>
   );
 }

@@ -4,7 +4,12 @@ import { ofKind, renderChart } from '../../support/helm.ts';
 
 test('the manager chart serves the dashboard where it is asked to, with the rights to ask who looks', () => {
   expect(managerConfig().dashboard).toBeUndefined();
-  expect(managerConfig('dashboard.enabled=true').dashboard).toEqual({ address: '0.0.0.0:8444', tls: 'Own', actions: false });
+  expect(managerConfig('dashboard.enabled=true').dashboard).toEqual({
+    address: '0.0.0.0:8444',
+    tls: 'Own',
+    actions: false,
+    liveLogs: false,
+  });
   expect(managerConfig('dashboard.enabled=true', 'dashboard.actions=true').dashboard).toMatchObject({ actions: true });
   const own = ['dashboard.enabled=true', 'dashboard.port=9001', 'dashboard.tls.existingSecret=seen', 'dashboard.userHeader=X-User'];
   const tls = { certFile: '/etc/switchyard/dashboard-tls/tls.crt', keyFile: '/etc/switchyard/dashboard-tls/tls.key' };
@@ -12,10 +17,20 @@ test('the manager chart serves the dashboard where it is asked to, with the righ
     address: '0.0.0.0:9001',
     tls,
     actions: false,
+    liveLogs: false,
     proxy: { userHeader: 'x-user', from: ['10.0.0.0/8'] },
   });
   const objects = renderChart('manager', ...own.slice(0, 3), 'networkPolicy.enabled=true');
   expect(JSON.stringify(ofKind(objects, 'Service'))).toContain('"name":"dashboard","port":9001,"targetPort":"dashboard"');
   expect(JSON.stringify(ofKind(objects, 'NetworkPolicy'))).toContain('{"port":9001,"protocol":"TCP"}');
   expect(JSON.stringify(ofKind(objects, 'ClusterRole'))).toContain('subjectaccessreviews');
+});
+
+test('logs of pods that run are read where that is asked for, and on its own cluster where that is a worker cluster, too', () => {
+  const live = ['dashboard.enabled=true', 'dashboard.liveLogs=true'];
+  expect(managerConfig(...live).dashboard).toMatchObject({ liveLogs: true });
+  const local = ['localWorker.enabled=true', 'localWorker.users={worker}'];
+  const readsLogs = (...values: string[]): boolean =>
+    JSON.stringify(ofKind(renderChart('manager', ...values), 'ClusterRole')).includes('"pods/log"');
+  expect([readsLogs(...live), readsLogs(...local, 'dashboard.enabled=true'), readsLogs(...live, ...local)]).toEqual([false, false, true]);
 });

@@ -4,13 +4,13 @@ import { CONFIG_MAPS, JOBS, NODES, PODS } from '../../../../shared/api/resources
 import { ApiError, isConflict, isGone, isNotFound } from '../../../../shared/kube/api-error.ts';
 import { createKubeClient } from '../../../../shared/kube/kube-client.ts';
 import { createRateLimiter } from '../../../../shared/kube/rate-limiter.ts';
-import type { KubeClient } from '../../../../shared/kube/client.ts';
+import type { KubeClient, StreamClient } from '../../../../shared/kube/client.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../../../shared/kube/transport.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 type Answer = { status?: number; headers?: Record<string, string>; body?: unknown };
 
-function aClient(...answers: Answer[]): { client: KubeClient; requests: TransportRequest[]; clock: FakeClock } {
+function aClient(...answers: Answer[]): { client: KubeClient & StreamClient; requests: TransportRequest[]; clock: FakeClock } {
   const requests: TransportRequest[] = [];
   const clock = new FakeClock();
   const respond = (request: TransportRequest): TransportResponse => {
@@ -194,4 +194,18 @@ test('calls and watches wait for the same rate limiter', async () => {
   await clock.advance(1_000);
   expect(begun).toHaveLength(3);
   await Promise.all(all);
+});
+
+test('a stream is the body as it comes, and its refusal an error', async () => {
+  const { client, requests } = aClient(
+    { body: 'a line\nand anoth' },
+    { status: 403, body: { kind: 'Status', reason: 'Forbidden', message: 'no' } },
+  );
+  const { signal } = new AbortController();
+  const chunks = await client.stream('/api/v1/namespaces/ns/pods/a/log?follow=true', { signal });
+  const pieces: string[] = [];
+  for await (const chunk of chunks) pieces.push(chunk);
+  expect(pieces).toEqual(['a line\nand anoth']);
+  expect(requests[0]).toMatchObject({ method: 'GET', path: '/api/v1/namespaces/ns/pods/a/log?follow=true', headers: { accept: '*/*' } });
+  await expect(client.stream('/x', { signal })).rejects.toMatchObject({ code: 403, message: 'no' });
 });

@@ -10,6 +10,7 @@ const WISH: AccessWish = {
   leaseNamespace: 'kube-system',
   servedNamespaces: [],
   createNamespaces: false,
+  liveLogs: false,
 };
 
 describe('the rights of a manager on a worker cluster are those of the chart', () => {
@@ -17,6 +18,12 @@ describe('the rights of a manager on a worker cluster are those of the chart', (
     ['as it comes', {}, []],
     ['with namespaces that it makes', { createNamespaces: true }, ['managerAccess.createNamespaces=true']],
     ['with two namespaces', { servedNamespaces: ['a', 'b'] }, ['managerAccess.namespaces={a,b}']],
+    ['with logs of pods that run', { liveLogs: true }, ['managerAccess.liveLogs=true']],
+    [
+      'with such logs in one namespace',
+      { liveLogs: true, servedNamespaces: ['a'] },
+      ['managerAccess.liveLogs=true', 'managerAccess.namespaces={a}'],
+    ],
     ['with other Leases', { leaseNamespace: 'leases' }, ['config.leaseNamespace=leases']],
   ])('%s', { timeout: 60_000 }, (_name, wish, values) => {
     const rendered = renderChart('worker', ...values).filter(({ metadata }) => metadata.name.includes('manager-access'));

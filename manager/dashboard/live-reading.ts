@@ -1,0 +1,120 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { AccessAttributes, KubeUser } from '../../shared/kube/access-reviews.ts';
+import type { Lister } from '../../shared/kube/indexer.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { writtenRecordOf } from '../api/records.ts';
+import type { LiveLogs, LogEvent } from './live-logs.ts';
+import { seesIt, type Rights } from './rights.ts';
+import type { Found, Refused, RightsReader } from './rights-reader.ts';
+import type { LivePods } from './views.ts';
+
+export type LiveReadingDeps = {
+  readonly jobs: Lister<Job>;
+  readonly rights: RightsReader;
+  /** Absent: nothing is read from worker clusters. */
+  readonly live?: LiveLogs | undefined;
+  readonly clock: Clock;
+};
+
+export type LiveReading = {
+  /** Those that are there now; where they are not read from worker clusters, that is told with the command that does. */
+  pods(namespace: string, name: string): Promise<Found<LivePods>>;
+  /** The log of such a pod as it is written. */
+  followLog(
+    namespace: string,
+    name: string,
+    pod: string,
+    lastEventId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Found<AsyncIterable<LogEvent>>>;
+};
+
+/** Rights, and where the Job is, are looked at again so often while somebody reads. */
+const LOOKED_AGAIN_MS = 60_000;
+
+/** What somebody may see of pods that run: those of Jobs that he may see, where he may read logs by himself, asked on the manager's cluster. Nothing is asked of a worker cluster before. */
+export function liveReading({ jobs, rights, live, clock }: LiveReadingDeps, user: KubeUser, seen: Rights): LiveReading {
+  const refusal = async (namespace: string, name: string, pod?: string): Promise<Refused | undefined> =>
+    (seesIt(seen.namespaces, namespace) ? undefined : await rights.refusal(user, toSee(namespace, name))) ??
+    (await rights.refusal(user, toRead(namespace, pod)));
+
+  const jobOf = (namespace: string, name: string): Found<DeepReadonly<Job>> => {
+    const job = jobs.get({ namespace, name });
+    return job === undefined ? { kind: 'Missing', what: `there is no Job ${namespace}/${name}` } : { kind: 'Found', value: job };
+  };
+
+  /** Ends when he may no longer read it, and when the Job is another or elsewhere: whoever comes back gets what there is then. */
+  async function* whileItStands(
+    events: AsyncIterable<LogEvent>,
+    stands: () => Promise<boolean>,
+    over: AbortController,
+  ): AsyncGenerator<LogEvent> {
+    const lookAgain = async (): Promise<void> => {
+      if (!(await stands())) return over.abort(new Error('it is not to be read any more'));
+      if (!over.signal.aborted) timer = clock.schedule(() => void lookAgain(), LOOKED_AGAIN_MS);
+    };
+    let timer = clock.schedule(() => void lookAgain(), LOOKED_AGAIN_MS);
+    try {
+      yield* events;
+    } finally {
+      over.abort(new Error('nobody reads any more'));
+      timer.cancel();
+    }
+  }
+
+  return {
+    async pods(namespace, name) {
+      const refused = await refusal(namespace, name);
+      if (refused !== undefined) return refused;
+      const job = jobOf(namespace, name);
+      if (job.kind !== 'Found') return job;
+      return live === undefined ? notRead(namespace, name) : live.pods(job.value);
+    },
+    async followLog(namespace, name, pod, lastEventId, signal) {
+      const refused = await refusal(namespace, name, pod);
+      if (refused !== undefined) return refused;
+      const job = jobOf(namespace, name);
+      if (job.kind !== 'Found') return job;
+      if (live === undefined) return notRead(namespace, name);
+      const over = new AbortController();
+      const either = AbortSignal.any([signal, over.signal]);
+      const answer = await live.log(job.value, pod, { user: user.username, lastEventId, signal: either });
+      if (answer.kind !== 'Found') return answer;
+      const stands = async (): Promise<boolean> => {
+        const now = await refusal(namespace, name, pod);
+        // Nobody can be asked: what he was told stands.
+        if (now !== undefined && now.status !== 503) return false;
+        return placeOf(jobs.get({ namespace, name })) === placeOf(job.value);
+      };
+      return { kind: 'Found', value: whileItStands(answer.value, stands, over) };
+    },
+  };
+}
+
+const placeOf = (job: DeepReadonly<Job> | undefined): string | undefined => {
+  const written = job && writtenRecordOf(job);
+  return written?.kind === 'Record' ? JSON.stringify([job?.metadata.uid, written.record.cluster, written.record.epoch]) : undefined;
+};
+
+const notRead = (namespace: string, name: string): { readonly kind: 'Missing'; readonly what: string } => ({
+  kind: 'Missing',
+  what: `the manager reads no pods and logs of worker clusters for others (--dashboard-live-logs); with your rights there: ${follow(namespace, name)}`,
+});
+
+/** What does the same with one's own rights. */
+export const follow = (namespace: string, name: string): string => `switchyard logs ${namespace}/${name} --follow`;
+
+export const toSee = (namespace: string, name: string): AccessAttributes => ({
+  resourceAttributes: { namespace, verb: 'get', group: 'batch', resource: 'jobs', name },
+});
+/** The log of one pod; without a name those of all. */
+export const toRead = (namespace: string, pod?: string): AccessAttributes => ({
+  resourceAttributes: {
+    namespace,
+    verb: 'get',
+    group: '',
+    resource: 'pods',
+    subresource: 'log',
+    ...(pod === undefined ? {} : { name: pod }),
+  },
+});

@@ -1,0 +1,71 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { isJsonObject } from '../../shared/api/json-value.ts';
+import { CONTROLLER_UID_LABEL, JOB_COMPLETION_INDEX } from '../../shared/api/names.ts';
+import { parseWireTime } from '../../shared/api/wire-time.ts';
+import { given } from '../../shared/runtime/given.ts';
+
+/** A pod of a copy, as its cluster tells: of the kind that it should be, and taken for no more. */
+export type CopyPod = {
+  readonly name: string;
+  readonly phase: Phase;
+  readonly index?: number;
+  readonly startedMs?: number;
+  /** Whose log is meant: the first. */
+  readonly container: string;
+};
+
+const PHASES = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
+type Phase = (typeof PHASES)[number];
+
+const NAME_LENGTH_MAX = 253;
+const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+const LABEL_VALUE = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const LABEL_NAME = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const LABELS_MAX = 16;
+
+/** Whether a pod can have this name. */
+export const isPodName = (name: string): boolean => name.length <= NAME_LENGTH_MAX && NAME.test(name);
+
+/** Those of a list that belong to this copy, by their controller: labels and names prove nothing. */
+export const podsOfCopy = (items: readonly unknown[], copyUid: string): CopyPod[] =>
+  items.flatMap((item) => {
+    const { metadata, spec, status } = recordOf(item);
+    const { name, ownerReferences, annotations } = recordOf(metadata);
+    const isItsOwn = listOf(ownerReferences).some((owner) => recordOf(owner)['controller'] === true && recordOf(owner)['uid'] === copyUid);
+    if (!isItsOwn || typeof name !== 'string' || !isPodName(name)) return [];
+    const container = recordOf(listOf(recordOf(spec)['containers'])[0])['name'];
+    if (typeof container !== 'string' || !isPodName(container)) return [];
+    const { phase, startTime } = recordOf(status);
+    return [
+      {
+        name,
+        container,
+        phase: PHASES.find((each) => each === phase) ?? 'Unknown',
+        ...given({
+          index: indexOf(recordOf(annotations)[JOB_COMPLETION_INDEX]),
+          startedMs: typeof startTime === 'string' ? parseWireTime(startTime) : undefined,
+        }),
+      },
+    ];
+  });
+
+export const hasEnded = ({ phase }: Pick<CopyPod, 'phase'>): boolean => phase === 'Succeeded' || phase === 'Failed';
+
+/** By which its pods are asked for; undefined where the copy says nothing that could be asked. */
+export function selectorOfPods({ metadata, spec }: DeepReadonly<Job>): string | undefined {
+  // With a selector of their own, pods have no label of Kubernetes' that says whose they are.
+  const labels = spec.manualSelector === true ? recordOf(spec.selector?.matchLabels) : { [CONTROLLER_UID_LABEL]: metadata.uid };
+  const terms = Object.entries(labels);
+  const isAskable = terms.length > 0 && terms.length <= LABELS_MAX && terms.every(isLabel);
+  return isAskable ? terms.map(([name, value]) => `${name}=${String(value)}`).join(',') : undefined;
+}
+
+const isLabel = ([name, value]: [string, unknown]): boolean =>
+  LABEL_NAME.test(name) && typeof value === 'string' && LABEL_VALUE.test(value);
+
+function indexOf(said: unknown): number | undefined {
+  return typeof said === 'string' && /^\d{1,9}$/.test(said) ? Number(said) : undefined;
+}
+
+const recordOf = (value: unknown): Record<string, unknown> => (isJsonObject(value) ? value : {});
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -1,0 +1,210 @@
+import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { JOBS, PODS } from '../../shared/api/resources.ts';
+import { ApiError, isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
+import type { Lister } from '../../shared/kube/indexer.ts';
+import { createTrafficPace } from '../../shared/kube/traffic-pace.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { withDeadline } from '../../shared/runtime/deadline.ts';
+import { given } from '../../shared/runtime/given.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { writtenRecordOf, type AdmissionRecord } from '../api/records.ts';
+import type { WorkerCluster } from '../api/worker-cluster.ts';
+import type { Answered, LiveLogs, LogEvent, LogReading } from '../dashboard/live-logs.ts';
+import type { LivePods } from '../dashboard/views.ts';
+import { copyIdentity, copyName } from '../dispatch/remote-job.ts';
+import { hasEnded, isPodName, podsOfCopy, selectorOfPods, type CopyPod } from './copy-pods.ts';
+import { followLog } from './follow-log.ts';
+import { parsePosition } from './log-position.ts';
+import type { WorkerReader, WorkerReaders } from './worker-readers.ts';
+
+export type LiveLogsDeps = {
+  readonly readers: WorkerReaders;
+  readonly workerClusters: Lister<WorkerCluster>;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+/** Of a copy so many pods are shown. */
+const PODS_MAX = 200;
+/** Looks at the same pods are one look. */
+const PODS_KEPT_MS = 3_000;
+const COPIES_KEPT_MS = 30_000;
+const FAILED_KEPT_MS = 2_000;
+const KEPT_MAX = 512;
+const ANSWER_MS = 10_000;
+/** Logs that are followed at once: of all, and of one user. */
+const LOGS_MAX = 64;
+const LOGS_OF_USER_MAX = 8;
+/** Characters a second of one log, and of all. */
+const PACE_OF_ONE = { bytesPerSecond: 256 * 1024, burstBytes: 1024 * 1024 };
+const PACE_OF_ALL = { bytesPerSecond: 2 * 1024 * 1024, burstBytes: 8 * 1024 * 1024 };
+
+/** Where a copy is, and how its pods are found. */
+type Place = {
+  readonly cluster: string;
+  readonly client: WorkerReader;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly selector: string;
+};
+
+/** Why something cannot be shown. */
+class NotShown extends Error {
+  override readonly name = 'NotShown';
+  readonly answer: Exclude<Answered<never>, { readonly kind: 'Found' }>;
+
+  constructor(answer: Exclude<Answered<never>, { readonly kind: 'Found' }>) {
+    super(answer.kind);
+    this.answer = answer;
+  }
+}
+
+/** Reads pods and logs with the manager's own rights on worker clusters: nobody is asked here who wants to see them. */
+export function createLiveLogs({ readers, workerClusters, clock, log }: LiveLogsDeps): LiveLogs {
+  const copies = createShared<{ readonly uid: string; readonly selector: string }>(clock, COPIES_KEPT_MS);
+  const lists = createShared<LivePods>(clock, PODS_KEPT_MS);
+  const paceOfAll = createTrafficPace({ ...PACE_OF_ALL, clock });
+  const followed = new Map<string, number>();
+  let followedInAll = 0;
+
+  const timed = <T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> => withDeadline(clock, ANSWER_MS, undefined, ask);
+
+  function recordOf(job: DeepReadonly<Job>): Pick<AdmissionRecord, 'cluster' | 'epoch' | 'since'> {
+    const written = writtenRecordOf(job);
+    if (written.kind === 'Record') return written.record;
+    throw new NotShown({ kind: 'Missing', what: 'it is on no cluster' });
+  }
+  /** A Job that moves, or goes on after a rest, may have another copy then. */
+  const keyOf = (job: DeepReadonly<Job>): string => {
+    const { cluster, epoch, since } = recordOf(job);
+    return JSON.stringify([job.metadata.uid, cluster, epoch, since]);
+  };
+
+  async function readerOf(cluster: string): Promise<WorkerReader> {
+    const reader = await readers.of(cluster);
+    if ('kind' in reader)
+      throw new NotShown({ kind: 'Refused', status: 503, why: `cluster ${cluster} is not connected: ${reader.message}` });
+    return reader;
+  }
+
+  /** The copy of that very Job, as its cluster says; a Job of the same name that is somebody else's is none. */
+  async function placeOf(job: DeepReadonly<Job>): Promise<Place> {
+    const { namespace, uid } = job.metadata;
+    const { cluster } = recordOf(job);
+    const client = await readerOf(cluster);
+    const isLocal = workerClusters.get({ namespace: '', name: cluster })?.spec.local === true;
+    const found = await copies.of(keyOf(job), async () => {
+      const copy = await timed((signal) => client.get(JOBS, { namespace, name: copyName(job, isLocal) }, { signal }));
+      const selector = copyIdentity(copy)?.originUid === uid ? selectorOfPods(copy) : undefined;
+      if (selector === undefined) throw new NotShown({ kind: 'Missing', what: `there is no copy of it on cluster ${cluster}` });
+      return { uid: copy.metadata.uid, selector };
+    });
+    return { cluster, client, namespace, ...found };
+  }
+
+  async function listed({ client, namespace, selector, uid }: Place, fieldSelector: string, limit: number): Promise<readonly CopyPod[]> {
+    const { items } = await timed((signal) => client.list(PODS, { namespace, labelSelector: selector, fieldSelector, limit, signal }));
+    return podsOfCopy(items.slice(0, limit), uid);
+  }
+
+  /** By a list of one, which needs no more than the right to list. */
+  async function found(job: DeepReadonly<Job>, name: string): Promise<{ readonly place: Place; readonly pod: CopyPod } | undefined> {
+    const place = await placeOf(job);
+    const pod = (await listed(place, `metadata.name=${name}`, 1)).find((each) => each.name === name);
+    return pod && { place, pod };
+  }
+
+  /** Nothing that a cluster says of itself is repeated to who looks. */
+  function unanswered(job: DeepReadonly<Job>, error: unknown): Exclude<Answered<never>, { readonly kind: 'Found' }> {
+    if (error instanceof NotShown) return error.answer;
+    const { cluster } = recordOf(job);
+    log.debug('pods of a cluster cannot be shown', { cluster, error });
+    if (isForbidden(error)) return { kind: 'Refused', status: 403, why: notAllowed(cluster, job) };
+    if (isNotFound(error)) return { kind: 'Missing', what: `there is no copy of it on cluster ${cluster}` };
+    const what = error instanceof ApiError ? `answers ${error.code}` : 'does not answer';
+    return { kind: 'Refused', status: 503, why: `cluster ${cluster} ${what}` };
+  }
+
+  async function* taken(user: string, events: AsyncIterable<LogEvent>): AsyncGenerator<LogEvent> {
+    const own = followed.get(user) ?? 0;
+    if (followedInAll >= LOGS_MAX || own >= LOGS_OF_USER_MAX) {
+      const message = `too many logs are followed at once (${LOGS_OF_USER_MAX} by one user, ${LOGS_MAX} in all); close some and open it again`;
+      return yield { id: '', event: 'problem', data: { message } };
+    }
+    followedInAll++;
+    followed.set(user, own + 1);
+    try {
+      yield* events;
+    } finally {
+      followedInAll--;
+      const left = (followed.get(user) ?? 1) - 1;
+      if (left === 0) followed.delete(user);
+      else followed.set(user, left);
+    }
+  }
+
+  return {
+    async pods(job) {
+      try {
+        const value = await lists.of(keyOf(job), async () => {
+          const place = await placeOf(job);
+          const pods = await listed(place, 'status.phase!=Succeeded,status.phase!=Failed', PODS_MAX);
+          const shown = pods.filter((pod) => !hasEnded(pod));
+          return {
+            cluster: place.cluster,
+            pods: shown.map(({ name, phase, index, startedMs }) => ({ pod: name, phase, ...given({ index, startedMs }) })),
+          };
+        });
+        return { kind: 'Found', value };
+      } catch (error) {
+        return unanswered(job, error);
+      }
+    },
+
+    async log(job, name, { user, lastEventId, signal }: LogReading) {
+      try {
+        const missing = { kind: 'Missing', what: `no pod ${name} of it is there any more` } as const;
+        const first = isPodName(name) ? await found(job, name) : undefined;
+        if (first === undefined) return missing;
+        const { cluster } = first.place;
+        const events = followLog({
+          namespace: first.place.namespace,
+          pod: first.pod,
+          from: parsePosition(lastEventId),
+          find: async () => (await found(job, name))?.pod,
+          client: () => readerOf(cluster),
+          paces: [createTrafficPace({ ...PACE_OF_ONE, clock }), paceOfAll],
+          refused: notAllowed(cluster, job),
+          clock,
+          signal,
+        });
+        return { kind: 'Found', value: taken(user, events) };
+      } catch (error) {
+        return unanswered(job, error);
+      }
+    },
+  };
+}
+
+const notAllowed = (cluster: string, { metadata }: DeepReadonly<Job>): string =>
+  `the manager may not list pods and read pods/log on cluster ${cluster}: \`switchyard clusters join CONTEXT --name ${cluster} --live-logs\`, or managerAccess.liveLogs of the chart ` +
+  `switchyard-worker there, gives it that right; with your own rights there: switchyard logs ${metadata.namespace}/${metadata.name} --follow`;
+
+/** Answers by key, asked for once by all who ask at the same time or soon after; so many at most. What failed is soon asked again. */
+function createShared<T>(clock: Clock, keptMs: number): { of(key: string, ask: () => Promise<T>): Promise<T> } {
+  const kept = new Map<string, { readonly answer: Promise<T>; untilMs: number }>();
+  return {
+    of(key, ask) {
+      const known = kept.get(key);
+      if (known !== undefined && clock.monotonic() < known.untilMs) return known.answer;
+      const answer = ask();
+      const entry = { answer, untilMs: clock.monotonic() + keptMs };
+      kept.delete(key);
+      kept.set(key, entry);
+      answer.then(undefined, () => (entry.untilMs = Math.min(entry.untilMs, clock.monotonic() + FAILED_KEPT_MS)));
+      const oldest = kept.size > KEPT_MAX ? kept.keys().next().value : undefined;
+      if (oldest !== undefined) kept.delete(oldest);
+      return answer;
+    },
+  };
+}

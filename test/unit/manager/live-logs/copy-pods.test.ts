@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { hasEnded, isPodName, podsOfCopy, selectorOfPods } from '../../../../manager/live-logs/copy-pods.ts';
+import type { Job } from '../../../../shared/api/kubernetes.ts';
+
+const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'sum', uid: 'copy', controller: true };
+const pod = (metadata: object, rest: object = {}) => ({
+  metadata: { name: 'sum-x', ownerReferences: [owner], ...metadata },
+  spec: { containers: [{ name: 'main' }, { name: 'side' }] },
+  status: { phase: 'Running', startTime: '2026-01-01T00:00:01Z' },
+  ...rest,
+});
+
+test('the pods of a copy are those that it controls, whatever they are called and labelled', () => {
+  expect(
+    podsOfCopy(
+      [
+        pod({ annotations: { 'batch.kubernetes.io/job-completion-index': '3' } }),
+        pod({ name: 'of-another', ownerReferences: [{ ...owner, uid: 'other' }] }),
+        pod({ name: 'not-controlled', ownerReferences: [{ ...owner, controller: false }] }),
+        pod({ name: 'of-nobody', ownerReferences: undefined }),
+      ],
+      'copy',
+    ),
+  ).toEqual([{ name: 'sum-x', container: 'main', phase: 'Running', index: 3, startedMs: Date.parse('2026-01-01T00:00:01Z') }]);
+});
+
+test('what a cluster makes up is left out, or taken for nothing', () => {
+  expect(podsOfCopy([null, 'x', [], {}, { metadata: { ownerReferences: 'x' } }], 'copy')).toEqual([]);
+  for (const name of ['../secrets/x', 'a/b', '', 'A', '<img src=x>', 'x'.repeat(254), 7]) {
+    expect(podsOfCopy([pod({ name })], 'copy')).toEqual([]);
+    expect(podsOfCopy([pod({}, { spec: { containers: [{ name }] } })], 'copy')).toEqual([]);
+  }
+  const odd = pod({ annotations: { 'batch.kubernetes.io/job-completion-index': '1e9' } }, { status: { phase: '<b>', startTime: {} } });
+  expect(podsOfCopy([odd], 'copy')).toEqual([{ name: 'sum-x', container: 'main', phase: 'Unknown' }]);
+  expect(['sum-x', 'sum.x-1'].every(isPodName)).toBe(true);
+});
+
+test('a pod has ended when it says so', () => {
+  expect((['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const).filter((phase) => hasEnded({ phase }))).toEqual([
+    'Succeeded',
+    'Failed',
+  ]);
+});
+
+test('pods are asked for by the label of Kubernetes, or where the Job selects them itself by its own', () => {
+  const copy = (spec: object, uid = 'u-1'): Job => ({ metadata: { uid }, spec }) as unknown as Job;
+  expect(selectorOfPods(copy({}))).toBe('batch.kubernetes.io/controller-uid=u-1');
+  expect(selectorOfPods(copy({ manualSelector: true, selector: { matchLabels: { app: 'sum', 'x.y/z': 'v' } } }))).toBe('app=sum,x.y/z=v');
+  for (const matchLabels of [
+    undefined,
+    {},
+    { a: 'x,b!=y' },
+    { 'a b': 'x' },
+    { a: 7 },
+    Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`l${i}`, 'v'])),
+  ])
+    expect(selectorOfPods(copy({ manualSelector: true, selector: { matchLabels } }))).toBeUndefined();
+  expect(selectorOfPods(copy({}, 'u,x'))).toBeUndefined();
+});
