@@ -3,9 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { EVENTS, JOBS } from '../../shared/api/resources.ts';
 import { restingAfter } from '../support/jobs.ts';
-import { createCrds } from '../support/crds.ts';
 import { conditionOf, createAdmissionWorld, NAMESPACE, type AdmissionWorld } from './admission-world.ts';
-import { createWholeWorld, HOME } from './whole-world.ts';
+import { createWholeWorld } from './whole-world.ts';
 
 const SECOND = 1_000;
 let world: AdmissionWorld;
@@ -164,9 +163,6 @@ test('a check of one flavor is not asked of Jobs that use another', async () => 
 test('on a real cluster: the word of a check stays while the Job runs, and a worker cluster has none', async () => {
   const whole = await createWholeWorld({
     clusters: ['eu-1'],
-    install: async (client, cluster) => {
-      if (cluster === HOME) await createCrds(client);
-    },
   });
   const jobs = { namespace: NAMESPACE, name: 'sum' };
   const says = async (status: string, reason: string): Promise<void> => {

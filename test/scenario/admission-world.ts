@@ -27,8 +27,8 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
-import { createCrds } from '../support/crds.ts';
 import { FakeClock } from '../support/fake-clock.ts';
+import { withKinds } from '../support/stored-kinds.ts';
 import { restingAfter, TEST_RECORD_KEYS } from '../support/jobs.ts';
 
 export type AdmissionWorld = {
@@ -82,7 +82,7 @@ export async function createAdmissionWorld(
   const clock = new FakeClock(options.startedMs);
   const random = seededRandom(1);
   const log = silentLogger;
-  const controlPlane = await createControlPlane({ clock, random, log });
+  const controlPlane = await createControlPlane({ clock, random, log, persistence: withKinds() });
   const client = createKubeClient(controlPlane.transport(), { userAgent: 'test', clock });
   const settle = async (ms = 0): Promise<void> => {
     await clock.settle();
@@ -90,7 +90,6 @@ export async function createAdmissionWorld(
     await clock.settle();
   };
   const create = <T extends KubeObject>(resource: Resource<T>, object: object) => client.create(resource, object as never);
-  await createCrds(client);
   await settle(100);
   await create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
 

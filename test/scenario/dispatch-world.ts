@@ -12,6 +12,7 @@ import { JOBS, NAMESPACES, SECRETS, type Resource } from '../../shared/api/resou
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
 import { createControlPlane, type ControlPlane } from '../../shared/controlplane/control-plane.ts';
+import type { Persistence } from '../../shared/controlplane/storage/persistence.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
@@ -22,8 +23,8 @@ import { sleep, systemClock, type Clock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { silentLogger, type Logger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
-import { createCrds } from '../support/crds.ts';
 import { FakeClock } from '../support/fake-clock.ts';
+import { withKinds } from '../support/stored-kinds.ts';
 
 export const NAMESPACE = 'team';
 export const HOME = 'home';
@@ -120,12 +121,18 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
   const random = seededRandom(options.seed ?? 1);
   const log = options.log ?? silentLogger;
   const controlPlanes: ControlPlane[] = [];
-  const newControlPlane = async (): Promise<ControlPlane> => {
-    const made = await createControlPlane({ clock, random, log: silentLogger, controllers: ['garbage-collector'] });
+  const newControlPlane = async (persistence?: Persistence): Promise<ControlPlane> => {
+    const made = await createControlPlane({
+      clock,
+      random,
+      log: silentLogger,
+      controllers: ['garbage-collector'],
+      ...given({ persistence }),
+    });
     controlPlanes.push(made);
     return made;
   };
-  const homePlane = await newControlPlane();
+  const homePlane = await newControlPlane(withKinds());
   const clientOf = (transport: Transport): KubeClient => createKubeClient(transport, { userAgent: 'test', clock });
   const home = clientOf(homePlane.transport());
   const homeLine = createLine();
@@ -138,7 +145,6 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
     await fakeClock.advance(ms);
     await fakeClock.settle();
   };
-  await createCrds(home);
   await settle(100);
   for (const name of [NAMESPACE, 'switchyard']) await create(NAMESPACES, { metadata: { name } });
   await create(RESOURCE_FLAVORS, { metadata: { name: 'default' }, spec: {} });

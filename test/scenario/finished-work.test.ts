@@ -9,8 +9,7 @@ import { JOB_COMPLETION_INDEX } from '../../shared/api/names.ts';
 import { JOBS, PODS } from '../../shared/api/resources.ts';
 import { createInformer } from '../../shared/kube/informer.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
-import { createWholeWorld, HOME, NAMESPACE, type JobParts, type RunningProgram, type WholeWorld } from './whole-world.ts';
-import { createCrds } from '../support/crds.ts';
+import { createWholeWorld, NAMESPACE, type JobParts, type RunningProgram, type WholeWorld } from './whole-world.ts';
 
 const CLUSTERS = ['eu-1', 'us-2'] as const;
 const KEY = { namespace: NAMESPACE, name: 'sum' };
@@ -24,10 +23,6 @@ let pods: Map<string, { readonly cluster: string; readonly pod: DeepReadonly<Pod
 beforeEach(async () => {
   world = await createWholeWorld({
     clusters: CLUSTERS,
-    install: async (client, cluster) => {
-      if (cluster !== HOME) return;
-      await createCrds(client);
-    },
   });
   pods = new Map();
   watching = new AbortController();

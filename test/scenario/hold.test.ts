@@ -4,8 +4,7 @@ import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { HOLD_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { conditionOf, createAdmissionWorld, NAMESPACE, type AdmissionWorld } from './admission-world.ts';
-import { createWholeWorld, HOME } from './whole-world.ts';
-import { createCrds } from '../support/crds.ts';
+import { createWholeWorld } from './whole-world.ts';
 
 const hold = (value: 'true' | 'false' | null): object => ({ metadata: { annotations: { [HOLD_ANNOTATION]: value } } });
 
@@ -151,10 +150,6 @@ describe('in a queue with room for one', () => {
 test('a running Job that somebody suspends rests until it is released, and goes on with the indexes that it had not completed', async () => {
   const world = await createWholeWorld({
     clusters: ['eu-1'],
-    install: async (client, cluster) => {
-      if (cluster !== HOME) return;
-      await createCrds(client);
-    },
   });
   const podsOf = async (name: string) =>
     (await world.podsOn('eu-1')).filter(

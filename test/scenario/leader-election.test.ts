@@ -6,16 +6,11 @@ import { PRIORITY_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { toWireMicroTime } from '../../shared/api/wire-time.ts';
 import { createWholeWorld, HOME, NAMESPACE, type RunningProgram, type WholeWorld } from './whole-world.ts';
-import { createCrds } from '../support/crds.ts';
 
 let world: WholeWorld;
 beforeEach(async () => {
   world = await createWholeWorld({
     clusters: ['eu-1'],
-    install: async (client, cluster) => {
-      if (cluster !== HOME) return;
-      await createCrds(client);
-    },
   });
 });
 afterEach(() => world.close());

@@ -11,7 +11,6 @@ import { logTailsName } from '../../shared/api/log-tails.ts';
 import { ENDED_PODS_ANNOTATION, LAST_FAILURE_ANNOTATION } from '../../shared/api/names.ts';
 import { CONFIG_MAPS, EVENTS, JOBS } from '../../shared/api/resources.ts';
 import { isFinished } from '../../shared/kube/conditions.ts';
-import { createCrds } from '../support/crds.ts';
 import { createWholeWorld, HOME, NAMESPACE, type RunningProgram, type WholeWorld } from './whole-world.ts';
 
 const LIMITS = { ageMs: 1e12, bytesMax: 1e9 };
@@ -32,9 +31,6 @@ beforeEach(async () => {
   history = createHistory(store);
   world = await createWholeWorld({
     clusters: ['east'],
-    install: async (client, cluster) => {
-      if (cluster === HOME) await createCrds(client);
-    },
   });
   manager = startManager('first');
 });

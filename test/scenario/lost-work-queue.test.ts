@@ -1,9 +1,8 @@
 /** Goal: a work queue whose cluster is lost is finished on the next one, whatever had succeeded: what its fence has cut short is done by nobody else. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PODS } from '../../shared/api/resources.ts';
-import { createCrds } from '../support/crds.ts';
 import { noting } from '../support/noting-client.ts';
-import { createWholeWorld, HOME, NAMESPACE, type WholeWorld } from './whole-world.ts';
+import { createWholeWorld, NAMESPACE, type WholeWorld } from './whole-world.ts';
 
 let world: WholeWorld;
 let isCutOff: boolean;
@@ -11,9 +10,6 @@ beforeEach(async () => {
   isCutOff = false;
   world = await createWholeWorld({
     clusters: ['eu-1', 'us-2'],
-    install: async (client, cluster) => {
-      if (cluster === HOME) await createCrds(client);
-    },
   });
   world.startManager('manager', {
     parts: {

@@ -8,12 +8,10 @@ import type { JobManifest } from '../../manager/prepare-job.ts';
 import { SubmissionRefused, type Acceptance, type Outcome, type SubmissionQueue } from '../../manager/submission/submission-queue.ts';
 import type { DeepReadonly, KubeObject } from '../../shared/api/kubernetes.ts';
 import { JOBS, PODS, type Resource } from '../../shared/api/resources.ts';
-import type { KubeClient } from '../../shared/kube/client.ts';
 import { createInformer } from '../../shared/kube/informer.ts';
 import { sleep } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
-import { createCrds } from '../support/crds.ts';
 import { createLine } from '../support/line.ts';
 import { aSubmission } from '../support/submissions.ts';
 import { sourceOf } from '../support/submission-source.ts';
@@ -156,7 +154,7 @@ describe.each(Object.entries(STORIES))('%s', (_title, story) => {
 test('of two Jobs with room for one, never do two run at once, however often a manager is killed', async () => {
   const random = seededRandom(SEED);
   for (let run = 0; run < POINTS / 2; run++) {
-    const world = await createWholeWorld({ clusters: ['eu-1'], install: installKinds });
+    const world = await createWholeWorld({ clusters: ['eu-1'] });
     world.startWorker('eu-1', 'worker');
     const startDoomed = (name: string): RunningProgram =>
       world.startManager(name, { line: createLine({ callsLeft: 10 + Math.floor(random() * 50) }) });
@@ -201,7 +199,7 @@ const LIMIT_SECONDS = 400;
 
 /** Lets a story happen. `calls` is how many the manager made until it was over. */
 async function play(story: Story, killAfter: number | undefined): Promise<{ readonly findings: Findings; readonly calls: number }> {
-  const world = await createWholeWorld({ clusters: story.clusters, install: installKinds });
+  const world = await createWholeWorld({ clusters: story.clusters });
   const watching = new AbortController();
   const seen = watchEverything(world, story.clusters, watching.signal);
   const queue = story.submission === undefined ? undefined : createMemoryQueue(world, story.submission);
@@ -228,11 +226,6 @@ async function play(story: Story, killAfter: number | undefined): Promise<{ read
     watching.abort(new Error('the story is over'));
     await world.close();
   }
-}
-
-async function installKinds(client: KubeClient, cluster: string): Promise<void> {
-  if (cluster !== HOME) return;
-  await createCrds(client);
 }
 
 async function endOf(world: WholeWorld): Promise<Pick<Findings, 'ending' | 'succeeded'>> {

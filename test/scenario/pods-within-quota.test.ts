@@ -6,8 +6,7 @@ import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import type { Pod } from '../../shared/api/kubernetes.ts';
 import { JOB_COMPLETION_INDEX, MAX_EXEC_TIME_LABEL, MIN_PARALLELISM_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
-import { createCrds } from '../support/crds.ts';
-import { createWholeWorld, HOME, NAMESPACE, type WholeWorld } from './whole-world.ts';
+import { createWholeWorld, NAMESPACE, type WholeWorld } from './whole-world.ts';
 
 const QUOTA = 3;
 const SECOND = 1_000;
@@ -15,9 +14,6 @@ let world: WholeWorld;
 beforeEach(async () => {
   world = await createWholeWorld({
     clusters: ['eu-1', 'us-2'],
-    install: async (client, cluster) => {
-      if (cluster === HOME) await createCrds(client);
-    },
   });
   const flavors = [{ name: 'default', resources: [{ name: 'cpu', nominalQuota: String(QUOTA) }] }];
   const spec = { reclaimablePods: 'Reclaim', resourceGroups: [{ coveredResources: ['cpu'], flavors }] };

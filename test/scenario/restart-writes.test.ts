@@ -4,8 +4,7 @@ import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { JOBS } from '../../shared/api/resources.ts';
-import { createCrds } from '../support/crds.ts';
-import { createWholeWorld, HOME, type RunningProgram, type WholeWorld } from './whole-world.ts';
+import { createWholeWorld, type RunningProgram, type WholeWorld } from './whole-world.ts';
 
 let world: WholeWorld;
 let first: RunningProgram;
@@ -13,7 +12,6 @@ let first: RunningProgram;
 beforeEach(async () => {
   world = await createWholeWorld({
     clusters: ['eu-1', 'us-1'],
-    install: async (client, cluster) => void (cluster === HOME && (await createCrds(client))),
   });
   await setQuota('200m');
   for (const cluster of ['eu-1', 'us-1']) world.startWorker(cluster, `worker-${cluster}`, { fenceAfterMs: 60_000 });

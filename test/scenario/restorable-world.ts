@@ -1,9 +1,8 @@
 /** Whole worlds whose clusters can be put back to what they were earlier, under programs that are started again when they end. */
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { Transport } from '../../shared/kube/transport.ts';
-import { createCrds } from '../support/crds.ts';
 import { createRestorablePlane, type RestorablePlane } from '../support/restorable-plane.ts';
-import { createWholeWorld, HOME, type ProgramOptions, type RunningProgram, type WholeWorld } from './whole-world.ts';
+import { createWholeWorld, type ProgramOptions, type RunningProgram, type WholeWorld } from './whole-world.ts';
 
 export type RestorableWorld = Omit<WholeWorld, 'plane'> & {
   plane(cluster: string): RestorablePlane;
@@ -37,9 +36,9 @@ export async function createRestorableWorld(
   const programs: { start: () => RunningProgram; running: RunningProgram; ended: Error[] }[] = [];
   const world = await createWholeWorld({
     clusters,
-    async createPlane(cluster, options) {
+    async createPlane(cluster, options, stored) {
       const controllers = options.controllers?.filter((name) => kubelets || name !== 'node-agent') ?? [];
-      const plane = await createRestorablePlane({ ...options, controllers });
+      const plane = await createRestorablePlane({ ...options, controllers }, stored);
       planes.set(cluster, plane);
       return {
         close: () => plane.close(),
@@ -48,10 +47,6 @@ export async function createRestorableWorld(
           return user?.name === 'manager' ? unless(way, () => dark.has(cluster)) : way;
         },
       };
-    },
-    install: async (client, cluster) => {
-      if (cluster !== HOME) return;
-      await createCrds(client);
     },
   });
   return {

@@ -6,10 +6,9 @@ import { KEEP_LOGS_LABEL, SUBMISSION_QUEUE } from '../../shared/api/names.ts';
 import { connect, type Client } from '../../shared/client/client.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
-import { createCrds } from '../support/crds.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import { testTenant } from '../support/submission-source.ts';
-import { createWholeWorld, HOME, manifest, type JobParts, type WholeWorld } from './whole-world.ts';
+import { createWholeWorld, manifest, type JobParts, type WholeWorld } from './whole-world.ts';
 
 let redis: TestRedis;
 let world: WholeWorld;
@@ -18,9 +17,6 @@ beforeEach(async () => {
   redis = await startRedis();
   world = await createWholeWorld({
     clusters: ['east'],
-    install: async (home, cluster) => {
-      if (cluster === HOME) await createCrds(home);
-    },
   });
   const name = SUBMISSION_QUEUE;
   const connectQueue = () =>

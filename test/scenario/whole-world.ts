@@ -24,6 +24,8 @@ import type { WorkerDeps } from '../../worker/worker.ts';
 import { MIRRORED_JOBS_SETTINGS } from '../support/embedded-cluster.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { createLine, onLine, type Line } from '../support/line.ts';
+import { type Backup, createMemoryPersistence } from '../support/memory-persistence.ts';
+import { STORED_KINDS } from '../support/stored-kinds.ts';
 
 export const NAMESPACE = 'team';
 export const HOME = 'home';
@@ -93,9 +95,9 @@ export async function createWholeWorld(options: {
   readonly clusters: readonly string[];
   readonly seed?: number;
   /** Default: in memory. */
-  readonly createPlane?: (cluster: string, options: ControlPlaneOptions) => Promise<Plane>;
-  /** Puts the kinds of Switchyard, and whatever else a cluster needs, on the manager cluster and the worker clusters. */
-  readonly install: (client: KubeClient, cluster: string) => Promise<void>;
+  readonly createPlane?: (cluster: string, options: ControlPlaneOptions, stored: Backup | undefined) => Promise<Plane>;
+  /** Puts the kinds of Switchyard, and whatever else a cluster needs, on the manager cluster and the worker clusters; absent: the manager cluster has the kinds. */
+  readonly install?: (client: KubeClient, cluster: string) => Promise<void>;
 }): Promise<WholeWorld> {
   const clock = new FakeClock();
   const random = seededRandom(options.seed ?? 1);
@@ -106,13 +108,20 @@ export async function createWholeWorld(options: {
   for (const name of [HOME, ...options.clusters]) {
     const controllers =
       name === HOME ? (['garbage-collector', 'namespace'] as const) : (['garbage-collector', 'namespace', 'node-agent'] as const);
-    const plane = await (options.createPlane?.(name, { clock, random, log, controllers }) ??
-      createControlPlane({ clock, random, log, controllers }));
+    const stored = name === HOME && options.install === undefined ? STORED_KINDS : undefined;
+    const plane = await (options.createPlane?.(name, { clock, random, log, controllers }, stored) ??
+      createControlPlane({
+        clock,
+        random,
+        log,
+        controllers,
+        ...(stored === undefined ? {} : { persistence: createMemoryPersistence(stored) }),
+      }));
     const client = createKubeClient(plane.transport(), { userAgent: 'test', clock });
     planes.set(name, plane);
     clients.set(name, client);
     for (const namespace of ['switchyard', NAMESPACE]) await client.create(NAMESPACES, { metadata: { name: namespace } });
-    await options.install(client, name);
+    await options.install?.(client, name);
   }
   const home = known(clients, HOME);
   await clock.advance(100);

@@ -4,14 +4,12 @@ import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { FakeClock } from './fake-clock.ts';
-import { createCrds } from './crds.ts';
+import { withKinds } from './stored-kinds.ts';
 
 /** An API server that knows our kinds, with nothing else in it. */
 export async function createKindsPlane(): Promise<{ readonly client: KubeClient; readonly close: () => Promise<void> }> {
   const clock = new FakeClock();
-  const plane = await createControlPlane({ clock, random: seededRandom(1), log: silentLogger });
+  const plane = await createControlPlane({ clock, random: seededRandom(1), log: silentLogger, persistence: withKinds() });
   const client = createKubeClient(plane.transport(), { userAgent: 'test', clock });
-  await createCrds(client);
-  await clock.settle();
   return { client, close: () => plane.close() };
 }

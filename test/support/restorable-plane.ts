@@ -17,8 +17,12 @@ export interface RestorablePlane {
 
 type Server = { readonly plane: ControlPlane; readonly persistence: MemoryPersistence };
 
-export async function createRestorablePlane(options: Omit<ControlPlaneOptions, 'dataDir' | 'persistence'>): Promise<RestorablePlane> {
-  let server = await start(undefined);
+/** `stored` is what it starts with; absent: nothing. */
+export async function createRestorablePlane(
+  options: Omit<ControlPlaneOptions, 'dataDir' | 'persistence'>,
+  stored?: Backup,
+): Promise<RestorablePlane> {
+  let server = await start(stored);
   let brokenStreams = new AbortController();
 
   async function start(backup: Backup | undefined): Promise<Server> {

@@ -10,10 +10,10 @@ import { createKubeClient } from '../../../shared/kube/kube-client.ts';
 import { given } from '../../../shared/runtime/given.ts';
 import { silentLogger } from '../../../shared/runtime/logger.ts';
 import { seededRandom } from '../../../shared/runtime/random.ts';
-import { createCrds } from '../../support/crds.ts';
 import { type ClusterHistory, recordHistory } from '../../support/cluster-history.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';
 import { createRestorablePlane, type RestorablePlane } from '../../support/restorable-plane.ts';
+import { STORED_KINDS } from '../../support/stored-kinds.ts';
 import type { Dice } from '../dice.ts';
 import { createKubelet, type Kubelet } from '../kubelet.ts';
 import { createNetwork, type Network } from '../network.ts';
@@ -80,7 +80,6 @@ export async function createYard(options: YardOptions): Promise<Yard> {
   const workers: Cluster[] = [];
   for (const [position, name] of options.workers.entries()) workers.push(await createCluster(name, position + 1, everybody, options));
   for (const { machine } of workers) await machine.replace();
-  for (const { admin } of homes) await installKinds(admin);
   await clock.advance(100);
   for (const { name, admin } of homes) {
     // A key of chance would make other seals, and so another story, each time.
@@ -107,12 +106,16 @@ export async function createYard(options: YardOptions): Promise<Yard> {
 async function createCluster(name: string, position: number, teams: readonly Team[], options: YardOptions): Promise<Cluster> {
   const { clock, dice, seed, bare = [] } = options;
   const namespaces = bare.includes(name) ? 'Create' : 'Require';
-  const plane = await createRestorablePlane({
-    clock,
-    random: seededRandom(seed * 31 + position),
-    log: silentLogger,
-    controllers: name === HOME || name === RIVAL ? ['garbage-collector', 'namespace'] : ['garbage-collector', 'namespace', 'pod-gc'],
-  });
+  const isHome = name === HOME || name === RIVAL;
+  const plane = await createRestorablePlane(
+    {
+      clock,
+      random: seededRandom(seed * 31 + position),
+      log: silentLogger,
+      controllers: isHome ? ['garbage-collector', 'namespace'] : ['garbage-collector', 'namespace', 'pod-gc'],
+    },
+    isHome ? STORED_KINDS : undefined,
+  );
   const admin = createKubeClient(plane.transport(), { userAgent: 'simulation', clock });
   for (const namespace of [MANAGER_NAMESPACE, ...(namespaces === 'Create' ? [] : teams.map((team) => team.namespace))]) {
     await admin.create(NAMESPACES, { metadata: { name: namespace } });
@@ -131,10 +134,6 @@ async function createCluster(name: string, position: number, teams: readonly Tea
     machine,
     kubelet: createKubelet(admin, clock, dice, tell, machine.node),
   };
-}
-
-async function installKinds(home: KubeClient): Promise<void> {
-  await createCrds(home);
 }
 
 export const poolOf = ([first]: readonly Team[]): Team['quota'] => first?.quota ?? {};
