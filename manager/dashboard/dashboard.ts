@@ -1,6 +1,7 @@
 import type { Job, ObjectKey } from '../../shared/api/kubernetes.ts';
 import type { EventHandler, Informer } from '../../shared/kube/informer.ts';
 import type { RawClient } from '../../shared/kube/client.ts';
+import { parseKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
@@ -14,6 +15,7 @@ import { createExplanations, type ExplanationsDeps } from './explanations.ts';
 import { createFeeds } from './feed.ts';
 import { createJobIndex } from './job-index.ts';
 import type { LiveLogs } from './live-logs.ts';
+import { nominalOf } from './queue-tree.ts';
 import { createRightsReader } from './rights-reader.ts';
 import { createSessions, type KeptJobs, type OpenSession } from './session.ts';
 import { createTimeLines } from './time-line-reading.ts';
@@ -85,7 +87,13 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     feeds,
     rights,
     explanations,
-    timeLine: createTimeLines({ index, ended: kept && ((sinceMs, limit) => kept.endedSince(sinceMs, limit)), clock }),
+    timeLines: createTimeLines({
+      index,
+      ended: kept && ((sinceMs, limit) => kept.endedSince(sinceMs, limit)),
+      clusterQueueOf: (key) => informers.localQueues.get(parseKey(key))?.spec.clusterQueue,
+      nominalOf: (name) => nominalOf(informers.clusterQueues.get({ namespace: '', name })?.spec.resourceGroups),
+      clock,
+    }),
     act: deps.writer && createActions({ client: deps.writer, index, rights, log }),
     readJob: deps.readJob,
     kept,

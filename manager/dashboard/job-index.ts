@@ -38,6 +38,8 @@ export interface JobIndex {
   heldOn(cluster: string): Requests;
   /** What all admitted Jobs of a LocalQueue (`NAMESPACE/NAME`) ask for, by resource. */
   heldBy(localQueue: string): Requests;
+  /** What the admission of a Job has charged, or did while it ran. */
+  requestsOf(key: string): Requests;
   /** Jobs of some namespaces that do not go to a cluster for the time being, and why. */
   avoiding(cluster: string, namespaces: Seen, most: number): readonly Avoiding[];
   totals(namespaces: Seen): Readonly<Partial<Record<JobState, number>>>;
@@ -225,6 +227,7 @@ export function createJobIndex(): JobIndex {
     },
     heldOn: (cluster) => held.get(cluster) ?? NOTHING,
     heldBy: (localQueue) => heldInQueues.get(localQueue) ?? NOTHING,
+    requestsOf: (key) => entries.get(key)?.charge.requests ?? NOTHING,
     avoiding(cluster, namespaces, most) {
       const found: Avoiding[] = [];
       for (const each of avoided.get(cluster)?.values() ?? []) {

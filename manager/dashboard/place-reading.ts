@@ -8,7 +8,9 @@ import { queueView } from './queue-view.ts';
 import { seesIt, type Rights } from './rights.ts';
 import type { Refused, RightsReader } from './rights-reader.ts';
 import { submissionView } from './submission-view.ts';
-import type { ClusterView, QueueView, SubmissionsView, WhatIfView } from './views.ts';
+import { HOURS_MAX, parseHours } from './time-line.ts';
+import type { TimeLines } from './time-line-reading.ts';
+import type { ClusterView, QueueTimeLine, QueueView, SubmissionsView, WhatIfView } from './views.ts';
 import { parseWishes } from './wished-edits.ts';
 import type { YardSources } from './yard.ts';
 
@@ -17,6 +19,7 @@ export type PlaceReadingDeps = {
   readonly submissionQueues: Lister<SubmissionQueueObject>;
   readonly rights: RightsReader;
   readonly explanations: Explanations;
+  readonly timeLines: TimeLines;
 };
 
 type Found<T> = { readonly kind: 'Found'; readonly value: T } | { readonly kind: 'Missing'; readonly what: string } | Refused;
@@ -26,6 +29,8 @@ export interface PlaceReading {
   queue(name: string): Promise<Found<QueueView>>;
   /** What would become of Jobs; a wrong wish is told. */
   whatIf(name: string, wishes: URLSearchParams): Promise<Found<WhatIfView> | { readonly problem: string }>;
+  /** What it had and let wait in the last hours. */
+  queueTimeLine(name: string, parameters: URLSearchParams): Promise<Found<QueueTimeLine> | { readonly problem: string }>;
   cluster(name: string): Promise<Found<ClusterView>>;
   submissions(): Promise<Found<SubmissionsView>>;
 }
@@ -36,7 +41,7 @@ const NAMESPACES_MAX = 500;
 const AT_ONCE = 8;
 
 export function placeReading(
-  { sources, submissionQueues, rights, explanations }: PlaceReadingDeps,
+  { sources, submissionQueues, rights, explanations, timeLines }: PlaceReadingDeps,
   user: KubeUser,
   seen: Rights,
 ): PlaceReading {
@@ -81,6 +86,15 @@ export function placeReading(
       if ('problem' in edits) return edits;
       const answer = await explanations.whatIf(queue, edits, seen);
       return answer.kind === 'NoWhatIf' ? { kind: 'Refused', status: 503, why: answer.problem } : { kind: 'Found', value: answer.view };
+    },
+    async queueTimeLine(name, parameters) {
+      const refused = await refusal('queues', 'clusterqueues', name);
+      if (refused !== undefined) return refused;
+      if (sources.clusterQueues.get({ namespace: '', name }) === undefined)
+        return { kind: 'Missing', what: `there is no ClusterQueue ${name}` };
+      const hours = parseHours(parameters.get('hours'));
+      if (hours === undefined) return { problem: `hours: write 1 to ${HOURS_MAX}` };
+      return { kind: 'Found', value: await timeLines.ofQueue(name, hours, seen) };
     },
     async cluster(name) {
       const refused = await refusal('clusters', 'workerclusters', name);

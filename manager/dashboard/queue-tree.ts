@@ -1,7 +1,7 @@
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import { given } from '../../shared/runtime/given.ts';
-import { ZERO, formatAmount } from '../api/amount.ts';
+import { ZERO, formatAmount, type Requests } from '../api/amount.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
 import { amountIn, byImportance, fillOf, shareOf, sumOf } from './fill.ts';
@@ -78,6 +78,18 @@ export function cohortNodes(cohorts: readonly DeepReadonly<Cohort>[], queues: re
 }
 
 type Groups = NonNullable<DeepReadonly<ClusterQueue>['spec']['resourceGroups']>;
+
+/** Its own quota of all flavors, by resource, the important ones first. */
+export function nominalOf(groups: Groups | undefined): Requests {
+  const quotas = (groups ?? []).flatMap(({ flavors }) => flavors.flatMap(({ resources }) => resources));
+  const resources = [...new Set(quotas.map(({ name }) => name))].toSorted(byImportance);
+  return new Map(
+    resources.map((resource) => [
+      resource,
+      sumOf(quotas.filter(({ name }) => name === resource).map(({ nominalQuota }) => amountIn(resource, nominalQuota))),
+    ]),
+  );
+}
 
 function totalOf(own: Groups, queues: readonly DeepReadonly<ClusterQueue>[]): Fill[] {
   const given = [...own, ...queues.flatMap(({ spec }) => spec.resourceGroups ?? [])].flatMap(({ flavors }) =>

@@ -13,9 +13,9 @@ import { follow, liveReading, toRead, toSee, type LiveReading, type LiveReadingD
 import { placeReading, type PlaceReading, type PlaceReadingDeps } from './place-reading.ts';
 import { rightsKey, seesIt, viewerOf, type Rights } from './rights.ts';
 import type { Found, Refused, Whom } from './rights-reader.ts';
-import { HOURS_MAX, parseHours } from './time-line.ts';
-import type { ReadTimeLine } from './time-line-reading.ts';
-import type { ActionResult, JobPage, JobView, TimeLine, Viewer } from './views.ts';
+import { HOURS_MAX, parseHours, parseMoment } from './time-line.ts';
+import type { TimeLines } from './time-line-reading.ts';
+import type { ActionResult, JobPage, JobView, PastYard, TimeLine, Viewer } from './views.ts';
 
 /** What is kept of Jobs that are over. */
 export type KeptJobs = {
@@ -34,7 +34,7 @@ export type SessionDeps = {
   readonly readJob: (key: ObjectKey) => Promise<object | undefined>;
   /** Absent: nothing is kept. */
   readonly kept?: KeptJobs | undefined;
-  readonly timeLine: ReadTimeLine;
+  readonly timeLines: TimeLines;
   /** Absent: nothing can be done here. */
   readonly act?: Act | undefined;
   readonly clock: Clock;
@@ -53,12 +53,16 @@ export interface Session extends PlaceReading, LiveReading {
   log(namespace: string, name: string, pod: string): Promise<Found<object>>;
   /** Throws nothing: a wrong query is told. */
   timeLine(parameters: URLSearchParams): Promise<TimeLine | { readonly problem: string }>;
+  /** The yard as it was; a wrong moment is told. */
+  yardAt(parameters: URLSearchParams): Promise<PastYard | { readonly problem: string }>;
   /** Does what the body asks for. */
   act(body: unknown): Promise<Found<ActionResult> | { readonly problem: string }>;
 }
 
 /** Somebody whose rights change is served by what they are now within this time. */
 const LOOKED_AGAIN_MS = 60_000;
+
+const WRONG_HOURS = `hours: write 1 to ${HOURS_MAX}`;
 
 export type OpenSession = (whom: Whom) => Promise<Session | Refused>;
 
@@ -76,7 +80,13 @@ export function createSessions(deps: SessionDeps): OpenSession {
       },
       async timeLine(parameters) {
         const hours = parseHours(parameters.get('hours'));
-        return hours === undefined ? { problem: `hours: write 1 to ${HOURS_MAX}` } : deps.timeLine(hours, admitted.rights);
+        return hours === undefined ? { problem: WRONG_HOURS } : deps.timeLines.of(hours, admitted.rights);
+      },
+      async yardAt(parameters) {
+        const atMs = parseMoment(parameters.get('at'), clock.now());
+        return atMs === undefined
+          ? { problem: `at: write a moment of the last ${HOURS_MAX} hours as milliseconds since 1970` }
+          : deps.timeLines.yardAt(atMs, admitted.rights);
       },
       async act(body) {
         if (deps.act === undefined)

@@ -1,20 +1,34 @@
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
+import { createTimeSlices } from '../../shared/runtime/time-slices.ts';
+import { inBaseUnit, type Requests } from '../api/amount.ts';
+import { amountIn } from './fill.ts';
 import type { JobIndex } from './job-index.ts';
 import { isOver, namespaceOf } from './job-line.ts';
 import type { KeptJob } from './job-view.ts';
+import { createMoment, type PastJob } from './past-yard.ts';
 import { rightsKey, seesIt, type Rights } from './rights.ts';
-import { bucketsOf, HOURS_MAX, timeBuckets, type JobSpan } from './time-line.ts';
-import type { TimeLine } from './views.ts';
+import { bucketsOf, createLevels, createTimeBuckets, HOUR_MS, type BucketShape, type Levels } from './time-line.ts';
+import type { PastYard, QueueTimeLine, TimeLine } from './views.ts';
 
 /** What happened in the last hours, as far as Jobs that are there and history tell. */
-export type ReadTimeLine = (hours: number, seen: Rights) => Promise<TimeLine>;
+export interface TimeLines {
+  of(hours: number, seen: Rights): Promise<TimeLine>;
+  /** What stood where at that moment. */
+  yardAt(atMs: number, seen: Rights): Promise<PastYard>;
+  /** Of a ClusterQueue that the viewer may see: then of all its Jobs. */
+  ofQueue(name: string, hours: number, seen: Rights): Promise<QueueTimeLine>;
+}
 
 export type TimeLineDeps = {
-  readonly index: Pick<JobIndex, 'ordered' | 'get'>;
+  readonly index: Pick<JobIndex, 'ordered' | 'get' | 'requestsOf'>;
   /** Jobs that ended since then, the latest first; absent: nothing is kept of Jobs that are gone. */
   readonly ended: ((sinceMs: number, limit: number) => Promise<readonly KeptJob[]>) | undefined;
+  /** The ClusterQueue that a LocalQueue leads to now. */
+  readonly clusterQueueOf: (localQueue: string) => string | undefined;
+  /** What a ClusterQueue has for its own. */
+  readonly nominalOf: (clusterQueue: string) => Requests;
   readonly clock: Clock;
 };
 
@@ -23,82 +37,159 @@ const ENDED_MAX = 2_000;
 /** Then all of it is looked at anew. */
 const KEPT_MS = 15_000;
 const GONE_KEPT_MS = 60_000;
-/** Made for so many rights and times. */
-const LINES_MAX = 64;
+const GONE_MAX = 16;
+/** Answers that are kept. */
+const ANSWERS_MAX = 64;
+const SLICE_MS = 8;
+const JOBS_AT_ONCE = 500;
+const RESOURCES_SHOWN = 6;
 
-type Gone = JobSpan & { readonly uid: string; readonly key: string };
+type Span = PastJob & { readonly requests: () => Requests };
 
-export function createTimeLines({ index, ended, clock }: TimeLineDeps): ReadTimeLine {
-  const lines = new Map<string, { readonly atMs: number; readonly line: Promise<TimeLine> }>();
-  const gone = new Map<number, { readonly atMs: number; readonly jobs: Promise<readonly Gone[]> }>();
+export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, clock }: TimeLineDeps): TimeLines {
+  const answers = new Map<string, { readonly atMs: number; readonly answer: Promise<unknown> }>();
+  const gone = new Map<number, { readonly atMs: number; readonly jobs: Promise<readonly Span[]> }>();
 
   /** For whoever asks: read once. */
-  const goneSince = (hours: number): Promise<readonly Gone[]> => {
+  const goneSince = (hours: number): Promise<readonly Span[]> => {
     const known = gone.get(hours);
     if (known !== undefined && clock.now() - known.atMs < GONE_KEPT_MS) return known.jobs;
-    const jobs = readGone(clock.now() - hours * 3_600_000);
+    const jobs = readGone(clock.now() - hours * HOUR_MS);
+    gone.delete(hours);
     gone.set(hours, { atMs: clock.now(), jobs });
-    if (gone.size > HOURS_MAX / 8) gone.delete(gone.keys().next().value ?? 0);
+    if (gone.size > GONE_MAX) gone.delete(gone.keys().next().value ?? 0);
     return jobs;
   };
 
-  const readGone = async (sinceMs: number): Promise<readonly Gone[]> =>
-    ((await ended?.(sinceMs, ENDED_MAX)) ?? []).map((job) => ({
-      uid: job.uid,
-      key: `${job.namespace}/${job.name}`,
-      createdMs: parseWireTime(job.created) ?? 0,
-      ...given({ admittedMs: parseWireTime(job.admitted), endedMs: parseWireTime(job.ended) }),
-      outcome: job.outcome === 'Complete' ? 'Complete' : 'Failed',
-    }));
+  const readGone = async (sinceMs: number): Promise<readonly Span[]> => ((await ended?.(sinceMs, ENDED_MAX)) ?? []).map(goneJob);
 
-  const made = async (hours: number, seen: Rights): Promise<TimeLine> => {
+  /** Everything that was there in these hours, a part at a time. Resolves with what is missing. */
+  const each = async (hours: number, visit: (span: Span) => void): Promise<string | undefined> => {
     const kept = await goneSince(hours);
-    const buckets = bucketsOf(hours, clock.now());
-    const sees = (key: string): boolean => seesIt(seen.namespaces, namespaceOf({ key }));
-    const spans: JobSpan[] = [];
-    for (const line of index.ordered()) {
-      if (!sees(line.key)) continue;
-      const { createdMs, admittedMs, endedMs, state } = line;
-      // One that waits again has a record of its last admission, which is over.
-      const isAdmitted = state !== 'Waiting' && state !== 'Held';
-      spans.push({
-        createdMs,
-        ...given({ admittedMs: isAdmitted ? admittedMs : undefined, endedMs }),
-        ...(isOver(line) ? { outcome: state === 'Complete' ? 'Complete' : 'Failed' } : {}),
-      });
+    const slices = createTimeSlices(clock, SLICE_MS);
+    const lines = index.ordered();
+    for (let from = 0; from < lines.length; from += JOBS_AT_ONCE) {
+      for (const line of lines.slice(from, from + JOBS_AT_ONCE)) {
+        const { key, createdMs, admittedMs, endedMs, state } = line;
+        // One that waits again has a record of its last admission, which is over.
+        const isAdmitted = state !== 'Waiting' && state !== 'Held';
+        visit({
+          line,
+          createdMs,
+          ...given({ admittedMs: isAdmitted ? admittedMs : undefined, endedMs }),
+          ...(isOver(line) ? { outcome: state === 'Complete' ? 'Complete' : 'Failed' } : {}),
+          requests: () => index.requestsOf(key),
+        });
+      }
+      await slices.nextWhenOver();
     }
-    for (const job of kept) if (sees(job.key) && index.get(job.key)?.uid !== job.uid) spans.push(job);
-    const note =
-      ended === undefined
-        ? 'no history is kept (--history-store): Jobs that are gone are missing'
-        : kept.length >= ENDED_MAX
-          ? `of Jobs that are gone only the last ${ENDED_MAX} that ended are counted`
-          : undefined;
-    return {
-      fromMs: buckets.fromMs,
-      untilMs: buckets.fromMs + buckets.count * buckets.bucketMs,
-      bucketMs: buckets.bucketMs,
-      buckets: timeBuckets(spans, buckets),
-      ...given({ note }),
-    };
+    for (const job of kept) if (index.get(job.line.key)?.uid !== job.line.uid) visit(job);
+    if (ended === undefined) return 'no history is kept (--history-store): Jobs that are gone are missing';
+    return kept.length >= ENDED_MAX ? `of Jobs that are gone only the last ${ENDED_MAX} that ended are counted` : undefined;
   };
 
-  return async (hours, seen) => {
-    const key = `${hours} ${rightsKey(seen)}`;
-    const known = lines.get(key);
-    if (known !== undefined && clock.now() - known.atMs < KEPT_MS) return known.line;
-    const line = made(hours, seen);
-    lines.delete(key);
-    lines.set(key, { atMs: clock.now(), line });
-    const oldest = lines.size > LINES_MAX ? lines.keys().next().value : undefined;
-    if (oldest !== undefined) lines.delete(oldest);
+  /** What was answered a moment ago is told again. */
+  const once = async <T>(key: string, make: () => Promise<T>): Promise<T> => {
+    const known = answers.get(key);
+    // Made for the same key, and so of the same kind.
+    if (known !== undefined && clock.now() - known.atMs < KEPT_MS) return known.answer as Promise<T>;
+    const answer = make();
+    answers.delete(key);
+    answers.set(key, { atMs: clock.now(), answer });
+    const oldest = answers.size > ANSWERS_MAX ? answers.keys().next().value : undefined;
+    if (oldest !== undefined) answers.delete(oldest);
     try {
-      return await line;
+      return await answer;
     } catch (error) {
       // Nobody is told of it again.
-      lines.delete(key);
-      gone.delete(hours);
+      answers.delete(key);
+      gone.clear();
       throw error;
     }
+  };
+
+  const seesJob = (seen: Rights, { line }: Span): boolean => seesIt(seen.namespaces, namespaceOf(line));
+  const frame = ({ fromMs, bucketMs, count }: BucketShape) => ({ fromMs, untilMs: fromMs + count * bucketMs, bucketMs });
+
+  return {
+    of: (hours, seen) =>
+      once(`line ${hours} ${rightsKey(seen)}`, async () => {
+        const shape = bucketsOf(hours, clock.now());
+        const counted = createTimeBuckets(shape);
+        const note = await each(hours, (span) => {
+          if (seesJob(seen, span)) counted.add(span);
+        });
+        return { ...frame(shape), buckets: counted.told(), ...given({ note }) };
+      }),
+    yardAt: (atMs, seen) =>
+      once(`yard ${atMs} ${rightsKey(seen)}`, async () => {
+        const moment = createMoment(atMs, (localQueue) => {
+          const queue = clusterQueueOf(localQueue);
+          return queue !== undefined && seesIt(seen.queues, queue) ? queue : undefined;
+        });
+        const hours = Math.max(1, Math.ceil((clock.now() - atMs) / HOUR_MS));
+        const note = await each(hours, (span) => {
+          if (seesJob(seen, span)) moment.add(span);
+        });
+        return { atMs, ...moment.told(), ...given({ note }) };
+      }),
+    ofQueue: (name, hours, seen) =>
+      once(`queue ${name} ${hours} ${rightsKey(seen)}`, async () => {
+        const shape = bucketsOf(hours, clock.now());
+        const counted = createTimeBuckets(shape);
+        const [own, all] = [createLevels(shape), createLevels(shape)];
+        const nominal = nominalOf(name);
+        const held = new Map<string, Levels>(
+          [...nominal.keys()].slice(0, RESOURCES_SHOWN).map((resource) => [resource, createLevels(shape)]),
+        );
+        const note = await each(hours, (span) => {
+          const { line, admittedMs, endedMs } = span;
+          if (admittedMs !== undefined) all.add(admittedMs, endedMs, 1);
+          const queue = line.clusterQueue ?? clusterQueueOf(`${namespaceOf(line)}/${line.queue ?? ''}`);
+          if (queue !== name) return;
+          counted.add(span);
+          if (admittedMs === undefined) return;
+          own.add(admittedMs, endedMs, 1);
+          for (const [resource, amount] of span.requests()) held.get(resource)?.add(admittedMs, endedMs, inBaseUnit(resource, amount));
+        });
+        const everybody = all.told();
+        return {
+          ...frame(shape),
+          buckets: counted.told(),
+          held: [...held].map(([resource, levels]) => ({
+            resource,
+            levels: levels.told(),
+            nominal: inBaseUnit(resource, nominal.get(resource) ?? amountIn(resource, '0')),
+          })),
+          // How much others have is for those who may see their queues.
+          share: seen.queues === 'All' ? own.told().map((much, position) => much / Math.max(1, everybody[position] ?? 0)) : [],
+          ...given({ note }),
+        };
+      }),
+  };
+}
+
+function goneJob(job: KeptJob): Span {
+  const createdMs = parseWireTime(job.created) ?? 0;
+  const times = given({ admittedMs: parseWireTime(job.admitted), endedMs: parseWireTime(job.ended) });
+  const outcome = job.outcome === 'Complete' ? 'Complete' : 'Failed';
+  const { localQueue: queue, clusterQueue, cluster, succeeded, failed } = job;
+  return {
+    createdMs,
+    ...times,
+    outcome,
+    line: {
+      key: `${job.namespace}/${job.name}`,
+      uid: job.uid,
+      state: outcome,
+      createdMs,
+      ...times,
+      ...given({ queue, clusterQueue, cluster }),
+      completions: Math.max(1, succeeded),
+      active: 0,
+      succeeded,
+      failed,
+    },
+    requests: () => new Map(Object.entries(job.requests ?? {}).map(([resource, quantity]) => [resource, amountIn(resource, quantity)])),
   };
 }

@@ -10,6 +10,7 @@ export type JobSpan = {
 };
 
 export const HOURS_MAX = 168;
+export const HOUR_MS = 3_600_000;
 const HOURS_BY_DEFAULT = 6;
 const BUCKETS = 60;
 const MINUTE_MS = 60_000;
@@ -21,6 +22,13 @@ export function parseHours(text: string | null): number | undefined {
   return /^\d{1,3}$/.test(text) && hours >= 1 && hours <= HOURS_MAX ? hours : undefined;
 }
 
+/** A moment of the last week, as epoch milliseconds; to a second, so that many who look at it are told the same. Undefined: it is none. */
+export function parseMoment(text: string | null, nowMs: number): number | undefined {
+  if (text === null || !/^\d{1,15}$/.test(text)) return undefined;
+  const atMs = Math.floor(Number(text) / 1_000) * 1_000;
+  return atMs <= nowMs && atMs >= nowMs - HOURS_MAX * HOUR_MS ? atMs : undefined;
+}
+
 /** Whole buckets up to the one that `nowMs` is in, so that those that are over do not change from look to look. */
 export function bucketsOf(hours: number, nowMs: number): { readonly fromMs: number; readonly bucketMs: number; readonly count: number } {
   const bucketMs = Math.max(MINUTE_MS, (hours * 60 * MINUTE_MS) / BUCKETS);
@@ -28,37 +36,64 @@ export function bucketsOf(hours: number, nowMs: number): { readonly fromMs: numb
   return { fromMs: (Math.floor(nowMs / bucketMs) + 1 - count) * bucketMs, bucketMs, count };
 }
 
-/** What happened in each bucket, and how things stood at its end. */
-export function timeBuckets(
-  spans: Iterable<JobSpan>,
-  { fromMs, bucketMs, count }: { readonly fromMs: number; readonly bucketMs: number; readonly count: number },
-): TimeBucket[] {
+/** Counts what happened in each bucket, and how things stood at its end. */
+export interface TimeBuckets {
+  add(span: JobSpan): void;
+  told(): readonly TimeBucket[];
+}
+
+export type BucketShape = { readonly fromMs: number; readonly bucketMs: number; readonly count: number };
+
+export function createTimeBuckets(shape: BucketShape): TimeBuckets {
+  const { fromMs, bucketMs, count } = shape;
   const counts = Array.from({ length: count }, () => ({ created: 0, admitted: 0, complete: 0, failed: 0 }));
-  /** What is added to those that wait and that run in this bucket, compared with the one before. */
-  const change = Array.from({ length: count }, () => ({ waiting: 0, running: 0 }));
   const bucketOf = (ms: number): number => Math.floor((ms - fromMs) / bucketMs);
-  const stand = (of: 'waiting' | 'running', sinceMs: number, untilMs: number | undefined): void => {
-    const first = Math.max(0, bucketOf(sinceMs));
-    const last = untilMs === undefined ? count : Math.min(count, bucketOf(untilMs));
-    if (first >= last) return;
-    const [begins, ends] = [change[first], change[last]];
-    if (begins !== undefined) begins[of]++;
-    if (ends !== undefined) ends[of]--;
+  const [waiting, running] = [createLevels(shape), createLevels(shape)];
+  return {
+    add({ createdMs, admittedMs, endedMs, outcome }) {
+      const created = counts[bucketOf(createdMs)];
+      if (created !== undefined) created.created++;
+      const admitted = admittedMs === undefined ? undefined : counts[bucketOf(admittedMs)];
+      if (admitted !== undefined) admitted.admitted++;
+      const ended = endedMs === undefined ? undefined : counts[bucketOf(endedMs)];
+      if (ended !== undefined && outcome !== undefined) ended[outcome === 'Complete' ? 'complete' : 'failed']++;
+      waiting.add(createdMs, admittedMs ?? endedMs, 1);
+      if (admittedMs !== undefined) running.add(admittedMs, endedMs, 1);
+    },
+    told() {
+      const [waits, runs] = [waiting.told(), running.told()];
+      return counts.map((each, position) => ({
+        fromMs: fromMs + position * bucketMs,
+        ...each,
+        waiting: waits[position] ?? 0,
+        running: runs[position] ?? 0,
+      }));
+    },
   };
-  for (const { createdMs, admittedMs, endedMs, outcome } of spans) {
-    const created = counts[bucketOf(createdMs)];
-    if (created !== undefined) created.created++;
-    const admitted = admittedMs === undefined ? undefined : counts[bucketOf(admittedMs)];
-    if (admitted !== undefined) admitted.admitted++;
-    const ended = endedMs === undefined ? undefined : counts[bucketOf(endedMs)];
-    if (ended !== undefined && outcome !== undefined) ended[outcome === 'Complete' ? 'complete' : 'failed']++;
-    stand('waiting', createdMs, admittedMs ?? endedMs);
-    if (admittedMs !== undefined) stand('running', admittedMs, endedMs);
-  }
-  let [waiting, running] = [0, 0];
-  return counts.map((each, position) => {
-    waiting += change[position]?.waiting ?? 0;
-    running += change[position]?.running ?? 0;
-    return { fromMs: fromMs + position * bucketMs, ...each, waiting, running };
-  });
+}
+
+/** How much there was of something at the end of each bucket. */
+export interface Levels {
+  /** From then until then, or until now. */
+  add(sinceMs: number, untilMs: number | undefined, much: number): void;
+  told(): readonly number[];
+}
+
+export function createLevels({ fromMs, bucketMs, count }: BucketShape): Levels {
+  /** What is more, or less, than in the bucket before. */
+  const changes = Array.from({ length: count + 1 }, () => 0);
+  const bucketOf = (ms: number): number => Math.floor((ms - fromMs) / bucketMs);
+  return {
+    add(sinceMs, untilMs, much) {
+      const first = Math.max(0, bucketOf(sinceMs));
+      const last = untilMs === undefined ? count : Math.min(count, bucketOf(untilMs));
+      if (first >= last) return;
+      changes[first] = (changes[first] ?? 0) + much;
+      changes[last] = (changes[last] ?? 0) - much;
+    },
+    told() {
+      let level = 0;
+      return changes.slice(0, count).map((change) => (level += change));
+    },
+  };
 }

@@ -309,6 +309,30 @@ export type TimeLine = {
   readonly note?: string;
 };
 
+/** The yard at one moment, of Jobs that the viewer may see. */
+export type PastYard = {
+  readonly atMs: number;
+  /** By ClusterQueue, or by LocalQueue (`NAMESPACE/NAME`) where he may not see that. */
+  readonly waiting: readonly {
+    readonly name: string;
+    readonly isLocal: boolean;
+    readonly count: number;
+    readonly first: readonly JobLine[];
+  }[];
+  /** By cluster; without a name where it is not known any more. */
+  readonly running: readonly { readonly name: string; readonly count: number; readonly first: readonly JobLine[] }[];
+  /** What it is made of and what it therefore lacks, to be read; absent where it lacks nothing. */
+  readonly note?: string;
+};
+
+/** What a ClusterQueue had admitted and let wait in the last hours. */
+export type QueueTimeLine = TimeLine & {
+  /** What its admitted Jobs held at the end of each bucket, and its nominal quota of today, in base units (cores, bytes). */
+  readonly held: readonly { readonly resource: string; readonly levels: readonly number[]; readonly nominal: number }[];
+  /** Its part of all that was admitted anywhere at the end of each bucket, of 1. */
+  readonly share: readonly number[];
+};
+
 /** A pod of a copy that is there now, read from its cluster. */
 export type LivePod = { readonly pod: string; readonly phase: string; readonly index?: number; readonly startedMs?: number };
 export type LivePods = { readonly cluster: string; readonly pods: readonly LivePod[] };

@@ -23,6 +23,8 @@ export type DashboardSession = {
   cluster(name: string): Promise<FoundHere<object>>;
   submissions(): Promise<FoundHere<object>>;
   timeLine(parameters: URLSearchParams): Promise<object | { readonly problem: string }>;
+  yardAt(parameters: URLSearchParams): Promise<object | { readonly problem: string }>;
+  queueTimeLine(name: string, parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
   act(body: unknown): Promise<FoundHere<object> | { readonly problem: string }>;
 };
 
@@ -120,6 +122,20 @@ export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
       'Queues of submissions',
       named((session) => session.submissions()),
     ),
+    route(
+      `${BASE}/queues/{name}/timeline`,
+      'What a ClusterQueue had in the last hours',
+      async (session, { parameters: { name = '' }, query }) => {
+        const line = await session.queueTimeLine(name, query);
+        if ('problem' in line) throw new RequestRefused(422, 'Invalid', line.problem);
+        return json(found(line));
+      },
+    ),
+    route(`${BASE}/yard`, 'The yard at one moment', async (session, { query }) => {
+      const yard = await session.yardAt(query);
+      if ('problem' in yard) throw new RequestRefused(422, 'Invalid', yard.problem);
+      return json(yard);
+    }),
     route(`${BASE}/timeline`, 'What happened in the last hours', async (session, { query }) => {
       const line = await session.timeLine(query);
       if ('problem' in line) throw new RequestRefused(422, 'Invalid', line.problem);

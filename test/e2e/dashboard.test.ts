@@ -104,6 +104,37 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     for (const name of ['lent-1', 'lent-2', 'lent-3', 'lent-4']) await dashboard.world.home.delete(JOBS, { namespace: 'language', name });
   });
 
+  test('looks back at a moment, by keys and by pointing, and comes back to now', async () => {
+    await dashboard.submit('reports', 'of-the-past', { seconds: 90 });
+    const running = async (): Promise<boolean> =>
+      ((await dashboard.world.home.get(JOBS, { namespace: 'reports', name: 'of-the-past' })).status?.active ?? 0) > 0;
+    await dashboard.until(running);
+    const whileItRan = dashboard.world.clock.now() + 5_000;
+    await dashboard.until(async () => !(await running()));
+    await dashboard.world.clock.advance(30_000);
+    const { page, context, misdeeds } = await openPage(browser, dashboard.url, { token: 'admin' });
+    await page.locator('.time-line .chart canvas').waitFor();
+    await page.getByText('as a table').click();
+    await shows(page, '.time-line td', '1');
+    // By its address, as somebody would send it.
+    await page.goto(`${dashboard.url}/#/yard?at=${whileItRan}`);
+    await shows(page, '.past', 'The yard as it was at');
+    await shows(page, '.clusters .wagon.running', 'of-the-past');
+    expect(await page.locator('.ended').count()).toBe(0);
+    await page.getByRole('link', { name: 'back to now' }).click();
+    await page.locator('.ended').waitFor();
+    expect(page.url()).not.toContain('at=');
+    await page.getByRole('slider', { name: 'Moment' }).press('ArrowLeft');
+    await shows(page, '.past', 'The yard as it was at');
+    await page.keyboard.press('Escape');
+    await page.locator('.ended').waitFor();
+    const box = (await page.locator('.time-line .u-over').boundingBox()) ?? expect.unreachable();
+    await page.mouse.click(box.x + 5, box.y + 20);
+    await shows(page, '.clusters', 'Nothing ran that you may see');
+    expect(misdeeds).toEqual({ elsewhere: [], errors: [] });
+    await context.close();
+  });
+
   test('shows each of two tenants his own alone', async () => {
     await dashboard.submit('vision', 'of-ann', { seconds: 60 });
     await dashboard.submit('language', 'of-bob', { seconds: 60 });
@@ -182,6 +213,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
         'jobs/vision/hostile?tab=conditions',
         'jobs/vision/hostile?tab=yaml',
         'jobs/reports/too-large',
+        `yard?at=${dashboard.world.clock.now() - 60_000}`,
         'queues/vision',
         'clusters/oregon',
         'submissions',

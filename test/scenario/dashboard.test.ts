@@ -12,6 +12,8 @@ import type {
   ClusterView,
   JobPage,
   JobView,
+  PastYard,
+  QueueTimeLine,
   QueueView,
   SubmissionsView,
   TimeLine,
@@ -346,6 +348,23 @@ describe('the time line', () => {
     expect(await of('ann')).toEqual([60, 2, 1, 1, 0, 1]);
     expect(await of('nobody')).toEqual([60, 0, 0, 0, 0, 0]);
     expect(await get('/api/v1/timeline?hours=1000', 'ann')).toMatchObject({ status: 422 });
+  });
+
+  test('of a moment and of a queue is told whoever may see them, and wrong questions are refused', async () => {
+    await createJob('ann', 'hers');
+    const resourceGroups = [{ coveredResources: ['cpu'], flavors: [{ name: 'default', resources: [{ name: 'cpu', nominalQuota: '4' }] }] }];
+    await cluster.client.create(CLUSTER_QUEUES, { metadata: { name: 'main' }, spec: { namespaceSelector: {}, resourceGroups } } as never);
+    await clock.advance(5_000);
+    const now = `/api/v1/yard?at=${clock.now()}`;
+    expect((await get<PastYard>(now, 'ann')).body).toMatchObject({ waiting: [{ count: 1, first: [{ key: 'ann/hers' }] }], running: [] });
+    expect((await get<PastYard>(now, 'bob')).body).toMatchObject({ waiting: [], running: [] });
+    expect(await get(`/api/v1/yard?at=${clock.now() + 60_000}`, 'admin')).toMatchObject({ status: 422 });
+    expect((await get<QueueTimeLine>('/api/v1/queues/main/timeline?hours=1', 'admin')).body.held).toMatchObject([
+      { resource: 'cpu', nominal: 4 },
+    ]);
+    expect(await get('/api/v1/queues/main/timeline', 'ann')).toMatchObject({ status: 403 });
+    expect(await get('/api/v1/queues/none/timeline', 'admin')).toMatchObject({ status: 404 });
+    expect(await get('/api/v1/queues/main/timeline?hours=x', 'admin')).toMatchObject({ status: 422 });
   });
 });
 

@@ -5,8 +5,11 @@ import type {
   JobPage,
   JobView,
   LivePods,
+  PastYard,
+  QueueTimeLine,
   QueueView,
   SubmissionsView,
+  TimeLine,
   Viewer,
   WhatIfView,
 } from '../views.ts';
@@ -33,6 +36,9 @@ export interface Api {
   queue(name: string): Promise<QueueView>;
   /** What would become of Jobs with these wishes, a query. */
   whatIf(queue: string, wishes: URLSearchParams): Promise<WhatIfView>;
+  timeLine(hours: number): Promise<TimeLine>;
+  queueTimeLine(queue: string, hours: number): Promise<QueueTimeLine>;
+  yardAt(atMs: number): Promise<PastYard>;
   cluster(name: string): Promise<ClusterView>;
   submissions(): Promise<SubmissionsView>;
   /** Pods of it that are there now. */
@@ -90,6 +96,9 @@ export function createApi(token: string | undefined, send: typeof fetch): Api {
     log: (namespace, name, pod) => json(`${job(namespace, name)}/pods/${encodeURIComponent(pod)}/log`),
     queue: (name) => json(`queues/${encodeURIComponent(name)}`),
     whatIf: (queue, wishes) => json(`queues/${encodeURIComponent(queue)}/what-if?${wishes.toString()}`),
+    timeLine: (hours) => json(`timeline?hours=${hours}`),
+    queueTimeLine: (queue, hours) => json(`queues/${encodeURIComponent(queue)}/timeline?hours=${hours}`),
+    yardAt: (atMs) => json(`yard?at=${atMs}`),
     cluster: (name) => json(`clusters/${encodeURIComponent(name)}`),
     submissions: () => json('submissions'),
     pods: (namespace, name) => json(`${job(namespace, name)}/pods`),

@@ -48,7 +48,7 @@ function Page() {
   const { value: at } = place;
   switch (at.page) {
     case 'yard':
-      return <YardPage />;
+      return <YardPage hours={at.hours} at={at.at} />;
     case 'jobs':
       return <Jobs query={at.query} />;
     case 'job':

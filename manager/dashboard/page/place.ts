@@ -1,6 +1,7 @@
 /** Where in the page somebody is: what stands behind the # of its address, so that it can be sent to somebody else. */
 export type Place =
-  | { readonly page: 'yard' }
+  /** `at`: as it was at that moment, in epoch milliseconds. */
+  | { readonly page: 'yard'; readonly hours?: number; readonly at?: number }
   | { readonly page: 'jobs'; readonly query: Readonly<Record<string, string>> }
   | { readonly page: 'job'; readonly namespace: string; readonly name: string; readonly tab: string }
   | { readonly page: 'queue'; readonly name: string }
@@ -15,7 +16,7 @@ export function parsePlace(hash: string): Place {
   const [page = 'yard', first, second] = parts;
   switch (page) {
     case 'yard':
-      return { page };
+      return { page, ...number(query, 'hours'), ...number(query, 'at') };
     case 'submissions':
       return { page };
     case 'jobs':
@@ -32,6 +33,20 @@ export function parsePlace(hash: string): Place {
       return lost(path);
   }
 }
+
+/** Whatever is no number is left out. */
+const number = <Name extends string>(query: Readonly<Record<string, string>>, name: Name): Partial<Record<Name, number>> => {
+  const text = query[name] ?? '';
+  return /^\d{1,15}$/.test(text) ? ({ [name]: Number(text) } as Partial<Record<Name, number>>) : {};
+};
+
+/** The yard with so many hours of its time line, now or at a moment. */
+export function yardAt(hours: number, atMs?: number): string {
+  const query = [...(hours === HOURS_SHOWN ? [] : [`hours=${hours}`]), ...(atMs === undefined ? [] : [`at=${atMs}`])].join('&');
+  return query === '' ? '#/yard' : `#/yard?${query}`;
+}
+/** Of the time line, where nobody says otherwise. */
+export const HOURS_SHOWN = 6;
 
 const lost = (path: string): Place => ({ page: 'lost', path });
 

@@ -3,6 +3,7 @@ import { useAsked } from './asked.tsx';
 import { ConditionTable } from './conditions.tsx';
 import { Ago, Meter, Notice, Wagon } from './parts.tsx';
 import { jobAt, jobsAt, queueAt } from './place.ts';
+import { QueueHours } from './queue-time-line.tsx';
 import { yard } from './state.tsx';
 import { count, nameOf, namespaceOf, quantity } from './words.ts';
 import { WhatIf } from './what-if.tsx';
@@ -37,6 +38,7 @@ export function QueuePage({ name }: { readonly name: string }) {
           )}
           {view !== undefined && view.loans.length > 0 && <Loans loans={view.loans} />}
           {view !== undefined && <Users view={view} />}
+          {view !== undefined && <QueueHours key={`${name} hours`} name={name} />}
           {view !== undefined && <WhatIf key={name} queue={queue} weight={view.weight} />}
           <section class="card">
             <h2>

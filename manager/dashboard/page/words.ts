@@ -40,6 +40,15 @@ const LARGER: Readonly<Record<string, readonly [string, number]>> = {
 
 const trimmed = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 2 : 1 });
 
+/** `12:31:05`, with the day where that is another one than that of `nowMs`; in the reader's time zone. */
+export function moment(ms: number, nowMs: number): string {
+  const [at, today] = [new Date(ms), new Date(nowMs)];
+  const time = at.toLocaleTimeString('en', { hour12: false });
+  return at.toDateString() === today.toDateString()
+    ? time
+    : `${at.toLocaleDateString('en', { weekday: 'short', day: 'numeric', month: 'short' })}, ${time}`;
+}
+
 /** What follows the namespace. */
 export const nameOf = (key: string): string => key.slice(key.indexOf('/') + 1);
 export const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));

@@ -1,19 +1,19 @@
 import type { ClusterTrack, LocalQueueNode, QueueNode } from '../views.ts';
 import { useFlow } from './flow.tsx';
 import { HealthDot, Meter, Notice, Wagon } from './parts.tsx';
-import { clusterAt, jobsAt, queueAt } from './place.ts';
+import { clusterAt, HOURS_SHOWN, jobsAt, queueAt } from './place.ts';
 import { entry, yard } from './state.tsx';
+import { PastYardView, YardTimeLine } from './time-line.tsx';
 import { count } from './words.ts';
 import { clustersIn, endedIn, localQueuesIn, totalsIn, treeOf, type TreeNode } from './yard-model.ts';
 
 /** Clusters as tracks, queues as the tree that feeds them, and the Jobs on their way. */
-export function YardPage() {
+export function YardPage({ hours = HOURS_SHOWN, at }: { readonly hours?: number | undefined; readonly at?: number | undefined }) {
   const all = yard.value ?? new Map();
   const root = useFlow(all);
   const tree = treeOf(all);
   const alone = localQueuesIn(all);
   const clusters = clustersIn(all);
-  const ended = endedIn(all)?.jobs ?? [];
   const viewer = entry.value.kind === 'Inside' ? entry.value.viewer : undefined;
   const seesNothing = tree.length === 0 && clusters.length === 0 && alone.length === 0;
   if (seesNothing && viewer !== undefined && viewer.namespaces !== 'All' && viewer.namespaces.length === 0)
@@ -23,6 +23,21 @@ export function YardPage() {
   return (
     <div class="yard" ref={root}>
       <h1 class="hidden">Yard</h1>
+      <YardTimeLine hours={hours} atMs={at} />
+      {at === undefined ? <LiveYard /> : <PastYardView hours={hours} atMs={at} />}
+    </div>
+  );
+}
+
+function LiveYard() {
+  const all = yard.value ?? new Map();
+  const tree = treeOf(all);
+  const alone = localQueuesIn(all);
+  const clusters = clustersIn(all);
+  const ended = endedIn(all)?.jobs ?? [];
+  const viewer = entry.value.kind === 'Inside' ? entry.value.viewer : undefined;
+  return (
+    <>
       <section class="queues" aria-labelledby="queues-head">
         <h2 id="queues-head">Queues</h2>
         {tree.map((node) => (
@@ -63,7 +78,7 @@ export function YardPage() {
           {ended.length === 0 && <p class="empty">Nothing has ended that is still there.</p>}
         </div>
       </section>
-    </div>
+    </>
   );
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bucketsOf, parseHours, timeBuckets } from '../../../../manager/dashboard/time-line.ts';
+import { bucketsOf, createLevels, createTimeBuckets, parseHours, parseMoment } from '../../../../manager/dashboard/time-line.ts';
 
 const buckets = { fromMs: 1_000, bucketMs: 10, count: 3 };
 
@@ -13,7 +13,9 @@ test('each bucket tells what happened in it, and how things stood at its end', (
     { createdMs: 1_025, endedMs: 1_026, outcome: 'Failed' as const },
     { createdMs: 2_000 },
   ];
-  expect(timeBuckets(spans, buckets)).toEqual([
+  const counted = createTimeBuckets(buckets);
+  for (const span of spans) counted.add(span);
+  expect(counted.told()).toEqual([
     { fromMs: 1_000, created: 2, admitted: 1, complete: 0, failed: 0, waiting: 2, running: 2 },
     { fromMs: 1_010, created: 0, admitted: 0, complete: 1, failed: 0, waiting: 2, running: 1 },
     { fromMs: 1_020, created: 1, admitted: 1, complete: 0, failed: 2, waiting: 1, running: 1 },
@@ -32,4 +34,21 @@ test('buckets begin at round times, and the last has now in it', () => {
 test('hours are whole, from one to a week', () => {
   expect(['', null, '1', '168'].map((each) => parseHours(each))).toEqual([6, 6, 1, 168]);
   for (const wrong of ['0', '169', '1.5', '-1', 'x']) expect(parseHours(wrong)).toBeUndefined();
+});
+
+test('levels are those at the end of each bucket, also of what began before and of what has not ended', () => {
+  const levels = createLevels(buckets);
+  levels.add(500, 1_015, 2);
+  levels.add(1_021, undefined, 0.5);
+  levels.add(1_011, 1_012, 9);
+  levels.add(2_000, undefined, 1);
+  expect(levels.told()).toEqual([2, 0, 0.5]);
+});
+
+test('a moment is one of the last week, to a second', () => {
+  const now = Date.UTC(2026, 0, 8);
+  expect(parseMoment(String(now - 1_234), now)).toBe(now - 2_000);
+  expect(parseMoment(String(Date.UTC(2026, 0, 1)), now)).toBe(Date.UTC(2026, 0, 1));
+  for (const wrong of [null, '', 'x', '-1', '1e3', String(now + 1_000), String(Date.UTC(2026, 0, 1) - 1_000)])
+    expect(parseMoment(wrong, now)).toBeUndefined();
 });

@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { clusterAt, jobAt, jobsAt, parsePlace, queueAt, takeToken } from '../../../../../manager/dashboard/page/place.ts';
+import {
+  clusterAt,
+  HOURS_SHOWN,
+  jobAt,
+  jobsAt,
+  parsePlace,
+  queueAt,
+  takeToken,
+  yardAt,
+} from '../../../../../manager/dashboard/page/place.ts';
 import { age, count, csvField, duration, firstClause, nameOf, namespaceOf, quantity } from '../../../../../manager/dashboard/page/words.ts';
 
 describe('words of the page', () => {
@@ -43,6 +52,8 @@ describe('words of the page', () => {
 describe('the address of a place', () => {
   test('leads to it, and back', () => {
     expect(parsePlace('')).toEqual({ page: 'yard' });
+    expect(parsePlace(yardAt(24, 1_767_225_600_000))).toEqual({ page: 'yard', hours: 24, at: 1_767_225_600_000 });
+    expect([yardAt(HOURS_SHOWN), parsePlace('#/yard?hours=x&at=-1')]).toEqual(['#/yard', { page: 'yard' }]);
     expect(parsePlace(jobsAt({ state: 'Waiting', text: 'a b&c', cluster: undefined }))).toEqual({
       page: 'jobs',
       query: { state: 'Waiting', text: 'a b&c' },

@@ -1,0 +1,225 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { PastYard, TimeLine } from '../views.ts';
+import { ApiProblem } from './api.ts';
+import { useAsked } from './asked.tsx';
+import { Chart, type Series } from './chart.tsx';
+import { Notice, Wagon } from './parts.tsx';
+import { clusterAt, queueAt, yardAt } from './place.ts';
+import { entry, serverNow, yard } from './state.tsx';
+import { count, moment } from './words.ts';
+
+const HOURS = [1, 6, 24, 168] as const;
+/** While something changes; and when nothing does. */
+const ANEW_MS = 15_000;
+const IN_ANY_CASE_MS = 300_000;
+/** Whoever drags is not asked about at every step. */
+const REST_MS = 200;
+
+/** What has happened, in which a moment can be chosen. */
+export function YardTimeLine({ hours, atMs }: { readonly hours: number; readonly atMs: number | undefined }) {
+  const changes = useRarely(yard.value);
+  const { value: line, problem } = useAsked((api) => api.timeLine(hours), String(hours), changes);
+  const series = useMemo(() => (line === undefined ? [] : seriesOf(line)), [line]);
+  const from = useMemo(() => line?.buckets.map(({ fromMs }) => fromMs) ?? [], [line]);
+  const goTo = (ms: number | undefined): void => {
+    const last = serverNow.peek() - 1_000;
+    location.replace(yardAt(hours, ms === undefined ? undefined : Math.floor(Math.min(last, Math.max(line?.fromMs ?? 0, ms)) / 1_000) * 1_000));
+  };
+  const step = (event: KeyboardEvent): void => {
+    if (line === undefined) return;
+    const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 }[event.key];
+    if (event.key === 'Escape') goTo(undefined);
+    else if (event.key === 'Home') goTo(line.fromMs);
+    else if (event.key === 'End') goTo(serverNow.peek());
+    else if (by !== undefined) goTo((atMs ?? serverNow.peek()) + by * line.bucketMs);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <section class="time-line card" aria-labelledby="time-line-head">
+      <h2 id="time-line-head">
+        The last hours{' '}
+        <span class="choices">
+          {HOURS.map((each) => (
+            <a key={each} href={yardAt(each)} aria-current={each === hours ? 'true' : undefined}>
+              {each === 168 ? 'week' : `${each} h`}
+            </a>
+          ))}
+        </span>
+        <Legend series={series} />
+      </h2>
+      {line === undefined && problem !== undefined && <p class="soft">It cannot be shown: {problem.message}</p>}
+      {line !== undefined && (
+        <>
+          <div
+            class="moments"
+            role="slider"
+            tabIndex={0}
+            aria-label="Moment at which the yard is shown"
+            aria-valuemin={line.fromMs}
+            aria-valuemax={line.untilMs}
+            aria-valuenow={Math.min(line.untilMs, Math.max(line.fromMs, atMs ?? line.untilMs))}
+            aria-valuetext={atMs === undefined ? 'now' : moment(atMs, serverNow.peek())}
+            onKeyDown={step}
+          >
+            <Chart fromMs={from} bucketMs={line.bucketMs} series={series} atMs={atMs} onMoment={goTo} />
+          </div>
+          {line.note !== undefined && <p class="soft">{line.note}</p>}
+          <AsTable line={line} />
+        </>
+      )}
+    </section>
+  );
+}
+
+const seriesOf = ({ buckets }: TimeLine): readonly Series[] => [
+  { label: 'waiting', colour: '--waiting', kind: 'Area', values: buckets.map(({ waiting }) => waiting) },
+  { label: 'running', colour: '--running', kind: 'Area', values: buckets.map(({ running }) => running) },
+  { label: 'admitted', colour: '--accent', kind: 'Line', values: buckets.map(({ admitted }) => admitted) },
+  // What failed stands on top of what is complete.
+  { label: 'failed', colour: '--failed', kind: 'Bar', values: buckets.map(({ complete, failed }) => complete + failed) },
+  { label: 'complete', colour: '--done', kind: 'Bar', values: buckets.map(({ complete }) => complete) },
+];
+
+export function Legend({ series }: { readonly series: readonly Series[] }) {
+  return (
+    <span class="legend" aria-hidden="true">
+      {series.map(({ label, colour, kind }) => (
+        <span key={label}>
+          <i class={kind.toLowerCase()} style={{ color: `var(${colour})` }} /> {label}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** The same for whoever reads rather than looks; parts in which nothing happened are left out. */
+export function AsTable({ line: { buckets } }: { readonly line: Pick<TimeLine, 'buckets'> }) {
+  const told = buckets.filter(({ created, admitted, complete, failed, waiting, running }) => created + admitted + complete + failed + waiting + running > 0);
+  return (
+    <details class="as-table">
+      <summary>as a table</summary>
+      <table>
+        <thead>
+          <tr>
+            <th>From</th>
+            <th class="num">Created</th>
+            <th class="num">Admitted</th>
+            <th class="num">Complete</th>
+            <th class="num">Failed</th>
+            <th class="num">Waiting at its end</th>
+            <th class="num">Running at its end</th>
+          </tr>
+        </thead>
+        <tbody>
+          {told.map(({ fromMs, created, admitted, complete, failed, waiting, running }) => (
+            <tr key={fromMs}>
+              <td>{moment(fromMs, serverNow.peek())}</td>
+              {[created, admitted, complete, failed, waiting, running].map((number, position) => (
+                <td class="num" key={position}>
+                  {number.toLocaleString('en')}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {told.length === 0 && <p class="empty">Nothing has happened.</p>}
+    </details>
+  );
+}
+
+/** Something else whenever `value` has changed, but not more often than this; and now and then in any case. */
+export function useRarely(value: unknown): unknown {
+  const [known, setKnown] = useState({ value, ms: serverNow.peek() });
+  const nowMs = serverNow.value;
+  const wait = known.value === value ? IN_ANY_CASE_MS : ANEW_MS;
+  useEffect(() => {
+    if (nowMs - known.ms >= wait) setKnown({ value, ms: nowMs });
+  }, [nowMs, wait]);
+  return known;
+}
+
+type Asked = { readonly kind: 'Asked' } | { readonly kind: 'Told'; readonly past: PastYard } | { readonly kind: 'Failed'; readonly message: string };
+
+/** The yard as it was: nothing in it moves. */
+export function PastYardView({ hours, atMs }: { readonly hours: number; readonly atMs: number }) {
+  const [asked, setAsked] = useState<Asked>({ kind: 'Asked' });
+  const who = entry.value;
+  useEffect(() => {
+    if (who.kind !== 'Inside') return undefined;
+    let isGone = false;
+    const ask = async (): Promise<void> => {
+      let next: Asked;
+      try {
+        next = { kind: 'Told', past: await who.api.yardAt(atMs) };
+      } catch (error) {
+        next = { kind: 'Failed', message: error instanceof ApiProblem ? error.message : String(error) };
+      }
+      if (!isGone) setAsked(next);
+    };
+    const timer = setTimeout(() => void ask(), REST_MS);
+    return () => {
+      isGone = true;
+      clearTimeout(timer);
+    };
+  }, [atMs, who]);
+  return (
+    <>
+      <p class="past" role="status">
+        <span>
+          The yard as it was at <b>{moment(atMs, serverNow.peek())}</b>
+        </span>
+        <a href={yardAt(hours)}>back to now</a>
+      </p>
+      {asked.kind === 'Asked' && <Notice kind="wait" title="Looking back …" />}
+      {asked.kind === 'Failed' && <Notice kind="bad" title="That moment cannot be shown" about={asked.message} />}
+      {asked.kind === 'Told' && <Then past={asked.past} />}
+    </>
+  );
+}
+
+function Then({ past: { waiting, running, note } }: { readonly past: PastYard }) {
+  return (
+    <>
+      {note !== undefined && <p class="soft past-note">{note}. Of a Job that was admitted several times the last one counts.</p>}
+      <section class="queues" aria-labelledby="waited-head">
+        <h2 id="waited-head">Waited</h2>
+        {waiting.map(({ name, isLocal, count: number, first }) => (
+          <article key={name}>
+            <header>
+              <h3>{isLocal ? name : <a href={queueAt(name)}>{name}</a>}</h3>
+              <span class="soft">{count(number, 'Job')}</span>
+            </header>
+            <Wagons jobs={first} number={number} />
+          </article>
+        ))}
+        {waiting.length === 0 && <p class="empty">Nothing waited that you may see.</p>}
+      </section>
+      <section class="clusters" aria-labelledby="ran-head">
+        <h2 id="ran-head">Ran</h2>
+        {running.map(({ name, count: number, first }) => (
+          <article key={name}>
+            <header>
+              <h3>{name === '' ? 'on a cluster that is not known any more' : <a href={clusterAt(name)}>{name}</a>}</h3>
+              <span class="soft">{count(number, 'Job')}</span>
+            </header>
+            <Wagons jobs={first} number={number} />
+          </article>
+        ))}
+        {running.length === 0 && <p class="empty">Nothing ran that you may see.</p>}
+      </section>
+    </>
+  );
+}
+
+function Wagons({ jobs, number }: { readonly jobs: PastYard['running'][number]['first']; readonly number: number }) {
+  return (
+    <div class="wagons">
+      {jobs.map((job) => (
+        <Wagon key={`${job.key} ${job.uid}`} job={job} showAge={false} />
+      ))}
+      {number > jobs.length && <span class="more soft">and {(number - jobs.length).toLocaleString('en')} more</span>}
+    </div>
+  );
+}

@@ -1,0 +1,97 @@
+import { beforeEach, expect, test } from 'vitest';
+import { parseRequests } from '../../../../manager/api/amount.ts';
+import { createJobIndex } from '../../../../manager/dashboard/job-index.ts';
+import type { KeptJob } from '../../../../manager/dashboard/job-view.ts';
+import type { Rights } from '../../../../manager/dashboard/rights.ts';
+import { createTimeLines, type TimeLineDeps, type TimeLines } from '../../../../manager/dashboard/time-line-reading.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
+
+const ALL: Rights = { namespaces: 'All', queues: 'All', clusters: 'All' };
+const ANN: Rights = { namespaces: new Set(['ann']), queues: new Set(), clusters: new Set() };
+let clock: FakeClock;
+let index: ReturnType<typeof createJobIndex>;
+let read: number;
+let lines: TimeLines;
+const at = (minutes: number): string => new Date(clock.now() - minutes * 60_000).toISOString();
+const gone = (parts: Partial<KeptJob>): KeptJob => ({
+  uid: String(parts.name),
+  namespace: 'ann',
+  name: 'hers',
+  outcome: 'Complete',
+  localQueue: 'main',
+  clusterQueue: 'main',
+  cluster: 'east',
+  created: at(50),
+  admitted: at(40),
+  ended: at(30),
+  requests: { cpu: '1500m' },
+  succeeded: 1,
+  failed: 0,
+  ...parts,
+});
+const make = (kept: readonly KeptJob[] | undefined): TimeLines => {
+  const ended: TimeLineDeps['ended'] = kept && (async () => (read++, kept));
+  return createTimeLines({
+    index,
+    ended,
+    clusterQueueOf: () => 'main',
+    nominalOf: () => parseRequests({ cpu: '4' }),
+    clock,
+  });
+};
+beforeEach(() => {
+  [clock, index, read] = [new FakeClock(), createJobIndex(), 0];
+  lines = make([
+    gone({ name: 'hers' }),
+    gone({ name: 'his', namespace: 'bob', clusterQueue: 'other', created: at(38), admitted: at(20), ended: at(10) }),
+  ]);
+});
+
+test('the yard of a moment has Jobs that are gone where they were, for each who may see them', async () => {
+  const then = async (minutes: number, seen: Rights) => {
+    const { waiting, running, note } = await lines.yardAt(clock.now() - minutes * 60_000, seen);
+    const told = (of: typeof waiting | typeof running) => of.map(({ name, first }) => `${name}: ${first.map(({ key }) => key).join()}`);
+    expect(note).toBeUndefined();
+    return [told(waiting), told(running)];
+  };
+  expect(await then(45, ALL)).toEqual([['main: ann/hers'], []]);
+  expect(await then(35, ALL)).toEqual([['main: bob/his'], ['east: ann/hers']]);
+  expect(await then(35, ANN)).toEqual([[], ['east: ann/hers']]);
+  // Whoever may not see the queue is told of his own one.
+  expect(await then(45, ANN)).toEqual([['ann/main: ann/hers'], []]);
+  expect(await then(5, ALL)).toEqual([[], []]);
+});
+
+test('of a queue it is told what its Jobs held, and its part of the whole to who may see the whole', async () => {
+  const { held, share, buckets } = await lines.ofQueue('main', 1, ALL);
+  expect(held.map(({ resource, nominal, levels }) => [resource, nominal, Math.max(...levels), levels.at(-1)])).toEqual([
+    ['cpu', 4, 1.5, 0],
+  ]);
+  expect([Math.max(...share), Math.max(...buckets.map(({ running }) => running))]).toEqual([1, 1]);
+  expect((await lines.ofQueue('main', 1, { ...ANN, queues: new Set(['main']) })).share).toEqual([]);
+});
+
+test('a Job that is there still is counted once, though history has it, and one that waits again waits', async () => {
+  index.handler.added?.(
+    anAdmittedJob(
+      { metadata: { namespace: 'ann', name: 'hers', uid: 'hers', creationTimestamp: at(50) } },
+      { cluster: 'east', since: at(40) },
+    ),
+    false,
+  );
+  index.handler.added?.(aHomeJob({ metadata: { namespace: 'ann', name: 'new', uid: 'new', creationTimestamp: at(5) } }), false);
+  const { waiting, running } = await lines.yardAt(clock.now(), ALL);
+  expect(waiting.flatMap(({ first }) => first.map(({ key }) => key))).toEqual(['ann/new']);
+  expect(running.flatMap(({ first }) => first.map(({ key }) => key))).toEqual(['ann/hers']);
+});
+
+test('history is read once for many who look, and what is not known is said', async () => {
+  await Promise.all([lines.of(6, ALL), lines.of(6, ANN), lines.yardAt(clock.now() - 5.5 * 3_600_000, ALL), lines.ofQueue('main', 6, ALL)]);
+  expect(read).toBe(1);
+  const without = make(undefined);
+  expect((await without.of(6, ALL)).note).toContain('--history-store');
+  expect((await make(Array.from({ length: 2_000 }, (_, number) => gone({ name: `n${number}` }))).of(6, ALL)).note).toContain(
+    'only the last 2000',
+  );
+});
