@@ -88,10 +88,11 @@ function optionsFor(element: HTMLElement, { series, height, written }: Drawn, at
     height,
     legend: { show: false },
     cursor: { show: false },
+    padding: [6, 8, 0, 0],
     // As long as all values are nothing the axis must have an end, too.
     scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.05)] } },
     axes: [
-      { ...axis, size: 24 },
+      { ...axis, size: 24, space: 64, values: (_plot, seconds) => seconds.map(hourOf) },
       { ...axis, size: 46, space: 28, ...(written !== undefined && { values: (_plot, values) => values.map(written) }) },
     ],
     series: [
@@ -138,6 +139,14 @@ function coloursOf(element: HTMLElement): (name: string) => string {
     probe.remove();
     return color;
   };
+}
+
+/** `14:30`, and at midnight the day. */
+function hourOf(seconds: number): string {
+  const at = new Date(seconds * 1_000);
+  return at.getHours() + at.getMinutes() === 0
+    ? at.toLocaleDateString('en', { weekday: 'short', day: 'numeric' })
+    : at.toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 }
 
 const faint = (colour: string): string => colour.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.18)');

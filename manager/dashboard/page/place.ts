@@ -46,7 +46,7 @@ export function yardAt(hours: number, atMs?: number): string {
   return query === '' ? '#/yard' : `#/yard?${query}`;
 }
 /** Of the time line, where nobody says otherwise. */
-export const HOURS_SHOWN = 6;
+export const HOURS_SHOWN = 1;
 
 const lost = (path: string): Place => ({ page: 'lost', path });
 
