@@ -12,6 +12,8 @@ Builds the page of the dashboard (manager/dashboard/page) into manager/dashboard
 const ROOT = path.join(import.meta.dirname, '..');
 const PAGE = path.join(ROOT, 'manager', 'dashboard', 'page');
 const TARGET = path.join(ROOT, 'manager', 'dashboard', 'dist');
+/** What else goes into it. */
+const SHARED = ['package-lock.json', 'manager/cli/submissions/server-events.ts', 'manager/dashboard/sent-item.ts'];
 /** Beside it, so that it is not served. */
 const STAMP = `${TARGET}.stamp`;
 
@@ -64,7 +66,7 @@ function digestOfSources(): string {
   const digest = createHash('sha256');
   const files = readdirSync(PAGE, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const own = files.map(({ parentPath, name }) => path.join(parentPath, name)).toSorted();
-  for (const file of [...own, path.join(ROOT, 'package-lock.json'), path.join(ROOT, 'manager', 'cli', 'submissions', 'server-events.ts')])
+  for (const file of [...own, ...SHARED.map((name) => path.join(ROOT, name))])
     digest.update(`${path.relative(ROOT, file)}\n`).update(readFileSync(file));
   return digest.digest('hex');
 }

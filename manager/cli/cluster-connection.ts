@@ -1,9 +1,8 @@
 import { createHttpTransport } from '../../shared/kube/http-transport.ts';
 import type { ClusterAccess, Credentials } from '../../shared/kube/cluster-access.ts';
-import type { KubeClient } from '../../shared/kube/client.ts';
+import type { KubeClient, StreamClient } from '../../shared/kube/client.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { accessFromKubeconfig, defaultKubeconfigSource, type KubeconfigSource } from '../../shared/kube/kubeconfig.ts';
-import type { TransportStream } from '../../shared/kube/transport.ts';
 import { KubeconfigError } from '../../shared/kube/kubeconfig/kubeconfig-error.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { FlagError } from '../../shared/runtime/flags.ts';
@@ -14,12 +13,10 @@ const USER_AGENT = 'switchyard-cli';
 export type ClusterChoice = { readonly kubeconfig: string | undefined; readonly context: string | undefined };
 
 export type ClusterConnection = {
-  readonly client: KubeClient;
+  readonly client: KubeClient & StreamClient;
   /** That of the context. */
   readonly namespace: string;
   readonly server: string;
-  /** What has no end, such as a log that is followed. */
-  readonly stream: (path: string, signal: AbortSignal) => Promise<TransportStream>;
   /** Who we are there, and whom we trust. */
   readonly credentials: () => Promise<Credentials>;
 };
@@ -35,9 +32,7 @@ export const connectWith = (source: KubeconfigSource): ClusterConnection => conn
 function connectBy(access: ClusterAccess): ClusterConnection {
   const transport = createHttpTransport(access, silentLogger);
   const client = createKubeClient(transport, { userAgent: USER_AGENT, clock: systemClock });
-  const stream = (path: string, signal: AbortSignal): Promise<TransportStream> =>
-    transport.stream({ method: 'GET', path, headers: { 'user-agent': USER_AGENT }, signal });
-  return { client, stream, namespace: access.namespace, server: access.server, credentials: () => access.credentials() };
+  return { client, namespace: access.namespace, server: access.server, credentials: () => access.credentials() };
 }
 
 function accessTo({ kubeconfig, context }: ClusterChoice) {

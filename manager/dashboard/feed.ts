@@ -1,15 +1,17 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { eventFrame } from '../../shared/runtime/event-frame.ts';
 import { isOver, namespaceOf } from './job-line.ts';
 import { rightsKey, seesIt, type Rights } from './rights.ts';
-import type { CohortNode, JobLine, YardChange, YardItem } from './views.ts';
+import { linesOf, sentItem } from './sent-item.ts';
+import type { CohortNode, JobLine, YardChange } from './views.ts';
 import { clusterId, cohortId, cohortsOf, ENDED_ID, localQueueId, queueId, TOTALS_ID, yardIds, yardItem, type YardSources } from './yard.ts';
 
 export type FeedsDeps = YardSources & { readonly clock: Clock; readonly newId: () => string };
 
-/** An event as it goes to everybody who may see the same. */
-export type FeedEvent = { readonly id: string; readonly event: 'yard' | 'change'; readonly json: string };
+/** An event as it goes over the line to everybody who may see the same. */
+export type FeedEvent = { readonly frame: Uint8Array };
 
-/** Streams of what changes: what is sent is made once for all viewers of the same rights, and at most once in a tick. */
+/** Streams of what changes: what is sent is made once for all viewers of the same rights, down to its bytes, and at most once in a tick. */
 export interface Feeds {
   /** The whole yard, then its changes, until `signal` aborts; or the changes since the event with that id, where they are still known. */
   follow(rights: Rights, lastEventId: string | undefined, signal: AbortSignal): AsyncIterable<FeedEvent>;
@@ -23,6 +25,8 @@ export interface Feeds {
 
 /** Often enough to look alive, rare enough for hundreds of pages. */
 const TICK_MS = 1_000;
+/** After a pause, a change is told with those that follow from it and not a tick later. */
+const SOON_MS = 50;
 /** Jobs told in one tick: more than anybody can follow. */
 const JOBS_TOLD_MAX = 64;
 /** For whoever comes back. */
@@ -36,17 +40,20 @@ const FEEDS_MAX = 256;
 type Feed = {
   readonly rights: Rights;
   readonly epoch: string;
-  /** As they were sent last. */
-  readonly items: Map<string, string>;
+  /** As they were sent last: as JSON, and which Jobs they list. */
+  readonly items: Map<string, { readonly json: string; readonly keys: readonly string[] }>;
+  /** How many items list a Job, by its key. */
+  readonly listed: Map<string, number>;
   readonly events: FeedEvent[];
   bytes: number;
   /** Of the first that is kept, and of the next one. */
   first: number;
   next: number;
-  snapshot: { readonly at: number; readonly json: string } | undefined;
+  snapshot: { readonly at: number; readonly event: FeedEvent } | undefined;
   followers: number;
   idleSinceMs: number;
-  waiting: PromiseWithResolvers<void>;
+  /** Of followers who have been sent everything. */
+  readonly waiting: Set<() => void>;
 };
 
 export function createFeeds(deps: FeedsDeps): Feeds {
@@ -55,21 +62,29 @@ export function createFeeds(deps: FeedsDeps): Feeds {
   let touchedIds = new Set<string>();
   let cohorts: readonly CohortNode[] | undefined;
   let isTicking = false;
-
+  let tickedMs = Number.NEGATIVE_INFINITY;
   const wake = (): void => {
     if (isTicking || feeds.size === 0) return;
     isTicking = true;
-    clock.schedule(tick, TICK_MS);
+    clock.schedule(tick, Math.max(SOON_MS, tickedMs + TICK_MS - clock.monotonic()));
   };
 
   const tick = (): void => {
     isTicking = false;
-    const nowMs = clock.now();
-    for (const [key, feed] of feeds) if (feed.followers === 0 && nowMs - feed.idleSinceMs >= IDLE_MS) feeds.delete(key);
+    tickedMs = clock.monotonic();
+    advanceAll();
+  };
+
+  const advanceAll = (): void => {
     const { jobs, ids } = takeTouched();
-    for (const feed of feeds.values()) advance(feed, jobs, ids, nowMs);
-    // Those that nobody follows are let go at their time.
-    if ([...feeds.values()].some(({ followers }) => followers === 0)) wake();
+    const jsonOf = jsonOfLines();
+    for (const feed of feeds.values()) advance(feed, jobs, ids, jsonOf);
+  };
+
+  /** Those that nobody has come back to. */
+  const letGo = (): void => {
+    const nowMs = clock.monotonic();
+    for (const [key, feed] of feeds) if (feed.followers === 0 && nowMs - feed.idleSinceMs >= IDLE_MS) feeds.delete(key);
   };
 
   /** What has changed, with all that follows from it. */
@@ -93,52 +108,75 @@ export function createFeeds(deps: FeedsDeps): Feeds {
     return { jobs: changes.jobs, ids };
   };
 
-  const itemOf = (id: string, rights: Rights): YardItem | undefined => yardItem(deps, (cohorts ??= cohortsOf(deps)), id, rights);
+  /** Brings one part up to date; undefined where it is as it was sent. `lines` are given the Jobs that nothing has listed before. */
+  const bring = (feed: Feed, id: string, lines: Map<string, JobLine>): string | undefined => {
+    const item = yardItem(deps, (cohorts ??= cohortsOf(deps)), id, feed.rights);
+    const before = feed.items.get(id);
+    const json = item && JSON.stringify(sentItem(item));
+    if (json === before?.json) return undefined;
+    const listed = item === undefined ? [] : linesOf(item);
+    for (const line of listed) {
+      const times = feed.listed.get(line.key) ?? 0;
+      feed.listed.set(line.key, times + 1);
+      if (times === 0) lines.set(line.key, line);
+    }
+    for (const key of before?.keys ?? []) {
+      const times = (feed.listed.get(key) ?? 1) - 1;
+      if (times > 0) feed.listed.set(key, times);
+      else feed.listed.delete(key);
+    }
+    if (json === undefined) feed.items.delete(id);
+    else feed.items.set(id, { json, keys: listed.map(({ key }) => key) });
+    return json ?? 'null';
+  };
 
-  const advance = (feed: Feed, jobs: ReadonlyMap<string, JobLine | undefined>, ids: ReadonlySet<string>, nowMs: number): void => {
-    const items: Record<string, YardItem | null> = {};
+  const advance = (feed: Feed, jobs: ReadonlyMap<string, JobLine | undefined>, ids: ReadonlySet<string>, jsonOf: JsonOfLine): void => {
+    const items = new Map<string, string>();
+    const lines = new Map<string, JobLine>();
     // A cohort without an object goes without a word of its own.
     const known = ids.size === 0 ? [] : [...feed.items.keys()].filter((id) => id.startsWith('cohort/') && !ids.has(id));
     for (const id of [...ids, ...known]) {
-      const item = itemOf(id, feed.rights);
-      const json = item && JSON.stringify(item);
-      if (json === feed.items.get(id)) continue;
-      if (json === undefined) feed.items.delete(id);
-      else feed.items.set(id, json);
-      items[id] = item ?? null;
+      const json = bring(feed, id, lines);
+      if (json !== undefined) items.set(id, json);
     }
     const visible = [...jobs].filter(([key]) => seesIt(feed.rights.namespaces, namespaceOf({ key })));
-    if (visible.length === 0 && Object.keys(items).length === 0) return;
+    if (visible.length === 0 && items.size === 0) return;
     const told = visible.slice(-JOBS_TOLD_MAX);
-    const change: YardChange = {
+    for (const [key, line] of visible) if (line !== undefined && feed.listed.has(key)) lines.set(key, line);
+    for (const [key] of told) lines.delete(key);
+    const change = {
       items,
       jobs: told.flatMap(([, line]) => line ?? []),
+      lines: [...lines.values()],
       gone: told.flatMap(([key, line]) => (line === undefined ? [key] : [])),
       more: visible.length - told.length,
-      atMs: nowMs,
+      atMs: clock.now(),
     };
-    keep(feed, { id: `${feed.epoch}.${feed.next}`, event: 'change', json: JSON.stringify(change) });
+    keep(feed, eventOf(`${feed.epoch}.${feed.next}`, 'change', change, jsonOf));
   };
 
   const keep = (feed: Feed, event: FeedEvent): void => {
     feed.events.push(event);
-    feed.bytes += event.json.length;
+    feed.bytes += event.frame.byteLength;
     feed.next++;
     while (feed.events.length > 1 && (feed.bytes > KEPT_BYTES || feed.events.length > KEPT_EVENTS)) {
-      feed.bytes -= feed.events.shift()?.json.length ?? 0;
+      feed.bytes -= feed.events.shift()?.frame.byteLength ?? 0;
       feed.first++;
     }
-    feed.waiting.resolve();
-    feed.waiting = Promise.withResolvers();
+    const waiting = [...feed.waiting];
+    feed.waiting.clear();
+    for (const go of waiting) go();
   };
 
   const snapshotOf = (feed: Feed): FeedEvent => {
     if (feed.snapshot?.at !== feed.next) {
-      const items = Object.fromEntries([...feed.items].map(([id, json]) => [id, JSON.parse(json) as YardItem]));
-      const json = JSON.stringify({ items, jobs: [], gone: [], more: 0, atMs: clock.now() } satisfies YardChange);
-      feed.snapshot = { at: feed.next, json };
+      const items = new Map([...feed.items].map(([id, { json }]) => [id, json]));
+      // As they were when the last change was made: a Job that is gone since is said to be gone by the next one.
+      const lines = [...feed.listed.keys()].flatMap((key) => index.get(key) ?? []);
+      const whole = { items, jobs: [], lines, gone: [], more: 0, atMs: clock.now() };
+      feed.snapshot = { at: feed.next, event: eventOf(`${feed.epoch}.${feed.next - 1}`, 'yard', whole, jsonOfLines()) };
     }
-    return { id: `${feed.epoch}.${feed.next - 1}`, event: 'yard', json: feed.snapshot.json };
+    return feed.snapshot.event;
   };
 
   const feedOf = (rights: Rights): Feed => {
@@ -148,25 +186,22 @@ export function createFeeds(deps: FeedsDeps): Feeds {
     const idle = feeds.size >= FEEDS_MAX ? [...feeds].find(([, { followers }]) => followers === 0)?.[0] : undefined;
     if (idle !== undefined) feeds.delete(idle);
     // What others have not been told yet is part of the beginning of this one.
-    const { jobs, ids } = takeTouched();
-    for (const feed of feeds.values()) advance(feed, jobs, ids, clock.now());
+    advanceAll();
     const feed: Feed = {
       rights,
       epoch: newId(),
       items: new Map(),
+      listed: new Map(),
       events: [],
       bytes: 0,
       first: 1,
       next: 1,
       snapshot: undefined,
       followers: 0,
-      idleSinceMs: clock.now(),
-      waiting: Promise.withResolvers(),
+      idleSinceMs: clock.monotonic(),
+      waiting: new Set(),
     };
-    for (const id of yardIds(deps, (cohorts ??= cohortsOf(deps)), rights)) {
-      const item = itemOf(id, rights);
-      if (item !== undefined) feed.items.set(id, JSON.stringify(item));
-    }
+    for (const id of yardIds(deps, (cohorts ??= cohortsOf(deps)), rights)) bring(feed, id, new Map());
     feeds.set(key, feed);
     return feed;
   };
@@ -191,8 +226,8 @@ export function createFeeds(deps: FeedsDeps): Feeds {
       const [, epoch, number] = /^([\w-]+)\.(\d{1,15})$/.exec(lastEventId ?? '') ?? [];
       const last = Number(number);
       let position = epoch === feed.epoch && last < feed.next && last >= feed.first - 1 ? last + 1 : undefined;
-      const left = Promise.withResolvers<void>();
-      const leave = (): void => left.resolve();
+      let go = (): void => undefined;
+      const leave = (): void => go();
       signal.addEventListener('abort', leave, { once: true });
       try {
         while (!signal.aborted) {
@@ -204,14 +239,46 @@ export function createFeeds(deps: FeedsDeps): Feeds {
             const event = feed.events[position - feed.first];
             position++;
             if (event !== undefined) yield event;
-          } else await Promise.race([feed.waiting.promise, left.promise]);
+          } else
+            await new Promise<void>((resolve) => {
+              go = resolve;
+              feed.waiting.add(go);
+            });
         }
       } finally {
         signal.removeEventListener('abort', leave);
+        feed.waiting.delete(go);
         feed.followers--;
-        feed.idleSinceMs = clock.now();
-        wake();
+        feed.idleSinceMs = clock.monotonic();
+        if (feed.followers === 0) clock.schedule(letGo, IDLE_MS + SOON_MS);
       }
     },
   };
+}
+
+/** A change with its items as JSON. */
+type FeedChange = Omit<YardChange, 'items'> & { readonly items: ReadonlyMap<string, string> };
+type JsonOfLine = (line: JobLine) => string;
+
+/** Makes a text of each line once, for all feeds that tell of it at the same time. */
+function jsonOfLines(): JsonOfLine {
+  const texts = new Map<JobLine, string>();
+  return (line) => {
+    const text = texts.get(line) ?? JSON.stringify(line);
+    texts.set(line, text);
+    return text;
+  };
+}
+
+/** Texts that are there already are put together, and become bytes once. */
+function eventOf(
+  id: string,
+  event: 'yard' | 'change',
+  { items, jobs, lines, gone, more, atMs }: FeedChange,
+  jsonOf: JsonOfLine,
+): FeedEvent {
+  const all = [...items].map(([key, json]) => `${JSON.stringify(key)}:${json}`).join(',');
+  const list = (some: readonly JobLine[]): string => `[${some.map(jsonOf).join(',')}]`;
+  const rest = `"gone":${JSON.stringify(gone)},"more":${more},"atMs":${atMs}`;
+  return { frame: Buffer.from(eventFrame(id, event, `{"items":{${all}},"jobs":${list(jobs)},"lines":${list(lines)},${rest}}`)) };
 }

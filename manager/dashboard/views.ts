@@ -103,6 +103,12 @@ export type LocalQueueNode = {
 
 export type YardItem = ClusterTrack | QueueNode | CohortNode | Totals | Ended | LocalQueueNode;
 
+/** An item as it is sent: instead of Jobs it lists their keys. */
+export type SentItem = NamingJobs<YardItem>;
+type NamingJobs<Item> = Item extends YardItem
+  ? { readonly [Part in keyof Item]: Item[Part] extends readonly JobLine[] ? readonly string[] : Item[Part] }
+  : never;
+
 /** What the viewer may see; `actions`: whether anything can be done here at all. */
 export type Viewer = {
   readonly name: string;
@@ -114,9 +120,11 @@ export type Viewer = {
 
 /** What has changed since the last one: whole items by id, null for one that is gone. */
 export type YardChange = {
-  readonly items: Readonly<Record<string, YardItem | null>>;
+  readonly items: Readonly<Record<string, SentItem | null>>;
   /** Jobs that have changed, at most so many of them; `more` did, too. */
   readonly jobs: readonly JobLine[];
+  /** Others that items list, and that have changed or were not listed before. */
+  readonly lines: readonly JobLine[];
   readonly gone: readonly string[];
   readonly more: number;
   readonly atMs: number;

@@ -48,8 +48,8 @@ export type ApiAnswer =
   /** Server-sent events, until they end. */
   | { readonly kind: 'Events'; readonly events: AsyncIterable<ServerEvent> };
 
-/** `json` is data that was written for many clients at once: without line ends. */
-export type ServerEvent = { readonly id: string; readonly event: string } & ({ readonly data: object } | { readonly json: string });
+/** `frame` is an event that was made for many clients at once: as it goes over the line. */
+export type ServerEvent = { readonly id: string; readonly event: string; readonly data: object } | { readonly frame: Uint8Array };
 
 /** A request that cannot be served: told as a Kubernetes `Status`. */
 export class RequestRefused extends Error {

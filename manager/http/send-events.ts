@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { eventFrame } from '../../shared/runtime/event-frame.ts';
 import type { ServerEvent } from './route.ts';
 
 /** Less than what proxies between here and there take for silence. */
@@ -25,9 +26,7 @@ export async function sendEvents(
   try {
     for await (const each of events) {
       if (signal.aborted) break;
-      // Neither has a line end: ids are ours, and JSON has none.
-      const data = 'json' in each ? each.json : JSON.stringify(each.data);
-      const isTaken = response.write(`id: ${each.id}\nevent: ${each.event}\ndata: ${data}\n\n`);
+      const isTaken = response.write('frame' in each ? each.frame : eventFrame(each.id, each.event, JSON.stringify(each.data)));
       if (!isTaken) await once(response, 'drain', { signal });
     }
     response.end();

@@ -110,7 +110,7 @@ export async function* followLog({
       const now = await find();
       if (now === undefined) return yield* ending(outcome === 'Whole' ? 'the pod has ended' : 'the pod is gone');
       pod = now;
-      // One that writes nothing may send no answer until it does.
+      // The API server is there, whatever becomes of what it passes on.
       failures = outcome === 'Failed' ? failures + 1 : 0;
     } catch (error) {
       if (isForbidden(error)) return yield { id: id(), event: 'problem', data: { message: refused } };

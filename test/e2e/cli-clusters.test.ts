@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { readWorkerAccess } from '../../manager/dispatch/worker-access.ts';
-import { SECRETS } from '../../shared/api/resources.ts';
+import { SECRETS, type Resource } from '../../shared/api/resources.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { createHttpTransport } from '../../shared/kube/http-transport.ts';
 import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
@@ -14,6 +14,13 @@ import { silentLogger } from '../../shared/runtime/logger.ts';
 import { startRedis } from '../support/redis.ts';
 import { createCliWorld, type CliWorld } from './cli-world.ts';
 
+const CLUSTER_ROLES: Resource = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  plural: 'clusterroles',
+  kind: 'ClusterRole',
+  namespaced: false,
+};
 const LIMIT_MS = 300_000;
 let cli: CliWorld;
 /** Has the manager cluster as its current context, and a context for each worker cluster. */
@@ -89,6 +96,21 @@ test('what it was given is a kubeconfig that the manager takes', { timeout: LIMI
   });
   await expect(client.list(SECRETS)).rejects.toMatchObject({ code: 403 });
   await client.close();
+});
+
+test('the right to read logs of pods that run is given where that is asked for, and taken back where it is not', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const reads = async (): Promise<boolean> => {
+    const role = await cli.world.client('west').get(CLUSTER_ROLES, { namespace: '', name: 'switchyard-manager-access' });
+    return JSON.stringify(role).includes('"pods/log"');
+  };
+  expect(await reads()).toBe(false);
+  const given = await cli.run(['clusters', 'join', 'west', '--live-logs'], { kubeconfig });
+  expect(given).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok {5}rights/m) });
+  expect(await reads()).toBe(true);
+  expect(await cli.run(['clusters', 'join', 'west'], { kubeconfig })).toMatchObject({ code: 0 });
+  expect(await reads()).toBe(false);
 });
 
 test('the same command again renews the token; another name for the same cluster is refused, and so is the manager cluster', {

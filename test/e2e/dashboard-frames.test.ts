@@ -49,6 +49,18 @@ const scrolled = (page: Page, frames: number, step: number): Promise<readonly nu
     };
     requestAnimationFrame(next);
   })`);
+/** Tells of a page so far, in milliseconds: what its main thread has worked, and of that for scripts, styles and layout. */
+async function watchWork(page: Page): Promise<() => Promise<readonly number[]>> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable');
+  return async () => {
+    const { metrics } = await session.send('Performance.getMetrics');
+    return ['TaskDuration', 'ScriptDuration', 'RecalcStyleDuration', 'LayoutDuration'].map(
+      (wanted) => (metrics.find(({ name }) => name === wanted)?.value ?? Number.NaN) * 1_000,
+    );
+  };
+}
+
 const quantile = (times: readonly number[], share: number): number =>
   times.toSorted((a, b) => a - b)[Math.floor(share * (times.length - 1))] ?? Number.NaN;
 
@@ -96,8 +108,14 @@ test.skipIf(CHROMIUM === undefined || process.env['SWITCHYARD_SLOW'] !== '1')(
       await page.goto(`${server.url}/#/jobs`);
       await page.getByRole('cell', { name: 'job-099999' }).waitFor();
       const firstMs = performance.now() - fromMs;
+      const work = await watchWork(page);
+      const before = await work();
       const slow = await scrolled(page, 300, 40);
+      const between = await work();
       const fast = await scrolled(page, 200, 4_000);
+      const after = await work();
+      const perFrame = (until: readonly number[], from: readonly number[], frames: number): string =>
+        until.map((ms, index) => ((ms - (from[index] ?? 0)) / frames).toFixed(1)).join('/');
       await page.evaluate(`document.querySelector('.table .body').scrollTop = 50000 * 34`);
       const jumpedMs = performance.now();
       await page.getByRole('cell', { name: 'job-049990' }).waitFor();
@@ -110,7 +128,7 @@ test.skipIf(CHROMIUM === undefined || process.env['SWITCHYARD_SLOW'] !== '1')(
       console.log(
         `${JOBS} Jobs at a load of ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores: first rows ${firstMs.toFixed(0)} ms; frames in ms (median/p95/longest): ` +
           [slow, fast].map((times) => [0.5, 0.95, 1].map((share) => quantile(times, share).toFixed(0)).join('/')).join(' by rows, ') +
-          ` by pages; jump to the middle ${jumpMs.toFixed(0)} ms; filtered ${filterMs.toFixed(0)} ms`,
+          ` by pages; work a frame (all/script/style/layout): ${perFrame(between, before, slow.length)} by rows, ${perFrame(after, between, fast.length)} by pages; jump to the middle ${jumpMs.toFixed(0)} ms; filtered ${filterMs.toFixed(0)} ms`,
       );
       // A machine with all its cores taken makes a frame wait for its turn: half of them are in time all the same.
       expect(quantile(slow, 0.5)).toBeLessThan(34);

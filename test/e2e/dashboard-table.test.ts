@@ -70,7 +70,7 @@ describe.skipIf(CHROMIUM === undefined)('before a server that says what it is to
   async function look(place: string, answers: Readonly<Record<string, (route: Route) => Promise<void> | void>>): Promise<Page> {
     const { page, context } = await openPage(browser, server.url, { token: 'nobody' });
     const viewer: Viewer = { name: 'operator', namespaces: 'All', queues: 'All', clusters: 'All', actions: true };
-    const yard: YardChange = { items: {}, jobs: [], gone: [], more: 0, atMs: 0 };
+    const yard: YardChange = { items: {}, jobs: [], lines: [], gone: [], more: 0, atMs: 0 };
     const jobs: JobPage = { total: LINES.length, offset: 0, jobs: LINES };
     let streams = 0;
     const all: typeof answers = {

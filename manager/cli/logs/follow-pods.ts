@@ -24,7 +24,7 @@ export interface FollowedPods {
 
 /** Prints the logs of a Job's pods, those that come later, too, from when their containers have started. `onTrouble` hears why that does not work (any more). */
 export function followPods(
-  { client, stream }: ClusterConnection,
+  { client }: ClusterConnection,
   { namespace, names, tail, ...choice }: PodsOfJob,
   sink: LogSink,
   signal: AbortSignal,
@@ -38,7 +38,7 @@ export function followPods(
   const seen = (pod: DeepReadonly<Pod>): void => {
     if (begun.has(pod.metadata.uid) || !isChosenPod(pod, choice) || !hasBegun(pod)) return;
     begun.add(pod.metadata.uid);
-    const printed = printPodLog({ stream, pod, tail, follow: true, sink, signal: unended }).then((was) => {
+    const printed = printPodLog({ client, pod, tail, follow: true, sink, signal: unended }).then((was) => {
       if (was) count++;
     }, onTrouble);
     printing.add(printed);

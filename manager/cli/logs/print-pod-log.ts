@@ -1,6 +1,7 @@
 import type { DeepReadonly, Pod } from '../../../shared/api/kubernetes.ts';
+import { ApiError } from '../../../shared/kube/api-error.ts';
+import type { StreamClient } from '../../../shared/kube/client.ts';
 import { podLogPath } from '../../../shared/kube/pod-log-path.ts';
-import type { ClusterConnection } from '../cluster-connection.ts';
 import { plain } from '../plain-text.ts';
 import { lineCutter } from './log-lines.ts';
 
@@ -13,7 +14,7 @@ export interface LogSink {
 }
 
 export type PodLog = {
-  readonly stream: ClusterConnection['stream'];
+  readonly client: StreamClient;
   readonly pod: DeepReadonly<Pod>;
   readonly follow: boolean;
   /** Only the last lines of what is written until now. */
@@ -24,29 +25,23 @@ export type PodLog = {
 };
 
 /** Prints the log of a pod's first container. Resolves with whether there was one. */
-export async function printPodLog({ stream: open, pod, follow, tail, sink, signal }: PodLog): Promise<boolean> {
+export async function printPodLog({ client, pod, follow, tail, sink, signal }: PodLog): Promise<boolean> {
   const { namespace, name } = pod.metadata;
   const container = pod.spec.containers[0]?.name;
   try {
-    const stream = await open(podLogPath({ namespace, name }, { container, follow, tailLines: tail }), signal);
-    if (stream.status !== 200) {
-      await sink.say(`${plain(name)}: ${plain(await messageOf(stream.chunks))}`);
-      return false;
-    }
+    const chunks = await client.stream(podLogPath({ namespace, name }, { container, follow, tailLines: tail }), { signal });
     const cutter = lineCutter();
     try {
-      for await (const piece of stream.chunks) await sink.write(cutter.take(piece), pod);
+      for await (const piece of chunks) await sink.write(cutter.take(piece), pod);
     } finally {
       await sink.write(cutter.rest(), pod);
     }
   } catch (error) {
+    if (error instanceof ApiError) {
+      await sink.say(`${plain(name)}: ${plain(error.message)}`);
+      return false;
+    }
     if (!signal.aborted) throw error;
   }
   return true;
-}
-
-/** Of a refusal. */
-async function messageOf(chunks: AsyncIterable<string>): Promise<string> {
-  for await (const chunk of chunks) return /"message":"((?:[^"\\]|\\.)*)"/.exec(chunk)?.[1] ?? chunk.slice(0, 200);
-  return 'no answer';
 }

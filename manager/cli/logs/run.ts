@@ -88,7 +88,7 @@ async function printPods(
     let unread = 0;
     const work = async (): Promise<void> => {
       for (let pod = rest.shift(); pod !== undefined && !signal.aborted; pod = rest.shift())
-        if (!(await printPodLog({ stream: connection.stream, pod, follow: false, tail: config.tail, sink, signal }))) unread++;
+        if (!(await printPodLog({ client: connection.client, pod, follow: false, tail: config.tail, sink, signal }))) unread++;
     };
     await Promise.all(Array.from({ length: Math.min(ABREAST, pods.length) }, work));
     return { pods: pods.length, unread };

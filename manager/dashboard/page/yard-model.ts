@@ -1,14 +1,19 @@
-import type { ClusterTrack, CohortNode, Ended, LocalQueueNode, QueueNode, Totals, YardChange, YardItem } from '../views.ts';
+import { linesOf, receivedItem, sentItem } from '../sent-item.ts';
+import type { ClusterTrack, CohortNode, Ended, JobLine, LocalQueueNode, QueueNode, Totals, YardChange, YardItem } from '../views.ts';
 
 /** The yard as the page has it: items by id. */
 export type Yard = ReadonlyMap<string, YardItem>;
 
 /** The yard after a change; what has not changed stays the same object. */
-export function changed(yard: Yard, { items }: Pick<YardChange, 'items'>): Yard {
+export function changed(yard: Yard, { items, jobs, lines }: Pick<YardChange, 'items' | 'jobs' | 'lines'>): Yard {
+  const news = new Map([...lines, ...jobs].map((line) => [line.key, line]));
+  const known = new Map([...yard.values()].flatMap(linesOf).map((line) => [line.key, line]));
+  const lineOf = (key: string): JobLine | undefined => news.get(key) ?? known.get(key);
   const next = new Map(yard);
+  for (const [id, item] of yard) if (linesOf(item).some(({ key }) => news.has(key))) next.set(id, receivedItem(sentItem(item), lineOf));
   for (const [id, item] of Object.entries(items)) {
     if (item === null) next.delete(id);
-    else next.set(id, item);
+    else next.set(id, receivedItem(item, lineOf));
   }
   return next;
 }

@@ -58,10 +58,10 @@ const refusalOf = async (asked: Promise<unknown>): Promise<string> => {
   );
   return error instanceof RequestRefused ? `${error.status} ${error.reason}: ${error.message}` : String(error);
 };
-const eventsOf = async (answer: ApiAnswer): Promise<ServerEvent[]> => {
+const eventsOf = async (answer: ApiAnswer): Promise<Exclude<ServerEvent, { frame: Uint8Array }>[]> => {
   if (answer.kind !== 'Events') throw new Error(answer.kind);
-  const events: ServerEvent[] = [];
-  for await (const event of answer.events) events.push(event);
+  const events: Exclude<ServerEvent, { frame: Uint8Array }>[] = [];
+  for await (const event of answer.events) if (!('frame' in event)) events.push(event);
   return events;
 };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CohortNode, QueueNode, YardItem } from '../../../../../manager/dashboard/views.ts';
+import type { CohortNode, QueueNode, SentItem, YardItem } from '../../../../../manager/dashboard/views.ts';
 import {
   changed,
   clustersIn,
@@ -11,6 +11,7 @@ import {
   type TreeNode,
   type Yard,
 } from '../../../../../manager/dashboard/page/yard-model.ts';
+import { aLine } from '../lines.ts';
 
 const cohort = (name: string, parent?: string): CohortNode => ({ kind: 'Cohort', name, quota: [], ...(parent && { parent }) });
 const queue = (name: string, cohortName?: string): QueueNode => ({
@@ -28,16 +29,31 @@ const yardOf = (...items: readonly (CohortNode | QueueNode)[]): Yard => new Map(
 const shape = (nodes: readonly TreeNode[]): unknown[] =>
   nodes.map(({ cohort: node, queues, children }) => [node?.name, queues.map(({ name }) => name), ...shape(children)]);
 
+const NOTHING = { items: {}, jobs: [], lines: [] };
+const listing = (name: string, ...keys: readonly string[]): Extract<SentItem, { kind: 'Queue' }> => ({ ...queue(name), first: keys });
+
 test('a change replaces what it names, drops what is gone, and leaves the rest the same objects', () => {
   const yard = yardOf(queue('a'), queue('b'));
   const next = changed(yard, {
-    items: { 'Queue/a': { ...queue('a'), waiting: 3 }, 'Queue/b': null, totals: { kind: 'Totals', states: {}, namespaces: 0 } },
+    ...NOTHING,
+    items: { 'Queue/a': { ...listing('a'), waiting: 3 }, 'Queue/b': null, totals: { kind: 'Totals', states: {}, namespaces: 0 } },
   });
   expect(itemsOf(next, 'Queue')).toMatchObject([{ name: 'a', waiting: 3 }]);
   expect(totalsIn(next)).toBeDefined();
   expect([endedIn(next), clustersIn(next), localQueuesIn(next)]).toEqual([undefined, [], []]);
-  const same = changed(yard, { items: {} });
+  const same = changed(yard, NOTHING);
   expect(same.get('Queue/a')).toBe(yard.get('Queue/a') as YardItem);
+});
+
+test('a Job that is listed somewhere is shown as it was told of last, wherever it is listed by then', () => {
+  const [one, two] = [aLine({ key: 'team/one' }), aLine({ key: 'team/two' })];
+  const before = changed(new Map(), { items: { a: listing('a', 'team/one', 'team/two'), b: listing('b') }, jobs: [one], lines: [two] });
+  const why = { ...two, why: 'there is no room' };
+  const after = changed(before, { ...NOTHING, jobs: [why, aLine({ key: 'team/elsewhere' })] });
+  expect(itemsOf(after, 'Queue').map(({ first }) => first)).toEqual([[one, why], []]);
+  expect(after.get('b')).toBe(before.get('b'));
+  const moved = changed(after, { ...NOTHING, items: { a: listing('a', 'team/one', 'team/unheard-of'), b: listing('b', 'team/two') } });
+  expect(itemsOf(moved, 'Queue').map(({ first }) => first)).toEqual([[one], [why]]);
 });
 
 test('cohorts are a tree, queues without one stand beside it, and a circle is shown once', () => {
