@@ -22,8 +22,9 @@ export function createMoment(atMs: number, queueOf: (localQueue: string) => stri
   return {
     add({ createdMs, admittedMs, endedMs, line }) {
       if (createdMs > atMs || (endedMs !== undefined && endedMs <= atMs)) return;
-      const { key, uid, queue, cluster, completions } = line;
-      const then = { key, uid, createdMs, completions, active: 0, succeeded: 0, failed: 0, ...(queue !== undefined && { queue }) };
+      const { key, uid, queue, cluster } = line;
+      // How far it was then is not known: it is told of as one thing.
+      const then = { key, uid, createdMs, completions: 1, active: 0, succeeded: 0, failed: 0, ...(queue !== undefined && { queue }) };
       if (admittedMs !== undefined && admittedMs <= atMs) {
         const there = running.get(cluster ?? '') ?? [];
         there.push({ ...then, state: 'Running', admittedMs, ...(cluster !== undefined && { cluster }) });

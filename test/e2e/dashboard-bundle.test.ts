@@ -7,7 +7,7 @@ import type { StaticFile } from '../../manager/http/static-files.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 /** 150 KB is what was asked for; the page is far below, and is not to grow unseen. */
-const COMPRESSED_BYTES_MAX = 60 * 1024;
+const COMPRESSED_BYTES_MAX = 80 * 1024;
 /** Names of kinds of XML, which nobody asks. */
 const NAMESPACES = /^http:\/\/www\.w3\.org\//;
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 const textOf = ({ body }: StaticFile): string => Buffer.from(body).toString();
 const ofType = (type: string): readonly StaticFile[] => files.filter((file) => file.path.endsWith(`.${type}`));
 
-test('all of it, compressed, is less than 60 KiB', () => {
+test('all of it, compressed, is less than 80 KiB', () => {
   expect(files.map((file) => file.path).toSorted()).toEqual(expect.arrayContaining(['icon.svg', 'index.html']));
   const bytes = files.map(({ body, encoded }) => encoded.find(({ coding }) => coding === 'gzip')?.body.byteLength ?? body.byteLength);
   expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(COMPRESSED_BYTES_MAX);

@@ -20,11 +20,29 @@ const PLACES = {
   yaml: 'jobs/vision/train-detector?tab=yaml',
   log: 'jobs/vision/train-detector?tab=pods',
   queue: 'queues/language',
+  'what-if': 'queues/language?',
+  past: 'yard',
   cluster: 'clusters/oregon',
   submissions: 'submissions',
 } as const;
 /** What comes after the rest of its page. */
 const LAST: Readonly<Record<string, string>> = { queue: 'Who uses it', cluster: 'Fence and Lease', indexed: 'Facts' };
+
+/** More quota, and what would become of Jobs with it. */
+async function turnTheDial(page: Page, { until }: DashboardWorld): Promise<void> {
+  const card = page.locator('.card:has(h2:text("What if"))');
+  await until(async () => (await card.count()) > 0);
+  await card.getByLabel('cpu of default', { exact: true }).fill('24');
+  await until(async () => (await card.innerText()).includes('would be admitted'));
+  await card.evaluate('(element) => scrollTo(0, element.offsetTop - 320)');
+}
+
+/** A moment some minutes ago. */
+async function lookBack(page: Page, { until, world }: DashboardWorld): Promise<void> {
+  await page.evaluate(`location.hash = '#/yard?at=${world.clock.now() - 300_000}'`);
+  await until(async () => (await page.locator('.past').count()) > 0 && (await page.locator('.notice.wait').count()) === 0);
+}
+
 const LOOKS = {
   light: { colorScheme: 'light', viewport: { width: 1280, height: 800 } },
   dark: { colorScheme: 'dark', viewport: { width: 1280, height: 800 } },
@@ -81,6 +99,8 @@ test.skipIf(FOLDER === undefined)('every page has its picture in light, dark and
         const last = LAST[name];
         if (last !== undefined) await dashboard.until(async () => (await page.getByRole('heading', { name: last }).count()) > 0);
         if (name === 'log') await openLog(page, dashboard);
+        if (name === 'what-if') await turnTheDial(page, dashboard);
+        if (name === 'past') await lookBack(page, dashboard);
         await keep(page, `${name}-${look}`);
         // Nothing hangs out over the edge.
         expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), `${name} ${look}`).toBeLessThanOrEqual(0);

@@ -40,7 +40,7 @@ test('Jobs stand where their times put them then, whatever became of them since'
     ['', 1, ['a/of-nowhere']],
     ['east', 2, ['b/ran-longer', 'a/ran']],
   ]);
-  expect(running[1]?.first[1]).toMatchObject({ state: 'Running', succeeded: 0 });
+  expect(running[1]?.first[1]).toMatchObject({ state: 'Running', completions: 1, succeeded: 0 });
   expect(running[1]?.first[1]).not.toHaveProperty('endedMs');
 });
 
