@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { ClosingLineReporter } from './test/support/closing-line-reporter.ts';
 
-/** These start programs and wait for them, for time that is real, or count memory: each file has a process of its own. They come first, as the longest. */
-const ALONE = [
+/** These start programs and wait for them, or for time that is real. They come first, as the longest. */
+const WAITING = [
   'test/e2e/**/*.test.ts',
   'test/hostile/**/*.test.ts',
   'test/scenario/{submission,submission-queue,submission-wishes,any-submission,client,many-outcomes,import-kueue,worker-namespaces}.test.ts',
@@ -20,17 +20,17 @@ export default defineConfig({
     hookTimeout: 60_000,
     expect: { poll: { timeout: 40_000 } },
     reporters: ['default', new ClosingLineReporter()],
+    // There is no module state, so that files may share a process, in which each module is loaded once. That halves what they cost.
+    isolate: false,
     // Projects run in the order of their names.
     projects: [
-      { extends: true, test: { name: 'alone', include: ALONE } },
-      // There is no module state, so that files may share a process, in which each module is loaded once. That halves what they cost.
+      { extends: true, test: { name: '1 waiting', include: WAITING } },
       {
         extends: true,
         test: {
-          name: 'together',
+          name: '2 prompt',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...ALONE],
-          isolate: false,
+          exclude: [...configDefaults.exclude, ...WAITING],
           setupFiles: ['test/support/seeded-properties.ts'],
         },
       },
