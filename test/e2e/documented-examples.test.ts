@@ -24,6 +24,8 @@ const PROGRAMS = ['README.md', 'docs/client.md'].flatMap((document) =>
 
 let folder: string;
 let world: QueueUnderTest;
+/** Jobs end as soon as the program has told of their progress, where it does: how far they are is told once a second at most, and not after their end. */
+let heardOf: Promise<void>;
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'switchyard-examples-'));
@@ -38,11 +40,10 @@ beforeAll(async () => {
   world.consume((submission) => {
     manifestOf(testTenant(), submission);
     const accepted = running(submission);
-    // Its Job ends when it is parked.
-    const end = (): Promise<void> => world.queue.finish(submission, done(1), accepted.uid);
     void world.queue
       .report(submission, { phase: 'Running', cluster: 'west', active: 1, succeeded: 0, failed: 0 })
-      .then(() => setTimeout(() => void end(), 300));
+      .then(() => heardOf)
+      .then(() => world.queue.finish(submission, done(1), accepted.uid));
     return accepted;
   });
 }, LIMIT_MS);
@@ -53,10 +54,18 @@ afterAll(async () => {
 
 const onOurRedis = (program: string): string => program.replaceAll('redis://localhost:6379', world.redis.url);
 
-async function run(file: string): Promise<{ readonly code: number | null; readonly output: string }> {
+async function run(file: string, followsProgress: boolean): Promise<{ readonly code: number | null; readonly output: string }> {
+  const heard = Promise.withResolvers<void>();
+  heardOf = heard.promise;
+  if (!followsProgress) heard.resolve();
   const child = spawn(process.execPath, [file], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += String(chunk);
+      if (output.includes('Running west')) heard.resolve();
+    });
+  }
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
   return { code, output };
 }
@@ -68,7 +77,8 @@ test('there are programs to run', () => {
 test.each(PROGRAMS)('$name runs as it stands, and does what its comments say', { timeout: LIMIT_MS }, async ({ program }) => {
   const file = path.join(folder, 'example.mjs');
   writeFileSync(file, onOurRedis(program));
-  const { code, output } = await run(file);
+  const followsProgress = program.includes('switchyard.progress');
+  const { code, output } = await run(file, followsProgress);
   expect({ code, output }).toMatchObject({ code: 0 });
   for (const [, promised = ''] of program.matchAll(/\/\/ \{ ([^}]*) \}/g))
     for (const word of promised.matchAll(/(namespace|name|succeeded|failed|cancelled: \w+|state: '\w+')\b/g))
