@@ -32,7 +32,7 @@ export type ExplanationsDeps = {
 
 /** An answer of so long ago is told again. */
 const KEPT_MS = 3_000;
-/** All that waits and all that has ended plays a part: with more of them others would wait for an explanation. */
+/** All of them play a part. With 20,000 an answer takes 200 MiB for half a minute, with 100,000 it would be 700: more than a manager is given beside its caches. */
 const OPEN_JOBS_MAX = 20_000;
 /** After one the next has to wait for as long as it took, times this: explanations have half a core at most. */
 const REST_FACTOR = 1;
@@ -119,6 +119,6 @@ export function createExplanations({ explain, order, whatIf, openJobs, clock, lo
   };
 }
 
-const TOO_MANY_JOBS = `with more than ${OPEN_JOBS_MAX} Jobs that are not over, the manager looks at them for nobody here; the command switchyard explain does`;
+const TOO_MANY_JOBS = `with more than ${OPEN_JOBS_MAX} Jobs that are not over, the manager does not go through them here: the commands switchyard explain and switchyard what-if do, on your machine`;
 const TOO_MANY_QUESTIONS = 'too much is asked at once; try again';
 const FAILED = 'that did not work just now; the manager’s log says why';
