@@ -41,7 +41,8 @@ export type DashboardWorld = {
   close(): Promise<void>;
 };
 
-export async function createDashboardWorld(): Promise<DashboardWorld> {
+/** With `actions` viewers may do there what they may do by themselves, as with --dashboard-actions. */
+export async function createDashboardWorld({ actions = false }: { readonly actions?: boolean } = {}): Promise<DashboardWorld> {
   const problem = await buildPage(ROOT);
   if (problem !== undefined) throw new Error(`the page could not be built: ${problem}`);
   const folder = mkdtempSync(path.join(tmpdir(), 'switchyard-dashboard-'));
@@ -62,6 +63,7 @@ export async function createDashboardWorld(): Promise<DashboardWorld> {
       history: { store, limits: { ageMs: 1e12, bytesMax: 1e9 } },
       dashboard: () => ({
         reviewer: REVIEWER,
+        actions,
         liveLogs: {
           home: createKubeClient(world.plane(HOME).transport(), { userAgent: 'looking', clock }),
           connect: (cluster) => createKubeClient(book.serve(world.plane(cluster).transport()), { userAgent: 'looking', clock }),
@@ -138,15 +140,19 @@ async function createTeams({ home }: WholeWorld): Promise<void> {
 
 const REVIEWER = {
   async raw({ path: asked, body }: { readonly path: string; readonly body?: unknown }) {
-    const { spec } = body as { spec: { token?: string; user?: string; resourceAttributes?: { namespace?: string; resource?: string } } };
+    const { spec } = body as {
+      spec: { token?: string; user?: string; resourceAttributes?: { namespace?: string; resource?: string; verb?: string } };
+    };
     if (asked.endsWith('/tokenreviews')) {
       const username = spec.token ?? '';
       const authenticated = Object.hasOwn(PEOPLE, username);
       return JSON.stringify({ status: { authenticated, ...(authenticated && { user: { username } }) } });
     }
     const seen = PEOPLE[spec.user ?? ''] ?? [];
-    const { namespace = '', resource } = spec.resourceAttributes ?? {};
+    const { namespace = '', resource, verb } = spec.resourceAttributes ?? {};
     const isOfNamespace = resource === 'jobs' || resource === 'pods' || resource === 'submissionqueues';
-    return JSON.stringify({ status: { allowed: seen === '*' || (isOfNamespace && seen.includes(namespace)) } });
+    return JSON.stringify({
+      status: { allowed: seen === '*' || (isOfNamespace && verb !== 'delete' && verb !== 'patch' && seen.includes(namespace)) },
+    });
   },
 } as RawClient;

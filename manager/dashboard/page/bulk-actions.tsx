@@ -71,6 +71,24 @@ export function BulkActions({ query, total, chosen, clear }: BulkProps) {
   );
 }
 
+/** The same with one Job, on its page. */
+export function JobActions({ job: { key, state } }: { readonly job: JobLine }) {
+  const [asked, setAsked] = useState<Asked | undefined>(undefined);
+  const who = entry.value;
+  if (who.kind !== 'Inside' || !who.viewer.actions || state === 'Complete' || state === 'Failed') return null;
+  const some: readonly JobAction[] = [state === 'Held' ? 'Release' : 'Hold', 'Cancel'];
+  return (
+    <span class="cluster-actions" role="group" aria-label="With this Job">
+      {some.map((action) => (
+        <button key={action} type="button" class="quiet" onClick={() => setAsked({ action, jobs: [key] })}>
+          {ACTIONS[action].verb} …
+        </button>
+      ))}
+      {asked !== undefined && <Confirmation asked={asked} api={who.api} close={() => setAsked(undefined)} />}
+    </span>
+  );
+}
+
 /** Says how many, and has whoever wants more than one done type that number. */
 function Confirmation({ asked: { action, jobs }, api, close }: { readonly asked: Asked; readonly api: Api; readonly close: (isDone: boolean) => void }) {
   const dialog = useRef<HTMLDialogElement>(null);

@@ -2,6 +2,7 @@ import { useSignalEffect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { JobView, Stage } from '../views.ts';
 import { ApiProblem } from './api.ts';
+import { JobActions } from './bulk-actions.tsx';
 import { Command } from './command.tsx';
 import { ConditionTable } from './conditions.tsx';
 import { ExplanationView, type ToldExplanation } from './explanation.tsx';
@@ -80,7 +81,7 @@ function Story({ view }: { readonly view: JobView }) {
             on <a href={clusterAt(line.cluster)}>{line.cluster}</a>
           </span>
         )}
-        {fromHistory && <span class="soft">it is gone; this is what was kept of it</span>}
+        {fromHistory ? <span class="soft">it is gone; this is what was kept of it</span> : <JobActions job={line} />}
       </header>
       <Way stages={stages} />
       <nav class="tabs" aria-label="Parts of the Job">
