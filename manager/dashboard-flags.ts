@@ -1,6 +1,7 @@
 import type { CERTIFICATE_FLAGS, CertificateChoice } from './certificate-flags.ts';
 import { isAddressRange } from '../shared/kube/address-ranges.ts';
 import { shaped } from '../shared/runtime/value-shape.ts';
+import { given } from '../shared/runtime/given.ts';
 import { bindAddress, FlagError, text, type FlagTable, type FlagValues } from '../shared/runtime/flags.ts';
 
 const HEADER_NAME = '^[A-Za-z][A-Za-z0-9-]{0,63}$';
@@ -25,6 +26,12 @@ export const DASHBOARD_FLAGS = {
   'dashboard-live-logs': {
     about:
       'the dashboard shows pods that run on worker clusters, and follows their logs, for those who may read them on this cluster; the manager needs the right to do so there (docs/dashboard.md)',
+  },
+  'dashboard-trace-url': {
+    value: 'URL',
+    about:
+      'where the trace of a Job is to be seen (--otlp-endpoint), such as https://jaeger.example/trace/{traceId}; without it the page tells the id alone',
+    parse: shaped({ type: 'string', pattern: '^https?://[^{}]*\\{traceId\\}[^{}]*$' }, traceUrl),
   },
   'dashboard-user-header': {
     value: 'NAME',
@@ -54,6 +61,8 @@ export type DashboardConfig = {
   readonly actions: boolean;
   /** Whether pods and logs of worker clusters are read for them. */
   readonly liveLogs: boolean;
+  /** With `{traceId}` in it. Absent: traces are shown nowhere. */
+  readonly traceUrl?: string;
 };
 export type ProxyTrust = { readonly userHeader: string; readonly groupsHeader?: string; readonly from: readonly string[] };
 
@@ -67,7 +76,7 @@ export function dashboardConfigOf(flags: FlagValues<typeof DASHBOARD_FLAGS & typ
     address,
     actions: flags['dashboard-actions'],
     liveLogs: flags['dashboard-live-logs'],
-    ...(proxy === undefined ? {} : { proxy }),
+    ...given({ proxy, traceUrl: flags['dashboard-trace-url'] }),
   };
   if (certFile !== undefined && keyFile !== undefined) return { ...common, tls: { certFile, keyFile } };
   if (certFile !== undefined || keyFile !== undefined) throw new FlagError('--dashboard-cert-file and --dashboard-key-file go together');
@@ -89,6 +98,13 @@ function proxyOf(flags: FlagValues<typeof DASHBOARD_FLAGS>): ProxyTrust | undefi
   if (from.length === 0)
     throw new FlagError('--dashboard-user-header needs --dashboard-proxies: anybody may send a header, so say whose word is taken');
   return { userHeader, from, ...(groupsHeader === undefined ? {} : { groupsHeader }) };
+}
+
+function traceUrl(wanted: string): string {
+  const [before, after, ...more] = wanted.split('{traceId}');
+  const url = after === undefined || more.length > 0 || !URL.canParse(`${before}0${after}`) ? undefined : new URL(`${before}0${after}`);
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && !/[{}\s]/.test(`${before}${after}`)) return wanted;
+  throw new FlagError(`${JSON.stringify(wanted)} leads to no trace; write an address such as https://jaeger.example/trace/{traceId}`);
 }
 
 function headerName(given: string): string {

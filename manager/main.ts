@@ -155,7 +155,7 @@ async function runManager(
       dashboard &&
       ((metrics: ApiMetrics) => ({
         reviewer: clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }),
-        ...given({ proxy: dashboard.proxy }),
+        ...given({ proxy: dashboard.proxy, traceUrl: dashboard.traceUrl }),
         actions: dashboard.actions,
         // With limits of their own: whoever looks keeps no Job waiting.
         ...(dashboard.liveLogs && { liveLogs: { home: clientOver(homeTransport, homeAccess, LOOKING_RATE), connect: connectCluster } }),

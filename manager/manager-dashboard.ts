@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DeepReadonly, Job } from '../shared/api/kubernetes.ts';
-import { JOBS } from '../shared/api/resources.ts';
-import { isNotFound } from '../shared/kube/api-error.ts';
+import { EVENTS, JOBS } from '../shared/api/resources.ts';
+import { isForbidden, isNotFound } from '../shared/kube/api-error.ts';
 import { createAddressRanges } from '../shared/kube/address-ranges.ts';
 import type { RawClient, ReadClient, WriteClient } from '../shared/kube/client.ts';
 import type { Clock } from '../shared/runtime/clock.ts';
@@ -28,6 +28,8 @@ export type DashboardService = {
   /** Without a rate limit of its own. */
   readonly reviewer: RawClient;
   readonly proxy?: ProxyTrust;
+  /** Where traces of Jobs are to be seen, with `{traceId}` in it. */
+  readonly traceUrl?: string;
   /** Whether viewers may do here what they may do by themselves; absent: they only look. */
   readonly actions?: boolean;
   /** By which pods and logs of worker clusters are read for viewers; absent: none are. */
@@ -109,6 +111,16 @@ export function createManagerDashboard(
         ? { kind: 'WhatIf', view: toldWhatIf(answer.outcome, { queue, edits }, mayName(seen)) }
         : { kind: 'NoWhatIf', problem: 'the queue or cluster is not known there yet; try again' };
     },
+    traceUrl: service.traceUrl,
+    async readEvents(namespace, uid) {
+      try {
+        const { items } = await client.list(EVENTS, { namespace, fieldSelector: `involvedObject.uid=${uid}`, limit: EVENTS_MAX });
+        return items;
+      } catch (error) {
+        if (isForbidden(error)) return undefined;
+        throw error;
+      }
+    },
     async readJob(key) {
       try {
         const job = await client.get(JOBS, key);
@@ -143,6 +155,9 @@ export function createManagerDashboard(
     },
   };
 }
+
+/** Of one Job; its story has a dozen. */
+const EVENTS_MAX = 500;
 
 const mayName = ({ namespaces, queues, clusters }: Rights): MayName => ({
   namespace: (name) => seesIt(namespaces, name),

@@ -17,7 +17,7 @@ import { createJobIndex } from './job-index.ts';
 import type { LiveLogs } from './live-logs.ts';
 import { nominalOf } from './queue-tree.ts';
 import { createRightsReader } from './rights-reader.ts';
-import { createSessions, type KeptJobs, type OpenSession } from './session.ts';
+import { createSessions, type KeptJobs, type OpenSession, type SessionDeps } from './session.ts';
 import { createTimeLines } from './time-line-reading.ts';
 import { clusterId, cohortId, localQueueId, queueId } from './yard.ts';
 
@@ -37,6 +37,8 @@ export type DashboardDeps = {
   readonly order: ExplanationsDeps['order'];
   readonly whatIf: ExplanationsDeps['whatIf'];
   readonly readJob: (key: ObjectKey) => Promise<object | undefined>;
+  readonly readEvents: SessionDeps['readEvents'];
+  readonly traceUrl?: string | undefined;
   readonly kept: KeptJobs | undefined;
   /** Reads pods and logs of worker clusters; absent: nobody does. */
   readonly live?: LiveLogs | undefined;
@@ -96,6 +98,8 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     }),
     act: deps.writer && createActions({ client: deps.writer, index, rights, log }),
     readJob: deps.readJob,
+    readEvents: deps.readEvents,
+    traceUrl: deps.traceUrl,
     kept,
     live: deps.live,
     clock,

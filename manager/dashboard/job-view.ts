@@ -1,5 +1,6 @@
 import type { EndedPod } from '../../shared/api/ended-pods.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { TRACE_ID_ANNOTATION } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, findTrueCondition, finishedCondition } from '../../shared/kube/conditions.ts';
 import { given } from '../../shared/runtime/given.ts';
@@ -13,8 +14,8 @@ import type { IndexCell, JobLine, JobView, PodView, Stage } from './views.ts';
 /** What the pods of one copy ended with, as it is kept. */
 export type CopyPods = { readonly cluster: string; readonly pods: readonly EndedPod[] };
 
-/** All about a Job that is there. */
-export function jobView(job: DeepReadonly<Job>, line: JobLine, copies: readonly CopyPods[]): JobView {
+/** All about a Job that is there. `traceUrl`: where traces are to be seen, with `{traceId}` in it. */
+export function jobView(job: DeepReadonly<Job>, line: JobLine, copies: readonly CopyPods[], traceUrl?: string): JobView {
   const { metadata, spec, status } = job;
   const written = writtenRecordOf(job);
   const record = written.kind === 'Record' ? written.record : undefined;
@@ -47,8 +48,17 @@ export function jobView(job: DeepReadonly<Job>, line: JobLine, copies: readonly 
     })),
     commands: commandsOf(line),
     fromHistory: false,
-    ...given({ indexes: spec.completionMode === 'Indexed' ? indexRuns(job) : undefined }),
+    ...given({
+      indexes: spec.completionMode === 'Indexed' ? indexRuns(job) : undefined,
+      trace: traceOf(metadata.annotations?.[TRACE_ID_ANNOTATION], traceUrl),
+    }),
   };
+}
+
+/** Whoever may write the Job may write its annotation: what is no id is none. */
+function traceOf(id: string | undefined, traceUrl: string | undefined): JobView['trace'] {
+  if (id === undefined || !/^[0-9a-f]{32}$/.test(id)) return undefined;
+  return { id, ...given({ url: traceUrl?.replace('{traceId}', id) }) };
 }
 
 /** What is kept of a Job that is gone. */

@@ -1,10 +1,11 @@
 import { stringify } from 'yaml';
-import type { DeepReadonly, Job, ObjectKey } from '../../shared/api/kubernetes.ts';
+import type { CoreEvent, DeepReadonly, Job, ObjectKey } from '../../shared/api/kubernetes.ts';
 import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { parseActionRequest } from './action-request.ts';
 import type { Act } from './actions.ts';
+import { eventsView } from './event-view.ts';
 import type { Feeds, FeedEvent } from './feed.ts';
 import type { JobIndex } from './job-index.ts';
 import { jobPage, parseJobQuery } from './job-query.ts';
@@ -15,7 +16,7 @@ import { rightsKey, seesIt, viewerOf, type Rights } from './rights.ts';
 import type { Found, Refused, Whom } from './rights-reader.ts';
 import { HOURS_MAX, parseHours, parseMoment } from './time-line.ts';
 import type { TimeLines } from './time-line-reading.ts';
-import type { ActionResult, JobPage, JobView, PastYard, TimeLine, Viewer } from './views.ts';
+import type { ActionResult, EventsView, JobPage, JobView, PastYard, TimeLine, Viewer } from './views.ts';
 
 /** What is kept of Jobs that are over. */
 export type KeptJobs = {
@@ -32,6 +33,10 @@ export type SessionDeps = {
   readonly feeds: Feeds;
   /** Reads one Job from the API server, as it is stored. */
   readonly readJob: (key: ObjectKey) => Promise<object | undefined>;
+  /** Those about the object of that UID; undefined: the manager may not list them. */
+  readonly readEvents: (namespace: string, uid: string) => Promise<readonly CoreEvent[] | undefined>;
+  /** Where traces are to be seen, with `{traceId}` in it. */
+  readonly traceUrl?: string | undefined;
   /** Absent: nothing is kept. */
   readonly kept?: KeptJobs | undefined;
   readonly timeLines: TimeLines;
@@ -50,6 +55,7 @@ export interface Session extends PlaceReading, LiveReading {
   job(namespace: string, name: string): Promise<Found<JobView>>;
   explain(namespace: string, name: string): Promise<Found<object>>;
   yaml(namespace: string, name: string): Promise<Found<string>>;
+  events(namespace: string, name: string): Promise<Found<EventsView>>;
   log(namespace: string, name: string, pod: string): Promise<Found<object>>;
   /** Throws nothing: a wrong query is told. */
   timeLine(parameters: URLSearchParams): Promise<TimeLine | { readonly problem: string }>;
@@ -122,8 +128,8 @@ export function createSessions(deps: SessionDeps): OpenSession {
   }
 }
 
-function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Session, 'job' | 'explain' | 'yaml' | 'log'> {
-  const { index, jobs, kept, rights, explanations, readJob } = deps;
+function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Session, 'job' | 'explain' | 'yaml' | 'events' | 'log'> {
+  const { index, jobs, kept, rights, explanations, readJob, readEvents, traceUrl } = deps;
   const missing = ({ namespace, name }: ObjectKey): { readonly kind: 'Missing'; readonly what: string } => ({
     kind: 'Missing',
     what: `there is no Job ${namespace}/${name}`,
@@ -146,7 +152,7 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
       const job = jobs.get(key);
       const line = index.get(`${namespace}/${name}`);
       if (job !== undefined && line !== undefined)
-        return { kind: 'Found', value: jobView(job, line, (await kept?.podsOf(job.metadata.uid)) ?? []) };
+        return { kind: 'Found', value: jobView(job, line, (await kept?.podsOf(job.metadata.uid)) ?? [], traceUrl) };
       const record = await lastKept(key);
       if (record === undefined) return missing(key);
       return { kind: 'Found', value: keptJobView(record, (await kept?.podsOf(record.uid)) ?? []) };
@@ -159,6 +165,19 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
       if (job === undefined || index.get(`${namespace}/${name}`) === undefined) return missing(key);
       const explanation = await explanations.of(job as DeepReadonly<Job>, seen);
       return { kind: 'Found', value: explanation };
+    },
+    async events(namespace, name) {
+      const refused =
+        (await refusal(namespace, name)) ??
+        (await rights.refusal(user, { resourceAttributes: { namespace, verb: 'list', group: '', resource: 'events' } }));
+      if (refused !== undefined) return refused;
+      const key = { namespace, name };
+      const uid = jobs.get(key)?.metadata.uid ?? (await lastKept(key))?.uid;
+      if (uid === undefined) return missing(key);
+      const events = await readEvents(namespace, uid);
+      return events === undefined
+        ? { kind: 'Missing', what: 'the manager may not list Events on its cluster: its chart gives that right with dashboard.enabled' }
+        : { kind: 'Found', value: eventsView(events, uid) };
     },
     async yaml(namespace, name) {
       // What stands in a Job is more than a list of them shows here.

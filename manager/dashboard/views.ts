@@ -182,8 +182,24 @@ export type JobView = {
   readonly avoided: readonly { readonly cluster: string; readonly reason: string; readonly untilMs?: number }[];
   /** What to type instead, by what it does. */
   readonly commands: readonly { readonly does: string; readonly line: string }[];
+  /** Its trace, where one is exported, and where it is to be seen. */
+  readonly trace?: { readonly id: string; readonly url?: string };
   /** It is over and gone; this is what was kept of it. */
   readonly fromHistory: boolean;
+};
+
+/** What Kubernetes' Events say of a Job, the latest first. */
+export type EventsView = {
+  readonly events: readonly {
+    readonly isWarning: boolean;
+    readonly reason: string;
+    readonly message: string;
+    /** Who says so. */
+    readonly from: string;
+    readonly atMs?: number;
+    /** How often it was said. */
+    readonly count: number;
+  }[];
 };
 
 /** A LocalQueue that leads to a ClusterQueue, and what its Jobs have. */

@@ -9,6 +9,7 @@ export type DashboardSession = {
   job(namespace: string, name: string): Promise<FoundHere<object>>;
   explain(namespace: string, name: string): Promise<FoundHere<object>>;
   yaml(namespace: string, name: string): Promise<FoundHere<string>>;
+  events(namespace: string, name: string): Promise<FoundHere<object>>;
   pods(namespace: string, name: string): Promise<FoundHere<object>>;
   log(namespace: string, name: string, pod: string): Promise<FoundHere<object>>;
   followLog(
@@ -78,6 +79,11 @@ export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
       `${JOB}/explanation`,
       'Why it waits, and what would make it run',
       named((session, namespace, name) => session.explain(namespace, name)),
+    ),
+    route(
+      `${JOB}/events`,
+      'What Events say of it',
+      named((session, namespace, name) => session.events(namespace, name)),
     ),
     route(`${JOB}/yaml`, 'As it is stored', async (session, { parameters: { namespace = '', name = '' } }) => ({
       kind: 'Bytes',

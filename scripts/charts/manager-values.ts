@@ -259,6 +259,7 @@ export const MANAGER_VALUES: ChartValue = group('', {
       }),
       actions: flagValue(FLAGS, 'dashboard-actions', { default: false }),
       liveLogs: flagValue(FLAGS, 'dashboard-live-logs', { default: false }),
+      traceUrl: flagValue(FLAGS, 'dashboard-trace-url', { default: '' }),
       proxies: flagValue(FLAGS, 'dashboard-proxies', { default: [] }),
       userHeader: flagValue(FLAGS, 'dashboard-user-header', { default: '' }),
       groupsHeader: flagValue(FLAGS, 'dashboard-groups-header', { default: '' }),

@@ -121,6 +121,7 @@ export type CoreEvent = {
   lastTimestamp?: string | null;
   eventTime?: string | null;
   count?: number;
+  series?: { count?: number; lastObservedTime?: string | null };
   reportingComponent?: string;
   reportingInstance?: string;
 };

@@ -90,6 +90,7 @@ test.skipIf(CHROMIUM === undefined || process.env['SWITCHYARD_SLOW'] !== '1')(
       order: async () => ({ kind: 'NoOrder', problem: 'nothing waits' }),
       whatIf: async () => ({ kind: 'NoWhatIf', problem: 'nothing waits' }),
       readJob: async () => undefined,
+      readEvents: async () => [],
       kept: undefined,
       newId: () => 'epoch',
       clock: systemClock,

@@ -150,7 +150,7 @@ const REVIEWER = {
     }
     const seen = PEOPLE[spec.user ?? ''] ?? [];
     const { namespace = '', resource, verb } = spec.resourceAttributes ?? {};
-    const isOfNamespace = resource === 'jobs' || resource === 'pods' || resource === 'submissionqueues';
+    const isOfNamespace = resource === 'jobs' || resource === 'pods' || resource === 'events' || resource === 'submissionqueues';
     return JSON.stringify({
       status: { allowed: seen === '*' || (isOfNamespace && verb !== 'delete' && verb !== 'patch' && seen.includes(namespace)) },
     });

@@ -58,6 +58,8 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     await shows(page, '.job-page > header', 'complete');
     await page.goBack();
     await shows(page, '.ended .wagon.complete', 'from-start');
+    await page.goto(`${dashboard.url}/#/jobs/vision/from-start?tab=events`);
+    await shows(page, '.card tbody', 'Finished');
     expect(misdeeds).toEqual({ elsewhere: [], errors: [] });
   });
 
@@ -211,6 +213,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
         'jobs/vision/from-start',
         'jobs/vision/hostile?tab=pods',
         'jobs/vision/hostile?tab=conditions',
+        'jobs/vision/from-start?tab=events',
         'jobs/vision/hostile?tab=yaml',
         'jobs/reports/too-large',
         `yard?at=${dashboard.world.clock.now() - 60_000}`,

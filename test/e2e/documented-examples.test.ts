@@ -40,10 +40,12 @@ beforeAll(async () => {
   world.consume((submission) => {
     manifestOf(testTenant(), submission);
     const accepted = running(submission);
-    void world.queue
-      .report(submission, { phase: 'Running', cluster: 'west', active: 1, succeeded: 0, failed: 0 })
-      .then(() => heardOf)
-      .then(() => world.queue.finish(submission, done(1), accepted.uid));
+    const runAndEnd = async (): Promise<void> => {
+      await world.queue.report(submission, { phase: 'Running', cluster: 'west', active: 1, succeeded: 0, failed: 0 });
+      await heardOf;
+      await world.queue.finish(submission, done(1), accepted.uid);
+    };
+    void runAndEnd();
     return accepted;
   });
 }, LIMIT_MS);

@@ -1,159 +1,18 @@
-/** The dashboard over HTTP: an embedded manager cluster, the manager's caches, a table of who may what, and viewers who come and go. */
+/** The dashboard over HTTP: viewers who come and go, what they do, and what they are told as it changes. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CLUSTER_QUEUES, type ClusterQueue } from '../../manager/api/cluster-queue.ts';
-import { COHORTS, type Cohort } from '../../manager/api/cohort.ts';
-import { LOCAL_QUEUES, type LocalQueue } from '../../manager/api/local-queue.ts';
-import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../../manager/api/submission-queue.ts';
-import { WORKER_CLUSTERS, type WorkerCluster } from '../../manager/api/worker-cluster.ts';
+import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { createEventReader, type ReceivedEvent } from '../../manager/cli/submissions/server-events.ts';
-import { createDashboard } from '../../manager/dashboard/dashboard.ts';
-import type {
-  ActionResult,
-  ClusterView,
-  JobPage,
-  JobView,
-  PastYard,
-  QueueTimeLine,
-  QueueView,
-  SubmissionsView,
-  TimeLine,
-  Viewer,
-  YardChange,
-} from '../../manager/dashboard/views.ts';
-import type { KeptJob } from '../../manager/dashboard/job-view.ts';
-import { dashboardRoutes } from '../../manager/http/dashboard-routes.ts';
-import { serveApi, type ApiServer } from '../../manager/http/server.ts';
-import { staticRoutes } from '../../manager/http/static-files.ts';
-import type { KubeObject, Unsaved } from '../../shared/api/kubernetes.ts';
-import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
-import type { RawClient } from '../../shared/kube/client.ts';
-import { createInformer, type Informer } from '../../shared/kube/informer.ts';
-import { silentLogger } from '../../shared/runtime/logger.ts';
-import { seededRandom } from '../../shared/runtime/random.ts';
-import { createCrds } from '../support/crds.ts';
-import { startCluster, type EmbeddedCluster } from '../support/embedded-cluster.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { aHomeJob } from '../support/jobs.ts';
+import type { ActionResult, JobPage, JobView, Viewer, YardChange } from '../../manager/dashboard/views.ts';
+import { JOBS } from '../../shared/api/resources.ts';
+import { serveTestDashboard, type ServedDashboard } from './served-dashboard.ts';
 
-/** Tokens are names. `namespaces` are those of which somebody may list, get and read the logs of Jobs. */
-type Person = { namespaces: readonly string[] | '*'; queues: boolean; acts?: boolean };
-let people: Record<string, Person>;
-let asked: number;
-/** What history has. */
-let gone: KeptJob[];
-let wished: unknown[];
-let clock: FakeClock;
-let cluster: EmbeddedCluster;
-let server: ApiServer;
-let stop: AbortController;
-let running: Promise<unknown>;
-
-const reviewer: RawClient = {
-  async raw({ path, body }) {
-    asked++;
-    const { spec } = body as {
-      spec: { token?: string; user?: string; resourceAttributes?: { namespace: string; resource: string; verb: string } };
-    };
-    if (path.endsWith('/tokenreviews')) {
-      const name = spec.token ?? '';
-      return JSON.stringify({
-        status: people[name] === undefined ? { authenticated: false } : { authenticated: true, user: { username: name } },
-      });
-    }
-    const { namespaces, queues, acts } = people[spec.user ?? ''] ?? { namespaces: [], queues: false };
-    const { namespace = '', resource = '', verb = '' } = spec.resourceAttributes ?? {};
-    if (['patch', 'delete'].includes(verb) && acts !== true) return JSON.stringify({ status: { allowed: false } });
-    const ofNamespace = ['jobs', 'pods', 'submissionqueues'].includes(resource);
-    const allowed = ofNamespace ? namespaces === '*' || namespaces.includes(namespace) : queues;
-    return JSON.stringify({ status: { allowed } });
-  },
-} as RawClient;
-
+let served: ServedDashboard;
+let { clock, cluster, createJob, get, people, seen, server }: ServedDashboard = {} as ServedDashboard;
 beforeEach(async () => {
-  people = {
-    admin: { namespaces: '*', queues: true },
-    ann: { namespaces: ['ann'], queues: false },
-    bob: { namespaces: ['bob'], queues: false },
-    nobody: { namespaces: [], queues: false },
-  };
-  asked = 0;
-  gone = [];
-  wished = [];
-  clock = new FakeClock();
-  cluster = await startCluster(clock);
-  await createCrds(cluster.client);
-  for (const name of ['ann', 'bob']) await cluster.client.create(NAMESPACES, { metadata: { name } });
-  const options = { client: cluster.client, clock, random: seededRandom(1), log: silentLogger };
-  const informerOf = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ ...options, resource });
-  const informers = {
-    jobs: informerOf(JOBS),
-    workerClusters: informerOf<WorkerCluster>(WORKER_CLUSTERS),
-    clusterQueues: informerOf<ClusterQueue>(CLUSTER_QUEUES),
-    localQueues: informerOf<LocalQueue>(LOCAL_QUEUES),
-    cohorts: informerOf<Cohort>(COHORTS),
-    submissionQueues: informerOf<SubmissionQueueObject>(SUBMISSION_QUEUES),
-  };
-  let ids = 0;
-  const dashboard = createDashboard({
-    informers,
-    reviewer,
-    proxy: undefined,
-    explain: async (job) => ({ kind: 'Waiting', job: job.metadata.name }),
-    order: async () => ({ kind: 'Order', waiting: 2, first: ['bob/his', 'ann/hers'].map((key) => ({ key, priority: 0 })) }),
-    whatIf: async (_queue, edits) => {
-      wished.push(edits);
-      return { kind: 'WhatIf', view: { queues: [], jobs: [], more: 0, isSettled: true, commands: ['kubectl patch'] } };
-    },
-    readJob: (key) => cluster.client.get(JOBS, key),
-    kept: { query: async () => [], endedSince: async () => gone, podsOf: async () => [], tail: async () => undefined },
-    writer: cluster.client,
-    newId: () => `epoch${++ids}`,
-    clock,
-    log: silentLogger,
-  });
-  stop = new AbortController();
-  running = Promise.all(Object.values(informers).map((informer) => informer.run(stop.signal)));
-  await clock.advance(1_000);
-  const page = {
-    path: 'index.html',
-    body: Buffer.from('<p>page'),
-    encoded: [{ coding: 'br' as const, body: Buffer.from('br') }],
-    etag: '"e1"',
-  };
-  server = await serveApi('127.0.0.1:0', {
-    routes: [...dashboardRoutes(dashboard.open), ...staticRoutes([page])],
-    gate: async () => ({ status: 403, why: 'no' }),
-    bodyBytesMax: 65_536,
-    clock,
-    log: silentLogger,
-  });
+  served = await serveTestDashboard();
+  ({ clock, cluster, createJob, get, people, seen, server } = served);
 });
-afterEach(async () => {
-  await server.close();
-  stop.abort(new Error('the test is over'));
-  await clock.advance(1_000);
-  await running;
-  await cluster.plane.close();
-});
-
-const createJob = async (namespace: string, name: string): Promise<void> => {
-  const { metadata, ...job } = aHomeJob();
-  await cluster.client.create(JOBS, {
-    ...job,
-    metadata: { namespace, name, labels: metadata.labels ?? {} },
-    spec: { ...job.spec, selector: undefined, template: { spec: job.spec.template.spec } },
-  } as unknown as Unsaved<typeof job & { metadata: typeof metadata }>);
-};
-const get = async <T>(
-  path: string,
-  token: string | undefined,
-  headers: Record<string, string> = {},
-): Promise<{ status: number; body: T }> => {
-  const response = await fetch(`${server.url}${path}`, {
-    headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
-  });
-  return { status: response.status, body: (await response.json()) as T };
-};
+afterEach(() => served.close());
 
 /** A stream of the dashboard, read event by event. */
 async function follow(token: string, lastEventId?: string) {
@@ -193,14 +52,14 @@ describe('who looks at the dashboard', () => {
   });
 
   test('is asked about once in a minute, and not before somebody asks', async () => {
-    expect(asked).toBe(0);
+    expect(seen.asked).toBe(0);
     await get('/api/v1/viewer', 'admin');
-    const first = asked;
+    const first = seen.asked;
     for (let again = 0; again < 5; again++) await get('/api/v1/jobs', 'admin');
-    expect(asked).toBe(first);
+    expect(seen.asked).toBe(first);
     await clock.advance(61_000);
     await get('/api/v1/jobs', 'admin');
-    expect(asked).toBeGreaterThan(first);
+    expect(seen.asked).toBeGreaterThan(first);
   });
 
   test('sees the Jobs of his namespaces, and those of nobody else: not in the table, not by name, not in the stream', async () => {
@@ -250,121 +109,6 @@ describe('who looks at the dashboard', () => {
     expect(change.items['totals']).toMatchObject({ states: { Waiting: 1 } });
     expect((await get<JobPage>('/api/v1/jobs', 'ann')).body.jobs.map(({ key }) => key)).toEqual(['bob/his']);
     anew.leave();
-  });
-});
-
-describe('the pages of queues, clusters and submissions', () => {
-  const make = async (): Promise<void> => {
-    await cluster.client.create(CLUSTER_QUEUES, { metadata: { name: 'main' }, spec: { namespaceSelector: {}, resourceGroups: [] } });
-    await cluster.client.create(WORKER_CLUSTERS, { metadata: { name: 'east' }, spec: { local: true } });
-    for (const namespace of ['ann', 'bob']) {
-      await cluster.client.create(LOCAL_QUEUES, { metadata: { namespace, name: `of-${namespace}` }, spec: { clusterQueue: 'main' } });
-      const metadata = { namespace, name: `by-${namespace}` };
-      await cluster.client.create(SUBMISSION_QUEUES, { metadata, spec: { serviceAccountName: 'maker' } });
-    }
-    await createJob('ann', 'hers');
-    await createJob('bob', 'his');
-    await clock.advance(1_000);
-  };
-
-  test('show whoever may see it who uses a queue, who goes first in it, and what a cluster is like', async () => {
-    await make();
-    const queue = (await get<QueueView>('/api/v1/queues/main', 'admin')).body;
-    expect(queue.localQueues.map(({ key }) => key)).toEqual(['ann/of-ann', 'bob/of-bob']);
-    expect(queue.order.map(({ place, job }) => [place, job.key])).toEqual([
-      [1, 'bob/his'],
-      [2, 'ann/hers'],
-    ]);
-    expect((await get<ClusterView>('/api/v1/clusters/east', 'admin')).body).toMatchObject({
-      track: { name: 'east' },
-      commands: [{ does: 'cordon' }, {}, {}],
-    });
-    const submissions = (await get<SubmissionsView>('/api/v1/submissions', 'admin')).body;
-    expect(submissions.queues.map(({ key }) => key)).toEqual(['ann/by-ann', 'bob/by-bob']);
-    expect(await get('/api/v1/queues/none', 'admin')).toMatchObject({ status: 404 });
-    expect(await get('/api/v1/clusters/none', 'admin')).toMatchObject({ status: 404 });
-  });
-
-  test('are not there for a tenant who may read none of them, and tell one who may read a queue of nobody else', async () => {
-    await make();
-    for (const path of ['queues/main', 'queues/none', 'clusters/east', 'clusters/none'])
-      expect(await get(`/api/v1/${path}`, 'ann')).toMatchObject({ status: 403 });
-    expect((await get<SubmissionsView>('/api/v1/submissions', 'ann')).body.queues.map(({ key }) => key)).toEqual(['ann/by-ann']);
-    people['bob'] = { namespaces: ['bob'], queues: true };
-    const { body } = await get<QueueView>('/api/v1/queues/main', 'bob');
-    expect(body).toMatchObject({
-      localQueues: [{ key: 'bob/of-bob' }],
-      otherLocalQueues: 1,
-      order: [{ place: 1, job: { key: 'bob/his' } }],
-    });
-    expect(JSON.stringify(body)).not.toContain('ann');
-  });
-});
-
-describe('what would be if', () => {
-  const ASKED = '/api/v1/queues/main/what-if?quota=default:cpu=2';
-  beforeEach(async () => {
-    const resourceGroups = [{ coveredResources: ['cpu'], flavors: [{ name: 'default', resources: [{ name: 'cpu', nominalQuota: '1' }] }] }];
-    await cluster.client.create(CLUSTER_QUEUES, { metadata: { name: 'main' }, spec: { namespaceSelector: {}, resourceGroups } } as never);
-    await clock.advance(1_000);
-  });
-
-  test('is told whoever may see the queue, with the command that does it', async () => {
-    expect(await get(ASKED, 'admin')).toMatchObject({
-      status: 200,
-      body: { queues: [], jobs: [], commands: ['kubectl patch'] },
-    });
-    expect(wished).toEqual([
-      [{ object: 'ClusterQueue', name: 'main', edit: { field: 'quota', flavor: 'default', resource: 'cpu', amount: '2' } }],
-    ]);
-    expect(await get('/api/v1/queues/none/what-if?weight=2', 'admin')).toMatchObject({ status: 404 });
-  });
-
-  test('is refused where the question is wrong, or not his to ask, and then nothing is worked out', async () => {
-    expect(await get('/api/v1/queues/main/what-if?quota=default:cpu=lots', 'admin')).toMatchObject({ status: 422 });
-    expect(await get('/api/v1/queues/main/what-if?drain=none', 'admin')).toMatchObject({ status: 422 });
-    expect(await get(ASKED, 'ann')).toMatchObject({ status: 403 });
-    expect(wished).toEqual([]);
-  });
-});
-
-describe('the time line', () => {
-  test('counts Jobs that are there and Jobs that are gone, each once, for whoever may see them', async () => {
-    const nowMs = clock.now();
-    const at = (minutes: number): string => new Date(nowMs - minutes * 60_000).toISOString();
-    const past = { created: at(50), admitted: at(40), ended: at(30), succeeded: 1, failed: 0 };
-    gone = [
-      { ...past, uid: 'u1', namespace: 'ann', name: 'old', outcome: 'Complete' },
-      { ...past, uid: 'u2', namespace: 'bob', name: 'old', outcome: 'Failed' },
-    ];
-    await createJob('ann', 'hers');
-    await clock.advance(1_000);
-    const of = async (token: string) => {
-      const { buckets } = (await get<TimeLine>('/api/v1/timeline?hours=1', token)).body;
-      const sum = (what: 'created' | 'admitted' | 'complete' | 'failed'): number => buckets.reduce((all, each) => all + each[what], 0);
-      return [buckets.length, sum('created'), sum('admitted'), sum('complete'), sum('failed'), buckets.at(-1)?.waiting];
-    };
-    expect(await of('admin')).toEqual([60, 3, 2, 1, 1, 1]);
-    expect(await of('ann')).toEqual([60, 2, 1, 1, 0, 1]);
-    expect(await of('nobody')).toEqual([60, 0, 0, 0, 0, 0]);
-    expect(await get('/api/v1/timeline?hours=1000', 'ann')).toMatchObject({ status: 422 });
-  });
-
-  test('of a moment and of a queue is told whoever may see them, and wrong questions are refused', async () => {
-    await createJob('ann', 'hers');
-    const resourceGroups = [{ coveredResources: ['cpu'], flavors: [{ name: 'default', resources: [{ name: 'cpu', nominalQuota: '4' }] }] }];
-    await cluster.client.create(CLUSTER_QUEUES, { metadata: { name: 'main' }, spec: { namespaceSelector: {}, resourceGroups } } as never);
-    await clock.advance(5_000);
-    const now = `/api/v1/yard?at=${clock.now()}`;
-    expect((await get<PastYard>(now, 'ann')).body).toMatchObject({ waiting: [{ count: 1, first: [{ key: 'ann/hers' }] }], running: [] });
-    expect((await get<PastYard>(now, 'bob')).body).toMatchObject({ waiting: [], running: [] });
-    expect(await get(`/api/v1/yard?at=${clock.now() + 60_000}`, 'admin')).toMatchObject({ status: 422 });
-    expect((await get<QueueTimeLine>('/api/v1/queues/main/timeline?hours=1', 'admin')).body.held).toMatchObject([
-      { resource: 'cpu', nominal: 4 },
-    ]);
-    expect(await get('/api/v1/queues/main/timeline', 'ann')).toMatchObject({ status: 403 });
-    expect(await get('/api/v1/queues/none/timeline', 'admin')).toMatchObject({ status: 404 });
-    expect(await get('/api/v1/queues/main/timeline?hours=x', 'admin')).toMatchObject({ status: 422 });
   });
 });
 

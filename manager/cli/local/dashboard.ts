@@ -22,6 +22,7 @@ const VISITOR_RULES = [
 /** The manager asks who looks, and what he may see. */
 const REVIEW_RULES = [
   { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+  { apiGroups: [''], resources: ['events'], verbs: ['list'] },
   { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
 ];
 

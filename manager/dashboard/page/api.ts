@@ -2,6 +2,7 @@ import type {
   ActionRequest,
   ActionResult,
   ClusterView,
+  EventsView,
   JobPage,
   JobView,
   LivePods,
@@ -32,6 +33,7 @@ export interface Api {
   job(namespace: string, name: string): Promise<JobView>;
   explanation(namespace: string, name: string): Promise<object>;
   yaml(namespace: string, name: string): Promise<string>;
+  events(namespace: string, name: string): Promise<EventsView>;
   log(namespace: string, name: string, pod: string): Promise<{ readonly log: string }>;
   queue(name: string): Promise<QueueView>;
   /** What would become of Jobs with these wishes, a query. */
@@ -92,6 +94,7 @@ export function createApi(token: string | undefined, send: typeof fetch): Api {
     jobs: (query, signal) => json(`jobs?${new URLSearchParams({ ...query }).toString()}`, signal),
     job: (namespace, name) => json(job(namespace, name)),
     explanation: (namespace, name) => json(`${job(namespace, name)}/explanation`),
+    events: (namespace, name) => json(`${job(namespace, name)}/events`),
     yaml: async (namespace, name) => (await ask(`${job(namespace, name)}/yaml`)).text(),
     log: (namespace, name, pod) => json(`${job(namespace, name)}/pods/${encodeURIComponent(pod)}/log`),
     queue: (name) => json(`queues/${encodeURIComponent(name)}`),

@@ -2,6 +2,7 @@ import { useSignalEffect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { JobView, Stage } from '../views.ts';
 import { ApiProblem } from './api.ts';
+import { useAsked } from './asked.tsx';
 import { JobActions } from './bulk-actions.tsx';
 import { Command } from './command.tsx';
 import { ConditionTable } from './conditions.tsx';
@@ -60,7 +61,7 @@ export function JobPageView({ namespace, name }: { readonly namespace: string; r
   return <Story view={view} />;
 }
 
-const TABS = ['story', 'pods', 'conditions', 'yaml'] as const;
+const TABS = { story: 'Story', pods: 'Pods', events: 'Events', conditions: 'Conditions', yaml: 'YAML' } as const;
 
 function Story({ view }: { readonly view: JobView }) {
   const { line, stages, facts, requests, commands, fromHistory } = view;
@@ -85,9 +86,9 @@ function Story({ view }: { readonly view: JobView }) {
       </header>
       <Way stages={stages} />
       <nav class="tabs" aria-label="Parts of the Job">
-        {TABS.map((each) => (
+        {Object.entries(TABS).map(([each, word]) => (
           <a key={each} href={jobAt(line.key, each)} aria-current={tab === each ? 'page' : undefined}>
-            {each === 'yaml' ? 'YAML' : each === 'pods' ? `Pods${view.pods.length === 0 ? '' : ` ${view.pods.length}`}` : each === 'story' ? 'Story' : 'Conditions'}
+            {each === 'pods' && view.pods.length > 0 ? `${word} ${view.pods.length}` : word}
           </a>
         ))}
       </nav>
@@ -118,6 +119,20 @@ function Story({ view }: { readonly view: JobView }) {
                     <dd>{fact === 'ClusterQueue' ? <a href={queueAt(value)}>{value}</a> : fact === 'Cluster' ? <a href={clusterAt(value)}>{value}</a> : value}</dd>
                   </div>
                 ))}
+                {view.trace !== undefined && (
+                  <div>
+                    <dt>Trace</dt>
+                    <dd>
+                      {view.trace.url === undefined ? (
+                        view.trace.id
+                      ) : (
+                        <a href={view.trace.url} rel="noopener noreferrer" target="_blank">
+                          {view.trace.id}
+                        </a>
+                      )}
+                    </dd>
+                  </div>
+                )}
                 {Object.entries(requests).map(([resource, amount]) => (
                   <div key={resource}>
                     <dt>Holds {resource}</dt>
@@ -152,6 +167,7 @@ function Story({ view }: { readonly view: JobView }) {
           <EndedPods view={view} short={false} />
         </>
       )}
+      {tab === 'events' && <Events job={line.key} version={line} />}
       {tab === 'conditions' && <Conditions view={view} />}
       {tab === 'yaml' && <Yaml namespace={namespace} name={name} />}
     </article>
@@ -234,6 +250,42 @@ function Indexes({ runs }: { readonly runs: NonNullable<JobView['indexes']> }) {
         ))}
       </div>
       {each > 1 && <p class="soft">One square stands for up to {each} indexes.</p>}
+    </section>
+  );
+}
+
+/** What Events say, read anew when the Job changes. */
+function Events({ job, version }: { readonly job: string; readonly version: JobView['line'] }) {
+  const [namespace = '', name = ''] = job.split('/');
+  const { value, problem } = useAsked((api) => api.events(namespace, name), job, version);
+  if (value === undefined && problem !== undefined) return <Notice kind="none" title="Its Events are not shown" about={problem.message} />;
+  if (value === undefined) return <Notice kind="wait" title="Reading them …" />;
+  if (value.events.length === 0) return <Notice kind="none" title="There are no Events about it" about="Kubernetes keeps them for an hour, as a rule." />;
+  return (
+    <section class="card">
+      <table>
+        <thead>
+          <tr>
+            <th>When</th>
+            <th>Reason</th>
+            <th>From</th>
+            <th>Message</th>
+          </tr>
+        </thead>
+        <tbody>
+          {value.events.map(({ isWarning, reason, message, from, atMs, count: times }, position) => (
+            <tr key={`${atMs} ${reason} ${position}`}>
+              <td>
+                <Ago atMs={atMs} />
+                {times > 1 && <span class="soft"> ×{times.toLocaleString('en')}</span>}
+              </td>
+              <td class={isWarning ? 'red' : ''}>{reason}</td>
+              <td class="soft">{from}</td>
+              <td class="wide">{message}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </section>
   );
 }

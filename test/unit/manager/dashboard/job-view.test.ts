@@ -4,7 +4,7 @@ import { jobView, keptJobView } from '../../../../manager/dashboard/job-view.ts'
 import type { JobView } from '../../../../manager/dashboard/views.ts';
 import { formatAdmissionRecord } from '../../../../manager/api/records.ts';
 import type { Job, JobCondition } from '../../../../shared/api/kubernetes.ts';
-import { ADMISSION_ANNOTATION } from '../../../../shared/api/names.ts';
+import { ADMISSION_ANNOTATION, TRACE_ID_ANNOTATION } from '../../../../shared/api/names.ts';
 import { aHomeJob, aRecord, type JobParts } from '../../../support/jobs.ts';
 
 const condition = (type: string, status: string, reason: string, message: string, at = '2026-01-01T00:05:00Z'): JobCondition =>
@@ -93,4 +93,16 @@ describe('the story of a Job', () => {
     ]);
     expect(statesOf(view)).toEqual(['Queued Done', 'Deleted Bad']);
   });
+});
+
+test('a trace is told with where it is to be seen, and what is no id is none, whoever wrote it', () => {
+  const id = '0af7651916cd43dd8448eb211c80319c';
+  const traced = (text: string, url?: string) => {
+    const job = aHomeJob({ metadata: { annotations: { [TRACE_ID_ANNOTATION]: text } } });
+    return jobView(job, jobLine(job) ?? expect.unreachable(), [], url).trace;
+  };
+  expect(traced(id)).toEqual({ id });
+  expect(traced(id, 'https://jaeger.example/trace/{traceId}?ui=flat')).toEqual({ id, url: `https://jaeger.example/trace/${id}?ui=flat` });
+  for (const wrong of ['', '../../evil', `${id}0`, 'javascript:alert(1)'])
+    expect(traced(wrong, 'https://jaeger.example/{traceId}')).toBeUndefined();
 });

@@ -1,0 +1,150 @@
+/** The dashboard over HTTP: an embedded manager cluster, the manager's caches, and a table of who may what. */
+import { CLUSTER_QUEUES, type ClusterQueue } from '../../manager/api/cluster-queue.ts';
+import { COHORTS, type Cohort } from '../../manager/api/cohort.ts';
+import { LOCAL_QUEUES, type LocalQueue } from '../../manager/api/local-queue.ts';
+import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../../manager/api/submission-queue.ts';
+import { WORKER_CLUSTERS, type WorkerCluster } from '../../manager/api/worker-cluster.ts';
+import { createDashboard } from '../../manager/dashboard/dashboard.ts';
+import type { KeptJob } from '../../manager/dashboard/job-view.ts';
+import { dashboardRoutes } from '../../manager/http/dashboard-routes.ts';
+import { serveApi, type ApiServer } from '../../manager/http/server.ts';
+import { staticRoutes } from '../../manager/http/static-files.ts';
+import type { KubeObject, Unsaved } from '../../shared/api/kubernetes.ts';
+import { EVENTS, JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
+import type { RawClient } from '../../shared/kube/client.ts';
+import { createInformer, type Informer } from '../../shared/kube/informer.ts';
+import { silentLogger } from '../../shared/runtime/logger.ts';
+import { seededRandom } from '../../shared/runtime/random.ts';
+import { createCrds } from '../support/crds.ts';
+import { startCluster, type EmbeddedCluster } from '../support/embedded-cluster.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { aHomeJob } from '../support/jobs.ts';
+
+/** Tokens are names. `namespaces` are those of which somebody may list, get and read the logs of Jobs. */
+export type Person = { namespaces: readonly string[] | '*'; queues: boolean; acts?: boolean };
+
+export type ServedDashboard = {
+  readonly people: Record<string, Person>;
+  /** How often the API server was asked who somebody is or what he may do; what history has; which changes were asked about. */
+  readonly seen: { asked: number; gone: readonly KeptJob[]; readonly wished: unknown[] };
+  readonly clock: FakeClock;
+  readonly cluster: EmbeddedCluster;
+  readonly server: ApiServer;
+  createJob(namespace: string, name: string): Promise<void>;
+  get<T>(path: string, token: string | undefined, headers?: Record<string, string>): Promise<{ readonly status: number; readonly body: T }>;
+  close(): Promise<void>;
+};
+
+export async function serveTestDashboard(): Promise<ServedDashboard> {
+  const people: Record<string, Person> = {
+    admin: { namespaces: '*', queues: true },
+    ann: { namespaces: ['ann'], queues: false },
+    bob: { namespaces: ['bob'], queues: false },
+    nobody: { namespaces: [], queues: false },
+  };
+  const seen = { asked: 0, gone: [] as readonly KeptJob[], wished: [] as unknown[] };
+  const clock = new FakeClock();
+  const cluster = await startCluster(clock);
+  await createCrds(cluster.client);
+  for (const name of ['ann', 'bob']) await cluster.client.create(NAMESPACES, { metadata: { name } });
+  const reviewer: RawClient = {
+    async raw({ path, body }) {
+      seen.asked++;
+      const { spec } = body as {
+        spec: { token?: string; user?: string; resourceAttributes?: { namespace: string; resource: string; verb: string } };
+      };
+      if (path.endsWith('/tokenreviews')) {
+        const name = spec.token ?? '';
+        return JSON.stringify({
+          status: people[name] === undefined ? { authenticated: false } : { authenticated: true, user: { username: name } },
+        });
+      }
+      const { namespaces, queues, acts } = people[spec.user ?? ''] ?? { namespaces: [], queues: false };
+      const { namespace = '', resource = '', verb = '' } = spec.resourceAttributes ?? {};
+      if (['patch', 'delete'].includes(verb) && acts !== true) return JSON.stringify({ status: { allowed: false } });
+      const ofNamespace = ['jobs', 'pods', 'events', 'submissionqueues'].includes(resource);
+      const allowed = ofNamespace ? namespaces === '*' || namespaces.includes(namespace) : queues;
+      return JSON.stringify({ status: { allowed } });
+    },
+  } as RawClient;
+  const options = { client: cluster.client, clock, random: seededRandom(1), log: silentLogger };
+  const informerOf = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ ...options, resource });
+  const informers = {
+    jobs: informerOf(JOBS),
+    workerClusters: informerOf<WorkerCluster>(WORKER_CLUSTERS),
+    clusterQueues: informerOf<ClusterQueue>(CLUSTER_QUEUES),
+    localQueues: informerOf<LocalQueue>(LOCAL_QUEUES),
+    cohorts: informerOf<Cohort>(COHORTS),
+    submissionQueues: informerOf<SubmissionQueueObject>(SUBMISSION_QUEUES),
+  };
+  let ids = 0;
+  const dashboard = createDashboard({
+    informers,
+    reviewer,
+    proxy: undefined,
+    explain: async (job) => ({ kind: 'Waiting', job: job.metadata.name }),
+    order: async () => ({ kind: 'Order', waiting: 2, first: ['bob/his', 'ann/hers'].map((key) => ({ key, priority: 0 })) }),
+    whatIf: async (_queue, edits) => {
+      seen.wished.push(edits);
+      return { kind: 'WhatIf', view: { queues: [], jobs: [], more: 0, isSettled: true, commands: ['kubectl patch'] } };
+    },
+    readJob: (key) => cluster.client.get(JOBS, key),
+    readEvents: async (namespace, uid) =>
+      (await cluster.client.list(EVENTS, { namespace, fieldSelector: `involvedObject.uid=${uid}` })).items,
+    kept: { query: async () => [], endedSince: async () => seen.gone, podsOf: async () => [], tail: async () => undefined },
+    writer: cluster.client,
+    newId: () => `epoch${++ids}`,
+    clock,
+    log: silentLogger,
+  });
+  const stop = new AbortController();
+  const running = Promise.all(Object.values(informers).map((informer) => informer.run(stop.signal)));
+  await clock.advance(1_000);
+  const page = {
+    path: 'index.html',
+    body: Buffer.from('<p>page'),
+    encoded: [{ coding: 'br' as const, body: Buffer.from('br') }],
+    etag: '"e1"',
+  };
+  const server = await serveApi('127.0.0.1:0', {
+    routes: [...dashboardRoutes(dashboard.open), ...staticRoutes([page])],
+    gate: async () => ({ status: 403, why: 'no' }),
+    bodyBytesMax: 65_536,
+    clock,
+    log: silentLogger,
+  });
+  const createJob = async (namespace: string, name: string): Promise<void> => {
+    const { metadata, ...job } = aHomeJob();
+    await cluster.client.create(JOBS, {
+      ...job,
+      metadata: { namespace, name, labels: metadata.labels ?? {} },
+      spec: { ...job.spec, selector: undefined, template: { spec: job.spec.template.spec } },
+    } as unknown as Unsaved<typeof job & { metadata: typeof metadata }>);
+  };
+  const get = async <T>(
+    path: string,
+    token: string | undefined,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; body: T }> => {
+    const response = await fetch(`${server.url}${path}`, {
+      headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+    });
+    return { status: response.status, body: (await response.json()) as T };
+  };
+  return {
+    people,
+    seen,
+    clock,
+    cluster,
+    server,
+    createJob,
+    get,
+    async close() {
+      await server.close();
+      stop.abort(new Error('the test is over'));
+      await clock.advance(1_000);
+      await running;
+      await cluster.plane.close();
+    },
+  };
+}
