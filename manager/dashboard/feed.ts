@@ -29,8 +29,9 @@ const TICK_MS = 1_000;
 const SOON_MS = 50;
 /** Jobs told in one tick: more than anybody can follow. */
 const JOBS_TOLD_MAX = 64;
-/** For whoever comes back. */
+/** For whoever comes back: of one feed, and of all of them together. */
 const KEPT_BYTES = 1024 * 1024;
+const KEPT_BYTES_OF_ALL = 32 * 1024 * 1024;
 const KEPT_EVENTS = 600;
 /** Of viewers who have all gone. */
 const IDLE_MS = 120_000;
@@ -49,7 +50,8 @@ type Feed = {
   /** Of the first that is kept, and of the next one. */
   first: number;
   next: number;
-  snapshot: { readonly at: number; readonly event: FeedEvent } | undefined;
+  /** As it was when the last event was made, once somebody has asked for it. */
+  snapshot: FeedEvent | undefined;
   followers: number;
   idleSinceMs: number;
   /** Of followers who have been sent everything. */
@@ -159,7 +161,9 @@ export function createFeeds(deps: FeedsDeps): Feeds {
     feed.events.push(event);
     feed.bytes += event.frame.byteLength;
     feed.next++;
-    while (feed.events.length > 1 && (feed.bytes > KEPT_BYTES || feed.events.length > KEPT_EVENTS)) {
+    feed.snapshot = undefined;
+    const bytesMax = Math.min(KEPT_BYTES, KEPT_BYTES_OF_ALL / feeds.size);
+    while (feed.events.length > 1 && (feed.bytes > bytesMax || feed.events.length > KEPT_EVENTS)) {
       feed.bytes -= feed.events.shift()?.frame.byteLength ?? 0;
       feed.first++;
     }
@@ -169,14 +173,14 @@ export function createFeeds(deps: FeedsDeps): Feeds {
   };
 
   const snapshotOf = (feed: Feed): FeedEvent => {
-    if (feed.snapshot?.at !== feed.next) {
+    if (feed.snapshot === undefined) {
       const items = new Map([...feed.items].map(([id, { json }]) => [id, json]));
-      // As they were when the last change was made: a Job that is gone since is said to be gone by the next one.
+      // As they are by now: of a Job that has changed or gone since, the next event tells.
       const lines = [...feed.listed.keys()].flatMap((key) => index.get(key) ?? []);
       const whole = { items, jobs: [], lines, gone: [], more: 0, atMs: clock.now() };
-      feed.snapshot = { at: feed.next, event: eventOf(`${feed.epoch}.${feed.next - 1}`, 'yard', whole, jsonOfLines()) };
+      feed.snapshot = eventOf(`${feed.epoch}.${feed.next - 1}`, 'yard', whole, jsonOfLines());
     }
-    return feed.snapshot.event;
+    return feed.snapshot;
   };
 
   const feedOf = (rights: Rights): Feed => {

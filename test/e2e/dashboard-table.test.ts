@@ -10,6 +10,7 @@ import type {
   JobPage,
   JobView,
   LivePods,
+  QueueView,
   SubmissionsView,
   Viewer,
   YardChange,
@@ -17,7 +18,7 @@ import type {
 import { serveDashboard } from '../../manager/http/serve-dashboard.ts';
 import type { ApiServer } from '../../manager/http/server.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
+import { sleep, systemClock } from '../../shared/runtime/clock.ts';
 import { accessibilityProblems, CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
@@ -161,6 +162,39 @@ describe.skipIf(CHROMIUM === undefined)('before a server that says what it is to
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download' }).click();
     expect((await saved).suggestedFilename()).toBe('trainer-x1.log');
+    await page.context().close();
+  });
+
+  test('shows what takes longer to find out than until the next change', async () => {
+    const node = { kind: 'Queue', name: 'main', health: 'Good', strategy: 'StrictFIFO', waiting: 1, admitted: 0, quota: [] } as const;
+    const view: QueueView = {
+      node: { ...node, first: [] },
+      localQueues: [],
+      weight: '1',
+      loans: [],
+      order: [{ place: 1, priority: 0, job: line('job-0') }],
+      waiting: 1,
+      conditions: [],
+    };
+    let [changes, isAnswered] = [0, false];
+    const page = await look('/queues/main', {
+      // Each stream tells of one more change, and ends: the page comes back for the next. They go on until an answer has come, and the answer waits for some of them.
+      async stream(route) {
+        if (isAnswered) return;
+        const items = { 'queue/main': { ...node, waiting: ++changes, first: [] } };
+        await sleep(systemClock, 100);
+        const change: YardChange = { items, jobs: [], lines: [], gone: [], more: 0, atMs: changes };
+        await route.fulfill({ contentType: 'text/event-stream', body: event(changes, changes === 1 ? 'yard' : 'change', change) });
+      },
+      async main(route) {
+        const before = changes;
+        while (changes < before + 3) await sleep(systemClock, 20);
+        isAnswered = true;
+        await route.fulfill({ json: view });
+      },
+    });
+    await page.getByRole('heading', { name: 'What waits, in its order' }).waitFor();
+    expect(await page.getByRole('link', { name: 'team/job-0' }).getAttribute('href')).toBe('#/jobs/team/job-0');
     await page.context().close();
   });
 

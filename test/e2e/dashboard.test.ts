@@ -1,28 +1,15 @@
 /** The dashboard as people see it: a browser, a whole Switchyard behind it, and hands that type and click. */
-import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildPage } from '../../manager/cli/local/dashboard.ts';
-import { readStaticFiles } from '../../manager/http/read-static-files.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { accessibilityProblems, CHROMIUM, createCable, NO_CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
 import { CLUSTERS, createDashboardWorld, type DashboardWorld } from './dashboard-world.ts';
 
 if (CHROMIUM === undefined) console.warn(`the dashboard is not looked at in a browser: ${NO_CHROMIUM}`);
 
-const ROOT = path.join(import.meta.dirname, '..', '..');
 /** What another colour scheme can break. */
 const RULES_OF_COLOUR = ['color-contrast', 'link-in-text-block'];
 const HOSTILE = `<img src=x onerror="globalThis.owned=1"><script>globalThis.owned=1</script>javascript:owned=1`;
-
-test('the page is small: all of it is less than 150 KB as it is sent', async () => {
-  expect(await buildPage(ROOT)).toBeUndefined();
-  const files = await readStaticFiles(path.join(ROOT, 'manager', 'dashboard', 'dist'));
-  const sizes = files.map(({ body, encoded }) => encoded.find(({ coding }) => coding === 'gzip')?.body.byteLength ?? body.byteLength);
-  expect(sizes.reduce((sum, each) => sum + each, 0)).toBeLessThan(150 * 1024);
-  // The least that is of any use: it has not been built of nothing.
-  expect(files.map(({ path: file }) => file)).toContain('index.html');
-});
 
 describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
   let dashboard: DashboardWorld;

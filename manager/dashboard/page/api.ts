@@ -26,6 +26,10 @@ export class ApiProblem extends Error {
   }
 }
 
+/** Whatever was thrown, as a problem that can be told. */
+export const problemOf = (error: unknown): ApiProblem =>
+  error instanceof ApiProblem ? error : new ApiProblem(0, error instanceof Error ? error.message : String(error));
+
 /** What the page asks its server for. Rejects with {@link ApiProblem}. */
 export interface Api {
   viewer(): Promise<Viewer>;
@@ -77,7 +81,7 @@ export function createApi(token: string | undefined, send: typeof fetch): Api {
         ...(sent === undefined ? {} : { method: 'POST', body: JSON.stringify(sent) }),
       });
     } catch (error) {
-      throw new ApiProblem(0, error instanceof Error ? error.message : String(error));
+      throw problemOf(error);
     }
     if (response.ok) return response;
     throw new ApiProblem(response.status, messageOf(await response.text()) ?? `the manager answered ${response.status}`);

@@ -4,7 +4,7 @@ import { ClusterPage } from './cluster-page.tsx';
 import { JobPageView } from './job-page.tsx';
 import { Jobs } from './jobs.tsx';
 import { Login } from './login.tsx';
-import { Notice } from './parts.tsx';
+import { Mark, Notice } from './parts.tsx';
 import { QueuePage } from './queue-page.tsx';
 import { connection, entry, lastHeard, leave, place, setTheme, theme, yard, type Theme } from './state.tsx';
 import { totalsIn } from './yard-model.ts';
@@ -82,11 +82,7 @@ function Header() {
   return (
     <header class="top">
       <a class="brand" href="#/yard" aria-label="Switchyard: the yard">
-        <svg viewBox="0 0 32 20" width="32" height="20" aria-hidden="true">
-          <path d="M2 10h28" class="rail" />
-          <path d="M4 10c7 0 7-7 14-7h12" class="rail upper" />
-          <path d="M4 10c7 0 7 7 14 7h12" class="rail lower" />
-        </svg>
+        <Mark width={32} />
         <span>Switchyard</span>
       </a>
       <nav aria-label="Pages">

@@ -1,34 +1,54 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiProblem, type Api } from './api.ts';
+import { problemOf, type Api, type ApiProblem } from './api.ts';
 import { entry } from './state.tsx';
 
 const AT_ONCE_MS = 1_000;
 
 export type Asked<T> = { readonly value: T | undefined; readonly problem: ApiProblem | undefined };
 
-/** Asks the server, again whenever `changes` does, but not more often than once a second. What was told last stays until there is more. */
+/** What is being done about one subject. */
+type Asking = { isGone: boolean; isBusy: boolean; isWanted: boolean; sinceMs: number };
+
+/**
+ * Asks the server, again whenever `changes` does, but once in a second at most, and only when it has answered: what changes faster than that is shown as it was a moment ago, and not
+ * never. What was told last stays until there is more.
+ */
 export function useAsked<T>(ask: (api: Api) => Promise<T>, subject: string, changes: unknown): Asked<T> {
   const [asked, setAsked] = useState<Asked<T> & { readonly subject: string }>({ subject, value: undefined, problem: undefined });
-  const lastMs = useRef(0);
-  const who = entry.value;
+  const asking = useRef<Asking | undefined>(undefined);
+
+  const run = async (own: Asking): Promise<void> => {
+    const who = entry.peek();
+    if (own.isGone || who.kind !== 'Inside') return;
+    own.sinceMs = Date.now();
+    own.isWanted = false;
+    try {
+      const value = await ask(who.api);
+      if (!own.isGone) setAsked({ subject, value, problem: undefined });
+    } catch (error) {
+      const problem = problemOf(error);
+      if (!own.isGone) setAsked((before) => ({ subject, value: before.subject === subject ? before.value : undefined, problem }));
+    }
+    own.isBusy = false;
+    begin(own);
+  };
+  const begin = (own: Asking): void => {
+    if (own.isBusy || !own.isWanted) return;
+    own.isBusy = true;
+    setTimeout(() => void run(own), Math.max(0, own.sinceMs + AT_ONCE_MS - Date.now()));
+  };
+
   useEffect(() => {
-    if (who.kind !== 'Inside') return undefined;
-    let isGone = false;
-    const run = async (): Promise<void> => {
-      lastMs.current = Date.now();
-      try {
-        const value = await ask(who.api);
-        if (!isGone) setAsked({ subject, value, problem: undefined });
-      } catch (error) {
-        const problem = error instanceof ApiProblem ? error : new ApiProblem(0, String(error));
-        if (!isGone) setAsked((before) => ({ subject, value: before.subject === subject ? before.value : undefined, problem }));
-      }
-    };
-    const timer = setTimeout(() => void run(), asked.subject === subject ? Math.max(0, lastMs.current + AT_ONCE_MS - Date.now()) : 0);
+    const own: Asking = { isGone: false, isBusy: false, isWanted: false, sinceMs: 0 };
+    asking.current = own;
     return () => {
-      isGone = true;
-      clearTimeout(timer);
+      own.isGone = true;
     };
+  }, [subject]);
+  useEffect(() => {
+    if (asking.current === undefined) return;
+    asking.current.isWanted = true;
+    begin(asking.current);
   }, [subject, changes]);
   return asked.subject === subject ? asked : { value: undefined, problem: undefined };
 }

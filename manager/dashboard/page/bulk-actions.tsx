@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ActionRequest, ActionResult, JobLine } from '../views.ts';
-import type { Api } from './api.ts';
+import { problemOf, type Api } from './api.ts';
+import type { Query } from './place.ts';
 import { entry } from './state.tsx';
 import { count } from './words.ts';
 
-type Query = Readonly<Record<string, string>>;
 type JobAction = Extract<ActionRequest, { jobs: readonly string[] }>['action'];
 
 const PAGE = 500;
@@ -44,7 +44,7 @@ export function BulkActions({ query, total, chosen, clear }: BulkProps) {
       setAsked({ action, jobs });
       setProblem(undefined);
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(problemOf(error).message);
     }
   };
   return (
@@ -104,7 +104,7 @@ function Confirmation({ asked: { action, jobs }, api, close }: { readonly asked:
     try {
       setState(await api.act({ action, jobs, count: jobs.length }));
     } catch (error) {
-      setState({ problem: error instanceof Error ? error.message : String(error) });
+      setState({ problem: problemOf(error).message });
     }
   };
   const isOver = typeof state === 'object';

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { ActionRequest, ClusterTrack, ClusterView } from '../views.ts';
+import { problemOf } from './api.ts';
 import { useAsked } from './asked.tsx';
 import { Command } from './command.tsx';
 import { ConditionTable } from './conditions.tsx';
-import { HealthDot, Meter, Notice, Wagon } from './parts.tsx';
+import { Facts, HealthDot, Meter, Notice, Wagons } from './parts.tsx';
 import { jobAt, jobsAt } from './place.ts';
 import { entry, serverNow, yard } from './state.tsx';
 import { count, duration } from './words.ts';
@@ -37,12 +38,7 @@ export function ClusterPage({ name }: { readonly name: string }) {
             <h2>
               On it <a href={jobsAt({ cluster: name, state: 'Running,Dispatching,Resting' })}>as a table</a>
             </h2>
-            <div class="wagons">
-              {running.map((job) => (
-                <Wagon key={job.key} job={job} />
-              ))}
-              {running.length === 0 && <p class="empty">No Job of yours is here.</p>}
-            </div>
+            <Wagons jobs={running} empty="No Job of yours is here." />
           </section>
           {view === undefined && unread !== undefined && unread.status !== 404 && <p class="soft">More of it cannot be shown: {unread.message}</p>}
           {view !== undefined && <Avoided view={view} />}
@@ -63,7 +59,7 @@ export function ClusterPage({ name }: { readonly name: string }) {
             </div>
           </section>
           {view !== undefined && <Fence fence={view.fence} />}
-          {view !== undefined && <Facts view={view} />}
+          {view !== undefined && <FactsAndLabels view={view} />}
           <section class="card">
             <h2>On the command line</h2>
             {(view?.commands ?? ['cordon', 'drain', 'uncordon'].map((does) => ({ does, line: `switchyard clusters ${does} ${name}` }))).map(({ does, line }) => (
@@ -99,7 +95,7 @@ function Actions({ cluster: { name, state, jobs } }: { readonly cluster: Cluster
       setProblem(refused && (refused.message ?? refused.outcome));
       setAsked(undefined);
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(problemOf(error).message);
     } finally {
       setBusy(false);
     }
@@ -166,34 +162,23 @@ function Fence({ fence: { afterSeconds, about, leaseNamespace } }: { readonly fe
     <section class="card">
       <h2>Fence and Lease</h2>
       <p>{about}</p>
-      <dl>
-        <div>
-          <dt>Fence after</dt>
-          <dd>{afterSeconds === undefined ? 'it has not said' : afterSeconds === 0 ? 'never' : duration(afterSeconds * 1000)}</dd>
-        </div>
-        <div>
-          <dt>Leases in</dt>
-          <dd>{leaseNamespace}</dd>
-        </div>
-      </dl>
+      <Facts
+        rows={[
+          { name: 'Fence after', value: afterSeconds === undefined ? 'it has not said' : afterSeconds === 0 ? 'never' : duration(afterSeconds * 1000) },
+          { name: 'Leases in', value: leaseNamespace },
+        ]}
+      />
     </section>
   );
 }
 
-function Facts({ view: { facts, labels } }: { readonly view: ClusterView }) {
+function FactsAndLabels({ view: { facts, labels } }: { readonly view: ClusterView }) {
   const rows = [...facts, ...Object.entries(labels).map(([name, value]) => ({ name, value }))];
   if (rows.length === 0) return null;
   return (
     <section class="card">
       <h2>Facts and labels</h2>
-      <dl>
-        {rows.map(({ name, value }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts rows={rows} />
     </section>
   );
 }

@@ -1,4 +1,3 @@
-import type { JobView } from '../views.ts';
 import { Notice } from './parts.tsx';
 import { jobAt, queueAt } from './place.ts';
 import { serverNow } from './state.tsx';
@@ -193,7 +192,10 @@ function Estimated({ estimate }: { readonly estimate: Estimate }) {
   );
 }
 
-const isName = (job: string): boolean => /^[^/ ]+\/[^/ ]+$/.test(job);
+/** Not everything that holds something is a Job with a page. */
+function JobLink({ job }: { readonly job: string }) {
+  return /^[^/ ]+\/[^/ ]+$/.test(job) ? <a href={jobAt(job)}>{job}</a> : <>{job}</>;
+}
 
 function Names({ jobs }: { readonly jobs: readonly string[] }) {
   return (
@@ -201,7 +203,7 @@ function Names({ jobs }: { readonly jobs: readonly string[] }) {
       {jobs.map((job, index) => (
         <span key={`${index}`}>
           {index > 0 && ', '}
-          {isName(job) ? <a href={jobAt(job)}>{job}</a> : job}
+          <JobLink job={job} />
         </span>
       ))}
     </>
@@ -214,7 +216,7 @@ function Holders({ holders }: { readonly holders: readonly Holder[] }) {
       {holders.map(({ job, amount }, index) => (
         <span key={`${index}`}>
           {index > 0 && ', '}
-          {isName(job) ? <a href={jobAt(job)}>{job}</a> : job} <span class="soft">{quantity(amount)}</span>
+          <JobLink job={job} /> <span class="soft">{quantity(amount)}</span>
         </span>
       ))}
     </>
@@ -274,5 +276,3 @@ function ChangeWords({ change }: { readonly change: Change }) {
       );
   }
 }
-
-export const isWaiting = ({ line }: JobView): boolean => line.state === 'Waiting';

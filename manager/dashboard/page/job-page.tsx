@@ -1,16 +1,16 @@
 import { useSignalEffect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { JobView, Stage } from '../views.ts';
-import { ApiProblem } from './api.ts';
+import { problemOf, type ApiProblem } from './api.ts';
 import { useAsked } from './asked.tsx';
 import { JobActions } from './bulk-actions.tsx';
 import { Command } from './command.tsx';
 import { ConditionTable } from './conditions.tsx';
 import { ExplanationView, type ToldExplanation } from './explanation.tsx';
-import { Ago, Notice, State } from './parts.tsx';
+import { Ago, Facts, Notice, State } from './parts.tsx';
 import { EndedPods, LivePodsOf } from './pods.tsx';
 import { clusterAt, jobAt, jobsAt, queueAt } from './place.ts';
-import { entry, jobNews, place, serverNow, yard } from './state.tsx';
+import { entry, jobNews, place, serverNow } from './state.tsx';
 import { count, duration, quantity } from './words.ts';
 
 const REFRESH_MS = 1_000;
@@ -35,7 +35,7 @@ export function JobPageView({ namespace, name }: { readonly namespace: string; r
       setView(await who.api.job(namespace, name));
       setProblem(undefined);
     } catch (error) {
-      setProblem(error instanceof ApiProblem ? error : new ApiProblem(0, String(error)));
+      setProblem(problemOf(error));
     }
     setTimeout(() => {
       busy.current = false;
@@ -112,34 +112,16 @@ function Story({ view }: { readonly view: JobView }) {
           <aside>
             <section class="card">
               <h2>Facts</h2>
-              <dl>
-                {facts.map(({ name: fact, value }) => (
-                  <div key={fact}>
-                    <dt>{fact}</dt>
-                    <dd>{fact === 'ClusterQueue' ? <a href={queueAt(value)}>{value}</a> : fact === 'Cluster' ? <a href={clusterAt(value)}>{value}</a> : value}</dd>
-                  </div>
-                ))}
-                {view.trace !== undefined && (
-                  <div>
-                    <dt>Trace</dt>
-                    <dd>
-                      {view.trace.url === undefined ? (
-                        view.trace.id
-                      ) : (
-                        <a href={view.trace.url} rel="noopener noreferrer" target="_blank">
-                          {view.trace.id}
-                        </a>
-                      )}
-                    </dd>
-                  </div>
-                )}
-                {Object.entries(requests).map(([resource, amount]) => (
-                  <div key={resource}>
-                    <dt>Holds {resource}</dt>
-                    <dd>{quantity(amount)}</dd>
-                  </div>
-                ))}
-              </dl>
+              <Facts
+                rows={[
+                  ...facts.map(({ name: fact, value }) => ({
+                    name: fact,
+                    value: fact === 'ClusterQueue' ? <a href={queueAt(value)}>{value}</a> : fact === 'Cluster' ? <a href={clusterAt(value)}>{value}</a> : value,
+                  })),
+                  ...(view.trace === undefined ? [] : [{ name: 'Trace', value: <Trace trace={view.trace} /> }]),
+                  ...Object.entries(requests).map(([resource, amount]) => ({ name: `Holds ${resource}`, value: quantity(amount) })),
+                ]}
+              />
             </section>
             {view.avoided.length > 0 && (
               <section class="card">
@@ -171,6 +153,16 @@ function Story({ view }: { readonly view: JobView }) {
       {tab === 'conditions' && <Conditions view={view} />}
       {tab === 'yaml' && <Yaml namespace={namespace} name={name} />}
     </article>
+  );
+}
+
+function Trace({ trace: { id, url } }: { readonly trace: NonNullable<JobView['trace']> }) {
+  return url === undefined ? (
+    <>{id}</>
+  ) : (
+    <a href={url} rel="noopener noreferrer" target="_blank">
+      {id}
+    </a>
   );
 }
 
@@ -218,7 +210,7 @@ function Explained({ job, version }: { readonly job: string; readonly version: s
     if (who.kind !== 'Inside') return;
     who.api.explanation(namespace, name).then(
       (answer) => (setTold(answer as ToldExplanation), setProblem(undefined)),
-      (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => setProblem(problemOf(error).message),
     );
   }, [job, version, beat]);
   if (told === undefined) return problem === undefined ? <Notice kind="wait" title="Trying what would make it run …" /> : <Notice kind="bad" title="It could not be explained" about={problem} />;
@@ -305,7 +297,7 @@ function Yaml({ namespace, name }: { readonly namespace: string; readonly name: 
   const who = entry.value;
   useEffect(() => {
     if (who.kind !== 'Inside') return;
-    who.api.yaml(namespace, name).then(setText, (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)));
+    who.api.yaml(namespace, name).then(setText, (error: unknown) => setProblem(problemOf(error).message));
   }, [namespace, name]);
   if (problem !== undefined) return <Notice kind="none" title="The YAML is not shown" about={problem} />;
   if (text === undefined) return <Notice kind="wait" title="Reading it …" />;
@@ -317,5 +309,3 @@ function Yaml({ namespace, name }: { readonly namespace: string; readonly name: 
     </section>
   );
 }
-
-export const hasYard = (): boolean => yard.value !== undefined;

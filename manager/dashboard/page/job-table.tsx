@@ -1,17 +1,17 @@
 import { useSignalEffect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { JobLine, JobPage } from '../views.ts';
-import { ApiProblem } from './api.ts';
+import { problemOf } from './api.ts';
 import { allJobs, BulkActions } from './bulk-actions.tsx';
 import { exported, type ExportForm } from './export.ts';
-import { Ago, Notice, progressOf, State } from './parts.tsx';
-import { jobAt, jobsAt } from './place.ts';
+import { Ago, KeyName, Notice, progressOf, State } from './parts.tsx';
+import { jobAt, jobsAt, type Query } from './place.ts';
 import { saveFile } from './save-file.tsx';
 import { entry, jobNews, serverNow } from './state.tsx';
-import { duration, firstClause, nameOf, namespaceOf } from './words.ts';
+import { duration, firstClause } from './words.ts';
 
-export type Query = Readonly<Record<string, string>>;
-type Change = (next: Readonly<Record<string, string | undefined>>) => void;
+/** Puts other parts of a query into the address. */
+export type Change = (next: Readonly<Record<string, string | undefined>>) => void;
 
 const ROW_PX = 34;
 /** Where there is room for few columns, the reason stands below the name. */
@@ -63,7 +63,7 @@ export function JobTable({ query, change }: { readonly query: Query; readonly ch
       });
     } catch (error) {
       asked.current.delete(chunk);
-      setProblem(error instanceof ApiProblem ? error.message : String(error));
+      setProblem(problemOf(error).message);
     }
   };
 
@@ -198,8 +198,7 @@ function Row({ row, rowPx, job, isChosen, toggle }: RowProps) {
       )}
       <span class="cell job" role="cell">
         <a href={jobAt(job.key)} data-row={row}>
-          <span class="soft">{namespaceOf(job.key)}/</span>
-          {nameOf(job.key)}
+          <KeyName of={job.key} />
         </a>
       </span>
       <span class="cell state" role="cell">
@@ -324,7 +323,7 @@ function Export({ query, total }: { readonly query: Query; readonly total: numbe
       saveFile(`jobs.${form}`, form === 'json' ? 'application/json' : 'text/csv', exported(await allJobs(who.api, query, EXPORT_MAX), form));
       setProblem(undefined);
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(problemOf(error).message);
     } finally {
       setBusy(false);
     }

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { JobLine } from '../views.ts';
-import { JobTable, type Query } from './job-table.tsx';
+import { JobTable, type Change } from './job-table.tsx';
 import { stateWord } from './parts.tsx';
-import { jobsAt } from './place.ts';
+import { jobsAt, type Query } from './place.ts';
 import { yard } from './state.tsx';
 import { clustersIn } from './yard-model.ts';
 
@@ -10,7 +10,7 @@ const STATES: readonly JobLine['state'][] = ['Waiting', 'Held', 'Dispatching', '
 
 /** All Jobs, of which only those are fetched that are looked at. What is looked for stands in the address. */
 export function Jobs({ query }: { readonly query: Query }) {
-  const change = (next: Readonly<Record<string, string | undefined>>): void => {
+  const change: Change = (next) => {
     location.hash = jobsAt({ ...query, ...next });
   };
   return (
@@ -21,8 +21,6 @@ export function Jobs({ query }: { readonly query: Query }) {
     </div>
   );
 }
-
-type Change = (next: Readonly<Record<string, string | undefined>>) => void;
 
 function Filters({ query, change }: { readonly query: Query; readonly change: Change }) {
   const chosen = new Set((query['state'] ?? '').split(',').filter((each) => each !== ''));

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Mark } from './parts.tsx';
 import { enter } from './state.tsx';
 
 export function Login({ why }: { readonly why: string | undefined }) {
@@ -15,11 +16,7 @@ export function Login({ why }: { readonly why: string | undefined }) {
   return (
     <main class="login">
       <form onSubmit={(event) => void submit(event)}>
-        <svg viewBox="0 0 32 20" width="64" height="40" aria-hidden="true">
-          <path d="M2 10h28" class="rail" />
-          <path d="M4 10c7 0 7-7 14-7h12" class="rail upper" />
-          <path d="M4 10c7 0 7 7 14 7h12" class="rail lower" />
-        </svg>
+        <Mark width={64} />
         <h1>Switchyard</h1>
         <p>Sign in with a token of the manager cluster. You see what its user may see there.</p>
         {why !== undefined && (

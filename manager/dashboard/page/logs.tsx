@@ -1,9 +1,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { ApiProblem } from './api.ts';
+import { ApiProblem, problemOf } from './api.ts';
 import { follow } from './follow.ts';
 import { linesOf, NO_LINES, partsOf, withText, type LogLines } from './log-lines.ts';
 import { saveFile } from './save-file.tsx';
-import { entry } from './state.tsx';
+import { BROWSER_TIME, entry } from './state.tsx';
 import { count } from './words.ts';
 
 const LINES_MAX = 20_000;
@@ -22,7 +22,7 @@ export function KeptLog({ job, pod }: { readonly job: string; readonly pod: stri
     if (who.kind !== 'Inside') return;
     who.api.log(namespace, name, pod).then(
       (answer) => setLog(withText(NO_LINES, answer.log, LINES_MAX)),
-      (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => setProblem(problemOf(error).message),
     );
   }, [job, pod]);
   if (problem !== undefined) return <p class="problem">{problem}</p>;
@@ -66,15 +66,10 @@ export function LiveLog({ job, pod }: { readonly job: string; readonly pod: stri
           if (leaving.signal.aborted) return;
           setState(next.kind === 'Live' || next.kind === 'Connecting' ? next.kind : { lost: next.why });
         },
-        sleep: (ms, signal) =>
-          new Promise((resolve) => {
-            const timer = setTimeout(resolve, ms);
-            signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
-          }),
-        random: Math.random,
+        ...BROWSER_TIME,
       },
       leaving.signal,
-    ).catch((error: unknown) => setState({ lost: error instanceof ApiProblem ? error.message : String(error) }));
+    ).catch((error: unknown) => setState({ lost: problemOf(error).message }));
     return () => leaving.abort();
   }, [job, pod]);
   const words = state === 'Connecting' ? 'asking for it …' : state === 'Live' ? 'live' : 'ended' in state ? state.ended : `not live: ${state.lost}`;

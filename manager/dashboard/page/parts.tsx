@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { Fill, Health, JobLine, QuotaFill } from '../views.ts';
 import { jobAt } from './place.ts';
 import { serverNow } from './state.tsx';
-import { age, nameOf, quantity } from './words.ts';
+import { age, nameOf, namespaceOf, quantity } from './words.ts';
 
 /** With `isPage` it is all that the page shows. */
 export function Notice({ kind, title, about, isPage = false, children }: { readonly kind: 'wait' | 'none' | 'bad'; readonly title: string; readonly about?: string | undefined; readonly isPage?: boolean; readonly children?: ComponentChildren }) {
@@ -40,7 +40,7 @@ export const progressOf = ({ succeeded, completions, state }: JobLine): number =
   state === 'Complete' ? 1 : completions > 0 ? Math.min(1, succeeded / completions) : 0;
 
 /** A Job as a wagon. */
-export function Wagon({ job, showAge = true }: { readonly job: JobLine; readonly showAge?: boolean }) {
+function Wagon({ job, showAge }: { readonly job: JobLine; readonly showAge: boolean }) {
   const since = job.endedMs ?? job.startedMs ?? job.admittedMs ?? job.createdMs;
   const done = progressOf(job);
   return (
@@ -59,6 +59,55 @@ export function Wagon({ job, showAge = true }: { readonly job: JobLine; readonly
       )}
       {showAge && <span class="part age">{age(serverNow.value - since)}</span>}
     </a>
+  );
+}
+
+type WagonsProps = { readonly jobs: readonly JobLine[]; readonly empty?: string; readonly isSiding?: boolean; readonly showAge?: boolean; readonly children?: ComponentChildren };
+/** Jobs as wagons, one behind the other. `empty`: what is said where there is none. */
+export function Wagons({ jobs, empty, isSiding = false, showAge = true, children }: WagonsProps) {
+  return (
+    <div class={isSiding ? 'wagons siding' : 'wagons'}>
+      {jobs.map((job) => (
+        <Wagon key={`${job.key} ${job.uid}`} job={job} showAge={showAge} />
+      ))}
+      {jobs.length === 0 && empty !== undefined && <p class="empty">{empty}</p>}
+      {children}
+    </div>
+  );
+}
+
+/** `NAMESPACE/NAME`, of which the name is meant. */
+export function KeyName({ of }: { readonly of: string }) {
+  return (
+    <>
+      <span class="soft">{namespaceOf(of)}/</span>
+      {nameOf(of)}
+    </>
+  );
+}
+
+/** What is known of something, name by name. */
+export function Facts({ rows }: { readonly rows: readonly { readonly name: string; readonly value: ComponentChildren }[] }) {
+  return (
+    <dl>
+      {rows.map(({ name, value }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The mark of the yard: a track that parts. */
+export function Mark({ width }: { readonly width: number }) {
+  return (
+    <svg viewBox="0 0 32 20" width={width} height={width * 0.625} aria-hidden="true">
+      <path d="M2 10h28" class="rail" />
+      <path d="M4 10c7 0 7-7 14-7h12" class="rail upper" />
+      <path d="M4 10c7 0 7 7 14 7h12" class="rail lower" />
+    </svg>
   );
 }
 

@@ -2,12 +2,15 @@
 export type Place =
   /** `at`: as it was at that moment, in epoch milliseconds. */
   | { readonly page: 'yard'; readonly hours?: number; readonly at?: number }
-  | { readonly page: 'jobs'; readonly query: Readonly<Record<string, string>> }
+  | { readonly page: 'jobs'; readonly query: Query }
   | { readonly page: 'job'; readonly namespace: string; readonly name: string; readonly tab: string }
   | { readonly page: 'queue'; readonly name: string }
   | { readonly page: 'cluster'; readonly name: string }
   | { readonly page: 'submissions' }
   | { readonly page: 'lost'; readonly path: string };
+
+/** Which Jobs are looked for, and how they are shown. */
+export type Query = Readonly<Record<string, string>>;
 
 export function parsePlace(hash: string): Place {
   const [path = '', search = ''] = hash.replace(/^#/, '').split('?', 2);

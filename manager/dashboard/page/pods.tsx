@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { JobLine, JobView, LivePod, LivePods, PodView } from '../views.ts';
-import { ApiProblem } from './api.ts';
+import { problemOf } from './api.ts';
 import { KeptLog, LiveLog } from './logs.tsx';
 import { Ago, Notice } from './parts.tsx';
 import { jobAt } from './place.ts';
@@ -92,7 +92,7 @@ export function LivePodsOf({ line }: { readonly line: JobLine }) {
     const [namespace = '', name = ''] = key.split('/');
     who.api.pods(namespace, name).then(
       (pods) => (setThere(pods), setProblem(undefined)),
-      (error: unknown) => setProblem(error instanceof ApiProblem ? error.message : String(error)),
+      (error: unknown) => setProblem(problemOf(error).message),
     );
   }, [key, runs, active, line.succeeded, line.failed]);
   if (!runs && open === undefined) return null;

@@ -1,7 +1,7 @@
 import type { Loan, Place, QueueNode, QueueView } from '../views.ts';
 import { useAsked } from './asked.tsx';
 import { ConditionTable } from './conditions.tsx';
-import { Ago, Meter, Notice, Wagon } from './parts.tsx';
+import { Ago, KeyName, Meter, Notice, Wagons } from './parts.tsx';
 import { jobAt, jobsAt, queueAt } from './place.ts';
 import { QueueHours } from './queue-time-line.tsx';
 import { yard } from './state.tsx';
@@ -44,14 +44,7 @@ export function QueuePage({ name }: { readonly name: string }) {
             <h2>
               What it has admitted <a href={jobsAt({ clusterQueue: name, state: 'Running,Dispatching,Resting' })}>as a table</a>
             </h2>
-            <div class="wagons">
-              {itemsOf(all, 'Cluster')
-                .flatMap(({ running }) => running)
-                .filter((job) => job.clusterQueue === name)
-                .map((job) => (
-                  <Wagon key={job.key} job={job} />
-                ))}
-            </div>
+            <Wagons jobs={itemsOf(all, 'Cluster').flatMap(({ running }) => running.filter((job) => job.clusterQueue === name))} />
           </section>
           {view !== undefined && view.conditions.length > 0 && (
             <section class="card">
@@ -87,12 +80,7 @@ function FirstOf({ queue: { name, first } }: { readonly queue: QueueNode }) {
       <h2>
         What waits, the longest first <a href={jobsAt({ state: 'Waiting' })}>all that wait</a>
       </h2>
-      <div class="wagons">
-        {first.map((job) => (
-          <Wagon key={job.key} job={job} />
-        ))}
-        {first.length === 0 && <p class="empty">Nothing waits in {name} that you may see.</p>}
-      </div>
+      <Wagons jobs={first} empty={`Nothing waits in ${name} that you may see.`} />
     </section>
   );
 }
@@ -135,8 +123,7 @@ function OneOf({ place: { place, priority, job } }: { readonly place: Place }) {
       <td class="num">{place.toLocaleString('en')}</td>
       <td>
         <a href={jobAt(job.key)}>
-          <span class="soft">{namespaceOf(job.key)}/</span>
-          {nameOf(job.key)}
+          <KeyName of={job.key} />
         </a>
       </td>
       <td class="num">{priority.toLocaleString('en')}</td>
@@ -204,8 +191,7 @@ function Users({ view: { localQueues, otherLocalQueues } }: { readonly view: Que
               <tr key={key}>
                 <td>
                   <a href={jobsAt({ namespace: namespaceOf(key), queue: nameOf(key) })}>
-                    <span class="soft">{namespaceOf(key)}/</span>
-                    {nameOf(key)}
+                    <KeyName of={key} />
                   </a>
                 </td>
                 <td class="num">{waiting.toLocaleString('en')}</td>

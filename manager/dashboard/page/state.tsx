@@ -1,8 +1,8 @@
 /** What all parts of the page look at. */
 import { computed, signal } from '@preact/signals';
 import type { JobLine, Viewer, YardChange } from '../views.ts';
-import { ApiProblem, createApi, type Api } from './api.ts';
-import { follow, type Connection } from './follow.ts';
+import { createApi, problemOf, type Api } from './api.ts';
+import { follow, type Connection, type FollowOptions } from './follow.ts';
 import { parsePlace, takeToken } from './place.ts';
 import { changed, type Yard } from './yard-model.ts';
 
@@ -32,6 +32,16 @@ export const jobNews = signal<JobNews>({ jobs: [], gone: [], isAll: false, numbe
 /** Ages are those of the server's clock, whatever that of this machine says. */
 export const serverNow = computed(() => now.value + (lastHeard.value.atMs - lastHeard.value.hereMs));
 
+/** As a browser has them. */
+export const BROWSER_TIME: Pick<FollowOptions, 'sleep' | 'random'> = {
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+    }),
+  random: Math.random,
+};
+
 let following = new AbortController();
 
 export async function enter(token: string | undefined): Promise<void> {
@@ -43,7 +53,7 @@ export async function enter(token: string | undefined): Promise<void> {
     entry.value = { kind: 'Inside', viewer, api };
     start(api);
   } catch (error) {
-    const problem = error instanceof ApiProblem ? error : new ApiProblem(0, String(error));
+    const problem = problemOf(error);
     entry.value = { kind: 'Outside', why: token === undefined && problem.status === 401 ? undefined : problem.status === 0 ? 'The manager does not answer.' : problem.message };
   }
 }
@@ -71,12 +81,7 @@ function start(api: Api): void {
         connection.value = next;
         if (next.kind === 'Refused') leave(next.why);
       },
-      sleep: (ms, signal) =>
-        new Promise((resolve) => {
-          const timer = setTimeout(resolve, ms);
-          signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
-        }),
-      random: Math.random,
+      ...BROWSER_TIME,
     },
     following.signal,
   );

@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { PastYard, TimeLine } from '../views.ts';
-import { ApiProblem } from './api.ts';
+import { problemOf } from './api.ts';
 import { useAsked } from './asked.tsx';
 import { Chart, type Series } from './chart.tsx';
-import { Notice, Wagon } from './parts.tsx';
+import { Notice, Wagons } from './parts.tsx';
 import { clusterAt, queueAt, yardAt } from './place.ts';
 import { entry, serverNow, yard } from './state.tsx';
 import { count, moment } from './words.ts';
@@ -154,7 +154,7 @@ export function PastYardView({ hours, atMs }: { readonly hours: number; readonly
       try {
         next = { kind: 'Told', past: await who.api.yardAt(atMs) };
       } catch (error) {
-        next = { kind: 'Failed', message: error instanceof ApiProblem ? error.message : String(error) };
+        next = { kind: 'Failed', message: problemOf(error).message };
       }
       if (!isGone) setAsked(next);
     };
@@ -191,7 +191,9 @@ function Then({ past: { waiting, running, note } }: { readonly past: PastYard })
               <h3>{isLocal ? name : <a href={queueAt(name)}>{name}</a>}</h3>
               <span class="soft">{count(number, 'Job')}</span>
             </header>
-            <Wagons jobs={first} number={number} />
+            <Wagons jobs={first} showAge={false}>
+              {number > first.length && <span class="more soft">and {(number - first.length).toLocaleString('en')} more</span>}
+            </Wagons>
           </article>
         ))}
         {waiting.length === 0 && <p class="empty">Nothing waited that you may see.</p>}
@@ -204,22 +206,13 @@ function Then({ past: { waiting, running, note } }: { readonly past: PastYard })
               <h3>{name === '' ? 'on a cluster that is not known any more' : <a href={clusterAt(name)}>{name}</a>}</h3>
               <span class="soft">{count(number, 'Job')}</span>
             </header>
-            <Wagons jobs={first} number={number} />
+            <Wagons jobs={first} showAge={false}>
+              {number > first.length && <span class="more soft">and {(number - first.length).toLocaleString('en')} more</span>}
+            </Wagons>
           </article>
         ))}
         {running.length === 0 && <p class="empty">Nothing ran that you may see.</p>}
       </section>
     </>
-  );
-}
-
-function Wagons({ jobs, number }: { readonly jobs: PastYard['running'][number]['first']; readonly number: number }) {
-  return (
-    <div class="wagons">
-      {jobs.map((job) => (
-        <Wagon key={`${job.key} ${job.uid}`} job={job} showAge={false} />
-      ))}
-      {number > jobs.length && <span class="more soft">and {(number - jobs.length).toLocaleString('en')} more</span>}
-    </div>
   );
 }

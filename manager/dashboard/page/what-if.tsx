@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { QueueNode, WhatIfView } from '../views.ts';
-import { ApiProblem } from './api.ts';
+import { problemOf } from './api.ts';
 import { Command } from './command.tsx';
+import { KeyName } from './parts.tsx';
 import { jobAt } from './place.ts';
 import { entry, yard } from './state.tsx';
-import { count, nameOf, namespaceOf } from './words.ts';
+import { count } from './words.ts';
 import { dialsOf, NO_WISHES, queryOf, type Dial, type Wishes } from './wishes.ts';
 import { clustersIn } from './yard-model.ts';
 
@@ -33,7 +34,7 @@ export function WhatIf({ queue, weight }: { readonly queue: QueueNode; readonly 
       try {
         next = { kind: 'Told', view: await who.api.whatIf(queue.name, new URLSearchParams(query)) };
       } catch (error) {
-        next = { kind: 'Failed', message: error instanceof ApiProblem ? error.message : String(error) };
+        next = { kind: 'Failed', message: problemOf(error).message };
       }
       if (!isGone) setOutcome(next);
     };
@@ -145,8 +146,7 @@ function Told({ view: { queues, jobs, more, isSettled, commands }, own }: { read
               <tr key={key}>
                 <td>
                   <a href={jobAt(key)}>
-                    <span class="soft">{namespaceOf(key)}/</span>
-                    {nameOf(key)}
+                    <KeyName of={key} />
                   </a>
                 </td>
                 <td class="soft">{without ?? ''}</td>

@@ -1,11 +1,11 @@
 import type { ClusterTrack, LocalQueueNode, QueueNode } from '../views.ts';
 import { useFlow } from './flow.tsx';
-import { HealthDot, Meter, Notice, Wagon } from './parts.tsx';
+import { HealthDot, Meter, Notice, Wagons } from './parts.tsx';
 import { clusterAt, HOURS_SHOWN, jobsAt, queueAt } from './place.ts';
 import { entry, yard } from './state.tsx';
 import { PastYardView, YardTimeLine } from './time-line.tsx';
 import { count } from './words.ts';
-import { clustersIn, endedIn, localQueuesIn, totalsIn, treeOf, type TreeNode } from './yard-model.ts';
+import { clustersIn, endedIn, localQueuesIn, treeOf, type TreeNode } from './yard-model.ts';
 
 /** Clusters as tracks, queues as the tree that feeds them, and the Jobs on their way. */
 export function YardPage({ hours = HOURS_SHOWN, at }: { readonly hours?: number | undefined; readonly at?: number | undefined }) {
@@ -71,12 +71,7 @@ function LiveYard() {
         <h2 id="ended-head">
           Arrived <a href={jobsAt({ state: 'Complete,Failed', order: '-ended' })}>all that ended</a>
         </h2>
-        <div class="wagons">
-          {ended.map((job) => (
-            <Wagon key={job.key} job={job} />
-          ))}
-          {ended.length === 0 && <p class="empty">Nothing has ended that is still there.</p>}
-        </div>
+        <Wagons jobs={ended} empty="Nothing has ended that is still there." />
       </section>
     </>
   );
@@ -138,16 +133,13 @@ function Queue({ queue }: { readonly queue: QueueNode }) {
 function Waiting({ jobs, count: all, more }: { readonly jobs: QueueNode['first']; readonly count: number; readonly more: string }) {
   if (jobs.length === 0) return null;
   return (
-    <div class="wagons siding">
-      {jobs.map((job) => (
-        <Wagon key={job.key} job={job} />
-      ))}
+    <Wagons jobs={jobs} isSiding>
       {all > jobs.length && (
         <a class="more" href={more}>
           and {(all - jobs.length).toLocaleString('en')} more
         </a>
       )}
-    </div>
+    </Wagons>
   );
 }
 
@@ -189,21 +181,14 @@ function Track({ cluster }: { readonly cluster: ClusterTrack }) {
         ))}
       </div>
       <div class="rails">
-        <div class="wagons">
-          {running.map((job) => (
-            <Wagon key={job.key} job={job} />
-          ))}
-          {running.length === 0 && <span class="empty">no Job of yours here</span>}
+        <Wagons jobs={running} empty="no Job of yours here">
           {jobs > running.length && (
             <a class="more" href={jobsAt({ cluster: name, state: 'Running,Dispatching,Resting' })}>
               and {(jobs - running.length).toLocaleString('en')} more
             </a>
           )}
-        </div>
+        </Wagons>
       </div>
     </article>
   );
 }
-
-export const totalJobs = (): number =>
-  Object.values((yard.value && totalsIn(yard.value)?.states) ?? {}).reduce((sum, each) => sum + each, 0);

@@ -162,6 +162,28 @@ describe('what is sent', () => {
   });
 });
 
+test.each([
+  { others: 0, comesBackTo: 'change' },
+  { others: 80, comesBackTo: 'yard' },
+])(
+  'what is kept for those who come back is kept of all feeds together (beside $others others: $comesBackTo)',
+  async ({ others, comesBackTo }) => {
+    const { clock, feeds, put } = aYard();
+    const crowd = Array.from({ length: others }, (_, number) => aPage(feeds, { ...ANN, namespaces: new Set(['ann', `other-${number}`]) }));
+    const page = aPage(feeds, ANN);
+    await clock.advance(1_000);
+    await page.leave();
+    for (let round = 0; round < 25; round++) {
+      for (let number = 0; number < 64; number++) put(waiting('ann', `job-${number}`, `${round}: ${'no room '.repeat(40)}`));
+      await clock.advance(1_000);
+    }
+    const back = aPage(feeds, ANN, page.events().at(-1)?.id);
+    await clock.advance(0);
+    expect(back.events()[0]?.event).toBe(comesBackTo);
+    for (const each of [...crowd, back]) await each.leave();
+  },
+);
+
 test.each([1, 2, 3, 4, 5, 6])('whoever looked on sees what one sees who comes now, whatever Jobs did (seed %i)', async (seed) => {
   const random = seededRandom(seed);
   const { clock, feeds, put, gone } = aYard();
