@@ -31,7 +31,6 @@ import {
   type RunningProgram,
   type WholeWorld,
 } from '../scenario/whole-world.ts';
-import { createCrds } from '../support/crds.ts';
 import { TEST_RECORD_KEYS } from '../support/jobs.ts';
 
 const QUOTA = 3;
@@ -127,13 +126,8 @@ async function honest(name: string, parts: JobParts): Promise<void> {
 beforeEach(async () => {
   mostCpus = 0;
   told = new Map();
-  world = await createWholeWorld({
-    clusters: ['east', 'west'],
-    install: async (client) => {
-      await createCrds(client);
-      await client.create(NAMESPACES, { metadata: { name: 'rich' } });
-    },
-  });
+  world = await createWholeWorld({ clusters: ['east', 'west'] });
+  for (const cluster of [HOME, 'east', 'west']) await world.client(cluster).create(NAMESPACES, { metadata: { name: 'rich' } });
   const create = <T extends KubeObject>(resource: Resource<T>, object: object) => world.home.create(resource, object as never);
   const groups = (cpus: number) => [
     { coveredResources: ['cpu'], flavors: [{ name: 'default', resources: [{ name: 'cpu', nominalQuota: String(cpus) }] }] },

@@ -158,9 +158,9 @@ test.each([
 
 /** Files are read in their own time, which a fake clock does not know. */
 async function advanceUntil(holds: () => Promise<boolean>): Promise<void> {
-  for (let round = 0; round < 50; round++) {
+  const advanced = async (): Promise<boolean> => {
     await clock.advance(10_000);
-    if (await holds()) return;
-  }
-  throw new Error('it never came to hold');
+    return holds();
+  };
+  await expect.poll(advanced).toBe(true);
 }
