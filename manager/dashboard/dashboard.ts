@@ -107,7 +107,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
   return {
     async open(caller) {
       const whom = whoAsks(caller, deps.proxy);
-      return whom.kind === 'Refused' ? whom : openSession(whom);
+      return whom.kind === 'Refused' ? whom : openSession(whom, caller.address);
     },
   };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { userMay, userOfToken, type AccessAttributes, type KubeUser } from '../../shared/kube/access-reviews.ts';
 import { forbidden } from '../../shared/kube/access-gate.ts';
 import type { RawClient } from '../../shared/kube/client.ts';
-import { createRateLimiter } from '../../shared/kube/rate-limiter.ts';
+import { createRateLimiter, type RateLimiter } from '../../shared/kube/rate-limiter.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { HttpRefusal } from '../../shared/runtime/http-server.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -18,7 +18,8 @@ export type Found<T> = { readonly kind: 'Found'; readonly value: T } | { readonl
 
 /** Finds out what somebody may see and do, by SubjectAccessReviews. Answers are kept for a minute, and so many of them. Never rejects. */
 export interface RightsReader {
-  rightsOf(whom: Whom): Promise<Admitted | Refused>;
+  /** `address`: where he asks from; those from there who are not known yet wait for one another. */
+  rightsOf(whom: Whom, address?: string): Promise<Admitted | Refused>;
   /** Undefined: he may. */
   refusal(user: KubeUser, attributes: AccessAttributes): Promise<Refused | undefined>;
   /** The same, asked anew. */
@@ -45,9 +46,11 @@ const ANSWER_MS = 5_000;
 const NAMED_MAX = 500;
 /** Under way at once for one viewer. */
 const AT_ONCE = 8;
-/** Viewers who are not known yet, in a second and at once. */
-const STRANGERS_QPS = 10;
+/** Tokens that are not known yet, of one address, in a second and at once. */
+const STRANGERS_QPS = 5;
 const STRANGERS_BURST = 20;
+/** Each has at least one connection; those that have not asked for longest are forgotten. */
+const ADDRESSES_MAX = 1_024;
 
 const list = (namespace: string, group: string, resource: string): AccessAttributes => ({
   resourceAttributes: { namespace, verb: 'list', group, resource },
@@ -58,9 +61,20 @@ const get = (group: string, resource: string, name: string): AccessAttributes =>
 const OURS = 'switchyard.dev';
 
 export function createRightsReader({ client, namespaces, queues, clusters, clock, log }: RightsReaderDeps): RightsReader {
-  const viewers = createKept<Admitted | Refused>(clock, VIEWERS_MAX);
-  const answers = createKept<boolean>(clock, ANSWERS_MAX);
-  const strangers = createRateLimiter({ qps: STRANGERS_QPS, burst: STRANGERS_BURST, clock });
+  // However many tokens are tried, who was let in stays known.
+  const viewers = createKept<Admitted | Refused>(clock, VIEWERS_MAX, ({ kind }) => kind === 'Admitted');
+  const answers = createKept<boolean>(clock, ANSWERS_MAX, () => false);
+  const strangers = new Map<string, RateLimiter>();
+
+  /** Who tries tokens keeps nobody else's address waiting. */
+  const strangersFrom = (address: string): RateLimiter => {
+    const limiter = strangers.get(address) ?? createRateLimiter({ qps: STRANGERS_QPS, burst: STRANGERS_BURST, clock });
+    strangers.delete(address);
+    strangers.set(address, limiter);
+    const oldest = strangers.size > ADDRESSES_MAX ? strangers.keys().next().value : undefined;
+    if (oldest !== undefined) strangers.delete(oldest);
+    return limiter;
+  };
 
   /** With so much time for the answer. */
   const timed = async <T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> => {
@@ -97,9 +111,9 @@ export function createRightsReader({ client, namespaces, queues, clusters, clock
     return found;
   };
 
-  const lookUp = async (whom: Whom, before: Admitted | Refused | undefined): Promise<Admitted | Refused> => {
-    // Who was let in before does not wait behind a crowd of strangers.
-    if (before?.kind !== 'Admitted') await timed((signal) => strangers.acquire(signal));
+  const lookUp = async (whom: Whom, address: string, before: Admitted | Refused | undefined): Promise<Admitted | Refused> => {
+    // Neither who was let in before nor whom a proxy has asked already waits behind a crowd of strangers.
+    if (whom.kind === 'Token' && before?.kind !== 'Admitted') await timed((signal) => strangersFrom(address).acquire(signal));
     const user = whom.kind === 'User' ? whom.user : await timed((signal) => userOfToken(client, whom.token, signal));
     if (user === undefined) return { kind: 'Refused', status: 401, why: 'the token is not valid in this cluster' };
     const [ofNamespaces, ofQueues, ofClusters] = await Promise.all([
@@ -116,11 +130,11 @@ export function createRightsReader({ client, namespaces, queues, clusters, clock
   };
 
   return {
-    async rightsOf(whom) {
+    async rightsOf(whom, address = '') {
       try {
         return await viewers.of(
           digest(whom),
-          (before) => lookUp(whom, before),
+          (before) => lookUp(whom, address, before),
           (answer) => (answer.kind === 'Admitted' ? KEPT_MS : REFUSED_KEPT_MS),
         );
       } catch (error) {
@@ -148,9 +162,13 @@ export function createRightsReader({ client, namespaces, queues, clusters, clock
 /** Tokens themselves are not kept. */
 const digest = (value: object): string => createHash('sha256').update(JSON.stringify(value)).digest('base64');
 
-/** Answers by key, the same asked once at a time, the oldest given up first. One that failed is not kept. */
-function createKept<T>(clock: Clock, most: number) {
+/** Answers by key, the same asked once at a time, the oldest given up first, those that are worth more after all others. One that failed is not kept. */
+function createKept<T>(clock: Clock, most: number, isWorthMore: (answer: T) => boolean) {
   const kept = new Map<string, { readonly answer: Promise<T>; untilMs: number; last: T | undefined }>();
+  const giveUpOne = (): void => {
+    for (const [key, { last }] of kept) if (last === undefined || !isWorthMore(last)) return void kept.delete(key);
+    for (const key of kept.keys()) return void kept.delete(key);
+  };
   return {
     /** `ask` is told what was answered before. */
     async of(key: string, ask: (before: T | undefined) => Promise<T>, keptMs: (answer: T) => number): Promise<T> {
@@ -159,8 +177,7 @@ function createKept<T>(clock: Clock, most: number) {
       const entry = { answer: ask(known?.last), untilMs: Number.POSITIVE_INFINITY, last: known?.last };
       kept.delete(key);
       kept.set(key, entry);
-      const oldest = kept.size > most ? kept.keys().next().value : undefined;
-      if (oldest !== undefined) kept.delete(oldest);
+      if (kept.size > most) giveUpOne();
       try {
         const answer = await entry.answer;
         entry.untilMs = clock.now() + keptMs(answer);

@@ -70,12 +70,13 @@ const LOOKED_AGAIN_MS = 60_000;
 
 const WRONG_HOURS = `hours: write 1 to ${HOURS_MAX}`;
 
-export type OpenSession = (whom: Whom) => Promise<Session | Refused>;
+/** `address`: where he asks from. */
+export type OpenSession = (whom: Whom, address?: string) => Promise<Session | Refused>;
 
 export function createSessions(deps: SessionDeps): OpenSession {
   const { index, feeds, rights, clock } = deps;
-  return async (whom) => {
-    const admitted = await rights.rightsOf(whom);
+  return async (whom, address) => {
+    const admitted = await rights.rightsOf(whom, address);
     if (admitted.kind === 'Refused') return admitted;
     return {
       viewer: viewerOf(admitted.user.username, admitted.rights, deps.act !== undefined),

@@ -59,6 +59,8 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     await page.goto(`${dashboard.url}/#/jobs/reports/too-large`);
     await shows(page, '.changes h2', 'It would run now if');
     expect(await page.locator('.changes').innerText()).toContain('cpu');
+    // Without --dashboard-actions there is nothing to press.
+    expect(await page.getByRole('button', { name: /^(Cancel|Hold|Release|Drain|Cordon)/ }).count()).toBe(0);
     await page.goto(`${dashboard.url}/#/jobs?state=Waiting&text=large`);
     await page.getByRole('cell', { name: 'too-large' }).waitFor();
     expect(await page.getByRole('status').filter({ hasText: '1 Job' }).count()).toBe(1);

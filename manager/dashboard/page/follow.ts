@@ -21,6 +21,8 @@ export type FollowOptions = {
 
 const RETRY_MS = 500;
 const RETRY_MAX_MS = 15_000;
+/** A connection that has brought so much was one, however it ends. */
+const HEARD_WELL = 3;
 /** The server says something every 15 seconds; a connection that is silent for longer is none. */
 const SILENCE_MS = 40_000;
 
@@ -50,14 +52,17 @@ export async function follow({ api, onEvent, onConnection, sleep, random }: Foll
         const { done, value } = await reader.read();
         if (done) break;
         heard++;
-        failures = 0;
+        if (heard >= HEARD_WELL) failures = 0;
         for (const event of eventsIn(value)) {
           lastEventId = event.id;
           onEvent(event);
         }
       }
-      // A stream ends after ten minutes, and goes on at once.
-      failures = Math.max(failures, heard === 0 ? failures + 1 : 0);
+      // A stream ends after ten minutes, and goes on at once; one that ends when it has hardly begun does not.
+      if (heard < HEARD_WELL) {
+        failures++;
+        onConnection({ kind: 'Lost', why: 'the connection ends as soon as it has begun' });
+      }
     } catch (error) {
       if (signal.aborted) return;
       failures++;

@@ -59,6 +59,6 @@ export const firstClause = (text: string): string => (text.split(/; |\n/, 1)[0] 
 /** One field of CSV; a text that a spreadsheet would take for a formula is made a text. */
 export function csvField(value: string | number | undefined): string {
   const text = String(value ?? '');
-  const safe = /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
+  const safe = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
