@@ -31,6 +31,8 @@ export const TAIL_LINES = 1_000;
 export const IDLE_MS = 30 * 60_000;
 /** A piece is what one event has at most, about. */
 const PIECE_LENGTH = 32 * 1024;
+/** What one costs, however short it is: lines that come one by one are told together then. */
+const PIECE_COST = 1024;
 const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 15_000;
 /** One after another without a line in between, or a word from the cluster. */
@@ -87,7 +89,7 @@ export async function* followLog({
             yield { id: id(), event: 'lines', data: { text } };
           }
           for (const pace of paces) {
-            pace.received(piece.length, 0);
+            pace.received(Math.max(piece.length, PIECE_COST), 0);
             await pace.settled(signal);
           }
         }

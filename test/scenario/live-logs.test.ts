@@ -225,6 +225,18 @@ describe('where the manager may read logs on a worker cluster', () => {
     await until(() => book.open === 0);
   });
 
+  test('pieces of a log have their price, however short: those of one line each, without end, are told 256 a second after the first', async () => {
+    const pod = await podOf();
+    const follower = await follow(pod);
+    await until(() => book.open === 1);
+    const sinceMs = world.clock.monotonic();
+    writeLines(pod, 0, 3_000);
+    await until(() => follower.text().endsWith('line 2999\n'));
+    expect(world.clock.monotonic() - sinceMs).toBeGreaterThan(7_000);
+    expect(follower.text()).toBe(numbered(0, 3_000));
+    follower.leave();
+  });
+
   test('who reads fast gets no more than a quarter of a MiB a second, after the first', async () => {
     const pod = await podOf();
     const follower = await follow(pod);
@@ -302,6 +314,19 @@ describe('where the manager may read logs on a worker cluster', () => {
       expect(await ask(`${JOB}/pods/${name}/log?follow=1`)).toMatchObject({ status: 404 });
     expect(book.asked).toEqual([]);
   });
+});
+
+test('where the manager cluster is a worker cluster itself, pods there are those of the copy beside the Job', async () => {
+  await world.home.patch(WORKER_CLUSTERS, { namespace: '', name: 'east' }, { type: 'merge', body: { spec: { state: 'Cordoned' } } });
+  await world.home.create(WORKER_CLUSTERS, { metadata: { name: 'here' }, spec: { local: true, capacity: { cpu: '4' } } });
+  world.startWorker(HOME, 'local', { fenceAfterMs: 60_000 });
+  await world.clock.advance(30_000);
+  await world.submit('beside', { seconds: 3_600 });
+  await until(async () => (await world.job('beside')).status?.active === 1);
+  const { metadata } = await world.job('beside');
+  const { status, body } = await ask<LivePods>(`/api/v1/namespaces/${NAMESPACE}/jobs/beside/pods`);
+  expect({ status, body }).toMatchObject({ status: 200, body: { cluster: 'here', pods: [{ phase: 'Pending' }] } });
+  expect(body.pods[0]?.pod).toMatch(new RegExp(`^beside-${metadata.uid.slice(0, 8)}-`));
 });
 
 describe('where the manager may not', () => {

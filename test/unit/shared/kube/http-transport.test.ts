@@ -187,3 +187,32 @@ test('the context names server and namespace, and one that does not exist is ref
   );
   expect(() => accessFromKubeconfig({ kind: 'text', yaml: 'just text' }, new FakeClock())).toThrow('the kubeconfig is not valid');
 });
+
+test('what nobody reads of a stream stays with its server, and a reader who leaves closes the connection', async () => {
+  let sent = 0;
+  const closed = Promise.withResolvers<void>();
+  const { url } = await aServer((_request, response) => {
+    const line = `${'x'.repeat(16_383)}\n`;
+    const send = (): void => {
+      // 64 MiB, as fast as they are taken.
+      while (sent < 64 * 1024 * 1024) {
+        sent += line.length;
+        if (!response.write(line)) return void response.once('drain', send);
+      }
+    };
+    response.on('close', () => closed.resolve());
+    send();
+  });
+  const transport = aTransport(kubeconfig(url, { token: 'secret' }));
+  const { chunks } = await transport.stream({ method: 'GET', path: '/', headers: {} });
+  for await (const chunk of chunks) {
+    expect(chunk.length).toBeGreaterThan(0);
+    for (let before = -1; before !== sent; ) {
+      before = sent;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect(sent).toBeLessThan(24 * 1024 * 1024);
+    break;
+  }
+  await closed.promise;
+});
