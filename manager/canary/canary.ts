@@ -1,5 +1,5 @@
 import type { DeepReadonly, Job, ObjectKey } from '../../shared/api/kubernetes.ts';
-import { CANARY_LABEL, CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
+import { CANARY_FIELD_MANAGER, CANARY_LABEL, CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { ApiError, isAlreadyExists, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
@@ -157,7 +157,7 @@ export function createCanary({ config, client, jobs, workerClusters, metrics, cl
     const submittedMs = clock.now();
     bird.dueMs = submittedMs + intervalMs;
     try {
-      const made = await client.create(JOBS, canaryJob(cluster, canaryName(cluster), options), { fieldManager: 'switchyard-canary' });
+      const made = await client.create(JOBS, canaryJob(cluster, canaryName(cluster), options), { fieldManager: CANARY_FIELD_MANAGER });
       bird.uid = made.metadata.uid;
       bird.story = { submittedMs };
       // The cache may have been quicker than the answer.

@@ -1,4 +1,4 @@
-import { MANAGER_FIELD_MANAGER, SUBMISSION_USER_EXTRA } from '../../shared/api/names.ts';
+import { CANARY_FIELD_MANAGER, MANAGER_FIELD_MANAGER, SUBMISSION_USER_EXTRA } from '../../shared/api/names.ts';
 
 /** Who writes, as far as the rules tell people and programs apart. Submission: the manager, as the ServiceAccount of a tenant. */
 export type Writer = 'Manager' | 'LocalWorker' | 'Submission' | 'User';
@@ -33,7 +33,8 @@ export function recognize(
   if (username === undefined) return { writer: 'User', sharesIdentity: false };
   if (identities.managers.includes(username)) {
     const itself = fieldManager === MANAGER_FIELD_MANAGER;
-    return { writer: itself ? 'Manager' : 'User', sharesIdentity: !itself };
+    // A canary is judged as what a user submits, though it is the manager who does.
+    return { writer: itself ? 'Manager' : 'User', sharesIdentity: !itself && fieldManager !== CANARY_FIELD_MANAGER };
   }
   if (identities.localWorkers.includes(username)) return { writer: 'LocalWorker', sharesIdentity: false };
   const submits = fieldManager === MANAGER_FIELD_MANAGER && Object.hasOwn(extra, SUBMISSION_USER_EXTRA);

@@ -158,6 +158,8 @@ export const TRACEPARENT_VARIABLE = 'TRACEPARENT';
 
 /** Field manager names under which our writes appear in managedFields. */
 export const MANAGER_FIELD_MANAGER = 'switchyard-manager';
+/** The manager's, where it creates a canary: a Job like anybody's, which is judged as such. */
+export const CANARY_FIELD_MANAGER = 'switchyard-canary';
 export const WORKER_FIELD_MANAGER = 'switchyard-worker';
 /** Field manager by which the controller of an admission check says what it says of a Job; needs the verb `update` on `admissionchecks.switchyard.dev`. */
 export const CHECK_FIELD_MANAGER = 'switchyard-check';

@@ -115,6 +115,12 @@ test('somebody else with the manager’s identity is judged as what he is, and t
   expect(shared).toEqual([`${MANAGER} kubectl-edit`, `${MANAGER} `]);
 });
 
+test('a canary that the manager submits is judged as anybody’s Job, and is no reason for alarm', async () => {
+  const change = { operation: 'UPDATE', oldObject: aHomeJob(), object: anAdmittedJob(), userInfo: BY_MANAGER.userInfo };
+  expect(await review('/validate', { ...change, options: { fieldManager: 'switchyard-canary' } })).toMatchObject({ allowed: false });
+  expect(shared).toEqual([]);
+});
+
 test('a write of the status is judged', async () => {
   const change = { operation: 'UPDATE', subResource: 'status', oldObject: anAdmittedJob(), object: anAdmittedJob() };
   expect(await review('/validate', change)).toMatchObject({ allowed: false });
