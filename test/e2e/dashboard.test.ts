@@ -190,6 +190,59 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     expect(misdeeds).toEqual({ elsewhere: [], errors: [] });
   });
 
+  describe('every page says', () => {
+    /** An answer of the server to what this page asks for. */
+    type Instead = { readonly asked: string; readonly status: number | 'Nothing' };
+    const json = (message: string) => JSON.stringify({ kind: 'Status', message });
+    const PAGES = [
+      { place: 'jobs', asked: '**/api/v1/jobs?*' },
+      { place: 'jobs/vision/from-start', asked: '**/jobs/from-start' },
+      { place: 'jobs/vision/from-start?tab=events', asked: '**/from-start/events' },
+      { place: 'jobs/vision/from-start?tab=yaml', asked: '**/from-start/yaml' },
+      { place: 'submissions', asked: '**/api/v1/submissions' },
+      { place: `yard?at=${Date.UTC(2026, 0, 1)}`, asked: '**/api/v1/yard?*' },
+    ];
+    const opened = async (place: string, { asked, status }: Instead): Promise<Page> => {
+      const { page } = await openPage(browser, dashboard.url, { token: 'admin' });
+      await page.locator('.yard').waitFor();
+      await page.route(asked, async (route) => {
+        if (status !== 'Nothing') await route.fulfill({ status, contentType: 'application/json', body: json('it was made to fail') });
+      });
+      await page.goto(`${dashboard.url}/#/${place}`);
+      return page;
+    };
+
+    test.each(PAGES)('that it waits for an answer: $place', async ({ place, asked }) => {
+      const page = await opened(place, { asked, status: 'Nothing' });
+      await page.locator('.notice.wait').waitFor();
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.context().close();
+    });
+
+    test.each(PAGES)('what went wrong: $place', async ({ place, asked }) => {
+      const page = await opened(place, { asked, status: 500 });
+      await page.locator('.notice', { hasText: 'it was made to fail' }).waitFor();
+      await page.context().close();
+    });
+
+    test.each([
+      ['yard', 'There is nothing here that you may see'],
+      ['jobs', 'No Job is like that'],
+      ['jobs/vision/from-start', 'You may not see this Job'],
+      ['queues/vision', 'There is no queue vision that you may see'],
+      ['clusters/oregon', 'There is no cluster oregon that you may see'],
+      ['submissions', 'There is no queue of submissions that you may see'],
+      ['nowhere', 'There is no such page'],
+    ])('to who may see nothing that it is so, and no name: %s', async (place, told) => {
+      const { page, context, misdeeds } = await openPage(browser, dashboard.url, { token: 'nobody' });
+      await page.goto(`${dashboard.url}/#/${place}`);
+      await page.locator('.notice', { hasText: told }).waitFor();
+      expect(await page.locator('main').innerText()).not.toMatch(/of-ann|of-bob|frankfurt|language/);
+      expect(misdeeds).toEqual({ elsewhere: [], errors: [] });
+      await context.close();
+    });
+  });
+
   test('can be used by everybody: axe finds nothing on any page, light or dark', async () => {
     const { page } = await openPage(browser, dashboard.url, { token: 'admin' });
     const problems: string[] = [];

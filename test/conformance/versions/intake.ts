@@ -93,9 +93,14 @@ async function exported(redis: Redis): Promise<Key[]> {
   );
 }
 
+/** As if it were just now that this was stored: what was to happen hours later is still ahead. */
 export async function restoreRedis(redis: Redis, folder: string): Promise<void> {
-  for (const { key, type, value } of JSON.parse(readFileSync(path.join(folder, 'redis.json'), 'utf8')) as Key[]) {
+  const keys = JSON.parse(readFileSync(path.join(folder, 'redis.json'), 'utf8')) as Key[];
+  const laterMs = Date.now() - storedMs(keys);
+  for (const { key, type, value } of keys) {
     const list = value as string[];
+    if (key.endsWith(':delayed'))
+      for (let at = 1; at < list.length; at += 2) list[at] = String(Number(list[at]) + laterMs * DELAYED_SCORES_PER_MS);
     if (type === 'string') await redis.set(key, value as string);
     else if (type === 'hash') await redis.hset(key, value as Record<string, string>);
     else if (type === 'list') await redis.rpush(key, ...list);
@@ -107,6 +112,17 @@ export async function restoreRedis(redis: Redis, folder: string): Promise<void> 
 
 export const readLedger = (folder: string): readonly ConfigMap[] =>
   JSON.parse(readFileSync(path.join(folder, 'ledger.json'), 'utf8')) as ConfigMap[];
+
+/** BullMQ's score of a delayed job: when it is due, in these, and its place among those of that time. */
+const DELAYED_SCORES_PER_MS = 0x1000;
+
+/** When the last event was written. */
+function storedMs(keys: readonly Key[]): number {
+  const ids = keys.flatMap(({ type, value }) =>
+    type === 'stream' ? (value as [string, string[]][]).map(([id]) => Number(id.split('-')[0])) : [],
+  );
+  return Math.max(...ids);
+}
 
 /** One submission that has ended, one whose Job runs, and one that nobody has looked at. */
 export async function recordIntake(folder: string): Promise<void> {
