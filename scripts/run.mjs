@@ -32,7 +32,7 @@ const PROGRAMS = {
       ['vitest', 'run'],
     ],
   },
-  // What documents tell operators to do, the ways to install, a release, and a real Prometheus: minutes, as root.
+  // What documents tell operators to do, the ways to install, a release, a real Prometheus, and more of what npm test does a little of: minutes, as root.
   'test-operations': {
     redis: true,
     commands: [
@@ -46,6 +46,9 @@ const PROGRAMS = {
         'test/e2e/image-build',
         'test/e2e/release',
         'test/e2e/prometheus',
+        'test/hostile/worker-cluster-load',
+        'test/simulation/dispatch',
+        'test/simulation/job-controller',
       ],
     ],
   },

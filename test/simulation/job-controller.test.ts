@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { simulate } from './simulation.ts';
 
 /** With SWITCHYARD_SLOW=1 more. */
-const SEEDS = Array.from({ length: process.env['SWITCHYARD_SLOW'] === '1' ? 40 : 20 }, (_, position) => position + 1);
+const SEEDS = Array.from({ length: process.env['SWITCHYARD_SLOW'] === '1' ? 40 : 12 }, (_, position) => position + 1);
 
 test.each(SEEDS)('seed %d', async (seed) => {
   expect((await simulate(seed)).violations).toEqual([]);
