@@ -41,6 +41,8 @@ const PROGRAMS = {
         'run',
         '--retry=1',
         'test/e2e/operations',
+        'test/e2e/install',
+        'test/e2e/killed-quick-start',
         'test/e2e/chart-matrix',
         'test/e2e/chart-notes',
         'test/e2e/image-build',

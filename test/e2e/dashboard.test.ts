@@ -1,5 +1,5 @@
 /** The dashboard as people see it: a browser, a whole Switchyard behind it, and hands that type and click. */
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { JOBS } from '../../shared/api/resources.ts';
 import { accessibilityProblems, CHROMIUM, createCable, NO_CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
@@ -191,8 +191,8 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
   });
 
   describe('every page says', () => {
-    /** An answer of the server to what this page asks for. */
-    type Instead = { readonly asked: string; readonly status: number | 'Nothing' };
+    /** What the server answers to what a page asks for. */
+    type Instead = { readonly status: number | 'Nothing' };
     const json = (message: string) => JSON.stringify({ kind: 'Status', message });
     const PAGES = [
       { place: 'jobs', asked: '**/api/v1/jobs?*' },
@@ -202,42 +202,47 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
       { place: 'submissions', asked: '**/api/v1/submissions' },
       { place: `yard?at=${Date.UTC(2026, 0, 1)}`, asked: '**/api/v1/yard?*' },
     ];
-    const opened = async (place: string, { asked, status }: Instead): Promise<Page> => {
-      const { page } = await openPage(browser, dashboard.url, { token: 'admin' });
+    /** One page that goes from place to place, and is answered otherwise for each. */
+    const visiting = async (status: Instead['status'], look: (page: Page, place: string) => Promise<void>): Promise<void> => {
+      const { page, context } = await openPage(browser, dashboard.url, { token: 'admin' });
       await page.locator('.yard').waitFor();
-      await page.route(asked, async (route) => {
-        if (status !== 'Nothing') await route.fulfill({ status, contentType: 'application/json', body: json('it was made to fail') });
-      });
-      await page.goto(`${dashboard.url}/#/${place}`);
-      return page;
+      for (const { place, asked } of PAGES) {
+        const instead = async (route: Route): Promise<void> => {
+          if (status !== 'Nothing') await route.fulfill({ status, contentType: 'application/json', body: json('it was made to fail') });
+        };
+        await page.route(asked, instead);
+        await page.goto(`${dashboard.url}/#/${place}`);
+        await look(page, place);
+        await page.unroute(asked, instead);
+        await page.goto(`${dashboard.url}/#/nowhere`);
+      }
+      await context.close();
     };
 
-    test.each(PAGES)('that it waits for an answer: $place', async ({ place, asked }) => {
-      const page = await opened(place, { asked, status: 'Nothing' });
-      await page.locator('.notice.wait').waitFor();
-      expect(await accessibilityProblems(page)).toEqual([]);
-      await page.context().close();
+    test('that it waits for an answer', async () => {
+      await visiting('Nothing', (page) => page.locator('.notice.wait').waitFor());
     });
 
-    test.each(PAGES)('what went wrong: $place', async ({ place, asked }) => {
-      const page = await opened(place, { asked, status: 500 });
-      await page.locator('.notice', { hasText: 'it was made to fail' }).waitFor();
-      await page.context().close();
+    test('what went wrong', async () => {
+      await visiting(500, (page) => page.locator('.notice', { hasText: 'it was made to fail' }).waitFor());
     });
 
-    test.each([
-      ['yard', 'There is nothing here that you may see'],
-      ['jobs', 'No Job is like that'],
-      ['jobs/vision/from-start', 'You may not see this Job'],
-      ['queues/vision', 'There is no queue vision that you may see'],
-      ['clusters/oregon', 'There is no cluster oregon that you may see'],
-      ['submissions', 'There is no queue of submissions that you may see'],
-      ['nowhere', 'There is no such page'],
-    ])('to who may see nothing that it is so, and no name: %s', async (place, told) => {
+    test('to who may see nothing that it is so, and no name', async () => {
       const { page, context, misdeeds } = await openPage(browser, dashboard.url, { token: 'nobody' });
-      await page.goto(`${dashboard.url}/#/${place}`);
-      await page.locator('.notice', { hasText: told }).waitFor();
-      expect(await page.locator('main').innerText()).not.toMatch(/of-ann|of-bob|frankfurt|language/);
+      for (const [place, told] of [
+        ['yard', 'There is nothing here that you may see'],
+        ['jobs', 'No Job is like that'],
+        ['jobs/vision/from-start', 'You may not see this Job'],
+        ['queues/vision', 'There is no queue vision that you may see'],
+        ['clusters/oregon', 'There is no cluster oregon that you may see'],
+        ['submissions', 'There is no queue of submissions that you may see'],
+        ['nowhere', 'There is no such page'],
+      ] as const) {
+        await page.goto(`${dashboard.url}/#/${place}`);
+        await page.locator('.notice', { hasText: told }).waitFor();
+        expect(await page.locator('main').innerText()).not.toMatch(/of-ann|of-bob|frankfurt|language/);
+      }
+      expect(await accessibilityProblems(page)).toEqual([]);
       expect(misdeeds).toEqual({ elsewhere: [], errors: [] });
       await context.close();
     });

@@ -8,7 +8,10 @@ import { until } from '../support/installed-jobs.ts';
 
 const LIMIT_MS = 300_000;
 
-describe.skipIf(!canInstall())('docs/install.md', () => {
+/** As part of npm run test:operations. */
+const isSlow = process.env['SWITCHYARD_SLOW'] === '1';
+
+describe.skipIf(!canInstall() || !isSlow)('docs/install.md', () => {
   let installation: Installation;
   beforeAll(async () => void (installation = await startInstallation()), LIMIT_MS);
   afterAll(() => installation[Symbol.asyncDispose]());
@@ -33,6 +36,6 @@ describe.skipIf(!canInstall())('docs/install.md', () => {
   });
 });
 
-test.skipIf(canInstall())('docs/install.md is followed by the superuser, with a kubectl', ({ skip }) =>
-  skip('run as root, with kubectl on the PATH'),
+test.skipIf(canInstall() && isSlow)('docs/install.md is followed by the superuser, with a kubectl', ({ skip }) =>
+  skip('run npm run test:operations as root, with kubectl on the PATH'),
 );
