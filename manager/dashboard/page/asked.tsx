@@ -52,3 +52,30 @@ export function useAsked<T>(ask: (api: Api) => Promise<T>, subject: string, chan
   }, [subject, changes]);
   return asked.subject === subject ? asked : { value: undefined, problem: undefined };
 }
+
+/**
+ * Asks about a subject that has stood still for so long; without one nothing is asked. What was told last stays until there is more: while `isAsking` it is
+ * about what was there before.
+ */
+export function useAskedAtRest<T>(ask: (api: Api) => Promise<T>, subject: string | undefined, restMs: number): Asked<T> & { readonly isAsking: boolean } {
+  const [told, setTold] = useState<Asked<T> & { readonly about: string | undefined }>({ about: undefined, value: undefined, problem: undefined });
+  const who = entry.value;
+  useEffect(() => {
+    if (subject === undefined || who.kind !== 'Inside') return undefined;
+    let isGone = false;
+    const run = async (): Promise<void> => {
+      try {
+        const value = await ask(who.api);
+        if (!isGone) setTold({ about: subject, value, problem: undefined });
+      } catch (error) {
+        if (!isGone) setTold({ about: subject, value: undefined, problem: problemOf(error) });
+      }
+    };
+    const timer = setTimeout(() => void run(), restMs);
+    return () => {
+      isGone = true;
+      clearTimeout(timer);
+    };
+  }, [subject, who]);
+  return { value: told.value, problem: told.problem, isAsking: subject !== undefined && told.about !== subject };
+}

@@ -1,11 +1,10 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { PastYard, TimeLine } from '../views.ts';
-import { problemOf } from './api.ts';
-import { useAsked } from './asked.tsx';
+import { useAsked, useAskedAtRest } from './asked.tsx';
 import { Chart, type Series } from './chart.tsx';
 import { Notice, Wagons } from './parts.tsx';
 import { clusterAt, queueAt, yardAt } from './place.ts';
-import { entry, serverNow, yard } from './state.tsx';
+import { serverNow, yard } from './state.tsx';
 import { count, moment } from './words.ts';
 
 const HOURS = [1, 6, 24, 168] as const;
@@ -140,41 +139,20 @@ export function useRarely(value: unknown): unknown {
   return known;
 }
 
-type Asked = { readonly kind: 'Asked' } | { readonly kind: 'Told'; readonly past: PastYard } | { readonly kind: 'Failed'; readonly message: string };
-
 /** The yard as it was: nothing in it moves. */
 export function PastYardView({ hours, atMs }: { readonly hours: number; readonly atMs: number }) {
-  const [asked, setAsked] = useState<Asked>({ kind: 'Asked' });
-  const who = entry.value;
-  useEffect(() => {
-    if (who.kind !== 'Inside') return undefined;
-    let isGone = false;
-    const ask = async (): Promise<void> => {
-      let next: Asked;
-      try {
-        next = { kind: 'Told', past: await who.api.yardAt(atMs) };
-      } catch (error) {
-        next = { kind: 'Failed', message: problemOf(error).message };
-      }
-      if (!isGone) setAsked(next);
-    };
-    const timer = setTimeout(() => void ask(), REST_MS);
-    return () => {
-      isGone = true;
-      clearTimeout(timer);
-    };
-  }, [atMs, who]);
+  const { value: past, problem } = useAskedAtRest((api) => api.yardAt(atMs), String(atMs), REST_MS);
   return (
     <>
       <p class="past" role="status">
         <span>
-          The yard as it was at <b>{moment(atMs, serverNow.peek())}</b>
+          The yard as it was at <b>{moment(past?.atMs ?? atMs, serverNow.peek())}</b>
         </span>
         <a href={yardAt(hours)}>back to now</a>
       </p>
-      {asked.kind === 'Asked' && <Notice kind="wait" title="Looking back …" />}
-      {asked.kind === 'Failed' && <Notice kind="bad" title="That moment cannot be shown" about={asked.message} />}
-      {asked.kind === 'Told' && <Then past={asked.past} />}
+      {past === undefined && problem === undefined && <Notice kind="wait" title="Looking back …" />}
+      {problem !== undefined && <Notice kind="bad" title="That moment cannot be shown" about={problem.message} />}
+      {past !== undefined && <Then past={past} />}
     </>
   );
 }

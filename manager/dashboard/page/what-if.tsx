@@ -1,10 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { QueueNode, WhatIfView } from '../views.ts';
-import { problemOf } from './api.ts';
+import { useAskedAtRest } from './asked.tsx';
 import { Command } from './command.tsx';
 import { KeyName } from './parts.tsx';
 import { jobAt } from './place.ts';
-import { entry, yard } from './state.tsx';
+import { yard } from './state.tsx';
 import { count } from './words.ts';
 import { dialsOf, NO_WISHES, queryOf, type Dial, type Wishes } from './wishes.ts';
 import { clustersIn } from './yard-model.ts';
@@ -12,38 +12,13 @@ import { clustersIn } from './yard-model.ts';
 /** Whoever turns a dial is not asked about at every step of it. */
 const REST_MS = 400;
 
-type Outcome =
-  | { readonly kind: 'None' }
-  | { readonly kind: 'Asked' }
-  | { readonly kind: 'Told'; readonly view: WhatIfView }
-  | { readonly kind: 'Failed'; readonly message: string };
-
 /** What would become of Jobs with more quota, another weight or a cluster less. Nothing is changed by it. */
 export function WhatIf({ queue, weight }: { readonly queue: QueueNode; readonly weight: string }) {
   const [wishes, setWishes] = useState<Wishes>(NO_WISHES);
-  const [outcome, setOutcome] = useState<Outcome>({ kind: 'None' });
   const dials = dialsOf(queue);
   const query = queryOf(dials, wishes)?.toString();
-  const who = entry.value;
-  useEffect(() => {
-    if (query === undefined || who.kind !== 'Inside') return setOutcome({ kind: 'None' });
-    let isGone = false;
-    setOutcome({ kind: 'Asked' });
-    const ask = async (): Promise<void> => {
-      let next: Outcome;
-      try {
-        next = { kind: 'Told', view: await who.api.whatIf(queue.name, new URLSearchParams(query)) };
-      } catch (error) {
-        next = { kind: 'Failed', message: problemOf(error).message };
-      }
-      if (!isGone) setOutcome(next);
-    };
-    const timer = setTimeout(() => void ask(), REST_MS);
-    return () => {
-      isGone = true;
-      clearTimeout(timer);
-    };
-  }, [query, queue.name]);
+  const subject = query === undefined ? undefined : `${queue.name}?${query}`;
+  const { value: view, problem, isAsking } = useAskedAtRest((api) => api.whatIf(queue.name, new URLSearchParams(query)), subject, REST_MS);
   const turn = (name: string, value: number): void => setWishes({ ...wishes, quota: { ...wishes.quota, [name]: value } });
   return (
     <section class="card">
@@ -85,10 +60,10 @@ export function WhatIf({ queue, weight }: { readonly queue: QueueNode; readonly 
         ))}
       </form>
       <div role="status" aria-live="polite">
-        {outcome.kind === 'None' && <p class="soft">Turn something to see which Jobs would fare otherwise. Nothing is changed by looking.</p>}
-        {outcome.kind === 'Asked' && <p class="soft">Working it out …</p>}
-        {outcome.kind === 'Failed' && <p class="problem">{outcome.message}</p>}
-        {outcome.kind === 'Told' && <Told view={outcome.view} own={queue.name} />}
+        {query === undefined && <p class="soft">Turn something to see which Jobs would fare otherwise. Nothing is changed by looking.</p>}
+        {isAsking && <p class="soft">Working it out …</p>}
+        {query !== undefined && !isAsking && problem !== undefined && <p class="problem">{problem.message}</p>}
+        {query !== undefined && !isAsking && view !== undefined && <Told view={view} own={queue.name} />}
       </div>
     </section>
   );
