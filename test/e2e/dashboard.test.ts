@@ -196,12 +196,14 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     const json = (message: string) => JSON.stringify({ kind: 'Status', message });
     const PAGES = [
       { place: 'jobs', asked: '**/api/v1/jobs?*' },
-      { place: 'jobs/vision/from-start', asked: '**/jobs/from-start' },
-      { place: 'jobs/vision/from-start?tab=events', asked: '**/from-start/events' },
-      { place: 'jobs/vision/from-start?tab=yaml', asked: '**/from-start/yaml' },
+      { place: 'jobs/vision/opened', asked: '**/jobs/opened' },
+      { place: 'jobs/vision/opened?tab=events', asked: '**/opened/events' },
+      { place: 'jobs/vision/opened?tab=yaml', asked: '**/opened/yaml' },
       { place: 'submissions', asked: '**/api/v1/submissions' },
       { place: `yard?at=${Date.UTC(2026, 0, 1)}`, asked: '**/api/v1/yard?*' },
     ];
+    beforeAll(() => dashboard.submit('vision', 'opened', { seconds: 600 }));
+
     /** One page that goes from place to place, and is answered otherwise for each. */
     const visiting = async (status: Instead['status'], look: (page: Page, place: string) => Promise<void>): Promise<void> => {
       const { page, context } = await openPage(browser, dashboard.url, { token: 'admin' });
