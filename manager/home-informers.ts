@@ -24,6 +24,8 @@ import { WORKLOAD_PRIORITY_CLASSES } from './api/workload-priority-class.ts';
 /** Caches of all that the manager reads on its own cluster. Nothing starts before they run. */
 export type HomeInformersOptions = Pick<ReflectorOptions<Job>, 'client' | 'clock' | 'random' | 'log' | 'onRestart'> & {
   readonly rules: JobRules;
+  /** How many labels of a Job are known beside ours while it waits and once it has ended; absent: none. */
+  readonly usersLabelsMax?: number;
   /** Whether admission has admitted this Job. */
   readonly isAdmitted: (job: DeepReadonly<Job>) => boolean;
   /** The manager cluster has gone back in time: what is known of it did not happen there. */
@@ -35,11 +37,11 @@ export type HomeInformersOptions = Pick<ReflectorOptions<Job>, 'client' | 'clock
 export type HomeInformers = Required<AdmissionInformers> & { readonly submissionQueues: Informer<SubmissionQueueObject> };
 
 export function createHomeInformers(options: HomeInformersOptions): HomeInformers {
-  const { client, clock, random, log, rules, isAdmitted, onWentBack, course, onRestart } = options;
+  const { client, clock, random, log, onWentBack, course, onRestart } = options;
   const common = { client, clock, random, log, onWentBack, course, ...given({ onRestart }) };
   const of = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ ...common, resource });
   return {
-    jobs: createInformer({ ...common, resource: JOBS, transform: (job) => cachedJob(job, rules, isAdmitted) }),
+    jobs: createInformer({ ...common, resource: JOBS, transform: (job) => cachedJob(job, options) }),
     namespaces: of(NAMESPACES),
     workerClusters: of(WORKER_CLUSTERS),
     resourceFlavors: of(RESOURCE_FLAVORS),
@@ -61,7 +63,10 @@ export function createHomeInformers(options: HomeInformersOptions): HomeInformer
  * 2. One that has been admitted and has not finished is kept whole: its copy is made from it.
  * 3. Of any other what decisions look at: of one that waits, of one that has finished, and the least of one that is not taken.
  */
-export function cachedJob(job: Job, rules: JobRules, isAdmitted: HomeInformersOptions['isAdmitted']): Job {
+export function cachedJob(
+  job: Job,
+  { rules, isAdmitted, usersLabelsMax }: Pick<HomeInformersOptions, 'rules' | 'isAdmitted' | 'usersLabelsMax'>,
+): Job {
   if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME) {
     const { name, namespace, uid, resourceVersion, creationTimestamp } = job.metadata;
     return {
@@ -69,11 +74,12 @@ export function cachedJob(job: Job, rules: JobRules, isAdmitted: HomeInformersOp
       spec: { ...given({ managedBy: job.spec.managedBy }), template: {} },
     }; // 1
   }
-  if (isFinished(job.status)) return compactJob(job); // 3
+  const labels = given({ usersLabelsMax });
+  if (isFinished(job.status)) return compactJob(job, labels); // 3
   if (isAdmitted(job)) {
     delete job.metadata.managedFields;
     return job; // 2
   }
   const problems = ruleProblems(job, rules);
-  return problems.length === 0 ? compactJob(job) : compactJob(job, formatProblems(problems)); // 3
+  return compactJob(job, problems.length === 0 ? labels : { ...labels, problem: formatProblems(problems) }); // 3
 }

@@ -23,6 +23,9 @@ import { createWorkerReaders, type WorkerReadersDeps } from './live-logs/worker-
 import { toldExplanation, type MayName } from './told-explanation.ts';
 import { toldWhatIf } from './told-what-if.ts';
 
+/** By how many labels of its user's a Job can be found that waits or is over: what a tenant writes there is kept for every Job. */
+export const SHOWN_LABELS_MAX = 32;
+
 /** How the dashboard is served, and whose word is taken for who looks. */
 export type DashboardService = {
   /** Without a rate limit of its own. */

@@ -43,7 +43,7 @@ import type { InvariantReport } from '../shared/runtime/invariant-report.ts';
 import { createHomeInformers } from './home-informers.ts';
 import { createIdentityAlarm } from './identity-alarm.ts';
 import { clusterIdentity } from './identity.ts';
-import { createManagerDashboard, type DashboardService } from './manager-dashboard.ts';
+import { createManagerDashboard, SHOWN_LABELS_MAX, type DashboardService } from './manager-dashboard.ts';
 import { createManagerMetrics, HOME, type ApiMetrics } from './metrics.ts';
 import type { RedisMetrics } from './redis-metrics.ts';
 import { observedClusters } from './observed-clusters.ts';
@@ -175,6 +175,7 @@ export function createManager(deps: ManagerDeps): Manager {
   const informers = createHomeInformers({
     ...deps,
     rules,
+    ...(deps.dashboard && { usersLabelsMax: SHOWN_LABELS_MAX }),
     isAdmitted,
     onWentBack,
     course,

@@ -4,6 +4,7 @@ import {
   ADMISSION_ANNOTATION,
   CANARY_LABEL,
   CLUSTERS_ANNOTATION,
+  CREATED_BY_ANNOTATION,
   FENCING_ANNOTATION,
   HOLD_ANNOTATION,
   LAST_FAILURE_ANNOTATION,
@@ -20,6 +21,7 @@ import {
   SUBMISSION_PAYLOAD_ANNOTATION,
   SUBMISSION_TENANT_ANNOTATION,
   SUBMITTED_AT_ANNOTATION,
+  TRACE_ID_ANNOTATION,
   TRACEPARENT_ANNOTATION,
 } from '../../shared/api/names.ts';
 import { given } from '../../shared/runtime/given.ts';
@@ -30,11 +32,15 @@ const COMPACT = Symbol('compact');
 export type CompactJob = Job & { readonly [COMPACT]: Compactness };
 type Compactness = { readonly problem: string | undefined; readonly program: string };
 
-/**
- * A Job without what its pods are made of: all that admission, the reporters and the rules that hold a Job back look at. With a `problem`
- * it is one that is not taken, and even less of it is kept.
- */
-export function compactJob(job: Job, problem?: string): CompactJob {
+export type CompactOptions = {
+  /** Why the Job is not taken; even less of it is kept then. */
+  readonly problem?: string;
+  /** How many labels that are not ours are kept, the first by name; absent: none. */
+  readonly usersLabelsMax?: number;
+};
+
+/** A Job without what its pods are made of: all that admission, the reporters and the rules that hold a Job back look at. */
+export function compactJob(job: Job, { problem, usersLabelsMax = 0 }: CompactOptions = {}): CompactJob {
   const { apiVersion: _apiVersion, kind: _kind, metadata, status } = job;
   const { name, namespace, uid, resourceVersion, creationTimestamp, generation, deletionTimestamp, finalizers } = metadata;
   const identity = { name, namespace, uid, resourceVersion, creationTimestamp, ...given({ generation, deletionTimestamp, finalizers }) };
@@ -42,8 +48,10 @@ export function compactJob(job: Job, problem?: string): CompactJob {
     problem === undefined
       ? { ...essentialsOf(job), metadata: wordsOfOurs(metadata, [...ANNOTATIONS, ...TOLD_ANNOTATIONS]) }
       : { metadata: wordsOfOurs(metadata, REFUSED_ANNOTATIONS), spec: { ...scalarsOf(job.spec), template: {} } };
+  const labels =
+    usersLabelsMax === 0 ? essentials.metadata.labels : { ...firstByName(metadata.labels, usersLabelsMax), ...essentials.metadata.labels };
   return {
-    metadata: { ...identity, ...essentials.metadata },
+    metadata: { ...identity, ...essentials.metadata, ...given({ labels }) },
     spec: essentials.spec,
     ...given({ status }),
     [COMPACT]: { problem, program: programOf(job) },
@@ -87,7 +95,7 @@ const REFUSED_ANNOTATIONS = [
   SUBMISSION_SEAL_ANNOTATION,
 ];
 /** What nothing is decided by, and people are told. */
-const TOLD_ANNOTATIONS = [LAST_FAILURE_ANNOTATION];
+const TOLD_ANNOTATIONS = [LAST_FAILURE_ANNOTATION, CREATED_BY_ANNOTATION, TRACE_ID_ANNOTATION];
 const ANNOTATIONS = [
   ...REFUSED_ANNOTATIONS,
   ADMISSION_ANNOTATION,
@@ -107,6 +115,14 @@ function only(map: Readonly<Record<string, string>> | undefined, keys: readonly 
   const found = keys.flatMap((key): [string, string][] => (map?.[key] === undefined ? [] : [[key, map[key]]]));
   return found.length === 0 ? undefined : Object.fromEntries(found);
 }
+
+const firstByName = (map: Readonly<Record<string, string>> = {}, most: number): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(map)
+      .filter(([name]) => !LABELS.includes(name))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .slice(0, most),
+  );
 
 /** Numbers, words and switches: parallelism, completions, completionMode, suspend, managedBy and the like. */
 const scalarsOf = (spec: DeepReadonly<JobSpec>): Omit<JobSpec, 'template'> =>

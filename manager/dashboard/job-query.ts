@@ -10,6 +10,7 @@ export type JobQuery = {
   readonly queue?: string;
   readonly clusterQueue?: string;
   readonly cluster?: string;
+  readonly user?: string;
   readonly reason?: string;
   /** Without a value: whatever it is. */
   readonly label?: { readonly name: string; readonly value?: string };
@@ -26,7 +27,7 @@ export const JOB_STATES: readonly JobState[] = ['Waiting', 'Held', 'Dispatching'
 const ORDERS = ['created', 'name', 'state', 'cluster', 'queue', 'ended'] as const;
 export type JobOrder = (typeof ORDERS)[number];
 /** `label`: by the value of the label that is asked for. */
-const GROUPS = ['state', 'queue', 'cluster', 'namespace', 'reason', 'clusterQueue', 'label'] as const;
+const GROUPS = ['state', 'queue', 'cluster', 'namespace', 'user', 'reason', 'clusterQueue', 'label'] as const;
 export type JobGroup = (typeof GROUPS)[number];
 
 const LIMIT = 100;
@@ -69,6 +70,7 @@ export function parseJobQuery(parameters: URLSearchParams): JobQuery | { readonl
       queue: one('queue'),
       clusterQueue: one('clusterQueue'),
       cluster: one('cluster'),
+      user: one('user'),
       reason: one('reason'),
       text: one('text')?.toLowerCase(),
       label: labelName === '' ? undefined : { name: labelName, ...(labelValue.length > 0 && { value: labelValue.join('=') }) },
@@ -94,11 +96,11 @@ const ofLabel =
   (line: JobLine): string | undefined =>
     label && labelsOf(line)[label.name];
 
-const isForAll = ({ states, namespace, queue, clusterQueue, cluster, reason, label, text }: JobQuery): boolean =>
-  states.size === 0 && (namespace ?? queue ?? clusterQueue ?? cluster ?? reason ?? label ?? text) === undefined;
+const isForAll = ({ states, namespace, queue, clusterQueue, cluster, user, reason, label, text }: JobQuery): boolean =>
+  states.size === 0 && (namespace ?? queue ?? clusterQueue ?? cluster ?? user ?? reason ?? label ?? text) === undefined;
 
 export function isFound(line: JobLine, query: JobQuery, namespaces: Seen, labelsOf: LabelsOf): boolean {
-  const { states, namespace, queue, clusterQueue, cluster, reason, label, text } = query;
+  const { states, namespace, queue, clusterQueue, cluster, user, reason, label, text } = query;
   return (
     (states.size === 0 || states.has(line.state)) &&
     (namespaces === 'All' || seesIt(namespaces, namespaceOf(line))) &&
@@ -106,6 +108,7 @@ export function isFound(line: JobLine, query: JobQuery, namespaces: Seen, labels
     (queue === undefined || line.queue === queue) &&
     (clusterQueue === undefined || line.clusterQueue === clusterQueue) &&
     (cluster === undefined || line.cluster === cluster) &&
+    (user === undefined || line.user === user) &&
     (reason === undefined || line.reason === reason) &&
     (label === undefined || hasLabel(labelsOf(line), label)) &&
     (text === undefined || line.key.toLowerCase().includes(text) || line.why?.toLowerCase().includes(text) === true)

@@ -31,6 +31,7 @@ export function jobView(job: DeepReadonly<Job>, line: JobLine, copies: readonly 
     ['Completions', spec.completions],
     ['Completion mode', spec.completionMode],
     ['Retries', spec.backoffLimit],
+    ['Created by', line.user],
     ['Last failure', failure && tellFailure(failure)],
     ['UID', metadata.uid],
   ];
@@ -79,6 +80,7 @@ export type KeptJob = {
   readonly requests?: Readonly<Record<string, string>>;
   readonly succeeded: number;
   readonly failed: number;
+  readonly user?: string;
   readonly owner?: string;
   readonly placements?: number;
 };
@@ -99,6 +101,7 @@ export function keptJobView(kept: KeptJob, copies: readonly CopyPods[]): JobView
       queue: kept.localQueue,
       clusterQueue: kept.clusterQueue,
       cluster: kept.cluster,
+      user: kept.user,
       admittedMs: parseWireTime(kept.admitted),
       startedMs: parseWireTime(kept.started),
       endedMs: parseWireTime(kept.ended),
@@ -111,6 +114,7 @@ export function keptJobView(kept: KeptJob, copies: readonly CopyPods[]): JobView
     ['ClusterQueue', kept.clusterQueue],
     ['Cluster', kept.cluster],
     ['Placements', kept.placements],
+    ['Created by', kept.user],
     ['Made by', kept.owner],
     ['UID', kept.uid],
   ];

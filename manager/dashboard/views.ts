@@ -18,6 +18,8 @@ export type JobLine = {
   /** Once it was admitted. */
   readonly clusterQueue?: string;
   readonly cluster?: string;
+  /** Who created it, where that was noted. */
+  readonly user?: string;
   readonly createdMs: number;
   readonly admittedMs?: number;
   readonly startedMs?: number;

@@ -4,6 +4,7 @@ import { PRIORITY_CLASS_LABEL, SUBMISSION_ANNOTATION } from '../../shared/api/na
 import { parseWireTime, toWireTime } from '../../shared/api/wire-time.ts';
 import { finishedCondition } from '../../shared/kube/conditions.ts';
 import { given } from '../../shared/runtime/given.ts';
+import { creatorOf } from '../api/creator.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
 import type { AdmissionRecord } from '../api/records.ts';
 
@@ -25,6 +26,8 @@ export type HistoryRecord = {
   readonly priorityClass?: string;
   /** Of the queue that it came through. */
   readonly submission?: string;
+  /** Who created it, where that was noted. */
+  readonly user?: string;
   /** What made it, such as `CronJob/nightly`. */
   readonly owner?: string;
   /** RFC 3339. */
@@ -70,6 +73,7 @@ export function historyRecord(job: DeepReadonly<Job>, record: AdmissionRecord | 
       placements: record?.epoch,
       priorityClass: metadata.labels?.[PRIORITY_CLASS_LABEL],
       submission: metadata.annotations?.[SUBMISSION_ANNOTATION],
+      user: creatorOf(job),
       owner: ownerOf(job),
       admitted: record?.since,
       started: status?.startTime ?? undefined,

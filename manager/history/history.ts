@@ -29,6 +29,7 @@ export type HistoryQuery = {
   readonly name?: string;
   readonly uid?: string;
   readonly outcome?: HistoryRecord['outcome'];
+  readonly user?: string;
   /** Ended at or after, and before: epoch milliseconds. */
   readonly sinceMs?: number;
   readonly untilMs?: number;
@@ -127,6 +128,7 @@ export function createHistory(store: KeyValueStore): History {
         if (query.sinceMs !== undefined && parsed.endedMs < query.sinceMs) break;
         const record = await recordAt(key);
         if (record === undefined || (query.outcome !== undefined && record.outcome !== query.outcome)) continue;
+        if (query.user !== undefined && record.user !== query.user) continue;
         found.push(record);
         if (found.length >= query.limit) break;
       }

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   CHECK_FIELD_MANAGER,
+  CREATED_BY_ANNOTATION,
   ENDED_PODS_ANNOTATION,
   MANAGER_CONTROLLER_NAME,
   QUEUE_NAME_LABEL,
   SWITCHYARD_GROUP,
 } from '../../shared/api/names.ts';
-import { fieldOf, switchyardsOwn, type WriteRule } from './write-rule.ts';
+import { quoted } from './cel-variables.ts';
+import { fieldOf, switchyardsOwn, textOf, type WriteRule } from './write-rule.ts';
 
 /** Rules about what is both the user's and Switchyard's, depending on where a Job stands. */
 
@@ -104,4 +106,17 @@ export const ENDS_ARE_TOLD_BY_THE_WORKER: WriteRule = {
   ...ENDS_OF_PODS,
   isBroken: (write) => !(write.copy && write.writer === 'LocalWorker') && ENDS_OF_PODS.isBroken(write),
   brokenWhen: `!(variables.copy && variables.byLocalWorker) && (${ENDS_OF_PODS.brokenWhen})`,
+};
+
+const CREATOR = switchyardsOwn('annotations', CREATED_BY_ANNOTATION);
+
+/** The webhook writes it in the request of the one whom it names; without the webhook he may do that himself. */
+export const CREATOR_IS_WHO_CREATES: WriteRule = {
+  ...CREATOR,
+  problem: 'names the user who creates the Job, and stays; leave it out',
+  isBroken: (write) =>
+    !(write.oldJob === undefined && textOf(write.job, 'annotations', CREATED_BY_ANNOTATION) === write.username) && CREATOR.isBroken(write),
+  brokenWhen:
+    `!(oldObject == null && ${quoted(CREATED_BY_ANNOTATION)} in variables.annotations` +
+    ` && variables.annotations[${quoted(CREATED_BY_ANNOTATION)}] == variables.username) && (${CREATOR.brokenWhen})`,
 };

@@ -12,6 +12,8 @@ export type JobWrite = {
   /** Undefined for a new Job. */
   readonly oldJob: DeepReadonly<Job> | undefined;
   readonly writer: Writer;
+  /** His name, as the API server knows him; '' where it does not say. */
+  readonly username: string;
 };
 
 /** What the rules want to know of a write. The same words are the variables of the admission policies (cel-variables.ts). */

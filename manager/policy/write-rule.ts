@@ -70,7 +70,8 @@ const NAMES_OF = {
 
 type Named = DeepReadonly<{ metadata: Pick<Partial<Job['metadata']>, Place> }>;
 
-function textOf(job: Named | undefined, place: Place, name: string): string | undefined {
+/** The text of a label or annotation, the name of a finalizer; undefined where it has none. */
+export function textOf(job: Named | undefined, place: Place, name: string): string | undefined {
   if (place === 'finalizers') {
     // A submitted manifest may have anything there.
     const finalizers: unknown = job?.metadata.finalizers;

@@ -1,4 +1,5 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
+import { CREATED_BY_ANNOTATION } from '../../shared/api/names.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
 import { isJsonObject, parseJson } from '../api/json-value.ts';
 import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
@@ -56,7 +57,7 @@ export const admissionReviewOf = (response: AdmissionResponse): object => ({
   response,
 });
 
-/** Makes a new Job with a queue the manager's. Whatever is wrong with it is told by the validating webhook, who hears who writes. */
+/** Makes a new Job with a queue the manager's, and notes who creates it. Whatever is wrong with it is told by the validating webhook, who hears who writes. */
 export function mutate(request: AdmissionRequest, rules: JobRules = DEFAULT_JOB_RULES): AdmissionResponse {
   const { uid, object } = request;
   if (request.operation !== 'CREATE' || object === undefined) return { uid, allowed: true };
@@ -67,11 +68,22 @@ export function mutate(request: AdmissionRequest, rules: JobRules = DEFAULT_JOB_
   const operations = [
     // Where ours was absent Kueue's is there, and so is the map.
     ...words.map(({ place, name, value }) => ({ op: 'add', path: `/metadata/${place}/${name.replace('/', '~1')}`, value })),
+    ...creatorOperations(request.userInfo.username, object),
     ...(object.spec.suspend === suspend ? [] : [{ op: 'add', path: '/spec/suspend', value: suspend }]),
     ...(object.spec.managedBy === managedBy ? [] : [{ op: 'add', path: '/spec/managedBy', value: managedBy }]),
   ];
   if (operations.length === 0) return { uid, allowed: true };
   return { uid, allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(operations)).toString('base64') };
+}
+
+/** As the API server says; what the manifest says of it means nothing. */
+function creatorOperations(username: string | undefined, { metadata }: Job): object[] {
+  const name = CREATED_BY_ANNOTATION;
+  if (username === undefined || metadata.annotations?.[name] === username) return [];
+  // A map that is empty is not sent.
+  return metadata.annotations === undefined
+    ? [{ op: 'add', path: '/metadata/annotations', value: { [name]: username } }]
+    : [{ op: 'add', path: `/metadata/annotations/${name.replace('/', '~1')}`, value: username }];
 }
 
 /** Judges a write of a Job or of its status. */
@@ -80,7 +92,7 @@ export function validate(request: AdmissionRequest, identities: Identities, rule
   if (job === undefined || (operation !== 'CREATE' && operation !== 'UPDATE')) return { uid, allowed: true };
   if (operation === 'UPDATE' && oldJob === undefined) return denied(uid, [{ field: 'oldObject', problem: 'is missing in the review' }]);
   const { writer } = recognize(userInfo.username, fieldManager, identities, userInfo.extra);
-  const problems = validateJob({ subresource, job, oldJob, writer }, rules);
+  const problems = validateJob({ subresource, job, oldJob, writer, username: userInfo.username ?? '' }, rules);
   return problems.length === 0 ? { uid, allowed: true } : denied(uid, problems);
 }
 

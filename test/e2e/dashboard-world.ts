@@ -11,7 +11,7 @@ import { openSqliteStore } from '../../manager/history/sqlite-store.ts';
 import { serveDashboard } from '../../manager/http/serve-dashboard.ts';
 import { prepareJob } from '../../manager/prepare-job.ts';
 import type { KubeObject } from '../../shared/api/kubernetes.ts';
-import { QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
+import { CREATED_BY_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import type { RawClient } from '../../shared/kube/client.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
@@ -30,12 +30,18 @@ const LOG = 'loading 4 shards\nepoch 1 loss 0.412\nepoch 2 loss 0.337\nsaved the
 /** Whose name is his token. `*`: all namespaces, queues and clusters. */
 const PEOPLE: Readonly<Record<string, readonly string[] | '*'>> = { admin: '*', ann: ['vision'], bob: ['language'], nobody: [] };
 
+type SubmittedParts = JobParts & {
+  readonly labels?: Record<string, string>;
+  /** Noted as who created it, as the webhook does. */
+  readonly user?: string;
+};
+
 export type DashboardWorld = {
   readonly world: WholeWorld;
   readonly url: string;
   /** What pods that run have written, as far as the dashboard follows it. */
   readonly book: PodLogBook;
-  submit(namespace: string, name: string, parts?: JobParts & { readonly labels?: Record<string, string> }): Promise<void>;
+  submit(namespace: string, name: string, parts?: SubmittedParts): Promise<void>;
   /** Time goes on until this holds. */
   until(holds: () => boolean | Promise<boolean>): Promise<void>;
   close(): Promise<void>;
@@ -95,12 +101,14 @@ export async function createDashboardWorld({ actions = false }: { readonly actio
     world,
     url: url ?? '',
     book,
-    async submit(namespace, name, { labels = {}, ...parts } = {}) {
+    async submit(namespace, name, { labels = {}, user, ...parts } = {}) {
       const job = manifest(name, parts);
       const metadata = { ...job.metadata, namespace, labels: { [QUEUE_NAME_LABEL]: namespace, ...labels } };
       const prepared = prepareJob({ ...job, metadata } as typeof job);
       if (prepared.kind === 'Refused') throw new Error(JSON.stringify(prepared.problems));
-      await world.home.create(JOBS, prepared.job);
+      const { annotations, ...words } = prepared.job.metadata;
+      const noted = user === undefined ? {} : { [CREATED_BY_ANNOTATION]: user };
+      await world.home.create(JOBS, { ...prepared.job, metadata: { ...words, annotations: { ...annotations, ...noted } } });
     },
     until,
     async close() {

@@ -1,7 +1,9 @@
 /** The dashboard as people see it: a browser, a whole Switchyard behind it, and hands that type and click. */
 import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HOLD_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
+import { finishedCondition } from '../../shared/kube/conditions.ts';
 import { accessibilityProblems, CHROMIUM, createCable, NO_CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
 import { CLUSTERS, createDashboardWorld, type DashboardWorld } from './dashboard-world.ts';
 
@@ -165,6 +167,28 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     expect(asked.at(-1)).toMatch(/\S/);
     await context.close();
     await cable.close();
+  });
+
+  test('groups Jobs by a label and by who created them, whether they wait, run or are over', async () => {
+    const labels = { 'example.com/study': 'red' };
+    await dashboard.submit('vision', 'of-red-over', { seconds: 1, labels, user: 'oidc:ann' });
+    await dashboard.submit('vision', 'of-red-runs', { seconds: 3_600, labels, user: 'oidc:ann' });
+    await dashboard.submit('vision', 'of-red-held', { labels, user: 'oidc:bob', annotations: { [HOLD_ANNOTATION]: 'true' } });
+    await dashboard.until(async () => {
+      const { status } = await dashboard.world.home.get(JOBS, { namespace: 'vision', name: 'of-red-over' });
+      return finishedCondition(status) !== undefined;
+    });
+    const { page, misdeeds } = await openPage(browser, dashboard.url, { token: 'admin' });
+    await page.goto(`${dashboard.url}/#/jobs?label=example.com/study&group=label`);
+    await page.getByRole('list', { name: 'Jobs by label' }).getByRole('link', { name: 'red 3' }).click();
+    for (const name of ['over', 'runs', 'held']) await page.getByRole('cell', { name: `of-red-${name}` }).waitFor();
+    await page.getByLabel('Group by').selectOption('user');
+    await page.getByRole('list', { name: 'Jobs by user' }).getByRole('link', { name: 'oidc:bob 1' }).waitFor();
+    await page.getByRole('link', { name: 'oidc:ann 2' }).click();
+    await page.getByRole('button', { name: 'user: oidc:ann' }).waitFor();
+    await page.getByRole('link', { name: 'of-red-over' }).click();
+    await page.locator('aside').getByText('oidc:ann').waitFor();
+    expect(misdeeds).toEqual({ elsewhere: [], errors: [] });
   });
 
   test('takes what people write into their objects for text', async () => {

@@ -3,12 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { creatorOf } from '../../manager/api/creator.ts';
 import { DEFAULT_JOB_RULES } from '../../manager/api/job-rules.ts';
 import { selfSignedCertificate } from '../../manager/cli/local/webhook-certificate.ts';
 import { createWebhookServer, type WebhookServer } from '../../manager/webhook/server.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import {
   ADMISSION_ANNOTATION,
+  CREATED_BY_ANNOTATION,
   KUEUE_QUEUE_NAME_LABEL,
   MANAGER_CONTROLLER_NAME,
   MANAGER_FIELD_MANAGER,
@@ -82,6 +84,24 @@ test.each([QUEUE_NAME_LABEL, KUEUE_QUEUE_NAME_LABEL])('a Job with the label %s i
   const { metadata, spec } = await create(`queued-by-${label.split('.')[0]}`, { [label]: 'batch' });
   expect(spec).toMatchObject({ suspend: true, managedBy: MANAGER_CONTROLLER_NAME });
   expect(metadata.labels).toEqual({ [label]: 'batch', [QUEUE_NAME_LABEL]: 'batch' });
+});
+
+test('a Job says who created it, also where its manifest names another', async () => {
+  const ann = createKubeClient(cluster.plane.transport({ name: 'ann', groups: ['system:masters'] }), {
+    userAgent: 'test',
+    clock: systemClock,
+  });
+  const bears = (name: string, annotations?: Record<string, string>): Promise<Job> =>
+    ann.create(JOBS, {
+      metadata: { name, namespace: 'default', labels: { [QUEUE_NAME_LABEL]: 'batch' }, ...(annotations && { annotations }) },
+      spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } } },
+    });
+  expect(creatorOf(await bears('by-ann'))).toBe('ann');
+  expect(creatorOf(await bears('by-ann-as-bob', { [CREATED_BY_ANNOTATION]: 'bob' }))).toBe('ann');
+  const body = { metadata: { annotations: { [CREATED_BY_ANNOTATION]: 'bob' } } };
+  await expect(ann.patch(JOBS, { namespace: 'default', name: 'by-ann' }, { type: 'merge', body })).rejects.toThrow(
+    /names the user who creates/,
+  );
 });
 
 test('nobody but the manager may write the admission record', async () => {

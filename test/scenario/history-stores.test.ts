@@ -70,7 +70,7 @@ describe.each(ADDRESSES)('%s', (_, address) => {
     expect(await store.get('b/1')).toBeUndefined();
   });
 
-  test('keeps history: the latest first, by name, by outcome, with pods and tails, for a time and within a size', async () => {
+  test('keeps history: the latest first, by name, outcome and user, with pods and tails, for a time and within a size', async () => {
     const history = createHistory(store);
     const nowMs = Date.parse('2026-03-01T00:00:00Z');
     const hour = 3_600_000;
@@ -78,7 +78,7 @@ describe.each(ADDRESSES)('%s', (_, address) => {
       record('old', nowMs - 50 * hour),
       record('sum', nowMs - 3 * hour, { outcome: 'Failed', reason: 'BackoffLimitExceeded', failed: 2 }),
       record('sum', nowMs - hour, { uid: 'uid-second' }),
-      record('other', nowMs - 2 * hour, { namespace: 'b' }),
+      record('other', nowMs - 2 * hour, { namespace: 'b', user: 'oidc:ann' }),
     ];
     await history.put(records.flatMap(recordEntries));
     await history.put([
@@ -93,6 +93,7 @@ describe.each(ADDRESSES)('%s', (_, address) => {
     expect(await uids({ limit: 2 })).toEqual(['uid-second', 'uid-other']);
     expect(await uids({ namespace: 'team', name: 'sum' })).toEqual(['uid-second', 'uid-sum']);
     expect(await uids({ namespace: 'team', outcome: 'Failed' })).toEqual(['uid-sum']);
+    expect(await uids({ user: 'oidc:ann' })).toEqual(['uid-other']);
     expect(await uids({ sinceMs: nowMs - 2.5 * hour })).toEqual(['uid-second', 'uid-other']);
     expect(await uids({ untilMs: nowMs - 2 * hour })).toEqual(['uid-sum', 'uid-old']);
     expect((await history.podsOf('uid-sum')).map(({ cluster }) => cluster)).toEqual(['east', 'west']);

@@ -1,4 +1,4 @@
-import { durationMs, FlagError, oneOf, wholeNumber, type FlagTable } from '../../../shared/runtime/flags.ts';
+import { durationMs, FlagError, oneOf, text, wholeNumber, type FlagTable } from '../../../shared/runtime/flags.ts';
 import { ALL_NAMESPACES_FLAG, CLUSTER_FLAGS, NAMESPACE_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 import { HISTORY_STORE_FLAG } from '../history-store.ts';
@@ -14,6 +14,7 @@ const FLAGS = {
     about: 'only those that came to Complete, Failed or Deleted',
     parse: oneOf(['Complete', 'Failed', 'Deleted'] as const),
   },
+  'created-by': { value: 'USER', about: 'only those that this user created, as Kubernetes knows him', parse: text },
   since: { value: 'DURATION', about: 'only those that ended no longer ago than this, such as 24h', parse: durationMs },
   limit: { value: 'N', fallback: '50', about: 'so many at most, the latest first', parse: wholeNumber(1, 100_000) },
   output: { short: 'o', value: 'FORM', fallback: 'table', about: 'table, json, yaml', parse: oneOf(['table', 'json', 'yaml'] as const) },

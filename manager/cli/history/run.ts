@@ -15,6 +15,7 @@ export type HistoryConfig = ClusterChoice & {
   readonly namespace: string | undefined;
   readonly 'all-namespaces': boolean;
   readonly outcome: HistoryRecord['outcome'] | undefined;
+  readonly 'created-by': string | undefined;
   /** Milliseconds. */
   readonly since: number | undefined;
   readonly limit: number;
@@ -23,10 +24,10 @@ export type HistoryConfig = ClusterChoice & {
 
 export const runHistory = (config: HistoryConfig, session: Session): Promise<number> =>
   withHistory(config.store, session, async (history) => {
-    const { job, outcome, since, limit, output } = config;
+    const { job, outcome, 'created-by': user, since, limit, output } = config;
     const namespace = config['all-namespaces'] ? undefined : (job?.namespace ?? config.namespace ?? (await contextNamespace(config)));
     const sinceMs = since === undefined ? undefined : session.now() - since;
-    const records = await history.query({ limit, ...given({ namespace, name: job?.name, outcome, sinceMs }) });
+    const records = await history.query({ limit, ...given({ namespace, name: job?.name, outcome, user, sinceMs }) });
     if (records.length === 0 && output === 'table') {
       await session.errors.write('There is no such history.\n');
       return ExitCode.Done;

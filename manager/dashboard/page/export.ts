@@ -10,6 +10,7 @@ const FIELDS = [
   'queue',
   'clusterQueue',
   'cluster',
+  'user',
   'createdMs',
   'admittedMs',
   'startedMs',

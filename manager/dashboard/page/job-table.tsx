@@ -260,6 +260,7 @@ const GROUPS = {
   clusterQueue: 'cluster queue',
   cluster: 'cluster',
   namespace: 'namespace',
+  user: 'user',
   reason: 'reason',
   label: 'that label',
 };

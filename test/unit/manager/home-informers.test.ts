@@ -3,10 +3,16 @@ import { compactProblem, isCompact } from '../../../manager/api/compact-job.ts';
 import { DEFAULT_JOB_RULES } from '../../../manager/api/job-rules.ts';
 import { cachedJob } from '../../../manager/home-informers.ts';
 import type { Job } from '../../../shared/api/kubernetes.ts';
-import { WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import { QUEUE_NAME_LABEL, WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import { given } from '../../../shared/runtime/given.ts';
 import { aCondition, aHomeJob, anAdmittedJob, recordOn } from '../../support/jobs.ts';
 
-const cached = (job: Job): Job => cachedJob(structuredClone(job), DEFAULT_JOB_RULES, (each) => recordOn(each as Job).kind === 'Record');
+const cached = (job: Job, usersLabelsMax?: number): Job =>
+  cachedJob(structuredClone(job), {
+    rules: DEFAULT_JOB_RULES,
+    isAdmitted: (each) => recordOn(each as Job).kind === 'Record',
+    ...given({ usersLabelsMax }),
+  });
 const stored = { managedFields: [{ manager: 'kubectl', operation: 'Update' }] };
 const large = { template: { spec: { containers: [{ name: 'main', args: ['x'.repeat(DEFAULT_JOB_RULES.bytesMax)] }] } } };
 
@@ -24,6 +30,18 @@ describe('a Job of the manager’s', () => {
     expect(isCompact(cached(aHomeJob()))).toBe(true);
     expect(compactProblem(cached(aHomeJob()))).toBeUndefined();
     expect(isCompact(cached(aHomeJob({ metadata: { annotations: { 'switchyard.dev/admission': 'x'.repeat(10_000) } } })))).toBe(true);
+  });
+
+  test('has the labels of its user where these are asked for, whether it waits, runs, is over or is not taken', () => {
+    const metadata = { labels: { [QUEUE_NAME_LABEL]: 'main', team: 'red' } };
+    const jobs = [
+      aHomeJob({ metadata }),
+      aHomeJob({ metadata, spec: large }),
+      anAdmittedJob({ metadata }),
+      anAdmittedJob({ metadata, status: { conditions: [aCondition('Complete')] } }),
+    ];
+    for (const job of jobs) expect(cached(job, 8).metadata.labels).toMatchObject({ team: 'red' });
+    expect(cached(aHomeJob({ metadata })).metadata.labels).toEqual({ [QUEUE_NAME_LABEL]: 'main' });
   });
 
   test('that is too large waits with the reason; one that was admitted when more was taken runs on', () => {

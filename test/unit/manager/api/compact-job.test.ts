@@ -2,11 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { compactJob, compactProblem, essentialsOf, isCompact, programOf } from '../../../../manager/api/compact-job.ts';
 import {
   CLUSTERS_ANNOTATION,
+  CREATED_BY_ANNOTATION,
   HOLD_ANNOTATION,
   LAST_FAILURE_ANNOTATION,
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
   SUBMISSION_ANNOTATION,
+  TRACE_ID_ANNOTATION,
 } from '../../../../shared/api/names.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
 
@@ -42,8 +44,8 @@ const A_JOB = aHomeJob({
 });
 
 describe('a compact Job', () => {
-  test('keeps what its last pod ended with, which people are told and nothing is decided by', () => {
-    const annotations = { [LAST_FAILURE_ANNOTATION]: '{"pod":"a"}' };
+  test('keeps what its last pod ended with, who created it and its trace, which people are told and nothing is decided by', () => {
+    const annotations = { [LAST_FAILURE_ANNOTATION]: '{"pod":"a"}', [CREATED_BY_ANNOTATION]: 'ann', [TRACE_ID_ANNOTATION]: 'ab' };
     expect(compactJob(aHomeJob({ metadata: { annotations } })).metadata.annotations).toEqual(annotations);
     expect(essentialsOf(aHomeJob({ metadata: { annotations } })).metadata.annotations).toBeUndefined();
   });
@@ -89,6 +91,14 @@ describe('a compact Job', () => {
     });
   });
 
+  test('has so many labels of its user’s as are asked for, beside ours', () => {
+    const job = aHomeJob({ metadata: { labels: { b: '2', [QUEUE_NAME_LABEL]: 'main', c: '3', a: '1' } } });
+    expect(compactJob(job, { usersLabelsMax: 2 }).metadata.labels).toEqual({ a: '1', b: '2', [QUEUE_NAME_LABEL]: 'main' });
+    expect(compactJob(job, { usersLabelsMax: 9, problem: 'is too large' }).metadata.labels).toEqual(job.metadata.labels);
+    expect(compactJob(job).metadata.labels).toEqual({ [QUEUE_NAME_LABEL]: 'main' });
+    expect(compactJob(aHomeJob({ metadata: { labels: {} } })).metadata.labels).toBeUndefined();
+  });
+
   test('still tells programs apart, by image and account', () => {
     const withPod = (pod: object) => aHomeJob({ spec: { template: { spec: { ...POD, ...pod } } } });
     const others = [withPod({ serviceAccountName: 'other' }), withPod({ containers: [{ name: 'main', image: 'other' }] })];
@@ -106,7 +116,7 @@ describe('a compact Job', () => {
   });
 
   test('that is not taken says why, and keeps what finds its submission', () => {
-    const compact = compactJob(A_JOB, 'job: is too large');
+    const compact = compactJob(A_JOB, { problem: 'job: is too large' });
     expect(compactProblem(compact)).toBe('job: is too large');
     expect(compact.spec.template).toEqual({});
     expect(compact.metadata.annotations).toEqual({ [SUBMISSION_ANNOTATION]: '7' });

@@ -11,7 +11,7 @@ const query = (text: string): JobQuery => {
 const LINES = [
   aLine({ key: 'b/train', createdMs: 5, state: 'Running', cluster: 'east', clusterQueue: 'gpu' }),
   aLine({ key: 'a/sum', createdMs: 4, reason: 'InsufficientQuota', why: 'short of 2 CPU' }),
-  aLine({ key: 'a/train', createdMs: 3, state: 'Failed', endedMs: 9, cluster: 'west' }),
+  aLine({ key: 'a/train', createdMs: 3, state: 'Failed', endedMs: 9, cluster: 'west', user: 'oidc:ann' }),
   aLine({ key: 'c/other', createdMs: 2, state: 'Complete', endedMs: 7 }),
 ];
 const LABELS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -23,10 +23,11 @@ const keys = (text: string, namespaces: 'All' | ReadonlySet<string> = 'All'): st
   jobPage(LINES, query(text), namespaces, labelsOf).jobs.map(({ key }) => key);
 
 describe('a query for Jobs', () => {
-  test('finds by state, queue, cluster, reason, namespace and part of the name or of what it says', () => {
+  test('finds by state, queue, cluster, user, reason, namespace and part of the name or of what it says', () => {
     expect(keys('')).toEqual(['b/train', 'a/sum', 'a/train', 'c/other']);
     expect(keys('state=Running,Failed')).toEqual(['b/train', 'a/train']);
     expect(keys('cluster=west')).toEqual(['a/train']);
+    expect(keys('user=oidc:ann')).toEqual(['a/train']);
     expect(keys('clusterQueue=gpu')).toEqual(['b/train']);
     expect(keys('namespace=a&queue=main')).toEqual(['a/sum', 'a/train']);
     expect(keys('reason=InsufficientQuota')).toEqual(['a/sum']);
@@ -44,6 +45,13 @@ describe('a query for Jobs', () => {
       { key: 'red', count: 1 },
     ]);
     expect(parseJobQuery(new URLSearchParams('group=label'))).toEqual({ problem: 'group: label needs label=NAME, by which label' });
+  });
+
+  test('groups by who created them', () => {
+    expect(jobPage(LINES, query('group=user'), 'All', labelsOf).groups).toEqual([
+      { key: '', count: 3 },
+      { key: 'oidc:ann', count: 1 },
+    ]);
   });
 
   test('has only what the viewer may see, in its count and groups as well', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { historyRecord } from '../../../../manager/history/history-record.ts';
-import { PRIORITY_CLASS_LABEL, QUEUE_NAME_LABEL, SUBMISSION_ANNOTATION } from '../../../../shared/api/names.ts';
+import { CREATED_BY_ANNOTATION, PRIORITY_CLASS_LABEL, QUEUE_NAME_LABEL, SUBMISSION_ANNOTATION } from '../../../../shared/api/names.ts';
 import { aCondition, aHomeJob, aRecord } from '../../../support/jobs.ts';
 
 const NOW_MS = Date.parse('2026-01-01T01:00:00Z');
@@ -9,7 +9,7 @@ test('a Job that failed is told with who, where, when, how much and how often', 
   const job = aHomeJob({
     metadata: {
       labels: { [QUEUE_NAME_LABEL]: 'main', [PRIORITY_CLASS_LABEL]: 'high' },
-      annotations: { [SUBMISSION_ANNOTATION]: 'nightly-17' },
+      annotations: { [SUBMISSION_ANNOTATION]: 'nightly-17', [CREATED_BY_ANNOTATION]: 'oidc:ann' },
       ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name: 'nightly', uid: 'x' }],
     },
     status: {
@@ -42,6 +42,7 @@ test('a Job that failed is told with who, where, when, how much and how often', 
     placements: 2,
     priorityClass: 'high',
     submission: 'nightly-17',
+    user: 'oidc:ann',
     owner: 'CronJob/nightly',
     created: '2026-01-01T00:00:00Z',
     admitted: '2026-01-01T00:00:05Z',

@@ -75,7 +75,7 @@ describe('a name of ours', () => {
       });
     const rule = switchyardsOwn(place, name);
     const breaks = (oldJob: typeof bare | undefined, job: typeof bare): string[] =>
-      problemsOf([rule], viewOf({ subresource: '', job, oldJob, writer: 'User' })).map(({ field }) => field);
+      problemsOf([rule], viewOf({ subresource: '', job, oldJob, writer: 'User', username: 'ann' })).map(({ field }) => field);
     expect(hasName(bearing('a'), place, name)).toBe(true);
     expect(hasName(bare, place, name)).toBe(false);
     expect(breaks(undefined, bearing('a'))).toEqual([fieldOf(place, name)]);

@@ -10,6 +10,7 @@ import type { JobWrite } from '../../../../manager/policy/job-write.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import {
   ADMISSION_ANNOTATION,
+  CREATED_BY_ANNOTATION,
   ENDED_PODS_ANNOTATION,
   COPIES_FINALIZER,
   KUEUE_QUEUE_NAME_LABEL,
@@ -24,7 +25,7 @@ import {
 import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
 
 const fields = (oldJob: Job | undefined, job: Job, write: Partial<JobWrite> = {}): string[] =>
-  judgeWrite({ subresource: '', job, oldJob, writer: 'User', ...write }).map(({ field }) => field);
+  judgeWrite({ subresource: '', job, oldJob, writer: 'User', username: 'ann', ...write }).map(({ field }) => field);
 const withLabels = (job: Job, labels: Record<string, string>): Job => ({ ...job, metadata: { ...job.metadata, labels } });
 const QUEUE = `metadata.labels[${QUEUE_NAME_LABEL}]`;
 
@@ -43,6 +44,18 @@ describe('a person', () => {
     expect(fields(wide, { ...wide, spec: { ...wide.spec, parallelism: 1 } })).toEqual([]);
     expect(fields({ ...wide, spec: { ...wide.spec, parallelism: 1 } }, wide)).toEqual(['spec.parallelism']);
     expect(fields(aHomeJob(), withLabels(aHomeJob(), { [QUEUE_NAME_LABEL]: 'main', team: 'a' }))).toEqual([]);
+  });
+
+  test('is noted as who created a Job, himself alone and for good', () => {
+    const by = (name: string): Job => aHomeJob({ metadata: { annotations: { [CREATED_BY_ANNOTATION]: name } } });
+    const field = `metadata.annotations[${CREATED_BY_ANNOTATION}]`;
+    expect(fields(undefined, by('ann'))).toEqual([]);
+    expect(fields(undefined, by('bob'))).toEqual([field]);
+    expect(fields(by('ann'), by('bob'))).toEqual([field]);
+    expect(fields(by('bob'), by('ann'))).toEqual([field]);
+    expect(fields(by('bob'), aHomeJob())).toEqual([field]);
+    expect(fields(aHomeJob(), by('ann'))).toEqual([field]);
+    expect(fields(by('bob'), by('bob'))).toEqual([]);
   });
 
   test('may do anything to a Job of which nothing is Switchyard’s', () => {

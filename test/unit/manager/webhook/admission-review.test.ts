@@ -9,6 +9,7 @@ import {
 } from '../../../../manager/webhook/admission-review.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import {
+  CREATED_BY_ANNOTATION,
   KUEUE_MAX_EXEC_TIME_LABEL,
   KUEUE_QUEUE_NAME_LABEL,
   MANAGER_CONTROLLER_NAME,
@@ -34,6 +35,7 @@ const patchOf = (object: Job, rules?: JobRules): unknown => {
   expect(patchType).toBe(patch === undefined ? undefined : 'JSONPatch');
   return patch === undefined ? undefined : (JSON.parse(Buffer.from(patch, 'base64').toString()) as unknown);
 };
+const NOTED = { op: 'add', path: '/metadata/annotations', value: { [CREATED_BY_ANNOTATION]: 'alice' } };
 const bare = (parts: Parameters<typeof aHomeJob>[0] = {}): Job => {
   const job = aHomeJob(parts);
   delete job.spec.managedBy;
@@ -112,14 +114,16 @@ describe('a review', () => {
 describe('a new Job', () => {
   test('with a queue is made the manager’s, and suspended', () => {
     expect(patchOf(bare())).toEqual([
+      NOTED,
       { op: 'add', path: '/spec/suspend', value: true },
       { op: 'add', path: '/spec/managedBy', value: MANAGER_CONTROLLER_NAME },
     ]);
   });
 
   test('is patched in what differs alone', () => {
-    expect(patchOf(aHomeJob({ spec: { suspend: false } }))).toEqual([{ op: 'add', path: '/spec/suspend', value: true }]);
-    expect(patchOf(aHomeJob())).toBeUndefined();
+    const noted = { metadata: { annotations: { [CREATED_BY_ANNOTATION]: 'alice' } } };
+    expect(patchOf(aHomeJob({ ...noted, spec: { suspend: false } }))).toEqual([{ op: 'add', path: '/spec/suspend', value: true }]);
+    expect(patchOf(aHomeJob(noted))).toBeUndefined();
   });
 
   test('without a queue, and a copy that the manager made, are left alone', () => {
@@ -135,9 +139,19 @@ describe('a new Job', () => {
     expect(patchOf(object, { ...DEFAULT_JOB_RULES, kueueQueueLabel: true })).toEqual([
       { op: 'add', path: '/metadata/labels/switchyard.dev~1queue-name', value: 'main' },
       { op: 'add', path: '/metadata/labels/switchyard.dev~1max-exec-time-seconds', value: '60' },
+      NOTED,
       { op: 'add', path: '/spec/suspend', value: true },
       { op: 'add', path: '/spec/managedBy', value: MANAGER_CONTROLLER_NAME },
     ]);
+  });
+
+  test('says who created it, whatever stood there', () => {
+    const path = `/metadata/annotations/${CREATED_BY_ANNOTATION.replace('/', '~1')}`;
+    expect(patchOf(aHomeJob({ metadata: { annotations: { note: 'a' } } }))).toEqual([{ op: 'add', path, value: 'alice' }]);
+    expect(patchOf(aHomeJob({ metadata: { annotations: { [CREATED_BY_ANNOTATION]: 'bob' } } }))).toEqual([
+      { op: 'add', path, value: 'alice' },
+    ]);
+    expect(mutate(aRequest({ userInfo: {}, object: aHomeJob() }))).toEqual({ uid: 'u', allowed: true });
   });
 
   test('that cannot be made the manager’s is left for the other webhook to refuse', () => {

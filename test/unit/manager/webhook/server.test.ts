@@ -87,13 +87,15 @@ test('a new Job with a queue is suspended and given to the manager', async () =>
   const { patch, ...response } = await review('/mutate', { operation: 'CREATE', object: job });
   expect(response).toEqual({ uid: 'r1', allowed: true, patchType: 'JSONPatch' });
   expect(JSON.parse(Buffer.from(String(patch), 'base64').toString())).toEqual([
+    { op: 'add', path: '/metadata/annotations', value: { 'switchyard.dev/created-by': 'jane' } },
     { op: 'add', path: '/spec/suspend', value: true },
     { op: 'add', path: '/spec/managedBy', value: 'switchyard.dev/manager' },
   ]);
 });
 
 test('a Job that needs nothing done, or has no queue, passes without a patch', async () => {
-  expect(await review('/mutate', { operation: 'CREATE', object: aHomeJob() })).toEqual({ uid: 'r1', allowed: true });
+  const ready = aHomeJob({ metadata: { annotations: { 'switchyard.dev/created-by': 'jane' } } });
+  expect(await review('/mutate', { operation: 'CREATE', object: ready })).toEqual({ uid: 'r1', allowed: true });
   expect(await review('/mutate', { operation: 'CREATE', object: aHomeJob({ metadata: { labels: {} } }) })).toEqual({
     uid: 'r1',
     allowed: true,

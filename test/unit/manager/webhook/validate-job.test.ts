@@ -11,8 +11,9 @@ import { isCopy, validateJob } from '../../../../manager/webhook/validate-job.ts
 import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
 
 const fields = (oldJob: Job, job: Job, byManager = false) =>
-  validateJob({ subresource: '', job, oldJob, writer: byManager ? 'Manager' : 'User' }).map(({ field }) => field);
-const created = (job: Job) => validateJob({ subresource: '', job, oldJob: undefined, writer: 'User' }).map(({ field }) => field);
+  validateJob({ subresource: '', job, oldJob, writer: byManager ? 'Manager' : 'User', username: 'ann' }).map(({ field }) => field);
+const created = (job: Job) =>
+  validateJob({ subresource: '', job, oldJob: undefined, writer: 'User', username: 'ann' }).map(({ field }) => field);
 const withLabels = (job: Job, labels: Record<string, string>): Job => ({ ...job, metadata: { ...job.metadata, labels } });
 const QUEUE = `metadata.labels[${QUEUE_NAME_LABEL}]`;
 
@@ -39,7 +40,7 @@ describe('a Job that is too large', () => {
     expect(created(aHomeJob({ spec: large }))).toEqual(['job']);
     const annotated = aHomeJob({ metadata: { annotations: { note: 'x'.repeat(262_144) } } });
     expect(fields(aHomeJob(), annotated)).toEqual(['job']);
-    const onStatus = validateJob({ subresource: 'status', job: annotated, oldJob: aHomeJob(), writer: 'User' });
+    const onStatus = validateJob({ subresource: 'status', job: annotated, oldJob: aHomeJob(), writer: 'User', username: 'ann' });
     expect(onStatus.map(({ field }) => field)).not.toContain('job');
   });
   test('since less is taken than before may be changed, and is nobody’s business without a queue', () => {

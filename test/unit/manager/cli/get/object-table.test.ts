@@ -46,7 +46,7 @@ describe('a table', () => {
 
   test('leaves columns out rather than lines too long, and nothing with -o wide', () => {
     expect(table('jobs', [aJob()], { width: 40 })[0]).toBe('NAME   QUEUE  CLUSTER  STATE    OK  AGE');
-    expect(table('jobs', [aJob()], { wide: true, width: 40 })[0]).toMatch(/FAILED +AGE +CLUSTERQUEUE +REQUESTS +TRACE +WHY$/);
+    expect(table('jobs', [aJob()], { wide: true, width: 40 })[0]).toMatch(/FAILED +AGE +CLUSTERQUEUE +USER +REQUESTS +TRACE +WHY$/);
   });
 
   test('of clusters says why one takes no Jobs', () => {

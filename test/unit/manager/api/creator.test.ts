@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { creatorOf } from '../../../../manager/api/creator.ts';
+import { CREATED_BY_ANNOTATION } from '../../../../shared/api/names.ts';
+import { aHomeJob } from '../../../support/jobs.ts';
+
+const by = (name: string) => creatorOf(aHomeJob({ metadata: { annotations: { [CREATED_BY_ANNOTATION]: name } } }));
+
+test('who created a Job is told where it was noted, in one line of bounded length', () => {
+  expect(by('oidc:ann@example.com')).toBe('oidc:ann@example.com');
+  expect(by('ann\n\u202ebob')).toBe('ann bob');
+  expect(by('a'.repeat(1_000))).toHaveLength(256);
+  expect(by('')).toBeUndefined();
+  expect(creatorOf(aHomeJob())).toBeUndefined();
+});
