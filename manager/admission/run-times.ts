@@ -1,4 +1,5 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { controllerOf } from '../../shared/kube/controller-of.ts';
 import { finishedCondition } from '../../shared/kube/conditions.ts';
 import { maxExecutionOf } from '../api/job-annotations.ts';
 import type { AdmissionRecord } from '../api/records.ts';
@@ -123,8 +124,8 @@ function longestOf(job: DeepReadonly<Job>, record: AdmissionRecord | undefined):
 
 /** Jobs of one family are likely to take about as long as one another: those of one controller, or of one name but for its number. */
 export function familyOf({ metadata }: DeepReadonly<Pick<Job, 'metadata'>>): string {
-  const { namespace, name, generateName, ownerReferences } = metadata;
-  const owner = ownerReferences?.find(({ controller }) => controller === true);
+  const { namespace, name, generateName } = metadata;
+  const owner = controllerOf({ metadata });
   if (owner !== undefined) return `${namespace}/${owner.kind}/${owner.name}`;
   return `${namespace}/${generateName || name.replace(/(?:[-.]?[0-9]+)+$/, '') || name}`;
 }

@@ -24,6 +24,7 @@ import {
   TRACE_ID_ANNOTATION,
   TRACEPARENT_ANNOTATION,
 } from '../../shared/api/names.ts';
+import { controllerOf } from '../../shared/kube/controller-of.ts';
 import { given } from '../../shared/runtime/given.ts';
 
 const COMPACT = Symbol('compact');
@@ -42,8 +43,17 @@ export type CompactOptions = {
 /** A Job without what its pods are made of: all that admission, the reporters and the rules that hold a Job back look at. */
 export function compactJob(job: Job, { problem, usersLabelsMax = 0 }: CompactOptions = {}): CompactJob {
   const { apiVersion: _apiVersion, kind: _kind, metadata, status } = job;
-  const { name, namespace, uid, resourceVersion, creationTimestamp, generation, deletionTimestamp, finalizers } = metadata;
-  const identity = { name, namespace, uid, resourceVersion, creationTimestamp, ...given({ generation, deletionTimestamp, finalizers }) };
+  const { name, namespace, uid, resourceVersion, creationTimestamp, generateName, generation, deletionTimestamp, finalizers } = metadata;
+  const controller = controllerOf(job);
+  const ownerReferences = controller && [controller];
+  const identity = {
+    name,
+    namespace,
+    uid,
+    resourceVersion,
+    creationTimestamp,
+    ...given({ generateName, generation, deletionTimestamp, finalizers, ownerReferences }),
+  };
   const essentials =
     problem === undefined
       ? { ...essentialsOf(job), metadata: wordsOfOurs(metadata, [...ANNOTATIONS, ...TOLD_ANNOTATIONS]) }

@@ -2,6 +2,7 @@ import type { EndedPod } from '../../shared/api/ended-pods.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { PRIORITY_CLASS_LABEL, SUBMISSION_ANNOTATION } from '../../shared/api/names.ts';
 import { parseWireTime, toWireTime } from '../../shared/api/wire-time.ts';
+import { controllerOf } from '../../shared/kube/controller-of.ts';
 import { finishedCondition } from '../../shared/kube/conditions.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { creatorOf } from '../api/creator.ts';
@@ -93,7 +94,7 @@ function admittedSeconds(record: AdmissionRecord, ended: string): number {
   return record.evicted === true || from === undefined || to === undefined ? before : before + Math.max(0, Math.round((to - from) / 1000));
 }
 
-function ownerOf({ metadata }: DeepReadonly<Job>): string | undefined {
-  const [owner] = metadata.ownerReferences ?? [];
+function ownerOf(job: DeepReadonly<Job>): string | undefined {
+  const owner = controllerOf(job);
   return owner && `${owner.kind}/${owner.name}`;
 }

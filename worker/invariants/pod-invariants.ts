@@ -3,7 +3,8 @@ import { isFinished } from '../../shared/kube/conditions.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import type { Finding } from '../../shared/runtime/violations.ts';
 import { controllerNameOf } from '../job/job-view.ts';
-import { controllerOf, resolveOwner } from '../job/pod-cache.ts';
+import { controllerOf } from '../../shared/kube/controller-of.ts';
+import { resolveOwner } from '../job/pod-cache.ts';
 import { hasTrackingFinalizer } from '../job/pod-view.ts';
 
 /** What is promised of every pod and can be seen in the worker's caches. */

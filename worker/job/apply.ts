@@ -17,7 +17,7 @@ import type { PodsOutcome } from './account.ts';
 import type { Decision } from './decide.ts';
 import type { JobMemory } from './job-memory.ts';
 import type { JobMetrics, SyncAction } from './metrics.ts';
-import { controllerOf } from './pod-cache.ts';
+import { controllerOf } from '../../shared/kube/controller-of.ts';
 import { createPodTemplate } from './pod-template.ts';
 import type { PodView } from './pod-view.ts';
 import type { PodSlot } from './scale.ts';

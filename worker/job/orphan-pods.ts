@@ -17,7 +17,8 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { inParallel } from '../in-parallel.ts';
 import type { JobMemory } from './job-memory.ts';
 import { controllerNameOf } from './job-view.ts';
-import { controllerOf, ownerlessPods, resolveOwner, uncountedPods } from './pod-cache.ts';
+import { controllerOf } from '../../shared/kube/controller-of.ts';
+import { ownerlessPods, resolveOwner, uncountedPods } from './pod-cache.ts';
 import { hasTrackingFinalizer } from './pod-view.ts';
 import { REQUESTS_MAX, removeTrackingFinalizer } from './tracking-finalizer.ts';
 

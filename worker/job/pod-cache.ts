@@ -7,15 +7,12 @@ import {
 import type { DeepReadonly, Job, OwnerReference, Pod } from '../../shared/api/kubernetes.ts';
 import { LINE_LENGTH_MAX } from '../../shared/api/ended-pods.ts';
 import { lastLineOf } from '../../shared/api/log-tails.ts';
+import { controllerOf } from '../../shared/kube/controller-of.ts';
 import type { IndexFunction, Lister } from '../../shared/kube/indexer.ts';
 import { isCounted } from './pod-view.ts';
 import { createSharedValues } from './shared-values.ts';
 
 const BY_OWNER = 'owner';
-
-type Owned = { readonly metadata: { readonly ownerReferences?: readonly DeepReadonly<OwnerReference>[] } };
-export const controllerOf = (object: Owned): DeepReadonly<OwnerReference> | undefined =>
-  object.metadata.ownerReferences?.find(({ controller }) => controller === true);
 
 /**
  * Each pod stands under one value. The counted pods of a Job stand apart from the others,

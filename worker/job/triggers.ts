@@ -14,7 +14,8 @@ import { controllerNameOf } from './job-view.ts';
 import type { JobMetrics } from './metrics.ts';
 import { formatOrphanKey, orphanKeyOfJob } from './orphan-pods.ts';
 import { nextSyncDelayMs } from './pace.ts';
-import { controllerOf, resolveOwner } from './pod-cache.ts';
+import { controllerOf } from '../../shared/kube/controller-of.ts';
+import { resolveOwner } from './pod-cache.ts';
 import { hasTrackingFinalizer, isDeleting, isCounted, isTerminal } from './pod-view.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 

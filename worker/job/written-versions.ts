@@ -5,7 +5,7 @@
 import type { Pod } from '../../shared/api/kubernetes.ts';
 import { isOlder, isResourceVersion } from '../../shared/kube/resource-version.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { controllerOf } from './pod-cache.ts';
+import { controllerOf } from '../../shared/kube/controller-of.ts';
 
 export type WrittenResource = 'jobs' | 'pods';
 

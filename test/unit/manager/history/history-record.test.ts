@@ -10,7 +10,7 @@ test('a Job that failed is told with who, where, when, how much and how often', 
     metadata: {
       labels: { [QUEUE_NAME_LABEL]: 'main', [PRIORITY_CLASS_LABEL]: 'high' },
       annotations: { [SUBMISSION_ANNOTATION]: 'nightly-17', [CREATED_BY_ANNOTATION]: 'oidc:ann' },
-      ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name: 'nightly', uid: 'x' }],
+      ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name: 'nightly', uid: 'x', controller: true }],
     },
     status: {
       startTime: '2026-01-01T00:00:10Z',
