@@ -1,6 +1,6 @@
 /**
  * Goal: what `npm pack` packs runs as plain JavaScript, with nothing but its dependencies beside it: on the Node of these tests, and on those that NODE_BINARIES names.
- * With SWITCHYARD_SLOW=1 it is packed by npm itself and unpacked again.
+ * With SWITCHYARD_SLOW=1.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -17,113 +17,118 @@ const ROOT = path.join(import.meta.dirname, '..', '..');
 const LIMIT_MS = 300_000;
 const NODES = [process.execPath, ...(process.env['NODE_BINARIES'] ?? '').split(path.delimiter).filter((file) => file !== '')];
 
-let folder: string;
-let built: string;
-
-beforeAll(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'switchyard-package-'));
-  built = path.join(folder, 'switchyard', 'dist');
-  mkdirSync(path.dirname(built));
-  symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
-  run(process.execPath, ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'scripts/build-package.ts'), built]);
-}, LIMIT_MS);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-function run(
-  command: string,
-  args: readonly string[],
-  cwd = folder,
-): { readonly code: number | null; readonly stdout: string; readonly stderr: string } {
-  const { status, stdout, stderr } = spawnSync(command, args, {
-    cwd,
-    encoding: 'utf8',
-    env: { ...process.env, KUBECONFIG: '/nowhere', NODE_OPTIONS: '' },
-  });
-  return { code: status, stdout, stderr };
-}
-
-test('there is no TypeScript in it but the types of the client', { timeout: LIMIT_MS }, () => {
-  const files = readdirSync(built, { recursive: true, encoding: 'utf8' });
-  expect(files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);
-  expect(files.filter((file) => file.endsWith('.d.ts') && !/^shared\/(client|api)\//.test(file))).toEqual([]);
-  expect(files).toEqual(
-    expect.arrayContaining([
-      'manager/cli/main.js',
-      'package.json',
-      'shared/client/client.js',
-      'shared/client/client.d.ts',
-      'shared/client/schemas/progress.json',
-      'shared/runtime/leash.sh',
-      'charts/switchyard-manager/files/manager-rules.yaml',
-      'manager/dashboard/dist/index.html',
-    ]),
-  );
-  expect(files.filter((file) => file.startsWith('manager/dashboard/page'))).toEqual([]);
-});
-
-describe.each(NODES)('with %s', { timeout: LIMIT_MS }, (node) => {
-  const switchyard = (...args: string[]) => run(node, [path.join(built, 'manager', 'cli', 'main.js'), ...args]);
-
-  test('it prints its help and its version', () => {
-    expect(switchyard('--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: switchyard'), stderr: '' });
-    expect(switchyard('--version')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+/) });
-  });
-
-  test('it loads what commands do, and they get as far as the cluster', () => {
-    for (const line of [
-      'get jobs',
-      'run --image x',
-      'top',
-      'queues',
-      'explain a',
-      'cancel a',
-      'doctor',
-      'clusters join a',
-      'clusters leave a -y',
-      'drain a',
-    ])
-      expect(switchyard(...line.split(' ')), line).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining('cannot read the kubeconfig /nowhere'),
-      });
-    expect(switchyard('import', 'kueue', path.join(ROOT, 'examples', 'queues.yaml')).code).toBe(0);
-    expect(COMMANDS.map(({ words }) => switchyard(...words.split(' '), '--help').code)).toEqual(COMMANDS.map(() => 0));
-  });
-});
-
-test.each(NODES)(
-  'its manager serves the page of the dashboard, without any tool that builds it: %s',
-  { timeout: LIMIT_MS },
-  async (node) => {
-    const { plane, client } = await startCluster(systemClock);
-    try {
-      await createCrds(client);
-      const kubeconfig = path.join(folder, 'kubeconfig');
-      writeFileSync(kubeconfig, (await plane.listen()).kubeconfig);
-      const main = path.join(built, 'manager', 'main.js');
-      const flags = [`--kubeconfig=${kubeconfig}`, '--dashboard-bind-address=127.0.0.1:0'];
-      await using manager = new ChildProgram('the manager', [node, main, ...flags]);
-      const url = await manager.find((line) =>
-        line.includes('the dashboard is served') ? /"url":"(http:[^"]+)"/.exec(line)?.[1] : undefined,
-      );
-      const page = await (await fetch(`${url}/`)).text();
-      const assets = [...page.matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map(([, asset]) => asset);
-      expect(assets.length).toBeGreaterThanOrEqual(3);
-      for (const asset of assets) expect((await fetch(`${url}/${asset}`)).status, asset).toBe(200);
-    } finally {
-      await plane.close();
-    }
-  },
-);
-
+/** As part of npm run test:operations. */
 const isSlow = process.env['SWITCHYARD_SLOW'] === '1';
-test.runIf(!isSlow)('packed by npm', ({ skip }) => skip('it takes half a minute: SWITCHYARD_SLOW=1'));
-test.runIf(isSlow)('packed by npm, it is called switchyard, and kubectl-switchyard', { timeout: LIMIT_MS }, () => {
-  const packed = run('npm', ['pack', '--silent', '--pack-destination', folder], ROOT);
-  expect(packed.code).toBe(0);
-  const [archive = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
-  expect(run('tar', ['-xzf', archive]).code).toBe(0);
-  symlinkSync(path.join('package', 'dist', 'manager', 'cli', 'main.js'), path.join(folder, 'kubectl-switchyard'));
-  const { code, stdout } = run(process.execPath, [path.join(folder, 'kubectl-switchyard'), '--help']);
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^Usage: kubectl switchyard /) });
+
+describe.skipIf(!isSlow)('the package', () => {
+  let folder: string;
+  let built: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'switchyard-package-'));
+    built = path.join(folder, 'switchyard', 'dist');
+    mkdirSync(path.dirname(built));
+    symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
+    run(process.execPath, ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'scripts/build-package.ts'), built]);
+  }, LIMIT_MS);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  function run(
+    command: string,
+    args: readonly string[],
+    cwd = folder,
+  ): { readonly code: number | null; readonly stdout: string; readonly stderr: string } {
+    const { status, stdout, stderr } = spawnSync(command, args, {
+      cwd,
+      encoding: 'utf8',
+      env: { ...process.env, KUBECONFIG: '/nowhere', NODE_OPTIONS: '' },
+    });
+    return { code: status, stdout, stderr };
+  }
+
+  test('there is no TypeScript in it but the types of the client', { timeout: LIMIT_MS }, () => {
+    const files = readdirSync(built, { recursive: true, encoding: 'utf8' });
+    expect(files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);
+    expect(files.filter((file) => file.endsWith('.d.ts') && !/^shared\/(client|api)\//.test(file))).toEqual([]);
+    expect(files).toEqual(
+      expect.arrayContaining([
+        'manager/cli/main.js',
+        'package.json',
+        'shared/client/client.js',
+        'shared/client/client.d.ts',
+        'shared/client/schemas/progress.json',
+        'shared/runtime/leash.sh',
+        'charts/switchyard-manager/files/manager-rules.yaml',
+        'manager/dashboard/dist/index.html',
+      ]),
+    );
+    expect(files.filter((file) => file.startsWith('manager/dashboard/page'))).toEqual([]);
+  });
+
+  describe.each(NODES)('with %s', { timeout: LIMIT_MS }, (node) => {
+    const switchyard = (...args: string[]) => run(node, [path.join(built, 'manager', 'cli', 'main.js'), ...args]);
+
+    test('it prints its help and its version', () => {
+      expect(switchyard('--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: switchyard'), stderr: '' });
+      expect(switchyard('--version')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+/) });
+    });
+
+    test('it loads what commands do, and they get as far as the cluster', () => {
+      for (const line of [
+        'get jobs',
+        'run --image x',
+        'top',
+        'queues',
+        'explain a',
+        'cancel a',
+        'doctor',
+        'clusters join a',
+        'clusters leave a -y',
+        'drain a',
+      ])
+        expect(switchyard(...line.split(' ')), line).toMatchObject({
+          code: 2,
+          stderr: expect.stringContaining('cannot read the kubeconfig /nowhere'),
+        });
+      expect(switchyard('import', 'kueue', path.join(ROOT, 'examples', 'queues.yaml')).code).toBe(0);
+      expect(COMMANDS.map(({ words }) => switchyard(...words.split(' '), '--help').code)).toEqual(COMMANDS.map(() => 0));
+    });
+  });
+
+  test.each(NODES)(
+    'its manager serves the page of the dashboard, without any tool that builds it: %s',
+    { timeout: LIMIT_MS },
+    async (node) => {
+      const { plane, client } = await startCluster(systemClock);
+      try {
+        await createCrds(client);
+        const kubeconfig = path.join(folder, 'kubeconfig');
+        writeFileSync(kubeconfig, (await plane.listen()).kubeconfig);
+        const main = path.join(built, 'manager', 'main.js');
+        const flags = [`--kubeconfig=${kubeconfig}`, '--dashboard-bind-address=127.0.0.1:0'];
+        await using manager = new ChildProgram('the manager', [node, main, ...flags]);
+        const url = await manager.find((line) =>
+          line.includes('the dashboard is served') ? /"url":"(http:[^"]+)"/.exec(line)?.[1] : undefined,
+        );
+        const page = await (await fetch(`${url}/`)).text();
+        const assets = [...page.matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map(([, asset]) => asset);
+        expect(assets.length).toBeGreaterThanOrEqual(3);
+        for (const asset of assets) expect((await fetch(`${url}/${asset}`)).status, asset).toBe(200);
+      } finally {
+        await plane.close();
+      }
+    },
+  );
+
+  test('packed by npm, it is called switchyard, and kubectl-switchyard', { timeout: LIMIT_MS }, () => {
+    const packed = run('npm', ['pack', '--silent', '--pack-destination', folder], ROOT);
+    expect(packed.code).toBe(0);
+    const [archive = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
+    expect(run('tar', ['-xzf', archive]).code).toBe(0);
+    symlinkSync(path.join('package', 'dist', 'manager', 'cli', 'main.js'), path.join(folder, 'kubectl-switchyard'));
+    const { code, stdout } = run(process.execPath, [path.join(folder, 'kubectl-switchyard'), '--help']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^Usage: kubectl switchyard /) });
+  });
 });
+
+test.runIf(!isSlow)('the package', ({ skip }) => skip('it takes half a minute: SWITCHYARD_SLOW=1'));
