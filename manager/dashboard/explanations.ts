@@ -1,9 +1,10 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
-import { sleep, type Clock } from '../../shared/runtime/clock.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { ObjectEdit } from '../world-questions.ts';
+import { createFairTurns } from './fair-turns.ts';
 import type { Order } from './queue-view.ts';
 import { rightsKey, type Rights } from './rights.ts';
 import type { WhatIfView } from './views.ts';
@@ -41,26 +42,9 @@ const WAITING_MAX = 16;
 
 type Question = { readonly answer: Promise<unknown>; answeredMs: number | undefined };
 
-/** One answer after another, with a rest after each that fits what it cost. Who asks much waits behind himself: those who may see different things take turns. */
 export function createExplanations({ explain, order, whatIf, openJobs, clock, log }: ExplanationsDeps): Explanations {
   const kept = new Map<string, Question>();
-  /** What is still to be asked, by who may see the same; who had his turn goes to the end. */
-  const waiting = new Map<string, (() => Promise<void>)[]>();
-  let isBusy = false;
-
-  const goOn = async (): Promise<void> => {
-    if (isBusy) return;
-    isBusy = true;
-    for (let [next] = waiting; next !== undefined; [next] = waiting) {
-      const [who, [ask, ...others]] = next;
-      waiting.delete(who);
-      if (others.length > 0) waiting.set(who, others);
-      const sinceMs = clock.monotonic();
-      await ask?.();
-      await sleep(clock, (clock.monotonic() - sinceMs) * REST_FACTOR);
-    }
-    isBusy = false;
-  };
+  const turns = createFairTurns({ clock, restFactor: REST_FACTOR, waitingMax: WAITING_MAX });
 
   /** What was answered a moment ago is told again, and what is being asked is not asked twice. `refused` says why it is not even tried. */
   const answered = <T>(key: string, who: string, make: () => Promise<T>, refused: (why: string) => T): Promise<T> => {
@@ -70,23 +54,20 @@ export function createExplanations({ explain, order, whatIf, openJobs, clock, lo
     const known = kept.get(key);
     // Made for the same key, and so of the same kind.
     if (known !== undefined) return known.answer as Promise<T>;
-    const own = waiting.get(who) ?? [];
-    if (own.length >= WAITING_MAX) return Promise.resolve(refused(TOO_MANY_QUESTIONS));
-    const told = Promise.withResolvers<T>();
-    const question: Question = { answer: told.promise, answeredMs: undefined };
-    const ask = async (): Promise<void> => {
+    const answer = turns.take(who, async () => {
       try {
-        told.resolve(await make());
+        return await make();
       } catch (error) {
         log.warn('the dashboard could not be told what it asked of all Jobs', { key, error });
-        told.resolve(refused(FAILED));
+        return refused(FAILED);
+      } finally {
+        question.answeredMs = clock.now();
       }
-      question.answeredMs = clock.now();
-    };
+    });
+    if (answer === undefined) return Promise.resolve(refused(TOO_MANY_QUESTIONS));
+    const question: Question = { answer, answeredMs: undefined };
     kept.set(key, question);
-    waiting.set(who, [...own, ask]);
-    void goOn();
-    return told.promise;
+    return answer;
   };
 
   return {

@@ -1,6 +1,7 @@
 import { given } from '../../shared/runtime/given.ts';
 import { namespaceOf } from './job-line.ts';
 import { seesIt, type Seen } from './rights.ts';
+import { sortedInParts } from './sorted-in-parts.ts';
 import type { JobLine, JobPage, JobState } from './views.ts';
 
 /** Which Jobs are asked for, in which order, and which of these. */
@@ -79,17 +80,43 @@ export function parseJobQuery(parameters: URLSearchParams): JobQuery | { readonl
   };
 }
 
-/** The Jobs that are asked for, of these, which come with the latest first. */
-export function jobPage(lines: readonly JobLine[], query: JobQuery, namespaces: Seen, labelsOf: LabelsOf): JobPage {
-  const found = namespaces === 'All' && isForAll(query) ? lines : lines.filter((line) => isFound(line, query, namespaces, labelsOf));
-  const ordered = inOrder(found, query);
-  return {
-    total: found.length,
-    offset: query.offset,
-    jobs: ordered.slice(query.offset, query.offset + query.limit),
-    ...given({ groups: query.group && groupsOf(found, query.group, ofLabel(query, labelsOf)) }),
-  };
+/** What a query finds, of which pages are parts. */
+export type FoundJobs = { readonly jobs: readonly JobLine[]; readonly groups?: NonNullable<JobPage['groups']> };
+
+/** Looked at in one step. */
+const PART = 1_000;
+
+/** The same for queries that find the same. */
+export function foundKey({ offset: _offset, limit: _limit, states, ...query }: JobQuery): string {
+  return JSON.stringify([[...states].toSorted(), Object.entries(query).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 }
+
+/** All Jobs that are asked for, of these, which come with the latest first; a step at a time. */
+export function* findJobs(
+  lines: readonly JobLine[],
+  query: JobQuery,
+  namespaces: Seen,
+  labelsOf: LabelsOf,
+): Generator<undefined, FoundJobs> {
+  let found = lines;
+  if (namespaces !== 'All' || !isForAll(query)) {
+    const some: JobLine[] = [];
+    for (let from = 0; from < lines.length; from += PART) {
+      for (const line of lines.slice(from, from + PART)) if (isFound(line, query, namespaces, labelsOf)) some.push(line);
+      yield;
+    }
+    found = some;
+  }
+  const jobs = yield* inOrder(found, query);
+  return { jobs, ...given({ groups: query.group && (yield* groupsOf(found, query.group, ofLabel(query, labelsOf))) }) };
+}
+
+export const pageOf = ({ jobs, groups }: FoundJobs, { offset, limit }: JobQuery): JobPage => ({
+  total: jobs.length,
+  offset,
+  jobs: jobs.slice(offset, offset + limit),
+  ...given({ groups }),
+});
 
 const ofLabel =
   ({ label }: JobQuery, labelsOf: LabelsOf) =>
@@ -118,12 +145,12 @@ export function isFound(line: JobLine, query: JobQuery, namespaces: Seen, labels
 const hasLabel = (labels: Readonly<Record<string, string>>, { name, value }: NonNullable<JobQuery['label']>): boolean =>
   Object.hasOwn(labels, name) && (value === undefined || labels[name] === value);
 
-function inOrder(lines: readonly JobLine[], { order, isReversed }: JobQuery): readonly JobLine[] {
+function* inOrder(lines: readonly JobLine[], { order, isReversed }: JobQuery): Generator<undefined, readonly JobLine[]> {
   if (order === 'created') return isReversed ? lines : lines.toReversed();
   const value = VALUES[order];
   const sign = isReversed ? -1 : 1;
   // Equal ones stay as they come: the latest first.
-  return lines.toSorted((a, b) => {
+  return yield* sortedInParts(lines, (a, b) => {
     const [x, y] = [value(a), value(b)];
     return x === y ? 0 : x < y ? -sign : sign;
   });
@@ -137,13 +164,14 @@ const VALUES: Readonly<Record<Exclude<JobOrder, 'created'>, (line: JobLine) => s
   ended: ({ endedMs = 0 }) => endedMs,
 };
 
-function groupsOf(
+function* groupsOf(
   lines: readonly JobLine[],
   group: JobGroup,
   labelOf: (line: JobLine) => string | undefined,
-): { readonly key: string; readonly count: number }[] {
+): Generator<undefined, NonNullable<JobPage['groups']>> {
   const counts = new Map<string, number>();
-  for (const line of lines) {
+  for (const [number, line] of lines.entries()) {
+    if (number % PART === PART - 1) yield;
     const key = (group === 'namespace' ? namespaceOf(line) : group === 'label' ? labelOf(line) : line[group]) ?? '';
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }

@@ -17,8 +17,8 @@ export interface Moment {
  * somebody may see it.
  */
 export function createMoment(atMs: number, queueOf: (localQueue: string) => string | undefined): Moment {
-  const waiting = new Map<string, { readonly name: string; readonly isLocal: boolean; readonly jobs: JobLine[] }>();
-  const running = new Map<string, JobLine[]>();
+  const waiting = new Map<string, { readonly name: string; readonly isLocal: boolean; readonly jobs: Firsts }>();
+  const running = new Map<string, Firsts>();
   return {
     add({ createdMs, admittedMs, endedMs, line }) {
       if (createdMs > atMs || (endedMs !== undefined && endedMs <= atMs)) return;
@@ -26,32 +26,49 @@ export function createMoment(atMs: number, queueOf: (localQueue: string) => stri
       // How far it was then is not known: it is told of as one thing.
       const then = { key, uid, createdMs, completions: 1, active: 0, succeeded: 0, failed: 0, ...(queue !== undefined && { queue }) };
       if (admittedMs !== undefined && admittedMs <= atMs) {
-        const there = running.get(cluster ?? '') ?? [];
-        there.push({ ...then, state: 'Running', admittedMs, ...(cluster !== undefined && { cluster }) });
+        const there = running.get(cluster ?? '') ?? createFirsts();
         running.set(cluster ?? '', there);
+        there.add(admittedMs, key, () => ({ ...then, state: 'Running', admittedMs, ...(cluster !== undefined && { cluster }) }));
         return;
       }
       const local = `${key.slice(0, key.indexOf('/'))}/${queue ?? ''}`;
       const seen = queueOf(local);
       const name = seen ?? local;
-      const there = waiting.get(name) ?? { name, isLocal: seen === undefined, jobs: [] };
-      there.jobs.push({ ...then, state: 'Waiting' });
+      const there = waiting.get(name) ?? { name, isLocal: seen === undefined, jobs: createFirsts() };
       waiting.set(name, there);
+      there.jobs.add(createdMs, key, () => ({ ...then, state: 'Waiting' }));
     },
     told: () => ({
-      waiting: [...waiting.values()].toSorted(byName).map(({ jobs, ...queue }) => ({ ...queue, ...some(jobs, (job) => job.createdMs) })),
-      running: [...running].map(([cluster, jobs]) => ({ name: cluster, ...some(jobs, (job) => job.admittedMs ?? 0) })).toSorted(byName),
+      waiting: [...waiting.values()].toSorted(byName).map(({ jobs, ...queue }) => ({ ...queue, ...jobs.told() })),
+      running: [...running].map(([name, jobs]) => ({ name, ...jobs.told() })).toSorted(byName),
     }),
   };
 }
 
-/** How many, and those that came first. */
-const some = (
-  jobs: readonly JobLine[],
-  cameMs: (job: JobLine) => number,
-): { readonly count: number; readonly first: readonly JobLine[] } => ({
-  count: jobs.length,
-  first: jobs.toSorted((a, b) => cameMs(a) - cameMs(b) || (a.key < b.key ? -1 : 1)).slice(0, SHOWN),
-});
+/** How many came, and those that came first; of equal ones those that are first by name. */
+type Firsts = {
+  add(cameMs: number, key: string, line: () => JobLine): void;
+  told(): { readonly count: number; readonly first: readonly JobLine[] };
+};
+
+function createFirsts(): Firsts {
+  let count = 0;
+  /** In order, and never more than are shown: sorting all of them would take as long as reading them. */
+  const first: { readonly cameMs: number; readonly line: JobLine }[] = [];
+  return {
+    add(cameMs, key, line) {
+      count++;
+      let place = first.length;
+      while (place > 0 && isBefore(cameMs, key, first[place - 1])) place--;
+      if (place === SHOWN) return;
+      first.splice(place, 0, { cameMs, line: line() });
+      if (first.length > SHOWN) first.pop();
+    },
+    told: () => ({ count, first: first.map(({ line }) => line) }),
+  };
+}
+
+const isBefore = (cameMs: number, key: string, other: { readonly cameMs: number; readonly line: JobLine } | undefined): boolean =>
+  other !== undefined && (cameMs < other.cameMs || (cameMs === other.cameMs && key < other.line.key));
 
 const byName = (a: { readonly name: string }, b: { readonly name: string }): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

@@ -4,6 +4,7 @@ import type { Lister } from '../../shared/kube/indexer.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import { clusterView } from './cluster-view.ts';
 import type { Explanations } from './explanations.ts';
+import { foundInTurn } from './fair-turns.ts';
 import { queueView } from './queue-view.ts';
 import { seesIt, type Rights } from './rights.ts';
 import type { Refused, RightsReader } from './rights-reader.ts';
@@ -94,7 +95,7 @@ export function placeReading(
         return { kind: 'Missing', what: `there is no ClusterQueue ${name}` };
       const hours = parseHours(parameters.get('hours'));
       if (hours === undefined) return { problem: `hours: write 1 to ${HOURS_MAX}` };
-      return { kind: 'Found', value: await timeLines.ofQueue(name, hours, seen) };
+      return foundInTurn(await timeLines.ofQueue(name, hours, seen));
     },
     async cluster(name) {
       const refused = await refusal('clusters', 'workerclusters', name);

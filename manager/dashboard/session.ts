@@ -6,9 +6,11 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { parseActionRequest } from './action-request.ts';
 import type { Act } from './actions.ts';
 import { eventsView } from './event-view.ts';
+import { foundInTurn } from './fair-turns.ts';
 import type { Feeds, FeedEvent } from './feed.ts';
 import type { JobIndex } from './job-index.ts';
-import { jobPage, parseJobQuery } from './job-query.ts';
+import { parseJobQuery } from './job-query.ts';
+import type { JobTable } from './job-table.ts';
 import { jobView, keptJobView, type CopyPods, type KeptJob } from './job-view.ts';
 import { follow, liveReading, toRead, toSee, type LiveReading, type LiveReadingDeps } from './live-reading.ts';
 import { placeReading, type PlaceReading, type PlaceReadingDeps } from './place-reading.ts';
@@ -39,6 +41,7 @@ export type SessionDeps = {
   readonly traceUrl?: string | undefined;
   /** Absent: nothing is kept. */
   readonly kept?: KeptJobs | undefined;
+  readonly table: JobTable;
   readonly timeLines: TimeLines;
   /** Absent: nothing can be done here. */
   readonly act?: Act | undefined;
@@ -51,16 +54,16 @@ export interface Session extends PlaceReading, LiveReading {
   readonly viewer: Viewer;
   follow(lastEventId: string | undefined, signal: AbortSignal): AsyncIterable<FeedEvent>;
   /** Throws nothing: a wrong query is told. */
-  jobs(parameters: URLSearchParams): JobPage | { readonly problem: string };
+  jobs(parameters: URLSearchParams): Promise<Found<JobPage> | { readonly problem: string }>;
   job(namespace: string, name: string): Promise<Found<JobView>>;
   explain(namespace: string, name: string): Promise<Found<object>>;
   yaml(namespace: string, name: string): Promise<Found<string>>;
   events(namespace: string, name: string): Promise<Found<EventsView>>;
   log(namespace: string, name: string, pod: string): Promise<Found<object>>;
   /** Throws nothing: a wrong query is told. */
-  timeLine(parameters: URLSearchParams): Promise<TimeLine | { readonly problem: string }>;
+  timeLine(parameters: URLSearchParams): Promise<Found<TimeLine> | { readonly problem: string }>;
   /** The yard as it was; a wrong moment is told. */
-  yardAt(parameters: URLSearchParams): Promise<PastYard | { readonly problem: string }>;
+  yardAt(parameters: URLSearchParams): Promise<Found<PastYard> | { readonly problem: string }>;
   /** Does what the body asks for. */
   act(body: unknown): Promise<Found<ActionResult> | { readonly problem: string }>;
 }
@@ -74,26 +77,26 @@ const WRONG_HOURS = `hours: write 1 to ${HOURS_MAX}`;
 export type OpenSession = (whom: Whom, address?: string) => Promise<Session | Refused>;
 
 export function createSessions(deps: SessionDeps): OpenSession {
-  const { index, feeds, rights, clock } = deps;
+  const { feeds, rights, clock } = deps;
   return async (whom, address) => {
     const admitted = await rights.rightsOf(whom, address);
     if (admitted.kind === 'Refused') return admitted;
     return {
       viewer: viewerOf(admitted.user.username, admitted.rights, deps.act !== undefined),
       follow: (lastEventId, signal) => followed(whom, admitted.rights, lastEventId, signal),
-      jobs(parameters) {
+      async jobs(parameters) {
         const query = parseJobQuery(parameters);
-        return 'problem' in query ? query : jobPage(index.ordered(), query, admitted.rights.namespaces, index.labelsOf);
+        return 'problem' in query ? query : foundInTurn(await deps.table.page(query, admitted.rights.namespaces));
       },
       async timeLine(parameters) {
         const hours = parseHours(parameters.get('hours'));
-        return hours === undefined ? { problem: WRONG_HOURS } : deps.timeLines.of(hours, admitted.rights);
+        return hours === undefined ? { problem: WRONG_HOURS } : foundInTurn(await deps.timeLines.of(hours, admitted.rights));
       },
       async yardAt(parameters) {
         const atMs = parseMoment(parameters.get('at'), clock.now());
         return atMs === undefined
           ? { problem: `at: write a moment of the last ${HOURS_MAX} hours as milliseconds since 1970` }
-          : deps.timeLines.yardAt(atMs, admitted.rights);
+          : foundInTurn(await deps.timeLines.yardAt(atMs, admitted.rights));
       },
       async act(body) {
         if (deps.act === undefined)

@@ -3,6 +3,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { given } from '../../shared/runtime/given.ts';
 import { createTimeSlices } from '../../shared/runtime/time-slices.ts';
 import { inBaseUnit, type Requests } from '../api/amount.ts';
+import type { FairTurns } from './fair-turns.ts';
 import { amountIn } from './fill.ts';
 import type { JobIndex } from './job-index.ts';
 import { isOver, namespaceOf } from './job-line.ts';
@@ -12,13 +13,13 @@ import { rightsKey, seesIt, type Rights } from './rights.ts';
 import { bucketsOf, createLevels, createTimeBuckets, HOUR_MS, type BucketShape, type Levels } from './time-line.ts';
 import type { PastYard, QueueTimeLine, TimeLine } from './views.ts';
 
-/** What happened in the last hours, as far as Jobs that are there and history tell. */
+/** What happened in the last hours, as far as Jobs that are there and history tell. Undefined where too much is asked at once. */
 export interface TimeLines {
-  of(hours: number, seen: Rights): Promise<TimeLine>;
+  of(hours: number, seen: Rights): Promise<TimeLine | undefined>;
   /** What stood where at that moment. */
-  yardAt(atMs: number, seen: Rights): Promise<PastYard>;
+  yardAt(atMs: number, seen: Rights): Promise<PastYard | undefined>;
   /** Of a ClusterQueue that the viewer may see: then of all its Jobs. */
-  ofQueue(name: string, hours: number, seen: Rights): Promise<QueueTimeLine>;
+  ofQueue(name: string, hours: number, seen: Rights): Promise<QueueTimeLine | undefined>;
 }
 
 export type TimeLineDeps = {
@@ -29,6 +30,8 @@ export type TimeLineDeps = {
   readonly clusterQueueOf: (localQueue: string) => string | undefined;
   /** What a ClusterQueue has for its own. */
   readonly nominalOf: (clusterQueue: string) => Requests;
+  /** For looking at all Jobs. */
+  readonly turns: FairTurns;
   readonly clock: Clock;
 };
 
@@ -46,7 +49,7 @@ const RESOURCES_SHOWN = 6;
 
 type Span = PastJob & { readonly requests: () => Requests };
 
-export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, clock }: TimeLineDeps): TimeLines {
+export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns, clock }: TimeLineDeps): TimeLines {
   const answers = new Map<string, { readonly atMs: number; readonly answer: Promise<unknown> }>();
   const gone = new Map<number, { readonly atMs: number; readonly jobs: Promise<readonly Span[]> }>();
 
@@ -89,11 +92,14 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, clock
   };
 
   /** What was answered a moment ago is told again. */
-  const once = async <T>(key: string, make: () => Promise<T>): Promise<T> => {
+  const once = async <T>(what: string, seen: Rights, make: () => Promise<T>): Promise<T | undefined> => {
+    const who = rightsKey(seen);
+    const key = `${what} ${who}`;
     const known = answers.get(key);
     // Made for the same key, and so of the same kind.
     if (known !== undefined && clock.now() - known.atMs < KEPT_MS) return known.answer as Promise<T>;
-    const answer = make();
+    const answer = turns.take(who, make);
+    if (answer === undefined) return undefined;
     answers.delete(key);
     answers.set(key, { atMs: clock.now(), answer });
     const oldest = answers.size > ANSWERS_MAX ? answers.keys().next().value : undefined;
@@ -113,7 +119,7 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, clock
 
   return {
     of: (hours, seen) =>
-      once(`line ${hours} ${rightsKey(seen)}`, async () => {
+      once(`line ${hours}`, seen, async () => {
         const shape = bucketsOf(hours, clock.now());
         const counted = createTimeBuckets(shape);
         const note = await each(hours, (span) => {
@@ -122,7 +128,7 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, clock
         return { ...frame(shape), buckets: counted.told(), ...given({ note }) };
       }),
     yardAt: (atMs, seen) =>
-      once(`yard ${atMs} ${rightsKey(seen)}`, async () => {
+      once(`yard ${atMs}`, seen, async () => {
         const moment = createMoment(atMs, (localQueue) => {
           const queue = clusterQueueOf(localQueue);
           return queue !== undefined && seesIt(seen.queues, queue) ? queue : undefined;
@@ -134,7 +140,7 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, clock
         return { atMs, ...moment.told(), ...given({ note }) };
       }),
     ofQueue: (name, hours, seen) =>
-      once(`queue ${name} ${hours} ${rightsKey(seen)}`, async () => {
+      once(`queue ${name} ${hours}`, seen, async () => {
         const shape = bucketsOf(hours, clock.now());
         const counted = createTimeBuckets(shape);
         const [own, all] = [createLevels(shape), createLevels(shape)];

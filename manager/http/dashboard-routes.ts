@@ -5,7 +5,7 @@ import { RequestRefused, type ApiAnswer, type ApiRequest, type Caller, type Rout
 export type DashboardSession = {
   readonly viewer: object;
   follow(lastEventId: string | undefined, signal: AbortSignal): AsyncIterable<ServerEvent>;
-  jobs(parameters: URLSearchParams): object | { readonly problem: string };
+  jobs(parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
   job(namespace: string, name: string): Promise<FoundHere<object>>;
   explain(namespace: string, name: string): Promise<FoundHere<object>>;
   yaml(namespace: string, name: string): Promise<FoundHere<string>>;
@@ -23,8 +23,8 @@ export type DashboardSession = {
   whatIf(name: string, wishes: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
   cluster(name: string): Promise<FoundHere<object>>;
   submissions(): Promise<FoundHere<object>>;
-  timeLine(parameters: URLSearchParams): Promise<object | { readonly problem: string }>;
-  yardAt(parameters: URLSearchParams): Promise<object | { readonly problem: string }>;
+  timeLine(parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
+  yardAt(parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
   queueTimeLine(name: string, parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
   act(body: unknown): Promise<FoundHere<object> | { readonly problem: string }>;
 };
@@ -66,9 +66,9 @@ export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
       events: session.follow(lastEventId, signal),
     })),
     route(`${BASE}/jobs`, 'Jobs, filtered, ordered and in part', async (session, { query }) => {
-      const page = session.jobs(query);
+      const page = await session.jobs(query);
       if ('problem' in page) throw new RequestRefused(422, 'Invalid', page.problem);
-      return json(page);
+      return json(found(page));
     }),
     route(
       JOB,
@@ -140,12 +140,12 @@ export function dashboardRoutes(open: OpenDashboard): readonly Route[] {
     route(`${BASE}/yard`, 'The yard at one moment', async (session, { query }) => {
       const yard = await session.yardAt(query);
       if ('problem' in yard) throw new RequestRefused(422, 'Invalid', yard.problem);
-      return json(yard);
+      return json(found(yard));
     }),
     route(`${BASE}/timeline`, 'What happened in the last hours', async (session, { query }) => {
       const line = await session.timeLine(query);
       if ('problem' in line) throw new RequestRefused(422, 'Invalid', line.problem);
-      return json(line);
+      return json(found(line));
     }),
     {
       method: 'POST',

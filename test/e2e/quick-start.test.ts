@@ -104,7 +104,9 @@ describe('npm start', () => {
       expect(attempt('patch', 'job/huge', '--subresource=status', '--type=merge', '--patch', '{"status":{"active":1}}')).toMatch(
         /status: is written by Switchyard only/,
       );
-      expect(kubectl(manager, 'get', 'job/huge', '--output=jsonpath={.spec.suspend}{.metadata.annotations}')).toBe('true');
+      expect(kubectl(manager, 'get', 'job/huge', '--output=jsonpath={.spec.suspend}{.metadata.annotations}')).toBe(
+        'true{"switchyard.dev/created-by":"kubernetes-admin"}',
+      );
       expect(kubectl(manager, 'auth', 'whoami', '--kubeconfig', run.file('switchyard-manager.kubeconfig'))).toContain(
         'system:serviceaccount:switchyard-system:switchyard-manager',
       );

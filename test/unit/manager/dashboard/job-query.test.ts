@@ -1,11 +1,28 @@
 import { describe, expect, test } from 'vitest';
-import { isFound, jobPage, parseJobQuery, type JobQuery } from '../../../../manager/dashboard/job-query.ts';
+import {
+  findJobs,
+  foundKey,
+  isFound,
+  pageOf,
+  parseJobQuery,
+  type JobQuery,
+  type LabelsOf,
+} from '../../../../manager/dashboard/job-query.ts';
+import type { Seen } from '../../../../manager/dashboard/rights.ts';
+import type { JobLine, JobPage } from '../../../../manager/dashboard/views.ts';
 import { aLine } from './lines.ts';
 
 const query = (text: string): JobQuery => {
   const parsed = parseJobQuery(new URLSearchParams(text));
   if ('problem' in parsed) throw new Error(parsed.problem);
   return parsed;
+};
+const jobPage = (lines: readonly JobLine[], asked: JobQuery, namespaces: Seen, labels: LabelsOf): JobPage => {
+  const steps = findJobs(lines, asked, namespaces, labels);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return pageOf(step.value, asked);
+  }
 };
 /** The latest first, as they come. */
 const LINES = [
@@ -74,5 +91,13 @@ describe('a query for Jobs', () => {
     expect(parseJobQuery(new URLSearchParams('group=color'))).toMatchObject({ problem: expect.stringContaining('group: is none of') });
     expect(parseJobQuery(new URLSearchParams('limit=100000'))).toMatchObject({ problem: 'limit: is no whole number up to 500' });
     expect(parseJobQuery(new URLSearchParams('offset=-1'))).toMatchObject({ problem: 'offset: is no whole number' });
+  });
+
+  test('finds the same as another that asks for another part of it, and as no other', () => {
+    const key = (text: string): string => foundKey(query(text));
+    expect(key('state=Running,Failed&text=a&offset=100')).toBe(key('text=a&limit=5&state=Failed,Running'));
+    expect(
+      new Set(['', 'text=a', 'user=a', 'order=name', 'order=-name', 'state=Failed', 'label=a', 'label=a%3Db', 'group=user'].map(key)).size,
+    ).toBe(9);
   });
 });

@@ -49,4 +49,7 @@ test('of very many the first are named and all are counted', () => {
   for (let number = 0; number < 500; number++) moment.add(job(`a/${number}`, { createdMs: 99 - (number % 90) }));
   const [queue] = moment.told().waiting;
   expect([queue?.count, queue?.first.length, queue?.first[0]?.createdMs]).toEqual([500, 24, 10]);
+  const came = Array.from({ length: 500 }, (_, number) => [99 - (number % 90), `a/${number}`] as const);
+  const firsts = came.toSorted(([a, x], [b, y]) => a - b || (x < y ? -1 : 1)).slice(0, 24);
+  expect(queue?.first.map(({ key }) => key)).toEqual(firsts.map(([, key]) => key));
 });

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { parseRequests } from '../../../../manager/api/amount.ts';
+import { createFairTurns } from '../../../../manager/dashboard/fair-turns.ts';
 import { createJobIndex } from '../../../../manager/dashboard/job-index.ts';
 import type { KeptJob } from '../../../../manager/dashboard/job-view.ts';
 import type { Rights } from '../../../../manager/dashboard/rights.ts';
@@ -30,6 +31,12 @@ const gone = (parts: Partial<KeptJob>): KeptJob => ({
   failed: 0,
   ...parts,
 });
+/** As it is told when it is not too much. */
+const told = async <T>(answer: Promise<T | undefined>): Promise<T> => {
+  const value = await answer;
+  if (value === undefined) throw new Error('there was no turn for it');
+  return value;
+};
 const make = (kept: readonly KeptJob[] | undefined): TimeLines => {
   const ended: TimeLineDeps['ended'] = kept && (async () => (read++, kept));
   return createTimeLines({
@@ -37,6 +44,7 @@ const make = (kept: readonly KeptJob[] | undefined): TimeLines => {
     ended,
     clusterQueueOf: () => 'main',
     nominalOf: () => parseRequests({ cpu: '4' }),
+    turns: createFairTurns({ clock, restFactor: 1, waitingMax: 4 }),
     clock,
   });
 };
@@ -50,10 +58,10 @@ beforeEach(() => {
 
 test('the yard of a moment has Jobs that are gone where they were, for each who may see them', async () => {
   const then = async (minutes: number, seen: Rights) => {
-    const { waiting, running, note } = await lines.yardAt(clock.now() - minutes * 60_000, seen);
-    const told = (of: typeof waiting | typeof running) => of.map(({ name, first }) => `${name}: ${first.map(({ key }) => key).join()}`);
+    const { waiting, running, note } = await told(lines.yardAt(clock.now() - minutes * 60_000, seen));
+    const names = (of: typeof waiting | typeof running) => of.map(({ name, first }) => `${name}: ${first.map(({ key }) => key).join()}`);
     expect(note).toBeUndefined();
-    return [told(waiting), told(running)];
+    return [names(waiting), names(running)];
   };
   expect(await then(45, ALL)).toEqual([['main: ann/hers'], []]);
   expect(await then(35, ALL)).toEqual([['main: bob/his'], ['east: ann/hers']]);
@@ -64,12 +72,12 @@ test('the yard of a moment has Jobs that are gone where they were, for each who 
 });
 
 test('of a queue it is told what its Jobs held, and its part of the whole to who may see the whole', async () => {
-  const { held, share, buckets } = await lines.ofQueue('main', 1, ALL);
+  const { held, share, buckets } = await told(lines.ofQueue('main', 1, ALL));
   expect(held.map(({ resource, nominal, levels }) => [resource, nominal, Math.max(...levels), levels.at(-1)])).toEqual([
     ['cpu', 4, 1.5, 0],
   ]);
   expect([Math.max(...share), Math.max(...buckets.map(({ running }) => running))]).toEqual([1, 1]);
-  expect((await lines.ofQueue('main', 1, { ...ANN, queues: new Set(['main']) })).share).toEqual([]);
+  expect((await told(lines.ofQueue('main', 1, { ...ANN, queues: new Set(['main']) }))).share).toEqual([]);
 });
 
 test('a Job that is there still is counted once, though history has it, and one that waits again waits', async () => {
@@ -81,7 +89,7 @@ test('a Job that is there still is counted once, though history has it, and one 
     false,
   );
   index.handler.added?.(aHomeJob({ metadata: { namespace: 'ann', name: 'new', uid: 'new', creationTimestamp: at(5) } }), false);
-  const { waiting, running } = await lines.yardAt(clock.now(), ALL);
+  const { waiting, running } = await told(lines.yardAt(clock.now(), ALL));
   expect(waiting.flatMap(({ first }) => first.map(({ key }) => key))).toEqual(['ann/new']);
   expect(running.flatMap(({ first }) => first.map(({ key }) => key))).toEqual(['ann/hers']);
 });
@@ -90,8 +98,16 @@ test('history is read once for many who look, and what is not known is said', as
   await Promise.all([lines.of(6, ALL), lines.of(6, ANN), lines.yardAt(clock.now() - 5.5 * 3_600_000, ALL), lines.ofQueue('main', 6, ALL)]);
   expect(read).toBe(1);
   const without = make(undefined);
-  expect((await without.of(6, ALL)).note).toContain('--history-store');
-  expect((await make(Array.from({ length: 2_000 }, (_, number) => gone({ name: `n${number}` }))).of(6, ALL)).note).toContain(
+  expect((await told(without.of(6, ALL))).note).toContain('--history-store');
+  expect((await told(make(Array.from({ length: 2_000 }, (_, number) => gone({ name: `n${number}` }))).of(6, ALL))).note).toContain(
     'only the last 2000',
   );
+});
+
+test('whoever asks about many moments at once is refused what is too much; others are not', async () => {
+  const many = Array.from({ length: 10 }, (_, minute) => lines.yardAt(clock.now() - minute * 60_000, ALL));
+  const other = lines.of(1, ANN);
+  expect((await Promise.all(many)).filter((answer) => answer === undefined)).toHaveLength(6);
+  expect(await other).toBeDefined();
+  expect(await lines.yardAt(clock.now() - 9 * 60_000, ALL)).toBeDefined();
 });

@@ -1,0 +1,66 @@
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { createTimeSlices } from '../../shared/runtime/time-slices.ts';
+import type { FairTurns } from './fair-turns.ts';
+import type { JobIndex } from './job-index.ts';
+import { findJobs, foundKey, pageOf, type FoundJobs, type JobQuery } from './job-query.ts';
+import { rightsKey, type Seen } from './rights.ts';
+import type { JobPage } from './views.ts';
+
+/**
+ * Jobs in parts, as tables show them. What a query finds is worked out once for all who may see the same, a little at a time: with very many Jobs it is looked
+ * at all of them, while the manager has other things to do.
+ */
+export interface JobTable {
+  /** Undefined where too much is asked at once. */
+  page(query: JobQuery, namespaces: Seen): Promise<JobPage | undefined>;
+}
+
+export type JobTableDeps = {
+  readonly index: Pick<JobIndex, 'ordered' | 'labelsOf' | 'version'>;
+  readonly turns: FairTurns;
+  readonly clock: Clock;
+};
+
+/** What was found is told again for so long, though something has changed: pages look again every few seconds. */
+const FRESH_MS = 1_000;
+/** Each may name all Jobs. */
+const FOUND_MAX = 8;
+const SLICE_MS = 8;
+
+type Known = { readonly version: number; readonly madeMs: number; readonly found: Promise<FoundJobs> };
+
+export function createJobTable({ index, turns, clock }: JobTableDeps): JobTable {
+  const known = new Map<string, Known>();
+
+  const find = async (query: JobQuery, namespaces: Seen): Promise<FoundJobs> => {
+    const slices = createTimeSlices(clock, SLICE_MS);
+    const steps = findJobs(index.ordered(), query, namespaces, index.labelsOf);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      await slices.nextWhenOver();
+    }
+  };
+
+  const foundFor = (query: JobQuery, namespaces: Seen): Promise<FoundJobs> | undefined => {
+    const nowMs = clock.monotonic();
+    for (const [key, { version, madeMs }] of known) if (version !== index.version() && nowMs - madeMs >= FRESH_MS) known.delete(key);
+    const who = rightsKey({ namespaces, queues: 'All', clusters: 'All' });
+    const key = `${who} ${foundKey(query)}`;
+    const before = known.get(key);
+    if (before !== undefined) return before.found;
+    const found = turns.take(who, () => find(query, namespaces));
+    if (found === undefined) return undefined;
+    known.set(key, { version: index.version(), madeMs: nowMs, found });
+    const oldest = known.size > FOUND_MAX ? known.keys().next().value : undefined;
+    if (oldest !== undefined) known.delete(oldest);
+    return found;
+  };
+
+  return {
+    async page(query, namespaces) {
+      const found = await foundFor(query, namespaces);
+      return found && pageOf(found, query);
+    },
+  };
+}
