@@ -95,7 +95,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   'manager/http':
     'dashboard-routes history-routes read-static-files request-body send-events serve-dashboard serve-submissions server static-files submission-routes',
   'manager/dashboard':
-    'actions caller-identity dashboard explanations fair-turns feed job-table live-reading place-reading rights-reader session time-line-reading',
+    'actions allowed-actions caller-identity dashboard explanations fair-turns feed job-table live-reading place-reading rights-reader session time-line-reading',
   'manager/dashboard/page': 'api follow',
   'manager/live-logs': 'follow-log live-logs worker-readers',
   'manager/submission':

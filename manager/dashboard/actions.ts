@@ -1,15 +1,16 @@
 import { HOLD_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
-import type { AccessAttributes, KubeUser } from '../../shared/kube/access-reviews.ts';
+import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import { ApiError, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../shared/kube/client.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { WORKER_CLUSTERS } from '../api/worker-cluster.ts';
+import { toActOnCluster, toActOnJobs } from './allowed-actions.ts';
 import type { JobIndex } from './job-index.ts';
 import { isOver, namespaceOf } from './job-line.ts';
 import type { Refused, RightsReader } from './rights-reader.ts';
-import type { ActionRequest, ActionResult } from './views.ts';
+import type { ActionRequest, ActionResult, JobAction } from './views.ts';
 
 /** Does what somebody wants, where he may do that himself: each is asked about at that moment, and told in the log with his name. */
 export type Act = (user: KubeUser, request: ActionRequest) => Promise<ActionResult | Refused>;
@@ -26,7 +27,6 @@ type Result = ActionResult['results'][number];
 
 const AT_ONCE = 8;
 const STATES = { Cordon: 'Cordoned', Uncordon: 'Active', Drain: 'Draining' } as const;
-const VERBS = { Cancel: 'delete', Hold: 'patch', Release: 'patch' } as const;
 
 export function createActions({ client, index, rights, log }: ActionsDeps): Act {
   const audited = (user: KubeUser, action: string, result: Result): Result => {
@@ -35,16 +35,14 @@ export function createActions({ client, index, rights, log }: ActionsDeps): Act 
   };
 
   const onCluster = async (user: KubeUser, { action, cluster: name }: Extract<ActionRequest, { cluster: string }>): Promise<Result> => {
-    const refused = await rights.refusalNow(user, {
-      resourceAttributes: { namespace: '', verb: 'patch', group: 'switchyard.dev', resource: 'workerclusters', name },
-    });
+    const refused = await rights.refusalNow(user, toActOnCluster(name));
     if (refused !== undefined) return { name, outcome: 'Refused', message: refused.why };
     return tried(name, async () => {
       await client.patch(WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body: { spec: { state: STATES[action] } } });
     });
   };
 
-  const onJob = async (action: keyof typeof VERBS, name: string): Promise<Result> => {
+  const onJob = async (action: JobAction, name: string): Promise<Result> => {
     const line = index.get(name);
     if (line === undefined) return { name, outcome: 'Missing', message: 'there is no such Job' };
     if (isOver(line)) return { name, outcome: 'Missing', message: 'it has ended' };
@@ -59,22 +57,13 @@ export function createActions({ client, index, rights, log }: ActionsDeps): Act 
   return async (user, request) => {
     const { action } = request;
     if ('cluster' in request) return summed([audited(user, action, await onCluster(user, request))]);
-    const toDo = (namespace: string, name?: string): AccessAttributes => ({
-      resourceAttributes: {
-        namespace,
-        verb: VERBS[request.action],
-        group: 'batch',
-        resource: 'jobs',
-        ...(name === undefined ? {} : { name }),
-      },
-    });
     const results: Result[] = [];
     for (const [namespace, names] of Map.groupBy(request.jobs, (key) => namespaceOf({ key }))) {
-      const onAll = await rights.refusalNow(user, toDo(namespace));
+      const onAll = await rights.refusalNow(user, toActOnJobs(request.action, namespace));
       const rest = [...names];
       const work = async (): Promise<void> => {
         for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
-          const refused = onAll && (await rights.refusalNow(user, toDo(namespace, parseKey(name).name)));
+          const refused = onAll && (await rights.refusalNow(user, toActOnJobs(request.action, namespace, parseKey(name).name)));
           const result: Result =
             refused === undefined ? await onJob(request.action, name) : { name, outcome: 'Refused', message: refused.why };
           results.push(audited(user, action, result));

@@ -1,7 +1,8 @@
-import type { KubeUser } from '../../shared/kube/access-reviews.ts';
-import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
+import type { AccessAttributes, KubeUser } from '../../shared/kube/access-reviews.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
+import type { Act } from './actions.ts';
+import { actionsOnCluster } from './allowed-actions.ts';
 import { clusterView } from './cluster-view.ts';
 import type { Explanations } from './explanations.ts';
 import { foundInTurn } from './fair-turns.ts';
@@ -11,7 +12,7 @@ import type { Refused, RightsReader } from './rights-reader.ts';
 import { submissionView } from './submission-view.ts';
 import { HOURS_MAX, parseHours } from './time-line.ts';
 import type { TimeLines } from './time-line-reading.ts';
-import type { ClusterView, QueueTimeLine, QueueView, SubmissionsView, WhatIfView } from './views.ts';
+import type { ClusterAction, ClusterView, QueueTimeLine, QueueView, SubmissionsView, WhatIfView, WithActions } from './views.ts';
 import { parseWishes } from './wished-edits.ts';
 import type { YardSources } from './yard.ts';
 
@@ -21,6 +22,8 @@ export type PlaceReadingDeps = {
   readonly rights: RightsReader;
   readonly explanations: Explanations;
   readonly timeLines: TimeLines;
+  /** Absent: nothing can be done here. */
+  readonly act?: Act | undefined;
 };
 
 type Found<T> = { readonly kind: 'Found'; readonly value: T } | { readonly kind: 'Missing'; readonly what: string } | Refused;
@@ -32,7 +35,7 @@ export interface PlaceReading {
   whatIf(name: string, wishes: URLSearchParams): Promise<Found<WhatIfView> | { readonly problem: string }>;
   /** What it had and let wait in the last hours. */
   queueTimeLine(name: string, parameters: URLSearchParams): Promise<Found<QueueTimeLine> | { readonly problem: string }>;
-  cluster(name: string): Promise<Found<ClusterView>>;
+  cluster(name: string): Promise<Found<WithActions<ClusterView, ClusterAction>>>;
   submissions(): Promise<Found<SubmissionsView>>;
 }
 
@@ -42,7 +45,7 @@ const NAMESPACES_MAX = 500;
 const AT_ONCE = 8;
 
 export function placeReading(
-  { sources, submissionQueues, rights, explanations, timeLines }: PlaceReadingDeps,
+  { sources, submissionQueues, rights, explanations, timeLines, act }: PlaceReadingDeps,
   user: KubeUser,
   seen: Rights,
 ): PlaceReading {
@@ -102,7 +105,8 @@ export function placeReading(
       if (refused !== undefined) return refused;
       const cluster = sources.workerClusters.get({ namespace: '', name });
       if (cluster === undefined) return { kind: 'Missing', what: `there is no WorkerCluster ${name}` };
-      return { kind: 'Found', value: clusterView(sources.index, cluster, seen) };
+      const may = act === undefined ? [] : await actionsOnCluster(rights, user, name);
+      return { kind: 'Found', value: { ...clusterView(sources.index, cluster, seen), may } };
     },
     async submissions() {
       const all = submissionQueues.list();

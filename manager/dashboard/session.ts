@@ -4,7 +4,7 @@ import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { parseActionRequest } from './action-request.ts';
-import type { Act } from './actions.ts';
+import { actionsOnJob } from './allowed-actions.ts';
 import { eventsView } from './event-view.ts';
 import { foundInTurn } from './fair-turns.ts';
 import type { Feeds, FeedEvent } from './feed.ts';
@@ -18,7 +18,7 @@ import { rightsKey, seesIt, viewerOf, type Rights } from './rights.ts';
 import type { Found, Refused, Whom } from './rights-reader.ts';
 import { HOURS_MAX, parseHours, parseMoment } from './time-line.ts';
 import type { TimeLines } from './time-line-reading.ts';
-import type { ActionResult, EventsView, JobPage, JobView, PastYard, TimeLine, Viewer } from './views.ts';
+import type { ActionResult, EventsView, JobAction, JobPage, JobView, PastYard, TimeLine, Viewer, WithActions } from './views.ts';
 
 /** What is kept of Jobs that are over. */
 export type KeptJobs = {
@@ -43,8 +43,6 @@ export type SessionDeps = {
   readonly kept?: KeptJobs | undefined;
   readonly table: JobTable;
   readonly timeLines: TimeLines;
-  /** Absent: nothing can be done here. */
-  readonly act?: Act | undefined;
   readonly clock: Clock;
 } & PlaceReadingDeps &
   Pick<LiveReadingDeps, 'live'>;
@@ -55,7 +53,7 @@ export interface Session extends PlaceReading, LiveReading {
   follow(lastEventId: string | undefined, signal: AbortSignal): AsyncIterable<FeedEvent>;
   /** Throws nothing: a wrong query is told. */
   jobs(parameters: URLSearchParams): Promise<Found<JobPage> | { readonly problem: string }>;
-  job(namespace: string, name: string): Promise<Found<JobView>>;
+  job(namespace: string, name: string): Promise<Found<WithActions<JobView, JobAction>>>;
   explain(namespace: string, name: string): Promise<Found<object>>;
   yaml(namespace: string, name: string): Promise<Found<string>>;
   events(namespace: string, name: string): Promise<Found<EventsView>>;
@@ -133,7 +131,7 @@ export function createSessions(deps: SessionDeps): OpenSession {
 }
 
 function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Session, 'job' | 'explain' | 'yaml' | 'events' | 'log'> {
-  const { index, jobs, kept, rights, explanations, readJob, readEvents, traceUrl } = deps;
+  const { index, jobs, kept, rights, explanations, readJob, readEvents, traceUrl, act } = deps;
   const missing = ({ namespace, name }: ObjectKey): { readonly kind: 'Missing'; readonly what: string } => ({
     kind: 'Missing',
     what: `there is no Job ${namespace}/${name}`,
@@ -155,11 +153,13 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
       const key = { namespace, name };
       const job = jobs.get(key);
       const line = index.get(`${namespace}/${name}`);
-      if (job !== undefined && line !== undefined)
-        return { kind: 'Found', value: jobView(job, line, (await kept?.podsOf(job.metadata.uid)) ?? [], traceUrl) };
+      if (job !== undefined && line !== undefined) {
+        const view = jobView(job, line, (await kept?.podsOf(job.metadata.uid)) ?? [], traceUrl);
+        return { kind: 'Found', value: { ...view, may: act === undefined ? [] : await actionsOnJob(rights, user, namespace, name) } };
+      }
       const record = await lastKept(key);
       if (record === undefined) return missing(key);
-      return { kind: 'Found', value: keptJobView(record, (await kept?.podsOf(record.uid)) ?? []) };
+      return { kind: 'Found', value: { ...keptJobView(record, (await kept?.podsOf(record.uid)) ?? []), may: [] } };
     },
     async explain(namespace, name) {
       const refused = await refusal(namespace, name);

@@ -365,8 +365,13 @@ export type LivePods = { readonly cluster: string; readonly pods: readonly LiveP
 
 /** What somebody wants to have done. All of `jobs`, `NAMESPACE/NAME`; `count` is how many he has been shown, and must be their number. */
 export type ActionRequest =
-  | { readonly action: 'Cancel' | 'Hold' | 'Release'; readonly jobs: readonly string[]; readonly count: number }
-  | { readonly action: 'Cordon' | 'Uncordon' | 'Drain'; readonly cluster: string };
+  | { readonly action: JobAction; readonly jobs: readonly string[]; readonly count: number }
+  | { readonly action: ClusterAction; readonly cluster: string };
+export type JobAction = 'Cancel' | 'Hold' | 'Release';
+export type ClusterAction = 'Cordon' | 'Uncordon' | 'Drain';
+
+/** A view, and what its viewer may do here with what it shows; whoever does it is judged once more. */
+export type WithActions<View, Action> = View & { readonly may: readonly Action[] };
 
 /** What became of it, one by one. */
 export type ActionResult = {

@@ -93,10 +93,14 @@ describe.skipIf(CHROMIUM === undefined)('in a browser', () => {
     await context.close();
   });
 
-  test('whoever may not do it is told so, and nothing is done', async () => {
+  test('whoever may not do it is offered nothing for one Job, is told so of those that he chooses, and nothing is done', async () => {
     await dashboard.submit('vision', 'hers', { seconds: 3_600 });
     const { page, context } = await openPage(browser, dashboard.url, { token: 'ann' });
     await page.goto(`${dashboard.url}/#/jobs/vision/hers`);
+    await shows(page, '.state', 'running');
+    expect(await page.getByRole('button', { name: /^(Cancel|Hold)/ }).count()).toBe(0);
+    await page.goto(`${dashboard.url}/#/jobs?text=hers`);
+    await page.getByLabel('Choose vision/hers').check();
     await page.getByRole('button', { name: 'Cancel …' }).click();
     await page.getByRole('button', { name: 'Cancel 1 Job' }).click();
     await shows(page, 'dialog', 'vision/hers: refused');

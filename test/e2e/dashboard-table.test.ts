@@ -6,6 +6,7 @@ import { buildPage } from '../../manager/cli/local/dashboard.ts';
 import type {
   ActionRequest,
   ActionResult,
+  JobAction,
   JobLine,
   JobPage,
   JobView,
@@ -13,6 +14,7 @@ import type {
   QueueView,
   SubmissionsView,
   Viewer,
+  WithActions,
   YardChange,
 } from '../../manager/dashboard/views.ts';
 import { serveDashboard } from '../../manager/http/serve-dashboard.ts';
@@ -36,7 +38,7 @@ const line = (name: string, parts: Partial<JobLine> = {}): JobLine => ({
 });
 const LINES = Array.from({ length: 5 }, (_, number) => line(`job-${number}`));
 const RUNNING = line('trainer', { state: 'Running', active: 1, cluster: 'east' });
-const VIEW: JobView = {
+const VIEW: WithActions<JobView, JobAction> = {
   line: RUNNING,
   stages: [],
   facts: [],
@@ -46,6 +48,7 @@ const VIEW: JobView = {
   avoided: [],
   commands: [],
   fromHistory: false,
+  may: [],
 };
 const event = (id: number, name: string, data: object): string => `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 

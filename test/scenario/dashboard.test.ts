@@ -145,6 +145,16 @@ describe('what is done from the page', () => {
     expect((await act('ann', { action: 'Drain', cluster: 'east' })).body).toMatchObject({ done: 0, results: [{ outcome: 'Refused' }] });
   });
 
+  test('is offered to who may do it', async () => {
+    const may = async (path: string, token: string) => (await get<{ may: string[] }>(`/api/v1/${path}`, token)).body.may;
+    people['looker'] = { namespaces: '*', queues: true };
+    people['operator'] = { namespaces: '*', queues: true, acts: true };
+    expect(await may('namespaces/ann/jobs/hers', 'ann')).toEqual(['Hold', 'Release', 'Cancel']);
+    expect(await may('namespaces/bob/jobs/his', 'looker')).toEqual([]);
+    expect(await may('clusters/east', 'operator')).toEqual(['Cordon', 'Uncordon', 'Drain']);
+    expect(await may('clusters/east', 'looker')).toEqual([]);
+  });
+
   test('sets the state of a cluster for whoever may write it, and no longer once he may not', async () => {
     people['admin'] = { namespaces: '*', queues: true, acts: true };
     for (const [action, state] of Object.entries({ Cordon: 'Cordoned', Drain: 'Draining', Uncordon: 'Active' })) {

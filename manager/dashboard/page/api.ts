@@ -1,8 +1,10 @@
 import type {
   ActionRequest,
   ActionResult,
+  ClusterAction,
   ClusterView,
   EventsView,
+  JobAction,
   JobPage,
   JobView,
   LivePods,
@@ -13,6 +15,7 @@ import type {
   TimeLine,
   Viewer,
   WhatIfView,
+  WithActions,
 } from '../views.ts';
 
 /** An answer that is none: `status` 0 where nobody answered. */
@@ -34,7 +37,7 @@ export const problemOf = (error: unknown): ApiProblem =>
 export interface Api {
   viewer(): Promise<Viewer>;
   jobs(query: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<JobPage>;
-  job(namespace: string, name: string): Promise<JobView>;
+  job(namespace: string, name: string): Promise<WithActions<JobView, JobAction>>;
   explanation(namespace: string, name: string): Promise<object>;
   yaml(namespace: string, name: string): Promise<string>;
   events(namespace: string, name: string): Promise<EventsView>;
@@ -45,7 +48,7 @@ export interface Api {
   timeLine(hours: number): Promise<TimeLine>;
   queueTimeLine(queue: string, hours: number): Promise<QueueTimeLine>;
   yardAt(atMs: number): Promise<PastYard>;
-  cluster(name: string): Promise<ClusterView>;
+  cluster(name: string): Promise<WithActions<ClusterView, ClusterAction>>;
   submissions(): Promise<SubmissionsView>;
   /** Pods of it that are there now. */
   pods(namespace: string, name: string): Promise<LivePods>;

@@ -1,11 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ActionRequest, ActionResult, JobLine } from '../views.ts';
+import type { ActionResult, JobAction, JobLine } from '../views.ts';
 import { problemOf, type Api } from './api.ts';
 import type { Query } from './place.ts';
 import { entry } from './state.tsx';
 import { count } from './words.ts';
-
-type JobAction = Extract<ActionRequest, { jobs: readonly string[] }>['action'];
 
 const PAGE = 500;
 /** The server takes no more at once. */
@@ -71,12 +69,12 @@ export function BulkActions({ query, total, chosen, clear }: BulkProps) {
   );
 }
 
-/** The same with one Job, on its page. */
-export function JobActions({ job: { key, state } }: { readonly job: JobLine }) {
+/** The same with one Job, on its page: what its viewer may do. */
+export function JobActions({ job: { key, state }, may }: { readonly job: JobLine; readonly may: readonly JobAction[] }) {
   const [asked, setAsked] = useState<Asked | undefined>(undefined);
   const who = entry.value;
-  if (who.kind !== 'Inside' || !who.viewer.actions || state === 'Complete' || state === 'Failed') return null;
-  const some: readonly JobAction[] = [state === 'Held' ? 'Release' : 'Hold', 'Cancel'];
+  const some = ([state === 'Held' ? 'Release' : 'Hold', 'Cancel'] as const).filter((action) => may.includes(action));
+  if (who.kind !== 'Inside' || some.length === 0 || state === 'Complete' || state === 'Failed') return null;
   return (
     <span class="cluster-actions" role="group" aria-label="With this Job">
       {some.map((action) => (

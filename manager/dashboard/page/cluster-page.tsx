@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ActionRequest, ClusterTrack, ClusterView } from '../views.ts';
+import type { ClusterAction, ClusterTrack, ClusterView } from '../views.ts';
 import { problemOf } from './api.ts';
 import { useAsked } from './asked.tsx';
 import { Command } from './command.tsx';
@@ -29,7 +29,7 @@ export function ClusterPage({ name }: { readonly name: string }) {
           {roundTripMs === undefined ? '' : ` · answers in ${roundTripMs} ms`}
           {version === undefined ? '' : ` · Kubernetes ${version}`}
         </span>
-        <Actions cluster={cluster} />
+        <Actions cluster={cluster} may={view?.may ?? []} />
       </header>
       {problem !== undefined && <p class="problem">{problem}</p>}
       <div class="columns">
@@ -72,7 +72,6 @@ export function ClusterPage({ name }: { readonly name: string }) {
   );
 }
 
-type ClusterAction = Extract<ActionRequest, { cluster: string }>['action'];
 const WORDS: Readonly<Record<ClusterAction, string>> = {
   Cordon: 'It takes no more Jobs; those on it go on.',
   Uncordon: 'It takes Jobs again.',
@@ -80,13 +79,14 @@ const WORDS: Readonly<Record<ClusterAction, string>> = {
 };
 
 /** Asks once more before it does anything. */
-function Actions({ cluster: { name, state, jobs } }: { readonly cluster: ClusterTrack }) {
+function Actions({ cluster: { name, state, jobs }, may }: { readonly cluster: ClusterTrack; readonly may: readonly ClusterAction[] }) {
   const [asked, setAsked] = useState<ClusterAction | undefined>(undefined);
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | undefined>(undefined);
   const who = entry.value;
-  if (who.kind !== 'Inside' || !who.viewer.actions) return null;
   const isOpen = state !== 'Cordoned' && state !== 'Draining' && state !== 'Drained';
+  const some = (isOpen ? (['Cordon', 'Drain'] as const) : (['Uncordon'] as const)).filter((action) => may.includes(action));
+  if (who.kind !== 'Inside' || some.length === 0) return null;
   const go = async (action: ClusterAction): Promise<void> => {
     setBusy(true);
     try {
@@ -103,7 +103,7 @@ function Actions({ cluster: { name, state, jobs } }: { readonly cluster: Cluster
   return (
     <span class="cluster-actions">
       {asked === undefined ? (
-        (isOpen ? (['Cordon', 'Drain'] as const) : (['Uncordon'] as const)).map((action) => (
+        some.map((action) => (
           <button key={action} type="button" class="quiet" onClick={() => setAsked(action)}>
             {action} …
           </button>

@@ -1,6 +1,6 @@
 import { useSignalEffect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { JobView, Stage } from '../views.ts';
+import type { JobAction, JobView, Stage, WithActions } from '../views.ts';
 import { problemOf, type ApiProblem } from './api.ts';
 import { useAsked } from './asked.tsx';
 import { JobActions } from './bulk-actions.tsx';
@@ -17,7 +17,7 @@ const REFRESH_MS = 1_000;
 
 /** The story of one Job. */
 export function JobPageView({ namespace, name }: { readonly namespace: string; readonly name: string }) {
-  const [view, setView] = useState<JobView | undefined>(undefined);
+  const [view, setView] = useState<WithActions<JobView, JobAction> | undefined>(undefined);
   const [problem, setProblem] = useState<ApiProblem | undefined>(undefined);
   const busy = useRef(false);
   const again = useRef(false);
@@ -63,8 +63,8 @@ export function JobPageView({ namespace, name }: { readonly namespace: string; r
 
 const TABS = { story: 'Story', pods: 'Pods', events: 'Events', conditions: 'Conditions', yaml: 'YAML' } as const;
 
-function Story({ view }: { readonly view: JobView }) {
-  const { line, stages, facts, requests, commands, fromHistory } = view;
+function Story({ view }: { readonly view: WithActions<JobView, JobAction> }) {
+  const { may, line, stages, facts, requests, commands, fromHistory } = view;
   const at = place.value;
   const tab = at.page === 'job' && at.tab !== '' ? at.tab : 'story';
   const [namespace = '', name = ''] = line.key.split('/');
@@ -82,7 +82,7 @@ function Story({ view }: { readonly view: JobView }) {
             on <a href={clusterAt(line.cluster)}>{line.cluster}</a>
           </span>
         )}
-        {fromHistory ? <span class="soft">it is gone; this is what was kept of it</span> : <JobActions job={line} />}
+        {fromHistory ? <span class="soft">it is gone; this is what was kept of it</span> : <JobActions job={line} may={may} />}
       </header>
       <Way stages={stages} />
       <nav class="tabs" aria-label="Parts of the Job">
