@@ -51,6 +51,8 @@ const PROGRAMS = {
         'test/e2e/release',
         'test/e2e/prometheus',
         'test/hostile/worker-cluster-load',
+        'test/scenario/alerts',
+        'test/unit/manager/admission/estimate-start',
         'test/simulation/dispatch',
         'test/simulation/job-controller',
       ],
@@ -210,7 +212,8 @@ const program = PROGRAMS[name];
 installModules();
 checkNode();
 if (program.redis) provideRedis();
-if (name.startsWith('test') || args.includes('--prometheus')) providePrometheus();
+const asksPrometheus = name === 'test-operations' || (name === 'test' && process.env.SWITCHYARD_SLOW === '1');
+if (asksPrometheus || args.includes('--prometheus')) providePrometheus();
 for (const [index, [command, ...fixed]] of program.commands.entries()) {
   const code = await run(command, index === program.commands.length - 1 ? [...fixed, ...args] : fixed);
   if (code !== 0) process.exit(code);

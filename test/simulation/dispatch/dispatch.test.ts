@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { simulateDispatch } from './dispatch-simulation.ts';
 
 /** With SWITCHYARD_SLOW=1 more. */
-const STORIES = process.env['SWITCHYARD_SLOW'] === '1' ? 40 : 8;
+const STORIES = process.env['SWITCHYARD_SLOW'] === '1' ? 40 : 4;
 
 test.each(Array.from({ length: STORIES }, (_, position) => position + 1))('seed %d', async (seed) => {
   expect((await simulateDispatch(seed)).violations).toEqual([]);
