@@ -27,7 +27,12 @@ const FRESH_MS = 1_000;
 const FOUND_MAX = 8;
 const SLICE_MS = 8;
 
-type Known = { readonly version: number; readonly madeMs: number; readonly found: Promise<FoundJobs> };
+type Known = {
+  readonly found: Promise<FoundJobs>;
+  /** Of the index, when it was looked at; and when that was done. */
+  version: number;
+  madeMs: number | undefined;
+};
 
 export function createJobTable({ index, turns, clock }: JobTableDeps): JobTable {
   const known = new Map<string, Known>();
@@ -42,16 +47,27 @@ export function createJobTable({ index, turns, clock }: JobTableDeps): JobTable 
     }
   };
 
+  /** What still waits for its turn is as good as new. */
+  const isOld = ({ version, madeMs }: Known): boolean =>
+    madeMs !== undefined && version !== index.version() && clock.monotonic() - madeMs >= FRESH_MS;
+
   const foundFor = (query: JobQuery, namespaces: Seen): Promise<FoundJobs> | undefined => {
-    const nowMs = clock.monotonic();
-    for (const [key, { version, madeMs }] of known) if (version !== index.version() && nowMs - madeMs >= FRESH_MS) known.delete(key);
+    for (const [key, each] of known) if (isOld(each)) known.delete(key);
     const who = rightsKey({ namespaces, queues: 'All', clusters: 'All' });
     const key = `${who} ${foundKey(query)}`;
     const before = known.get(key);
     if (before !== undefined) return before.found;
-    const found = turns.take(who, () => find(query, namespaces));
+    const found = turns.take(who, async () => {
+      asked.version = index.version();
+      try {
+        return await find(query, namespaces);
+      } finally {
+        asked.madeMs = clock.monotonic();
+      }
+    });
     if (found === undefined) return undefined;
-    known.set(key, { version: index.version(), madeMs: nowMs, found });
+    const asked: Known = { found, version: index.version(), madeMs: undefined };
+    known.set(key, asked);
     const oldest = known.size > FOUND_MAX ? known.keys().next().value : undefined;
     if (oldest !== undefined) known.delete(oldest);
     return found;

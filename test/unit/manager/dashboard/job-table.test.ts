@@ -53,3 +53,21 @@ test('whoever asks for very many things at once is refused some; others are not'
   expect((await Promise.all(many)).map((page) => page === undefined)).toEqual([false, false, true, true]);
   expect(await other).toEqual(['a/new']);
 });
+
+test('what waits for its turn is not asked for again, however long it waits and whatever changes', async () => {
+  const turns = createFairTurns({ clock, restFactor: 1, waitingMax: 9 });
+  const index = { ordered: () => (looks++, lines), labelsOf: () => ({}), version: () => version };
+  table = createJobTable({ index, turns, clock });
+  const before = turns.take('other', () => new Promise<void>((resolve) => void clock.schedule(resolve, 10_000)));
+  const first = keys('order=name');
+  await clock.advance(5_000);
+  version = 2;
+  const second = keys('order=name');
+  await clock.advance(25_000);
+  await before;
+  expect(await Promise.all([first, second])).toEqual([
+    ['a/new', 'b/old'],
+    ['a/new', 'b/old'],
+  ]);
+  expect(looks).toBe(1);
+});
