@@ -8,7 +8,7 @@ import {
   SWITCHYARD_GROUP,
 } from '../../shared/api/names.ts';
 import { quoted } from './cel-variables.ts';
-import { fieldOf, switchyardsOwn, textOf, type WriteRule } from './write-rule.ts';
+import { butFor, fieldOf, switchyardsOwn, textOf, type WriteRule } from './write-rule.ts';
 
 /** Rules about what is both the user's and Switchyard's, depending on where a Job stands. */
 
@@ -99,24 +99,20 @@ export const COPY_FOLLOWS_ITS_ORIGINAL: WriteRule = {
   policy: 'Ignore',
 };
 
-const ENDS_OF_PODS = switchyardsOwn('annotations', ENDED_PODS_ANNOTATION);
-
 /** On a copy beside its original, where the worker is a user like others to the API server. */
-export const ENDS_ARE_TOLD_BY_THE_WORKER: WriteRule = {
-  ...ENDS_OF_PODS,
-  isBroken: (write) => !(write.copy && write.writer === 'LocalWorker') && ENDS_OF_PODS.isBroken(write),
-  brokenWhen: `!(variables.copy && variables.byLocalWorker) && (${ENDS_OF_PODS.brokenWhen})`,
-};
-
-const CREATOR = switchyardsOwn('annotations', CREATED_BY_ANNOTATION);
+export const ENDS_ARE_TOLD_BY_THE_WORKER: WriteRule = butFor(
+  switchyardsOwn('annotations', ENDED_PODS_ANNOTATION),
+  ({ copy, writer }) => copy && writer === 'LocalWorker',
+  'variables.copy && variables.byLocalWorker',
+);
 
 /** The webhook writes it in the request of the one whom it names; without the webhook he may do that himself. */
 export const CREATOR_IS_WHO_CREATES: WriteRule = {
-  ...CREATOR,
+  ...butFor(
+    switchyardsOwn('annotations', CREATED_BY_ANNOTATION),
+    ({ job, oldJob, username }) => oldJob === undefined && textOf(job, 'annotations', CREATED_BY_ANNOTATION) === username,
+    `oldObject == null && ${quoted(CREATED_BY_ANNOTATION)} in variables.annotations` +
+      ` && variables.annotations[${quoted(CREATED_BY_ANNOTATION)}] == variables.username`,
+  ),
   problem: 'names the user who creates the Job, and stays; leave it out',
-  isBroken: (write) =>
-    !(write.oldJob === undefined && textOf(write.job, 'annotations', CREATED_BY_ANNOTATION) === write.username) && CREATOR.isBroken(write),
-  brokenWhen:
-    `!(oldObject == null && ${quoted(CREATED_BY_ANNOTATION)} in variables.annotations` +
-    ` && variables.annotations[${quoted(CREATED_BY_ANNOTATION)}] == variables.username) && (${CREATOR.brokenWhen})`,
 };

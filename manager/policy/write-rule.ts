@@ -37,14 +37,19 @@ export const switchyardsOwn = (place: Place, name: string): WriteRule => ({
 });
 
 /** The same, but for new Jobs of submissions. */
-export function ofSubmissions(place: Place, name: string): WriteRule {
-  const rule = switchyardsOwn(place, name);
-  return {
-    ...rule,
-    isBroken: (write) => !(write.writer === 'Submission' && write.oldJob === undefined) && rule.isBroken(write),
-    brokenWhen: `!(oldObject == null && variables.bySubmission) && (${rule.brokenWhen})`,
-  };
-}
+export const ofSubmissions = (place: Place, name: string): WriteRule =>
+  butFor(
+    switchyardsOwn(place, name),
+    ({ writer, oldJob }) => writer === 'Submission' && oldJob === undefined,
+    'oldObject == null && variables.bySubmission',
+  );
+
+/** The rule, but for some writes, which are said twice, too. */
+export const butFor = (rule: WriteRule, isLet: (write: WriteView) => boolean, letWhen: string): WriteRule => ({
+  ...rule,
+  isBroken: (write) => !isLet(write) && rule.isBroken(write),
+  brokenWhen: `!(${letWhen}) && (${rule.brokenWhen})`,
+});
 
 /** Whether a Job, stored or not, has a label, annotation or finalizer of this name. */
 export const hasName = (job: Named, place: Place, name: string): boolean => textOf(job, place, name) !== undefined;

@@ -67,7 +67,7 @@ export function mutate(request: AdmissionRequest, rules: JobRules = DEFAULT_JOB_
   const { suspend, managedBy } = prepared(object).spec;
   const operations = [
     // Where ours was absent Kueue's is there, and so is the map.
-    ...words.map(({ place, name, value }) => ({ op: 'add', path: `/metadata/${place}/${name.replace('/', '~1')}`, value })),
+    ...words.map(({ place, name, value }) => ({ op: 'add', path: pathOf(place, name), value })),
     ...creatorOperations(request.userInfo.username, object),
     ...(object.spec.suspend === suspend ? [] : [{ op: 'add', path: '/spec/suspend', value: suspend }]),
     ...(object.spec.managedBy === managedBy ? [] : [{ op: 'add', path: '/spec/managedBy', value: managedBy }]),
@@ -76,6 +76,9 @@ export function mutate(request: AdmissionRequest, rules: JobRules = DEFAULT_JOB_
   return { uid, allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(operations)).toString('base64') };
 }
 
+/** Of a label or annotation, as a JSON pointer. */
+const pathOf = (place: 'labels' | 'annotations', name: string): string => `/metadata/${place}/${name.replace('/', '~1')}`;
+
 /** As the API server says; what the manifest says of it means nothing. */
 function creatorOperations(username: string | undefined, { metadata }: Job): object[] {
   const name = CREATED_BY_ANNOTATION;
@@ -83,7 +86,7 @@ function creatorOperations(username: string | undefined, { metadata }: Job): obj
   // A map that is empty is not sent.
   return metadata.annotations === undefined
     ? [{ op: 'add', path: '/metadata/annotations', value: { [name]: username } }]
-    : [{ op: 'add', path: `/metadata/annotations/${name.replace('/', '~1')}`, value: username }];
+    : [{ op: 'add', path: pathOf('annotations', name), value: username }];
 }
 
 /** Judges a write of a Job or of its status. */
