@@ -86,7 +86,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     return Object.values(open).reduce((sum, each) => sum + each, 0);
   };
   const explanations = createExplanations({ explain: deps.explain, order: deps.order, whatIf: deps.whatIf, openJobs, clock, log });
-  const turns = createFairTurns({ clock, restFactor: 1, waitingMax: LOOKS_WAITING_MAX });
+  const turns = createFairTurns({ clock, waitingMax: LOOKS_WAITING_MAX });
   const openSession = createSessions({
     index,
     sources: { ...informers, index },

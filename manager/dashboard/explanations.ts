@@ -35,8 +35,6 @@ export type ExplanationsDeps = {
 const KEPT_MS = 3_000;
 /** All of them play a part. With 20,000 an answer takes 200 MiB for half a minute, with 100,000 it would be 700: more than a manager is given beside its caches. */
 const OPEN_JOBS_MAX = 20_000;
-/** After one the next has to wait for as long as it took, times this: explanations have half a core at most. */
-const REST_FACTOR = 1;
 /** Of those who may see the same. */
 const WAITING_MAX = 16;
 
@@ -44,7 +42,7 @@ type Question = { readonly answer: Promise<unknown>; answeredMs: number | undefi
 
 export function createExplanations({ explain, order, whatIf, openJobs, clock, log }: ExplanationsDeps): Explanations {
   const kept = new Map<string, Question>();
-  const turns = createFairTurns({ clock, restFactor: REST_FACTOR, waitingMax: WAITING_MAX });
+  const turns = createFairTurns({ clock, waitingMax: WAITING_MAX });
 
   /** What was answered a moment ago is told again, and what is being asked is not asked twice. `refused` says why it is not even tried. */
   const answered = <T>(key: string, who: string, make: () => Promise<T>, refused: (why: string) => T): Promise<T> => {

@@ -1,7 +1,7 @@
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Found } from './rights-reader.ts';
 
-/** Long work, one after another, with a rest after each that fits what it took. Who asks much waits behind himself: those of different names take turns. */
+/** Long work, one after another, with a rest after each as long as it took: half of the time is left to others. Who asks much waits behind himself: those of different names take turns. */
 export interface FairTurns {
   /** Undefined, and never done, where too much of the same name waits already. */
   take<T>(name: string, work: () => Promise<T>): Promise<T> | undefined;
@@ -9,13 +9,11 @@ export interface FairTurns {
 
 export type FairTurnsOptions = {
   readonly clock: Clock;
-  /** How long the rest is, measured by the work before it: 1 leaves half of the time to others. */
-  readonly restFactor: number;
   /** Of one name. */
   readonly waitingMax: number;
 };
 
-export function createFairTurns({ clock, restFactor, waitingMax }: FairTurnsOptions): FairTurns {
+export function createFairTurns({ clock, waitingMax }: FairTurnsOptions): FairTurns {
   /** What is still to be done, by name; who had his turn goes to the end. */
   const waiting = new Map<string, (() => Promise<void>)[]>();
   let isBusy = false;
@@ -32,7 +30,7 @@ export function createFairTurns({ clock, restFactor, waitingMax }: FairTurnsOpti
       const sinceMs = clock.monotonic();
       await work?.();
       const tookMs = clock.monotonic() - sinceMs;
-      if (tookMs > 0) await sleep(clock, tookMs * restFactor);
+      if (tookMs > 0) await sleep(clock, tookMs);
     }
     isBusy = false;
   };

@@ -29,9 +29,8 @@ const SLICE_MS = 8;
 
 type Known = {
   readonly found: Promise<FoundJobs>;
-  /** Of the index, when it was looked at; and when that was done. */
-  version: number;
-  madeMs: number | undefined;
+  /** When it was done, and of which version of the index; what still waits for its turn is as good as new. */
+  made: { readonly atMs: number; readonly version: number } | undefined;
 };
 
 export function createJobTable({ index, turns, clock }: JobTableDeps): JobTable {
@@ -47,9 +46,8 @@ export function createJobTable({ index, turns, clock }: JobTableDeps): JobTable 
     }
   };
 
-  /** What still waits for its turn is as good as new. */
-  const isOld = ({ version, madeMs }: Known): boolean =>
-    madeMs !== undefined && version !== index.version() && clock.monotonic() - madeMs >= FRESH_MS;
+  const isOld = ({ made }: Known): boolean =>
+    made !== undefined && made.version !== index.version() && clock.monotonic() - made.atMs >= FRESH_MS;
 
   const foundFor = (query: JobQuery, namespaces: Seen): Promise<FoundJobs> | undefined => {
     for (const [key, each] of known) if (isOld(each)) known.delete(key);
@@ -58,15 +56,15 @@ export function createJobTable({ index, turns, clock }: JobTableDeps): JobTable 
     const before = known.get(key);
     if (before !== undefined) return before.found;
     const found = turns.take(who, async () => {
-      asked.version = index.version();
+      const version = index.version();
       try {
         return await find(query, namespaces);
       } finally {
-        asked.madeMs = clock.monotonic();
+        asked.made = { atMs: clock.monotonic(), version };
       }
     });
     if (found === undefined) return undefined;
-    const asked: Known = { found, version: index.version(), madeMs: undefined };
+    const asked: Known = { found, made: undefined };
     known.set(key, asked);
     const oldest = known.size > FOUND_MAX ? known.keys().next().value : undefined;
     if (oldest !== undefined) known.delete(oldest);

@@ -196,9 +196,6 @@ function Way({ stages }: { readonly stages: readonly Stage[] }) {
 const NOW_WORDS: Readonly<Record<string, string>> = { Admitted: 'Waits for admission', Dispatched: 'On its way', Started: 'Waits for a pod' };
 
 function Explained({ job, version }: { readonly job: string; readonly version: string }) {
-  const [told, setTold] = useState<ToldExplanation | undefined>(undefined);
-  const [problem, setProblem] = useState<string | undefined>(undefined);
-  const who = entry.value;
   const [namespace = '', name = ''] = job.split('/');
   // What it waits for changes with everybody else; asking costs the manager something, so not at every change.
   const [beat, setBeat] = useState(0);
@@ -206,15 +203,9 @@ function Explained({ job, version }: { readonly job: string; readonly version: s
     const timer = setInterval(() => !document.hidden && setBeat((each) => each + 1), 10_000);
     return () => clearInterval(timer);
   }, []);
-  useEffect(() => {
-    if (who.kind !== 'Inside') return;
-    who.api.explanation(namespace, name).then(
-      (answer) => (setTold(answer as ToldExplanation), setProblem(undefined)),
-      (error: unknown) => setProblem(problemOf(error).message),
-    );
-  }, [job, version, beat]);
-  if (told === undefined) return problem === undefined ? <Notice kind="wait" title="Trying what would make it run …" /> : <Notice kind="bad" title="It could not be explained" about={problem} />;
-  return <ExplanationView told={told} />;
+  const { value: told, problem } = useAsked((api) => api.explanation(namespace, name), job, `${beat} ${version}`);
+  if (told !== undefined) return <ExplanationView told={told as ToldExplanation} />;
+  return problem === undefined ? <Notice kind="wait" title="Trying what would make it run …" /> : <Notice kind="bad" title="It could not be explained" about={problem.message} />;
 }
 
 const KIND_WORDS = { Succeeded: 'succeeded', Failed: 'failed', Active: 'active', Ahead: 'not started' } as const;
@@ -292,14 +283,8 @@ function Conditions({ view }: { readonly view: JobView }) {
 }
 
 function Yaml({ namespace, name }: { readonly namespace: string; readonly name: string }) {
-  const [text, setText] = useState<string | undefined>(undefined);
-  const [problem, setProblem] = useState<string | undefined>(undefined);
-  const who = entry.value;
-  useEffect(() => {
-    if (who.kind !== 'Inside') return;
-    who.api.yaml(namespace, name).then(setText, (error: unknown) => setProblem(problemOf(error).message));
-  }, [namespace, name]);
-  if (problem !== undefined) return <Notice kind="none" title="The YAML is not shown" about={problem} />;
+  const { value: text, problem } = useAsked((api) => api.yaml(namespace, name), `${namespace}/${name}`, undefined);
+  if (problem !== undefined) return <Notice kind="none" title="The YAML is not shown" about={problem.message} />;
   if (text === undefined) return <Notice kind="wait" title="Reading it …" />;
   return (
     <section class="card">

@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiProblem, problemOf } from './api.ts';
+import { useAsked } from './asked.tsx';
 import { follow } from './follow.ts';
 import { linesOf, NO_LINES, partsOf, withText, type LogLines } from './log-lines.ts';
 import { saveFile } from './save-file.tsx';
@@ -14,18 +15,9 @@ const NEAR_PX = 40;
 
 /** What is kept of the log of a pod that has ended. */
 export function KeptLog({ job, pod }: { readonly job: string; readonly pod: string }) {
-  const [log, setLog] = useState<LogLines | undefined>(undefined);
-  const [problem, setProblem] = useState<string | undefined>(undefined);
-  const who = entry.value;
   const [namespace = '', name = ''] = job.split('/');
-  useEffect(() => {
-    if (who.kind !== 'Inside') return;
-    who.api.log(namespace, name, pod).then(
-      (answer) => setLog(withText(NO_LINES, answer.log, LINES_MAX)),
-      (error: unknown) => setProblem(problemOf(error).message),
-    );
-  }, [job, pod]);
-  if (problem !== undefined) return <p class="problem">{problem}</p>;
+  const { value: log, problem } = useAsked(async (api) => withText(NO_LINES, (await api.log(namespace, name, pod)).log, LINES_MAX), `${job}/${pod}`, undefined);
+  if (problem !== undefined) return <p class="problem">{problem.message}</p>;
   if (log === undefined) return <p class="soft">Fetching the end of the log …</p>;
   return <LogView pod={pod} log={log} state="the kept end of it" />;
 }

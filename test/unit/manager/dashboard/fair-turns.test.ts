@@ -7,7 +7,7 @@ let turns: FairTurns;
 let begun: string[];
 beforeEach(() => {
   [clock, begun] = [new FakeClock(), []];
-  turns = createFairTurns({ clock, restFactor: 1, waitingMax: 2 });
+  turns = createFairTurns({ clock, waitingMax: 2 });
 });
 /** Takes a second. */
 const take = (name: string, what: string): Promise<string> | undefined =>

@@ -44,7 +44,7 @@ const make = (kept: readonly KeptJob[] | undefined): TimeLines => {
     ended,
     clusterQueueOf: () => 'main',
     nominalOf: () => parseRequests({ cpu: '4' }),
-    turns: createFairTurns({ clock, restFactor: 1, waitingMax: 4 }),
+    turns: createFairTurns({ clock, waitingMax: 4 }),
     clock,
   });
 };
