@@ -10,13 +10,14 @@ import { ChildProgram } from '../support/child-program.ts';
 import { isServerReal, type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
 import { loadScenarios, type Outcome, type Scenario } from './support/scenario.ts';
 import { playScenario } from './support/scenario-player.ts';
+import { isSlow } from '../support/slow.ts';
 
 /** They spend their time waiting: this many at once leave even two cores idle enough to be quiet when they should. */
 const AT_ONCE = 12;
 const SUITE_LIMIT_MS = 300_000;
 const WORKER = path.join(import.meta.dirname, '..', '..', 'worker', 'main.ts');
 
-describe.runIf(isServerReal() || process.env['SWITCHYARD_SLOW'] === '1')('in real time', { timeout: SUITE_LIMIT_MS }, () => {
+describe.runIf(isServerReal() || isSlow)('in real time', { timeout: SUITE_LIMIT_MS }, () => {
   const scenarios = loadScenarios();
   let server: ServerUnderTest;
   let worker: ChildProgram;

@@ -9,11 +9,11 @@ import { combinations, type Combination } from '../support/chart-matrix.ts';
 import { startCluster, type EmbeddedCluster } from '../support/embedded-cluster.ts';
 import { FOREIGN_KINDS } from '../support/foreign-kinds.ts';
 import { CHARTS, findHelms, setting, templateArguments, type Rendered } from '../support/helm.ts';
+import { isSlow } from '../support/slow.ts';
 
 const LIMIT_MS = 600_000;
 /** Fifty ways take a minute or two for each Helm; every fifth of them is tried each time. */
-const IS_WHOLE = process.env['SWITCHYARD_SLOW'] === '1';
-const MATRIX = [...combinations('manager', 35), ...combinations('worker', 15)].filter((_, index) => IS_WHOLE || index % 5 === 0);
+const MATRIX = [...combinations('manager', 35), ...combinations('worker', 15)].filter((_, index) => isSlow || index % 5 === 0);
 
 const kind = (group: string, name: string, namespaced = true, plural = `${name.toLowerCase()}s`): Resource => ({
   group,
@@ -103,13 +103,13 @@ async function linted(helm: string, { chart, values }: Combination): Promise<str
   return (await promisify(execFile)(helm, args)).stdout;
 }
 
-describe.each(findHelms(process.env).filter((_, index) => index === 0 || IS_WHOLE))('rendered by Helm $version', ({ file }) => {
+describe.each(findHelms(process.env).filter((_, index) => index === 0 || isSlow))('rendered by Helm $version', ({ file }) => {
   test.each(MATRIX.map((each) => ({ ...each, way: each.values.join(' ') })))(
     '$chart with $way',
     { timeout: LIMIT_MS },
     async (combination) => {
       expect(await objectionsTo(file, combination)).toEqual([]);
-      if (IS_WHOLE) expect(await linted(file, combination)).toContain('0 chart(s) failed');
+      if (isSlow) expect(await linted(file, combination)).toContain('0 chart(s) failed');
     },
   );
 });

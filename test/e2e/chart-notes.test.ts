@@ -10,10 +10,11 @@ import { canInstall, ROOT, startInstallation, type ClusterName, type Installatio
 import { until } from '../support/installed-jobs.ts';
 import type { InstalledCluster } from '../support/installed-cluster.ts';
 import { ReadersShell } from '../support/shell-document.ts';
+import { isSlow } from '../support/slow.ts';
 
 const LIMIT_MS = 300_000;
 
-describe.skipIf(!canInstall() || process.env['SWITCHYARD_SLOW'] !== '1')('the notes of the charts', () => {
+describe.skipIf(!canInstall() || !isSlow)('the notes of the charts', () => {
   let installation: Installation;
   beforeAll(async () => void (installation = await startInstallation()), LIMIT_MS);
   afterAll(() => installation[Symbol.asyncDispose]());

@@ -13,6 +13,7 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
 import { aHomeJob } from '../support/jobs.ts';
+import { isSlow } from '../support/slow.ts';
 
 const JOBS = 100_000;
 const ROOT = path.join(import.meta.dirname, '..', '..');
@@ -64,7 +65,7 @@ async function watchWork(page: Page): Promise<() => Promise<readonly number[]>> 
 const quantile = (times: readonly number[], share: number): number =>
   times.toSorted((a, b) => a - b)[Math.floor(share * (times.length - 1))] ?? Number.NaN;
 
-test.skipIf(CHROMIUM === undefined || process.env['SWITCHYARD_SLOW'] !== '1')(
+test.skipIf(CHROMIUM === undefined || !isSlow)(
   'a table of 100,000 Jobs is scrolled and filtered without a hitch',
   { timeout: 300_000 },
   async () => {

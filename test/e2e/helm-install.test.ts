@@ -10,6 +10,7 @@ import { CUSTOM_RESOURCE_DEFINITIONS, SECRETS, type Resource } from '../../share
 import { CHARTS, findHelms, type Chart } from '../support/helm.ts';
 import { findKubectls } from '../support/kubectl.ts';
 import { type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
+import { isSlow } from '../support/slow.ts';
 
 const TIME_LIMIT_MS = 120_000;
 const BOTH: readonly Chart[] = ['manager', 'worker'];
@@ -24,9 +25,6 @@ const CLUSTER_ROLES: Resource = {
   kind: 'ClusterRole',
   namespaced: false,
 };
-
-/** As part of npm run test:operations. */
-const isSlow = process.env['SWITCHYARD_SLOW'] === '1';
 
 describe.skipIf(!isSlow)('charts', () => {
   let server: ServerUnderTest;

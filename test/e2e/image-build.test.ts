@@ -10,6 +10,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { productionPlaces } from '../../scripts/image/production-files.ts';
 import type { PackageLock } from '../../scripts/supply-chain/production-packages.ts';
+import { isSlow } from '../support/slow.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 const LIMIT_MS = 180_000;
@@ -43,7 +44,7 @@ test('the last stage is small, says what it is, runs as nobody, and brings no wa
   ]);
 });
 
-describe.skipIf(process.env['SWITCHYARD_SLOW'] !== '1')('the build stage', () => {
+describe.skipIf(!isSlow)('the build stage', () => {
   test('makes of an engine’s context the tree that is made here', { timeout: LIMIT_MS }, () => {
     const steps = stage('build');
     expect(stage('page').at(-1)).toMatch(/^RUN node .*scripts\/build-page\.ts$/);
@@ -75,7 +76,7 @@ describe.skipIf(process.env['SWITCHYARD_SLOW'] !== '1')('the build stage', () =>
   });
 });
 
-test.runIf(process.env['SWITCHYARD_SLOW'] !== '1')('the build stage of the Dockerfile', ({ skip }) => skip('SWITCHYARD_SLOW=1'));
+test.runIf(!isSlow)('the build stage of the Dockerfile', ({ skip }) => skip('SWITCHYARD_SLOW=1'));
 
 /** What git knows, without what an engine is told to leave out: names at the top, as .dockerignore has them. */
 function copyContext(target: string): void {

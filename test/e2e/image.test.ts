@@ -10,15 +10,13 @@ import { parse } from 'yaml';
 import { assembleImage, canRunImages, type Image } from '../support/image-root.ts';
 import { type InstalledCluster, startInstalledCluster } from '../support/installed-cluster.ts';
 import { CHARTS } from '../support/helm.ts';
+import { isSlow } from '../support/slow.ts';
 
 const LIMIT_MS = 120_000;
 const MIB = 1024 * 1024;
 const NAMESPACE = 'switchyard';
 /** The largest that the tree may become before somebody looks why. */
 const SIZE_MAX_MIB = 80;
-
-/** As part of npm run test:operations. */
-const isSlow = process.env['SWITCHYARD_SLOW'] === '1';
 
 let image: Image;
 let root: string;

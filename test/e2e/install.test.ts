@@ -5,11 +5,9 @@ import { JOBS } from '../../shared/api/resources.ts';
 import { hasTrueCondition } from '../../shared/kube/conditions.ts';
 import { canInstall, startInstallation, type Installation } from '../support/installation.ts';
 import { until } from '../support/installed-jobs.ts';
+import { isSlow } from '../support/slow.ts';
 
 const LIMIT_MS = 300_000;
-
-/** As part of npm run test:operations. */
-const isSlow = process.env['SWITCHYARD_SLOW'] === '1';
 
 describe.skipIf(!canInstall() || !isSlow)('docs/install.md', () => {
   let installation: Installation;

@@ -11,6 +11,7 @@ import { accessFromKubeconfig } from '../../shared/kube/kubeconfig.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { isAlive, LocalRun } from '../support/local-run.ts';
+import { isSlow } from '../support/slow.ts';
 
 const LIMIT_MS = 300_000;
 const UP = /manager, workers and Redis are up after/;
@@ -87,9 +88,6 @@ function readProcess(pid: number): { readonly pid: number; readonly parent: numb
     return undefined; // it has ended meanwhile
   }
 }
-
-/** As part of npm run test:operations. */
-const isSlow = process.env['SWITCHYARD_SLOW'] === '1';
 
 describe.skipIf(!existsSync('/proc/self/stat') || !isSlow)(
   'a quick start that is killed with SIGKILL (needs /proc and SWITCHYARD_SLOW=1)',

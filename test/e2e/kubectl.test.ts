@@ -12,10 +12,11 @@ import { SWITCHYARD_KINDS } from '../../manager/api/kinds.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { type EmbeddedCluster, type RunningWorker, startCluster, startWorker } from '../support/embedded-cluster.ts';
 import { createKubectl, findKubectls, type Kubectl } from '../support/kubectl.ts';
+import { isSlow } from '../support/slow.ts';
 
 const TEST_LIMIT_MS = 300_000;
 const found = findKubectls(process.env);
-const kubectls = process.env['SWITCHYARD_SLOW'] === '1' ? found : found.slice(-1);
+const kubectls = isSlow ? found : found.slice(-1);
 const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-kubectl-'));
 const kubeconfig = path.join(directory, 'kubeconfig');
 let cluster: EmbeddedCluster;

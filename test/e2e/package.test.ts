@@ -12,13 +12,11 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import { ChildProgram } from '../support/child-program.ts';
 import { createCrds } from '../support/crds.ts';
 import { startCluster } from '../support/embedded-cluster.ts';
+import { isSlow } from '../support/slow.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 const LIMIT_MS = 300_000;
 const NODES = [process.execPath, ...(process.env['NODE_BINARIES'] ?? '').split(path.delimiter).filter((file) => file !== '')];
-
-/** As part of npm run test:operations. */
-const isSlow = process.env['SWITCHYARD_SLOW'] === '1';
 
 describe.skipIf(!isSlow)('the package', () => {
   let folder: string;

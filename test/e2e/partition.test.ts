@@ -19,6 +19,7 @@ import {
   type WorkerSide,
 } from './partition-world.ts';
 import { overlaps, type PodLife, type Run } from './run-recorder.ts';
+import { isSlow } from '../support/slow.ts';
 
 const TEST_LIMIT_MS = 900_000;
 /** How long something is waited for that comes by itself, beyond the time that it takes at least. */
@@ -70,7 +71,7 @@ function expectOneAtATime(name: string): void {
   expect(world.recorder.mostPodsAtOnce(name), JSON.stringify(world.recorder.pods(name))).toBe(1);
 }
 
-describe.runIf(process.env['SWITCHYARD_SLOW'] === '1')('a worker cluster that is out of reach', { timeout: TEST_LIMIT_MS }, () => {
+describe.runIf(isSlow)('a worker cluster that is out of reach', { timeout: TEST_LIMIT_MS }, () => {
   test.each([
     ['nothing comes through to it, nor from it', 'Both'],
     ['what the manager asks arrives there, and no answer comes back', 'Answers'],
@@ -114,7 +115,7 @@ describe.runIf(process.env['SWITCHYARD_SLOW'] === '1')('a worker cluster that is
  * A control plane that does nothing for a while, with its connections open: nobody can have its pods stopped, and kubelets go on with what they
  * run. No fence helps there (docs/fencing.md, What it cannot do).
  */
-describe.runIf(process.env['SWITCHYARD_SLOW'] === '1')('a control plane that is paused', { timeout: TEST_LIMIT_MS }, () => {
+describe.runIf(isSlow)('a control plane that is paused', { timeout: TEST_LIMIT_MS }, () => {
   test('with onClusterLost: Wait the Job runs on there, does not move, and goes on there when it is back', async () => {
     await start('Wait');
     const { here } = await run('sum');

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { helm } from '../support/helm.ts';
+import { isSlow } from '../support/slow.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 const LIMIT_MS = 180_000;
@@ -17,7 +18,6 @@ const release = (...args: readonly string[]) => {
 };
 const inSources = (): string => execFileSync('git', ['status', '--porcelain'], { cwd: ROOT, encoding: 'utf8' });
 
-const isSlow = process.env['SWITCHYARD_SLOW'] === '1';
 test.runIf(!isSlow)('a whole release', ({ skip }) => skip('it takes half a minute: SWITCHYARD_SLOW=1'));
 test.runIf(isSlow)(
   'a dry run makes package, charts, bill of materials, changes and sums, and twice the same',

@@ -20,13 +20,13 @@ import { startBenchCluster } from '../bench/cluster.ts';
 import { NAMESPACE, setUpQueues } from '../bench/dispatch.ts';
 import { ChildProgram } from '../support/child-program.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
+import { isSlow } from '../support/slow.ts';
 
 const MANAGER = path.resolve(import.meta.dirname, '../../manager/main.ts');
 const SUBMISSIONS = Number(process.env['SWITCHYARD_SOAK'] ?? 50_000);
 const AT_ONCE = 500;
 const LIMIT_MS = 3_600_000;
 
-const isSlow = process.env['SWITCHYARD_SLOW'] === '1';
 test.runIf(!isSlow)('tens of thousands of submissions under random kills', ({ skip }) => skip('it takes minutes: SWITCHYARD_SLOW=1'));
 
 test.runIf(isSlow)('tens of thousands of submissions under random kills', { timeout: LIMIT_MS }, async () => {

@@ -14,8 +14,9 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { createDispatchWorld, type DispatchWorld } from '../scenario/dispatch-world.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
+import { isSlow } from '../support/slow.ts';
 
-const BACKLOG = process.env['SWITCHYARD_SLOW'] === '1' ? 100_000 : 3_000;
+const BACKLOG = isSlow ? 100_000 : 3_000;
 const BULK = 1_000;
 const SECOND_OF_TURNS = 300;
 const MANIFEST = {

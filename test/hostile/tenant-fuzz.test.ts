@@ -4,9 +4,10 @@
  */
 import { expect, test } from 'vitest';
 import { fuzzTenant, SHRINKING_STORY } from '../simulation/dispatch/tenant-fuzz.ts';
+import { isSlow } from '../support/slow.ts';
 
 const WRITES = 50;
-const STORIES = process.env['SWITCHYARD_SLOW'] === '1' ? 200 : 10;
+const STORIES = isSlow ? 200 : 10;
 
 /** Pods that the tenant got to run, by story. */
 const ran: number[] = [];

@@ -1,8 +1,8 @@
 /** A hostile worker cluster plays everything at once against the manager as a program, while two honest ones run Jobs. */
 import { expect, test } from 'vitest';
 import { measureHostileCluster, print } from '../bench/hostile-cluster.ts';
+import { isSlow } from '../support/slow.ts';
 
-const isSlow = process.env['SWITCHYARD_SLOW'] === '1';
 const [JOBS, PAIRS] = [600, 2];
 
 test.runIf(!isSlow)('a hostile cluster under load', ({ skip }) =>

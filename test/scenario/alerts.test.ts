@@ -12,6 +12,7 @@ import { INTAKE_SITUATIONS } from './alerts-of-intake.ts';
 import { PROGRAM_SITUATIONS } from './alerts-of-programs.ts';
 import { QUEUE_SITUATIONS } from './alerts-of-queues.ts';
 import { QUIET_SITUATIONS } from './alerts-in-quiet.ts';
+import { isSlow } from '../support/slow.ts';
 
 const GROUPS = ruleFile(ALERTS, { manager: '(.+/)?switchyard-manager', worker: '(.+/)?switchyard-worker' }).groups;
 const SITUATIONS: readonly Situation[] = [
@@ -22,7 +23,7 @@ const SITUATIONS: readonly Situation[] = [
   ...QUIET_SITUATIONS,
 ];
 const courseName = ({ alert, edge }: (typeof COURSES)[number]): string => `${alert}: ${edge}`;
-const problem = process.env['SWITCHYARD_SLOW'] === '1' ? promtoolProblem() : 'it takes half a minute: SWITCHYARD_SLOW=1';
+const problem = isSlow ? promtoolProblem() : 'it takes half a minute: SWITCHYARD_SLOW=1';
 /** Fifteen seconds of processor time, which a busy machine has to give first. */
 const LIMIT_MS = 600_000;
 

@@ -16,6 +16,7 @@ import { createLine } from '../support/line.ts';
 import { aSubmission } from '../support/submissions.ts';
 import { sourceOf } from '../support/submission-source.ts';
 import { createWholeWorld, HOME, manifest, NAMESPACE, type JobParts, type RunningProgram, type WholeWorld } from './whole-world.ts';
+import { isSlow } from '../support/slow.ts';
 
 type Story = {
   readonly clusters: readonly string[];
@@ -138,7 +139,7 @@ const STORIES: Readonly<Record<string, Story>> = {
 
 const SEED = Number(process.env['SEED'] ?? 1);
 /** Of the points at which a manager may be killed (30 to 100 for a story), so many are tried; POINTS=1000 tries all, and SWITCHYARD_SLOW=1 twice as many. */
-const POINTS = Number(process.env['POINTS'] ?? (process.env['SWITCHYARD_SLOW'] === '1' ? 8 : 4));
+const POINTS = Number(process.env['POINTS'] ?? (isSlow ? 8 : 4));
 
 describe.each(Object.entries(STORIES))('%s', (_title, story) => {
   test('ends as it should with one manager all the time, and with one that is killed after any number of calls', async () => {

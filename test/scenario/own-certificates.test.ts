@@ -17,12 +17,13 @@ import type { ServingCertificate } from '../../shared/runtime/serving-certificat
 import { TestAuthority } from '../support/certificates.ts';
 import { startCluster, type EmbeddedCluster } from '../support/embedded-cluster.ts';
 import { FakeClock } from '../support/fake-clock.ts';
+import { isSlow } from '../support/slow.ts';
 
 const SECRET = { namespace: 'switchyard', name: 'manager-webhook-tls' };
 const CONFIGURATION = 'manager';
 const NAMES = ['manager.switchyard.svc', 'manager.switchyard'];
 const DAY_MS = 86_400_000;
-const [SEEDS, ROUNDS] = process.env['SWITCHYARD_SLOW'] === '1' ? [Array.from({ length: 12 }, (_, seed) => seed + 1), 60] : [[5, 10], 20];
+const [SEEDS, ROUNDS] = isSlow ? [Array.from({ length: 12 }, (_, seed) => seed + 1), 60] : [[5, 10], 20];
 
 type Fault = 'refused' | 'lost' | undefined;
 type Replica = {

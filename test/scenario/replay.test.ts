@@ -11,6 +11,7 @@ import { JOBS } from '../../shared/api/resources.ts';
 import { seededRandom } from '../../shared/runtime/random.ts';
 import { createAdmissionWorld, hasCondition, type AdmissionWorld } from './admission-world.ts';
 import { memoryLineSink, type MemoryLineSink } from '../support/memory-line-sink.ts';
+import { isSlow } from '../support/slow.ts';
 
 const FAIR = { preemptionStrategies: ['LessThanOrEqualToFinalShare', 'LessThanInitialShare'] } as const;
 const within = { withinClusterQueue: 'LowerPriority', reclaimWithinCohort: 'Any' };
@@ -88,7 +89,7 @@ const twoQueues =
   };
 
 /** With SWITCHYARD_SLOW=1 others, too. */
-const SEEDS = process.env['SWITCHYARD_SLOW'] === '1' ? [1, 2, 3] : [1];
+const SEEDS = isSlow ? [1, 2, 3] : [1];
 const days: readonly Day[] = SEEDS.flatMap((seed) => [
   { name: `a day ${seed} of queues that borrow`, seed, setUp: twoQueues({}) },
   { name: `a day ${seed} of StrictFIFO queues`, seed, setUp: twoQueues({ queueingStrategy: 'StrictFIFO' }) },

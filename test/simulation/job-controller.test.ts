@@ -5,9 +5,10 @@
  */
 import { expect, test } from 'vitest';
 import { simulate } from './simulation.ts';
+import { isSlow } from '../support/slow.ts';
 
 /** With SWITCHYARD_SLOW=1 more. */
-const SEEDS = Array.from({ length: process.env['SWITCHYARD_SLOW'] === '1' ? 40 : 12 }, (_, position) => position + 1);
+const SEEDS = Array.from({ length: isSlow ? 40 : 12 }, (_, position) => position + 1);
 
 test.each(SEEDS)('seed %d', async (seed) => {
   expect((await simulate(seed)).violations).toEqual([]);

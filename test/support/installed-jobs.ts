@@ -99,6 +99,3 @@ export async function until(what: string, holds: () => Promise<boolean>, story: 
     await sleep(systemClock, POLL_MS);
   }
 }
-
-/** A file of procedures is run with SWITCHYARD_SLOW=1: each takes half a minute or more. */
-export const isSlow = process.env['SWITCHYARD_SLOW'] === '1';

@@ -4,7 +4,8 @@ import { WORKER_CLUSTERS } from '../../../manager/api/worker-cluster.ts';
 import { CLUSTERS_ANNOTATION } from '../../../shared/api/names.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
 import { canInstall, startInstallation, type Installation } from '../../support/installation.ts';
-import { isSlow, startLongJob, until, type LongJob } from '../../support/installed-jobs.ts';
+import { startLongJob, until, type LongJob } from '../../support/installed-jobs.ts';
+import { isSlow } from '../../support/slow.ts';
 
 const LIMIT_MS = 500_000;
 

@@ -9,9 +9,9 @@ import type { KubeObject } from '../../../shared/api/kubernetes.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { CRDS } from '../../support/crds.ts';
 import { startCluster, type EmbeddedCluster } from '../../support/embedded-cluster.ts';
-import { isSlow } from '../../support/installed-jobs.ts';
 import { findKubectls } from '../../support/kubectl.ts';
 import { ReadersShell, shellBlocks } from '../../support/shell-document.ts';
+import { isSlow } from '../../support/slow.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..', '..');
 const LIMIT_MS = 180_000;

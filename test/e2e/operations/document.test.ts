@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { canInstall, ROOT } from '../../support/installation.ts';
-import { isSlow } from '../../support/installed-jobs.ts';
 import { shellBlocks } from '../../support/shell-document.ts';
+import { isSlow } from '../../support/slow.ts';
 
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
 

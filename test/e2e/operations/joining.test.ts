@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { SECRETS } from '../../../shared/api/resources.ts';
 import { canInstall, startInstallation, type ClusterName } from '../../support/installation.ts';
-import { isSlow, startLongJob, until } from '../../support/installed-jobs.ts';
+import { startLongJob, until } from '../../support/installed-jobs.ts';
+import { isSlow } from '../../support/slow.ts';
 
 const LIMIT_MS = 400_000;
 const LIFE_MS = 600_000;

@@ -7,7 +7,8 @@ import { WORKER_CLUSTERS } from '../../../manager/api/worker-cluster.ts';
 import { CLUSTERS_ANNOTATION, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { canInstall, startInstallation } from '../../support/installation.ts';
 import { startInstalledCluster } from '../../support/installed-cluster.ts';
-import { isSlow, startLongJob, until } from '../../support/installed-jobs.ts';
+import { startLongJob, until } from '../../support/installed-jobs.ts';
+import { isSlow } from '../../support/slow.ts';
 
 const LIMIT_MS = 500_000;
 

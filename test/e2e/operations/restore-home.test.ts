@@ -4,8 +4,9 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { JOBS } from '../../../shared/api/resources.ts';
 import { canInstall, startInstallation } from '../../support/installation.ts';
-import { isSlow, startLongJob, until } from '../../support/installed-jobs.ts';
+import { startLongJob, until } from '../../support/installed-jobs.ts';
 import type { Backup } from '../../support/memory-persistence.ts';
+import { isSlow } from '../../support/slow.ts';
 
 const LIMIT_MS = 400_000;
 

@@ -7,8 +7,9 @@ import { SUBMISSION_QUEUES } from '../../../manager/api/submission-queue.ts';
 import { SECRETS } from '../../../shared/api/resources.ts';
 import { connect, type Client } from '../../../shared/client/client.ts';
 import { canInstall, startInstallation, type ClusterName, type Installation } from '../../support/installation.ts';
-import { isSlow, startLongJob, until, type LongJob } from '../../support/installed-jobs.ts';
+import { startLongJob, until, type LongJob } from '../../support/installed-jobs.ts';
 import { S3_KEYS, startS3 } from '../../support/s3-server.ts';
+import { isSlow } from '../../support/slow.ts';
 
 const LIMIT_MS = 400_000;
 const TENANT = { name: 'tenant', namespace: 'default' };

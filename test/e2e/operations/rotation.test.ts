@@ -3,7 +3,8 @@ import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { SECRETS } from '../../../shared/api/resources.ts';
 import { canInstall, startInstallation } from '../../support/installation.ts';
-import { isSlow, startLongJob, until } from '../../support/installed-jobs.ts';
+import { startLongJob, until } from '../../support/installed-jobs.ts';
+import { isSlow } from '../../support/slow.ts';
 
 const LIMIT_MS = 400_000;
 

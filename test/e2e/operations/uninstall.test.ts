@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { JOBS } from '../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { canInstall, CLUSTERS, startInstallation } from '../../support/installation.ts';
-import { isSlow, startLongJob } from '../../support/installed-jobs.ts';
+import { startLongJob } from '../../support/installed-jobs.ts';
+import { isSlow } from '../../support/slow.ts';
 
 const LIMIT_MS = 400_000;
 

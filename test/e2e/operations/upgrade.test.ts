@@ -1,8 +1,9 @@
 /** Goal: docs/operations.md, "Upgrade" and "Roll back": new programs take over what runs, and the old ones again, and no Job is stopped, moved or begun anew. */
 import { expect, test } from 'vitest';
 import { canInstall, startInstallation } from '../../support/installation.ts';
-import { isSlow, startLongJob } from '../../support/installed-jobs.ts';
+import { startLongJob } from '../../support/installed-jobs.ts';
 import { DEPLOYMENTS } from '../../support/test-kubelet.ts';
+import { isSlow } from '../../support/slow.ts';
 
 const LIMIT_MS = 400_000;
 

@@ -4,9 +4,10 @@
  */
 import { expect, test } from 'vitest';
 import { simulateDispatch } from './dispatch-simulation.ts';
+import { isSlow } from '../../support/slow.ts';
 
 /** With SWITCHYARD_SLOW=1 more. */
-const STORIES = process.env['SWITCHYARD_SLOW'] === '1' ? 40 : 4;
+const STORIES = isSlow ? 40 : 4;
 
 test.each(Array.from({ length: STORIES }, (_, position) => position + 1))('seed %d', async (seed) => {
   expect((await simulateDispatch(seed)).violations).toEqual([]);

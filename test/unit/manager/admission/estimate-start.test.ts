@@ -4,6 +4,7 @@ import { estimateStart, type StartEstimate } from '../../../../manager/admission
 import { seededRandom, type Random } from '../../../../shared/runtime/random.ts';
 import { aCluster, aClusterQueue } from './setup.ts';
 import { createWaitingWorld, START_MS, type Arrival, type WaitingWorld } from './waiting-world.ts';
+import { isSlow } from '../../../support/slow.ts';
 
 const MINUTE_MS = 60_000;
 type Estimate = Extract<StartEstimate, { kind: 'Estimate' }>;
@@ -188,7 +189,7 @@ const WORLDS: Readonly<Record<string, Kind>> = {
 };
 const CASES = 60;
 /** One here, all with SWITCHYARD_SLOW=1, as part of npm run test:operations: each takes seconds. */
-const PLAYED = Object.entries(WORLDS).slice(0, process.env['SWITCHYARD_SLOW'] === '1' ? undefined : 1);
+const PLAYED = Object.entries(WORLDS).slice(0, isSlow ? undefined : 1);
 
 describe('the interval of 80 of 100 holds in 70 to 90 of 100 cases', () => {
   for (const [name, kind] of PLAYED)
