@@ -8,7 +8,7 @@ import type { Explanations } from './explanations.ts';
 import { foundInTurn } from './fair-turns.ts';
 import { queueView } from './queue-view.ts';
 import { seesIt, type Rights } from './rights.ts';
-import type { Refused, RightsReader } from './rights-reader.ts';
+import type { Found, Refused, RightsReader } from './rights-reader.ts';
 import { submissionView } from './submission-view.ts';
 import { HOURS_MAX, parseHours } from './time-line.ts';
 import type { TimeLines } from './time-line-reading.ts';
@@ -25,8 +25,6 @@ export type PlaceReadingDeps = {
   /** Absent: nothing can be done here. */
   readonly act?: Act | undefined;
 };
-
-type Found<T> = { readonly kind: 'Found'; readonly value: T } | { readonly kind: 'Missing'; readonly what: string } | Refused;
 
 /** What a viewer is told of queues, clusters and submissions. */
 export interface PlaceReading {
